@@ -1,0 +1,181 @@
+//! All placement arithmetic: where things lie and how long they are (format sections 2 to 6).
+//!
+//! ```text
+//!   0            32                 40               index_offset      index_end
+//!   | superblock | records_len: u64 | records | pad  | header | rows   | gap | payloads ...
+//! ```
+//!
+//! Functions that a writer uses answer `None` when a place does not fit in 64 bits.
+
+use crate::{directory, footer, index, superblock};
+
+/// Bytes before the first record: the superblock and `records_len`.
+pub const RECORDS_OFFSET: u64 = superblock::LEN + directory::HEADER_LEN;
+
+/// The fewest bytes a record takes: its fixed fields, no name, one axis.
+pub const RECORD_LEN_MIN: u64 = directory::RECORD_HEADER_LEN + AXIS_LEN;
+
+/// Bytes a record takes per axis: an extent of the shape and one of the chunk shape.
+pub const AXIS_LEN: u64 = 16;
+
+/// The greatest rank.
+pub const RANK_MAX: u32 = 8;
+
+/// Rounds up to a multiple of 8; `None` when that does not fit.
+#[must_use]
+pub const fn align8(offset: u64) -> Option<u64> {
+    offset.checked_next_multiple_of(8)
+}
+
+/// The zero bytes after a name of `name_len` bytes, so that the shape starts at a multiple of 8.
+#[must_use]
+pub const fn name_padding(name_len: u64) -> u64 {
+    // The fixed fields before the name are a multiple of 8, so the name alone decides.
+    name_len.wrapping_neg() & 7
+}
+
+/// The length of a directory record.
+#[must_use]
+pub const fn record_len(name_len: u32, rank: u32) -> u64 {
+    // At most 16 + 2^32 + 7 + 16 * 2^32: no overflow.
+    let name_len = name_len as u64;
+    directory::RECORD_HEADER_LEN
+        .saturating_add(name_len)
+        .saturating_add(name_padding(name_len))
+        .saturating_add(AXIS_LEN.saturating_mul(rank as u64))
+}
+
+/// Where the index starts, after records of `records_len` bytes; `None` when that does not fit.
+#[must_use]
+pub const fn index_offset(records_len: u64) -> Option<u64> {
+    match records_len.checked_add(RECORDS_OFFSET) {
+        Some(end) => align8(end),
+        None => None,
+    }
+}
+
+/// The length of an index of `row_count` rows; `None` when that does not fit.
+#[must_use]
+pub const fn index_len(row_count: u64) -> Option<u64> {
+    match row_count.checked_mul(index::ROW_LEN) {
+        Some(rows_len) => rows_len.checked_add(index::HEADER_LEN),
+        None => None,
+    }
+}
+
+/// The file offset of row number `row` of the index at `index_offset`; saturated.
+#[must_use]
+#[inline]
+pub const fn row_at(index_offset: u64, row: u64) -> u64 {
+    index_offset
+        .saturating_add(index::HEADER_LEN)
+        .saturating_add(row.saturating_mul(index::ROW_LEN))
+}
+
+/// Where the footer JSON starts; `None` when the tail and `json_len` bytes do not fit in the file.
+#[must_use]
+pub const fn json_offset(file_len: u64, json_len: u64) -> Option<u64> {
+    match file_len.checked_sub(footer::TAIL_LEN) {
+        Some(tail_at) => tail_at.checked_sub(json_len),
+        None => None,
+    }
+}
+
+/// Where a writer starts the payloads of a dataset.
+///
+/// Readers take any place. Sixty-four bytes keep raw elements aligned to their size and to a cache
+/// line; 4096 keeps them aligned to a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Align {
+    /// At a multiple of 8 bytes.
+    A8,
+    /// At a multiple of 64 bytes.
+    #[default]
+    A64,
+    /// At a multiple of 4096 bytes.
+    A4096,
+}
+
+impl Align {
+    /// The multiple, in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Align::A8 => 8,
+            Align::A64 => 64,
+            Align::A4096 => 4096,
+        }
+    }
+
+    /// The alignment of this many bytes, if a writer offers it.
+    #[must_use]
+    pub const fn from_bytes(bytes: u64) -> Option<Align> {
+        match bytes {
+            8 => Some(Align::A8),
+            64 => Some(Align::A64),
+            4096 => Some(Align::A4096),
+            _ => None,
+        }
+    }
+
+    /// The first aligned place at or after `offset`; `None` when it does not fit.
+    #[must_use]
+    pub const fn place(self, offset: u64) -> Option<u64> {
+        offset.checked_next_multiple_of(self.bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_the_format() {
+        assert_eq!((RECORDS_OFFSET, RECORD_LEN_MIN), (40, 32));
+        assert_eq!(record_len(0, 1), RECORD_LEN_MIN);
+    }
+
+    #[test]
+    fn records_are_padded_to_eight() {
+        for name_len in 0..100 {
+            let padding = name_padding(name_len.into());
+            assert!(padding < 8);
+            for rank in 1..=8 {
+                let len = record_len(name_len, rank);
+                assert_eq!(len, 16 + u64::from(name_len) + padding + 16 * u64::from(rank));
+                assert_eq!(len % 8, 0);
+            }
+        }
+        assert_eq!(record_len(u32::MAX, u32::MAX), 16 + (1 << 32) + 16 * u64::from(u32::MAX));
+    }
+
+    #[test]
+    fn places_past_the_end_are_none() {
+        assert_eq!(align8(u64::MAX - 7), Some(u64::MAX - 7));
+        assert_eq!(align8(u64::MAX - 6), None);
+        assert_eq!([0, 1, 8].map(index_offset), [Some(40), Some(48), Some(48)]);
+        assert_eq!(index_offset(u64::MAX - 39), None);
+        assert_eq!([0, 1].map(index_len), [Some(32), Some(136)]);
+        assert_eq!(index_len(u64::MAX / 104), None);
+        assert_eq!(json_offset(32, 16), Some(0));
+        assert_eq!(json_offset(32, 17), None);
+        assert_eq!(json_offset(15, 0), None);
+        assert_eq!(row_at(u64::MAX, 5), u64::MAX);
+        assert_eq!(row_at(40, 2), 40 + 32 + 208);
+    }
+
+    #[test]
+    fn payloads_are_placed_at_or_after() {
+        for align in [Align::A8, Align::A64, Align::A4096] {
+            assert_eq!(Align::from_bytes(align.bytes()), Some(align));
+            for offset in [0, 1, align.bytes() - 1, align.bytes(), align.bytes() + 1] {
+                let place = align.place(offset).unwrap();
+                assert!(offset <= place && place - offset < align.bytes());
+                assert_eq!(place % align.bytes(), 0);
+            }
+            assert_eq!(align.place(u64::MAX), None);
+        }
+        assert_eq!(Align::from_bytes(16), None);
+        assert_eq!(Align::default().bytes(), 64);
+    }
+}

@@ -1,0 +1,76 @@
+//! The bytes of the `.tet` v1 tensor file.
+//!
+//! ```text
+//!   superblock | directory | index | payloads ... | footer
+//!       32 B     records     rows    stored chunks   JSON + 16-byte tail
+//! ```
+//!
+//! This crate turns those bytes into values and values into those bytes. It opens no file, has no
+//! dependency, and works without `std`; only [`write::FileWriter`] needs it. Reading is borrowed
+//! and lazy: a million index rows cost nothing until they are asked for.
+//!
+//! A module is a section of the format document (`docs/format.md`), and every MUST of that
+//! document is a [`Rule`] with one implementation, written against [`Faults`]: a reader stops at
+//! the first fault, a verifier collects them all.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation
+    )
+)]
+
+extern crate alloc;
+#[cfg(any(test, feature = "std"))]
+extern crate std;
+
+#[macro_use]
+pub mod wire;
+mod error;
+mod note;
+mod region;
+mod rule;
+
+mod codec;
+mod dtype;
+mod grid;
+mod limits;
+mod shape;
+mod span;
+
+pub mod superblock;
+
+pub mod directory;
+
+pub mod index;
+
+pub mod footer;
+
+mod file;
+pub mod layout;
+pub mod map;
+pub mod write;
+
+#[cfg(test)]
+mod testing;
+
+pub use codec::{Codec, zstd_decoded_max};
+pub use dtype::DType;
+pub use error::{Error, Faults, Result, Strict};
+pub use file::File;
+pub use grid::Grid;
+pub use limits::Limits;
+pub use note::{Note, NoteCode};
+pub use region::Region;
+pub use rule::Rule;
+pub use shape::Shape;
+pub use span::Span;
+pub use superblock::Superblock;
+
+/// The examples of the crate's README, compiled and run.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

@@ -1,0 +1,135 @@
+//! How much of a file's claims a reader is willing to believe.
+
+use crate::error::{Error, Result};
+use crate::rule::Rule;
+
+/// Bounds of a reader. The caller may change them; nothing in a file can.
+///
+/// ```
+/// let limits = tet_format::Limits::default().with_name_len_max(255);
+/// assert_eq!(limits.name_len_max, 255);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The longest name of a dataset, in bytes.
+    pub name_len_max: u64,
+    /// The longest directory, in bytes.
+    pub directory_len_max: u64,
+    /// The longest footer JSON, in bytes.
+    pub json_len_max: u64,
+    /// The longest spill, in bytes.
+    pub spill_len_max: u64,
+    /// The deepest nesting of footer JSON, in levels.
+    pub json_depth_max: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            name_len_max: 4096,
+            directory_len_max: 256 << 20,
+            json_len_max: 16 << 20,
+            spill_len_max: 16 << 20,
+            json_depth_max: 64,
+        }
+    }
+}
+
+impl Limits {
+    /// Sets the longest name, in bytes.
+    #[must_use]
+    pub const fn with_name_len_max(mut self, name_len_max: u64) -> Limits {
+        self.name_len_max = name_len_max;
+        self
+    }
+
+    /// Sets the longest directory, in bytes.
+    #[must_use]
+    pub const fn with_directory_len_max(mut self, directory_len_max: u64) -> Limits {
+        self.directory_len_max = directory_len_max;
+        self
+    }
+
+    /// Sets the longest footer JSON, in bytes.
+    #[must_use]
+    pub const fn with_json_len_max(mut self, json_len_max: u64) -> Limits {
+        self.json_len_max = json_len_max;
+        self
+    }
+
+    /// Sets the longest spill, in bytes.
+    #[must_use]
+    pub const fn with_spill_len_max(mut self, spill_len_max: u64) -> Limits {
+        self.spill_len_max = spill_len_max;
+        self
+    }
+
+    /// Sets the deepest nesting of footer JSON.
+    #[must_use]
+    pub const fn with_json_depth_max(mut self, json_depth_max: u32) -> Limits {
+        self.json_depth_max = json_depth_max;
+        self
+    }
+
+    /// Bounds a directory that is about to be read into memory (rule TET-L2).
+    ///
+    /// # Errors
+    ///
+    /// `directory_len` is over the limit.
+    pub const fn check_directory_len(&self, directory_len: u64) -> Result<()> {
+        bound(Rule::LimitDirectory, 32, directory_len, self.directory_len_max)
+    }
+
+    /// Bounds footer JSON that is about to be read into memory (rule TET-L3). `at` is where it
+    /// starts.
+    ///
+    /// # Errors
+    ///
+    /// `json_len` is over the limit.
+    pub const fn check_json_len(&self, json_len: u64, at: u64) -> Result<()> {
+        bound(Rule::LimitJson, at, json_len, self.json_len_max)
+    }
+
+    /// Bounds a spill that is about to be read into memory (rule TET-L4). `at` is where it starts.
+    ///
+    /// # Errors
+    ///
+    /// `spill_len` is over the limit.
+    pub const fn check_spill_len(&self, spill_len: u64, at: u64) -> Result<()> {
+        bound(Rule::LimitSpill, at, spill_len, self.spill_len_max)
+    }
+}
+
+const fn bound(rule: Rule, at: u64, found: u64, wanted: u64) -> Result<()> {
+    if found <= wanted { Ok(()) } else { Err(Error { rule, at, found, wanted }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_length_is_bounded_by_its_own_limit() {
+        let limits = Limits::default()
+            .with_directory_len_max(10)
+            .with_json_len_max(20)
+            .with_spill_len_max(30)
+            .with_json_depth_max(3);
+        assert_eq!(limits.json_depth_max, 3);
+        assert_eq!(limits.check_directory_len(10), Ok(()));
+        assert_eq!(limits.check_json_len(20, 5), Ok(()));
+        assert_eq!(limits.check_spill_len(30, 5), Ok(()));
+        let over = [
+            limits.check_directory_len(11),
+            limits.check_json_len(21, 5),
+            limits.check_spill_len(31, 6),
+        ];
+        let wanted = [
+            Error { rule: Rule::LimitDirectory, at: 32, found: 11, wanted: 10 },
+            Error { rule: Rule::LimitJson, at: 5, found: 21, wanted: 20 },
+            Error { rule: Rule::LimitSpill, at: 6, found: 31, wanted: 30 },
+        ];
+        assert_eq!(over.map(Result::unwrap_err), wanted);
+    }
+}

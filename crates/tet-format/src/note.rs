@@ -1,0 +1,100 @@
+//! What a file may do, but no careful writer does: oddities that break no rule.
+
+use crate::region::Region;
+use alloc::vec::Vec;
+use core::fmt;
+
+macro_rules! notes {
+    ($( $id:literal $name:ident $region:ident: $text:literal; )*) => {
+        /// The kind of a [`Note`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum NoteCode {
+            $( #[doc = concat!($id, ": ", $text, ".")] $name, )*
+        }
+
+        impl NoteCode {
+            /// Every code, in the order of the format document.
+            pub const ALL: &'static [NoteCode] = &[ $( NoteCode::$name, )* ];
+
+            /// The note's stable id.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $( NoteCode::$name => $id, )* }
+            }
+
+            /// What was seen, in the words of the format document.
+            #[must_use]
+            pub const fn text(self) -> &'static str {
+                match self { $( NoteCode::$name => $text, )* }
+            }
+
+            /// The region the note is about.
+            #[must_use]
+            pub const fn region(self) -> Region {
+                match self { $( NoteCode::$name => Region::$region, )* }
+            }
+        }
+    };
+}
+
+notes! {
+    "TET-N1" UnknownFlags Superblock: "flag bits other than bit 0 are set";
+    "TET-N2" UndeclaredTail Footer: "the file ends in a footer tail, but the footer flag is clear";
+    "TET-N3" RecordReserved Directory: "the reserved field of a record is not zero";
+    "TET-N4" NamePadding Directory: "the padding after a name is not zero";
+    "TET-N5" NameEmpty Directory: "a dataset has an empty name";
+    "TET-N6" NameTwice Directory: "two datasets have the same name";
+    "TET-N7" NameUnprintable Directory: "a name holds control or bidirectional formatting characters";
+    "TET-N8" NamePath Directory: "a name looks like a path that leaves its folder";
+    "TET-N9" ExtentZero Directory: "a dataset has an extent of zero";
+    "TET-N10" IndexReserved Index: "a reserved field of the index header is not zero";
+    "TET-N11" RowReserved Index: "the reserved field of a row is not zero";
+    "TET-N12" RowSlots Index: "a coordinate slot past the rank is not zero";
+    "TET-N13" RowOrder Index: "the rows are not in dataset and row-major order";
+    "TET-N14" PayloadShared Payload: "two rows share one payload";
+    "TET-N15" BytesUnused Gap: "bytes that belong to no structure are not zero";
+}
+
+impl fmt::Display for NoteCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+/// An oddity: a reader ignores it, a verifier warns of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What kind of oddity.
+    pub code: NoteCode,
+    /// Where in the file, in bytes from its start.
+    pub at: u64,
+    /// What the file says there.
+    pub found: u64,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Note { code, at, found } = self;
+        write!(f, "{} [{}] at byte {at}: found {found}", code.text(), code.id())
+    }
+}
+
+/// Notes `found` when it is not zero.
+pub(crate) fn note_nonzero(code: NoteCode, at: u64, found: u64, notes: &mut Vec<Note>) {
+    if found != 0 {
+        notes.push(Note { code, at, found });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique() {
+        let ids: BTreeSet<&str> = NoteCode::ALL.iter().map(|code| code.id()).collect();
+        assert_eq!(ids.len(), NoteCode::ALL.len());
+    }
+}

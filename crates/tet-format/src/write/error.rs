@@ -1,0 +1,160 @@
+//! Why a file cannot be written.
+
+use crate::dtype::DType;
+use core::fmt;
+
+/// Why a file cannot be written. `dataset` is the dataset's place in the declaration.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// v1 has no tag for this type.
+    NoTag {
+        /// Which dataset.
+        dataset: usize,
+        /// Its type.
+        dtype: DType,
+    },
+    /// A dataset has 1 to 8 axes, and its chunks as many.
+    Rank {
+        /// Which dataset.
+        dataset: usize,
+        /// The rank of its shape.
+        rank: usize,
+        /// The rank of its chunk shape.
+        chunk_rank: usize,
+    },
+    /// A chunk extent is 0.
+    ChunkExtent {
+        /// Which dataset.
+        dataset: usize,
+        /// Which axis.
+        axis: usize,
+    },
+    /// An extent is 0, and the declaration does not allow that.
+    ExtentZero {
+        /// Which dataset.
+        dataset: usize,
+        /// Which axis.
+        axis: usize,
+    },
+    /// A name is empty or longer than 4096 bytes.
+    NameLen {
+        /// Which dataset.
+        dataset: usize,
+        /// The name's length in bytes.
+        name_len: u64,
+    },
+    /// Two datasets have the same name.
+    NameTwice {
+        /// Which dataset.
+        dataset: usize,
+        /// The earlier one.
+        first: usize,
+    },
+    /// More datasets than a file can count.
+    TooManyDatasets,
+    /// A dataset's bytes, or the file's, do not fit in 64 bits.
+    TooLarge,
+    /// A chunk has other bytes than its dataset's grid says.
+    RawLen {
+        /// Which dataset.
+        dataset: usize,
+        /// The bytes given.
+        found: u64,
+        /// The bytes the grid asks for.
+        wanted: u64,
+    },
+    /// A raw chunk is stored in other bytes than it has.
+    StoredLen {
+        /// Which dataset.
+        dataset: usize,
+        /// The stored bytes given.
+        found: u64,
+        /// The bytes of the chunk.
+        wanted: u64,
+    },
+    /// v1 does not know the codec.
+    Codec {
+        /// Its tag.
+        tag: u32,
+    },
+    /// All chunks have been written already.
+    Complete,
+    /// Some chunks have not been written.
+    Incomplete {
+        /// The chunks written.
+        written: u64,
+        /// The chunks declared.
+        declared: u64,
+    },
+    /// A footer has version 1 or 2.
+    FooterVersion {
+        /// The version given.
+        version: u32,
+    },
+    /// The world did not let us.
+    #[cfg(feature = "std")]
+    Io(std::io::Error),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::NoTag { dataset, dtype } => {
+                write!(f, "dataset #{dataset}: .tet v1 cannot hold {dtype}; convert it first")
+            }
+            WriteError::Rank { dataset, rank, chunk_rank } => write!(
+                f,
+                "dataset #{dataset}: a shape has 1 to 8 axes and the chunk shape as many; \
+                 found {rank} and {chunk_rank}"
+            ),
+            WriteError::ChunkExtent { dataset, axis } => {
+                write!(f, "dataset #{dataset}: chunk extent of axis {axis} is 0")
+            }
+            WriteError::ExtentZero { dataset, axis } => {
+                write!(f, "dataset #{dataset}: extent of axis {axis} is 0, so it holds no element")
+            }
+            WriteError::NameLen { dataset, name_len } => {
+                write!(f, "dataset #{dataset}: a name has 1 to 4096 bytes; found {name_len}")
+            }
+            WriteError::NameTwice { dataset, first } => {
+                write!(f, "dataset #{dataset} has the same name as #{first}")
+            }
+            WriteError::TooManyDatasets => f.write_str("more than 4294967295 datasets"),
+            WriteError::TooLarge => f.write_str("the file would not fit in 64 bits"),
+            WriteError::RawLen { dataset, found, wanted } => {
+                write!(f, "dataset #{dataset}: chunk has {found} bytes, its grid wants {wanted}")
+            }
+            WriteError::StoredLen { dataset, found, wanted } => {
+                write!(f, "dataset #{dataset}: {found} bytes stored of a raw chunk of {wanted}")
+            }
+            WriteError::Codec { tag } => write!(f, ".tet v1 knows no codec {tag}"),
+            WriteError::Complete => f.write_str("all chunks are written already"),
+            WriteError::Incomplete { written, declared } => {
+                write!(f, "{written} of {declared} chunks are written")
+            }
+            WriteError::FooterVersion { version } => {
+                write!(f, "a footer has version 1 or 2; found {version}")
+            }
+            #[cfg(feature = "std")]
+            WriteError::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl core::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            #[cfg(feature = "std")]
+            WriteError::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<std::io::Error> for WriteError {
+    fn from(error: std::io::Error) -> WriteError {
+        WriteError::Io(error)
+    }
+}

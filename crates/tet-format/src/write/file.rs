@@ -1,0 +1,347 @@
+//! Streaming a file out: payloads first, index and superblock last.
+
+use super::cursor::Position;
+use super::{ChunkAt, Layout, WriteError};
+use crate::codec::Codec;
+use crate::footer::{FOOTER_VERSION_MAX, Tail};
+use crate::index::IndexRow;
+use crate::superblock::{self, FLAG_FOOTER};
+use crate::wire;
+use alloc::vec::Vec;
+use std::io::{Seek, SeekFrom, Write};
+
+/// Writes a file whose chunks come one by one, in row order.
+///
+/// ```text
+///   | reserved for superblock, directory, index | payloads ->   | block | spill | JSON | tail
+///   ^ written by `finish`, superblock last        ^ `push`        ^ `finish`
+/// ```
+///
+/// Each dataset's payloads start aligned and lie back to back. Memory is 24 bytes a chunk. The
+/// same calls give the same bytes. After an error the file is unfinished: throw it away.
+#[derive(Debug)]
+pub struct FileWriter<W> {
+    out: W,
+    layout: Layout,
+    next: Position,
+    stored: Vec<Stored>,
+    position: u64,
+}
+
+/// What a row says that the layout does not.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    offset: u64,
+    len: u64,
+    codec: Codec,
+}
+
+/// What stands after the payloads.
+#[derive(Clone, Copy, Debug)]
+pub struct FooterParts<'a> {
+    /// A block of any bytes directly after the last payload; may be empty.
+    pub block: &'a [u8],
+    /// The metadata spill, directly after the block; may be empty.
+    pub spill: &'a [u8],
+    /// The JSON.
+    pub json: &'a [u8],
+    /// The version of the footer.
+    pub version: u32,
+}
+
+impl<W: Write + Seek> FileWriter<W> {
+    /// Starts a file at the beginning of `out`, which should be empty.
+    ///
+    /// # Errors
+    ///
+    /// `out` cannot seek past the place reserved for the head.
+    pub fn new(mut out: W, layout: Layout) -> Result<FileWriter<W>, WriteError> {
+        let position = layout.index_end();
+        out.seek(SeekFrom::Start(position))?;
+        Ok(FileWriter { out, layout, next: Position::default(), stored: Vec::new(), position })
+    }
+
+    /// Writes the next chunk. `raw_len` are its bytes before encoding.
+    ///
+    /// # Errors
+    ///
+    /// There is no next chunk, its length is not the one its grid gives it, or `out` fails.
+    pub fn push(&mut self, codec: Codec, raw_len: u64, stored: &[u8]) -> Result<(), WriteError> {
+        let chunk = self.next.chunk(self.layout.planned()).ok_or(WriteError::Complete)?;
+        let dataset = chunk.dataset;
+        let stored_len = wire::len_of(stored);
+        if raw_len != chunk.raw_len {
+            let [found, wanted] = [raw_len, chunk.raw_len];
+            return Err(WriteError::RawLen { dataset, found, wanted });
+        }
+        match codec {
+            Codec::Raw if stored_len != raw_len => {
+                let [found, wanted] = [stored_len, raw_len];
+                return Err(WriteError::StoredLen { dataset, found, wanted });
+            }
+            Codec::Raw | Codec::Zstd => {}
+            Codec::Unknown(tag) => return Err(WriteError::Codec { tag }),
+        }
+        if chunk.linear == 0 {
+            self.align()?;
+        }
+        let end = self.position.checked_add(stored_len).ok_or(WriteError::TooLarge)?;
+        self.out.write_all(stored)?;
+        self.stored.push(Stored { offset: self.position, len: stored_len, codec });
+        self.position = end;
+        self.next.advance(self.layout.planned());
+        Ok(())
+    }
+
+    /// The chunk that [`push`](FileWriter::push) takes next; `None` when all are written.
+    pub fn next_chunk(&self) -> Option<ChunkAt> {
+        let mut next = self.next;
+        next.chunk(self.layout.planned())
+    }
+
+    /// One past the last byte written: after the last chunk, where the footer's block goes.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// The layout being written.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The rows of the chunks written so far.
+    pub fn rows(&self) -> impl Iterator<Item = IndexRow> {
+        self.layout.chunks().zip(&self.stored).map(|(chunk, stored)| row_of(&chunk, *stored))
+    }
+
+    /// Writes the footer, the index and, last, the superblock; gives `out` back, flushed.
+    ///
+    /// # Errors
+    ///
+    /// Chunks are missing, the footer's version is unknown, or `out` fails.
+    pub fn finish(mut self, footer: Option<FooterParts<'_>>) -> Result<W, WriteError> {
+        let [written, declared] = [self.rows_written(), self.layout.row_count()];
+        if written != declared {
+            return Err(WriteError::Incomplete { written, declared });
+        }
+        let flags = match footer {
+            Some(parts) => {
+                self.write_footer(parts)?;
+                FLAG_FOOTER
+            }
+            None => 0,
+        };
+        self.write_head(flags)?;
+        Ok(self.out)
+    }
+
+    fn rows_written(&self) -> u64 {
+        u64::try_from(self.stored.len()).unwrap_or(u64::MAX)
+    }
+
+    fn align(&mut self) -> Result<(), WriteError> {
+        let place = self.layout.align().place(self.position).ok_or(WriteError::TooLarge)?;
+        let gap_len = usize::try_from(place.saturating_sub(self.position)).unwrap_or(0);
+        self.out.write_all(ZEROS.get(..gap_len).unwrap_or(&ZEROS))?;
+        self.position = place;
+        Ok(())
+    }
+
+    fn write_footer(&mut self, parts: FooterParts<'_>) -> Result<(), WriteError> {
+        let FooterParts { block, spill, json, version } = parts;
+        if version == 0 || version > FOOTER_VERSION_MAX {
+            return Err(WriteError::FooterVersion { version });
+        }
+        for part in [block, spill, json] {
+            self.out.write_all(part)?;
+        }
+        let tail = Tail { json_len: wire::len_of(json), version };
+        self.out.write_all(&tail.encode())?;
+        Ok(())
+    }
+
+    /// Writes everything before the payloads; the superblock comes last, so that an unfinished
+    /// file has no magic.
+    fn write_head(&mut self, flags: u32) -> Result<(), WriteError> {
+        self.out.seek(SeekFrom::Start(superblock::LEN))?;
+        let head = self.layout.head_bytes(flags);
+        let superblock = self.layout.superblock(flags).encode();
+        let mut block = head.get(superblock.len()..).unwrap_or(&[]).to_vec();
+        for (chunk, &stored) in self.layout.chunks().zip(&self.stored) {
+            if block.len() >= BLOCK_LEN {
+                self.out.write_all(&block)?;
+                block.clear();
+            }
+            block.extend(row_of(&chunk, stored).encode());
+        }
+        self.out.write_all(&block)?;
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(&superblock)?;
+        self.out.seek(SeekFrom::End(0))?;
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+/// Rows are written in blocks of about this many bytes.
+const BLOCK_LEN: usize = 1 << 20;
+
+/// As many zeros as the widest alignment can ask for.
+const ZEROS: [u8; 4096] = [0; 4096];
+
+fn row_of(chunk: &ChunkAt, stored: Stored) -> IndexRow {
+    IndexRow {
+        dataset_id: u64::try_from(chunk.dataset).unwrap_or(u64::MAX),
+        coord: chunk.coord,
+        payload_offset: stored.offset,
+        raw_len: chunk.raw_len,
+        stored_len: stored.len,
+        codec: stored.codec.tag(),
+        reserved: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::File;
+    use crate::dtype::DType;
+    use crate::index::{RowContext, check_payloads, check_rows};
+    use crate::layout::Align;
+    use crate::write::{DatasetSpec, Declaration};
+    use std::io::Cursor;
+    use std::vec;
+
+    fn declaration(align: Align) -> Declaration {
+        let specs = vec![
+            DatasetSpec::new("a", DType::Float32, [4, 6], [2, 4]),
+            DatasetSpec::new("b", DType::UInt8, [3], [2]),
+            DatasetSpec::new("c", DType::Int16, [2, 2, 2], [9, 9, 9]),
+        ];
+        Declaration { datasets: specs, align }
+    }
+
+    /// Chunk number `n` is bytes of value `n + 1`; odd ones pretend to be zstd, one byte shorter.
+    fn written(align: Align, footer: Option<FooterParts<'_>>) -> Vec<u8> {
+        let layout = declaration(align).layout().unwrap();
+        let mut writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
+        let mut fill = 1;
+        while let Some(chunk) = writer.next_chunk() {
+            let raw_len = usize::try_from(chunk.raw_len).unwrap();
+            if fill % 2 == 1 {
+                writer.push(Codec::Raw, chunk.raw_len, &vec![fill; raw_len]).unwrap();
+            } else {
+                writer.push(Codec::Zstd, chunk.raw_len, &vec![fill; raw_len - 1]).unwrap();
+            }
+            fill += 1;
+        }
+        assert!(matches!(writer.push(Codec::Raw, 0, &[]), Err(WriteError::Complete)));
+        let index_end = writer.layout().index_end();
+        assert!(writer.rows().all(|row| index_end <= row.payload_offset));
+        writer.finish(footer).unwrap().into_inner()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for align in [Align::A8, Align::A64, Align::A4096] {
+            let parts = FooterParts { block: b"bl", spill: b"spi", json: b"{}", version: 1 };
+            let bytes = written(align, Some(parts));
+            let file = File::read(&bytes).unwrap();
+            let grids: Vec<_> =
+                file.directory.iter().map(|record| record.grid().unwrap()).collect();
+            let contexts: Vec<_> = file
+                .directory
+                .iter()
+                .zip(&grids)
+                .map(|(record, grid)| RowContext {
+                    record_at: record.at(),
+                    grid,
+                    element_size: record.dtype().unwrap().size(),
+                })
+                .collect();
+            let (mut faults, mut notes) = (vec![], vec![]);
+            check_rows(file.index.placed_rows(), &contexts, &mut faults).unwrap();
+            let file_len = bytes.len() as u64;
+            let json = file.tail.unwrap().json_span(file_len);
+            let index_end = file.superblock.index_end();
+            let rows = file.index.placed_rows();
+            check_payloads(rows, index_end, json.start() - 3, &mut faults, &mut notes).unwrap();
+            assert_eq!((faults, notes), (vec![], vec![]));
+            check_payload_bytes(&bytes, &file, align);
+            let tail = bytes.len() - 16;
+            assert_eq!(&bytes[tail - 7..tail], b"blspi{}");
+        }
+    }
+
+    /// Each payload holds its fill, and all bytes between payloads are zero.
+    fn check_payload_bytes(bytes: &[u8], file: &File<'_>, align: Align) {
+        let mut reach = file.superblock.index_end();
+        let mut dataset = None;
+        for (fill, row) in (1..).zip(file.index.rows()) {
+            let at = |offset: u64| usize::try_from(offset).unwrap();
+            let span = row.payload().unwrap();
+            assert!(bytes[at(span.start())..at(span.end())].iter().all(|&byte| byte == fill));
+            assert!(bytes[at(reach)..at(span.start())].iter().all(|&byte| byte == 0));
+            if dataset == Some(row.dataset_id) {
+                assert_eq!(span.start(), reach, "chunks of a dataset lie back to back");
+            } else {
+                assert_eq!(span.start() % align.bytes(), 0, "a dataset starts aligned");
+                assert!(span.start() - reach < align.bytes(), "and no later than it must");
+            }
+            dataset = Some(row.dataset_id);
+            reach = span.end();
+        }
+    }
+
+    #[test]
+    fn the_same_calls_give_the_same_bytes() {
+        assert_eq!(written(Align::A64, None), written(Align::A64, None));
+        let bytes = written(Align::A64, None);
+        assert_eq!(File::read(&bytes).unwrap().tail, None);
+    }
+
+    #[test]
+    fn chunks_that_do_not_fit_the_grid_are_refused() {
+        let layout = declaration(Align::A64).layout().unwrap();
+        let mut writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
+        let error = writer.push(Codec::Raw, 31, &[0; 31]).unwrap_err();
+        assert!(matches!(error, WriteError::RawLen { dataset: 0, found: 31, wanted: 32 }));
+        let error = writer.push(Codec::Raw, 32, &[0; 31]).unwrap_err();
+        assert!(matches!(error, WriteError::StoredLen { dataset: 0, found: 31, wanted: 32 }));
+        let error = writer.push(Codec::Unknown(2), 32, &[0; 32]).unwrap_err();
+        assert!(matches!(error, WriteError::Codec { tag: 2 }));
+        writer.push(Codec::Raw, 32, &[0; 32]).unwrap();
+        assert_eq!(writer.rows().count(), 1);
+        let error = writer.finish(None).unwrap_err();
+        assert!(matches!(error, WriteError::Incomplete { written: 1, declared: 7 }));
+    }
+
+    #[test]
+    fn an_empty_file_may_have_a_footer() {
+        for (footer, len) in [
+            (None, 32),
+            (Some(FooterParts { block: &[], spill: &[], json: b"{}", version: 2 }), 50),
+        ] {
+            let layout = Declaration::default().layout().unwrap();
+            let writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
+            let bytes = writer.finish(footer).unwrap().into_inner();
+            assert_eq!(bytes.len(), len);
+            let file = File::read(&bytes).unwrap();
+            assert_eq!(file.tail.map(|tail| tail.version), footer.map(|parts| parts.version));
+        }
+        let layout = Declaration::default().layout().unwrap();
+        let writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
+        let parts = FooterParts { block: &[], spill: &[], json: b"{}", version: 3 };
+        let error = writer.finish(Some(parts)).unwrap_err();
+        assert!(matches!(error, WriteError::FooterVersion { version: 3 }));
+    }
+
+    /// A file that is not finished must not look like one.
+    #[test]
+    fn an_unfinished_file_has_no_magic() {
+        let layout = declaration(Align::A64).layout().unwrap();
+        let mut writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
+        writer.push(Codec::Raw, 32, &[7; 32]).unwrap();
+        assert!(File::read(writer.out.get_ref()).is_err());
+    }
+}
