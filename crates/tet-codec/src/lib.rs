@@ -1,0 +1,48 @@
+//! Payload codecs: how the stored bytes of a chunk become its elements, and back.
+//!
+//! Implements format section 4. A codec never writes beyond the length it was told, and never
+//! allocates by a number it read: the caller brings a buffer of exactly `decoded_len` bytes.
+
+#![forbid(unsafe_code)]
+
+mod codec;
+mod error;
+mod raw;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
+pub use error::{Error, Kind, Result};
+pub use raw::Raw;
+#[cfg(feature = "zstd")]
+pub use zstd::{Zstd, ZstdEncoder};
+
+use tet_format::Codec;
+
+/// The decoder of a codec tag, or `None` when the tag is unknown or its feature is off.
+#[must_use]
+pub fn decoder(codec: Codec) -> Option<&'static dyn Decode> {
+    match codec {
+        Codec::Raw => Some(&Raw),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => Some(&zstd::DEFAULT),
+        _ => None,
+    }
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_find_their_decoders() {
+        assert_eq!(decoder(Codec::Raw).map(Decode::name), Some("raw"));
+        #[cfg(feature = "zstd")]
+        assert_eq!(decoder(Codec::Zstd).map(Decode::name), Some("zstd"));
+        assert!(decoder(Codec::Unknown(7)).is_none());
+    }
+}

@@ -1,0 +1,224 @@
+//! Codec 1: zstd frames, decoded into exactly the stated length.
+//!
+//! Contexts are reused, one a thread. The frame headers are read before decoding starts, because
+//! the one-shot decoder itself accepts any window and says little about what it refuses.
+
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
+use tet_format::zstd_decoded_max;
+use zstd_safe::{CCtx, CParameter, DCtx, compress_bound, find_frame_compressed_size};
+
+use crate::codec::{Decode, Encode};
+use crate::error::{Error, Result};
+
+const NAME: &str = "zstd";
+
+/// The largest window a frame may have: 2^27 bytes (format section 4).
+const WINDOW_LOG_MAX: u32 = 27;
+
+const FRAME_MAGIC: u32 = 0xFD2F_B528;
+const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
+const SKIPPABLE_MASK: u32 = 0xFFFF_FFF0;
+
+pub(crate) static DEFAULT: Zstd = Zstd { window_log_max: WINDOW_LOG_MAX };
+
+thread_local! {
+    static DECODE_CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+    static ENCODE_CONTEXT: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
+}
+
+/// Decodes zstd frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zstd {
+    window_log_max: u32,
+}
+
+impl Default for Zstd {
+    fn default() -> Self {
+        DEFAULT
+    }
+}
+
+impl Zstd {
+    /// A decoder that refuses windows over `2^log` bytes; the format's own bound is `2^27`.
+    #[must_use]
+    pub const fn with_window_log_max(log: u32) -> Self {
+        Self { window_log_max: if log < WINDOW_LOG_MAX { log } else { WINDOW_LOG_MAX } }
+    }
+}
+
+impl Decode for Zstd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
+        let decoded_len = out.len() as u64;
+        self.check_len(stored.len() as u64, decoded_len)?;
+        check_frames(stored, 1 << self.window_log_max)?;
+        let found = with_context(&DECODE_CONTEXT, DCtx::try_create, |context| {
+            context.decompress(out, stored).map_err(|code| fault(code, decoded_len))
+        })?;
+        let found = found as u64;
+        if found != decoded_len {
+            return Err(Error::TooShort { codec: NAME, found, decoded_len });
+        }
+        Ok(())
+    }
+
+    fn check_len(&self, stored_len: u64, decoded_len: u64) -> Result<()> {
+        if decoded_len <= zstd_decoded_max(stored_len) {
+            return Ok(());
+        }
+        Err(Error::Lengths { codec: NAME, stored_len, decoded_len })
+    }
+}
+
+/// Encodes one frame a chunk, with content size and checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZstdEncoder {
+    level: i32,
+}
+
+impl ZstdEncoder {
+    /// An encoder of this level; 3 is the usual one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Level`] when zstd has no such level.
+    pub fn new(level: i32) -> Result<Self> {
+        let (min, max) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
+        if level < min || max < level {
+            return Err(Error::Level { codec: NAME, level, min, max });
+        }
+        Ok(Self { level })
+    }
+}
+
+impl Encode for ZstdEncoder {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn codec(&self) -> tet_format::Codec {
+        tet_format::Codec::Zstd
+    }
+
+    fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        out.clear();
+        let bound = compress_bound(decoded.len());
+        out.try_reserve_exact(bound).map_err(|_| Error::Memory { codec: NAME })?;
+        with_context(&ENCODE_CONTEXT, CCtx::try_create, |context| {
+            let parameters = [
+                CParameter::CompressionLevel(self.level),
+                CParameter::ContentSizeFlag(true),
+                CParameter::ChecksumFlag(true),
+            ];
+            for parameter in parameters {
+                context.set_parameter(parameter).map_err(refused)?;
+            }
+            context.compress2(out, decoded).map_err(refused)
+        })?;
+        Ok(())
+    }
+}
+
+/// Runs `work` with this thread's context, making it on first use.
+fn with_context<C: 'static, T>(
+    key: &'static LocalKey<RefCell<Option<C>>>,
+    create: fn() -> Option<C>,
+    work: impl FnOnce(&mut C) -> Result<T>,
+) -> Result<T> {
+    key.with_borrow_mut(|slot| {
+        let context = match slot {
+            Some(context) => context,
+            None => slot.insert(create().ok_or(Error::Memory { codec: NAME })?),
+        };
+        work(context)
+    })
+}
+
+/// Walks the frames of a payload: each must start, end and stay within what the format allows.
+fn check_frames(stored: &[u8], window_max: u64) -> Result<()> {
+    let mut rest = stored;
+    while !rest.is_empty() {
+        let at = (stored.len() - rest.len()) as u64;
+        let not_a_frame = Error::NotAFrame { codec: NAME, at };
+        let magic = rest.first_chunk().copied().map(u32::from_le_bytes);
+        match magic {
+            Some(FRAME_MAGIC) => check_header(rest, at, window_max)?,
+            Some(magic) if magic & SKIPPABLE_MASK == SKIPPABLE_MAGIC => {}
+            _ => return Err(not_a_frame),
+        }
+        let len = find_frame_compressed_size(rest).map_err(|code| fault(code, 0))?;
+        rest = rest.get(len..).filter(|_| len > 0).ok_or(not_a_frame)?;
+    }
+    Ok(())
+}
+
+fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<()> {
+    let header = FrameHeader::read(frame)
+        .ok_or(Error::Corrupt { codec: NAME, reason: "the frame header is cut short" })?;
+    if header.dictionary_id != 0 {
+        return Err(Error::Dictionary { at, id: header.dictionary_id });
+    }
+    if header.window_len > window_max {
+        return Err(Error::Window { at, found: header.window_len, wanted: window_max });
+    }
+    Ok(())
+}
+
+/// The two facts of a frame header that the format restricts (RFC 8878, section 3.1.1.1).
+struct FrameHeader {
+    dictionary_id: u32,
+    window_len: u64,
+}
+
+impl FrameHeader {
+    fn read(frame: &[u8]) -> Option<Self> {
+        let (descriptor, mut rest) = frame.get(4..)?.split_first()?;
+        let is_single_segment = descriptor & 0x20 != 0;
+        let mut window_len = 0;
+        if !is_single_segment {
+            let (window, after) = rest.split_first()?;
+            let base = 1_u64 << (10 + u32::from(window >> 3));
+            window_len = base + (base / 8) * u64::from(window & 7);
+            rest = after;
+        }
+        let dictionary_id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
+        let (dictionary_id, rest) = rest.split_at_checked(dictionary_id_len)?;
+        if is_single_segment {
+            let (len, base) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
+            window_len = little_endian(rest.get(..len)?).saturating_add(base);
+        }
+        let dictionary_id = u32::try_from(little_endian(dictionary_id)).ok()?;
+        Some(Self { dictionary_id, window_len })
+    }
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+/// The error codes of `zstd_errors.h` that have a meaning of their own here.
+const CODE_CHECKSUM_WRONG: usize = 22;
+const CODE_MEMORY: usize = 64;
+const CODE_DST_TOO_SMALL: usize = 70;
+
+fn fault(code: usize, decoded_len: u64) -> Error {
+    match code.wrapping_neg() {
+        CODE_CHECKSUM_WRONG => Error::Checksum { codec: NAME },
+        CODE_MEMORY => Error::Memory { codec: NAME },
+        CODE_DST_TOO_SMALL => Error::TooLong { codec: NAME, decoded_len },
+        _ => Error::Corrupt { codec: NAME, reason: zstd_safe::get_error_name(code) },
+    }
+}
+
+/// Encoding can only fail for want of memory: the buffer is as large as the bound says.
+fn refused(_code: usize) -> Error {
+    Error::Memory { codec: NAME }
+}
+
+#[cfg(test)]
+mod tests;

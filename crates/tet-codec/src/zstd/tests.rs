@@ -1,0 +1,184 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn encoded(decoded: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    ZstdEncoder::new(3).unwrap().encode(decoded, &mut out).unwrap();
+    out
+}
+
+/// A frame without content size and checksum, as other programs write it.
+fn bare(decoded: &[u8]) -> Vec<u8> {
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::ContentSizeFlag(false)).unwrap();
+    let mut out = Vec::with_capacity(compress_bound(decoded.len()));
+    context.compress2(&mut out, decoded).unwrap();
+    out
+}
+
+fn skippable(len: u32) -> Vec<u8> {
+    let mut out = (SKIPPABLE_MAGIC + 3).to_le_bytes().to_vec();
+    out.extend(len.to_le_bytes());
+    out.resize(8 + len as usize, 0xEE);
+    out
+}
+
+fn decode(stored: &[u8], len: usize) -> Result<Vec<u8>> {
+    let mut out = vec![0; len];
+    DEFAULT.decode(stored, &mut out).map(|()| out)
+}
+
+const TEXT: &[u8] = b"the quick brown fox jumps over the lazy dog; the quick brown fox sleeps";
+
+#[test]
+fn our_frames_carry_content_size_and_checksum() {
+    let stored = encoded(TEXT);
+    let size = zstd_safe::get_frame_content_size(&stored).unwrap();
+    assert_eq!(size, Some(TEXT.len() as u64));
+    assert_eq!(stored[4] & 0x04, 0x04, "the checksum flag is set");
+    assert_eq!(find_frame_compressed_size(&stored), Ok(stored.len()), "one frame");
+    assert_eq!(decode(&stored, TEXT.len()).unwrap(), TEXT);
+}
+
+#[test]
+fn concatenated_and_skippable_frames_decode_as_one() {
+    let (head, tail) = TEXT.split_at(30);
+    let cases = [
+        bare(TEXT),
+        [bare(head), bare(tail)].concat(),
+        [skippable(0), encoded(head), skippable(9), bare(tail), skippable(3)].concat(),
+        [encoded(&[]), encoded(TEXT), encoded(&[])].concat(),
+    ];
+    for stored in cases {
+        assert_eq!(decode(&stored, TEXT.len()).unwrap(), TEXT);
+    }
+}
+
+#[test]
+fn h6_longer_or_shorter_than_stated_is_an_error() {
+    let len = TEXT.len();
+    let codec = NAME;
+    for stored in [encoded(TEXT), bare(TEXT)] {
+        let decoded_len = len as u64 - 1;
+        assert_eq!(decode(&stored, len - 1), Err(Error::TooLong { codec, decoded_len }));
+        let (found, decoded_len) = (len as u64, len as u64 + 1);
+        assert_eq!(decode(&stored, len + 1), Err(Error::TooShort { codec, found, decoded_len }));
+    }
+}
+
+#[test]
+fn h7_lengths_bound_each_other_exactly() {
+    for stored_len in [0, 3, 4, 7, 8, 1 << 20] {
+        let most = (stored_len / 4 + 1) * 131_072;
+        assert!(DEFAULT.check_len(stored_len, most).is_ok());
+        let error = DEFAULT.check_len(stored_len, most + 1).unwrap_err();
+        assert_eq!(error, Error::Lengths { codec: NAME, stored_len, decoded_len: most + 1 });
+    }
+    assert!(DEFAULT.check_len(u64::MAX, u64::MAX).is_ok());
+}
+
+#[test]
+fn h7_the_worst_real_frame_is_within_the_bound() {
+    let zeros = vec![0; 64 << 20];
+    let stored = bare(&zeros);
+    assert!(DEFAULT.check_len(stored.len() as u64, zeros.len() as u64).is_ok());
+}
+
+#[test]
+fn h8_trailing_bytes_are_refused_with_their_place() {
+    let frame = encoded(TEXT);
+    let at = frame.len() as u64;
+    for tail in [&[0][..], &[0; 3], &[0; 64], b"\x28\xb5\x2f", b"TETR"] {
+        let stored = [&frame, tail].concat();
+        let error = decode(&stored, TEXT.len()).unwrap_err();
+        assert_eq!(error, Error::NotAFrame { codec: NAME, at });
+    }
+    let error = decode(b"no frame at all", 8).unwrap_err();
+    assert_eq!(error, Error::NotAFrame { codec: NAME, at: 0 });
+}
+
+#[test]
+fn h8_dictionaries_are_refused() {
+    // Magic, descriptor (one byte of dictionary id, single segment), id 7, content size 0.
+    let stored = [0x28, 0xB5, 0x2F, 0xFD, 0x21, 7, 0, 1, 0, 0];
+    assert_eq!(decode(&stored, 0), Err(Error::Dictionary { at: 0, id: 7 }));
+    // Dictionary 0 means none.
+    let stored = [0x28, 0xB5, 0x2F, 0xFD, 0x21, 0, 0, 1, 0, 0];
+    assert_eq!(decode(&stored, 0), Ok(vec![]));
+}
+
+#[test]
+fn h8_windows_end_at_two_to_the_27() {
+    // Magic, descriptor (no flag at all), window descriptor, one empty last block.
+    let frame = |window: u8| [0x28, 0xB5, 0x2F, 0xFD, 0, window, 1, 0, 0];
+    assert_eq!(decode(&frame(17 << 3), 0), Ok(vec![]));
+    let (found, wanted) = ((1 << 27) + (1 << 24), 1 << 27);
+    assert_eq!(decode(&frame(17 << 3 | 1), 0), Err(Error::Window { at: 0, found, wanted }));
+    let (found, wanted) = (1 << 11, 1 << 10);
+    let small = Zstd::with_window_log_max(10);
+    assert_eq!(small.decode(&frame(8), &mut []), Err(Error::Window { at: 0, found, wanted }));
+    assert_eq!(Zstd::with_window_log_max(40), DEFAULT);
+}
+
+#[test]
+fn every_prefix_of_a_frame_is_refused() {
+    let stored = encoded(TEXT);
+    for len in 0..stored.len() {
+        assert!(decode(&stored[..len], TEXT.len()).is_err(), "prefix of {len}");
+    }
+    assert_eq!(decode(&[], 0), Ok(vec![]));
+}
+
+#[test]
+fn any_flipped_bit_of_ours_is_noticed_or_harmless() {
+    let stored = encoded(TEXT);
+    for bit in 0..stored.len() * 8 {
+        let mut broken = stored.clone();
+        broken[bit / 8] ^= 1 << (bit % 8);
+        if let Ok(decoded) = decode(&broken, TEXT.len()) {
+            assert_eq!(decoded, TEXT, "bit {bit} changed the answer in silence");
+        }
+    }
+    let mut broken = stored;
+    *broken.last_mut().unwrap() ^= 1;
+    assert_eq!(decode(&broken, TEXT.len()), Err(Error::Checksum { codec: NAME }));
+}
+
+#[test]
+fn levels_are_zstd_levels() {
+    let (min, max) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
+    for level in [min, -1, 0, 1, 3, max] {
+        let mut out = Vec::new();
+        ZstdEncoder::new(level).unwrap().encode(TEXT, &mut out).unwrap();
+        assert_eq!(decode(&out, TEXT.len()).unwrap(), TEXT);
+    }
+    for level in [min - 1, max + 1] {
+        let wanted = Error::Level { codec: NAME, level, min, max };
+        assert_eq!(ZstdEncoder::new(level), Err(wanted));
+    }
+}
+
+#[test]
+fn a_failed_chunk_leaves_the_context_usable() {
+    let stored = encoded(TEXT);
+    assert!(decode(&stored, 3).is_err());
+    assert!(decode(&stored[..20], TEXT.len()).is_err());
+    assert_eq!(decode(&stored, TEXT.len()).unwrap(), TEXT);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_bytes_come_back(decoded in prop::collection::vec(any::<u8>(), 0..4096)) {
+        prop_assert_eq!(decode(&encoded(&decoded), decoded.len()).unwrap(), decoded);
+    }
+
+    #[test]
+    fn any_bytes_get_an_answer(stored in prop::collection::vec(any::<u8>(), 0..256), len in 0..512_usize) {
+        let framed = [&FRAME_MAGIC.to_le_bytes()[..], &stored].concat();
+        let _ = decode(&framed, len);
+        let _ = decode(&stored, len);
+    }
+}
