@@ -1,0 +1,27 @@
+//! Where bytes come from and go to.
+//!
+//! [`Source`] reads: positioned reads by default, a mapping through one `unsafe fn`, a leased
+//! mapping as the safe fast door on Linux. [`publish`] writes: a new file beside the target, synced
+//! and renamed, so that the target is the old file or the new file and nothing else.
+//! No other library of this workspace opens a file.
+
+#![deny(unsafe_code)]
+
+mod error;
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+mod lease;
+#[cfg(feature = "mmap")]
+mod mmap;
+pub mod publish;
+mod source;
+mod stamp;
+pub mod vfs;
+
+pub use error::{Error, Kind, Result, Step};
+pub use publish::{Overwrite, Publish, Publisher};
+pub use source::{ReadAt, Source, SourceKind, View};
+pub use stamp::Stamp;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

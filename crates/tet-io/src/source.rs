@@ -1,0 +1,348 @@
+//! Where bytes are read from, behind one type.
+
+use std::fmt;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, Result, Step};
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+use crate::lease::{LeasedMap, LeasedView};
+use crate::stamp::Stamp;
+
+/// Bytes that can be read at any position by many threads at once.
+pub trait ReadAt: Send + Sync {
+    /// How many bytes there are.
+    fn len(&self) -> u64;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills `out` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when they cannot all be read.
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
+}
+
+/// How a [`Source`] gets its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// Positioned reads of an open file.
+    Pread,
+    /// A mapping the caller vouches for.
+    Map,
+    /// A mapping held under a read lease.
+    Leased,
+    /// Bytes in memory.
+    Memory,
+    /// A reader of the caller.
+    Custom,
+}
+
+/// The bytes of one file, opened once and shared by cheap clones.
+#[derive(Clone, Debug)]
+pub struct Source(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    backend: Backend,
+    path: Option<PathBuf>,
+    stamp: Option<Stamp>,
+    len: u64,
+}
+
+pub(crate) enum Backend {
+    Pread(File),
+    #[cfg(feature = "mmap")]
+    Map(File, memmap2::Mmap),
+    #[cfg(all(feature = "mmap", target_os = "linux"))]
+    Leased(LeasedMap),
+    Memory(Vec<u8>),
+    Custom(Arc<dyn ReadAt>),
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.kind(), f)
+    }
+}
+
+impl Backend {
+    fn kind(&self) -> SourceKind {
+        match self {
+            Self::Pread(_) => SourceKind::Pread,
+            #[cfg(feature = "mmap")]
+            Self::Map(..) => SourceKind::Map,
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            Self::Leased(_) => SourceKind::Leased,
+            Self::Memory(_) => SourceKind::Memory,
+            Self::Custom(_) => SourceKind::Custom,
+        }
+    }
+
+    /// The open file, where there is one: a mapped file is read through it too.
+    fn file(&self) -> Option<&File> {
+        match self {
+            Self::Pread(file) => Some(file),
+            #[cfg(feature = "mmap")]
+            Self::Map(file, _) => Some(file),
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            Self::Leased(map) => Some(map.file()),
+            Self::Memory(_) | Self::Custom(_) => None,
+        }
+    }
+}
+
+impl Source {
+    /// Opens a regular file for positioned reads: the default, and safe against everybody.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when it cannot be opened, [`Error::NotRegular`] when it is a folder,
+    /// a pipe or a device.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let (file, stamp) = open_regular(path)?;
+        Ok(Self::opened(Backend::Pread(file), path, stamp))
+    }
+
+    /// Opens a regular file, takes a read lease on it and maps it: fast, and safe on Linux.
+    ///
+    /// The lease keeps writers out. When one asks to come in, the map is taken away between two
+    /// views and the source goes on with positioned reads. The kernel waits for us as long as
+    /// `/proc/sys/fs/lease-break-time` says, 45 seconds by default and never fewer than 10 here:
+    /// a [`View`] must not be held longer than that.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoLease`] when no lease is granted (another system, a network file system,
+    /// a file of somebody else, a writer at work), and what [`Source::open`] returns.
+    pub fn open_leased(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        #[cfg(all(feature = "mmap", target_os = "linux"))]
+        {
+            let (file, _) = open_regular(path)?;
+            let no_lease = |reason: String| Error::NoLease { path: path.to_path_buf(), reason };
+            let map = LeasedMap::take(file).map_err(no_lease)?;
+            // Under the lease nobody writes: this is the stamp of the bytes that are mapped.
+            let stamp =
+                Stamp::of(map.file()).map_err(|error| Error::io(Step::Stat, path, error))?;
+            Ok(Self::opened(Backend::Leased(map), path, stamp))
+        }
+        #[cfg(not(all(feature = "mmap", target_os = "linux")))]
+        {
+            let reason = "this build has no leased maps".to_owned();
+            Err(Error::NoLease { path: path.to_path_buf(), reason })
+        }
+    }
+
+    /// A source of bytes in memory.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        let len = bytes.len() as u64;
+        Self(Arc::new(Opened { backend: Backend::Memory(bytes), path: None, stamp: None, len }))
+    }
+
+    /// A source of the caller's own making.
+    #[must_use]
+    pub fn from_reader(reader: Arc<dyn ReadAt>) -> Self {
+        let len = reader.len();
+        Self(Arc::new(Opened { backend: Backend::Custom(reader), path: None, stamp: None, len }))
+    }
+
+    pub(crate) fn opened(backend: Backend, path: &Path, stamp: Stamp) -> Self {
+        let (path, len) = (Some(path.to_path_buf()), stamp.size);
+        Self(Arc::new(Opened { backend, path, stamp: Some(stamp), len }))
+    }
+
+    /// How many bytes the file had when it was opened.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.0.len
+    }
+
+    /// Whether the file was empty when it was opened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The path it was opened by, if it has one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// How the bytes are read.
+    #[must_use]
+    pub fn kind(&self) -> SourceKind {
+        self.0.backend.kind()
+    }
+
+    /// Fills `out` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::PastEnd`] when the file does not reach that far, [`Error::Changed`] when
+    /// it did and does no longer, [`Error::Io`] when the system refuses.
+    pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        let file_len = self.len();
+        let end = offset.saturating_add(out.len() as u64);
+        if end > file_len {
+            return Err(Error::PastEnd { path: self.path_for_errors(), end, file_len });
+        }
+        let outcome = match &self.0.backend {
+            Backend::Memory(bytes) => read_slice(bytes, offset, out),
+            Backend::Custom(reader) => reader.read_exact_at(offset, out),
+            backend => match backend.file() {
+                Some(file) => read_file(file, offset, out),
+                None => Err(io::ErrorKind::Unsupported.into()),
+            },
+        };
+        outcome.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::Changed { path: self.path_for_errors() },
+            _ => Error::Io { step: Step::Read, path: self.path_for_errors(), source: error },
+        })
+    }
+
+    /// The bytes of the whole file, where they are in memory already.
+    ///
+    /// Hold the view for one task, then drop it. A leased map gives `None` from the moment somebody
+    /// asks to write to the file; positioned reads go on working.
+    #[must_use]
+    pub fn view(&self) -> Option<View<'_>> {
+        match &self.0.backend {
+            Backend::Memory(bytes) => Some(View(ViewOf::Bytes(bytes))),
+            #[cfg(feature = "mmap")]
+            Backend::Map(_, map) => Some(View(ViewOf::Bytes(map))),
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            Backend::Leased(map) => map.view().map(|view| View(ViewOf::Leased(view))),
+            Backend::Pread(_) | Backend::Custom(_) => None,
+        }
+    }
+
+    /// The identity of the file when it was opened, if it is one.
+    #[must_use]
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.0.stamp
+    }
+
+    /// Checks that the file is still the one that was opened, with the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Changed`] when it is not.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let (Some(file), Some(at_open)) = (self.0.backend.file(), self.stamp()) else {
+            return Ok(());
+        };
+        let path = self.path_for_errors();
+        let now = Stamp::of(file).map_err(|error| Error::io(Step::Stat, &path, error))?;
+        if at_open.is_unchanged(&now) { Ok(()) } else { Err(Error::Changed { path }) }
+    }
+
+    fn path_for_errors(&self) -> PathBuf {
+        self.path().unwrap_or(Path::new("(memory)")).to_path_buf()
+    }
+}
+
+/// The bytes of a whole file, valid while this value lives.
+#[derive(Debug)]
+pub struct View<'a>(ViewOf<'a>);
+
+#[derive(Debug)]
+enum ViewOf<'a> {
+    Bytes(&'a [u8]),
+    #[cfg(all(feature = "mmap", target_os = "linux"))]
+    Leased(LeasedView<'a>),
+}
+
+impl Deref for View<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            ViewOf::Bytes(bytes) => bytes,
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            ViewOf::Leased(view) => view,
+        }
+    }
+}
+
+/// Opens without waiting for a pipe's other end and without becoming a terminal's owner.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+    let file = options.open(path).map_err(|error| Error::io(Step::Open, path, error))?;
+    let metadata = file.metadata().map_err(|error| Error::io(Step::Stat, path, error))?;
+    if !metadata.is_file() {
+        return Err(Error::NotRegular { path: path.to_path_buf(), what: what_is(&metadata) });
+    }
+    Ok((file, Stamp::from_metadata(&metadata)))
+}
+
+/// Says in words what a path names.
+pub(crate) fn what_is(metadata: &Metadata) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let file_type = metadata.file_type();
+        if file_type.is_fifo() {
+            return "a pipe";
+        }
+        if file_type.is_socket() {
+            return "a socket";
+        }
+        if file_type.is_char_device() || file_type.is_block_device() {
+            return "a device";
+        }
+    }
+    if metadata.is_dir() { "a directory" } else { "something else" }
+}
+
+fn read_slice(bytes: &[u8], offset: u64, out: &mut [u8]) -> io::Result<()> {
+    let start = usize::try_from(offset).ok();
+    let bytes = start.and_then(|start| bytes.get(start..)?.get(..out.len()));
+    out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+    Ok(())
+}
+
+fn read_file(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
+    while !out.is_empty() {
+        match read_some_at(file, out, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                offset = offset.saturating_add(read as u64);
+                out = out.split_at_mut(read).1;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_some_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, out, offset)
+}
+
+#[cfg(windows)]
+fn read_some_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, out, offset)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+use std::fs;
+use std::io::Write;
+
+use super::*;
+
+const BYTES: &[u8] = b"0123456789";
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn file_in(folder: &tempfile::TempDir) -> PathBuf {
+    let path = folder.path().join("bytes");
+    fs::write(&path, BYTES).unwrap();
+    path
+}
+
+struct Reader(Vec<u8>);
+
+impl ReadAt for Reader {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        read_slice(&self.0, offset, out)
+    }
+}
+
+fn sources(path: &Path) -> Vec<Source> {
+    let mut sources = vec![
+        Source::open(path).unwrap(),
+        Source::from_bytes(BYTES),
+        Source::from_reader(Arc::new(Reader(BYTES.to_vec()))),
+    ];
+    sources.extend(Source::open_leased(path).ok());
+    sources.extend(mapped(path));
+    sources
+}
+
+#[cfg(feature = "mmap")]
+fn mapped(path: &Path) -> Option<Source> {
+    Some(crate::mmap::open_own(path))
+}
+
+#[cfg(not(feature = "mmap"))]
+fn mapped(_path: &Path) -> Option<Source> {
+    None
+}
+
+#[test]
+fn every_kind_reads_the_same_bytes() {
+    let folder = folder();
+    for source in sources(&file_in(&folder)) {
+        assert_eq!(source.len(), 10);
+        for start in 0..=10 {
+            for end in start..=10 {
+                let mut out = vec![0; end - start];
+                source.read_exact_at(start as u64, &mut out).unwrap();
+                assert_eq!(out, &BYTES[start..end], "{:?}", source.kind());
+            }
+        }
+        if let Some(view) = source.view() {
+            assert_eq!(&*view, BYTES, "{:?}", source.kind());
+        }
+        source.check_unchanged().unwrap();
+    }
+}
+
+#[test]
+fn bytes_past_the_end_are_an_error_of_their_own() {
+    let folder = folder();
+    for source in sources(&file_in(&folder)) {
+        for (offset, len) in [(0, 11), (10, 1), (11, 0), (u64::MAX, 1), (u64::MAX, 0)] {
+            let error = source.read_exact_at(offset, &mut vec![0; len]).unwrap_err();
+            assert!(matches!(error, Error::PastEnd { file_len: 10, .. }), "{error:?}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_file_opens_everywhere() {
+    let folder = folder();
+    let path = folder.path().join("empty");
+    fs::write(&path, b"").unwrap();
+    for source in [Source::open(&path).ok(), Source::open_leased(&path).ok(), mapped(&path)] {
+        let Some(source) = source else { continue };
+        assert!(source.is_empty());
+        source.read_exact_at(0, &mut []).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn h21_pipes_folders_and_devices_are_refused_at_once() {
+    let folder = folder();
+    let pipe = folder.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let cases = [
+        (pipe.as_path(), "a pipe"),
+        (folder.path(), "a directory"),
+        (Path::new("/dev/zero"), "a device"),
+    ];
+    for (path, wanted) in cases {
+        for source in [Source::open(path), Source::open_leased(path)] {
+            match source.unwrap_err() {
+                Error::NotRegular { what, .. } => assert_eq!(what, wanted),
+                // Builds without leased maps say so before they look.
+                Error::NoLease { .. } => {}
+                error => panic!("{error:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_names_step_and_path() {
+    let error = Source::open("no/such/file").unwrap_err();
+    assert!(matches!(error, Error::Io { step: Step::Open, .. }));
+    assert!(error.to_string().starts_with("cannot open no/such/file: "), "{error}");
+}
+
+#[test]
+fn a_changed_file_is_noticed() {
+    let folder = folder();
+    let path = file_in(&folder);
+    let source = Source::open(&path).unwrap();
+    let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    (&file).write_all(b"more").unwrap();
+    assert!(matches!(source.check_unchanged(), Err(Error::Changed { .. })));
+    file.set_len(3).unwrap();
+    let error = source.read_exact_at(0, &mut [0; 10]).unwrap_err();
+    assert!(matches!(error, Error::Changed { .. }), "{error:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_replaced_by_rename_stays_readable_and_unchanged() {
+    let folder = folder();
+    let path = file_in(&folder);
+    for source in sources(&path) {
+        let other = folder.path().join("other");
+        fs::write(&other, b"abcdefghij").unwrap();
+        fs::rename(&other, &path).unwrap();
+        let mut out = [0; 10];
+        source.read_exact_at(0, &mut out).unwrap();
+        assert_eq!(&out, BYTES, "{:?}", source.kind());
+        source.check_unchanged().unwrap();
+        fs::write(&other, BYTES).unwrap();
+        fs::rename(&other, &path).unwrap();
+    }
+}
+
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+mod leased {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    #[test]
+    fn a_writer_waits_for_the_views_and_then_comes_in() {
+        let folder = folder();
+        let path = file_in(&folder);
+        let Ok(source) = Source::open_leased(&path) else { return };
+        let view = source.view().unwrap();
+        let (opened, writer_is_in) = channel();
+        let writer = thread::spawn({
+            let path = path.clone();
+            move || {
+                let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
+                opened.send(()).unwrap();
+                file.write_all(b"##########").unwrap();
+            }
+        });
+        // The kernel has been asked as soon as no new view is given out.
+        while source.view().is_some() {
+            thread::yield_now();
+        }
+        assert_eq!(&*view, BYTES, "the writer is not in while a view is out");
+        assert!(writer_is_in.try_recv().is_err());
+        drop(view);
+        writer.join().unwrap();
+        assert!(source.view().is_none());
+        assert!(matches!(source.check_unchanged(), Err(Error::Changed { .. })));
+        let mut out = [0; 10];
+        source.read_exact_at(0, &mut out).unwrap();
+        assert_eq!(&out, b"##########", "positioned reads go on");
+    }
+
+    #[test]
+    fn no_lease_while_a_writer_is_at_work() {
+        let folder = folder();
+        let path = file_in(&folder);
+        let _writer = fs::OpenOptions::new().append(true).open(&path).unwrap();
+        assert!(matches!(Source::open_leased(&path), Err(Error::NoLease { .. })));
+    }
+
+    #[test]
+    fn a_dropped_source_gives_the_lease_back_at_once() {
+        let folder = folder();
+        let path = file_in(&folder);
+        drop(Source::open_leased(&path));
+        let mut options = fs::OpenOptions::new();
+        use std::os::unix::fs::OpenOptionsExt;
+        options.write(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+    }
+}

@@ -1,0 +1,107 @@
+//! The identity of a file at one moment.
+
+use std::fs::{File, Metadata};
+use std::io;
+
+/// Which file this is, and in which state: device, inode, size and times.
+///
+/// Taken from the open file, compared before an answer leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    /// The device it lies on.
+    pub dev: u64,
+    /// Its number there.
+    pub ino: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// When its bytes last changed, in nanoseconds since 1970.
+    pub mtime: i128,
+    /// When its bytes or its inode last changed, in nanoseconds since 1970.
+    pub ctime: i128,
+    /// How many names it has.
+    pub link_count: u64,
+}
+
+impl Stamp {
+    /// The stamp of an open file.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says when it cannot tell.
+    pub fn of(file: &File) -> io::Result<Self> {
+        file.metadata().map(|metadata| Self::from_metadata(&metadata))
+    }
+
+    /// The stamp that `metadata` holds.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn from_metadata(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+        Self {
+            dev: metadata.dev(),
+            ino: metadata.ino(),
+            size: metadata.size(),
+            mtime: ns(metadata.mtime(), metadata.mtime_nsec()),
+            ctime: ns(metadata.ctime(), metadata.ctime_nsec()),
+            link_count: metadata.nlink(),
+        }
+    }
+
+    /// The stamp that `metadata` holds: elsewhere, length and time only.
+    #[cfg(not(unix))]
+    #[must_use]
+    pub fn from_metadata(metadata: &Metadata) -> Self {
+        use std::time::UNIX_EPOCH;
+        let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let mtime = modified.map_or(0, |since| since.as_nanos().cast_signed());
+        Self { dev: 0, ino: 0, size: metadata.len(), mtime, ctime: mtime, link_count: 1 }
+    }
+
+    /// Whether both name one file, in whatever state.
+    #[must_use]
+    pub const fn is_same_file(&self, other: &Self) -> bool {
+        cfg!(unix) && self.dev == other.dev && self.ino == other.ino
+    }
+
+    /// Whether the bytes seen under `self` are still the bytes seen under `now`.
+    ///
+    /// A file that was renamed, unlinked or replaced by rename keeps its bytes, but its inode time
+    /// moves. That alone is no change, provided the number of its names tells the same story.
+    #[must_use]
+    pub const fn is_unchanged(&self, now: &Self) -> bool {
+        self.dev == now.dev
+            && self.ino == now.ino
+            && self.size == now.size
+            && self.mtime == now.mtime
+            && (self.ctime == now.ctime || self.link_count != now.link_count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT_OPEN: Stamp = Stamp { dev: 1, ino: 2, size: 3, mtime: 4, ctime: 5, link_count: 1 };
+
+    #[test]
+    fn every_field_of_the_identity_counts() {
+        assert!(AT_OPEN.is_unchanged(&AT_OPEN));
+        let others = [
+            Stamp { dev: 9, ..AT_OPEN },
+            Stamp { ino: 9, ..AT_OPEN },
+            Stamp { size: 9, ..AT_OPEN },
+            Stamp { mtime: 9, ..AT_OPEN },
+            Stamp { ctime: 9, ..AT_OPEN },
+            Stamp { mtime: 9, ctime: 9, link_count: 0, ..AT_OPEN },
+        ];
+        for other in others {
+            assert!(!AT_OPEN.is_unchanged(&other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_replaced_by_rename_keeps_its_bytes() {
+        assert!(AT_OPEN.is_unchanged(&Stamp { ctime: 9, link_count: 0, ..AT_OPEN }));
+    }
+}
