@@ -1,0 +1,137 @@
+//! The footer: tail, JSON and metadata spill, read into a model (format section 5).
+//!
+//! ```text
+//!   ... payloads | spills | JSON | tail
+//!                     ^------' metadata_ref
+//! ```
+
+pub(crate) mod json;
+mod value;
+
+pub use json::FooterJson;
+
+use tet_format::footer::{TAIL_LEN, Tail, WireTail, check_spills};
+use tet_format::{Error as Fault, Faults, Limits, Rule, Strict, Superblock};
+use tet_io::Source;
+
+use crate::error::Result;
+use crate::metadata::Metadata;
+pub(crate) use value::{Value, check_text, wrong_type};
+
+/// A footer as it was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Footer {
+    /// What the JSON says.
+    pub json: FooterJson,
+    /// What the metadata spill says, if the JSON refers to one.
+    pub spilled: Option<Metadata>,
+    /// The footer's version, 1 or 2; 0 without a footer.
+    pub version: u32,
+    /// Where the JSON starts in the file.
+    pub json_at: u64,
+    /// Where the JSON of the metadata starts in the file.
+    pub metadata_at: u64,
+}
+
+impl Footer {
+    /// The metadata that counts: spilled metadata wins over inline metadata.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        static EMPTY: Metadata = Metadata::new();
+        self.spilled.as_ref().or(self.json.metadata.as_ref()).unwrap_or(&EMPTY)
+    }
+
+    /// Applies the rule that metadata stands in one place. A reader takes the spilled one and does
+    /// not ask.
+    ///
+    /// # Errors
+    ///
+    /// A fault, only when `faults` asks to stop.
+    pub fn check_metadata_twice(&self, faults: &mut impl Faults) -> tet_format::Result<()> {
+        let FooterJson { metadata, spills, .. } = &self.json;
+        if metadata.is_some() && spills.metadata.is_some() {
+            let rule = Rule::MetadataTwice;
+            faults.fault(Fault { rule, at: self.json_at, found: 2, wanted: 1 })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the tail of a file that declares a footer.
+///
+/// # Errors
+///
+/// Returns the first rule the tail breaks, and errors of the source.
+pub fn read_tail(source: &Source, superblock: &Superblock) -> Result<Tail> {
+    let file_len = source.len();
+    let mut bytes = [0; WireTail::LEN];
+    let len = usize::try_from(file_len.min(TAIL_LEN)).unwrap_or(0);
+    let bytes = bytes.get_mut(..len).unwrap_or_default();
+    source.read_exact_at(file_len - len as u64, bytes)?;
+    Ok(Tail::read(bytes, superblock.index_end(), file_len)?)
+}
+
+/// Reads the footer of a file that declares one.
+///
+/// # Errors
+///
+/// Returns the first rule or limit the footer breaks, and errors of the source.
+pub fn read(source: &Source, superblock: &Superblock, limits: &Limits) -> Result<(Tail, Footer)> {
+    let tail = read_tail(source, superblock)?;
+    let footer = check(source, superblock, tail, limits, &mut Strict)?;
+    Ok((tail, footer))
+}
+
+/// Reads what follows a tail and applies every rule about it.
+///
+/// Spills are held to the end of the index here; the end of the last payload is another check,
+/// because it takes all rows ([`check_spills`]).
+///
+/// # Errors
+///
+/// A fault, only when `faults` asks to stop; errors of the source.
+pub fn check(
+    source: &Source,
+    superblock: &Superblock,
+    tail: Tail,
+    limits: &Limits,
+    faults: &mut impl Faults,
+) -> Result<Footer> {
+    let span = tail.json_span(source.len());
+    let json_at = span.start();
+    let mut footer = Footer { version: tail.version, json_at, ..Footer::default() };
+    if let Err(fault) = limits.check_json_len(span.len(), json_at) {
+        faults.fault(fault)?;
+        return Ok(footer);
+    }
+    let bytes = read_span(source, json_at, span.len())?;
+    let Some(root) = Value::read(&bytes, json_at, limits, Rule::JsonSyntax, faults)? else {
+        return Ok(footer);
+    };
+    footer.json = FooterJson::read(root, faults)?;
+    footer.metadata_at = root.member("metadata").map_or(json_at, |value| value.at());
+    let spills = &footer.json.spills;
+    check_spills(spills, tail.version, superblock.index_end(), json_at, faults)?;
+    let Some(spill) = spills.metadata else { return Ok(footer) };
+    let is_inside = superblock.index_end() <= spill.offset
+        && spill.offset.checked_add(spill.len).is_some_and(|end| end <= json_at);
+    if let Err(fault) = limits.check_spill_len(spill.len, spill.offset) {
+        faults.fault(fault)?;
+    } else if is_inside {
+        let bytes = read_span(source, spill.offset, spill.len)?;
+        let root = Value::read(&bytes, spill.offset, limits, Rule::SpillJson, faults)?;
+        footer.spilled = root.map(|root| Metadata::read(root, faults)).transpose()?;
+        footer.metadata_at = spill.offset;
+    }
+    Ok(footer)
+}
+
+/// Reads bytes whose length a limit and the file's own length have bounded.
+fn read_span(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    source.read_exact_at(at, &mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! The rules that hold metadata against the datasets it speaks of (TET-M8 to TET-M10).
+
+use tet_format::{Error as Fault, Faults, Result, Rule};
+
+use super::model::{DatasetMetadata, Metadata};
+use crate::dataset::DatasetEntry;
+
+/// Applies the rules that need the datasets. `at` is where the metadata starts in the file.
+///
+/// A reader does not stop here: what does not fit a dataset is not used for it.
+///
+/// # Errors
+///
+/// A fault, only when `faults` asks to stop.
+pub fn check(
+    metadata: &Metadata,
+    datasets: &[DatasetEntry],
+    at: u64,
+    faults: &mut impl Faults,
+) -> Result<()> {
+    if metadata.datasets.is_empty() {
+        return Ok(());
+    }
+    for entry in datasets {
+        if let Some(dataset) = metadata.dataset(&entry.name) {
+            check_dataset(dataset, entry, at, faults)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_dataset(
+    dataset: &DatasetMetadata,
+    entry: &DatasetEntry,
+    at: u64,
+    faults: &mut impl Faults,
+) -> Result<()> {
+    let rank = entry.grid.rank();
+    let found = dataset.dim_names.len();
+    if found != 0 && found != rank {
+        let (found, wanted) = (found as u64, rank as u64);
+        faults.fault(Fault { rule: Rule::DimNames, at, found, wanted })?;
+    }
+    for (key, labels) in &dataset.coords {
+        let found = labels.len() as u64;
+        let Some(axis) = dataset.axis(key, rank) else {
+            faults.fault(Fault { rule: Rule::CoordAxis, at, found, wanted: rank as u64 })?;
+            continue;
+        };
+        let wanted = entry.grid.shape().get(axis).copied().unwrap_or(0);
+        if found != wanted {
+            faults.fault(Fault { rule: Rule::LabelCount, at, found, wanted })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! Writing a new file: datasets one after the other, chunks encoded in parallel, then the footer.
+//!
+//! ```text
+//!   fill (caller)  ->  encode (threads)  ->  write in row order (caller)  ->  footer, publish
+//! ```
+//!
+//! The bytes of the file depend on what is written and on the encoder, never on the number of
+//! threads. Memory stays within [`BUDGET_LEN`] and a chunk for each thread.
+
+mod footer;
+mod options;
+mod ordered;
+mod writer;
+
+pub use options::{CodecChoice, WriteOptions};
+pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
+pub use writer::{ChunkAt, Fill, FillError, Writer, Written};
+
+/// What chunks in flight may take together, besides one chunk for each thread.
+pub const BUDGET_LEN: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! The footer of a new file (format section 5): version 1, inline or spilled.
+
+use crate::error::{Error, Result};
+use crate::metadata::{HistoryRow, Metadata, encode, encode_history};
+
+/// The longest footer JSON that every reader takes.
+const JSON_LEN_MAX: usize = 64 << 10;
+/// The longest metadata spill that every reader takes.
+const SPILL_LEN_MAX: usize = 16 << 20;
+/// The most history rows that every reader takes.
+const HISTORY_COUNT_MAX: usize = 4096;
+
+/// The parts of a footer that depend on what the file says about itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FooterText {
+    pub(super) spill: String,
+    pub(super) json: String,
+}
+
+/// Encodes the footer of a file whose spill would start at `spill_offset`; `None` when there is
+/// nothing to say.
+pub(super) fn footer_text(
+    metadata: &Metadata,
+    history: &[HistoryRow],
+    spill_offset: u64,
+) -> Result<Option<FooterText>> {
+    if metadata.is_empty() && history.is_empty() {
+        return Ok(None);
+    }
+    bound("history, in rows,", history.len(), HISTORY_COUNT_MAX)?;
+    let mut members = Vec::new();
+    if !history.is_empty() {
+        members.push(format!("\"history\":{}", encode_history(history)?));
+    }
+    let history_only = members.clone();
+    let metadata = if metadata.is_empty() { String::new() } else { encode(metadata)? };
+    if !metadata.is_empty() {
+        members.push(format!("\"metadata\":{metadata}"));
+    }
+    let json = format!("{{{}}}", members.join(","));
+    if json.len() <= JSON_LEN_MAX {
+        return Ok(Some(FooterText { spill: String::new(), json }));
+    }
+    let mut members = history_only;
+    if !metadata.is_empty() {
+        let len = metadata.len();
+        members.push(format!("\"metadata_ref\":{{\"offset\":{spill_offset},\"len\":{len}}}"));
+    }
+    let json = format!("{{{}}}", members.join(","));
+    bound("JSON, in bytes,", json.len(), JSON_LEN_MAX)?;
+    bound("metadata, in bytes,", metadata.len(), SPILL_LEN_MAX)?;
+    Ok(Some(FooterText { spill: metadata, json }))
+}
+
+fn bound(what: &'static str, found: usize, wanted: usize) -> Result<()> {
+    if found <= wanted {
+        return Ok(());
+    }
+    Err(Error::FooterLimit { what, found: found as u64, wanted: wanted as u64 })
+}

@@ -1,0 +1,68 @@
+//! How a new file is written.
+
+use std::thread;
+
+use tet_codec::{Encode, Raw};
+use tet_format::write::{Align, ZeroExtents};
+use tet_io::publish::Sync;
+use tet_io::{Overwrite, Publish, Stamp};
+
+use crate::error::Result;
+
+/// How chunks are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodecChoice {
+    /// As they are.
+    #[default]
+    Raw,
+    /// As zstd frames.
+    Zstd {
+        /// The level; 3 is the usual one.
+        level: i32,
+    },
+}
+
+impl CodecChoice {
+    /// The encoder of this choice.
+    pub(crate) fn encoder(self) -> Result<Box<dyn Encode>> {
+        match self {
+            Self::Raw => Ok(Box::new(Raw)),
+            #[cfg(feature = "zstd")]
+            Self::Zstd { level } => Ok(Box::new(tet_codec::ZstdEncoder::new(level)?)),
+            #[cfg(not(feature = "zstd"))]
+            Self::Zstd { .. } => Err(crate::Error::NoCodec { codec: "zstd" }),
+        }
+    }
+}
+
+/// How a new file is written.
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    /// How chunks are stored.
+    pub encoder: CodecChoice,
+    /// How many threads encode; 0 means as many as the machine runs at once.
+    pub threads: usize,
+    /// Where the payloads of each dataset start.
+    pub align: Align,
+    /// Whether extents of 0 are allowed.
+    pub zero_extents: ZeroExtents,
+    /// Whether success means durable.
+    pub sync: Sync,
+    /// What to do when the file exists.
+    pub overwrite: Overwrite,
+    /// The files that are being read: none of them is ever written over.
+    pub inputs: Vec<Stamp>,
+}
+
+impl WriteOptions {
+    pub(crate) fn publish(&self) -> Publish {
+        Publish { force: self.overwrite, sync: self.sync, inputs: self.inputs.clone() }
+    }
+
+    pub(crate) fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
+        }
+    }
+}

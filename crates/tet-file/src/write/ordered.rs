@@ -1,0 +1,254 @@
+//! Work done in parallel, delivered in order.
+//!
+//! One thread, the caller's, makes jobs and takes them back in the order it made them; workers do
+//! them in between. No more than `in_flight_max` jobs exist at a time, so a fast maker waits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The jobs between maker and workers.
+struct Desk<J> {
+    state: Mutex<State<J>>,
+    /// Something to do, or the end.
+    todo: Condvar,
+    /// Something done, or a worker gone.
+    done: Condvar,
+}
+
+struct State<J> {
+    todo: VecDeque<(u64, J)>,
+    done: BTreeMap<u64, J>,
+    worker_count: usize,
+    is_closed: bool,
+}
+
+impl<J> Desk<J> {
+    fn lock(&self) -> MutexGuard<'_, State<J>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, number: u64, job: J) {
+        self.lock().todo.push_back((number, job));
+        self.todo.notify_one();
+    }
+
+    /// Waits for job `number`; `None` when no worker is left that could do it.
+    fn take_done(&self, number: u64) -> Option<J> {
+        let is_waiting =
+            |state: &mut State<J>| !state.done.contains_key(&number) && state.worker_count > 0;
+        let state = self.done.wait_while(self.lock(), is_waiting);
+        state.unwrap_or_else(PoisonError::into_inner).done.remove(&number)
+    }
+
+    fn work(&self, work: impl Fn(&mut J)) {
+        let _present = Present(self);
+        let is_waiting = |state: &mut State<J>| state.todo.is_empty() && !state.is_closed;
+        loop {
+            let state = self.todo.wait_while(self.lock(), is_waiting);
+            let next = state.unwrap_or_else(PoisonError::into_inner).todo.pop_front();
+            let Some((number, mut job)) = next else { return };
+            work(&mut job);
+            self.lock().done.insert(number, job);
+            self.done.notify_one();
+        }
+    }
+}
+
+/// Says that a worker is gone, also when it panicked.
+struct Present<'a, J>(&'a Desk<J>);
+
+impl<J> Drop for Present<'_, J> {
+    fn drop(&mut self) {
+        self.0.lock().worker_count -= 1;
+        self.0.done.notify_one();
+    }
+}
+
+/// Closes the desk when the maker leaves, also when it panics, so that the workers end.
+struct Open<'a, J>(&'a Desk<J>);
+
+impl<J> Drop for Open<'_, J> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        state.todo.clear();
+        drop(state);
+        self.0.todo.notify_all();
+    }
+}
+
+/// How many hands there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hands {
+    /// Threads that work; with none, the caller's does. One alone does the jobs in order.
+    pub(super) worker_count: usize,
+    /// Jobs that may exist at a time.
+    pub(super) in_flight_max: usize,
+}
+
+/// What a caller of [`in_order`] brings.
+pub(super) trait Pipeline {
+    /// What is made, worked on and delivered.
+    type Job: Send;
+    /// What can go wrong.
+    type Error;
+
+    /// Makes the next job, on the caller's thread; `None` after the last.
+    fn make(&mut self) -> Result<Option<Self::Job>, Self::Error>;
+
+    /// Takes a job back, on the caller's thread, in the order of making.
+    fn deliver(&mut self, job: Self::Job) -> Result<(), Self::Error>;
+
+    /// A worker ended without doing its job.
+    fn lost(&self) -> Self::Error;
+}
+
+/// Runs a pipeline. Without a thread to be had, the caller's thread does the work.
+pub(super) fn in_order<P: Pipeline>(
+    pipeline: &mut P,
+    hands: Hands,
+    work: impl Fn(&mut P::Job) + Sync,
+) -> Result<(), P::Error> {
+    let state =
+        State { todo: VecDeque::new(), done: BTreeMap::new(), worker_count: 0, is_closed: false };
+    let desk = Desk { state: Mutex::new(state), todo: Condvar::new(), done: Condvar::new() };
+    thread::scope(|scope| {
+        let _open = Open(&desk);
+        if hands.in_flight_max > 1 {
+            for _ in 0..hands.worker_count.min(hands.in_flight_max) {
+                desk.lock().worker_count += 1;
+                let worker = || desk.work(&work);
+                if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                    desk.lock().worker_count -= 1;
+                    break;
+                }
+            }
+        }
+        if desk.lock().worker_count == 0 {
+            return run_alone(pipeline, &work);
+        }
+        run_with_workers(pipeline, &desk, hands.in_flight_max)
+    })
+}
+
+fn run_alone<P: Pipeline>(pipeline: &mut P, work: &impl Fn(&mut P::Job)) -> Result<(), P::Error> {
+    while let Some(mut job) = pipeline.make()? {
+        work(&mut job);
+        pipeline.deliver(job)?;
+    }
+    Ok(())
+}
+
+fn run_with_workers<P: Pipeline>(
+    pipeline: &mut P,
+    desk: &Desk<P::Job>,
+    in_flight_max: usize,
+) -> Result<(), P::Error> {
+    let (mut made, mut delivered) = (0_u64, 0_u64);
+    let mut is_more = true;
+    while is_more || delivered < made {
+        let has_room = made - delivered < in_flight_max as u64;
+        if is_more && has_room {
+            match pipeline.make()? {
+                Some(job) => {
+                    desk.put(made, job);
+                    made += 1;
+                }
+                None => is_more = false,
+            }
+        } else {
+            let job = desk.take_done(delivered).ok_or_else(|| pipeline.lost())?;
+            pipeline.deliver(job)?;
+            delivered += 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Makes `count` numbers and takes their doubles back.
+    struct Doubling {
+        made: u64,
+        count: u64,
+        taken: Vec<u64>,
+        fails_at: Option<u64>,
+        in_flight: u64,
+        in_flight_seen: u64,
+    }
+
+    impl Doubling {
+        fn new(count: u64) -> Self {
+            Self { made: 0, count, taken: vec![], fails_at: None, in_flight: 0, in_flight_seen: 0 }
+        }
+    }
+
+    impl Pipeline for Doubling {
+        type Job = u64;
+        type Error = &'static str;
+
+        fn make(&mut self) -> Result<Option<u64>, &'static str> {
+            if self.fails_at == Some(self.made) {
+                return Err("cannot make");
+            }
+            if self.made == self.count {
+                return Ok(None);
+            }
+            self.made += 1;
+            self.in_flight += 1;
+            self.in_flight_seen = self.in_flight_seen.max(self.in_flight);
+            Ok(Some(self.made - 1))
+        }
+
+        fn deliver(&mut self, job: u64) -> Result<(), &'static str> {
+            self.in_flight -= 1;
+            self.taken.push(job);
+            Ok(())
+        }
+
+        fn lost(&self) -> &'static str {
+            "lost"
+        }
+    }
+
+    #[test]
+    fn jobs_come_back_in_order_for_any_number_of_hands() {
+        for worker_count in 0..6 {
+            for in_flight_max in 1..6 {
+                let mut doubling = Doubling::new(200);
+                let hands = Hands { worker_count, in_flight_max };
+                in_order(&mut doubling, hands, |job| *job *= 2).unwrap();
+                assert_eq!(doubling.taken, (0..200).map(|job| job * 2).collect::<Vec<_>>());
+                assert!(doubling.in_flight_seen <= in_flight_max as u64, "memory is bounded");
+            }
+        }
+    }
+
+    #[test]
+    fn a_failing_maker_ends_the_workers() {
+        let mut doubling = Doubling { fails_at: Some(50), ..Doubling::new(200) };
+        let hands = Hands { worker_count: 4, in_flight_max: 8 };
+        assert_eq!(in_order(&mut doubling, hands, |job| *job *= 2), Err("cannot make"));
+    }
+
+    #[test]
+    fn workers_share_the_work() {
+        let (here, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut doubling = Doubling::new(2);
+        let hands = Hands { worker_count: 2, in_flight_max: 2 };
+        in_order(&mut doubling, hands, |_| {
+            let now = here.fetch_add(1, Ordering::SeqCst) + 1;
+            most.fetch_max(now, Ordering::SeqCst);
+            // Both jobs are in flight at once, or this never ends.
+            while most.load(Ordering::SeqCst) < 2 {
+                thread::yield_now();
+            }
+        })
+        .unwrap();
+        assert_eq!(most.into_inner(), 2);
+    }
+}

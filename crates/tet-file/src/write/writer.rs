@@ -1,0 +1,388 @@
+//! The streaming writer.
+
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tet_codec::Encode;
+use tet_format::Grid;
+use tet_format::footer::FOOTER_VERSION;
+use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, WriteError};
+use tet_io::{Publisher, Step};
+
+use super::BUDGET_LEN;
+use super::footer::footer_text;
+use super::options::WriteOptions;
+use super::ordered::{Hands, Pipeline, in_order};
+use crate::error::{Error, Result};
+use crate::metadata::{HistoryRow, Metadata};
+
+/// What the caller may fail with while filling a chunk.
+pub type FillError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Appends the elements of a chunk to an empty buffer.
+pub type Fill<'a> = dyn FnMut(ChunkAt<'_>, &mut Vec<u8>) -> Result<(), FillError> + 'a;
+
+/// Small chunks travel together, about this many bytes at a time; larger writes go straight to
+/// the file.
+const BATCH_LEN: u64 = 1 << 20;
+
+/// A chunk the caller is asked to fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkAt<'a> {
+    /// The chunk's number in its dataset.
+    pub linear: u64,
+    /// Its place in the grid.
+    pub coord: &'a [u64],
+    /// Its extents, clipped at the dataset's edge.
+    pub extents: &'a [u64],
+    /// The bytes it takes.
+    pub decoded_len: u64,
+}
+
+/// What a finished file weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The length of the file.
+    pub file_len: u64,
+    /// The bytes of all payloads in the file.
+    pub stored_len: u64,
+    /// The bytes of all chunks before encoding.
+    pub decoded_len: u64,
+    /// The number of chunks.
+    pub chunk_count: u64,
+}
+
+/// Writes a new file, dataset by dataset; dropped before [`finish`](Writer::finish), it leaves
+/// nothing behind.
+#[derive(Debug)]
+pub struct Writer {
+    file: FileWriter<BufWriter<Publisher>>,
+    encoder: Box<dyn Encode>,
+    thread_count: usize,
+    next_dataset: usize,
+    target: PathBuf,
+    written: Written,
+    /// Buffers that have been used and are used again.
+    spare: Vec<Batch>,
+}
+
+impl Writer {
+    /// Starts a file for `path` that will hold `datasets`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Layout`] when v1 cannot hold the datasets, [`Error::Codec`] or
+    /// [`Error::NoCodec`] when chunks cannot be stored that way, and [`Error::Io`] when the target
+    /// may not or cannot be written.
+    pub fn create(
+        path: impl AsRef<Path>,
+        datasets: Vec<DatasetSpec>,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let encoder = options.encoder.encoder()?;
+        let declaration = Declaration { datasets, align: options.align };
+        let layout = declaration.layout_with(options.zero_extents).map_err(Error::Layout)?;
+        let publisher = Publisher::begin(path, &options.publish())?;
+        let target = publisher.target().to_path_buf();
+        let out = BufWriter::with_capacity(usize::try_from(BATCH_LEN).unwrap_or(0), publisher);
+        let file = FileWriter::new(out, layout).map_err(|error| fault(error, &target))?;
+        let thread_count = options.thread_count();
+        let (written, spare) = (Written::default(), Vec::new());
+        Ok(Self { file, encoder, thread_count, next_dataset: 0, target, written, spare })
+    }
+
+    /// Writes all chunks of dataset `id`, the next one declared.
+    ///
+    /// `fill` is called on this thread for each chunk in row-major order, with an empty buffer to
+    /// which it appends the chunk's elements. `progress` hears how many bytes of the dataset are
+    /// written, before encoding.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::DatasetOrder`] when another dataset is next, [`Error::Fill`] and
+    /// [`Error::ChunkLen`] when `fill` fails or gives other bytes than asked for, and errors of
+    /// encoder and file. The file is lost then.
+    pub fn write_dataset(
+        &mut self,
+        id: usize,
+        fill: &mut Fill<'_>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let wanted = self.next_dataset;
+        let layout = self.file.layout();
+        let (Some(grid), Some(dtype)) = (layout.grid(id), layout.dtype(id)) else {
+            return Err(Error::DatasetOrder { found: id, wanted });
+        };
+        if id != wanted {
+            return Err(Error::DatasetOrder { found: id, wanted });
+        }
+        let (grid, element_size) = (grid.clone(), dtype.size().unwrap_or(1));
+        let encoder = &*self.encoder;
+        let is_raw = encoder.codec() == tet_format::Codec::Raw;
+        let hands = hands(&grid, element_size, self.thread_count, is_raw);
+        let sink = Sink {
+            file: &mut self.file,
+            target: &self.target,
+            codec: encoder.codec(),
+            written: &mut self.written,
+        };
+        let sink = Mutex::new(sink);
+        let rank = grid.rank();
+        let mut stream = Stream {
+            dataset: id,
+            grid: &grid,
+            element_size,
+            coord: vec![0; rank],
+            extents: vec![0; rank],
+            linear: 0,
+            done_len: 0,
+            fill,
+            progress,
+            sink: if is_raw { None } else { Some(&sink) },
+            spare: &mut self.spare,
+        };
+        // Raw chunks have nothing to be encoded: they are written while the next are filled.
+        let work = |batch: &mut Batch| {
+            batch.fault =
+                if is_raw { lock(&sink).write(batch).err() } else { batch.encode(encoder).err() };
+        };
+        in_order(&mut stream, hands, work)?;
+        self.next_dataset += 1;
+        Ok(())
+    }
+
+    /// Writes footer, index and superblock, and puts the file in its place.
+    ///
+    /// Metadata and history are written so that the oldest readers take them; without any, there is
+    /// no footer.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::DatasetOrder`] when datasets are missing, [`Error::FooterLimit`] and
+    /// [`Error::Json`] when the footer cannot be written, and [`Error::Io`] when the file cannot.
+    pub fn finish(mut self, metadata: &Metadata, history: &[HistoryRow]) -> Result<Written> {
+        let wanted = self.next_dataset;
+        let found = self.file.layout().dataset_count();
+        if found != wanted {
+            return Err(Error::DatasetOrder { found, wanted });
+        }
+        // The place of digests and statistics is between the last payload and the spill.
+        let block = &[];
+        let spill_offset = self.file.position();
+        let text = footer_text(metadata, history, spill_offset)?;
+        let parts = text.as_ref().map(|text| FooterParts {
+            block,
+            spill: text.spill.as_bytes(),
+            json: text.json.as_bytes(),
+            version: FOOTER_VERSION,
+        });
+        let footer_len = text.as_ref().map_or(0, |text| {
+            tet_format::footer::TAIL_LEN + (text.spill.len() + text.json.len()) as u64
+        });
+        self.written.file_len = spill_offset + footer_len;
+        let out = self.file.finish(parts).map_err(|error| fault(error, &self.target))?;
+        let flushed = out.into_inner().map_err(std::io::IntoInnerError::into_error);
+        let publisher =
+            flushed.map_err(|error| tet_io::Error::io(Step::Write, &self.target, error))?;
+        publisher.commit()?;
+        Ok(self.written)
+    }
+}
+
+/// How many threads, and how many batches at a time.
+pub(super) fn hands(grid: &Grid, element_size: u64, thread_count: usize, is_raw: bool) -> Hands {
+    let decoded_len = |elements: Option<u64>| elements.unwrap_or(0).saturating_mul(element_size);
+    let chunk_len = decoded_len(grid.chunk_elements(&vec![0; grid.rank()]));
+    let batch_len = chunk_len.max(BATCH_LEN);
+    let is_one_batch = decoded_len(grid.shape().element_count()) <= batch_len;
+    let worker_count = match thread_count {
+        0 | 1 => 0,
+        _ if is_one_batch => 0,
+        // The one that writes.
+        _ if is_raw => 1,
+        _ => thread_count,
+    };
+    let budget = BUDGET_LEN.saturating_add(batch_len.saturating_mul(thread_count as u64));
+    // An encoded batch is there twice: as it was filled and as it is stored.
+    let copy_count = if is_raw { 1 } else { 2 };
+    let in_flight_max = budget / batch_len.saturating_mul(copy_count).max(1);
+    let in_flight_max = in_flight_max.clamp(1, 4 * worker_count.max(1) as u64);
+    Hands { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
+}
+
+/// Where batches go, in order.
+struct Sink<'a> {
+    file: &'a mut FileWriter<BufWriter<Publisher>>,
+    target: &'a Path,
+    codec: tet_format::Codec,
+    written: &'a mut Written,
+}
+
+impl Sink<'_> {
+    fn write(&mut self, batch: &Batch) -> Result<()> {
+        let is_raw = self.codec == tet_format::Codec::Raw;
+        let mut rest = if is_raw { batch.decoded.as_slice() } else { &batch.stored };
+        for [decoded_len, stored_len] in &batch.lens {
+            let (stored, later) = rest.split_at(*stored_len);
+            rest = later;
+            let decoded_len = *decoded_len as u64;
+            let pushed = self.file.push(self.codec, decoded_len, stored);
+            pushed.map_err(|error| fault(error, self.target))?;
+            self.written.stored_len += stored.len() as u64;
+            self.written.decoded_len += decoded_len;
+            self.written.chunk_count += 1;
+        }
+        Ok(())
+    }
+}
+
+fn lock<'a, 'b>(sink: &'a Mutex<Sink<'b>>) -> MutexGuard<'a, Sink<'b>> {
+    sink.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Some chunks on their way: one large one, or small ones together.
+#[derive(Debug, Default)]
+struct Batch {
+    /// The chunks' elements, back to back.
+    decoded: Vec<u8>,
+    /// Their payloads, back to back; empty for raw chunks, which are their elements.
+    stored: Vec<u8>,
+    /// Room for one payload among several.
+    scratch: Vec<u8>,
+    /// For each chunk, the bytes of its elements and of its payload.
+    lens: Vec<[usize; 2]>,
+    fault: Option<Error>,
+}
+
+impl Batch {
+    fn clear(&mut self) {
+        self.decoded.clear();
+        self.stored.clear();
+        self.lens.clear();
+        self.fault = None;
+    }
+
+    fn encode(&mut self, encoder: &dyn Encode) -> Result<()> {
+        if let [[_, stored_len]] = self.lens.as_mut_slice() {
+            encoder.encode(&self.decoded, &mut self.stored)?;
+            *stored_len = self.stored.len();
+            return Ok(());
+        }
+        let mut rest = self.decoded.as_slice();
+        for [decoded_len, stored_len] in &mut self.lens {
+            let (decoded, later) = rest.split_at(*decoded_len);
+            rest = later;
+            encoder.encode(decoded, &mut self.scratch)?;
+            *stored_len = self.scratch.len();
+            self.stored.extend_from_slice(&self.scratch);
+        }
+        Ok(())
+    }
+}
+
+/// One dataset on its way into the file.
+struct Stream<'a> {
+    dataset: usize,
+    grid: &'a Grid,
+    element_size: u64,
+    coord: Vec<u64>,
+    extents: Vec<u64>,
+    /// The chunk that is filled next.
+    linear: u64,
+    /// Bytes written, before encoding.
+    done_len: u64,
+    fill: &'a mut Fill<'a>,
+    progress: &'a mut dyn FnMut(u64),
+    /// Where encoded batches go; raw ones are written by the worker.
+    sink: Option<&'a Mutex<Sink<'a>>>,
+    spare: &'a mut Vec<Batch>,
+}
+
+impl Stream<'_> {
+    /// Fills the next chunk into `batch`.
+    fn fill_chunk(&mut self, batch: &mut Batch) -> Result<()> {
+        self.grid.extents(&self.coord, &mut self.extents);
+        let wanted = self.chunk_len();
+        let dataset = self.dataset;
+        let chunk = ChunkAt {
+            linear: self.linear,
+            coord: &self.coord,
+            extents: &self.extents,
+            decoded_len: wanted,
+        };
+        // The caller sees an empty buffer, so chunks that travel together are filled apart.
+        let is_first = batch.decoded.is_empty();
+        let out = if is_first { &mut batch.decoded } else { &mut batch.scratch };
+        out.clear();
+        out.reserve(usize::try_from(wanted).unwrap_or(0));
+        (self.fill)(chunk, out).map_err(|source| {
+            let coord = self.coord.clone();
+            Error::Fill { dataset, coord, source }
+        })?;
+        let len = out.len();
+        if len as u64 != wanted {
+            let (coord, found) = (self.coord.clone(), len as u64);
+            return Err(Error::ChunkLen { dataset, coord, found, wanted });
+        }
+        if !is_first {
+            batch.decoded.extend_from_slice(&batch.scratch);
+        }
+        batch.lens.push([len, len]);
+        self.grid.advance(&mut self.coord);
+        self.linear += 1;
+        Ok(())
+    }
+
+    fn chunk_len(&self) -> u64 {
+        // The layout has bounded the bytes of all chunks together by 64 bits.
+        self.grid.chunk_elements(&self.coord).unwrap_or(0).saturating_mul(self.element_size)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.linear == self.grid.chunk_count()
+    }
+}
+
+impl Pipeline for Stream<'_> {
+    type Job = Batch;
+    type Error = Error;
+
+    fn make(&mut self) -> Result<Option<Batch>> {
+        if self.is_complete() {
+            return Ok(None);
+        }
+        let mut batch = self.spare.pop().unwrap_or_default();
+        batch.clear();
+        self.fill_chunk(&mut batch)?;
+        while !self.is_complete() && batch.decoded.len() as u64 + self.chunk_len() <= BATCH_LEN {
+            self.fill_chunk(&mut batch)?;
+        }
+        Ok(Some(batch))
+    }
+
+    fn deliver(&mut self, mut batch: Batch) -> Result<()> {
+        if let Some(fault) = batch.fault.take() {
+            return Err(fault);
+        }
+        if let Some(sink) = self.sink {
+            lock(sink).write(&batch)?;
+        }
+        self.done_len += batch.decoded.len() as u64;
+        (self.progress)(self.done_len);
+        self.spare.push(batch);
+        Ok(())
+    }
+
+    fn lost(&self) -> Error {
+        Error::Thread
+    }
+}
+
+/// An error of the format's writer; what the world did gets step and path.
+fn fault(error: WriteError, target: &Path) -> Error {
+    match error {
+        WriteError::Io(source) => tet_io::Error::io(Step::Write, target, source).into(),
+        error => Error::Layout(error),
+    }
+}
