@@ -161,7 +161,7 @@ mod leased {
     fn a_writer_waits_for_the_views_and_then_comes_in() {
         let folder = folder();
         let path = file_in(&folder);
-        let Ok(source) = Source::open_leased(&path) else { return };
+        let source = Source::open_leased(&path).expect("the temporary folder grants leases");
         let view = source.view().unwrap();
         let (opened, writer_is_in) = channel();
         let writer = thread::spawn({
@@ -199,7 +199,7 @@ mod leased {
     fn a_dropped_source_gives_the_lease_back_at_once() {
         let folder = folder();
         let path = file_in(&folder);
-        drop(Source::open_leased(&path));
+        drop(Source::open_leased(&path).expect("the temporary folder grants leases"));
         let mut options = fs::OpenOptions::new();
         use std::os::unix::fs::OpenOptionsExt;
         options.write(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
