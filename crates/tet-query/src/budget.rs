@@ -1,0 +1,114 @@
+//! How much may be held and used at once while a plan executes.
+
+use std::fmt;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::coalesce::Coalesce;
+use crate::error::{Error, Result};
+
+/// How a plan is executed. Results never depend on it.
+#[derive(Clone)]
+pub struct Execution {
+    /// Threads to use; 0 means all there are.
+    pub threads: usize,
+    /// Bytes that may be in flight at once, windows and decoded chunks together.
+    pub memory_budget: u64,
+    /// The most bytes a result may have.
+    pub result_max: u64,
+    /// Which gaps are read through.
+    pub coalesce: Coalesce,
+    /// Set by the caller to stop early.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Told how many selected bytes were just finished, from any thread.
+    pub progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+}
+
+/// 1 GiB.
+const MEMORY_BUDGET: u64 = 1 << 30;
+/// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
+const RESULT_MAX: u64 = 1 << 34;
+/// What is read in one go, when the budget allows it.
+const WINDOW_LEN_MAX: u64 = 1 << 20;
+const WINDOW_LEN_MIN: u64 = if cfg!(test) { 16 } else { 1 << 12 };
+
+impl Default for Execution {
+    fn default() -> Self {
+        Execution {
+            threads: 0,
+            memory_budget: MEMORY_BUDGET,
+            result_max: RESULT_MAX,
+            coalesce: Coalesce::DEFAULT,
+            cancel: None,
+            progress: None,
+        }
+    }
+}
+
+impl fmt::Debug for Execution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Execution")
+            .field("threads", &self.threads)
+            .field("memory_budget", &self.memory_budget)
+            .field("result_max", &self.result_max)
+            .field("coalesce", &self.coalesce)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Execution {
+    /// Whether the caller asked to stop.
+    pub(crate) fn is_canceled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Tells the caller that `done` selected bytes were finished.
+    pub(crate) fn report(&self, done: u64) {
+        if let Some(progress) = &self.progress {
+            progress(done);
+        }
+    }
+
+    /// The most bytes one thread reads of a run in one go.
+    pub(crate) fn window_len(&self) -> u64 {
+        (self.memory_budget / 8).clamp(WINDOW_LEN_MIN, WINDOW_LEN_MAX)
+    }
+
+    /// How many threads may work at once when each holds `held` bytes beside its windows.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Limit`] when `held` alone is over the budget.
+    pub(crate) fn workers(&self, held: u64) -> Result<usize> {
+        if self.memory_budget < held {
+            let (wanted, limit) = (held, self.memory_budget);
+            return Err(Error::Limit { what: "bytes in flight for one chunk", wanted, limit });
+        }
+        let each = held.saturating_add(2 * self.window_len());
+        let affordable = (self.memory_budget / each).max(1);
+        let threads = if self.threads == 0 { thread_count() } else { self.threads };
+        Ok(threads.min(usize::try_from(affordable).unwrap_or(usize::MAX)))
+    }
+
+    /// Checks a result's length before it is allocated.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Limit`] when it is over [`Execution::result_max`].
+    pub(crate) fn check_result(&self, len: Option<u64>) -> Result<()> {
+        match len {
+            Some(len) if len <= self.result_max => Ok(()),
+            _ => {
+                let (wanted, limit) = (len.unwrap_or(u64::MAX), self.result_max);
+                Err(Error::Limit { what: "bytes of the result", wanted, limit })
+            }
+        }
+    }
+}
+
+/// The threads this process may use. Asked once: the system takes its time to answer.
+fn thread_count() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get))
+}

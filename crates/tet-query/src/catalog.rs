@@ -1,0 +1,272 @@
+//! Name to dataset, chunk to its place in the file.
+//!
+//! Every container enters here: it lists its datasets and brings one [`ChunkTable`] each.
+
+mod tet;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use tet_codec::Decode;
+use tet_file::TetFile;
+use tet_format::{DType, Grid, Span};
+use tet_io::Source;
+
+use crate::array::Array;
+use crate::budget::Execution;
+use crate::error::{Error, Result};
+use crate::selection::{Hyperslab, nearest};
+use crate::value::{Reduced, Reduction};
+
+/// The datasets of one open file.
+#[derive(Debug)]
+pub struct Catalog {
+    source: Source,
+    format: &'static str,
+    datasets: Vec<Dataset>,
+}
+
+/// A named array in a file.
+#[derive(Clone)]
+pub struct Dataset {
+    /// Its position in the catalog.
+    pub index: usize,
+    /// Its name, as the file has it: print it escaped.
+    pub name: String,
+    /// The type of its elements, when it is known.
+    pub dtype: Option<DType>,
+    /// What the type is called, known or not.
+    pub dtype_name: String,
+    /// How chunks cover its shape.
+    pub grid: Grid,
+    /// The dimension names, one per axis, or none.
+    pub dims: Vec<String>,
+    /// The coordinate labels, by axis.
+    pub coords: BTreeMap<usize, Vec<String>>,
+    /// The attributes.
+    pub attrs: BTreeMap<String, AttrText>,
+    /// Why the dataset cannot be read, if it cannot.
+    pub fault: Option<Arc<Error>>,
+    /// Where its chunks are.
+    pub chunks: Arc<dyn ChunkTable>,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttrText {
+    /// A string.
+    Text(String),
+    /// Any other value, as JSON text.
+    Json(String),
+}
+
+/// Where the chunks of one dataset lie.
+pub trait ChunkTable: Send + Sync {
+    /// Appends the places of the chunks with these linear grid indices, in their order.
+    ///
+    /// Costs O(chunks asked for). Every place that comes back is inside the file and clear of its
+    /// structure, and its lengths have been checked.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
+
+    /// The codecs that [`ChunkPlace::codec`] counts through.
+    fn codecs(&self) -> &[Arc<dyn Decode>];
+}
+
+/// Where one chunk lies and how it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkPlace {
+    /// Its stored bytes in the file.
+    pub stored: Span,
+    /// Bytes after decoding.
+    pub decoded_len: u64,
+    /// Which of the dataset's codecs decodes it.
+    pub codec: u16,
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset")
+            .field("index", &self.index)
+            .field("name", &self.name)
+            .field("dtype", &self.dtype_name)
+            .field("grid", &self.grid)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Dataset {
+    /// Why the dataset cannot be read, or `None` when it can.
+    #[must_use]
+    pub fn why(&self) -> Option<&Error> {
+        self.fault.as_deref()
+    }
+
+    /// The codecs of its chunks.
+    #[must_use]
+    pub fn codecs(&self) -> &[Arc<dyn Decode>] {
+        self.chunks.codecs()
+    }
+
+    /// The extents.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        self.grid.shape()
+    }
+}
+
+impl Catalog {
+    /// The catalog of a `.tet` file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file's metadata cannot be laid over its datasets.
+    pub fn from_tet(file: TetFile) -> Result<Catalog> {
+        Ok(tet::catalog(file))
+    }
+
+    /// The catalog of another container; `datasets` are numbered in the order they come.
+    #[must_use]
+    pub fn new(source: Source, format: &'static str, mut datasets: Vec<Dataset>) -> Catalog {
+        for (index, dataset) in datasets.iter_mut().enumerate() {
+            dataset.index = index;
+        }
+        Catalog { source, format, datasets }
+    }
+
+    /// The datasets, in file order.
+    #[must_use]
+    pub fn datasets(&self) -> &[Dataset] {
+        &self.datasets
+    }
+
+    /// Where the bytes come from.
+    #[must_use]
+    pub const fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The container's name, such as `tet`.
+    #[must_use]
+    pub const fn format(&self) -> &'static str {
+        self.format
+    }
+
+    /// The dataset of this name, or the one at position N for `#N`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`].
+    pub fn find(&self, name: &str) -> Result<&Dataset> {
+        let mut named = self.datasets.iter().filter(|dataset| dataset.name == name);
+        let number = || name.strip_prefix('#')?.parse::<usize>().ok();
+        match (named.next(), named.next()) {
+            (Some(dataset), None) => Ok(dataset),
+            (Some(_), Some(_)) => {
+                let all = self.datasets.iter().filter(|dataset| dataset.name == name);
+                let positions = all.map(|dataset| dataset.index).collect();
+                Err(Error::Ambiguous { name: name.to_owned(), positions })
+            }
+            (None, _) => number().and_then(|at| self.datasets.get(at)).ok_or_else(|| {
+                let known: Vec<String> =
+                    self.datasets.iter().map(|dataset| dataset.name.clone()).collect();
+                let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+                Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
+            }),
+        }
+    }
+
+    /// Compares the file's identity with the one it had when it was opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file changed: answers taken from it are then void.
+    pub fn check_unchanged(&self) -> Result<()> {
+        Ok(self.source.check_unchanged()?)
+    }
+
+    /// Reads the selected elements into a new array.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
+    pub fn read(&self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
+        let array = crate::scatter::read(&self.source, dataset, slab, how)?;
+        self.check_unchanged()?;
+        Ok(array)
+    }
+
+    /// Reads the selected elements into `out`, which has exactly their bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::read`]; what `out` holds after an error means nothing.
+    pub fn read_into(
+        &self,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        how: &Execution,
+        out: &mut [u8],
+    ) -> Result<()> {
+        crate::scatter::read_into(&self.source, dataset, slab, how, out)?;
+        self.check_unchanged()
+    }
+
+    /// Reduces the selected elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::read`], and when the operation is not defined for the dtype or the axes.
+    pub fn reduce(
+        &self,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        reduction: &Reduction,
+        how: &Execution,
+    ) -> Result<Reduced> {
+        let reduced = crate::reduce::reduce(&self.source, dataset, slab, reduction, how)?;
+        self.check_unchanged()?;
+        Ok(reduced)
+    }
+
+    /// Opens a session: many small reads, one look at the file's identity at its end.
+    pub fn session(&self) -> Session<'_> {
+        Session { catalog: self }
+    }
+}
+
+/// Many small reads that count as one request.
+///
+/// Answers are good once [`Session::finish`] says so.
+#[derive(Debug)]
+#[must_use = "answers are good once `finish` says so"]
+pub struct Session<'a> {
+    catalog: &'a Catalog,
+}
+
+impl Session<'_> {
+    /// Reads the selected elements into a new array.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::read`].
+    pub fn read(&mut self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
+        crate::scatter::read(&self.catalog.source, dataset, slab, how)
+    }
+
+    /// Compares the file's identity, once for all reads of the session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file changed: all answers of the session are then void.
+    pub fn finish(self) -> Result<()> {
+        self.catalog.check_unchanged()
+    }
+}
+
+#[cfg(test)]
+mod tests;

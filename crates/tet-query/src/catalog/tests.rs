@@ -1,0 +1,146 @@
+use std::io::Cursor;
+
+use tet_file::{OpenOptions, TetFile};
+use tet_format::index::{HEADER_LEN, IndexRow};
+use tet_format::write::{DatasetSpec, Declaration, FileWriter};
+use tet_format::{Codec, DType, Rule, Superblock};
+use tet_io::Source;
+
+use super::Catalog;
+use crate::budget::Execution;
+use crate::error::{Error, Result};
+use crate::selection::{AxisSlice, Hyperslab};
+
+/// Two datasets of bytes, 0 to 11 and 100 to 105, in chunks of 2 x 2 and 2.
+fn bytes() -> Vec<u8> {
+    let specs = [
+        DatasetSpec::new("grid", DType::UInt8, [3, 4], [2, 2]),
+        DatasetSpec::new("line", DType::UInt8, [6], [2]),
+    ];
+    let layout = Declaration::new(specs).layout().unwrap();
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), layout).unwrap();
+    let chunks: [&[u8]; 7] =
+        [&[0, 1, 4, 5], &[2, 3, 6, 7], &[8, 9], &[10, 11], &[100, 101], &[102, 103], &[104, 105]];
+    for chunk in chunks {
+        writer.push(Codec::Raw, chunk.len() as u64, chunk).unwrap();
+    }
+    writer.finish(None).unwrap().into_inner()
+}
+
+fn row_range(bytes: &[u8], row: usize) -> std::ops::Range<usize> {
+    let superblock = Superblock::read(bytes, bytes.len() as u64).unwrap();
+    let start =
+        usize::try_from(superblock.index_offset + HEADER_LEN).unwrap() + row * IndexRow::LEN;
+    start..start + IndexRow::LEN
+}
+
+fn edit(bytes: &mut [u8], row: usize, change: impl FnOnce(&mut IndexRow)) {
+    let range = row_range(bytes, row);
+    let mut decoded = IndexRow::decode(bytes[range.clone()].try_into().unwrap());
+    change(&mut decoded);
+    bytes[range].copy_from_slice(&decoded.encode());
+}
+
+fn open(bytes: Vec<u8>) -> Catalog {
+    let source = Source::from_bytes(bytes);
+    Catalog::from_tet(TetFile::open(source, &OpenOptions::default()).unwrap()).unwrap()
+}
+
+fn read(catalog: &Catalog, name: &str, axes: &[(u64, u64)]) -> Result<Vec<u8>> {
+    let dataset = catalog.find(name)?;
+    let slice =
+        |&(start, stop): &(u64, u64)| AxisSlice { start, stop, step: 1, axis: Default::default() };
+    let slab = Hyperslab::new(axes.iter().map(slice).collect(), dataset.shape()).unwrap();
+    Ok(catalog.read(dataset, &slab, &Execution::default())?.into_bytes())
+}
+
+const WHOLE: &[(u64, u64)] = &[(0, 3), (0, 4)];
+
+#[test]
+fn chunks_are_found_in_any_order_of_rows() {
+    for swaps in [&[][..], &[(0, 3)], &[(1, 2)], &[(0, 6), (1, 4)], &[(5, 6)]] {
+        let mut bytes = bytes();
+        for &(a, b) in swaps {
+            let (a, b) = (row_range(&bytes, a), row_range(&bytes, b));
+            let held = bytes[a.clone()].to_vec();
+            bytes.copy_within(b.clone(), a.start);
+            bytes[b].copy_from_slice(&held);
+        }
+        let catalog = open(bytes);
+        assert_eq!(read(&catalog, "grid", WHOLE).unwrap(), Vec::from_iter(0..12), "{swaps:?}");
+        assert_eq!(read(&catalog, "grid", &[(1, 3), (3, 4)]).unwrap(), [7, 11]);
+        assert_eq!(read(&catalog, "line", &[(1, 6)]).unwrap(), [101, 102, 103, 104, 105]);
+    }
+}
+
+#[test]
+fn a_chunk_named_twice_takes_the_place_of_a_missing_one() {
+    let mut bytes = bytes();
+    edit(&mut bytes, 1, |row| row.coord[1] = 0);
+    let second = row_range(&bytes, 1).start as u64;
+    let catalog = open(bytes);
+    let twice = read(&catalog, "grid", &[(0, 1), (1, 3)]).unwrap_err();
+    assert!(
+        matches!(&twice, Error::DuplicateChunk { dataset, chunk, at }
+        if dataset == "grid" && **chunk == [0, 0] && *at == second),
+        "{twice}"
+    );
+    let missing = read(&catalog, "grid", &[(0, 1), (2, 3)]).unwrap_err();
+    assert!(
+        matches!(&missing, Error::MissingChunk { chunk, .. } if **chunk == [0, 1]),
+        "{missing}"
+    );
+    assert_eq!(read(&catalog, "grid", &[(2, 3), (0, 4)]).unwrap(), [8, 9, 10, 11]);
+    assert_eq!(read(&catalog, "line", &[(0, 6)]).unwrap(), Vec::from_iter(100..106));
+}
+
+#[test]
+fn a_broken_row_stops_only_those_who_touch_it() {
+    type Change = fn(&mut IndexRow);
+    let cases: [(Change, Rule); 6] = [
+        (|row| row.raw_len += 1, Rule::RowRawLen),
+        (|row| row.stored_len -= 1, Rule::RowStoredLen),
+        (|row| row.codec = 7, Rule::RowCodec),
+        (|row| row.payload_offset = 31, Rule::PayloadStructure),
+        (|row| row.payload_offset = 1 << 40, Rule::PayloadBounds),
+        (|row| row.payload_offset = u64::MAX, Rule::PayloadBounds),
+    ];
+    for (change, rule) in cases {
+        let mut bytes = bytes();
+        edit(&mut bytes, 2, change);
+        let catalog = open(bytes);
+        let error = read(&catalog, "grid", WHOLE).unwrap_err();
+        assert!(
+            matches!(&error, Error::Chunk { chunk, fault, .. }
+            if **chunk == [1, 0] && fault.rule == rule),
+            "{rule}: {error}"
+        );
+        assert_eq!(error.kind(), tet_io::Kind::Format);
+        assert_eq!(read(&catalog, "grid", &[(0, 3), (2, 4)]).unwrap(), [2, 3, 6, 7, 10, 11]);
+    }
+}
+
+#[test]
+fn names_are_found_by_number_and_nearly() {
+    let catalog = open(bytes());
+    assert_eq!(catalog.find("#1").unwrap().name, "line");
+    assert_eq!(catalog.find("grid").unwrap().index, 0);
+    let error = catalog.find("gird").unwrap_err();
+    assert!(
+        matches!(&error, Error::NoSuchDataset { known, suggestion, .. }
+        if known.len() == 2 && suggestion.as_deref() == Some("grid")),
+        "{error}"
+    );
+    assert!(catalog.find("#2").is_err());
+    let twice: Vec<_> = catalog
+        .datasets()
+        .iter()
+        .map(|dataset| super::Dataset { name: "same".to_owned(), ..dataset.clone() })
+        .collect();
+    let catalog = Catalog::new(catalog.source().clone(), "test", twice);
+    let error = catalog.find("same").unwrap_err();
+    assert!(
+        matches!(&error, Error::Ambiguous { positions, .. } if positions == &[0, 1]),
+        "{error}"
+    );
+}

@@ -1,0 +1,244 @@
+//! The catalog of a `.tet` file: rows on demand, chunk to row in O(1).
+//!
+//! The usual writers store the rows of a dataset row-major, so that the row of a chunk is found by
+//! addition and proved by its coordinate. Where that proof fails, all rows are sorted once.
+
+use std::sync::{Arc, Mutex};
+
+use tet_codec::Decode;
+use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
+use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
+use tet_format::{Codec, Grid, Strict};
+
+use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
+use crate::error::{Error, Result};
+
+/// Rows that may lie unused between two that are read in one go.
+const ROW_GAP_MAX: u64 = 32;
+
+/// Lays the catalog over an open file.
+pub(super) fn catalog(file: TetFile) -> Catalog {
+    let source = file.source().clone();
+    let file = Arc::new(Opened { file, sorted: Mutex::new(None) });
+    let entries = file.file.datasets();
+    let datasets = entries.iter().enumerate().map(|(id, entry)| dataset(&file, id, entry));
+    Catalog::new(source, "tet", datasets.collect())
+}
+
+fn dataset(file: &Arc<Opened>, id: usize, entry: &DatasetEntry) -> Dataset {
+    let rank = entry.grid.rank();
+    let said = file.file.metadata().dataset(&entry.name);
+    let dims = said.map(|said| said.dim_names.clone()).filter(|names| names.len() == rank);
+    let coords = said.into_iter().flat_map(|said| {
+        let labels = said.coords.iter();
+        labels.filter_map(|(key, labels)| Some((said.axis(key, rank)?, labels.clone())))
+    });
+    let attrs = said.into_iter().flat_map(|said| said.attrs.iter());
+    let fault =
+        entry.fault.map(|fault| Arc::new(Error::Dataset { dataset: entry.name.clone(), fault }));
+    Dataset {
+        index: id,
+        name: entry.name.clone(),
+        dtype: entry.dtype,
+        dtype_name: entry
+            .dtype
+            .map_or_else(|| format!("tag {}", entry.dtype_tag), |dtype| dtype.name().to_owned()),
+        grid: entry.grid.clone(),
+        dims: dims.unwrap_or_default(),
+        coords: coords.collect(),
+        attrs: attrs.map(|(key, value)| (key.clone(), attr_text(value))).collect(),
+        fault,
+        chunks: Arc::new(TetChunks::new(Arc::clone(file), id, entry)),
+    }
+}
+
+fn attr_text(value: &AttrValue) -> AttrText {
+    match value {
+        AttrValue::Text(text) => AttrText::Text(text.clone()),
+        AttrValue::Json(json) => AttrText::Json(json.clone()),
+    }
+}
+
+/// What the datasets of one file share.
+struct Opened {
+    file: TetFile,
+    /// Dataset, chunk and row number of all rows that name a chunk, sorted; made when the rows are
+    /// found not to be where their order says.
+    sorted: Mutex<Option<Arc<Vec<[u64; 3]>>>>,
+}
+
+impl Opened {
+    fn sorted(&self) -> Result<Arc<Vec<[u64; 3]>>> {
+        let mut sorted = self.sorted.lock().unwrap_or_else(|poison| poison.into_inner());
+        if let Some(rows) = &*sorted {
+            return Ok(Arc::clone(rows));
+        }
+        let index = self.file.index();
+        let mut rows = Vec::new();
+        index.for_blocks(0..index.row_count(), |first, block| {
+            for (number, bytes) in (first..).zip(block) {
+                let row = IndexRow::decode(bytes);
+                let id = usize::try_from(row.dataset_id).ok();
+                let Some(entry) = id.and_then(|id| self.file.datasets().get(id)) else { continue };
+                let coord = row.coord.get(..entry.grid.rank()).unwrap_or(&[]);
+                if let Some(linear) = entry.grid.linear(coord) {
+                    rows.push([row.dataset_id, linear, number]);
+                }
+            }
+        })?;
+        rows.sort_unstable();
+        let rows = Arc::new(rows);
+        *sorted = Some(Arc::clone(&rows));
+        Ok(rows)
+    }
+}
+
+/// The chunks of one dataset.
+struct TetChunks {
+    file: Arc<Opened>,
+    id: u64,
+    name: String,
+    grid: Grid,
+    element_size: Option<u64>,
+    record_at: u64,
+    first_row: u64,
+    order: RowOrder,
+    codecs: Vec<Arc<dyn Decode>>,
+}
+
+impl TetChunks {
+    fn new(file: Arc<Opened>, id: usize, entry: &DatasetEntry) -> TetChunks {
+        TetChunks {
+            file,
+            id: id as u64,
+            name: entry.name.clone(),
+            grid: entry.grid.clone(),
+            element_size: entry.dtype.and_then(tet_format::DType::size),
+            record_at: entry.at,
+            first_row: entry.rows.start,
+            order: entry.order,
+            codecs: codecs(),
+        }
+    }
+
+    /// Appends the places of chunks whose rows stand in order; false when a row is not where it
+    /// should be.
+    fn locate_in_order(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<bool> {
+        let index = self.file.file.index();
+        let mut coord = vec![0; self.grid.rank()];
+        let near = |a: &u64, b: &u64| a < b && *b - *a <= ROW_GAP_MAX;
+        for group in linear.chunk_by(near) {
+            let [first, .., last] = [group[0], group[group.len() - 1]];
+            let mut wanted = group.iter().copied().peekable();
+            let mut at = u64::MAX;
+            let mut outcome = Ok(true);
+            let rows =
+                self.first_row.saturating_add(first)..self.first_row.saturating_add(last + 1);
+            index.for_blocks(rows, |start, block| {
+                while let (Ok(true), Some(&linear)) = (&outcome, wanted.peek()) {
+                    let number = self.first_row + linear;
+                    let held = usize::try_from(number - start).ok();
+                    let Some(bytes) = held.and_then(|at| block.get(at)) else { return };
+                    if at.wrapping_add(1) == linear && linear != first {
+                        self.grid.advance(&mut coord);
+                    } else {
+                        self.grid.coord(linear, &mut coord);
+                    }
+                    at = linear;
+                    let row = IndexRow::decode(bytes);
+                    if row.is_chunk(self.id, &coord) {
+                        outcome = self.place(&row, number, &coord).map(|place| {
+                            out.push(place);
+                            true
+                        });
+                    } else {
+                        outcome = Ok(false);
+                    }
+                    wanted.next();
+                }
+            })?;
+            if !outcome? || wanted.peek().is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Appends the places of chunks whose rows may be anywhere.
+    fn locate_anywhere(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
+        let sorted = self.file.sorted()?;
+        let index = self.file.file.index();
+        let mut rows = Vec::with_capacity(1);
+        for &linear in linear {
+            let chunk = || self.grid.coord_of(linear).into();
+            let dataset = || self.name.clone();
+            let first = sorted.partition_point(|row| row[..2] < [self.id, linear][..]);
+            let mut same = sorted[first..].iter().take_while(|row| row[..2] == [self.id, linear]);
+            let Some(&[_, _, number]) = same.next() else {
+                return Err(Error::MissingChunk { dataset: dataset(), chunk: chunk() });
+            };
+            if let Some(&[_, _, second]) = same.next() {
+                let at = index.row_at(second);
+                return Err(Error::DuplicateChunk { dataset: dataset(), chunk: chunk(), at });
+            }
+            rows.clear();
+            index.rows(number..number + 1, &mut rows)?;
+            let Some(row) = rows.first() else {
+                return Err(Error::MissingChunk { dataset: dataset(), chunk: chunk() });
+            };
+            out.push(self.place(row, number, &self.grid.coord_of(linear))?);
+        }
+        Ok(())
+    }
+
+    /// Judges a row and gives the place it names.
+    fn place(&self, row: &IndexRow, number: u64, coord: &[u64]) -> Result<ChunkPlace> {
+        let file = &self.file.file;
+        let at = file.index().row_at(number);
+        let context = RowContext {
+            record_at: self.record_at,
+            grid: &self.grid,
+            element_size: self.element_size,
+        };
+        check_row(row, at, &context, &mut Strict)
+            .and_then(|()| {
+                check_payload(row, at, file.index_end(), file.payload_end(), &mut Strict)
+            })
+            .map_err(|fault| Error::Chunk {
+                dataset: self.name.clone(),
+                chunk: coord.into(),
+                fault,
+            })?;
+        let codec = u16::try_from(row.codec).ok();
+        let codec = codec.filter(|&codec| usize::from(codec) < self.codecs.len());
+        let (Some(codec), Some(stored)) = (codec, row.payload()) else {
+            let name = Codec::from_tag(row.codec).to_string();
+            return Err(Error::unknown_codec(&self.name, coord.into(), name));
+        };
+        Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec })
+    }
+}
+
+impl ChunkTable for TetChunks {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
+        let before = out.len();
+        if self.order == RowOrder::RowMajor && self.locate_in_order(linear, out)? {
+            return Ok(());
+        }
+        out.truncate(before);
+        self.locate_anywhere(linear, out)
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+/// The codecs of the format that are built in, by tag.
+fn codecs() -> Vec<Arc<dyn Decode>> {
+    vec![
+        Arc::new(tet_codec::Raw),
+        #[cfg(feature = "zstd")]
+        Arc::new(tet_codec::Zstd::default()),
+    ]
+}

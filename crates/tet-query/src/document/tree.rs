@@ -1,0 +1,46 @@
+//! One tree for both syntaxes: every value and key knows where it stands in the text.
+
+use std::ops::Range;
+
+/// A value and the bytes of the text it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) span: Range<usize>,
+}
+
+/// What a document can hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    /// Text; dates and times of TOML too, as they are written.
+    Text(String),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+}
+
+/// A key and its value, in the order of the text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_span: Range<usize>,
+    pub(crate) node: Node,
+}
+
+impl Value {
+    /// What messages call a value of this sort.
+    pub(crate) const fn sort(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Integer(_) => "a whole number",
+            Value::Float(_) => "a fraction",
+            Value::Text(_) => "text",
+            Value::List(_) => "a list",
+            Value::Table(_) => "an object",
+        }
+    }
+}

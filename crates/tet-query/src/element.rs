@@ -1,0 +1,153 @@
+//! The types an element may have in memory, and the step from a `DType` to one of them.
+
+use std::fmt::Debug;
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+use tet_format::DType;
+
+/// Lanes of every unrolled loop: the same on every machine, so that the same bits come out.
+pub(crate) const LANES: usize = 16;
+
+/// Elements that are widened in one go, at most.
+pub(crate) const ROOM_LEN: usize = 2048;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust type that holds one element: the ten dtypes of `.tet`, int8 and bfloat16.
+pub trait Element: Pod + PartialEq + Debug + Send + Sync + sealed::Sealed + 'static {
+    /// The dtype whose elements these are.
+    const DTYPE: DType;
+}
+
+macro_rules! elements {
+    ($($type:ty => $dtype:ident),+ $(,)?) => {$(
+        impl sealed::Sealed for $type {}
+        impl Element for $type {
+            const DTYPE: DType = DType::$dtype;
+        }
+    )+};
+}
+
+elements! {
+    f16 => Float16, bf16 => BFloat16, f32 => Float32, f64 => Float64,
+    i8 => Int8, i16 => Int16, i32 => Int32, i64 => Int64,
+    u8 => UInt8, u16 => UInt16, u32 => UInt32, u64 => UInt64,
+}
+
+/// Names the element type of a dtype and evaluates an expression with it: `Some(expression)`, or
+/// `None` for a dtype whose elements are not numbers here. Booleans are bytes.
+macro_rules! dispatch {
+    ($dtype:expr, $element:ident => $body:expr) => {
+        $crate::element::dispatch!(@table $dtype, $element, $body,
+            Float16 => ::half::f16, BFloat16 => ::half::bf16, Float32 => f32, Float64 => f64,
+            Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
+            UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64, Bool => u8)
+    };
+    (@table $dtype:expr, $element:ident, $body:expr, $($name:ident => $type:ty),+) => {
+        match $dtype {
+            $(::tet_format::DType::$name => {
+                type $element = $type;
+                Some($body)
+            })+
+            _ => None,
+        }
+    };
+}
+pub(crate) use dispatch;
+
+/// Floats whose every value is a float32 too.
+pub(crate) trait Single: Element {
+    /// Significant bits of a value.
+    const DIGITS: u32;
+    /// Elements that are widened in one go, at most; none where nothing is widened.
+    const ROOM_LEN: usize = ROOM_LEN;
+    /// The same value as float32; a NaN stays a NaN.
+    fn widen(self) -> f32;
+
+    /// All of `elements`, in `room` if they are not float32 already; there is room for them.
+    #[inline(always)]
+    fn widen_all<'a>(elements: &'a [Self], room: &'a mut [f32]) -> &'a [f32] {
+        let room = &mut room[..elements.len()];
+        for (wide, element) in room.iter_mut().zip(elements) {
+            *wide = element.widen();
+        }
+        room
+    }
+}
+
+impl Single for f32 {
+    const DIGITS: u32 = 24;
+    const ROOM_LEN: usize = 0;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        self
+    }
+
+    #[inline(always)]
+    fn widen_all<'a>(elements: &'a [Self], _room: &'a mut [f32]) -> &'a [f32] {
+        elements
+    }
+}
+
+impl Single for bf16 {
+    const DIGITS: u32 = 8;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        f32::from_bits(u32::from(self.to_bits()) << 16)
+    }
+}
+
+impl Single for f16 {
+    const DIGITS: u32 = 11;
+
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        /// 2^112 moves the exponent of a float16 to that of a float32, subnormals included.
+        const REBIAS: f32 = f32::from_bits((112 + 127) << 23);
+        let half = u32::from(self.to_bits());
+        let magnitude = (half & 0x7fff) << 13;
+        let finite = (f32::from_bits(magnitude) * REBIAS).to_bits();
+        let special = if magnitude >= 0x0f80_0000 { 0x7f80_0000 } else { 0 };
+        f32::from_bits(finite | special | ((half & 0x8000) << 16))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_widens_like_the_half_crate() {
+        for bits in 0..=u16::MAX {
+            let wide = f16::from_bits(bits).widen();
+            let wanted = f16::from_bits(bits).to_f32();
+            assert!(
+                wide.to_bits() == wanted.to_bits() || wide.is_nan() && wanted.is_nan(),
+                "{bits:04x}"
+            );
+            let wide = bf16::from_bits(bits).widen();
+            let wanted = bf16::from_bits(bits).to_f32();
+            assert!(
+                wide.to_bits() == wanted.to_bits() || wide.is_nan() && wanted.is_nan(),
+                "{bits:04x}"
+            );
+        }
+    }
+
+    #[test]
+    fn dispatch_names_every_numeric_dtype() {
+        for &dtype in DType::ALL {
+            let named = dispatch!(dtype, T => T::DTYPE);
+            match dtype {
+                DType::Complex64 | DType::Complex128 | DType::Bitmask => assert_eq!(named, None),
+                DType::Bool => assert_eq!(named, Some(DType::UInt8)),
+                _ => assert_eq!(named, Some(dtype)),
+            }
+        }
+    }
+}

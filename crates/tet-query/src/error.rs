@@ -1,0 +1,255 @@
+//! Everything that can go wrong between a question and its answer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_format::{DType, Shape};
+use tet_io::{Kind, Source};
+
+use crate::catalog::Dataset;
+use crate::plan::ChunkRead;
+use crate::selection::SelectionError;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A query that has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The source could not be read, or changed while it was.
+    #[error(transparent)]
+    Io(#[from] tet_io::Error),
+    /// The file could not be opened or its index not be read.
+    #[error(transparent)]
+    File(#[from] tet_file::Error),
+    /// The selection does not fit the dataset.
+    #[error(transparent)]
+    Selection(Box<SelectionError>),
+    /// The query document is wrong, or does not fit the file.
+    #[cfg(any(feature = "json", feature = "toml"))]
+    #[error(transparent)]
+    Document(#[from] Box<crate::document::DocumentError>),
+    /// No dataset has this name.
+    #[error("no dataset {name:?}{}", did_you_mean(suggestion.as_deref()))]
+    NoSuchDataset {
+        /// What was asked for.
+        name: String,
+        /// The names the file has.
+        known: Vec<String>,
+        /// A name that looks like the one asked for.
+        suggestion: Option<String>,
+    },
+    /// Several datasets have this name.
+    #[error("{} datasets are named {name:?}; ask for one as {}", positions.len(), numbers(positions))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Their positions in the catalog, which `#N` asks for.
+        positions: Vec<usize>,
+    },
+    /// A dataset is damaged or of a kind that is not known, and cannot be read.
+    #[error("dataset {dataset:?} cannot be read: {cause}")]
+    Unreadable {
+        /// The dataset.
+        dataset: String,
+        /// Why.
+        cause: Arc<Error>,
+    },
+    /// A dataset breaks a rule of the format.
+    #[error("dataset {dataset:?}: {fault}")]
+    Dataset {
+        /// The dataset.
+        dataset: String,
+        /// The rule, the place and the numbers.
+        fault: tet_format::Error,
+    },
+    /// The dataset's element type is not one this program knows.
+    #[error("dataset {dataset:?} has the unknown dtype {dtype}")]
+    UnknownDType {
+        /// The dataset.
+        dataset: String,
+        /// What the file calls it.
+        dtype: String,
+    },
+    /// A chunk breaks a rule of the format.
+    #[error("dataset {dataset:?}, chunk {chunk}: {fault}")]
+    Chunk {
+        /// The dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        chunk: Shape,
+        /// The rule, the place and the numbers.
+        fault: tet_format::Error,
+    },
+    /// The index has no row for a chunk of the grid.
+    #[error("dataset {dataset:?}, chunk {chunk}: the index has no row for it")]
+    MissingChunk {
+        /// The dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        chunk: Shape,
+    },
+    /// The index has several rows for one chunk.
+    #[error("dataset {dataset:?}, chunk {chunk}: a second row for it at byte {at:#x}")]
+    DuplicateChunk {
+        /// The dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        chunk: Shape,
+        /// Where the second row lies in the file.
+        at: u64,
+    },
+    /// A chunk is stored with a codec that is not known or not built in.
+    #[error("dataset {dataset:?}, chunk {chunk}: codec {codec} is not known or not built in")]
+    UnknownCodec {
+        /// The dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        chunk: Shape,
+        /// The codec's name or tag.
+        codec: String,
+    },
+    /// A chunk's payload does not decode.
+    #[error("dataset {dataset:?}, chunk {chunk}, payload at byte {at:#x}: {fault}")]
+    Codec {
+        /// The dataset.
+        dataset: String,
+        /// The chunk's coordinate in the grid.
+        chunk: Shape,
+        /// Where the payload starts in the file.
+        at: u64,
+        /// What the codec says.
+        fault: tet_codec::Error,
+    },
+    /// The selection is not of this dataset's rank or extents.
+    #[error("the selection does not fit dataset {dataset:?} of shape {shape}")]
+    Misfit {
+        /// The dataset.
+        dataset: String,
+        /// Its shape.
+        shape: Shape,
+    },
+    /// A reduction names an axis the dataset does not have, or one twice.
+    #[error("axis {axis} is not one of the {rank} axes of the dataset, or is named twice")]
+    Axis {
+        /// The axis.
+        axis: usize,
+        /// Axes of the dataset.
+        rank: usize,
+    },
+    /// The operation is not defined for the dataset's element type.
+    #[error("{op} is not defined for {}", dtype.name())]
+    Undefined {
+        /// The operation.
+        op: &'static str,
+        /// The element type.
+        dtype: DType,
+    },
+    /// A buffer is not of the length the answer needs.
+    #[error("the buffer holds {found} bytes, the answer takes {wanted}")]
+    Buffer {
+        /// Its length.
+        found: u64,
+        /// The length it must have.
+        wanted: u64,
+    },
+    /// A bound of the caller would be passed.
+    #[error("{what}: {wanted} are needed, the limit is {limit}")]
+    Limit {
+        /// What is bounded.
+        what: &'static str,
+        /// How much is needed.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// The caller asked to stop.
+    #[error("canceled")]
+    Canceled,
+}
+
+impl From<SelectionError> for Error {
+    fn from(error: SelectionError) -> Self {
+        Error::Selection(Box::new(error))
+    }
+}
+
+impl Error {
+    /// Who can act on the error.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Io(error) => error.kind(),
+            Error::File(error) => error.kind(),
+            #[cfg(any(feature = "json", feature = "toml"))]
+            Error::Document(error) => error.kind(),
+            Error::Unreadable { cause, .. } => cause.kind(),
+            Error::Codec { fault, .. } => match fault.kind() {
+                tet_codec::Kind::Usage => Kind::Usage,
+                tet_codec::Kind::Limit => Kind::Limit,
+                tet_codec::Kind::Format => Kind::Format,
+            },
+            Error::Dataset { .. }
+            | Error::UnknownDType { .. }
+            | Error::Chunk { .. }
+            | Error::MissingChunk { .. }
+            | Error::DuplicateChunk { .. }
+            | Error::UnknownCodec { .. } => Kind::Format,
+            Error::Limit { .. } => Kind::Limit,
+            Error::Selection(_)
+            | Error::NoSuchDataset { .. }
+            | Error::Ambiguous { .. }
+            | Error::Misfit { .. }
+            | Error::Axis { .. }
+            | Error::Undefined { .. }
+            | Error::Buffer { .. }
+            | Error::Canceled => Kind::Usage,
+        }
+    }
+
+    /// A dataset of elements that are not known.
+    pub(crate) fn unknown_dtype(dataset: &Dataset) -> Self {
+        let (dataset, dtype) = (dataset.name.clone(), dataset.dtype_name.clone());
+        Error::UnknownDType { dataset, dtype }
+    }
+
+    /// A selection that is not of this dataset.
+    pub(crate) fn misfit(dataset: &Dataset) -> Self {
+        Error::Misfit { dataset: dataset.name.clone(), shape: dataset.grid.shape().clone() }
+    }
+
+    /// A payload that does not decode.
+    pub(crate) fn codec(dataset: &Dataset, read: &ChunkRead, fault: tet_codec::Error) -> Self {
+        Error::Codec {
+            dataset: dataset.name.clone(),
+            chunk: dataset.grid.coord_of(read.linear).into(),
+            at: read.place.stored.start(),
+            fault,
+        }
+    }
+
+    /// A source that has fewer bytes than when it was opened.
+    pub(crate) fn shrunk(source: &Source) -> Self {
+        let path = source.path().unwrap_or(Path::new("(memory)")).to_path_buf();
+        Error::Io(tet_io::Error::Changed { path })
+    }
+
+    /// A chunk whose codec is not there.
+    pub(crate) fn unknown_codec(dataset: &str, chunk: Shape, codec: String) -> Self {
+        Error::UnknownCodec { dataset: dataset.to_owned(), chunk, codec }
+    }
+
+    /// A dtype that does not take whole bytes.
+    pub(crate) const fn no_bytes(dtype: DType) -> Self {
+        Error::Undefined { op: "read", dtype }
+    }
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}
+
+fn numbers(positions: &[usize]) -> String {
+    positions.iter().map(|at| format!("#{at}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,26 @@
+//! Sums: exact for integers and, over a whole selection, for float32; compensated elsewhere.
+
+mod exact;
+mod fixed;
+mod integer;
+mod lanes;
+mod pair;
+mod whole;
+
+pub(super) use integer::IntegerSum;
+pub(super) use lanes::LaneSum;
+pub(super) use pair::PairSum;
+pub(super) use whole::ExactSum;
+
+use super::Kernel;
+use crate::element::Element;
+
+/// A sum that a mean can be taken of.
+pub(crate) trait SumKernel<T: Element>: Kernel<T> {
+    /// Moves what is pending into the sums; comes before the two below.
+    fn settle(&mut self);
+    /// The sum of a cell divided by `count`.
+    fn mean(&self, cell: usize, count: u64) -> f64;
+    /// How many NaN one cell met.
+    fn nan_count_of(&self, cell: usize) -> u64;
+}

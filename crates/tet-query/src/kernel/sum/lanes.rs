@@ -1,0 +1,215 @@
+//! Sums of float32 (and float16, bfloat16) into many cells: plain float64 adds in chains of at most
+//! 64, compensated between them, so the error stays below `2^-46` of the sum of magnitudes.
+//!
+//! ```text
+//!   8 rows x 256 lanes  -->  totals  -->  block (per cell)  --every 24-->  sum + lost (per cell)
+//! ```
+
+use multiversion::multiversion;
+
+use super::SumKernel;
+use super::exact::{add_row, padded, total};
+use super::pair::two_sum;
+use crate::element::{LANES, Single};
+use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
+use crate::kernel::strip::{SPAN, Strip};
+use crate::kernel::{Kernel, floats};
+use crate::value::{NanPolicy, Values};
+
+/// Elements of a run added in plain float64 lanes.
+const RUN: usize = 512;
+/// Cells that are compensated together.
+const GROUP: usize = 256;
+/// Totals a cell takes before it is compensated: a chain of 36 adds in a total and 24 here.
+const PENDING_MAX: u8 = 24;
+
+/// Sums in chains.
+#[derive(Debug)]
+pub(crate) struct LaneSum {
+    block: Vec<f64>,
+    /// Totals that a group's blocks may hold.
+    pending: Vec<u8>,
+    sums: Vec<f64>,
+    losts: Vec<f64>,
+    specials: Specials,
+    room: Vec<f32>,
+}
+
+impl LaneSum {
+    /// Makes room for one more total in each of these cells.
+    #[inline]
+    fn reserve(&mut self, first_cell: usize, lanes: usize) {
+        for group in first_cell / GROUP..(first_cell + lanes).div_ceil(GROUP) {
+            if self.pending[group] >= PENDING_MAX {
+                self.compensate(group);
+            }
+            self.pending[group] += 1;
+        }
+    }
+
+    fn compensate(&mut self, group: usize) {
+        let cells = group * GROUP..((group + 1) * GROUP).min(self.sums.len());
+        let block = &mut self.block[cells.clone()];
+        add_pairs(&mut self.sums[cells.clone()], &mut self.losts[cells], block, &[]);
+        block.fill(0.0);
+        self.pending[group] = 0;
+    }
+
+    fn settle_all(&mut self) {
+        for group in 0..self.pending.len() {
+            if self.pending[group] > 0 {
+                self.compensate(group);
+            }
+        }
+    }
+
+    fn total(&self, cell: usize) -> f64 {
+        self.specials.resolve(cell, self.sums[cell] + self.losts[cell])
+    }
+}
+
+impl<T: Single> Kernel<T> for LaneSum {
+    fn new(cell_count: usize, nan: NanPolicy) -> Self {
+        Self {
+            block: vec![0.0; cell_count],
+            pending: vec![0; cell_count.div_ceil(GROUP)],
+            sums: vec![0.0; cell_count],
+            losts: vec![0.0; cell_count],
+            specials: Specials::new(cell_count, nan),
+            room: vec![0.0; T::ROOM_LEN],
+        }
+    }
+
+    fn fold_run(&mut self, cell: usize, elements: &[T]) {
+        for run in elements.chunks(RUN) {
+            let mut sum = total(run, &mut self.room);
+            if !sum.is_finite() {
+                let mut found = Found::default();
+                let mut finite = [0.0; RUN];
+                sum = total(found.sift(T::widen_all(run, &mut self.room), &mut finite), &mut []);
+                self.specials.note(cell, found);
+            }
+            self.reserve(cell, 1);
+            self.block[cell] += sum;
+        }
+    }
+
+    fn fold_lanes(
+        &mut self,
+        first_cell: usize,
+        lanes: usize,
+        elements: &[T],
+        rows: usize,
+        row_stride: usize,
+    ) {
+        for strip in Strip::cut(elements, lanes, rows, row_stride) {
+            let cell = first_cell + strip.first_lane;
+            self.reserve(cell, strip.lanes);
+            let block = &mut self.block[cell..cell + strip.lanes];
+            if !fold_strip(strip, &mut self.room, block) {
+                let mut found = LaneFound::new();
+                fold_clean_strip(strip, &mut self.room, block, &mut found);
+                self.specials.note_lanes(cell, strip.lanes, &found);
+            }
+        }
+    }
+
+    fn merge(&mut self, mut later: Self) {
+        self.settle_all();
+        later.settle_all();
+        add_pairs(&mut self.sums, &mut self.losts, &later.sums, &later.losts);
+        self.specials.merge(later.specials);
+    }
+
+    fn nan_count(&self) -> Option<u64> {
+        Some(self.specials.nan_count())
+    }
+
+    fn finish(mut self) -> Values {
+        self.settle_all();
+        floats((0..self.sums.len()).map(|cell| self.total(cell)).collect())
+    }
+}
+
+impl<T: Single> SumKernel<T> for LaneSum {
+    fn settle(&mut self) {
+        self.settle_all();
+    }
+
+    fn mean(&self, cell: usize, count: u64) -> f64 {
+        self.total(cell) / count as f64
+    }
+
+    fn nan_count_of(&self, cell: usize) -> u64 {
+        self.specials.nan_count_of(cell)
+    }
+}
+
+/// Adds pairs to pairs, two-sum; `later_losts` may be empty.
+/// Adds pairs to pairs, two-sum; `later_losts` may be empty.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn add_pairs(sums: &mut [f64], losts: &mut [f64], later_sums: &[f64], later_losts: &[f64]) {
+    for ((sum, lost), &later) in sums.iter_mut().zip(losts.iter_mut()).zip(later_sums) {
+        let (next, more) = two_sum(*sum, later);
+        *sum = next;
+        *lost += more;
+    }
+    for (lost, later) in losts.iter_mut().zip(later_losts) {
+        *lost += later;
+    }
+}
+
+/// Adds a strip to the blocks, or nothing of it when something is not finite.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn fold_strip<T: Single>(strip: Strip<'_, T>, room: &mut [f32], block: &mut [f64]) -> bool {
+    add_strip(strip, room, block, &mut Open)
+}
+
+/// The same with zeros for what is not finite, which is noted.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn fold_clean_strip<T: Single>(
+    strip: Strip<'_, T>,
+    room: &mut [f32],
+    block: &mut [f64],
+    found: &mut LaneFound,
+) {
+    add_strip(strip, room, block, found);
+}
+
+#[inline(always)]
+fn add_strip<T: Single>(
+    strip: Strip<'_, T>,
+    room: &mut [f32],
+    block: &mut [f64],
+    sieve: &mut impl Sieve,
+) -> bool {
+    let rows = strip.widen(room);
+    let split = rows.map(<[f32]>::as_chunks::<LANES>);
+    let mut totals = [[0_f64; LANES]; SPAN / LANES];
+    let group_count = strip.lanes / LANES;
+    for (group, total) in totals.iter_mut().enumerate().take(group_count) {
+        let lane = group * LANES;
+        let mut sum = [0_f64; LANES];
+        for (groups, _) in split {
+            add_row(&mut sum, &sieve.pass(lane, groups[group]));
+        }
+        *total = sum;
+    }
+    if group_count * LANES < strip.lanes {
+        for (_, tail) in split {
+            let row = sieve.pass(group_count * LANES, padded(tail));
+            add_row(&mut totals[group_count], &row);
+        }
+    }
+    let totals = &totals.as_flattened()[..strip.lanes];
+    let mut finite = true;
+    for total in totals {
+        finite &= total.is_finite();
+    }
+    if finite {
+        for (to, from) in block.iter_mut().zip(totals) {
+            *to += from;
+        }
+    }
+    finite
+}

@@ -1,0 +1,79 @@
+//! The sum of a whole selection of float32, float16 or bfloat16: exact, rounded once.
+
+use super::SumKernel;
+use super::exact::fold_exact;
+use super::fixed::FixedF32;
+use crate::element::Single;
+use crate::kernel::special::{Found, Specials};
+use crate::kernel::{Kernel, floats};
+use crate::value::{NanPolicy, Values};
+
+/// Exact sums; meant for one cell, right for any number of them.
+#[derive(Debug)]
+pub(crate) struct ExactSum {
+    sums: Vec<FixedF32>,
+    specials: Specials,
+    room: Vec<f32>,
+}
+
+impl ExactSum {
+    fn total(&self, cell: usize) -> f64 {
+        self.specials.resolve(cell, self.sums[cell].round())
+    }
+}
+
+impl<T: Single> Kernel<T> for ExactSum {
+    fn new(cell_count: usize, nan: NanPolicy) -> Self {
+        Self {
+            sums: vec![FixedF32::new(); cell_count],
+            specials: Specials::new(cell_count, nan),
+            room: vec![0.0; T::ROOM_LEN],
+        }
+    }
+
+    fn fold_run(&mut self, cell: usize, elements: &[T]) {
+        let mut found = Found::default();
+        fold_exact(elements, &mut self.room, &mut self.sums[cell], &mut found);
+        self.specials.note(cell, found);
+    }
+
+    fn fold_lanes(
+        &mut self,
+        first_cell: usize,
+        lanes: usize,
+        elements: &[T],
+        rows: usize,
+        row_stride: usize,
+    ) {
+        for row in (0..rows).map(|row| &elements[row * row_stride..][..lanes]) {
+            for (lane, element) in row.chunks(1).enumerate() {
+                Kernel::<T>::fold_run(self, first_cell + lane, element);
+            }
+        }
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.sums.iter_mut().zip(&later.sums).for_each(|(to, from)| to.merge(from));
+        self.specials.merge(later.specials);
+    }
+
+    fn nan_count(&self) -> Option<u64> {
+        Some(self.specials.nan_count())
+    }
+
+    fn finish(self) -> Values {
+        floats((0..self.sums.len()).map(|cell| self.total(cell)).collect())
+    }
+}
+
+impl<T: Single> SumKernel<T> for ExactSum {
+    fn settle(&mut self) {}
+
+    fn mean(&self, cell: usize, count: u64) -> f64 {
+        self.total(cell) / count as f64
+    }
+
+    fn nan_count_of(&self, cell: usize) -> u64 {
+        self.specials.nan_count_of(cell)
+    }
+}

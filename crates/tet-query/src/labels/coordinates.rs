@@ -1,0 +1,90 @@
+//! The labels of a dataset's axes: its own coordinates, else a coordinate dataset.
+
+use std::borrow::Cow;
+
+use super::{FloatWidth, LabelLookup, Labels};
+use crate::array::Array;
+use crate::budget::Execution;
+use crate::catalog::{Catalog, Dataset};
+use crate::error::{Error, Result};
+use crate::selection::Hyperslab;
+use crate::value::Scalar;
+use tet_format::DType;
+
+/// The longest coordinate dataset that is read for its labels.
+const COORDINATES_MAX: u64 = 1 << 24;
+
+/// The labels of one dataset, looked for in its coordinates and then in the catalog.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogLabels<'a> {
+    catalog: &'a Catalog,
+    dataset: &'a Dataset,
+}
+
+impl<'a> CatalogLabels<'a> {
+    /// The labels of `dataset`, which is one of `catalog`.
+    #[must_use]
+    pub const fn new(catalog: &'a Catalog, dataset: &'a Dataset) -> Self {
+        CatalogLabels { catalog, dataset }
+    }
+
+    /// The one-dimensional dataset named after the dimension, of the same extent.
+    fn coordinate_dataset(&self, axis: usize) -> Option<&'a Dataset> {
+        let name = self.dataset.dims.get(axis)?;
+        let extent = self.dataset.shape().get(axis)?;
+        let mut named = self.catalog.datasets().iter().filter(|it| it.name == *name);
+        let (found, None) = (named.next()?, named.next()) else { return None };
+        (found.shape() == [*extent]).then_some(found)
+    }
+}
+
+impl LabelLookup for CatalogLabels<'_> {
+    fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>> {
+        if let Some(labels) = self.dataset.coords.get(&axis).filter(|labels| !labels.is_empty()) {
+            return Ok(Some(Labels::Text(Cow::Borrowed(labels))));
+        }
+        let Some(coordinates) = self.coordinate_dataset(axis) else { return Ok(None) };
+        let Some(kind) = coordinates.dtype.and_then(Kind::of) else { return Ok(None) };
+        let extent = coordinates.shape().first().copied().unwrap_or_default();
+        if COORDINATES_MAX < extent {
+            let what = "labels of one axis";
+            return Err(Error::Limit { what, wanted: extent, limit: COORDINATES_MAX });
+        }
+        let slab = Hyperslab::whole(coordinates.shape());
+        let array = self.catalog.read(coordinates, &slab, &Execution::default())?;
+        Ok(Some(labels_of(&array, kind)))
+    }
+}
+
+/// What a dtype makes of labels.
+#[derive(Clone, Copy)]
+enum Kind {
+    Integers,
+    Floats(FloatWidth),
+}
+
+impl Kind {
+    fn of(dtype: DType) -> Option<Kind> {
+        Some(match dtype {
+            DType::Float16 => Kind::Floats(FloatWidth::Half),
+            DType::BFloat16 => Kind::Floats(FloatWidth::Brain),
+            DType::Float32 => Kind::Floats(FloatWidth::Single),
+            DType::Float64 => Kind::Floats(FloatWidth::Double),
+            dtype if dtype.is_integer() => Kind::Integers,
+            _ => return None,
+        })
+    }
+}
+
+fn labels_of(array: &Array, kind: Kind) -> Labels<'static> {
+    let scalars = (0..array.len()).filter_map(|at| array.get(at));
+    match kind {
+        Kind::Integers => Labels::Integers(
+            scalars.map(|it| if let Scalar::Int(integer) = it { integer } else { 0 }).collect(),
+        ),
+        Kind::Floats(width) => {
+            let values = scalars.map(|it| it.to_f64().unwrap_or(f64::NAN)).collect();
+            Labels::Floats { values, width }
+        }
+    }
+}

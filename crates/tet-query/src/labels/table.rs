@@ -1,0 +1,298 @@
+//! The labels of one axis, and how a label finds its position.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use half::{bf16, f16};
+
+/// The labels of one axis, one per position.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Labels<'a> {
+    /// Labels as text; numbers among them also match by value.
+    Text(Cow<'a, [String]>),
+    /// The values of an integer coordinate dataset.
+    Integers(Vec<i128>),
+    /// The values of a floating coordinate dataset, widened.
+    Floats {
+        /// The values.
+        values: Vec<f64>,
+        /// What they were: a label is rounded to it before it is compared.
+        width: FloatWidth,
+    },
+}
+
+/// The precision of a floating coordinate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatWidth {
+    /// IEEE half.
+    Half,
+    /// Brain float.
+    Brain,
+    /// 32 bits.
+    Single,
+    /// 64 bits.
+    Double,
+}
+
+/// Which end of the equal labels is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The first equal label.
+    Before,
+    /// One past the last of the equal labels that follow the first one.
+    After,
+}
+
+/// A label's value: integers exactly, everything else as a float.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+impl Number {
+    fn parse(text: &str) -> Option<Number> {
+        let text = text.trim();
+        if let Ok(int) = text.parse::<i128>() {
+            return Some(Number::Int(int));
+        }
+        // "inf", "nan" and the like are words, not numbers.
+        let starts = text.starts_with(|next: char| next.is_ascii_digit() || "+-.".contains(next));
+        let float = text.parse::<f64>().ok().filter(|float| starts && float.is_finite())?;
+        Some(Number::Float(float))
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "labels beside floats compare as floats")]
+    fn float(self) -> f64 {
+        match self {
+            Number::Int(int) => int as f64,
+            Number::Float(float) => float,
+        }
+    }
+
+    fn compare(self, other: Number) -> Option<Ordering> {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            (a, b) => a.float().partial_cmp(&b.float()),
+        }
+    }
+
+    fn round(self, width: FloatWidth) -> Number {
+        #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+        Number::Float(match width {
+            FloatWidth::Half => f16::from_f64(self.float()).to_f64(),
+            FloatWidth::Brain => bf16::from_f64(self.float()).to_f64(),
+            FloatWidth::Single => f64::from(self.float() as f32),
+            FloatWidth::Double => self.float(),
+        })
+    }
+}
+
+impl Labels<'_> {
+    /// How many labels there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Labels::Text(texts) => texts.len(),
+            Labels::Integers(values) => values.len(),
+            Labels::Floats { values, .. } => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The labels of the first `count` positions: labels past the extent name nothing.
+    #[must_use]
+    pub(crate) fn first(self, count: usize) -> Self {
+        match self {
+            Labels::Text(Cow::Borrowed(texts)) => {
+                Labels::Text(Cow::Borrowed(&texts[..count.min(texts.len())]))
+            }
+            Labels::Text(Cow::Owned(mut texts)) => {
+                texts.truncate(count);
+                Labels::Text(Cow::Owned(texts))
+            }
+            Labels::Integers(mut values) => {
+                values.truncate(count);
+                Labels::Integers(values)
+            }
+            Labels::Floats { mut values, width } => {
+                values.truncate(count);
+                Labels::Floats { values, width }
+            }
+        }
+    }
+
+    /// The label at a position as text.
+    #[must_use]
+    pub fn text(&self, position: usize) -> Option<String> {
+        match self {
+            Labels::Text(texts) => texts.get(position).cloned(),
+            Labels::Integers(values) => values.get(position).map(i128::to_string),
+            Labels::Floats { values, .. } => values.get(position).map(f64::to_string),
+        }
+    }
+
+    /// The first position whose label equals: as text, else as a number.
+    #[must_use]
+    pub fn first_equal(&self, label: &str) -> Option<usize> {
+        if let Labels::Text(texts) = self
+            && let Some(position) = texts.iter().position(|text| text == label)
+        {
+            return Some(position);
+        }
+        let asked = self.asked(label)?;
+        (0..self.len()).find(|&at| self.order(at, asked) == Some(Ordering::Equal))
+    }
+
+    /// Where a range begins (`Before`) or ends (`Before`, or `After` to include the label).
+    ///
+    /// An equal label decides. Without one, numeric labels in order are searched by value.
+    #[must_use]
+    pub(crate) fn bound(&self, label: &str, side: Side) -> Option<usize> {
+        if let Some(first) = self.first_equal(label) {
+            return Some(if side == Side::Before { first } else { self.run_end(first) });
+        }
+        let asked = self.asked(label)?;
+        let wanted = match self.direction()? {
+            Ordering::Greater => Ordering::Greater,
+            _ => Ordering::Less,
+        };
+        // No label equals, so both sides are the same place.
+        (0..=self.len()).find(|&at| at == self.len() || self.order(at, asked) != Some(wanted))
+    }
+
+    /// One past the last label equal to the one at `first`, without a break.
+    fn run_end(&self, first: usize) -> usize {
+        let equal = |at: usize| match self {
+            Labels::Text(texts) => {
+                texts[at] == texts[first] || self.step(first, at).is_some_and(Ordering::is_eq)
+            }
+            _ => self.step(first, at).is_some_and(Ordering::is_eq),
+        };
+        (first + 1..self.len()).find(|&at| !equal(at)).unwrap_or(self.len())
+    }
+
+    /// Whether all labels are numbers in one order: `Less` rising, `Greater` falling.
+    fn direction(&self) -> Option<Ordering> {
+        let mut direction = Ordering::Equal;
+        if self.len() == 1 {
+            self.number(0)?;
+        }
+        for at in 1..self.len() {
+            match (self.step(at - 1, at)?, direction) {
+                (Ordering::Equal, _) => {}
+                (step, Ordering::Equal) => direction = step,
+                (step, so_far) if step == so_far => {}
+                _ => return None,
+            }
+        }
+        Some(direction)
+    }
+
+    fn step(&self, from: usize, to: usize) -> Option<Ordering> {
+        self.number(from)?.compare(self.number(to)?)
+    }
+
+    fn number(&self, at: usize) -> Option<Number> {
+        match self {
+            Labels::Text(texts) => Number::parse(texts.get(at)?),
+            Labels::Integers(values) => values.get(at).copied().map(Number::Int),
+            Labels::Floats { values, .. } => values.get(at).copied().map(Number::Float),
+        }
+    }
+
+    /// The number that is asked for, at the precision of these labels.
+    fn asked(&self, label: &str) -> Option<Number> {
+        let asked = Number::parse(label)?;
+        Some(match self {
+            Labels::Floats { width, .. } => asked.round(*width),
+            _ => asked,
+        })
+    }
+
+    /// How the label at a position compares with what is asked.
+    fn order(&self, at: usize, asked: Number) -> Option<Ordering> {
+        self.number(at)?.compare(asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(labels: &[&str]) -> Labels<'static> {
+        Labels::Text(labels.iter().map(|&label| label.to_owned()).collect())
+    }
+
+    #[test]
+    fn the_first_equal_label_wins() {
+        let labels = texts(&["a", "b", "a", "5.0", "5", "007", "nan", ""]);
+        for (label, wanted) in [
+            ("a", Some(0)),
+            ("b", Some(1)),
+            ("5", Some(4)),
+            ("5.00", Some(3)),
+            ("7", Some(5)),
+            ("nan", Some(6)),
+            ("NaN", None),
+            ("", Some(7)),
+            ("c", None),
+            ("6", None),
+        ] {
+            assert_eq!(labels.first_equal(label), wanted, "{label:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_match_at_their_own_precision() {
+        let singles =
+            Labels::Floats { values: vec![0.5, f64::from(0.1f32)], width: FloatWidth::Single };
+        assert_eq!(singles.first_equal("0.1"), Some(1));
+        let doubles = Labels::Floats { values: vec![0.1, f64::NAN], width: FloatWidth::Double };
+        assert_eq!(doubles.first_equal("0.1"), Some(0));
+        assert_eq!(doubles.first_equal("nan"), None);
+        let halves =
+            Labels::Floats { values: vec![f16::from_f32(0.1).to_f64()], width: FloatWidth::Half };
+        assert_eq!(halves.first_equal("0.1"), Some(0));
+        let big = (1i128 << 53) + 1;
+        let integers = Labels::Integers(vec![big - 1, big]);
+        assert_eq!(integers.first_equal(&big.to_string()), Some(1));
+        assert_eq!(integers.first_equal("9007199254740992.0"), Some(0));
+    }
+
+    #[test]
+    fn ordered_numbers_are_searched_by_value() {
+        let rising = texts(&["-90.0", "-87.5", "-85.0"]);
+        let falling = Labels::Integers(vec![30, 20, 20, 10]);
+        let tangled = texts(&["1", "3", "2"]);
+        let words = texts(&["a", "c"]);
+        for (labels, label, side, wanted) in [
+            (&rising, "-100", Side::Before, Some(0)),
+            (&rising, "-88", Side::Before, Some(1)),
+            (&rising, "-87.5", Side::Before, Some(1)),
+            (&rising, "-87.5", Side::After, Some(2)),
+            (&rising, "-88", Side::After, Some(1)),
+            (&rising, "0", Side::Before, Some(3)),
+            (&falling, "25", Side::Before, Some(1)),
+            (&falling, "20", Side::Before, Some(1)),
+            (&falling, "20", Side::After, Some(3)),
+            (&falling, "40", Side::Before, Some(0)),
+            (&falling, "0", Side::After, Some(4)),
+            (&tangled, "2", Side::Before, Some(2)),
+            (&tangled, "2.5", Side::Before, None),
+            (&words, "b", Side::Before, None),
+            (&words, "c", Side::After, Some(2)),
+        ] {
+            assert_eq!(labels.bound(label, side), wanted, "{label} in {labels:?}");
+        }
+        assert_eq!(texts(&["5"]).bound("4", Side::Before), Some(0));
+        assert_eq!(texts(&["5"]).bound("6", Side::Before), Some(1));
+        assert_eq!(texts(&[]).bound("6", Side::Before), Some(0));
+    }
+}

@@ -1,0 +1,70 @@
+//! Plan, read and reduce selections of chunked tensor files, in place.
+//!
+//! The modules below stand in the order the bytes go through them:
+//!
+//! ```text
+//!   catalog   name -> dataset, chunk -> place in the file
+//!   selection what was asked -> hyperslab (start, stop, step per axis)
+//!   plan      hyperslab x grid -> chunk reads          coalesce  spans -> runs
+//!   fetch     runs -> stored bytes                     decode    stored -> elements
+//!   scatter   elements -> array                        kernel    elements -> state -> value
+//! ```
+//!
+//! A container joins at the catalog; nothing below learns which one it was.
+//! A plan depends on catalog, selection and policy only, and what it prints is what executes.
+
+#![forbid(unsafe_code)]
+
+mod error;
+
+mod catalog;
+mod selection;
+
+mod labels;
+
+mod plan;
+
+mod coalesce;
+
+mod budget;
+
+mod fetch;
+
+mod decode;
+mod element;
+
+mod scatter;
+
+mod array;
+mod value;
+
+mod kernel;
+
+mod reduce;
+
+#[cfg(any(feature = "json", feature = "toml"))]
+pub mod document;
+
+pub mod naive;
+
+#[cfg(test)]
+mod testing;
+
+pub use array::Array;
+pub use budget::Execution;
+pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Session};
+pub use coalesce::{Coalesce, Run, coalesce};
+pub use element::Element;
+pub use error::{Error, Result};
+pub use labels::*;
+pub use plan::{ChunkRead, ReadPlan, Runs, plan};
+pub use selection::{
+    AXES_MAX, Axis, AxisRef, AxisSelection, AxisSlice, Hyperslab, Position, Selection,
+    SelectionError, SelectionFault, Stop,
+};
+pub use tet_io::Kind;
+pub use value::{Axes, Cells, NanPolicy, Op, Reduced, Reduction, Scalar, Values};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

@@ -1,0 +1,279 @@
+//! What will be read, as data.
+//!
+//! A plan is laid over chunk coordinates with arithmetic: it costs O(touched chunks), and inside a
+//! chunk nothing is listed. It depends on catalog, selection and policy only.
+
+pub(crate) mod piece;
+pub(crate) mod tiling;
+pub(crate) mod touch;
+
+mod runs;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tet_codec::{ChunkLayout, Decode, StoredSpans};
+use tet_format::Span;
+
+use self::piece::{Segments, chunk_elements, element_count};
+use self::runs::RunCount;
+pub use self::runs::Runs;
+use self::tiling::Inside;
+use self::touch::{AxisBox, Touch};
+use crate::catalog::{ChunkPlace, Dataset};
+use crate::coalesce::Coalesce;
+use crate::error::{Error, Result};
+use crate::selection::Hyperslab;
+
+/// Chunks that are looked up in one go.
+const BATCH: u64 = if cfg!(test) { 5 } else { 8192 };
+
+/// One chunk that a plan touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkRead {
+    /// The chunk's linear index in the grid.
+    pub linear: u64,
+    /// Where it lies.
+    pub place: ChunkPlace,
+}
+
+/// What will be read, as data: printing it and executing it use the same value.
+#[derive(Clone, Debug)]
+pub struct ReadPlan {
+    pub(crate) touch: Touch,
+    pub(crate) policy: Coalesce,
+    pub(crate) element_size: u64,
+    pub(crate) inside: Inside,
+    /// The most bytes one chunk takes that is decoded whole: stored and decoded.
+    pub(crate) whole_len_max: u64,
+    chunks: Vec<ChunkRead>,
+    /// The chunks in file order, when that is not theirs.
+    order: Option<Vec<usize>>,
+    pub(crate) codecs: Vec<Arc<dyn Decode>>,
+    ranged: Vec<bool>,
+    /// Stretches of the file that are asked for, before coalescing.
+    pub span_count: u64,
+    /// Stretches that are read.
+    pub run_count: u64,
+    /// Stored bytes that are asked for.
+    pub stored_len: u64,
+    /// Bytes of all runs, gaps included: no more are read. A gap between two tasks may be left out.
+    pub read_len: u64,
+    /// Bytes of the touched chunks after decoding.
+    pub decoded_len: u64,
+    /// Selected elements.
+    pub element_count: u64,
+}
+
+/// Plans the reading of a selection.
+///
+/// # Errors
+///
+/// Returns an error when a touched chunk is missing, twice there or breaks a rule.
+pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<ReadPlan> {
+    if let Some(cause) = &dataset.fault {
+        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
+    }
+    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    let misfit = || Error::misfit(dataset);
+    let plan = ReadPlan {
+        touch: Touch::new(&dataset.grid, slab).ok_or_else(misfit)?,
+        policy,
+        element_size: dtype.size().ok_or_else(|| Error::no_bytes(dtype))?,
+        inside: Inside::Cut,
+        whole_len_max: 0,
+        chunks: Vec::new(),
+        order: None,
+        codecs: dataset.codecs().to_vec(),
+        ranged: dataset.codecs().iter().map(|codec| is_ranged(codec.as_ref())).collect(),
+        span_count: 0,
+        run_count: 0,
+        stored_len: 0,
+        read_len: 0,
+        decoded_len: 0,
+        element_count: slab.element_count().ok_or_else(misfit)?,
+    };
+    plan.filled(dataset)
+}
+
+/// Whether a codec serves ranges of elements at all.
+fn is_ranged(codec: &dyn Decode) -> bool {
+    let layout = ChunkLayout { stored_len: 64, decoded_len: 64, element_size: 8 };
+    codec.is_identity() || matches!(codec.stored_spans(layout, 0..1), StoredSpans::Range(_))
+}
+
+impl ReadPlan {
+    /// The touched chunks, row-major in the grid.
+    #[must_use]
+    pub fn chunks(&self) -> &[ChunkRead] {
+        &self.chunks
+    }
+
+    /// The stretches of the file that are read, in file order.
+    ///
+    /// Their members count through [`ReadPlan::file_order`].
+    #[must_use]
+    pub fn runs(&self) -> Runs<'_> {
+        Runs::new(self)
+    }
+
+    /// Positions in [`ReadPlan::chunks`], by where in the file the chunks lie.
+    pub fn file_order(&self) -> impl ExactSizeIterator<Item = usize> {
+        (0..self.chunks.len()).map(|at| self.in_file_order(at))
+    }
+
+    fn in_file_order(&self, at: usize) -> usize {
+        self.order.as_ref().map_or(at, |order| order[at])
+    }
+
+    /// Whether the chunk is read in ranges of elements; otherwise it is decoded whole.
+    pub(crate) fn is_ranged(&self, read: &ChunkRead) -> bool {
+        self.ranged.get(usize::from(read.place.codec)) == Some(&true)
+    }
+
+    /// Whether the chunk's stored bytes are its elements.
+    pub(crate) fn is_identity(&self, read: &ChunkRead) -> bool {
+        self.codecs[usize::from(read.place.codec)].is_identity()
+    }
+
+    /// The widest gap worth reading through, in elements.
+    pub(crate) fn gap_elements(&self) -> u64 {
+        self.policy.gap_max / self.element_size.max(1)
+    }
+
+    /// What is read of a chunk: stretches of its elements, or all of it.
+    pub(crate) fn segments(&self, read: &ChunkRead, boxes: &[AxisBox]) -> Segments {
+        if self.is_ranged(read) {
+            Segments::new(boxes, self.gap_elements())
+        } else {
+            Segments { base: 0, len: chunk_elements(boxes), count: 1, outer: 0 }
+        }
+    }
+
+    /// Looks all chunks up and adds up what is read of them.
+    fn filled(mut self, dataset: &Dataset) -> Result<ReadPlan> {
+        let total = self.touch.chunk_count();
+        let mut linear = Vec::new();
+        let mut places = Vec::new();
+        // Out of the plan while it is added to, back in at the end.
+        let touch = std::mem::take(&mut self.touch);
+        let mut ahead = touch.cursor();
+        let mut cursor = touch.cursor();
+        let mut runs = RunCount::default();
+        let mut sorted = true;
+        for batch in (0..total).step_by(usize::try_from(BATCH).unwrap_or(usize::MAX)) {
+            linear.clear();
+            places.clear();
+            for _ in batch..total.min(batch + BATCH) {
+                linear.push(ahead.linear());
+                ahead.advance();
+            }
+            dataset.chunks.locate(&linear, &mut places)?;
+            for (&linear, &place) in linear.iter().zip(&places) {
+                let read = ChunkRead { linear, place };
+                self.chunks.push(read);
+                if let Some(boxes) = cursor.boxes() {
+                    let span = self.add(dataset, &read, boxes, &mut runs)?;
+                    sorted &= runs.follow(span, self.policy);
+                }
+                cursor.advance();
+            }
+        }
+        self.touch = touch;
+        if !sorted {
+            self.sort();
+        }
+        let (run_count, read_len) = if sorted { runs.totals() } else { self.runs().totals() };
+        self.run_count = run_count;
+        self.read_len = read_len;
+        Ok(self)
+    }
+
+    /// Adds up one chunk; gives the span from the first byte that is read to the last.
+    fn add(
+        &mut self,
+        dataset: &Dataset,
+        read: &ChunkRead,
+        boxes: &[AxisBox],
+        runs: &mut RunCount,
+    ) -> Result<Span> {
+        let ChunkPlace { stored, decoded_len, codec } = read.place;
+        let wanted = chunk_elements(boxes).saturating_mul(self.element_size);
+        let Some(codec) = dataset.codecs().get(usize::from(codec)) else {
+            let chunk = dataset.grid.coord_of(read.linear).into();
+            return Err(Error::unknown_codec(&dataset.name, chunk, codec.to_string()));
+        };
+        let lengths = codec.check_len(stored.len(), decoded_len);
+        lengths.map_err(|fault| Error::codec(dataset, read, fault))?;
+        if decoded_len != wanted {
+            let fault = tet_codec::Error::TooShort {
+                codec: codec.name(),
+                found: decoded_len,
+                decoded_len: wanted,
+            };
+            return Err(Error::codec(dataset, read, fault));
+        }
+        self.decoded_len = self.decoded_len.saturating_add(decoded_len);
+        let segments = self.segments(read, boxes);
+        if !self.is_ranged(read) {
+            self.inside = Inside::Whole;
+            let held = stored.len().saturating_add(decoded_len);
+            self.whole_len_max = self.whole_len_max.max(held);
+            self.span_count += 1;
+            self.stored_len += stored.len();
+            runs.within(1, stored.len());
+            return Ok(stored);
+        }
+        let asked = Segments::new(boxes, 0);
+        self.span_count += asked.count;
+        let end = segments.end(boxes).max(segments.base);
+        if codec.is_identity() {
+            self.stored_len += element_count(boxes) * self.element_size;
+            runs.within(segments.count, segments.count * segments.len * self.element_size);
+            let start = stored.start() + segments.base * self.element_size;
+            let end = stored.start() + end * self.element_size;
+            return Ok(Span::from_range(start..end).unwrap_or(stored));
+        }
+        let mut whole: Option<Span> = None;
+        for start in segments.starts(boxes) {
+            let span = self.stored_span(read, start..start + segments.len);
+            let span = span.ok_or_else(|| Error::codec(dataset, read, past_end(codec.name())))?;
+            self.stored_len += span.len();
+            runs.within(1, span.len());
+            let first = whole.map_or(span.start(), |whole| whole.start().min(span.start()));
+            let last = whole.map_or(span.end(), |whole| whole.end().max(span.end()));
+            whole = Span::from_range(first..last);
+        }
+        Ok(whole.unwrap_or(stored))
+    }
+
+    /// Where in the file the bytes of these elements of a chunk lie: all of them when it is
+    /// decoded whole, `None` when its codec names bytes outside it.
+    pub(crate) fn stored_span(&self, read: &ChunkRead, elements: Range<u64>) -> Option<Span> {
+        let ChunkPlace { stored, decoded_len, codec } = read.place;
+        let element_size = self.element_size;
+        let layout = ChunkLayout { stored_len: stored.len(), decoded_len, element_size };
+        match self.codecs.get(usize::from(codec))?.stored_spans(layout, elements) {
+            StoredSpans::Range(range) => {
+                let start = stored.start().checked_add(range.start)?;
+                let end = stored.start().checked_add(range.end)?;
+                Span::from_range(start..end).filter(|&span| stored.contains(span))
+            }
+            _ => Some(stored),
+        }
+    }
+
+    /// Notes the chunks' order in the file.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.chunks.len()).collect();
+        order.sort_by_key(|&at| self.chunks[at].place.stored);
+        self.order = Some(order);
+    }
+}
+
+fn past_end(codec: &'static str) -> tet_codec::Error {
+    tet_codec::Error::Corrupt { codec, reason: "it names bytes past its end" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Cutting a selection into the rectangles that tasks own.
+//!
+//! The cut depends on selection, grid and codecs only: never on threads, budget or coalescing. So
+//! whatever is folded inside one rectangle is folded the same way on every machine.
+
+use std::ops::Range;
+
+use super::piece::Cut;
+use super::touch::{AxisTouch, Touch};
+
+/// The most chunks of one rectangle, however small they are.
+const CHUNKS_MAX: u64 = if cfg!(test) { 3 } else { 4096 };
+
+/// Whether a rectangle may end inside a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// Chunks serve ranges of elements, so large ones may be shared between rectangles.
+    Cut,
+    /// Chunks are decoded whole, so each belongs to one rectangle.
+    Whole,
+}
+
+/// How one axis is cut.
+#[derive(Clone, Copy, Debug)]
+struct AxisParts {
+    axis: usize,
+    touch: AxisTouch,
+    /// Touched chunks to a part; more than one only when chunks are not cut.
+    group: u64,
+    /// Positions to a part inside a chunk, and parts to a chunk.
+    rows: u64,
+    parts_per_chunk: u64,
+}
+
+impl AxisParts {
+    fn count(&self) -> u64 {
+        self.touch.touched.div_ceil(self.group) * self.parts_per_chunk
+    }
+
+    /// The positions of a part; empty for parts that a clipped chunk does not reach.
+    fn positions(&self, part: u64) -> Range<u64> {
+        if self.parts_per_chunk == 1 {
+            let start = part * self.group;
+            return self.touch.positions(start..self.touch.touched.min(start + self.group));
+        }
+        let held = self.touch.part_of(part / self.parts_per_chunk);
+        let start = held.count.min(part % self.parts_per_chunk * self.rows);
+        let end = held.count.min(start + self.rows);
+        held.at + start..held.at + end
+    }
+}
+
+/// Some axes of a selection, cut into rectangles.
+#[derive(Clone, Debug)]
+pub(crate) struct Tiling {
+    axes: Vec<AxisParts>,
+}
+
+impl Tiling {
+    /// Cuts `axes` of the selection into rectangles of about `limit` positions: as many whole
+    /// chunks as fit, or parts of one chunk when it alone is larger and may be cut.
+    pub(crate) fn new(touch: &Touch, axes: &[usize], limit: u64, inside: Inside) -> Tiling {
+        let touched = |&axis: &usize| touch.axes[axis].touched;
+        let nominal = |&axis: &usize| touch.axes[axis].nominal();
+        let held = axes.iter().map(nominal).fold(1_u64, u64::saturating_mul);
+        let chunks_max = (limit / held.max(1)).clamp(1, CHUNKS_MAX);
+        let chunks = Cut::new(axes.iter().map(touched), chunks_max);
+        let split = inside == Inside::Cut && limit < held;
+        let rows = if split {
+            Cut::new(axes.iter().map(nominal), limit.max(1))
+        } else {
+            Cut { axis: 0, rows: u64::MAX }
+        };
+        let parts = |(at, &axis): (usize, &usize)| {
+            let touch = touch.axes[axis];
+            let rows = if split { along(rows, at, touch.nominal()) } else { touch.nominal() };
+            let parts_per_chunk = touch.nominal().div_ceil(rows.max(1)).max(1);
+            let group = along(chunks, at, touch.touched).max(1);
+            AxisParts { axis, touch, group, rows, parts_per_chunk }
+        };
+        Tiling { axes: axes.iter().enumerate().map(parts).collect() }
+    }
+
+    /// How many rectangles there are; some may be empty.
+    pub(crate) fn count(&self) -> u64 {
+        self.axes.iter().map(AxisParts::count).fold(1, u64::saturating_mul)
+    }
+
+    /// How many parts axis number `at` is cut into.
+    pub(crate) fn part_count(&self, at: usize) -> u64 {
+        self.axes[at].count()
+    }
+
+    /// The positions of one part of axis number `at`; empty where a clipped chunk does not reach.
+    pub(crate) fn positions(&self, at: usize, part: u64) -> Range<u64> {
+        self.axes[at].positions(part)
+    }
+
+    /// Sets the ranges of rectangle number `index` in `rect`, which has one range per axis of the
+    /// dataset. Rectangles are numbered row-major.
+    pub(crate) fn place(&self, index: u64, rect: &mut [Range<u64>]) {
+        let mut rest = index;
+        for parts in self.axes.iter().rev() {
+            let count = parts.count().max(1);
+            rect[parts.axis] = parts.positions(rest % count);
+            rest /= count;
+        }
+    }
+}
+
+/// What a cut leaves of `count` positions along axis number `at` of those it was made for.
+fn along(cut: Cut, at: usize, count: u64) -> u64 {
+    match at.cmp(&cut.axis) {
+        std::cmp::Ordering::Less => 1,
+        std::cmp::Ordering::Equal => cut.rows.min(count),
+        std::cmp::Ordering::Greater => count,
+    }
+}

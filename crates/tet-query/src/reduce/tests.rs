@@ -1,0 +1,161 @@
+use tet_format::DType;
+
+use crate::budget::Execution;
+use crate::coalesce::Coalesce;
+use crate::selection::Hyperslab;
+use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
+use crate::value::{Axes, NanPolicy, Op, Reduced, Reduction, Scalar};
+
+/// Shape, chunk shape, and which of the slabs are looked at.
+const WORLDS: &[(&[u64], &[u64], usize)] = &[
+    (&[0], &[2], 1),
+    (&[7], &[3], 3),
+    (&[5], &[9], 3),
+    (&[3, 4], &[1, 4], 23),
+    (&[4, 5], &[2, 3], 61),
+    (&[5, 4], &[9, 1], 61),
+    (&[3, 3, 4], &[2, 2, 3], 4001),
+    (&[4, 3, 4], &[1, 3, 4], 4001),
+];
+
+/// The elements: small numbers in no order, exact in every type and every sum of them.
+fn element(n: u64) -> u64 {
+    n * 7919 % 101
+}
+
+/// What a loop over the selection gives for every cell: the elements in order.
+fn cells(shape: &[u64], slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
+    let lists: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
+    let split = |kept: bool| -> Vec<Vec<u64>> {
+        let lists = lists.iter().enumerate();
+        let lists = lists.map(
+            |(axis, list)| {
+                if axes.contains(&axis) == kept { vec![0] } else { list.clone() }
+            },
+        );
+        product(&lists.collect::<Vec<_>>())
+    };
+    let cell = |kept: &Vec<u64>| {
+        let folded = split(false);
+        let elements = folded.iter().map(|folded| {
+            let at: Vec<u64> = (0..shape.len())
+                .map(|axis| if axes.contains(&axis) { folded[axis] } else { kept[axis] })
+                .collect();
+            element(linear_of(shape, &at))
+        });
+        elements.collect()
+    };
+    split(true).iter().map(cell).collect()
+}
+
+#[allow(clippy::cast_precision_loss, reason = "the numbers are small")]
+fn wanted(op: Op, cell: &[u64], dtype: DType) -> Scalar {
+    let own = |value: u64| match dtype {
+        DType::Float32 => Scalar::Float32(value as f32),
+        _ => Scalar::Int(value.into()),
+    };
+    let sum: u64 = cell.iter().sum();
+    match op {
+        Op::Count => Scalar::Int(cell.len() as i128),
+        Op::Sum if dtype.is_float() => Scalar::Float64(sum as f64),
+        Op::Sum => Scalar::Int(sum.into()),
+        _ if cell.is_empty() => Scalar::Null,
+        Op::Mean => Scalar::Float64(sum as f64 / cell.len() as f64),
+        Op::Min => own(cell.iter().copied().min().unwrap()),
+        Op::Max => own(cell.iter().copied().max().unwrap()),
+    }
+}
+
+fn scalars(reduced: &Reduced) -> Vec<Scalar> {
+    (0..reduced.values.len()).map(|at| reduced.values.get(at).unwrap()).collect()
+}
+
+fn check(world: &World, dtype: DType, every: usize) {
+    let rank = world.shape.len();
+    for slab in slabs(&world.shape, |number| number % every == 0) {
+        for subset in 1..1_usize << rank {
+            let axes: Vec<usize> = (0..rank).filter(|axis| subset >> axis & 1 == 1).collect();
+            let cells = cells(&world.shape, &slab, &axes);
+            for &op in Op::ALL {
+                let wanted: Vec<Scalar> =
+                    cells.iter().map(|cell| wanted(op, cell, dtype)).collect();
+                for nan in [NanPolicy::Propagate, NanPolicy::Skip] {
+                    let reduction = Reduction { op, axes: Axes::Some(axes.clone()), nan };
+                    check_ways(world, &slab, &reduction, &wanted);
+                }
+            }
+        }
+    }
+}
+
+fn check_ways(world: &World, slab: &Hyperslab, reduction: &Reduction, wanted: &[Scalar]) {
+    let dataset = &world.mapped.datasets()[0];
+    for catalog in [&world.mapped, &world.positioned] {
+        for (threads, memory_budget, gap_max) in [(1, 1 << 30, 0), (3, 2048, 1 << 20)] {
+            let coalesce = Coalesce { gap_max };
+            let how = Execution { threads, memory_budget, coalesce, ..Execution::default() };
+            let reduced = catalog.reduce(dataset, slab, reduction, &how).unwrap();
+            assert_eq!(scalars(&reduced), wanted, "{slab:?} {reduction:?} {how:?}");
+            let cells = reduced.shape.iter().product::<u64>();
+            assert_eq!(cells, wanted.len() as u64);
+        }
+    }
+}
+
+/// Every operation over every set of axes gives what a loop gives, whatever the storage, the
+/// source, the policy, the budget and the number of threads.
+#[test]
+fn what_is_folded_is_what_a_loop_folds() {
+    for &(shape, chunk_shape, every) in WORLDS {
+        for (stored, order) in [
+            (Stored::Raw, Order::Packed),
+            (Stored::Raw, Order::Gaps(3)),
+            (Stored::Whole, Order::Backwards),
+            (Stored::Ranged, Order::Packed),
+        ] {
+            let floats = world(DType::Float32, shape, chunk_shape, stored, order, |n| {
+                f32::from(u8::try_from(element(n)).unwrap()).to_le_bytes().to_vec()
+            });
+            check(&floats, DType::Float32, every);
+            let integers = world(DType::UInt16, shape, chunk_shape, stored, order, |n| {
+                u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
+            });
+            check(&integers, DType::UInt16, every * 3);
+        }
+    }
+}
+
+/// Sums of numbers that round differently in every order have the same bits everywhere.
+#[test]
+fn bits_do_not_depend_on_the_way() {
+    let shape = [5, 6, 7];
+    for (stored, chunk_shape) in
+        [(Stored::Raw, [2, 4, 7]), (Stored::Raw, [5, 6, 2]), (Stored::Whole, [3, 5, 4])]
+    {
+        let world = world(DType::Float64, &shape, &chunk_shape, stored, Order::Gaps(5), |n| {
+            let wild = f64::from(u32::try_from(element(n)).unwrap()).sqrt();
+            (wild * 10_f64.powi(i32::try_from(n % 40).unwrap() - 20)).to_le_bytes().to_vec()
+        });
+        let dataset = &world.mapped.datasets()[0];
+        for slab in slabs(&shape, |number| number % 2003 == 17) {
+            for axes in [vec![], vec![0], vec![1], vec![2], vec![0, 2], vec![1, 2]] {
+                let reduction =
+                    Reduction { op: Op::Sum, axes: Axes::Some(axes), nan: NanPolicy::Propagate };
+                let mut bits: Vec<Vec<u64>> = Vec::new();
+                for catalog in [&world.mapped, &world.positioned] {
+                    for (threads, memory_budget, gap_max) in
+                        [(1, 1 << 30, 0), (2, 1 << 30, 64), (3, 4096, 1 << 20)]
+                    {
+                        let coalesce = Coalesce { gap_max };
+                        let how =
+                            Execution { threads, memory_budget, coalesce, ..Execution::default() };
+                        let reduced = catalog.reduce(dataset, &slab, &reduction, &how).unwrap();
+                        let cells = scalars(&reduced);
+                        bits.push(cells.iter().map(|c| c.to_f64().unwrap().to_bits()).collect());
+                    }
+                }
+                assert!(bits.windows(2).all(|pair| pair[0] == pair[1]), "{slab:?} {reduction:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Elements into their places in an array.
+//!
+//! The output is split among tasks beforehand, so that threads write without asking each other:
+//! a task owns a rectangle of the selection, and with it the output rows that lie in it.
+
+mod copy;
+mod split;
+
+use std::sync::Mutex;
+
+use tet_io::Source;
+
+pub(crate) use self::copy::copy_box;
+use self::split::{Part, split};
+use crate::array::Array;
+use crate::budget::Execution;
+use crate::catalog::Dataset;
+use crate::decode;
+use crate::error::{Error, Result};
+use crate::fetch::{self, Fetcher, Rows};
+use crate::plan::piece::{Strips, dense_range, element_count};
+use crate::plan::touch::AxisBox;
+use crate::plan::{ReadPlan, plan};
+use crate::selection::Hyperslab;
+
+/// Elements of a strip, at most.
+const STRIP_ELEMENTS: u64 = if cfg!(test) { 4 } else { 1 << 18 };
+/// Shorter results are read by one task.
+const TASK_LEN_MIN: u64 = if cfg!(test) { 8 } else { 1 << 20 };
+
+/// Reads a selection into a new array.
+pub(crate) fn read(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    how: &Execution,
+) -> Result<Array> {
+    let plan = plan(dataset, slab, how.coalesce)?;
+    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    how.check_result(plan.element_count.checked_mul(plan.element_size))?;
+    let mut array = Array::zeroed(dtype, slab.kept_shape())?;
+    fill(source, dataset, &plan, how, array.bytes_mut())?;
+    Ok(array)
+}
+
+/// Reads a selection into exactly its bytes.
+pub(crate) fn read_into(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    how: &Execution,
+    out: &mut [u8],
+) -> Result<()> {
+    let plan = plan(dataset, slab, how.coalesce)?;
+    let wanted = plan.element_count.saturating_mul(plan.element_size);
+    if wanted != out.len() as u64 {
+        return Err(Error::Buffer { found: out.len() as u64, wanted });
+    }
+    fill(source, dataset, &plan, how, out)
+}
+
+/// Executes a plan into the output.
+fn fill(
+    source: &Source,
+    dataset: &Dataset,
+    plan: &ReadPlan,
+    how: &Execution,
+    out: &mut [u8],
+) -> Result<()> {
+    if plan.element_count == 0 {
+        return Ok(());
+    }
+    if fill_at_once(source, plan, out)? {
+        return Ok(());
+    }
+    let small = (out.len() as u64) < TASK_LEN_MIN;
+    let workers = how.workers(plan.whole_len_max)?;
+    let parts = split(plan, out, if small { 1 } else { workers })?;
+    let parts: Vec<Mutex<Option<Part<'_>>>> =
+        parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+    let state = || Fetcher::new(source, dataset, plan, how, Rows::Any);
+    fetch::run(workers, parts.len() as u64, how, state, |fetcher, index| {
+        let part = parts
+            .get(decode::len(index)?)
+            .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());
+        let Some(Some(mut part)) = part else { return Ok(0) };
+        fetcher.begin();
+        let done = fill_part(fetcher, plan, &mut part);
+        fetcher.end();
+        done
+    })
+}
+
+/// Serves what lies in one piece of one raw chunk, such as a point, without any further ado; false
+/// when it does not.
+fn fill_at_once(source: &Source, plan: &ReadPlan, out: &mut [u8]) -> Result<bool> {
+    let [read] = plan.chunks() else { return Ok(false) };
+    let small = (out.len() as u64) < TASK_LEN_MIN && plan.is_identity(read);
+    let elements = plan.touch.cursor().boxes().and_then(dense_range);
+    let Some(elements) = elements.filter(|_| small) else { return Ok(false) };
+    let at = read.place.stored.start() + elements.start * plan.element_size;
+    let view = source.view();
+    let start = decode::len(at)?;
+    match view.as_deref().and_then(|view| view.get(start..)?.get(..out.len())) {
+        Some(bytes) => out.copy_from_slice(bytes),
+        None => source.read_exact_at(at, out)?,
+    }
+    Ok(true)
+}
+
+/// Reads what one task owns; gives its bytes.
+fn fill_part(fetcher: &mut Fetcher<'_>, plan: &ReadPlan, part: &mut Part<'_>) -> Result<u64> {
+    let touch = plan.touch.narrowed(&part.rect);
+    let mut strips = Strips::new(&touch, STRIP_ELEMENTS);
+    let mut done = 0;
+    while let Some(boxes) = strips.boxes() {
+        let direct = match part.contiguous(boxes, plan.element_size)? {
+            Some(out) => fetcher.direct(&strips, boxes, out)?,
+            None => false,
+        };
+        if !direct {
+            let block = fetcher.block(&strips, boxes)?;
+            part.put(boxes, plan.element_size, block.bytes, block.strides)?;
+        }
+        done += element_count(boxes) * plan.element_size;
+        strips.advance();
+    }
+    Ok(done)
+}
+
+/// Positions of one axis box as an index into memory.
+fn index(part: &AxisBox) -> Result<(usize, usize)> {
+    Ok((decode::len(part.at)?, decode::len(part.count)?))
+}
+
+#[cfg(test)]
+mod tests;

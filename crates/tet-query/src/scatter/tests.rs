@@ -1,0 +1,105 @@
+use std::sync::atomic::Ordering;
+
+use tet_format::DType;
+
+use super::copy_box;
+use crate::budget::Execution;
+use crate::coalesce::Coalesce;
+use crate::plan::plan;
+use crate::testing::{Order, Stored, World, product, selected, slabs, world};
+
+/// Shape, chunk shape, and which of the slabs are looked at.
+const WORLDS: &[(&[u64], &[u64], usize)] = &[
+    (&[0], &[2], 1),
+    (&[5], &[1], 1),
+    (&[5], &[2], 1),
+    (&[7], &[3], 1),
+    (&[4], &[9], 1),
+    (&[3, 4], &[1, 4], 7),
+    (&[3, 4], &[2, 3], 7),
+    (&[4, 4], &[4, 1], 11),
+    (&[4, 5], &[3, 9], 11),
+    (&[3, 3, 4], &[2, 2, 3], 1009),
+    (&[4, 3, 3], &[1, 3, 3], 1009),
+    (&[3, 2, 2, 3], &[2, 2, 1, 2], 49_999),
+];
+
+fn check(world: &World, how: &Execution, every: usize) {
+    for slab in slabs(&world.shape, |number| number % every == 0) {
+        let wanted: Vec<u8> = selected(&world.shape, &slab)
+            .iter()
+            .flat_map(|&at| u32::try_from(at).unwrap().to_le_bytes())
+            .collect();
+        let dataset = &world.mapped.datasets()[0];
+        let plan = plan(dataset, &slab, how.coalesce).unwrap();
+        let spans: u64 = plan.runs().map(|run| run.span.len()).sum();
+        let totals = (plan.runs().count() as u64, spans);
+        assert_eq!((plan.run_count, plan.read_len), totals, "{slab:?}");
+        let before = world.counting.read_len.load(Ordering::Relaxed);
+        for catalog in [&world.mapped, &world.positioned] {
+            let array = catalog.read(dataset, &slab, how).unwrap();
+            assert_eq!(array.bytes(), wanted, "{slab:?} {how:?}");
+        }
+        let read = world.counting.read_len.load(Ordering::Relaxed) - before;
+        assert!(read <= plan.read_len, "{slab:?} {how:?}: {read} of {plan:?}");
+        if how.threads == 1 && how.memory_budget > 1 << 20 && how.coalesce == Coalesce::NONE {
+            assert_eq!(read, plan.read_len, "{slab:?} {how:?}");
+        }
+    }
+}
+
+/// Every source, storage, order, policy, budget and number of threads gives what a loop gives, and
+/// no more bytes are read than the plan says.
+#[test]
+fn what_is_read_is_what_a_loop_selects() {
+    for &(shape, chunk_shape, every) in WORLDS {
+        for stored in [Stored::Raw, Stored::Whole, Stored::Ranged] {
+            for order in [Order::Packed, Order::Gaps(3), Order::Backwards] {
+                let world = world(DType::UInt32, shape, chunk_shape, stored, order, |n| {
+                    u32::try_from(n).unwrap().to_le_bytes().to_vec()
+                });
+                for (threads, memory_budget, gap_max) in
+                    [(1, 1 << 30, 0), (1, 128, 7), (2, 1 << 30, 16), (3, 128, 1 << 20)]
+                {
+                    let coalesce = Coalesce { gap_max };
+                    let how =
+                        Execution { threads, memory_budget, coalesce, ..Execution::default() };
+                    check(&world, &how, every);
+                }
+            }
+        }
+    }
+}
+
+/// Every box of up to 2 x 3 x 3 elements of every size between every two layouts with strides that
+/// are dense or spread.
+#[test]
+fn boxes_are_copied_element_by_element() {
+    for size in [1, 2, 3, 4, 8, 16] {
+        for counts in product(&[vec![1, 2], vec![1, 3], vec![1, 2, 3]]) {
+            for from in [[9, 3, 1], [20, 6, 2], [1, 4, 13]] {
+                for to in [[9, 3, 1], [40, 12, 3], [9, 3, 1]] {
+                    check_copy(size, &counts, from, to);
+                }
+            }
+        }
+    }
+}
+
+fn check_copy(size: usize, counts: &[u64], from: [usize; 3], to: [usize; 3]) {
+    let counts: Vec<usize> = counts.iter().map(|&count| usize::try_from(count).unwrap()).collect();
+    let source: Vec<u8> = (0..120 * size).map(|at| u8::try_from(at % 251).unwrap()).collect();
+    let mut target = vec![0; 120 * size];
+    copy_box(&counts, size, (&source, &from), (&mut target, &to));
+    let mut wanted = vec![0; 120 * size];
+    for a in 0..counts[0] {
+        for b in 0..counts[1] {
+            for c in 0..counts[2] {
+                let source = &source[(a * from[0] + b * from[1] + c * from[2]) * size..][..size];
+                let at = (a * to[0] + b * to[1] + c * to[2]) * size;
+                wanted[at..at + size].copy_from_slice(source);
+            }
+        }
+    }
+    assert_eq!(target, wanted, "{size} {counts:?} {from:?} {to:?}");
+}

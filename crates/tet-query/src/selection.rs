@@ -1,0 +1,213 @@
+//! What a caller asks for: ranges, positions, names and labels, one entry per axis.
+//!
+//! A [`Selection`] comes from text in `NumPy`'s habits ([`Selection::parse`]), from a query document
+//! or from the builders here. It knows nothing of any file. [`Selection::resolve`] turns it into a
+//! [`Hyperslab`] for one dataset: start, stop and step per axis, every name and label looked up.
+//!
+//! ```text
+//!   0:10:3, :, -1        by position; an integer takes one position and drops the axis
+//!   ..., 0               `...` stands for as many whole axes as are missing
+//!   time=0:10, lat=5     by dimension name; axes not named are whole
+//!   time="a":"c"         by coordinate label, half open
+//! ```
+//!
+//! Ranges inside the extent mean what they mean in Python; past the extent they are an error, for
+//! a range that silently shrinks hides a mistake.
+
+mod error;
+mod hyperslab;
+mod resolve;
+mod suggestion;
+mod text;
+
+pub use self::error::{SelectionError, SelectionFault};
+pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
+pub(crate) use self::suggestion::nearest;
+pub use self::text::AXES_MAX;
+
+/// An axis as a caller names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AxisRef {
+    /// A 0-based position among the axes; negative numbers count from the last axis.
+    Number(i64),
+    /// A dimension name; decimal text that names no dimension is taken as a number.
+    Name(String),
+}
+
+impl From<&str> for AxisRef {
+    fn from(name: &str) -> Self {
+        AxisRef::Name(name.to_owned())
+    }
+}
+
+impl From<String> for AxisRef {
+    fn from(name: String) -> Self {
+        AxisRef::Name(name)
+    }
+}
+
+impl From<i64> for AxisRef {
+    fn from(number: i64) -> Self {
+        AxisRef::Number(number)
+    }
+}
+
+impl From<i32> for AxisRef {
+    fn from(number: i32) -> Self {
+        AxisRef::Number(i64::from(number))
+    }
+}
+
+/// One place along an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// A 0-based index; negative ones count from the end. Wide enough for every extent, negated.
+    Index(i128),
+    /// The first position whose coordinate label equals.
+    Label(String),
+}
+
+impl From<i32> for Position {
+    fn from(index: i32) -> Self {
+        Position::Index(i128::from(index))
+    }
+}
+
+impl From<i64> for Position {
+    fn from(index: i64) -> Self {
+        Position::Index(i128::from(index))
+    }
+}
+
+impl From<u64> for Position {
+    fn from(index: u64) -> Self {
+        Position::Index(i128::from(index))
+    }
+}
+
+impl From<&str> for Position {
+    fn from(label: &str) -> Self {
+        Position::Label(label.to_owned())
+    }
+}
+
+impl From<String> for Position {
+    fn from(label: String) -> Self {
+        Position::Label(label)
+    }
+}
+
+/// Where a range ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// At the end of the axis.
+    #[default]
+    End,
+    /// Before this position.
+    Before(Position),
+    /// After the last of the equal labels that start at the first one.
+    Through(String),
+}
+
+/// What is asked of one axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AxisSelection {
+    /// Every `step`-th position from `start` to `stop`.
+    Range {
+        /// The first position; `None` is the axis' first.
+        start: Option<Position>,
+        /// Where the range ends.
+        stop: Stop,
+        /// The distance between positions; 0 is refused when it is resolved.
+        step: u64,
+    },
+    /// One position; the axis does not appear in the result.
+    Point(Position),
+}
+
+impl AxisSelection {
+    /// The whole axis.
+    #[must_use]
+    pub const fn all() -> Self {
+        AxisSelection::Range { start: None, stop: Stop::End, step: 1 }
+    }
+
+    /// The positions from `start` up to `stop`, without it.
+    pub fn range(start: impl Into<Position>, stop: impl Into<Position>) -> Self {
+        let (start, stop) = (Some(start.into()), Stop::Before(stop.into()));
+        AxisSelection::Range { start, stop, step: 1 }
+    }
+
+    /// The positions from `start` to the end.
+    pub fn from(start: impl Into<Position>) -> Self {
+        AxisSelection::Range { start: Some(start.into()), stop: Stop::End, step: 1 }
+    }
+
+    /// The positions from the label `start` through the label `stop`, which is included.
+    pub fn through(start: impl Into<String>, stop: impl Into<String>) -> Self {
+        let (start, stop) = (Some(Position::Label(start.into())), Stop::Through(stop.into()));
+        AxisSelection::Range { start, stop, step: 1 }
+    }
+
+    /// One position, dropping the axis.
+    pub fn point(position: impl Into<Position>) -> Self {
+        AxisSelection::Point(position.into())
+    }
+
+    /// The same range, every `step`-th position of it. A point stays a point.
+    #[must_use]
+    pub fn step_by(self, step: u64) -> Self {
+        match self {
+            AxisSelection::Range { start, stop, .. } => AxisSelection::Range { start, stop, step },
+            point @ AxisSelection::Point(_) => point,
+        }
+    }
+}
+
+/// How the entries of a selection find their axes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    /// One entry for every axis, no more and no fewer.
+    Each(Vec<AxisSelection>),
+    /// `head` from the first axis on and `tail` up to the last; axes between are whole.
+    Around { head: Vec<AxisSelection>, tail: Vec<AxisSelection> },
+    /// Entries by name or number; axes not named are whole.
+    Named(Vec<(AxisRef, AxisSelection)>),
+}
+
+/// What a caller asks for, independent of any file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Selection {
+    pub(crate) form: Form,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Selection::all()
+    }
+}
+
+impl Selection {
+    /// Everything, whatever the number of axes.
+    #[must_use]
+    pub const fn all() -> Self {
+        Selection { form: Form::Named(Vec::new()) }
+    }
+
+    /// One entry for every axis: the dataset must have exactly as many.
+    pub fn each(entries: impl IntoIterator<Item = AxisSelection>) -> Self {
+        Selection { form: Form::Each(entries.into_iter().collect()) }
+    }
+
+    /// Entries by axis name or number; the other axes are whole.
+    pub fn named<A: Into<AxisRef>>(entries: impl IntoIterator<Item = (A, AxisSelection)>) -> Self {
+        let entries = entries.into_iter().map(|(axis, entry)| (axis.into(), entry)).collect();
+        Selection { form: Form::Named(entries) }
+    }
+
+    /// Whether everything is asked for without saying anything about any axis.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        matches!(&self.form, Form::Named(entries) if entries.is_empty())
+    }
+}

@@ -1,0 +1,175 @@
+//! What can be wrong with a selection, said in the words of whoever wrote it.
+
+use super::AxisRef;
+
+/// A selection that cannot be read, or does not fit the dataset.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct SelectionError {
+    /// Which entry is wrong, counted from 0 in the order they were written.
+    pub entry: Option<usize>,
+    /// What is wrong with it.
+    pub fault: Box<SelectionFault>,
+}
+
+/// What is wrong with an entry of a selection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelectionFault {
+    /// The text is not a selection.
+    #[error("selection {text:?}: {wanted} at column {}", .at + 1)]
+    Syntax {
+        /// The text.
+        text: String,
+        /// Characters before the place where reading stopped.
+        at: usize,
+        /// What was wanted there.
+        wanted: &'static str,
+    },
+    /// The number of entries does not fit the number of axes.
+    #[error("{} for {}{}", counted(*.given, "entry", "entries"), counted(*.rank, "axis", "axes"), named(.dims))]
+    Rank {
+        /// Entries given.
+        given: usize,
+        /// Axes of the dataset.
+        rank: usize,
+        /// Its dimension names, or none.
+        dims: Vec<String>,
+    },
+    /// No axis has this name or number.
+    #[error("no axis {}{}", asked_axis(.asked), of_axes(.dims, *.rank))]
+    NoSuchAxis {
+        /// What was asked for.
+        asked: AxisRef,
+        /// Axes of the dataset.
+        rank: usize,
+        /// Its dimension names, or none.
+        dims: Vec<String>,
+        /// A name that looks like the one asked for.
+        suggestion: Option<String>,
+    },
+    /// Several dimensions have this name.
+    #[error("several axes are named {name:?}")]
+    AmbiguousAxis {
+        /// The name.
+        name: String,
+        /// The axes that have it.
+        axes: Vec<usize>,
+    },
+    /// Two entries are for one axis.
+    #[error("{axis} is given twice")]
+    AxisTwice {
+        /// The axis, as messages name it.
+        axis: String,
+    },
+    /// A position lies outside the axis.
+    #[error("{asked} is outside {axis} of extent {extent}")]
+    OutOfExtent {
+        /// The axis, as messages name it.
+        axis: String,
+        /// Its extent.
+        extent: u64,
+        /// What was asked, such as `index 12` or `stop -9`.
+        asked: String,
+        /// The last position allowed; the first is the extent, negated.
+        last: i128,
+    },
+    /// A step of 0.
+    #[error("step 0 on {axis}: a step is at least 1")]
+    ZeroStep {
+        /// The axis, as messages name it.
+        axis: String,
+    },
+    /// A label was asked of an axis that has none.
+    #[error("{axis} has no labels, so {label:?} cannot be looked up")]
+    NoLabels {
+        /// The axis, as messages name it.
+        axis: String,
+        /// The label.
+        label: String,
+    },
+    /// No position has this label.
+    #[error("no label {label:?} on {axis} of extent {extent}")]
+    NoSuchLabel {
+        /// The axis, as messages name it.
+        axis: String,
+        /// Its extent.
+        extent: u64,
+        /// The label.
+        label: String,
+        /// The first and the last label.
+        ends: Option<(String, String)>,
+        /// A label that looks like the one asked for.
+        suggestion: Option<String>,
+    },
+}
+
+impl SelectionFault {
+    /// What to do about it, if something general can be said.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            SelectionFault::Syntax { .. } => Some(
+                "write positions as `0:10:2, :, -1`, names as `time=0:10, lat=5`, labels in \
+                 quotes as `time=\"a\":\"b\"`"
+                    .to_owned(),
+            ),
+            SelectionFault::Rank { given, rank, .. } if given < rank => {
+                Some("give one entry per axis, or name the axes".to_owned())
+            }
+            SelectionFault::NoSuchAxis { suggestion: Some(name), .. }
+            | SelectionFault::NoSuchLabel { suggestion: Some(name), .. } => {
+                Some(format!("did you mean {name:?}?"))
+            }
+            SelectionFault::NoSuchLabel { ends: Some((first, last)), .. } => {
+                Some(format!("labels go from {first:?} to {last:?}"))
+            }
+            SelectionFault::AmbiguousAxis { axes, .. } => {
+                let numbers: Vec<String> = axes.iter().map(usize::to_string).collect();
+                Some(format!("use its number: {}", numbers.join(", ")))
+            }
+            SelectionFault::OutOfExtent { extent: 0, .. } => Some("the axis is empty".to_owned()),
+            SelectionFault::OutOfExtent { extent, last, .. } => {
+                Some(format!("use -{extent} to {last}"))
+            }
+            SelectionFault::NoLabels { .. } => Some("select by position instead".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// The fault of the entry at this place.
+    #[must_use]
+    pub(crate) fn of_entry(self: Box<Self>, entry: usize) -> SelectionError {
+        SelectionError { entry: Some(entry), fault: self }
+    }
+
+    /// The fault of the selection as a whole.
+    #[must_use]
+    pub(crate) fn of_all(self: Box<Self>) -> SelectionError {
+        SelectionError { entry: None, fault: self }
+    }
+}
+
+fn asked_axis(asked: &AxisRef) -> String {
+    match asked {
+        AxisRef::Number(number) => number.to_string(),
+        AxisRef::Name(name) => format!("{name:?}"),
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn of_axes(dims: &[String], rank: usize) -> String {
+    if dims.is_empty() {
+        format!(" of {}", counted(rank, "unnamed axis", "unnamed axes"))
+    } else {
+        named(dims)
+    }
+}
+
+fn named(dims: &[String]) -> String {
+    let names: Vec<String> = dims.iter().map(|name| name.escape_debug().to_string()).collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}

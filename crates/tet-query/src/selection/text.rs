@@ -1,0 +1,312 @@
+//! Selections as text, in `NumPy`'s habits.
+//!
+//! ```text
+//!   selection := [ entry { "," entry } [","] ]
+//!   entry     := "..." | extent | name "=" extent
+//!   extent    := [place] ":" [place] [":" [step]]  |  place
+//!   place     := integer | quoted label
+//!   name      := word | quoted text
+//! ```
+
+use super::error::{SelectionError, SelectionFault};
+use super::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
+
+/// The most entries a selection may have; more than any container has axes.
+pub const AXES_MAX: usize = 64;
+
+impl Selection {
+    /// Reads a selection such as `0:10, :, -1`, `time=0:10, lat=5` or `time="a":"b"`.
+    ///
+    /// Empty text selects everything.
+    ///
+    /// # Errors
+    ///
+    /// Text that is not a selection, with the place where reading stopped.
+    pub fn parse(text: &str) -> Result<Selection, SelectionError> {
+        let mut reader = Reader { text, chars: text.chars().collect(), at: 0 };
+        let mut entries = Vec::new();
+        reader.skip_space();
+        while reader.peek().is_some() {
+            if entries.len() == AXES_MAX {
+                return Err(reader.wanted("at most 64 entries"));
+            }
+            entries.push((reader.at, reader.entry()?));
+            reader.skip_space();
+            match reader.peek() {
+                None => break,
+                Some(',') => reader.at += 1,
+                Some(_) => return Err(reader.wanted("a comma or the end is wanted")),
+            }
+            reader.skip_space();
+        }
+        arrange(&reader, entries)
+    }
+}
+
+/// One entry as it was written.
+enum Entry {
+    Ellipsis,
+    Positional(AxisSelection),
+    Named(AxisRef, AxisSelection),
+}
+
+fn arrange(reader: &Reader<'_>, entries: Vec<(usize, Entry)>) -> Result<Selection, SelectionError> {
+    let (mut head, mut tail, mut names) = (Vec::new(), None, Vec::new());
+    for (at, entry) in entries {
+        match entry {
+            Entry::Named(axis, entry) if head.is_empty() && tail.is_none() => {
+                names.push((axis, entry));
+            }
+            Entry::Positional(entry) if names.is_empty() => {
+                tail.as_mut().unwrap_or(&mut head).push(entry);
+            }
+            Entry::Ellipsis if names.is_empty() => {
+                if tail.replace(Vec::new()).is_some() {
+                    return Err(reader.wanted_at(at, "only one `...` is allowed, not a second"));
+                }
+            }
+            _ => {
+                let wanted = "entries are all by position or all by name, not a mixture";
+                return Err(reader.wanted_at(at, wanted));
+            }
+        }
+    }
+    let form = if head.is_empty() && tail.is_none() {
+        Form::Named(names)
+    } else {
+        Form::Around { head, tail: tail.unwrap_or_default() }
+    };
+    Ok(Selection { form })
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    chars: Vec<char>,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over this character if it comes next, and over space on both sides.
+    fn take(&mut self, wanted: char) -> bool {
+        self.skip_space();
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += 1;
+            self.skip_space();
+        }
+        found
+    }
+
+    fn wanted(&self, wanted: &'static str) -> SelectionError {
+        self.wanted_at(self.at, wanted)
+    }
+
+    fn wanted_at(&self, at: usize, wanted: &'static str) -> SelectionError {
+        Box::new(SelectionFault::Syntax { text: self.text.to_owned(), at, wanted }).of_all()
+    }
+
+    fn entry(&mut self) -> Result<Entry, SelectionError> {
+        if self.chars[self.at..].starts_with(&['.', '.', '.']) {
+            self.at += 3;
+            return Ok(Entry::Ellipsis);
+        }
+        let start = self.at;
+        if let Some(name) = self.name()?
+            && self.take('=')
+        {
+            return Ok(Entry::Named(AxisRef::Name(name), self.extent()?));
+        }
+        self.at = start;
+        Ok(Entry::Positional(self.extent()?))
+    }
+
+    /// A word or quoted text, which is a name if `=` follows.
+    fn name(&mut self) -> Result<Option<String>, SelectionError> {
+        if self.peek().is_some_and(is_quote) {
+            return self.quoted().map(Some);
+        }
+        let start = self.at;
+        while self.peek().is_some_and(is_word) {
+            self.at += 1;
+        }
+        Ok((start < self.at).then(|| self.chars[start..self.at].iter().collect()))
+    }
+
+    fn extent(&mut self) -> Result<AxisSelection, SelectionError> {
+        let start = self.place()?;
+        if !self.take(':') {
+            let wanted = "a position, a range or `...` is wanted";
+            return start.map(AxisSelection::Point).ok_or_else(|| self.wanted(wanted));
+        }
+        let stop = self.place()?.map_or(Stop::End, Stop::Before);
+        let mut step = 1;
+        if self.take(':') && self.peek().is_some_and(|next| next != ',') {
+            let at = self.at;
+            step = match self.place()? {
+                Some(Position::Index(step)) if 1 <= step => u64::try_from(step)
+                    .map_err(|_| self.wanted_at(at, "a step below 2^64 is wanted"))?,
+                _ => return Err(self.wanted_at(at, "a step of at least 1 is wanted")),
+            };
+        }
+        Ok(AxisSelection::Range { start, stop, step })
+    }
+
+    fn place(&mut self) -> Result<Option<Position>, SelectionError> {
+        match self.peek() {
+            Some(quote) if is_quote(quote) => self.quoted().map(|it| Some(Position::Label(it))),
+            Some(next) if is_word(next) || next == '+' => self.integer().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn integer(&mut self) -> Result<Position, SelectionError> {
+        let start = self.at;
+        if matches!(self.peek(), Some('-' | '+')) {
+            self.at += 1;
+        }
+        while self.peek().is_some_and(is_word) {
+            self.at += 1;
+        }
+        let word: String = self.chars[start..self.at].iter().collect();
+        let digits = word.strip_prefix(['-', '+']).unwrap_or(&word);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let wanted = "an integer or a label in quotes is wanted";
+            return Err(self.wanted_at(start, wanted));
+        }
+        match word.parse::<i128>() {
+            Ok(index) if index.unsigned_abs() <= u128::from(u64::MAX) => Ok(Position::Index(index)),
+            _ => Err(self.wanted_at(start, "a position below 2^64 is wanted")),
+        }
+    }
+
+    /// Text in single or double quotes; a backslash keeps the next character as it is.
+    fn quoted(&mut self) -> Result<String, SelectionError> {
+        let start = self.at;
+        let quote = self.peek();
+        let mut text = String::new();
+        loop {
+            self.at += 1;
+            match self.peek() {
+                None => return Err(self.wanted_at(start, "the quote is never closed")),
+                next if next == quote => break,
+                Some('\\') => {
+                    self.at += 1;
+                    match self.peek() {
+                        None => return Err(self.wanted_at(start, "the quote is never closed")),
+                        Some(kept) => text.push(kept),
+                    }
+                }
+                Some(next) => text.push(next),
+            }
+        }
+        self.at += 1;
+        self.skip_space();
+        Ok(text)
+    }
+}
+
+const fn is_quote(next: char) -> bool {
+    matches!(next, '"' | '\'')
+}
+
+/// Letters of names that need no quotes. `-` is one, so that `sea-level=3` reads.
+fn is_word(next: char) -> bool {
+    !next.is_whitespace() && !matches!(next, ',' | ':' | '=' | '"' | '\'' | '[' | ']' | '\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: i128, stop: i128, step: u64) -> AxisSelection {
+        AxisSelection::Range {
+            start: Some(Position::Index(start)),
+            stop: Stop::Before(Position::Index(stop)),
+            step,
+        }
+    }
+
+    #[test]
+    fn text_reads_as_written() {
+        let all = AxisSelection::all;
+        let point = |index: i64| AxisSelection::point(index);
+        let around = |head: Vec<_>, tail: Vec<_>| Form::Around { head, tail };
+        let named = |name: &str, entry| Form::Named(vec![(name.into(), entry)]);
+        let cases = [
+            ("", Form::Named(vec![])),
+            ("  ", Form::Named(vec![])),
+            ("...", around(vec![], vec![])),
+            (":", around(vec![all()], vec![])),
+            ("::", around(vec![all()], vec![])),
+            ("3", around(vec![point(3)], vec![])),
+            ("-1,", around(vec![point(-1)], vec![])),
+            ("+2", around(vec![point(2)], vec![])),
+            ("0:10:3, :, -1", around(vec![range(0, 10, 3), all(), point(-1)], vec![])),
+            (" 0 : 10 : 3 ,...,  2 ", around(vec![range(0, 10, 3)], vec![point(2)])),
+            ("..., ::2", around(vec![], vec![all().step_by(2)])),
+            ("-3:", around(vec![AxisSelection::from(-3)], vec![])),
+            ("time=0:10", named("time", range(0, 10, 1))),
+            ("0=5", named("0", point(5))),
+            ("sea-level = 5", named("sea-level", point(5))),
+            ("\"a, b\"=:", named("a, b", all())),
+            ("t=\"a\":\"b\":2", named("t", AxisSelection::range("a", "b").step_by(2))),
+            ("t='it''s'", named("t", AxisSelection::point("its"))),
+            ("t=\"q\\\"\\\\\"", named("t", AxisSelection::point("q\"\\"))),
+            ("t=\"\"", named("t", AxisSelection::point(""))),
+            ("18446744073709551615", around(vec![AxisSelection::point(u64::MAX)], vec![])),
+        ];
+        for (text, form) in cases {
+            if text.contains("''") {
+                assert!(Selection::parse(text).is_err(), "{text}");
+                continue;
+            }
+            assert_eq!(Selection::parse(text), Ok(Selection { form }), "{text:?}");
+        }
+        let two = Selection::parse("time=0:10, lat=5").unwrap();
+        assert_eq!(two, Selection::named([("time", range(0, 10, 1)), ("lat", point(5))]));
+    }
+
+    #[test]
+    fn wrong_text_is_refused_at_its_place() {
+        let cases = [
+            (",", "a position, a range or `...` is wanted at column 1"),
+            ("1,,2", "a position, a range or `...` is wanted at column 3"),
+            ("1 2", "a comma or the end is wanted at column 3"),
+            ("0:4:0", "a step of at least 1 is wanted at column 5"),
+            ("0:4:-1", "a step of at least 1 is wanted at column 5"),
+            ("0:4:\"a\"", "a step of at least 1 is wanted at column 5"),
+            ("0:4:1:1", "a comma or the end is wanted at column 6"),
+            ("1e3", "an integer or a label in quotes is wanted at column 1"),
+            ("0:1O", "an integer or a label in quotes is wanted at column 3"),
+            ("time=abc", "an integer or a label in quotes is wanted at column 6"),
+            ("time=", "a position, a range or `...` is wanted at column 6"),
+            ("-", "an integer or a label in quotes is wanted at column 1"),
+            ("18446744073709551616", "a position below 2^64 is wanted at column 1"),
+            ("-18446744073709551616:", "a position below 2^64 is wanted at column 1"),
+            ("..., ...", "only one `...` is allowed, not a second at column 6"),
+            ("0, t=1", "entries are all by position or all by name, not a mixture at column 4"),
+            ("t=1, 0", "entries are all by position or all by name, not a mixture at column 6"),
+            ("t=1, ...", "entries are all by position or all by name, not a mixture at column 6"),
+            ("t=\"a", "the quote is never closed at column 3"),
+            ("t=\"a\\", "the quote is never closed at column 3"),
+            ("[0]", "a position, a range or `...` is wanted at column 1"),
+        ];
+        for (text, wanted) in cases {
+            let message = Selection::parse(text).unwrap_err().to_string();
+            assert_eq!(message, format!("selection {text:?}: {wanted}"));
+        }
+        let many = ":,".repeat(AXES_MAX);
+        assert!(Selection::parse(&many).is_ok());
+        assert!(Selection::parse(&format!("{many}:")).is_err());
+    }
+}
