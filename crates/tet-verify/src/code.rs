@@ -1,0 +1,81 @@
+//! What a finding is about: a rule of the format, or an oddity that breaks none.
+
+use tet_format::{NoteCode, Region, Rule};
+
+use crate::finding::Severity;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Code {
+    /// A rule is broken, or a limit of the reader passed.
+    Rule(Rule),
+    /// Something odd that breaks no rule.
+    Note(NoteCode),
+}
+
+impl Code {
+    /// The stable id, the same as in `docs/format.md`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Code::Rule(rule) => rule.id(),
+            Code::Note(note) => note.id(),
+        }
+    }
+
+    /// What the rule asks for, or what was seen.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Code::Rule(rule) => rule.text(),
+            Code::Note(note) => note.text(),
+        }
+    }
+
+    /// How bad it is.
+    ///
+    /// A broken rule is an error, and so is a limit: what lies behind it was not looked at.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Code::Rule(_) => Severity::Error,
+            Code::Note(NoteCode::ExtentZero | NoteCode::RowOrder) => Severity::Note,
+            Code::Note(_) => Severity::Warning,
+        }
+    }
+
+    /// What to do about it; empty when nothing better is known.
+    #[must_use]
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Code::Rule(rule) => rule.hint(),
+            Code::Note(NoteCode::UndeclaredTail) => {
+                "a footer may have lost its flag: without it the metadata is not read"
+            }
+            Code::Note(NoteCode::NameTwice | NoteCode::NameEmpty) => {
+                "ask for the dataset as #N, its position in the catalog"
+            }
+            Code::Note(NoteCode::NameUnprintable | NoteCode::NamePath) => {
+                "do not use the name as it is in a terminal or as a path"
+            }
+            Code::Note(NoteCode::BytesUnused) => "no reader looks at these bytes",
+            Code::Note(_) => "",
+        }
+    }
+
+    /// The region it is about.
+    #[must_use]
+    pub const fn region(self) -> Region {
+        match self {
+            Code::Rule(rule) => rule.region(),
+            Code::Note(note) => note.region(),
+        }
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.id())
+    }
+}

@@ -1,0 +1,119 @@
+//! Where a fault is: the byte it names -> region, field, dataset, chunk.
+
+use tet_format::index::{IndexRow, ROW_LEN};
+use tet_format::map::Map;
+use tet_format::{NoteCode, Region, Rule};
+use tet_io::Source;
+
+use crate::check::Seen;
+use crate::code::Code;
+use crate::collect::Entry;
+use crate::error::Result;
+use crate::finding::Place;
+
+/// Whether the rule is about what lies in a spill, wherever the JSON says that is.
+fn is_in_spill(rule: Rule, region: Region) -> bool {
+    rule.region() == Region::Footer && region != Region::Footer && rule != Rule::TailRoom
+}
+
+/// Finds places in one file.
+pub(crate) struct Places<'a> {
+    source: &'a Source,
+    seen: &'a Seen,
+    map: Map<'a>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(source: &'a Source, seen: &'a Seen) -> Self {
+        Places { source, seen, map: Map::new(&seen.head, &seen.tail, source.len()) }
+    }
+
+    /// The place of what was found.
+    pub(crate) fn of(&self, entry: &Entry) -> Result<Place> {
+        let mut place = Place {
+            region: entry.code.region(),
+            field: "end of file",
+            offset: entry.at,
+            len: 0,
+            dataset: None,
+            dataset_name: None,
+            chunk: None,
+        };
+        let Some(located) = self.map.locate(entry.at) else { return Ok(place) };
+        place.region = located.region;
+        (place.field, place.offset, place.len) = (located.field, located.offset, located.len);
+        match (located.region, located.record) {
+            (Region::Directory, Some(dataset)) => self.name(dataset, &mut place),
+            (Region::Index, Some(row)) => self.row(row, &mut place)?,
+            _ => {}
+        }
+        self.widen(entry, &mut place);
+        Ok(place)
+    }
+
+    /// Some faults name the first byte of more than a field.
+    fn widen(&self, entry: &Entry, place: &mut Place) {
+        match entry.code {
+            Code::Rule(Rule::RowCount) => place.field = "record",
+            // Where a record should be that the directory has no room for.
+            Code::Rule(Rule::RecordBounds) if place.region != Region::Directory => {
+                (place.region, place.field, place.len) = (Region::Directory, "records", 0);
+                (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
+            }
+            Code::Rule(Rule::RecordBounds) => place.field = "record",
+            // The map does not know where the JSON says that spills lie.
+            Code::Rule(rule) if is_in_spill(rule, place.region) => {
+                (place.region, place.field) = (Region::Footer, "spill");
+                (place.offset, place.len) = (entry.at, 1);
+            }
+            Code::Rule(Rule::RowUnique | Rule::RowDataset) => {
+                (place.field, place.len) = ("row", ROW_LEN);
+            }
+            Code::Note(NoteCode::RowOrder) => {
+                (place.field, place.dataset, place.chunk) = ("rows", None, None);
+                place.dataset_name = None;
+                place.len = entry.found.saturating_mul(ROW_LEN);
+            }
+            Code::Note(NoteCode::UndeclaredTail) => {
+                (place.region, place.field) = (Region::Footer, "tail");
+                (place.offset, place.len) = (entry.at, tet_format::footer::TAIL_LEN);
+            }
+            // Between payloads the map cannot tell where a stretch begins without all rows.
+            Code::Note(NoteCode::BytesUnused) => {
+                (place.region, place.field) = (Region::Gap, "unused");
+                (place.offset, place.len) = (entry.at, 1);
+            }
+            _ => {}
+        }
+    }
+
+    fn name(&self, dataset: u64, place: &mut Place) {
+        place.dataset = Some(dataset);
+        let at = usize::try_from(dataset).ok();
+        let named = at.and_then(|at| self.seen.datasets.get(at));
+        place.dataset_name = named.map(|dataset| dataset.name.clone());
+    }
+
+    /// Names the dataset and the chunk of a row, where the row is read in full.
+    fn row(&self, number: u64, place: &mut Place) -> Result<()> {
+        let Some(row_at) = self.row_at(number) else { return Ok(()) };
+        let mut bytes = [0; IndexRow::LEN];
+        if row_at.checked_add(ROW_LEN).is_none_or(|end| self.source.len() < end) {
+            return Ok(());
+        }
+        self.source.read_exact_at(row_at, &mut bytes)?;
+        let row = IndexRow::decode(&bytes);
+        self.name(row.dataset_id, place);
+        let id = usize::try_from(row.dataset_id).ok();
+        if let Some(dataset) = id.and_then(|id| self.seen.datasets.get(id)) {
+            place.chunk = row.coord.get(..dataset.grid.rank()).map(<[u64]>::to_vec);
+        }
+        Ok(())
+    }
+
+    fn row_at(&self, number: u64) -> Option<u64> {
+        let superblock = self.seen.head.first_chunk()?;
+        let wire = tet_format::superblock::WireSuperblock::decode(superblock);
+        Some(tet_format::layout::row_at(wire.index_offset, number))
+    }
+}

@@ -1,0 +1,98 @@
+//! All that was found in one file.
+
+use std::collections::BTreeMap;
+
+use tet_format::Rule;
+use tet_io::Source;
+
+use crate::check::Seen;
+use crate::code::Code;
+use crate::collect::Collector;
+use crate::error::Result;
+use crate::finding::{Finding, Severity};
+use crate::level::Level;
+use crate::place::Places;
+
+/// All that was found in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// How closely the file was looked at.
+    pub level: Level,
+    /// What was found, in the order in which a reader meets it.
+    pub findings: Vec<Finding>,
+    /// How many findings of a code are not among them.
+    pub omitted: Vec<Omitted>,
+    /// The file's length in bytes.
+    pub file_len: u64,
+    /// How many datasets were looked at.
+    pub dataset_count: u64,
+    /// How many index rows were looked at.
+    pub row_count: u64,
+    /// Bytes in no structure that were too many to be looked at.
+    pub gap_len_left: u64,
+}
+
+/// Findings that are counted and not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Omitted {
+    /// What they are about.
+    pub code: Code,
+    /// How many there are beside those that are told.
+    pub count: u64,
+}
+
+impl Report {
+    /// Whether there is no error: the file can be queried.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.count(Severity::Error) == 0
+    }
+
+    /// How many findings have this severity, told or not.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> u64 {
+        let told = self.findings.iter().filter(|it| it.severity == severity).count();
+        let rest = self.omitted.iter().filter(|it| it.code.severity() == severity);
+        rest.fold(u64::try_from(told).unwrap_or(u64::MAX), |sum, it| sum.saturating_add(it.count))
+    }
+
+    /// Whether the bytes are not those of a `.tet` file at all.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        let first = self.findings.first().map(|finding| finding.code);
+        matches!(first, Some(Code::Rule(Rule::Magic | Rule::Truncated)))
+    }
+}
+
+/// Finds the place of everything that was collected.
+pub(crate) fn report(
+    source: &Source,
+    level: Level,
+    seen: &Seen,
+    collector: Collector,
+) -> Result<Report> {
+    let (entries, counts) = collector.into_parts();
+    let places = Places::new(source, seen);
+    let mut told: BTreeMap<Code, u64> = BTreeMap::new();
+    let mut findings = Vec::with_capacity(entries.len());
+    for entry in entries {
+        *told.entry(entry.code).or_default() += 1;
+        let place = places.of(&entry)?;
+        let (code, found, wanted) = (entry.code, entry.found, entry.wanted);
+        findings.push(Finding { code, severity: code.severity(), level, place, found, wanted });
+    }
+    let omitted = counts.into_iter().filter_map(|(code, count)| {
+        let count = count.saturating_sub(told.get(&code).copied().unwrap_or(0));
+        (count != 0).then_some(Omitted { code, count })
+    });
+    Ok(Report {
+        level,
+        findings,
+        omitted: omitted.collect(),
+        file_len: source.len(),
+        dataset_count: u64::try_from(seen.datasets.len()).unwrap_or(u64::MAX),
+        row_count: seen.row_count,
+        gap_len_left: seen.gap_len_left,
+    })
+}
