@@ -1,0 +1,308 @@
+//! Everything that can go wrong on the way in or out.
+
+use std::io;
+use std::path::PathBuf;
+
+use tet_format::DType;
+use tet_io::Kind;
+
+use crate::import::{NpyFault, NpzFault};
+use crate::sniff::Format;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An open, import or export that failed. Names from files are shown escaped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened, read or published.
+    #[error(transparent)]
+    Io(#[from] tet_io::Error),
+    /// A `.tet` file could not be opened or written.
+    #[error(transparent)]
+    File(#[from] tet_file::Error),
+    /// A dataset could not be read.
+    #[error(transparent)]
+    Query(#[from] tet_query::Error),
+    /// The file is of a format that is not read in place.
+    #[error("{} is {format}{}", path.display(), advice(*format))]
+    NotReadable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+    },
+    /// The file is of a format that is not imported.
+    #[error("{} is {format}: .npy and .npz are imported", path.display())]
+    NotImportable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+    },
+    /// An array of the input cannot become a dataset.
+    #[error("array {array:?}: {fault}")]
+    Array {
+        /// Its name.
+        array: String,
+        /// What is wrong with it.
+        #[source]
+        fault: NpyFault,
+    },
+    /// The archive, or one of its members, cannot be read.
+    #[error("{}{}: {fault}", path.display(), of_member(member.as_deref()))]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// The member, if one is to blame.
+        member: Option<String>,
+        /// What is wrong.
+        #[source]
+        fault: NpzFault,
+    },
+    /// The archive holds no array, or none is left.
+    #[error("{} holds no array to import{}", path.display(), if *is_filtered { ": all are excluded" } else { "" })]
+    NoArrays {
+        /// The archive.
+        path: PathBuf,
+        /// Whether the caller's choice left none.
+        is_filtered: bool,
+    },
+    /// No dataset has this name.
+    #[error("no dataset {name:?}{}", did_you_mean(suggestion.as_deref()))]
+    NoSuchDataset {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+        /// A name that looks like the one asked for.
+        suggestion: Option<String>,
+    },
+    /// The chunk shape's rank is not the dataset's.
+    #[error("chunk shape {chunk_shape:?} has {} axes, dataset {dataset:?} of shape {shape:?} has {}", chunk_shape.len(), shape.len())]
+    ChunkRank {
+        /// The dataset.
+        dataset: String,
+        /// Its shape.
+        shape: Vec<u64>,
+        /// The chunk shape that was asked for.
+        chunk_shape: Vec<u64>,
+    },
+    /// The chunk shape has an extent of 0.
+    #[error("chunk shape {chunk_shape:?} has an extent of 0: each is at least 1")]
+    ChunkZero {
+        /// The chunk shape that was asked for.
+        chunk_shape: Vec<u64>,
+    },
+    /// As many dimension names are needed as there are axes.
+    #[error("dataset {dataset:?} has {rank} axes, {names:?} are {} dimension names", names.len())]
+    DimsRank {
+        /// The dataset.
+        dataset: String,
+        /// Its rank.
+        rank: usize,
+        /// The names that were given.
+        names: Vec<String>,
+    },
+    /// A chunk does not fit in memory.
+    #[error("memory cannot hold a chunk of dataset {dataset:?}: choose a smaller chunk shape")]
+    Memory {
+        /// The dataset.
+        dataset: String,
+    },
+    /// The scratch file beside the output failed.
+    #[error("scratch file beside the output, for dataset {dataset:?}: {source}")]
+    Scratch {
+        /// The dataset that needs it.
+        dataset: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The output's suffix names no format.
+    #[error("the suffix of {} names no output: .npy, .npz, .raw and .csv are written", path.display())]
+    UnknownSuffix {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An archive holds several datasets, this output one.
+    #[error("a {encoding} output holds one dataset: name one")]
+    OneDataset {
+        /// The output's name.
+        encoding: &'static str,
+    },
+    /// The output's format has no such dtype.
+    #[error("dataset {dataset:?}: {} cannot be written as {encoding}", dtype.name())]
+    NoDType {
+        /// The dataset.
+        dataset: String,
+        /// Its dtype.
+        dtype: DType,
+        /// The output's name.
+        encoding: &'static str,
+    },
+    /// Two datasets would become one member.
+    #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
+    Collision {
+        /// The first.
+        first: String,
+        /// The second.
+        second: String,
+        /// The member's name.
+        member: String,
+    },
+    /// One row of the selection is past the memory budget.
+    #[error(
+        "dataset {dataset:?}: a block of {wanted} bytes is needed, the memory budget is {limit}"
+    )]
+    Budget {
+        /// The dataset.
+        dataset: String,
+        /// Bytes of the smallest block.
+        wanted: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// The caller asked to stop.
+    #[error("canceled")]
+    Canceled,
+    /// The output stream refused bytes; a broken pipe is one of these.
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+}
+
+impl Error {
+    /// Who can act on the error.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Io(error) => error.kind(),
+            Self::File(error) => error.kind(),
+            Self::Query(error) => error.kind(),
+            Self::Archive { fault: NpzFault::Read(error), .. }
+            | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
+            Self::NotReadable { .. }
+            | Self::NotImportable { .. }
+            | Self::Array { .. }
+            | Self::Archive { .. } => Kind::Format,
+            Self::NoArrays { is_filtered: false, .. } => Kind::Format,
+            Self::NoArrays { .. }
+            | Self::NoSuchDataset { .. }
+            | Self::ChunkRank { .. }
+            | Self::ChunkZero { .. }
+            | Self::DimsRank { .. }
+            | Self::UnknownSuffix { .. }
+            | Self::OneDataset { .. }
+            | Self::NoDType { .. }
+            | Self::Collision { .. }
+            | Self::Canceled => Kind::Usage,
+            Self::Memory { .. } | Self::Budget { .. } => Kind::Limit,
+            Self::Scratch { .. } | Self::Write(_) => Kind::Io,
+        }
+    }
+
+    /// What went wrong while the elements of `dataset` were read or spooled.
+    pub(crate) fn of_elements(dataset: &str, error: io::Error) -> Self {
+        let array = dataset.to_owned();
+        let error = match error.downcast::<tet_io::Error>() {
+            Ok(error) => return Self::Io(error),
+            Err(error) => error,
+        };
+        match error.kind() {
+            io::ErrorKind::OutOfMemory => Self::Memory { dataset: array },
+            io::ErrorKind::UnexpectedEof => Self::Array { array, fault: NpyFault::Short },
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+                Self::Array { array, fault: NpyFault::Read(error) }
+            }
+            _ => Self::Scratch { dataset: array, source: error },
+        }
+    }
+
+    /// An unknown name among `known`.
+    pub(crate) fn no_such_dataset<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let known = known.map(str::to_owned).collect::<Vec<_>>();
+        let suggestion = nearest(name, &known).map(str::to_owned);
+        Self::NoSuchDataset { name: name.to_owned(), known, suggestion }
+    }
+}
+
+/// An I/O error of bytes that came through a decoder: the file's fault, unless the system's.
+fn kind_of(error: &io::Error) -> Kind {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<tet_io::Error>());
+    match (inner, error.kind()) {
+        (Some(error), _) => error.kind(),
+        (
+            None,
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
+        ) => Kind::Format,
+        _ => Kind::Io,
+    }
+}
+
+fn advice(format: Format) -> &'static str {
+    match format {
+        Format::Npy | Format::Npz => ": convert it first (tet convert IN OUT.tet)",
+        Format::Empty | Format::Unknown | Format::Tet => "",
+        _ => ", which this build does not read",
+    }
+}
+
+fn of_member(member: Option<&str>) -> String {
+    member.map_or_else(String::new, |name| format!(", member {name:?}"))
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}
+
+/// The name nearest to `name`, if one is near: a third of its letters may differ.
+fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let far = name.chars().count().div_ceil(3).max(1);
+    let near = known.iter().map(|known| (distance(name, known), known.as_str()));
+    near.min().filter(|(distance, _)| *distance <= far).map(|(_, known)| known)
+}
+
+/// Letters to insert, remove or replace between two names; long names are not compared.
+fn distance(a: &str, b: &str) -> usize {
+    const LEN_MAX: usize = 64;
+    let (a, b) = (a.chars().collect::<Vec<_>>(), b.chars().collect::<Vec<_>>());
+    if a.len() > LEN_MAX || b.len() > LEN_MAX {
+        return usize::MAX;
+    }
+    let mut row = (0..=b.len()).collect::<Vec<_>>();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested() {
+        let known = ["temp", "pressure", ""].map(str::to_owned);
+        for (name, wanted) in [
+            ("tmp", Some("temp")),
+            ("presure", Some("pressure")),
+            ("humidity", None),
+            ("temp", Some("temp")),
+        ] {
+            assert_eq!(nearest(name, &known), wanted, "{name}");
+        }
+        assert_eq!(nearest(&"x".repeat(10_000), &known), None);
+    }
+
+    #[test]
+    fn names_are_shown_escaped() {
+        let error = Error::no_such_dataset("\u{1b}[31m\u{202e}", std::iter::empty());
+        let text = error.to_string();
+        assert!(text.is_ascii() && !text.contains('\u{1b}'), "{text}");
+    }
+}

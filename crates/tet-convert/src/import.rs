@@ -1,0 +1,143 @@
+//! From `.npy` and `.npz` to `.tet`, exactly and in bounded memory.
+//!
+//! ```text
+//!   header, literal, descr        what an array is
+//!   npz, store, spool             where its elements are: a stream, a file, a scratch file
+//!   gather, region, element       chunks out of them, in row order, little endian
+//! ```
+
+mod declare;
+mod descr;
+mod element;
+mod fault;
+mod gather;
+mod literal;
+mod npy;
+mod npz;
+mod options;
+mod region;
+mod spool;
+mod store;
+mod transfer;
+
+use std::path::Path;
+
+use tet_io::Source;
+
+pub use fault::NpyFault;
+pub use npz::NpzFault;
+pub use options::{
+    Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, Origin,
+};
+
+use crate::sniff::{Format, sniff};
+use crate::{Error, Result};
+
+pub(crate) use self::declare::SCALAR_KEY;
+pub(crate) use self::descr::ByteOrder;
+pub(crate) use self::npy::{ElementOrder, Header};
+pub(crate) use self::store::SourceReader;
+
+use self::declare::Declared;
+use self::npz::Archive;
+use self::transfer::transfer;
+
+/// The arrays of an input file.
+#[derive(Debug)]
+enum Container {
+    Npy,
+    Npz(Archive),
+}
+
+/// One array of the input, its header read.
+#[derive(Debug)]
+struct Input {
+    name: String,
+    header: Header,
+    /// Its place in the archive.
+    position: usize,
+}
+
+/// Writes the arrays of `input` as datasets of the new file `output`.
+///
+/// The input is told by its content. `progress` is told the decoded bytes written so far and in
+/// all. The output appears complete or not at all.
+///
+/// # Errors
+/// The input is damaged, of another format or of a dtype without a place in `.tet`; an option
+/// names what is not there; the output exists, is the input, or cannot be written; the caller
+/// canceled.
+pub fn import(
+    input: &Path,
+    output: &Path,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let source = Source::open(input)?;
+    let mut notes = Vec::new();
+    let (mut container, inputs) = match sniff(&source)? {
+        Format::Npy => (Container::Npy, vec![npy_input(&source, input, options)?]),
+        Format::Npz => {
+            let mut archive = Archive::open(&source).map_err(|fault| of_archive(input, fault))?;
+            let inputs = npz_inputs(&mut archive, input, options, &mut notes)?;
+            (Container::Npz(archive), inputs)
+        }
+        format => return Err(Error::NotImportable { path: input.to_path_buf(), format }),
+    };
+    let declared = Declared::new(inputs, options, &mut notes)?;
+    let (datasets, decoded_len) = (declared.imported(), declared.decoded_len());
+    let written = transfer(&declared, &mut container, &source, (input, output), options, progress);
+    let output_len =
+        written.map_err(|error| if options.is_canceled() { Error::Canceled } else { error })?;
+    Ok(ImportReport { datasets, notes, input_len: source.len(), decoded_len, output_len })
+}
+
+/// The one array of a `.npy` file, its length checked.
+fn npy_input(source: &Source, path: &Path, options: &ImportOptions) -> Result<Input> {
+    let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = options.name.clone().or_else(stem).unwrap_or_default();
+    if !declare::select(&[&name], options)?[0] {
+        return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: true });
+    }
+    let header = Header::read(&mut SourceReader::buffered(source, 0))
+        .and_then(|header| header.check_len(source.len()).map(|()| header))
+        .map_err(|fault| Error::Array { array: name.clone(), fault })?;
+    Ok(Input { name, header, position: 0 })
+}
+
+/// The chosen arrays of an archive.
+fn npz_inputs(
+    archive: &mut Archive,
+    path: &Path,
+    options: &ImportOptions,
+    notes: &mut Vec<crate::Note>,
+) -> Result<Vec<Input>> {
+    let members = archive.members().map_err(|fault| of_archive(path, fault))?;
+    notes.extend(members.others.into_iter().map(|member| crate::Note::LeftOut { member }));
+    let names = members.arrays.iter().map(|member| member.name.as_str()).collect::<Vec<_>>();
+    let chosen = declare::select(&names, options)?;
+    if !chosen.contains(&true) {
+        let is_filtered = !chosen.is_empty();
+        return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered });
+    }
+    let mut inputs = Vec::new();
+    for (member, _) in members.arrays.iter().zip(chosen).filter(|(_, chosen)| *chosen) {
+        let mut open = archive
+            .member(member.position)
+            .map_err(|fault| of_member(path, &member.name, fault))?;
+        let len = open.len;
+        let header = Header::read(&mut open)
+            .and_then(|header| header.check_len(len).map(|()| header))
+            .map_err(|fault| Error::Array { array: member.name.clone(), fault })?;
+        inputs.push(Input { name: member.name.clone(), header, position: member.position });
+    }
+    Ok(inputs)
+}
+
+fn of_archive(path: &Path, fault: NpzFault) -> Error {
+    Error::Archive { path: path.to_path_buf(), member: None, fault }
+}
+
+fn of_member(path: &Path, member: &str, fault: NpzFault) -> Error {
+    Error::Archive { path: path.to_path_buf(), member: Some(member.to_owned()), fault }
+}

@@ -1,0 +1,194 @@
+//! What the output will hold: names, chunk shapes, dimension names, attributes. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
+use tet_format::write::DatasetSpec;
+use tet_format::{DType, Shape};
+
+use super::descr::Descr;
+use super::options::{ChunkChoice, ImportOptions, Imported};
+use super::{Error, Input, Result};
+use crate::{Note, chunking};
+
+/// The attribute of a dataset that was an array of rank 0.
+pub(crate) const SCALAR_KEY: &str = "tet:scalar";
+
+/// The datasets of the output, with the inputs they come from.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) datasets: Vec<(Input, DatasetSpec)>,
+    pub(crate) metadata: Metadata,
+}
+
+impl Declared {
+    pub(crate) fn new(
+        inputs: Vec<Input>,
+        options: &ImportOptions,
+        notes: &mut Vec<Note>,
+    ) -> Result<Self> {
+        check_names(&inputs, options)?;
+        let mut datasets = Vec::new();
+        let mut metadata = Metadata::default();
+        for input in inputs {
+            let is_scalar = input.header.shape.is_empty();
+            let shape = if is_scalar { vec![1] } else { input.header.shape.clone() };
+            note(&input.name, &input.header.descr, is_scalar, notes);
+            let chunk_shape = chunk_shape(&input, &shape, &options.chunks)?;
+            check_memory(&input, &shape, &chunk_shape)?;
+            let about = about(&input.name, shape.len(), is_scalar, options);
+            if !about.dim_names.is_empty() || !about.attrs.is_empty() {
+                metadata.datasets.insert(input.name.clone(), about);
+            }
+            let spec = DatasetSpec {
+                name: input.name.clone(),
+                dtype: input.header.descr.dtype,
+                shape: Shape::from(shape),
+                chunk_shape: Shape::from(chunk_shape),
+            };
+            datasets.push((input, spec));
+        }
+        check_dims(&datasets, options, notes)?;
+        Ok(Self { datasets, metadata })
+    }
+
+    pub(crate) fn imported(&self) -> Vec<Imported> {
+        let imported = self.datasets.iter().map(|(_, spec)| Imported {
+            name: spec.name.clone(),
+            dtype: spec.dtype,
+            shape: spec.shape.to_vec(),
+            chunk_shape: spec.chunk_shape.to_vec(),
+        });
+        imported.collect()
+    }
+
+    /// Bytes of all elements in the output, decoded.
+    pub(crate) fn decoded_len(&self) -> u64 {
+        let lens = self.datasets.iter().map(|(_, spec)| {
+            let count = spec.shape.element_count().unwrap_or(u64::MAX);
+            count.saturating_mul(spec.dtype.size().unwrap_or(1))
+        });
+        lens.fold(0, u64::saturating_add)
+    }
+}
+
+/// Which of `names` the caller wants, in their order.
+pub(crate) fn select(names: &[&str], options: &ImportOptions) -> Result<Vec<bool>> {
+    for asked in options.include.iter().chain(&options.exclude) {
+        if !names.contains(&asked.as_str()) {
+            return Err(Error::no_such_dataset(asked, names.iter().copied()));
+        }
+    }
+    let has = |list: &[String], name: &str| list.iter().any(|asked| asked == name);
+    let wanted = names.iter().map(|name| {
+        (options.include.is_empty() || has(&options.include, name)) && !has(&options.exclude, name)
+    });
+    Ok(wanted.collect())
+}
+
+/// Every dataset that an option names is there.
+fn check_names(inputs: &[Input], options: &ImportOptions) -> Result<()> {
+    let known = inputs.iter().map(|input| input.name.as_str()).collect::<BTreeSet<_>>();
+    let dims = options.dims.iter().filter_map(|dims| dims.dataset.as_deref());
+    let attrs = options.attrs.iter().filter_map(|attr| attr.dataset.as_deref());
+    match dims.chain(attrs).find(|name| !known.contains(name)) {
+        Some(name) => {
+            Err(Error::no_such_dataset(name, inputs.iter().map(|input| input.name.as_str())))
+        }
+        None => Ok(()),
+    }
+}
+
+fn note(name: &str, descr: &Descr, is_scalar: bool, notes: &mut Vec<Note>) {
+    let dataset = name.to_owned();
+    if is_scalar {
+        notes.push(Note::Scalar { dataset: dataset.clone() });
+    }
+    if descr.is_widened() || descr.name == DType::Bool.name() {
+        notes.push(Note::Widened { dataset, from: descr.name, to: descr.dtype });
+    }
+}
+
+fn chunk_shape(input: &Input, shape: &[u64], choice: &ChunkChoice) -> Result<Vec<u64>> {
+    match choice {
+        ChunkChoice::Auto => {
+            Ok(chunking::auto(shape, input.header.descr.dtype.size().unwrap_or(1)))
+        }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
+            Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() })
+        }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != shape.len() => {
+            Err(Error::ChunkRank {
+                dataset: input.name.clone(),
+                shape: shape.to_vec(),
+                chunk_shape: chunk_shape.clone(),
+            })
+        }
+        ChunkChoice::Shape(chunk_shape) => Ok(chunk_shape.clone()),
+    }
+}
+
+/// Memory can hold a chunk: whoever fills it would otherwise have no way to say so.
+fn check_memory(input: &Input, shape: &[u64], chunk_shape: &[u64]) -> Result<()> {
+    let extents = shape.iter().zip(chunk_shape).map(|(&shape, &chunk)| shape.min(chunk));
+    let size = input.header.descr.dtype.size().unwrap_or(1);
+    let len = extents.fold(size, u64::saturating_mul);
+    let is_held = usize::try_from(len).is_ok_and(|len| Vec::<u8>::new().try_reserve(len).is_ok());
+    if is_held { Ok(()) } else { Err(Error::Memory { dataset: input.name.clone() }) }
+}
+
+/// The dimension names and attributes of one dataset; what names it comes after what names all.
+fn about(name: &str, rank: usize, is_scalar: bool, options: &ImportOptions) -> DatasetMetadata {
+    let mut about = DatasetMetadata::default();
+    let mut attrs = BTreeMap::new();
+    if is_scalar {
+        attrs.insert(SCALAR_KEY, "1");
+    }
+    for is_named in [false, true] {
+        let meant = |dataset: &Option<String>| match dataset {
+            Some(dataset) => is_named && dataset == name,
+            None => !is_named,
+        };
+        for dims in options.dims.iter().filter(|dims| meant(&dims.dataset)) {
+            if dims.names.len() == rank {
+                about.dim_names.clone_from(&dims.names);
+            }
+        }
+        for attr in options.attrs.iter().filter(|attr| meant(&attr.dataset)) {
+            attrs.insert(&attr.key, &attr.value);
+        }
+    }
+    let attrs = attrs.into_iter();
+    about.attrs =
+        attrs.map(|(key, value)| (key.to_owned(), AttrValue::Text(value.to_owned()))).collect();
+    about
+}
+
+/// Dimension names fit the dataset they name; those for all fit at least one, and a note says
+/// which they do not fit.
+fn check_dims(
+    datasets: &[(Input, DatasetSpec)],
+    options: &ImportOptions,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    for dims in &options.dims {
+        let meant = datasets.iter().filter(|(input, _)| {
+            dims.dataset.as_ref().is_none_or(|dataset| *dataset == input.name)
+        });
+        let meant = meant.map(|(input, spec)| (input.name.as_str(), spec.shape.rank()));
+        let (fitting, misfits) =
+            meant.partition::<Vec<_>, _>(|(_, rank)| *rank == dims.names.len());
+        if fitting.is_empty()
+            && let Some((dataset, rank)) = misfits.first()
+        {
+            let (dataset, names) = ((*dataset).to_owned(), dims.names.clone());
+            return Err(Error::DimsRank { dataset, rank: *rank, names });
+        }
+        notes.extend(misfits.into_iter().map(|(dataset, rank)| Note::DimsSkipped {
+            dataset: dataset.to_owned(),
+            rank,
+            names: dims.names.len(),
+        }));
+    }
+    Ok(())
+}

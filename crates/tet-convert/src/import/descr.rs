@@ -1,0 +1,184 @@
+//! NumPy's dtype strings (`<f4`), and what becomes of each.
+
+use tet_format::DType;
+
+use super::literal::Literal;
+
+/// How an element of the input becomes one of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Descr {
+    /// Bytes of one element in the input: 1, 2, 4 or 8.
+    pub(crate) size: usize,
+    /// NumPy's name of the input's dtype.
+    pub(crate) name: &'static str,
+    /// The dtype of the output.
+    pub(crate) dtype: DType,
+    pub(crate) order: ByteOrder,
+}
+
+/// The order of an element's bytes in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByteOrder {
+    Little,
+    Big,
+}
+
+/// Why a dtype is not imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A NumPy dtype `.tet` has no word for: its name, and what to do.
+    Dtype { name: String, advice: &'static str },
+    /// Not a dtype string.
+    Malformed(String),
+}
+
+const DTYPES: [(&str, usize, &str, DType); 12] = [
+    ("f2", 2, "float16", DType::Float16),
+    ("f4", 4, "float32", DType::Float32),
+    ("f8", 8, "float64", DType::Float64),
+    ("i1", 1, "int8", DType::Int16),
+    ("i2", 2, "int16", DType::Int16),
+    ("i4", 4, "int32", DType::Int32),
+    ("i8", 8, "int64", DType::Int64),
+    ("u1", 1, "uint8", DType::UInt8),
+    ("u2", 2, "uint16", DType::UInt16),
+    ("u4", 4, "uint32", DType::UInt32),
+    ("u8", 8, "uint64", DType::UInt64),
+    ("b1", 1, "bool", DType::UInt8),
+];
+
+impl Descr {
+    /// Reads the `descr` of a header.
+    pub(crate) fn from_literal(literal: &Literal) -> Result<Self, Refusal> {
+        match literal {
+            Literal::Text(text) => Self::from_text(text),
+            // A list of fields, or the (dtype, shape) of a subarray.
+            Literal::List(_) | Literal::Tuple(_) => Err(Refusal::Dtype {
+                name: "structured".to_owned(),
+                advice: "save each field as an array of its own",
+            }),
+            _ => Err(Refusal::Malformed("a descr that is no dtype".to_owned())),
+        }
+    }
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        let (order, code) = match text.as_bytes().first() {
+            Some(b'<') => (Some(ByteOrder::Little), &text[1..]),
+            Some(b'>') => (Some(ByteOrder::Big), &text[1..]),
+            Some(b'|') => (None, &text[1..]),
+            _ => (None, text),
+        };
+        let Some(&(_, size, name, dtype)) = DTYPES.iter().find(|row| row.0 == code) else {
+            return Err(refusal(text, code));
+        };
+        // One byte has no order; more bytes without a stated order mean the writer's machine.
+        let order = match order {
+            Some(order) => order,
+            None if size == 1 => ByteOrder::Little,
+            None => return Err(Refusal::Malformed(shown(text))),
+        };
+        Ok(Self { size, name, dtype, order })
+    }
+
+    /// Whether elements take more bytes in the output.
+    pub(crate) fn is_widened(&self) -> bool {
+        self.dtype.size() != u64::try_from(self.size).ok()
+    }
+}
+
+/// Names a dtype that is refused, and says what to do about it.
+fn refusal(text: &str, code: &str) -> Refusal {
+    let mut chars = code.chars();
+    let (kind, rest) = (chars.next(), chars.as_str());
+    // A time's unit follows its size: `M8[ns]`.
+    let size = rest.split('[').next().unwrap_or_default().parse::<u64>();
+    let bits = size.as_ref().map_or(0, |size| size.saturating_mul(8));
+    let (name, advice) = match kind {
+        Some('O') => ("object".to_owned(), "it is pickled Python; save it with a numeric dtype"),
+        Some('V') if size == Ok(2) => (
+            "void16".to_owned(),
+            "if it is bfloat16, save the bits, `a.view('uint16')`, or `a.astype('float32')`",
+        ),
+        Some('V') => (format!("void{bits}"), "save `a.view()` of an integer dtype of its size"),
+        Some('c') => (format!("complex{bits}"), "save `a.real` and `a.imag`"),
+        Some('f') => (format!("float{bits}"), "save `a.astype('float64')`"),
+        Some('M') => ("datetime64".to_owned(), "save `a.astype('int64')` and note its unit"),
+        Some('m') => ("timedelta64".to_owned(), "save `a.astype('int64')` and note its unit"),
+        Some('U' | 'S' | 'a' | 'T') => {
+            ("string".to_owned(), "keep texts as coordinate labels or attributes")
+        }
+        _ => return Refusal::Malformed(shown(text)),
+    };
+    Refusal::Dtype { name: format!("{name} ({})", shown(text)), advice }
+}
+
+/// A dtype string as it may be printed: escaped and short.
+fn shown(text: &str) -> String {
+    let mut shown = text.chars().take(24).flat_map(char::escape_debug).collect::<String>();
+    if text.chars().count() > 24 {
+        shown.push_str("...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Result<Descr, Refusal> {
+        Descr::from_literal(&Literal::Text(text.to_owned()))
+    }
+
+    #[test]
+    fn every_numeric_dtype_is_read_in_both_orders() {
+        for (code, size, name, dtype) in DTYPES {
+            for (prefix, order) in [("<", ByteOrder::Little), (">", ByteOrder::Big)] {
+                let descr = Descr { size, name, dtype, order };
+                assert_eq!(of(&format!("{prefix}{code}")), Ok(descr), "{prefix}{code}");
+            }
+            for prefix in ["|", "", "="] {
+                let stated = of(&format!("{prefix}{code}"));
+                assert_eq!(stated.is_ok(), size == 1 && prefix != "=", "{prefix}{code}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_dtypes_are_refused_by_name() {
+        for (text, wanted) in [
+            ("|O", "object (|O)"),
+            ("|V2", "void16 (|V2)"),
+            ("|V8", "void64 (|V8)"),
+            ("<c8", "complex64 (<c8)"),
+            ("<c16", "complex128 (<c16)"),
+            ("<f16", "float128 (<f16)"),
+            ("<M8[ns]", "datetime64 (<M8[ns])"),
+            ("<m8[D]", "timedelta64 (<m8[D])"),
+            ("<U5", "string (<U5)"),
+            ("|S3", "string (|S3)"),
+        ] {
+            match of(text) {
+                Err(Refusal::Dtype { name, .. }) => assert_eq!(name, wanted),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        for text in ["", "<", "<x4", "<f", "=f4", "f4", "|f8", "\u{202e}", "<\u{e9}4"] {
+            let refused = of(text);
+            assert!(
+                matches!(refused, Err(Refusal::Malformed(_) | Refusal::Dtype { .. })),
+                "{text:?}: {refused:?}"
+            );
+        }
+        let fields = Literal::List(vec![]);
+        assert!(matches!(Descr::from_literal(&fields), Err(Refusal::Dtype { .. })));
+        assert!(matches!(Descr::from_literal(&Literal::Int(3)), Err(Refusal::Malformed(_))));
+    }
+
+    #[test]
+    fn what_a_dtype_string_shows_is_short_and_printable() {
+        let Err(Refusal::Malformed(text)) = of(&"\u{1b}\u{202e}".repeat(1000)) else {
+            panic!("a dtype string of control characters is malformed")
+        };
+        assert!(text.is_ascii() && text.len() < 300, "{text}");
+    }
+}

@@ -1,0 +1,156 @@
+//! The members of a `.npz`: a zip archive of `.npy` files, whose directory is not trusted.
+
+use std::io::{self, BufReader, Read};
+
+use tet_io::Source;
+use thiserror::Error;
+use zip::read::{ArchiveOffset, Config, ZipFile};
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use super::store::SourceReader;
+
+/// Deflate makes at most this many bytes out of one.
+const DEFLATE_RATIO_MAX: u64 = 1032;
+
+/// What is wrong with a `.npz` archive.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NpzFault {
+    /// The archive cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(#[source] io::Error),
+    /// The archive's structure is broken.
+    #[error("the zip archive is damaged: {reason}")]
+    Damaged {
+        /// What the zip reader says.
+        reason: String,
+    },
+    /// Two members have one name.
+    #[error("two members of the archive have the same name")]
+    DuplicateNames,
+    /// Members share bytes, which no writer does and zip bombs do.
+    #[error("members of the archive overlap")]
+    Overlap,
+    /// A member is encrypted.
+    #[error("the member is encrypted")]
+    Encrypted,
+    /// A member is compressed in a way NumPy never does.
+    #[error("the member is compressed by {method}, not by deflate: write it anew with NumPy")]
+    Method {
+        /// The method.
+        method: String,
+    },
+    /// A member's sizes contradict each other.
+    #[error("the archive says the member has {size} bytes in {stored_len}, which cannot be")]
+    Size {
+        /// Its bytes, as the archive says.
+        size: u64,
+        /// Its compressed bytes.
+        stored_len: u64,
+    },
+}
+
+impl From<ZipError> for NpzFault {
+    fn from(error: ZipError) -> Self {
+        match error {
+            ZipError::Io(error) => Self::Read(error),
+            other => {
+                let reason = other.to_string().chars().flat_map(char::escape_debug).collect();
+                Self::Damaged { reason }
+            }
+        }
+    }
+}
+
+/// An open archive.
+pub(crate) struct Archive {
+    zip: ZipArchive<BufReader<SourceReader>>,
+}
+
+/// A member that may be an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) position: usize,
+    /// Its name without `.npy`.
+    pub(crate) name: String,
+}
+
+/// What the archive holds: arrays, and names of members that are none.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    pub(crate) arrays: Vec<Member>,
+    pub(crate) others: Vec<String>,
+}
+
+/// One member, open.
+pub(crate) struct OpenMember<'a> {
+    /// Its decompressed bytes; its checksum is compared at their end.
+    pub(crate) bytes: ZipFile<'a, BufReader<SourceReader>>,
+    /// Its decompressed length, as the archive says.
+    pub(crate) len: u64,
+    /// Where its bytes lie in the archive, if they lie there as they are.
+    pub(crate) offset: Option<u64>,
+}
+
+impl Archive {
+    pub(crate) fn open(source: &Source) -> Result<Self, NpzFault> {
+        let reader = SourceReader::buffered(source, 0);
+        // An archive with something before it would not have been told as one.
+        let config = Config { archive_offset: ArchiveOffset::Known(0) };
+        let mut zip = ZipArchive::with_config(config, reader)?;
+        if zip.has_duplicate_names() {
+            return Err(NpzFault::DuplicateNames);
+        }
+        if zip.has_overlapping_entries()? {
+            return Err(NpzFault::Overlap);
+        }
+        Ok(Self { zip })
+    }
+
+    pub(crate) fn members(&self) -> Result<Members, NpzFault> {
+        let mut members = Members::default();
+        for (position, name) in self.zip.file_names().enumerate() {
+            let name = name?;
+            match name.strip_suffix(".npy") {
+                Some(name) => members.arrays.push(Member { position, name: name.to_owned() }),
+                None if name.ends_with('/') => {}
+                None => members.others.push(name.into_owned()),
+            }
+        }
+        Ok(members)
+    }
+
+    pub(crate) fn member(&mut self, position: usize) -> Result<OpenMember<'_>, NpzFault> {
+        let entry = self.zip.by_index_data(position)?;
+        let (size, stored_len) = (entry.size(), entry.compressed_size());
+        if entry.encrypted() {
+            return Err(NpzFault::Encrypted);
+        }
+        let method = entry.compression();
+        let is_possible = match method {
+            CompressionMethod::Stored => size == stored_len,
+            CompressionMethod::Deflated => size / DEFLATE_RATIO_MAX <= stored_len,
+            other => return Err(NpzFault::Method { method: other.to_string() }),
+        };
+        if !is_possible {
+            return Err(NpzFault::Size { size, stored_len });
+        }
+        let bytes = self.zip.by_index(position)?;
+        let is_stored = method == CompressionMethod::Stored;
+        let offset = if is_stored { bytes.data_start() } else { None };
+        Ok(OpenMember { bytes, len: size, offset })
+    }
+}
+
+impl Read for OpenMember<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.bytes.read(out)
+    }
+}
+
+impl std::fmt::Debug for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Archive").field("members", &self.zip.len()).finish()
+    }
+}

@@ -1,0 +1,135 @@
+//! What the caller may ask of an import, and what it reports.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tet_file::write::CodecChoice;
+use tet_format::write::Align;
+use tet_io::publish::{Overwrite, Sync};
+
+use crate::Note;
+
+/// How the chunk shape of each dataset is chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ChunkChoice {
+    /// By [`chunking::auto`](crate::chunking::auto).
+    #[default]
+    Auto,
+    /// This shape for every dataset; its rank must be theirs.
+    Shape(Vec<u64>),
+}
+
+/// Dimension names for one dataset, or for all that have as many axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DimNames {
+    /// The dataset; `None` for all.
+    pub dataset: Option<String>,
+    /// One name per axis.
+    pub names: Vec<String>,
+}
+
+/// An attribute for one dataset, or for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// The dataset; `None` for all.
+    pub dataset: Option<String>,
+    /// Its key.
+    pub key: String,
+    /// Its text.
+    pub value: String,
+}
+
+/// When an import says it happened; libraries read no clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Seconds since 1970.
+    pub at: u64,
+}
+
+/// How to import.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// The chunk shape.
+    pub chunks: ChunkChoice,
+    /// The codec of all chunks.
+    pub codec: CodecChoice,
+    /// Threads that encode; 0 is one per processor.
+    pub threads: usize,
+    /// Where the payloads of a dataset start.
+    pub align: Align,
+    /// Dimension names.
+    pub dims: Vec<DimNames>,
+    /// Attributes.
+    pub attrs: Vec<Attribute>,
+    /// Only these datasets; empty is all.
+    pub include: Vec<String>,
+    /// All but these datasets.
+    pub exclude: Vec<String>,
+    /// The name of the dataset a `.npy` becomes; `None` is the file's name without its suffix.
+    pub name: Option<String>,
+    /// The history row; `None` leaves it out.
+    pub history: Option<Origin>,
+    /// Whether an existing output is replaced.
+    pub overwrite: Overwrite,
+    /// How durable the output is when `import` returns.
+    pub sync: Sync,
+    /// Set to true from another thread, it stops the import; no output appears.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl ImportOptions {
+    /// Whether the caller asked to stop.
+    pub(crate) fn is_canceled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self {
+            chunks: ChunkChoice::Auto,
+            codec: CodecChoice::Raw,
+            threads: 0,
+            align: Align::default(),
+            dims: Vec::new(),
+            attrs: Vec::new(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            name: None,
+            history: None,
+            overwrite: Overwrite::Refuse,
+            sync: Sync::Full,
+            cancel: None,
+        }
+    }
+}
+
+/// What an import wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImportReport {
+    /// The datasets, in the output's order.
+    pub datasets: Vec<Imported>,
+    /// What the output says differently from the input.
+    pub notes: Vec<Note>,
+    /// Bytes of the input file.
+    pub input_len: u64,
+    /// Bytes of all elements, decoded.
+    pub decoded_len: u64,
+    /// Bytes of the output file.
+    pub output_len: u64,
+}
+
+/// One dataset of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Its name.
+    pub name: String,
+    /// Its dtype.
+    pub dtype: tet_format::DType,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// Its chunk shape.
+    pub chunk_shape: Vec<u64>,
+}

@@ -1,0 +1,28 @@
+//! Where formats meet: open any container, import arrays into `.tet`, export them out of it.
+//!
+//! Files are told by their content, never by their name. Nothing here holds a whole array in
+//! memory: imports gather bands, exports write blocks of the outer axis.
+
+#![forbid(unsafe_code)]
+
+pub mod chunking;
+mod error;
+pub mod export;
+mod import;
+mod loss;
+mod open;
+mod sniff;
+
+pub use error::{Error, Result};
+pub use import::{
+    Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, NpyFault, NpzFault,
+    Origin, import,
+};
+pub use loss::Note;
+pub use open::{Io, OpenOptions, Opened, open};
+pub use sniff::{Format, sniff};
+
+/// The README's example, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

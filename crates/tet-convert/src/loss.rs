@@ -1,0 +1,77 @@
+//! What an import or export changed: values stay exact, but a container may lack a word for them.
+
+use std::fmt;
+
+use tet_format::DType;
+
+/// One thing the output says differently from the input; the values themselves are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The output's container lacks the dtype; every value fits the one written.
+    Widened {
+        /// The dataset.
+        dataset: String,
+        /// The dtype in the input.
+        from: &'static str,
+        /// The dtype in the output.
+        to: DType,
+    },
+    /// The output holds the elements' bits under an integer dtype.
+    AsBits {
+        /// The dataset.
+        dataset: String,
+        /// The dtype in the input.
+        from: DType,
+        /// The unsigned dtype in the output.
+        to: DType,
+    },
+    /// An array of rank 0 became shape (1).
+    Scalar {
+        /// The dataset.
+        dataset: String,
+    },
+    /// A zip member that is no array was left out.
+    LeftOut {
+        /// The member's name.
+        member: String,
+    },
+    /// The name was escaped so that it is safe as a member of an archive.
+    Renamed {
+        /// The dataset's name.
+        from: String,
+        /// The member's name, without its `.npy`.
+        to: String,
+    },
+    /// Dimension names were given for all datasets, and this one has another rank.
+    DimsSkipped {
+        /// The dataset.
+        dataset: String,
+        /// Its rank.
+        rank: usize,
+        /// How many names were given.
+        names: usize,
+    },
+}
+
+// Names are shown through `Debug`, which escapes control, bidi and separator characters.
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Widened { dataset, from, to } => {
+                write!(f, "{dataset:?}: {from} is stored as {}; every value is kept", to.name())
+            }
+            Self::AsBits { dataset, from, to } => {
+                write!(f, "{dataset:?}: {} is written as its {} bits", from.name(), to.name())
+            }
+            Self::Scalar { dataset } => {
+                write!(f, "{dataset:?}: a scalar is stored as shape (1) with tet:scalar = \"1\"")
+            }
+            Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
+            Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
+            Self::DimsSkipped { dataset, rank, names } => {
+                write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")
+            }
+        }
+    }
+}

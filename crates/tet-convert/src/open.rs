@@ -1,0 +1,126 @@
+//! Any container this build reads, opened by its content.
+//!
+//! Files are opened for positioned reads. A mapping pays when much raw data is scanned, and is
+//! taken only under a lease, which makes it safe: [`Opened::for_scan`] decides once the caller
+//! knows how much that will be.
+
+mod npy;
+
+use std::path::{Path, PathBuf};
+
+use tet_file::{FooterMode, TetFile};
+use tet_format::Limits;
+use tet_io::{Source, SourceKind};
+use tet_query::{Catalog, Dataset, ReadPlan};
+
+use crate::sniff::{Format, sniff};
+use crate::{Error, Result};
+
+/// Reads of fewer bytes than this are not worth a mapping.
+const MAP_LEN_MIN: u64 = 8 << 20;
+
+/// How bytes are read from the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Io {
+    /// Positioned reads, and a leased mapping for large scans of raw chunks where one is granted.
+    #[default]
+    Auto,
+    /// Positioned reads.
+    Pread,
+    /// A leased mapping; opening fails where no lease is granted.
+    Mmap,
+}
+
+/// How to open a file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How bytes are read.
+    pub io: Io,
+    /// What to make of a broken footer.
+    pub footer: FooterMode,
+    /// What a file may ask for.
+    pub limits: Limits,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { io: Io::Auto, footer: FooterMode::Required, limits: Limits::default() }
+    }
+}
+
+/// An open container.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its datasets.
+    pub catalog: Catalog,
+    /// What it is.
+    pub format: Format,
+    /// The whole file, if it is `.tet`.
+    pub tet: Option<TetFile>,
+    path: PathBuf,
+    options: OpenOptions,
+}
+
+/// Opens the container at `path`, told by its content.
+///
+/// A `.npy` is read in place when its elements lie as `.tet` would store them: row-major and
+/// little endian.
+///
+/// # Errors
+/// The file cannot be read, is damaged, of a format this build does not read in place, or, with
+/// [`Io::Mmap`], not to be had under a lease.
+pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
+    let path = path.as_ref();
+    let source = match options.io {
+        Io::Auto | Io::Pread => Source::open(path)?,
+        Io::Mmap => Source::open_leased(path)?,
+    };
+    of_source(path, source, options)
+}
+
+impl Opened {
+    /// Whether a read of `dataset` by `plan` is large, and its chunks raw: worth a mapping.
+    #[must_use]
+    pub fn is_scan(dataset: &Dataset, plan: &ReadPlan) -> bool {
+        let codecs = dataset.codecs();
+        let is_raw = |codec: u16| codecs.get(usize::from(codec)).is_some_and(|c| c.is_identity());
+        MAP_LEN_MIN <= plan.stored_len
+            && plan.chunks().iter().all(|chunk| is_raw(chunk.place.codec))
+    }
+
+    /// The same file under a leased mapping, if the options leave the choice and one is granted;
+    /// else the file as it was.
+    ///
+    /// # Errors
+    /// The path names another file by now.
+    pub fn for_scan(self) -> Result<Self> {
+        let is_free =
+            self.options.io == Io::Auto && self.catalog.source().kind() == SourceKind::Pread;
+        if !is_free {
+            return Ok(self);
+        }
+        let Ok(mapped) = Source::open_leased(&self.path) else { return Ok(self) };
+        if mapped.stamp() != self.catalog.source().stamp() {
+            return Err(tet_io::Error::Changed { path: self.path }.into());
+        }
+        of_source(&self.path, mapped, &self.options)
+    }
+}
+
+fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
+    let format = sniff(&source)?;
+    let (catalog, tet) = match format {
+        Format::Tet => {
+            let how = tet_file::OpenOptions { limits: options.limits, footer: options.footer };
+            let tet = TetFile::open(source, &how)?;
+            (Catalog::from_tet(tet.clone())?, Some(tet))
+        }
+        Format::Npy => match npy::catalog(path, source)? {
+            Some(catalog) => (catalog, None),
+            None => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
+        },
+        _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
+    };
+    Ok(Opened { catalog, format, tet, path: path.to_path_buf(), options: options.clone() })
+}

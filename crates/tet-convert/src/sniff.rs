@@ -1,0 +1,144 @@
+//! Which container a file is, told by its first bytes.
+
+use std::fmt;
+
+use tet_io::Source;
+
+use crate::Result;
+
+/// A container this crate can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// `.tet` version 1.
+    Tet,
+    /// One NumPy array.
+    Npy,
+    /// A zip archive, which NumPy calls `.npz`.
+    Npz,
+    /// zTensor.
+    ZTensor,
+    /// Tensogram.
+    Tensogram,
+    /// HDF5, and so NetCDF-4.
+    Hdf5,
+    /// NetCDF classic.
+    NetCdf,
+    /// GGUF.
+    Gguf,
+    /// A zstd stream.
+    Zstd,
+    /// A gzip stream.
+    Gzip,
+    /// A file of no bytes.
+    Empty,
+    /// Nothing known.
+    Unknown,
+}
+
+impl Format {
+    /// The name used in messages and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tet => "tet",
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::ZTensor => "ztensor",
+            Self::Tensogram => "tensogram",
+            Self::Hdf5 => "hdf5",
+            Self::NetCdf => "netcdf",
+            Self::Gguf => "gguf",
+            Self::Zstd => "zstd",
+            Self::Gzip => "gzip",
+            Self::Empty => "empty",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether `import` reads it.
+    #[must_use]
+    pub const fn is_importable(self) -> bool {
+        matches!(self, Self::Npy | Self::Npz)
+    }
+
+    /// The format of a file that begins with `head`; 16 bytes are enough.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Self {
+        const MAGICS: [(&[u8], Format); 15] = [
+            (b"TETR", Format::Tet),
+            (b"\x93NUMPY", Format::Npy),
+            (b"PK\x03\x04", Format::Npz),
+            (b"PK\x05\x06", Format::Npz),
+            (b"ZTEN", Format::ZTensor),
+            (b"\x89ZT2", Format::ZTensor),
+            (b"TENSOGRM", Format::Tensogram),
+            (b"\x89HDF\r\n\x1a\n", Format::Hdf5),
+            (b"CDF\x01", Format::NetCdf),
+            (b"CDF\x02", Format::NetCdf),
+            (b"CDF\x05", Format::NetCdf),
+            (b"GGUF", Format::Gguf),
+            (b"\x28\xb5\x2f\xfd", Format::Zstd),
+            (b"\x1f\x8b\x08", Format::Gzip),
+            (b"PK\x06\x06", Format::Npz),
+        ];
+        if head.is_empty() {
+            return Self::Empty;
+        }
+        MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map_or(Self::Unknown, |m| m.1)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tet => "a .tet file",
+            Self::Npy => "a NumPy .npy array",
+            Self::Npz => "a zip archive (.npz)",
+            Self::ZTensor => "a zTensor file",
+            Self::Tensogram => "a Tensogram file",
+            Self::Hdf5 => "an HDF5 file",
+            Self::NetCdf => "a NetCDF classic file",
+            Self::Gguf => "a GGUF file",
+            Self::Zstd => "a zstd stream",
+            Self::Gzip => "a gzip stream",
+            Self::Empty => "an empty file",
+            Self::Unknown => "a file of no known format",
+        })
+    }
+}
+
+/// The format of `source`, told by its content.
+///
+/// # Errors
+/// The source cannot be read.
+pub fn sniff(source: &Source) -> Result<Format> {
+    let mut head = [0; 16];
+    let head_len = usize::try_from(source.len()).unwrap_or(usize::MAX).min(head.len());
+    let head = &mut head[..head_len];
+    source.read_exact_at(0, head)?;
+    Ok(Format::of(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_told_by_its_first_bytes() {
+        for (head, format) in [
+            (&b""[..], Format::Empty),
+            (b"TETR\x01\0\0\0", Format::Tet),
+            (b"\x93NUMPY\x01\0", Format::Npy),
+            (b"\x93NUMP", Format::Unknown),
+            (b"PK\x03\x04", Format::Npz),
+            (b"PK\x05\x06\0\0", Format::Npz),
+            (b"ZTEN0001", Format::ZTensor),
+            (b"TENSOGRM\0\x03", Format::Tensogram),
+            (b"\x89HDF\r\n\x1a\n", Format::Hdf5),
+            (b"hello", Format::Unknown),
+        ] {
+            assert_eq!(Format::of(head), format, "{head:?}");
+        }
+    }
+}

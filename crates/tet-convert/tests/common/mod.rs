@@ -1,0 +1,78 @@
+//! What the suites share: the fixtures, their true values, and reading an output back.
+#![allow(dead_code, reason = "each suite uses its part")]
+
+use std::path::{Path, PathBuf};
+
+use half::f16;
+use tet_convert::{ImportOptions, OpenOptions, Opened, Result, import, open};
+use tet_query::{Array, Execution, Hyperslab};
+
+/// The dtype codes of the fixtures and the dtypes they become.
+pub(crate) const DTYPES: [(&str, &str); 12] = [
+    ("f2", "float16"),
+    ("f4", "float32"),
+    ("f8", "float64"),
+    ("i1", "int16"),
+    ("i2", "int16"),
+    ("i4", "int32"),
+    ("i8", "int64"),
+    ("u1", "uint8"),
+    ("u2", "uint16"),
+    ("u4", "uint32"),
+    ("u8", "uint64"),
+    ("b1", "uint8"),
+];
+
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// The elements of a fixture's array as `.tet` stores them, row-major.
+pub(crate) fn elements(code: &str, count: i64) -> Vec<u8> {
+    (0..count)
+        .flat_map(|i| {
+            let value = (i * 37 + 11) % 101 - 50;
+            match code {
+                "f2" => f16::from_f64(value as f64).to_le_bytes().to_vec(),
+                "f4" => (value as f32).to_le_bytes().to_vec(),
+                "f8" => (value as f64).to_le_bytes().to_vec(),
+                "i1" | "i2" => (value as i16).to_le_bytes().to_vec(),
+                "i4" => (value as i32).to_le_bytes().to_vec(),
+                "i8" => value.to_le_bytes().to_vec(),
+                "u1" => vec![(value + 50) as u8],
+                "u2" => ((value + 50) as u16).to_le_bytes().to_vec(),
+                "u4" => ((value + 50) as u32).to_le_bytes().to_vec(),
+                "u8" => (value + 50).to_le_bytes().to_vec(),
+                "b1" => vec![value.rem_euclid(2) as u8],
+                _ => panic!("no such code: {code}"),
+            }
+        })
+        .collect()
+}
+
+/// A `.npy` file of version 1.0.
+pub(crate) fn npy(descr: &str, order: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+    let mut file = b"\x93NUMPY\x01\0".to_vec();
+    file.extend(u16::try_from(dict.len()).expect("a short dict").to_le_bytes());
+    file.extend(dict.as_bytes());
+    file.extend(elements);
+    file
+}
+
+/// Imports `input` into a new file and opens that.
+pub(crate) fn imported(folder: &Path, input: &Path, options: &ImportOptions) -> Result<Opened> {
+    let output = folder.join("out.tet");
+    if output.exists() {
+        std::fs::remove_file(&output).expect("it exists");
+    }
+    import(input, &output, options, &mut |_, _| {})?;
+    open(&output, &OpenOptions::default())
+}
+
+/// All elements of a dataset.
+pub(crate) fn read(opened: &Opened, name: &str) -> Array {
+    let dataset = opened.catalog.find(name).expect("it is there");
+    let slab = Hyperslab::whole(dataset.shape());
+    opened.catalog.read(dataset, &slab, &Execution::default()).expect("it can be read")
+}

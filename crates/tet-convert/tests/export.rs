@@ -1,0 +1,182 @@
+//! Exports, read back by our own import and compared with files NumPy made.
+
+mod common;
+
+use common::{DTYPES, elements, fixture, imported, read};
+use tet_convert::export::{
+    Compression, Encoding, ExportOptions, write_array, write_dataset, write_dataset_file,
+    write_npz_file,
+};
+use tet_convert::{ChunkChoice, ImportOptions, Opened};
+use tet_file::write::CodecChoice;
+use tet_query::{Execution, Hyperslab, Selection};
+
+fn chunked(shape: &[u64]) -> ImportOptions {
+    let mut options = ImportOptions::default();
+    options.chunks = ChunkChoice::Shape(shape.to_vec());
+    options.codec = CodecChoice::Zstd { level: 1 };
+    options
+}
+
+fn written(opened: &Opened, name: &str, encoding: Encoding, execution: &Execution) -> Vec<u8> {
+    let dataset = opened.catalog.find(name).expect("it is there");
+    let slab = Hyperslab::whole(dataset.shape());
+    let mut out = vec![];
+    let (catalog, progress) = (&opened.catalog, &mut |_, _| {});
+    write_dataset(catalog, dataset, &slab, encoding, execution, &mut out, progress)
+        .expect("it can be read");
+    out
+}
+
+#[test]
+fn an_exported_array_is_the_file_numpy_made() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["version_1", "scalar", "rank_8", "bits"] {
+        let input = fixture(&format!("{name}.npy"));
+        let opened = imported(folder.path(), &input, &ImportOptions::default()).unwrap();
+        let found = written(&opened, name, Encoding::Npy, &Execution::default());
+        assert_eq!(found, std::fs::read(&input).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn blocks_of_any_budget_give_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = imported(folder.path(), &fixture("stored.npz"), &chunked(&[2, 2, 3])).unwrap();
+    for memory_budget in [16, 17, 40, 100, 300, 1 << 30] {
+        let execution = Execution { memory_budget, ..Execution::default() };
+        let dataset = opened.catalog.find("f8").unwrap();
+        let slab = Hyperslab::whole(dataset.shape());
+        let mut out = vec![];
+        let (catalog, progress) = (&opened.catalog, &mut |_, _| {});
+        let outcome =
+            write_dataset(catalog, dataset, &slab, Encoding::Raw, &execution, &mut out, progress);
+        // The engine has a floor of its own below which it refuses; never are bytes wrong.
+        if outcome.is_ok() {
+            assert_eq!(out, elements("f8", 60), "{memory_budget}");
+        } else {
+            assert!(memory_budget < 1 << 30, "{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn archives_round_trip() {
+    let folder = tempfile::tempdir().unwrap();
+    for compression in [Compression::Stored, Compression::Deflated] {
+        let opened = imported(folder.path(), &fixture("deflated.npz"), &chunked(&[3, 2, 4]));
+        let opened = opened.unwrap();
+        let options = ExportOptions { compression, ..ExportOptions::default() };
+        let path = folder.path().join("x.npz");
+        let datasets = opened.catalog.datasets().iter().collect::<Vec<_>>();
+        let mut last = (0, 0);
+        let progress = &mut |done, total| last = (done, total);
+        write_npz_file(&opened.catalog, &datasets, &path, &options, progress).unwrap();
+        assert!(last.0 == last.1 && last.1 > 0);
+        drop(opened);
+        let again = imported(folder.path(), &path, &ImportOptions::default()).unwrap();
+        for (code, _) in DTYPES {
+            assert_eq!(read(&again, code).bytes(), elements(code, 60), "{code}");
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn a_selection_is_exported_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = imported(folder.path(), &fixture("stored.npz"), &chunked(&[2, 2, 2])).unwrap();
+    let dataset = opened.catalog.find("i4").unwrap();
+    let selection = Selection::parse("1:5:3, -1, :").unwrap();
+    let slab = selection.resolve(dataset, &tet_query::NoLabels).unwrap();
+    let path = folder.path().join("x.csv");
+    write_dataset_file(
+        &opened.catalog,
+        dataset,
+        &slab,
+        Encoding::Csv,
+        &path,
+        &ExportOptions::default(),
+        &mut |_, _| {},
+    )
+    .unwrap();
+    let line = |time: i64| {
+        let first = time * 12 + 8;
+        let values = (first..first + 4).map(|i| ((i * 37 + 11) % 101 - 50).to_string());
+        values.collect::<Vec<_>>().join(",") + "\n"
+    };
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), line(1) + &line(4));
+    let array = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+    let mut out = vec![];
+    write_array("i4", &array, Encoding::Csv, &mut out).unwrap();
+    assert_eq!(out, std::fs::read(&path).unwrap());
+}
+
+#[test]
+fn an_output_over_its_input_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened =
+        imported(folder.path(), &fixture("version_1.npy"), &ImportOptions::default()).unwrap();
+    let path = folder.path().join("out.tet");
+    let before = std::fs::read(&path).unwrap();
+    let options =
+        ExportOptions { overwrite: tet_io::Overwrite::Replace, ..ExportOptions::default() };
+    let datasets = opened.catalog.datasets().iter().collect::<Vec<_>>();
+    let error =
+        write_npz_file(&opened.catalog, &datasets, &path, &options, &mut |_, _| {}).unwrap_err();
+    assert_eq!(error.kind(), tet_io::Kind::Usage, "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_plain_npy_is_read_in_place() {
+    let names = [("version_1", "i4"), ("rank_8", "u2"), ("bits", "")];
+    for (name, code) in names {
+        let path = fixture(&format!("{name}.npy"));
+        let opened = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap();
+        assert_eq!((opened.format, opened.catalog.format()), (tet_convert::Format::Npy, "npy"));
+        assert_eq!(opened.catalog.datasets()[0].name, name);
+        let array = read(&opened, name);
+        if !code.is_empty() {
+            assert_eq!(array.bytes(), elements(code, array.len() as i64), "{name}");
+        }
+        let found = written(&opened, name, Encoding::Npy, &Execution::default());
+        assert_eq!(found, std::fs::read(&path).unwrap(), "{name}");
+    }
+    for name in ["fortran_big", "bits_big"] {
+        let path = fixture(&format!("{name}.npy"));
+        let error = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap_err();
+        assert!(error.to_string().contains("convert it first"), "{error}");
+    }
+}
+
+#[test]
+fn a_large_npy_in_place_has_every_element_in_its_chunk() {
+    // 9 MB: three slabs of auto's choice, the last one clipped.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let bytes = (0..1_125_011_u64).flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+    std::fs::write(&path, common::npy("<u8", "False", "(1125011,)", &bytes)).unwrap();
+    let opened = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap();
+    assert!(opened.catalog.datasets()[0].grid.chunk_count() >= 3);
+    assert!(read(&opened, "x").bytes() == bytes);
+}
+
+#[test]
+fn a_large_raw_read_is_worth_a_mapping() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let bytes = vec![7; 9 << 20];
+    std::fs::write(&path, common::npy("|u1", "False", "(9437184,)", &bytes)).unwrap();
+    let opened = imported(folder.path(), &path, &ImportOptions::default()).unwrap();
+    let is_scan = |stop: u64| {
+        let dataset = &opened.catalog.datasets()[0];
+        let selection = Selection::parse(&format!("0:{stop}")).unwrap();
+        let slab = selection.resolve(dataset, &tet_query::NoLabels).unwrap();
+        let plan = tet_query::plan(dataset, &slab, tet_query::Coalesce::DEFAULT).unwrap();
+        Opened::is_scan(dataset, &plan)
+    };
+    assert!(is_scan(9 << 20) && !is_scan(1 << 20));
+    let opened = opened.for_scan().unwrap();
+    assert!(read(&opened, "x").bytes() == bytes, "mapped or not: {:?}", opened.catalog.source());
+}
