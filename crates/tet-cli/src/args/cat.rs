@@ -1,0 +1,75 @@
+//! `tet cat`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{ReadArgs, WriteArgs};
+
+/// Arguments of `tet cat`.
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Print or save the values of a dataset or a slice of it.\n\nText is laid out as \
+                  NumPy does it: large arrays show their edges (--full shows all). Programs take \
+                  -o OUT.npy, .raw (little-endian elements, row-major, nothing else) or .csv. \
+                  Only the chunks a slice touches are read.",
+    after_long_help = EXAMPLES
+)]
+pub struct CatArgs {
+    /// The file to read
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The dataset, and a slice in brackets: temp, 'temp[0:10, :, -1]', '#0'
+    ///
+    /// May be left out when the file holds one dataset. `#N` is the dataset at position N.
+    #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
+    pub dataset: Option<String>,
+    /// The slice, as in brackets
+    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
+    pub select: Option<String>,
+    /// Write to a file (.npy, .raw, .csv or .txt), or to standard output for -
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// How to write the values; else the name of OUT tells, and text goes to the terminal
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<CatFormat>,
+    /// Print every value, however many
+    #[arg(long)]
+    pub full: bool,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+    /// How the file is read.
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CatFormat {
+    /// Laid out as NumPy does it.
+    Text,
+    /// A NumPy file.
+    Npy,
+    /// Little-endian elements in row-major order, nothing else.
+    Raw,
+    /// One line a row of the last axis, values separated by commas.
+    Csv,
+    /// A picture of two axes in the terminal: colors, or characters when piped.
+    Heatmap,
+}
+
+const EXAMPLES: &str = "\
+SLICES
+  NumPy's rules: start:stop:step, negative numbers count from the end, one number takes that
+  position and drops the axis, ... stands for all axes not named. By name: 'time=0:10, lat=5'.
+  By label: 'time=\"Jan\":\"Apr\"' (the stop is not included), 'time=\"Jul\"'.
+
+EXAMPLES
+  tet cat climate.tet temp                           edges of the whole array
+  tet cat climate.tet 'temp[0:3, :, -1]'             a slice
+  tet cat climate.tet temp -s 'time=\"Jul\", lat=0:5'  by name and label
+  tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
+  tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
+  tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
+  tet cat climate.tet 'temp[6]' --format heatmap     a picture";

@@ -1,0 +1,175 @@
+//! Flags: every command, its help and its examples.
+
+mod cat;
+mod convert;
+mod info;
+mod other;
+mod query;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use cat::{CatArgs, CatFormat};
+pub use convert::{CodecName, ConvertArgs};
+pub use info::InfoArgs;
+pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
+pub use query::{AskArgs, NanName, QueryArgs, QueryFormat};
+
+/// Tensor files at your fingertips: look at them, read any part, query and convert them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tet",
+    version,
+    about,
+    long_about = "Tensor files at your fingertips: look at them, read any part, query and convert \
+                  them.\n\nA .tet file holds named arrays (datasets) cut into chunks, each stored \
+                  raw or compressed, so that a part of an array is read without the rest.",
+    after_help = "Start with `tet demo`: it makes a small file and shows you around.",
+    after_long_help = TET_EXAMPLES,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Flags every command takes.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const TET_EXAMPLES: &str = "\
+EXAMPLES
+  tet demo                                   a tour on a small data set made for it
+  tet convert arrays.npz arrays.tet          NumPy arrays in, a .tet file out
+  tet info arrays.tet                        what is in it
+  tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
+  tet query arrays.tet temp --mean time      a reduction by name
+  tet verify *.tet && echo sound             check files, exit 1 on errors
+
+EXIT STATUS
+  0    done (a broken pipe too)
+  1    the answer is no: verify found errors
+  2    wrong usage: flags, document, dataset, axis, label, selection, output exists
+  3    the file is damaged, or of a version or codec this build does not read
+  4    a limit or the memory budget was reached, or an integer result overflowed
+  5    the world: missing path, permission, I/O error, file changed while it was read
+  130  interrupted
+
+ENVIRONMENT
+  NO_COLOR, CLICOLOR_FORCE    no colors; colors even when piped (--color wins)
+  SOURCE_DATE_EPOCH           the time written into a file's history";
+
+/// Flags every command takes.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct GlobalArgs {
+    /// When to use colors
+    ///
+    /// `auto` colors a terminal unless NO_COLOR is set, and CLICOLOR_FORCE colors a pipe too.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub color: ColorWhen,
+    /// No progress, no notes; errors only
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// When to use colors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal that wants them.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make a small data set and show what tet does with it
+    Demo(DemoArgs),
+    /// Show what is in a file: datasets, types, shapes, chunks, sizes
+    Info(Box<InfoArgs>),
+    /// Print or save the values of a dataset or a slice of it
+    Cat(Box<CatArgs>),
+    /// Compute over a dataset: count, sum, mean, min, max, along any axes
+    Query(Box<QueryArgs>),
+    /// Make a .tet file of NumPy arrays
+    #[command(visible_alias = "import")]
+    Convert(Box<ConvertArgs>),
+    /// Check files and tell every fault with its place
+    Verify(VerifyArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write all of them into a folder
+    Man(ManArgs),
+}
+
+impl Command {
+    /// Whether errors are told as `tet.error/1`.
+    #[must_use]
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Command::Info(args) => args.json,
+            Command::Query(args) => args.wants_json(),
+            Command::Convert(args) => args.json,
+            Command::Verify(args) => args.json,
+            Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,
+        }
+    }
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Reading")]
+pub struct ReadArgs {
+    /// How bytes are fetched
+    ///
+    /// `pread` copies what is asked for. `mmap` maps the file under a lease of the system, so
+    /// that nobody can pull it away while it is read; it fails where no lease is granted.
+    /// `auto` takes what is best here.
+    #[arg(long, value_name = "WAY", default_value = "auto")]
+    pub io: IoName,
+    /// Go on without the footer (names of axes, labels, attributes, history)
+    #[arg(long)]
+    pub no_footer: bool,
+    /// Threads to use, 0 for all
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub threads: usize,
+    /// The most memory a read may hold at once, as 256MiB or 2G
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
+}
+
+/// How bytes are fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum IoName {
+    /// What is best here.
+    #[default]
+    Auto,
+    /// Positioned reads.
+    Pread,
+    /// A map under a lease.
+    Mmap,
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Writing")]
+pub struct WriteArgs {
+    /// Replace an output that exists; the old file stays whole until the new one is
+    #[arg(short, long)]
+    pub force: bool,
+    /// Do not wait for the disk: faster, but a power cut may lose the new file
+    #[arg(long)]
+    pub no_sync: bool,
+}

@@ -1,0 +1,83 @@
+//! `tet verify`, `tet demo`, `tet completions`, `tet man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `tet verify`.
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Check files and tell every fault: its rule, its place, what was found, what was \
+                  wanted, what to do.\n\nThe structure is checked: superblock, directory, chunk \
+                  index, places of the payloads, footer. A file without errors can be queried \
+                  without one.",
+    after_long_help = VERIFY_EXAMPLES
+)]
+pub struct VerifyArgs {
+    /// The files to check
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// One `tet.verify/1` object for each file, for programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+EXAMPLES
+  tet verify climate.tet
+  tet verify -q *.tet || echo 'at least one is damaged'
+  tet verify climate.tet --json | jq '.findings[].code'
+
+EXIT STATUS
+  0 no errors (warnings do not count), 1 errors in a file of a known format, 3 no known format";
+
+/// Arguments of `tet demo`.
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Make a small data set and show what tet does with it: a year of monthly \
+                  temperatures on a map of the world.\n\nEvery step prints the command that does \
+                  it, and what the command prints. The files go to DIR, or to a new folder among \
+                  the temporary ones, which the tour names: nothing is put into your own folders \
+                  unasked.",
+    after_long_help = DEMO_EXAMPLES
+)]
+pub struct DemoArgs {
+    /// Where the files go; made if missing [default: a new temporary folder]
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Replace the files of an earlier tour
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+const DEMO_EXAMPLES: &str = "\
+EXAMPLES
+  tet demo                  look around
+  tet demo tour             keep the files in ./tour
+  tet demo tour --force     once more
+  tet demo -q tour          make the files, without the tour";
+
+/// Arguments of `tet completions`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+EXAMPLES
+  tet completions bash > ~/.local/share/bash-completion/completions/tet
+  tet completions zsh  > ~/.zfunc/_tet
+  tet completions fish > ~/.config/fish/completions/tet.fish")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `tet man`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+EXAMPLES
+  tet man | man -l -        read it
+  tet man ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Where to write tet.1, tet-info.1 and so on; without it tet.1 goes to standard output
+    #[arg(value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}

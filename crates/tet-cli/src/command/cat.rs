@@ -1,0 +1,184 @@
+//! `tet cat`: values of a dataset or a slice of it, printed or saved.
+
+use std::io::Write;
+use std::path::Path;
+
+use tet_convert::export::{self, Encoding, ExportOptions};
+use tet_io::{Publish, Publisher};
+use tet_query::{Catalog, Execution};
+
+use crate::args::{CatArgs, CatFormat};
+use crate::context::Context;
+use crate::corner::Corner;
+use crate::escape::Escaped;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::picture;
+use crate::progress::Progress;
+use crate::target::{self, Target};
+
+/// NumPy's own width of a line, where the terminal is wider too.
+const LINE_MAX: usize = 100;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The file, the slice, or the output.
+pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let about = |failure: Failure| failure.about(&args.file);
+    let format = format(args)?;
+    let opened = open::open(&args.file, &args.read, context)?;
+    let catalog = &opened.catalog;
+    let how = open::execution(&args.read, context);
+    let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref());
+    let target = target.map_err(&about)?;
+    open::check_readable(target.dataset).map_err(&about)?;
+    match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+        None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
+        Some(path) => save(path, catalog, &target, &how, args, context)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The format by flag, else by the output's name, else text; `-o -` is raw.
+fn format(args: &CatArgs) -> Result<CatFormat> {
+    let Some(path) = &args.output else { return Ok(args.format.unwrap_or(CatFormat::Text)) };
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    if path.as_os_str() == "-" {
+        return Ok(CatFormat::Raw);
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    match extension.to_ascii_lowercase().as_str() {
+        "npy" => Ok(CatFormat::Npy),
+        "raw" | "bin" => Ok(CatFormat::Raw),
+        "csv" => Ok(CatFormat::Csv),
+        "txt" => Ok(CatFormat::Text),
+        _ => {
+            let text = format!("what to write into {} is not clear from its name", path.display());
+            let failure = Failure::usage("output-format", text);
+            Err(failure.hint("name it .npy, .raw, .csv or .txt, or give --format"))
+        }
+    }
+}
+
+/// Writes to a file: beside its place, then renamed.
+fn save(
+    path: &Path,
+    catalog: &Catalog,
+    target: &Target<'_>,
+    how: &Execution,
+    args: &CatArgs,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let format = format(args)?;
+    let at = context.world().at(path);
+    let (overwrite, sync) = open::publish_options(args.write);
+    if let Some(encoding) = encoding(format) {
+        let options =
+            ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
+        let progress = Progress::new(context, "writing", stored_len(target));
+        let mut tell = |done, _| progress.set(done);
+        let (dataset, slab) = (target.dataset, &target.slab);
+        let written =
+            export::write_dataset_file(catalog, dataset, slab, encoding, &at, &options, &mut tell);
+        progress.finish();
+        for note in written? {
+            context.warn(note);
+        }
+    } else {
+        let inputs = catalog.source().stamp().into_iter().collect();
+        let mut publisher = Publisher::begin(&at, &Publish { force: overwrite, sync, inputs })?;
+        let text = text_of(catalog, target, how, args, format, context)?;
+        publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
+        publisher.commit()?;
+    }
+    let shape = target.slab.kept_shape();
+    context.note(format!("wrote {} {shape} to {}", target.dataset.dtype_name, path.display()));
+    Ok(())
+}
+
+/// Writes to standard output.
+fn emit(
+    catalog: &Catalog,
+    target: &Target<'_>,
+    how: &Execution,
+    args: &CatArgs,
+    format: CatFormat,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let Some(encoding) = encoding(format) else {
+        let text = text_of(catalog, target, how, args, format, context)?;
+        context.out().write_all(text.as_bytes())?;
+        if format == CatFormat::Text {
+            describe(target, context);
+        }
+        return Ok(());
+    };
+    if context.world().out_terminal && encoding != Encoding::Csv {
+        let failure = Failure::usage("binary-output", "binary values do not go to a terminal");
+        return Err(failure.hint("use -o FILE, or a pipe"));
+    }
+    let progress = Progress::new(context, "reading", stored_len(target));
+    let mut tell = |done, _| progress.set(done);
+    let (dataset, slab, out) = (target.dataset, &target.slab, context.streams.out.as_mut());
+    let notes = export::write_dataset(catalog, dataset, slab, encoding, how, out, &mut tell);
+    progress.finish();
+    for note in notes? {
+        context.warn(note);
+    }
+    Ok(())
+}
+
+/// What the export writes; text and pictures are made here.
+fn encoding(format: CatFormat) -> Option<Encoding> {
+    match format {
+        CatFormat::Npy => Some(Encoding::Npy),
+        CatFormat::Raw => Some(Encoding::Raw),
+        CatFormat::Csv => Some(Encoding::Csv),
+        CatFormat::Text | CatFormat::Heatmap => None,
+    }
+}
+
+/// Bytes of the selected elements, for the bar.
+fn stored_len(target: &Target<'_>) -> u64 {
+    let size = target.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
+    target.slab.element_count().unwrap_or(u64::MAX).saturating_mul(size)
+}
+
+fn text_of(
+    catalog: &Catalog,
+    target: &Target<'_>,
+    how: &Execution,
+    args: &CatArgs,
+    format: CatFormat,
+    context: &mut Context<'_>,
+) -> Result<String> {
+    let width = context.world().width;
+    if format == CatFormat::Heatmap {
+        let (picture, note) = picture::read(catalog, target, how)?;
+        if let Some(note) = note {
+            context.note(note);
+        }
+        let depth =
+            if args.output.is_some() { crate::streams::Depth::Plain } else { context.depth };
+        return Ok(picture.draw(depth, width));
+    }
+    let corner = Corner::read(catalog, target, how, args.full)?;
+    Ok(corner.lay_out(width.min(LINE_MAX)) + "\n")
+}
+
+/// Says what was printed, to people only.
+fn describe(target: &Target<'_>, context: &mut Context<'_>) {
+    let dataset = target.dataset;
+    let kept = target.slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());
+    let dims: Vec<String> = kept
+        .filter_map(|(axis, _)| dataset.dims.get(axis))
+        .map(|name| Escaped(name).to_string())
+        .collect();
+    let axes = if dims.is_empty() { String::new() } else { format!(", axes {}", dims.join(", ")) };
+    let shape = target.slab.kept_shape();
+    context.note(format!("{} {} {shape}{axes}", Escaped(&dataset.name), dataset.dtype_name));
+}

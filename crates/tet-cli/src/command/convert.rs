@@ -1,0 +1,194 @@
+//! `tet convert`: NumPy arrays become a `.tet` file.
+
+use std::sync::Arc;
+
+use tet_convert::{Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Origin};
+use tet_file::write::CodecChoice;
+use tet_format::write::Align;
+
+use crate::args::{CodecName, ConvertArgs};
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::progress::Progress;
+use crate::render::json::{Converted, ConvertedDataset};
+use crate::size::{Size, counted};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The input, an option, or the output.
+pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let options = options(args, context)?;
+    let (input, output) = (context.world().at(&args.input), context.world().at(&args.output));
+    let mut progress: Option<Progress> = None;
+    let report = tet_convert::import(&input, &output, &options, &mut |done, all| {
+        progress.get_or_insert_with(|| Progress::new(context, "converting", all)).set(done);
+    });
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    let report = report.map_err(|error| output_hint(Failure::from(error), args))?;
+    for note in &report.notes {
+        context.warn(note);
+    }
+    if args.json {
+        context.json(&shape(args, &report))?;
+    } else {
+        let ratio = ratio(report.output_len, report.decoded_len);
+        context.note(format!(
+            "wrote {}: {}, {} in {}{ratio}",
+            args.output.display(),
+            counted(u64::try_from(report.datasets.len()).unwrap_or(0), "dataset"),
+            Size(report.decoded_len),
+            Size(report.output_len),
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
+    let (overwrite, sync) = open::publish_options(args.write);
+    let mut options = ImportOptions::default();
+    options.chunks = chunks(&args.chunks)?;
+    options.codec = match args.codec {
+        CodecName::Raw => CodecChoice::Raw,
+        CodecName::Zstd => CodecChoice::Zstd { level: args.level },
+    };
+    options.threads = args.threads;
+    options.align = align(&args.align);
+    options.dims = args.dims.iter().map(|text| dims(text)).collect();
+    options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
+    options.include.clone_from(&args.dataset);
+    options.exclude.clone_from(&args.exclude);
+    options.name.clone_from(&args.name);
+    options.history = (!args.no_history).then(|| Origin { at: context.world().now() });
+    options.overwrite = overwrite;
+    options.sync = sync;
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    Ok(options)
+}
+
+fn chunks(text: &str) -> Result<ChunkChoice> {
+    if text == "auto" {
+        return Ok(ChunkChoice::Auto);
+    }
+    let extents = text.trim_matches(['(', ')', '[', ']']);
+    let extents = extents.strip_suffix(',').unwrap_or(extents).split([',', 'x']);
+    let shape: std::result::Result<Vec<u64>, _> = extents.map(str::trim).map(str::parse).collect();
+    match shape {
+        Ok(shape) if !shape.is_empty() && !shape.contains(&0) => Ok(ChunkChoice::Shape(shape)),
+        _ => {
+            let text = format!("{text:?} is not a chunk shape");
+            Err(Failure::usage("chunk-shape", text).hint("write auto, or extents as 1,30,60"))
+        }
+    }
+}
+
+fn align(text: &str) -> Align {
+    match text {
+        "8" => Align::A8,
+        "4096" => Align::A4096,
+        _ => Align::A64,
+    }
+}
+
+/// `time,lat` or `temp=time,lat`.
+fn dims(text: &str) -> DimNames {
+    let (dataset, names) = match text.split_once('=') {
+        Some((dataset, names)) => (Some(dataset.to_owned()), names),
+        None => (None, text),
+    };
+    DimNames { dataset, names: names.split(',').map(|name| name.trim().to_owned()).collect() }
+}
+
+/// `title=Climate` or `temp:units=degC`.
+fn attr(text: &str) -> Result<Attribute> {
+    let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+        let text = format!("{text:?} is not an attribute");
+        return Err(Failure::usage("attribute", text).hint("write KEY=VALUE or DATASET:KEY=VALUE"));
+    };
+    let (dataset, key) = match key.split_once(':') {
+        // A key such as `tet:scalar` has its colon after a prefix that is no dataset.
+        Some((dataset, key)) if dataset != "tet" => (Some(dataset.to_owned()), key),
+        _ => (None, key),
+    };
+    Ok(Attribute { dataset, key: key.to_owned(), value: value.to_owned() })
+}
+
+/// An existing output or one that is the input is told with what to do.
+fn output_hint(mut failure: Failure, args: &ConvertArgs) -> Failure {
+    if failure.code == "exists" {
+        failure.file = None;
+        let text = format!("{} exists", args.output.display());
+        return failure.saying(text).about(&args.output);
+    }
+    failure.about(&args.input)
+}
+
+/// `, 43 %` of the elements' bytes.
+fn ratio(output_len: u64, decoded_len: u64) -> String {
+    match (u128::from(output_len) * 100).checked_div(u128::from(decoded_len)) {
+        Some(percent) => format!(" ({percent} %)"),
+        None => String::new(),
+    }
+}
+
+fn shape(args: &ConvertArgs, report: &ImportReport) -> Converted {
+    Converted {
+        schema: "tet.convert/1",
+        input: args.input.to_string_lossy().into_owned(),
+        output: args.output.to_string_lossy().into_owned(),
+        input_len: report.input_len,
+        decoded_len: report.decoded_len,
+        output_len: report.output_len,
+        datasets: report
+            .datasets
+            .iter()
+            .map(|dataset| ConvertedDataset {
+                name: dataset.name.clone(),
+                dtype: dataset.dtype.name(),
+                shape: dataset.shape.clone(),
+                chunk_shape: dataset.chunk_shape.clone(),
+            })
+            .collect(),
+        notes: report.notes.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunk_shapes_are_read_as_people_write_them() {
+        for text in ["1,30,60", "(1, 30, 60)", "1x30x60", "[1,30,60]"] {
+            assert_eq!(chunks(text), Ok(ChunkChoice::Shape(vec![1, 30, 60])), "{text}");
+        }
+        assert_eq!(chunks("(12,)"), Ok(ChunkChoice::Shape(vec![12])));
+        assert_eq!(chunks("auto"), Ok(ChunkChoice::Auto));
+        for text in ["", "0", "1,,x", "-1", "big"] {
+            assert!(chunks(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_attributes_may_be_for_one_dataset() {
+        let all = dims("time, lat");
+        assert_eq!((all.dataset, all.names.join("|")), (None, "time|lat".to_owned()));
+        assert_eq!(dims("temp=time,lat").dataset.as_deref(), Some("temp"));
+        let cases = [
+            ("title=A=B", (None, "title", "A=B")),
+            ("temp:units=degC", (Some("temp"), "units", "degC")),
+            ("tet:scalar=1", (None, "tet:scalar", "1")),
+        ];
+        for (text, (dataset, key, value)) in cases {
+            let attr = attr(text).expect("an attribute");
+            assert_eq!(attr.dataset.as_deref(), dataset);
+            assert_eq!((attr.key.as_str(), attr.value.as_str()), (key, value));
+        }
+        assert!(attr("novalue").is_err());
+        assert!(attr("=x").is_err());
+    }
+}

@@ -1,0 +1,246 @@
+//! `tet info`: what is in a file, without reading a value.
+
+mod chunks;
+mod layout;
+mod metadata;
+
+use std::path::Path;
+
+use tet_convert::Opened;
+use tet_file::{FooterMode, TetFile};
+use tet_query::Dataset;
+
+use crate::args::{InfoArgs, IoName};
+use crate::context::Context;
+use crate::escape::Escaped;
+use crate::exit::{Exit, Result};
+use crate::open;
+use crate::render::json::{DatasetInfo, Info};
+use crate::render::table::{Side, Table};
+use crate::size::{Size, counted};
+use chunks::Stored;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The file cannot be opened, or its index not be read.
+pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
+    let opened = open::open_with(&args.file, IoName::Auto, footer, context)?;
+    let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
+    let stored = stored(&opened, context).map_err(|failure| failure.about(&args.file))?;
+    opened.catalog.check_unchanged()?;
+    if args.json {
+        let info = shape(args, &opened, &stored, context)?;
+        context.json(&info)?;
+    } else {
+        write(args, &opened, &stored, context)?;
+    }
+    let Some(fault) = fault else { return Ok(Exit::Done) };
+    // The rest was shown; the exit code says that it is not all.
+    if !args.json {
+        context.warn(format!("the footer cannot be read: {fault}"));
+    }
+    Ok(Exit::from(tet_file::Error::from(fault).kind()))
+}
+
+fn stored(opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {
+    let datasets = opened.catalog.datasets().iter();
+    datasets
+        .map(|dataset| {
+            context.check_cancelled()?;
+            Ok(chunks::stored(dataset))
+        })
+        .collect()
+}
+
+fn write(
+    args: &InfoArgs,
+    opened: &Opened,
+    stored: &[Stored],
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let file_len = opened.catalog.source().len();
+    let count = counted(u64::try_from(stored.len()).unwrap_or(u64::MAX), "dataset");
+    let name = Message(&args.file);
+    let version = opened.tet.as_ref().map_or(1, TetFile::version);
+    let format = opened.catalog.format();
+    let title = context.paint.strong(name);
+    context.line(format!("{title}  {format} version {version}, {}, {count}", Size(file_len)))?;
+    write_table(opened.catalog.datasets(), stored, context)?;
+    for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
+        let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
+        if let Some(why) = why {
+            let what = format!("\"{}\" cannot be read: {why}", Escaped(&dataset.name));
+            let mark = context.paint.wrong("!");
+            context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
+        }
+    }
+    if args.layout || args.all {
+        layout::write(opened, context)?;
+    }
+    if args.metadata || args.all {
+        metadata::write(opened, context)?;
+    }
+    if args.history || args.all {
+        metadata::write_history(opened, context)?;
+    }
+    if args.chunks || args.all {
+        chunks::write(opened.catalog.datasets(), args.chunks_max, context)?;
+    }
+    for warning in warnings(opened) {
+        context.warn(warning);
+    }
+    Ok(())
+}
+
+/// A path as the user wrote it, harmless.
+struct Message<'a>(&'a Path);
+
+impl std::fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        crate::escape::Message(&self.0.to_string_lossy()).fmt(f)
+    }
+}
+
+const COLUMNS: [(&str, Side); 10] = [
+    ("#", Side::Right),
+    ("name", Side::Left),
+    ("dtype", Side::Left),
+    ("shape", Side::Left),
+    ("chunks", Side::Left),
+    ("codec", Side::Left),
+    ("stored", Side::Right),
+    ("logical", Side::Right),
+    ("ratio", Side::Right),
+    ("axes", Side::Left),
+];
+
+/// The table of datasets; names of axes that do not fit stand under their dataset.
+fn write_table(datasets: &[Dataset], stored: &[Stored], context: &mut Context<'_>) -> Result<()> {
+    if datasets.is_empty() {
+        return Ok(());
+    }
+    let numbered = needs_numbers(datasets);
+    let rows: Vec<Vec<String>> = datasets
+        .iter()
+        .zip(stored)
+        .map(|(dataset, stored)| row(dataset, stored, numbered))
+        .collect();
+    let lines = |with_axes: bool, width: Option<usize>| {
+        let mut table = Table::new(&COLUMNS);
+        for row in &rows {
+            let last = if with_axes { row.len() } else { row.len() - 1 };
+            table.row(&row[..last]);
+        }
+        table.lines(width, crate::render::paint::Paint::Plain)
+    };
+    let width = context.table_width().unwrap_or(usize::MAX);
+    let mut all = lines(true, None);
+    let fits = all.iter().all(|line| line.chars().count() <= width);
+    let narrow = lines(false, None);
+    let narrow_fits = narrow.iter().all(|line| line.chars().count() <= width);
+    context.line("")?;
+    if !fits && !narrow_fits {
+        all = lines(true, Some(width));
+    }
+    if fits || !narrow_fits {
+        for (at, line) in all.iter().enumerate() {
+            let paint = context.paint;
+            if at == 0 { context.line(paint.faint(line))? } else { context.line(line)? }
+        }
+        return Ok(());
+    }
+    for (at, line) in narrow.iter().enumerate() {
+        let paint = context.paint;
+        let Some(row) = at.checked_sub(1).and_then(|at| rows.get(at)) else {
+            context.line(paint.faint(line))?;
+            continue;
+        };
+        context.line(line)?;
+        if let Some(axes) = row.last().filter(|axes| !axes.is_empty()) {
+            context.line(paint.faint(format!("    axes {}", Escaped(axes))))?;
+        }
+    }
+    Ok(())
+}
+
+/// Positions are shown where names do not say enough.
+fn needs_numbers(datasets: &[Dataset]) -> bool {
+    let mut names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
+    names.sort_unstable();
+    names.windows(2).any(|pair| pair[0] == pair[1])
+        || names.iter().any(|name| name.is_empty() || name.chars().any(crate::escape::acts))
+}
+
+fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
+    let chunk_shape = dataset.grid.chunk_shape();
+    let chunks = if stored.chunk_count <= 1 { "one".to_owned() } else { chunk_shape.to_string() };
+    let unknown = || "?".to_owned();
+    vec![
+        if numbered { format!("#{}", dataset.index) } else { String::new() },
+        if dataset.name.is_empty() { "\"\"".to_owned() } else { dataset.name.clone() },
+        dataset.dtype_name.clone(),
+        dataset.grid.shape().to_string(),
+        chunks,
+        stored.codecs.join("+"),
+        stored.stored_len.map_or_else(unknown, |len| Size(len).brief()),
+        stored.decoded_len.map_or_else(unknown, |len| Size(len).brief()),
+        stored.ratio(),
+        dataset.dims.join(", "),
+    ]
+}
+
+fn warnings(opened: &Opened) -> Vec<String> {
+    let warnings = opened.tet.as_ref().map(TetFile::warnings).unwrap_or_default();
+    warnings.iter().map(ToString::to_string).collect()
+}
+
+fn shape(
+    args: &InfoArgs,
+    opened: &Opened,
+    stored: &[Stored],
+    context: &Context<'_>,
+) -> Result<Info> {
+    let datasets = opened.catalog.datasets().iter().zip(stored);
+    let mut told = Vec::new();
+    for (dataset, stored) in datasets {
+        context.check_cancelled()?;
+        let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
+        let with_chunks = (args.chunks || args.all) && why.is_none();
+        told.push(DatasetInfo {
+            index: dataset.index,
+            name: dataset.name.clone(),
+            dtype: dataset.dtype_name.clone(),
+            shape: dataset.shape().to_vec(),
+            chunk_shape: dataset.grid.chunk_shape().to_vec(),
+            chunk_count: stored.chunk_count,
+            codecs: stored.codecs.clone(),
+            stored_len: stored.stored_len,
+            decoded_len: stored.decoded_len,
+            dims: dataset.dims.clone(),
+            coords: metadata::coords(dataset),
+            attrs: metadata::attrs(dataset),
+            readable: why.is_none(),
+            why,
+            chunks: if with_chunks { Some(chunks::list(dataset, args.chunks_max)?) } else { None },
+        });
+    }
+    let tet = opened.tet.as_ref();
+    let fault = tet.and_then(TetFile::footer_fault);
+    let fault = fault.map(|fault| format!("the footer cannot be read: {fault}"));
+    Ok(Info {
+        schema: "tet.info/1",
+        file: args.file.to_string_lossy().into_owned(),
+        format: opened.catalog.format(),
+        version: tet.map_or(1, TetFile::version),
+        file_len: opened.catalog.source().len(),
+        datasets: told,
+        attrs: metadata::file_attrs(opened),
+        history: metadata::history(opened),
+        integrity: open::integrity(opened),
+        layout: (args.layout || args.all).then(|| layout::regions(opened)),
+        warnings: fault.into_iter().chain(warnings(opened)).collect(),
+    })
+}

@@ -1,0 +1,61 @@
+//! The regions of a file: where they start, how long they are.
+
+use tet_convert::Opened;
+
+use crate::context::Context;
+use crate::exit::Result;
+use crate::render::json::LayoutEntry;
+use crate::render::table::{Side, Table};
+use crate::size::counted;
+
+/// The regions of a `.tet` file, in file order.
+pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
+    let Some(tet) = &opened.tet else { return Vec::new() };
+    let superblock = tet.superblock();
+    let (directory, index) = (superblock.directory_span(), superblock.index_span());
+    let entry = |region: &str, start: u64, end: u64, holds: String| LayoutEntry {
+        region: region.to_owned(),
+        offset: start,
+        len: end.saturating_sub(start),
+        holds,
+    };
+    let datasets = counted(u64::from(superblock.dataset_count), "dataset");
+    let holds = format!("version {}, flags {:#x}", tet.version(), superblock.flags);
+    let mut regions = vec![entry("superblock", 0, directory.start().min(32), holds)];
+    if superblock.dataset_count > 0 {
+        regions.push(entry("directory", directory.start(), directory.end(), datasets));
+        let rows = counted(tet.index().row_count(), "row");
+        regions.push(entry("index", index.start(), index.end(), rows));
+    }
+    let (index_end, payload_end) = (tet.index_end(), tet.payload_end());
+    regions.push(entry("payloads", index_end, payload_end, String::new()));
+    if payload_end < tet.file_len() {
+        let holds = format!("version {}", tet.footer().version);
+        regions.push(entry("footer", payload_end, tet.file_len(), holds));
+    }
+    regions
+}
+
+/// The regions, for people.
+///
+/// # Errors
+///
+/// Standard output does not take them.
+pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
+    let columns = [
+        ("region", Side::Left),
+        ("offset", Side::Right),
+        ("bytes", Side::Right),
+        ("holds", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for region in regions(opened) {
+        let (offset, len) = (region.offset.to_string(), region.len.to_string());
+        table.row([region.region, offset, len, region.holds]);
+    }
+    context.line(format!("\n{}", context.paint.strong("layout")))?;
+    for line in table.lines(None, context.paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Attributes, labels and history.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use tet_convert::Opened;
+use tet_file::{AttrValue, TetFile};
+use tet_query::{AttrText, Dataset};
+
+use crate::context::Context;
+use crate::escape::Escaped;
+use crate::exit::Result;
+use crate::render::json::{Attr, HistoryEntry};
+use crate::render::table::{Side, Table};
+use crate::size::Size;
+
+/// Characters shown of an attribute; `--json` has all of them.
+const TEXT_MAX: usize = 100;
+/// Labels shown of each end of an axis.
+const LABELS_SHOWN: usize = 3;
+
+/// The labels of a dataset, by name or number of the axis.
+pub(crate) fn coords(dataset: &Dataset) -> BTreeMap<String, Vec<String>> {
+    let name = |axis: usize| dataset.dims.get(axis).cloned().unwrap_or_else(|| axis.to_string());
+    dataset.coords.iter().map(|(&axis, labels)| (name(axis), labels.clone())).collect()
+}
+
+/// The attributes of a dataset.
+pub(crate) fn attrs(dataset: &Dataset) -> BTreeMap<String, Attr> {
+    let attr = |value: &AttrText| match value {
+        AttrText::Text(text) => Attr::Text(text.clone()),
+        AttrText::Json(json) => raw(json),
+    };
+    dataset.attrs.iter().map(|(key, value)| (key.clone(), attr(value))).collect()
+}
+
+/// The attributes of the file.
+pub(crate) fn file_attrs(opened: &Opened) -> BTreeMap<String, Attr> {
+    let attr = |value: &AttrValue| match value {
+        AttrValue::Text(text) => Attr::Text(text.clone()),
+        AttrValue::Json(json) => raw(json),
+    };
+    let Some(tet) = &opened.tet else { return BTreeMap::new() };
+    tet.metadata().file.iter().map(|(key, value)| (key.clone(), attr(value))).collect()
+}
+
+fn raw(json: &str) -> Attr {
+    match RawValue::from_string(json.to_owned()) {
+        // Text inside may hold what a terminal would obey: then it is told as text, escaped.
+        Ok(raw) if !json.chars().any(crate::escape::acts) => Attr::Json(raw),
+        _ => Attr::Text(json.to_owned()),
+    }
+}
+
+/// How the file came to be.
+pub(crate) fn history(opened: &Opened) -> Vec<HistoryEntry> {
+    let rows = opened.tet.as_ref().map(TetFile::history).unwrap_or_default();
+    let entry = |row: &tet_file::HistoryRow| HistoryEntry {
+        op: row.op.clone(),
+        source: row.source.clone(),
+        at: row.at.clone(),
+        parents: row.parents.clone(),
+        params: row.params.clone(),
+    };
+    rows.iter().map(entry).collect()
+}
+
+/// The history, for people.
+///
+/// # Errors
+///
+/// Standard output does not take it.
+pub(crate) fn write_history(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
+    context.line(format!("\n{}", context.paint.strong("history")))?;
+    let history = history(opened);
+    if history.is_empty() {
+        return context.line(context.paint.faint("  none"));
+    }
+    let columns =
+        [("at", Side::Left), ("op", Side::Left), ("source", Side::Left), ("params", Side::Left)];
+    let mut table = Table::new(&columns);
+    for row in history {
+        let params = row.params.iter().map(|(key, value)| format!("{key}={value}"));
+        let params = params.collect::<Vec<_>>().join(" ");
+        table.row([date(&row.at), row.op, row.source, params]);
+    }
+    for line in table.lines(context.table_width(), context.paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}
+
+/// Attributes and labels, for people.
+///
+/// # Errors
+///
+/// Standard output does not take them.
+pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
+    let paint = context.paint;
+    let mut table = Table::new(&[("", Side::Left), ("", Side::Left), ("", Side::Left)]);
+    for (key, value) in file_attrs(opened) {
+        table.row([String::new(), key, text(&value)]);
+    }
+    for dataset in opened.catalog.datasets() {
+        for (key, value) in attrs(dataset) {
+            table.row([dataset.name.clone(), key, text(&value)]);
+        }
+        for (axis, labels) in coords(dataset) {
+            table.row([dataset.name.clone(), format!("labels of {axis}"), ends(&labels)]);
+        }
+    }
+    context.line(format!("\n{}", paint.strong("metadata")))?;
+    if table.is_empty() {
+        return context.line(paint.faint("  none"));
+    }
+    for line in table.lines(context.table_width(), paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}
+
+/// The value, cut where it is too long for a table.
+fn text(value: &Attr) -> String {
+    let text = match value {
+        Attr::Text(text) => text.as_str(),
+        Attr::Json(json) => json.get(),
+    };
+    match text.char_indices().nth(TEXT_MAX) {
+        Some((at, _)) => format!("{}... ({})", &text[..at], Size(len(text))),
+        None => text.to_owned(),
+    }
+}
+
+fn len(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// The first and last labels.
+fn ends(labels: &[String]) -> String {
+    let shown = |labels: &[String]| {
+        labels.iter().map(|label| Escaped(label).to_string()).collect::<Vec<_>>().join(", ")
+    };
+    if labels.len() <= 2 * LABELS_SHOWN + 1 {
+        return shown(labels);
+    }
+    let (first, last) = (&labels[..LABELS_SHOWN], &labels[labels.len() - LABELS_SHOWN..]);
+    format!("{}, ..., {} ({})", shown(first), shown(last), labels.len())
+}
+
+/// Unix seconds as a date in UTC; anything else as it stands.
+fn date(at: &str) -> String {
+    let Some(seconds) = at.parse::<i64>().ok().filter(|at| (0..253_402_300_800).contains(at))
+    else {
+        return at.to_owned();
+    };
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days since 0000-03-01, so that a leap day ends its year.
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_told_as_dates() {
+        let cases = [
+            ("0", "1970-01-01 00:00:00Z"),
+            ("951782400", "2000-02-29 00:00:00Z"),
+            ("1700000000", "2023-11-14 22:13:20Z"),
+            ("4102444799", "2099-12-31 23:59:59Z"),
+            ("-1", "-1"),
+            ("yesterday", "yesterday"),
+        ];
+        for (at, want) in cases {
+            assert_eq!(date(at), want);
+        }
+    }
+
+    #[test]
+    fn long_axes_show_the_ends_of_their_labels() {
+        let labels: Vec<String> = (0..10).map(|at| at.to_string()).collect();
+        assert_eq!(ends(&labels), "0, 1, 2, ..., 7, 8, 9 (10)");
+        assert_eq!(ends(&labels[..3]), "0, 1, 2");
+    }
+}

@@ -1,0 +1,10 @@
+//! The commands, one file each.
+
+pub(crate) mod cat;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod info;
+pub(crate) mod man;
+pub(crate) mod query;
+pub(crate) mod verify;

@@ -1,0 +1,255 @@
+//! What is asked: a document from wherever it comes, or the same built from flags.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tet_query::document::{LEN_MAX, Query, QueryReduction};
+use tet_query::{AxisRef, NanPolicy, Op, Selection};
+
+use crate::args::{AskArgs, NanName, QueryArgs};
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::target;
+
+/// A question and the file it is put to.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// The file, as the user wrote it.
+    pub(crate) file: PathBuf,
+    /// The question; its dataset is empty when the file's only one is meant.
+    pub(crate) query: Query,
+}
+
+/// Understands the arguments.
+///
+/// # Errors
+///
+/// They say too much or too little, or the document cannot be used.
+pub(crate) fn understand(args: &QueryArgs, context: &mut Context<'_>) -> Result<Question> {
+    let (file, second) = file_and_second(args)?;
+    let document = match (&args.doc, second) {
+        (Some(path), None) => Some(read_file(path, context)?),
+        (None, Some(second)) if args.ask.dataset.is_none() && is_document(second) => {
+            Some(read_document(second, context)?)
+        }
+        (Some(_), Some(second)) => {
+            let text = format!("--doc names the document, and {second:?} is one more");
+            return Err(Failure::usage("two-questions", text));
+        }
+        _ => None,
+    };
+    let query = match document {
+        Some(document) => {
+            refuse_flags(&args.ask)?;
+            document.parse()?
+        }
+        None => by_flags(&args.ask, second)?,
+    };
+    Ok(Question { file, query })
+}
+
+fn file_and_second(args: &QueryArgs) -> Result<(PathBuf, Option<&str>)> {
+    match (&args.tensor, args.first.as_deref(), args.second.as_deref()) {
+        (Some(_), Some(_), Some(second)) => {
+            let text = format!("-t names the file, so {second:?} is one argument too many");
+            Err(Failure::usage("two-files", text))
+        }
+        (Some(file), first, None) => Ok((file.clone(), first)),
+        (None, Some(file), second) => Ok((PathBuf::from(file), second)),
+        (_, None, _) => {
+            let failure = Failure::usage("no-file", "no file to query");
+            Err(failure.hint("write `tet query FILE DATASET --mean`; more in `tet query --help`"))
+        }
+    }
+}
+
+/// Whether an argument is a document or a dataset's name.
+fn is_document(text: &str) -> bool {
+    text == "-" || text.trim_start().starts_with('{') || is_text(text) || has_extension(text)
+}
+
+fn is_text(text: &str) -> bool {
+    // A slice by name holds a `=` too, but in brackets behind a dataset's name.
+    let before_bracket = text.split('[').next().unwrap_or_default();
+    text.contains('\n') || before_bracket.contains('=')
+}
+
+fn has_extension(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(OsStr::to_str).unwrap_or_default();
+    extension.eq_ignore_ascii_case("json") || extension.eq_ignore_ascii_case("toml")
+}
+
+/// A document's text, and what its name says about its syntax.
+struct Document {
+    text: String,
+    syntax: Syntax,
+    file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy)]
+enum Syntax {
+    Json,
+    Toml,
+    Either,
+}
+
+impl Document {
+    fn parse(self) -> Result<Query> {
+        let query = match self.syntax {
+            Syntax::Json => Query::from_json(&self.text),
+            Syntax::Toml => Query::from_toml(&self.text),
+            Syntax::Either => Query::parse(&self.text),
+        };
+        query.map_err(|error| {
+            let failure = Failure::from(error);
+            match &self.file {
+                Some(file) => failure.about(file),
+                None => failure,
+            }
+        })
+    }
+}
+
+fn read_document(asked: &str, context: &mut Context<'_>) -> Result<Document> {
+    let inline = asked.trim_start().starts_with('{') || is_text(asked);
+    if inline {
+        return Ok(Document { text: asked.to_owned(), syntax: Syntax::Either, file: None });
+    }
+    if asked != "-" {
+        return read_file(Path::new(asked), context);
+    }
+    let text = bounded(context.streams.input.as_mut(), Path::new("standard input"))?;
+    Ok(Document { text, syntax: Syntax::Either, file: None })
+}
+
+fn read_file(path: &Path, context: &Context<'_>) -> Result<Document> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::usage("document", "--doc takes a path").hint("write - instead"));
+    }
+    let source = tet_io::Source::open(context.world().at(path))?;
+    let wanted = usize::try_from(source.len()).unwrap_or(usize::MAX);
+    if wanted > LEN_MAX {
+        return Err(too_long(path));
+    }
+    let mut bytes = vec![0; wanted];
+    source.read_exact_at(0, &mut bytes)?;
+    let syntax = match path.extension().and_then(OsStr::to_str) {
+        Some(extension) if extension.eq_ignore_ascii_case("json") => Syntax::Json,
+        Some(extension) if extension.eq_ignore_ascii_case("toml") => Syntax::Toml,
+        _ => Syntax::Either,
+    };
+    Ok(Document { text: utf8(bytes, path)?, syntax, file: Some(path.to_path_buf()) })
+}
+
+fn bounded(input: &mut dyn Read, path: &Path) -> Result<String> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(LEN_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let read = input.take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| {
+        let text = format!("cannot read {}: {error}", path.display());
+        Failure::new(Exit::World, "io", text)
+    })?;
+    if bytes.len() > LEN_MAX {
+        return Err(too_long(path));
+    }
+    utf8(bytes, path)
+}
+
+fn too_long(path: &Path) -> Failure {
+    let text = format!("the document {} is longer than {LEN_MAX} bytes", path.display());
+    Failure::new(Exit::Limit, "document", text)
+}
+
+fn utf8(bytes: Vec<u8>, path: &Path) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let text = format!("the document {} is not UTF-8 at byte {at}", path.display());
+        Failure::usage("document", text)
+    })
+}
+
+/// A document says everything itself.
+fn refuse_flags(ask: &AskArgs) -> Result<()> {
+    let given = [
+        ("--select", ask.select.is_some()),
+        ("--nan", ask.nan.is_some()),
+        ("--dataset", ask.dataset.is_some()),
+    ];
+    let reduction = reduction(ask).map(|(op, _)| format!("--{}", op.name()));
+    let given = given.iter().find(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned());
+    match given.or(reduction) {
+        None => Ok(()),
+        Some(flag) => {
+            let text = format!("{flag} and a document both say what is asked");
+            Err(Failure::usage("two-questions", text).hint("write it into the document"))
+        }
+    }
+}
+
+fn by_flags(ask: &AskArgs, second: Option<&str>) -> Result<Query> {
+    let (name, slice) = match (&ask.dataset, second) {
+        (Some(name), None) => (name.as_str(), None),
+        (None, Some(second)) => target::split(second, |_| false),
+        (None, None) => ("", None),
+        (Some(name), Some(second)) => {
+            let text = format!("--dataset names {name:?}, and {second:?} is one more");
+            return Err(Failure::usage("two-questions", text));
+        }
+    };
+    let select = match (slice, ask.select.as_deref()) {
+        (Some(_), Some(_)) => {
+            let text = "the dataset has a slice already, and --select gives another";
+            return Err(Failure::usage("two-slices", text).hint("give one of them"));
+        }
+        (slice, select) => slice.or(select),
+    };
+    let mut query = Query::new(name);
+    if let Some(text) = select {
+        query.selection = Selection::parse(text).map_err(tet_query::Error::from)?;
+    }
+    query.reduction = reduction(ask).map(|(op, axes)| QueryReduction::new(op, split_axes(axes)));
+    query.nan = ask.nan.map(|nan| match nan {
+        NanName::Propagate => NanPolicy::Propagate,
+        NanName::Skip => NanPolicy::Skip,
+    });
+    Ok(query)
+}
+
+fn reduction(ask: &AskArgs) -> Option<(Op, &str)> {
+    let given = [
+        (Op::Count, &ask.count),
+        (Op::Sum, &ask.sum),
+        (Op::Mean, &ask.mean),
+        (Op::Min, &ask.min),
+        (Op::Max, &ask.max),
+    ];
+    given.into_iter().find_map(|(op, axes)| Some((op, axes.as_deref()?)))
+}
+
+fn split_axes(axes: &str) -> Vec<AxisRef> {
+    axes.split(',').map(str::trim).filter(|name| !name.is_empty()).map(AxisRef::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_told_from_names() {
+        for document in
+            ["-", "{\"dataset\": 1}", " {", "dataset = \"a\"", "a\nb", "q.json", "q.TOML"]
+        {
+            assert!(is_document(document), "{document:?}");
+        }
+        for name in ["temp", "#0", "a/b", "temp[time=0:3]", "json", ""] {
+            assert!(!is_document(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn axes_are_split_at_commas() {
+        assert_eq!(split_axes(""), []);
+        assert_eq!(split_axes("time, -1"), [AxisRef::from("time"), AxisRef::from("-1")]);
+    }
+}

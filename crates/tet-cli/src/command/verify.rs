@@ -1,0 +1,141 @@
+//! `tet verify`: every fault of a file, with its place.
+
+use std::path::Path;
+
+use tet_convert::{Format, sniff};
+use tet_io::Source;
+use tet_verify::{Finding, Report, Severity, VerifyOptions};
+
+use crate::args::VerifyArgs;
+use crate::context::Context;
+use crate::escape::Message;
+use crate::exit::{Exit, Failure, Place, Result};
+use crate::render::json::{FindingShape, OmittedShape, Verified};
+use crate::size::{Size, counted, grouped};
+
+/// Runs the command: all files are looked at, the worst exit code is told.
+///
+/// # Errors
+///
+/// The only file cannot be looked at, or standard output does not take the report.
+pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let mut worst = Exit::Done;
+    for path in &args.files {
+        context.check_cancelled()?;
+        let exit = match verify(path, context) {
+            Ok(report) => tell(path, &report, args.json, context)?,
+            Err(failure) if args.files.len() == 1 => return Err(failure),
+            Err(failure) => {
+                context.fail(&failure, args.json);
+                failure.exit
+            }
+        };
+        if exit.code() > worst.code() {
+            worst = exit;
+        }
+    }
+    Ok(worst)
+}
+
+fn verify(path: &Path, context: &Context<'_>) -> Result<Report> {
+    let about = |failure: Failure| failure.about(path);
+    let source = Source::open(context.world().at(path)).map_err(|error| about(error.into()))?;
+    let format = sniff(&source).map_err(|error| about(error.into()))?;
+    if format != Format::Tet {
+        let text = format!("{} is {format}, and not one this build checks", path.display());
+        return Err(about(Failure::new(Exit::Format, "unknown-format", text)));
+    }
+    let report = tet_verify::verify(&source, &VerifyOptions::default());
+    report.map_err(|error| about(error.into()))
+}
+
+fn tell(path: &Path, report: &Report, json: bool, context: &mut Context<'_>) -> Result<Exit> {
+    let exit = if report.is_ok() { Exit::Done } else { Exit::No };
+    if json {
+        context.json(&shape(path, report))?;
+    } else if !context.quiet {
+        write(path, report, context)?;
+    }
+    Ok(exit)
+}
+
+fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> {
+    let paint = context.paint;
+    let path = path.to_string_lossy();
+    let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
+    let facts = format!(
+        "{}, {}, {}",
+        counted(report.dataset_count, "dataset"),
+        counted(report.row_count, "chunk"),
+        Size(report.file_len)
+    );
+    let verdict = match (errors, warnings) {
+        (0, 0) => paint.good("ok").to_string(),
+        (0, _) => format!("{}, {}", paint.good("ok"), paint.warning(counted(warnings, "warning"))),
+        (_, 0) => paint.wrong(counted(errors, "error")).to_string(),
+        _ => {
+            let errors = paint.wrong(counted(errors, "error"));
+            format!("{errors}, {}", paint.warning(counted(warnings, "warning")))
+        }
+    };
+    context.line(format!("{}: {verdict} ({facts})", Message(&path)))?;
+    for finding in &report.findings {
+        let text = finding.to_string();
+        let (severity, rest) = text.split_once(' ').unwrap_or((&text, ""));
+        let rest = Message(rest);
+        match finding.severity {
+            Severity::Error => context.line(format!("  {} {rest}", paint.wrong(severity)))?,
+            Severity::Warning => context.line(format!("  {} {rest}", paint.warning(severity)))?,
+            Severity::Note => context.line(format!("  {severity} {rest}"))?,
+        }
+        if !finding.advice().is_empty() {
+            context.line(format!("    {}", paint.advice(finding.advice())))?;
+        }
+    }
+    for omitted in &report.omitted {
+        let text = format!("  ... and {} more of {}", grouped(omitted.count), omitted.code);
+        context.line(paint.faint(text))?;
+    }
+    Ok(())
+}
+
+fn shape(path: &Path, report: &Report) -> Verified {
+    Verified {
+        schema: "tet.verify/1",
+        file: path.to_string_lossy().into_owned(),
+        ok: report.is_ok(),
+        errors: report.count(Severity::Error),
+        warnings: report.count(Severity::Warning),
+        level: report.level.name(),
+        file_len: report.file_len,
+        findings: report.findings.iter().map(finding).collect(),
+        omitted: report
+            .omitted
+            .iter()
+            .map(|omitted| OmittedShape { code: omitted.code.id(), count: omitted.count })
+            .collect(),
+    }
+}
+
+fn finding(finding: &Finding) -> FindingShape {
+    let place = &finding.place;
+    let number = || place.dataset.map(|dataset| format!("#{dataset}"));
+    FindingShape {
+        code: finding.code.id(),
+        severity: finding.severity.name(),
+        level: finding.level.name(),
+        message: finding.text(),
+        place: Place {
+            region: Some(place.region.name().to_owned()),
+            field: Some(place.field.to_owned()),
+            offset: Some(place.offset),
+            len: Some(place.len),
+            dataset: place.dataset_name.clone().or_else(number),
+            chunk: place.chunk.clone(),
+            ..Place::default()
+        },
+        found: finding.found,
+        wanted: finding.wanted,
+        hint: Some(finding.advice()).filter(|advice| !advice.is_empty()),
+    }
+}

@@ -1,0 +1,119 @@
+//! The shown part of an array: all of a small one, the edges of a large one, nothing else read.
+
+use std::ops::Range;
+
+use tet_query::{Catalog, Execution};
+
+use crate::exit::{Failure, Result};
+use crate::part;
+use crate::render::layout::{self, EDGE, Shown};
+use crate::render::number::Number;
+use crate::target::Target;
+
+/// Bytes a value takes while it is laid out: itself, its text, its share of the page.
+const VALUE_LEN: u64 = 96;
+
+/// The values that are shown of a selection, and how they lie.
+#[derive(Debug)]
+pub(crate) struct Corner {
+    axes: Vec<Shown>,
+    values: Vec<Number>,
+}
+
+impl Corner {
+    /// Reads what is shown of the selection.
+    ///
+    /// # Errors
+    ///
+    /// A touched chunk cannot be read, or the file changed.
+    pub(crate) fn read(
+        catalog: &Catalog,
+        target: &Target<'_>,
+        how: &Execution,
+        full: bool,
+    ) -> Result<Corner> {
+        let shape = target.slab.kept_shape();
+        let axes = layout::shown(&shape, full);
+        let count = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.count()));
+        let fits = |count: &u64| count.saturating_mul(VALUE_LEN) <= how.memory_budget;
+        let count = count.filter(fits).and_then(|count| usize::try_from(count).ok());
+        let count = count.ok_or_else(too_many)?;
+        let mut values = Vec::new();
+        values.try_reserve_exact(count).map_err(|_| too_many())?;
+        values.resize(count, Number::Null);
+        let mut session = catalog.session();
+        for block in blocks(&axes, &shape) {
+            let ranges: Vec<Range<u64>> = block.iter().map(|piece| piece.of.clone()).collect();
+            let slab = part::part(&target.slab, target.dataset.shape(), &ranges);
+            let slab = slab.ok_or_else(too_many)?;
+            if slab.is_empty() {
+                continue;
+            }
+            let array = session.read(target.dataset, &slab, how)?;
+            let mut at = 0;
+            place(&block, &axes, 0, &mut |cell| {
+                if let (Some(value), Some(cell)) = (array.get(at), values.get_mut(cell)) {
+                    *cell = value.into();
+                }
+                at += 1;
+            });
+        }
+        session.finish()?;
+        Ok(Corner { axes, values })
+    }
+
+    /// The text, in lines of at most `width` columns.
+    #[must_use]
+    pub(crate) fn lay_out(&self, width: usize) -> String {
+        layout::lay_out(&self.axes, &self.values, width)
+    }
+}
+
+/// One stretch of an axis: which positions, and where they are shown.
+#[derive(Debug, Clone)]
+struct Piece {
+    of: Range<u64>,
+    shown_at: u64,
+}
+
+/// Every combination of the stretches of the axes.
+fn blocks(axes: &[Shown], shape: &[u64]) -> Vec<Vec<Piece>> {
+    let mut blocks: Vec<Vec<Piece>> = vec![Vec::new()];
+    for (axis, &extent) in axes.iter().zip(shape) {
+        let pieces = match axis {
+            Shown::All(count) => vec![Piece { of: 0..*count, shown_at: 0 }],
+            Shown::Edges => vec![
+                Piece { of: 0..EDGE, shown_at: 0 },
+                Piece { of: extent - EDGE..extent, shown_at: EDGE },
+            ],
+        };
+        blocks = blocks
+            .iter()
+            .flat_map(|block| {
+                pieces.iter().map(move |piece| {
+                    let mut block = block.clone();
+                    block.push(piece.clone());
+                    block
+                })
+            })
+            .collect();
+    }
+    blocks
+}
+
+/// Calls `cell` with the shown place of every element of a block, row-major.
+fn place(block: &[Piece], axes: &[Shown], before: u64, cell: &mut impl FnMut(usize)) {
+    let (Some((piece, block)), Some((axis, axes))) = (block.split_first(), axes.split_first())
+    else {
+        cell(usize::try_from(before).unwrap_or(usize::MAX));
+        return;
+    };
+    for at in 0..piece.of.end - piece.of.start {
+        place(block, axes, before * axis.count() + piece.shown_at + at, cell);
+    }
+}
+
+fn too_many() -> Failure {
+    Failure::new(crate::exit::Exit::Limit, "limit", "too many values to print")
+        .hint("save them with -o OUT.csv or OUT.npy, or raise --memory")
+}

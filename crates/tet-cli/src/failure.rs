@@ -1,0 +1,211 @@
+//! The libraries' errors as failures: who can act, what, where, and what to do.
+
+use tet_query::document::DocumentError;
+
+use crate::escape::Escaped;
+use crate::exit::{Exit, Failure, Place};
+
+/// Names shown in one line, at most.
+const NAMES_SHOWN_MAX: usize = 12;
+
+/// `datasets: temp, pressure`, escaped and cut when there are many.
+pub(crate) fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let count = names.len();
+    let shown: Vec<String> =
+        names.take(NAMES_SHOWN_MAX).map(|name| Escaped(name).to_string()).collect();
+    match count.saturating_sub(shown.len()) {
+        0 if shown.is_empty() => "the file holds no dataset".to_owned(),
+        0 => format!("datasets: {}", shown.join(", ")),
+        more => format!("datasets: {} and {more} more", shown.join(", ")),
+    }
+}
+
+impl From<tet_io::Error> for Failure {
+    fn from(error: tet_io::Error) -> Self {
+        io_failure(&error)
+    }
+}
+
+fn io_failure(error: &tet_io::Error) -> Failure {
+    let (code, hint) = io_code(error);
+    let failure = Failure::new(Exit::from(error.kind()), code, error.to_string());
+    let offset = match error {
+        tet_io::Error::PastEnd { end, .. } => Some(*end),
+        _ => None,
+    };
+    let place = Place { offset, ..Place::default() };
+    failure.at(place).about(error.path()).hint(hint)
+}
+
+fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
+    use std::io::ErrorKind;
+    match error {
+        tet_io::Error::Io { source, .. } => match source.kind() {
+            ErrorKind::NotFound => ("not-found", "is the path right?"),
+            ErrorKind::PermissionDenied => ("permission", ""),
+            ErrorKind::StorageFull => ("disk-full", "make room, then try again"),
+            ErrorKind::ReadOnlyFilesystem => ("read-only", "write somewhere else"),
+            _ => ("io", ""),
+        },
+        tet_io::Error::NotRegular { .. } => ("not-regular", "give the path of a file"),
+        tet_io::Error::Changed { .. } => ("changed", ""),
+        tet_io::Error::PastEnd { .. } => ("truncated", "the file is shorter than it says"),
+        tet_io::Error::NoLease { .. } => ("no-lease", "use --io pread"),
+        tet_io::Error::Exists { .. } => ("exists", "use --force to replace it"),
+        tet_io::Error::SameFile { .. } => ("same-file", "give the output another name"),
+        tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
+        _ => ("io", ""),
+    }
+}
+
+/// A broken rule of the format: its id, its place, what to do.
+pub(crate) fn broken_rule(fault: &tet_format::Error, message: String) -> Failure {
+    let place = Place {
+        region: Some(fault.rule.region().name().to_owned()),
+        offset: Some(fault.at),
+        ..Place::default()
+    };
+    let exit = if fault.rule.is_limit() { Exit::Limit } else { Exit::Format };
+    let failure = Failure::new(exit, fault.rule.id(), message).hint(fault.rule.hint());
+    failure.at(place)
+}
+
+impl From<tet_file::Error> for Failure {
+    fn from(error: tet_file::Error) -> Self {
+        file_failure(&error)
+    }
+}
+
+impl From<tet_query::Error> for Failure {
+    fn from(error: tet_query::Error) -> Self {
+        match error {
+            tet_query::Error::Io(error) => error.into(),
+            tet_query::Error::File(error) => error.into(),
+            tet_query::Error::Canceled => Failure::interrupted(),
+            tet_query::Error::Document(error) => error.into(),
+            tet_query::Error::NoSuchDataset { name, known, suggestion } => {
+                let text = format!("no dataset \"{}\"", Escaped(&name));
+                let failure = Failure::usage("no-such-dataset", text);
+                let hint = suggestion.map(|name| format!("did you mean \"{}\"?", Escaped(&name)));
+                failure.note(names(known.iter().map(String::as_str))).hint(hint.unwrap_or_default())
+            }
+            error => query_failure(&error),
+        }
+    }
+}
+
+fn query_failure(error: &tet_query::Error) -> Failure {
+    use tet_query::Error as E;
+    let exit = Exit::from(error.kind());
+    let message = error.to_string();
+    let plain = |code: &str| Failure::new(exit, code, message.clone());
+    let at = |failure: Failure, dataset: &str, chunk: Option<&[u64]>, offset: Option<u64>| {
+        let dataset = Some(dataset.to_owned());
+        let chunk = chunk.map(<[u64]>::to_vec);
+        let offset = offset.or(failure.place.offset);
+        let place = Place { dataset, chunk, offset, ..failure.place.clone() };
+        failure.at(place)
+    };
+    match error {
+        E::Io(error) => io_failure(error),
+        E::File(error) => file_failure(error),
+        E::Selection(wrong) => plain("selection").hint(wrong.fault.hint().unwrap_or_default()),
+        E::Ambiguous { .. } => plain("ambiguous"),
+        E::Unreadable { dataset, cause } => {
+            let cause = query_failure(cause);
+            at(cause.saying(message), dataset, None, None)
+        }
+        E::Dataset { dataset, fault } => at(broken_rule(fault, message), dataset, None, None),
+        E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
+        E::Chunk { dataset, chunk, fault } => {
+            at(broken_rule(fault, message), dataset, Some(chunk), None)
+        }
+        E::MissingChunk { dataset, chunk } => {
+            at(plain("missing-chunk"), dataset, Some(chunk), None)
+        }
+        E::DuplicateChunk { dataset, chunk, at: offset } => {
+            at(plain("duplicate-chunk"), dataset, Some(chunk), Some(*offset))
+        }
+        E::UnknownCodec { dataset, chunk, .. } => {
+            at(plain("unknown-codec"), dataset, Some(chunk), None)
+        }
+        E::Codec { dataset, chunk, at: offset, .. } => {
+            at(plain("payload"), dataset, Some(chunk), Some(*offset))
+                .hint("the payload is damaged: fetch or copy the file again")
+        }
+        E::Misfit { dataset, .. } => at(plain("misfit"), dataset, None, None),
+        E::Axis { .. } => plain("axis"),
+        E::Undefined { .. } => plain("undefined"),
+        E::Limit { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
+        _ => plain("query"),
+    }
+}
+
+impl From<tet_convert::Error> for Failure {
+    fn from(error: tet_convert::Error) -> Self {
+        use tet_convert::Error as E;
+        let exit = Exit::from(error.kind());
+        let message = error.to_string();
+        let plain = |code: &str| Failure::new(exit, code, message.clone());
+        match error {
+            E::Io(error) => error.into(),
+            E::File(error) => error.into(),
+            E::Query(error) => error.into(),
+            E::Canceled => Failure::interrupted(),
+            E::Write(error) => error.into(),
+            E::NoSuchDataset { name, known, suggestion } => {
+                tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
+            }
+            E::NotReadable { path, .. } => plain("unknown-format").about(&path),
+            E::NotImportable { path, .. } => plain("not-importable").about(&path),
+            E::Array { .. } => plain("array"),
+            E::Archive { path, .. } => plain("archive").about(&path),
+            E::NoArrays { path, .. } => plain("no-arrays").about(&path),
+            E::ChunkRank { .. } | E::ChunkZero { .. } => {
+                plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")
+            }
+            E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
+            E::Memory { .. } | E::Budget { .. } => plain("limit"),
+            E::UnknownSuffix { .. } => plain("output-format"),
+            _ => plain("convert"),
+        }
+    }
+}
+
+impl From<Box<DocumentError>> for Failure {
+    fn from(error: Box<DocumentError>) -> Self {
+        document_failure(&error)
+    }
+}
+
+/// A document that cannot be used: the place to mend, and what is allowed there.
+pub(crate) fn document_failure(error: &DocumentError) -> Failure {
+    let number = |number: Option<usize>| number.and_then(|number| u64::try_from(number).ok());
+    let place = Place {
+        line: number(error.line()),
+        column: number(error.column()),
+        path: Some(error.path().to_owned()).filter(|path| !path.is_empty()),
+        ..Place::default()
+    };
+    let failure = Failure::new(Exit::from(error.kind()), "document", error.message());
+    let failure = error.notes().into_iter().fold(failure, Failure::note);
+    failure.at(place).hint(error.hint().unwrap_or_default())
+}
+
+fn file_failure(error: &tet_file::Error) -> Failure {
+    match error {
+        tet_file::Error::Io(error) => io_failure(error),
+        tet_file::Error::Format(fault) => broken_rule(fault, fault.to_string()),
+        error => Failure::new(Exit::from(error.kind()), "file", error.to_string()),
+    }
+}
+
+impl From<tet_verify::Error> for Failure {
+    fn from(error: tet_verify::Error) -> Self {
+        match error {
+            tet_verify::Error::Io(error) => error.into(),
+            tet_verify::Error::File(error) => error.into(),
+            error => Failure::new(Exit::from(error.kind()), "limit", error.to_string()),
+        }
+    }
+}

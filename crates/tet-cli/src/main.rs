@@ -1,0 +1,5 @@
+//! The `tet` command.
+fn main() -> std::process::ExitCode {
+    let mut streams = tet_cli::Streams::process();
+    tet_cli::run(std::env::args_os(), &mut streams).into()
+}

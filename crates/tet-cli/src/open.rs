@@ -1,0 +1,102 @@
+//! A path becomes an open container, by its content; flags become the way it is read.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_convert::{Io, OpenOptions, Opened};
+use tet_file::FooterMode;
+use tet_io::Overwrite;
+use tet_io::publish::Sync;
+use tet_query::{Dataset, Execution};
+
+use crate::args::{IoName, ReadArgs, WriteArgs};
+use crate::context::Context;
+use crate::exit::{Failure, Result};
+
+/// Opens a file for reading values.
+///
+/// # Errors
+///
+/// The file is not there, damaged, or of a format this build does not read.
+pub(crate) fn open(path: &Path, args: &ReadArgs, context: &Context<'_>) -> Result<Opened> {
+    let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Required };
+    open_with(path, args.io, footer, context)
+        .map_err(|failure| footer_hint(failure, args.no_footer))
+}
+
+/// Opens a file with this mode of reading its footer.
+///
+/// # Errors
+///
+/// The file is not there, damaged, or of a format this build does not read.
+pub(crate) fn open_with(
+    path: &Path,
+    io: IoName,
+    footer: FooterMode,
+    context: &Context<'_>,
+) -> Result<Opened> {
+    let mut options = OpenOptions::default();
+    options.footer = footer;
+    options.io = match io {
+        IoName::Auto => Io::Auto,
+        IoName::Pread => Io::Pread,
+        IoName::Mmap => Io::Mmap,
+    };
+    tet_convert::open(context.world().at(path), &options)
+        .map_err(|error| Failure::from(error).about(path))
+}
+
+/// A footer that cannot be read is no reason to give up the values.
+fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
+    let region = failure.place.region.as_deref().unwrap_or_default();
+    let of_footer = failure.code.starts_with("TET-H") || failure.code.starts_with("TET-M");
+    if !no_footer && (of_footer || region == "footer") {
+        let hint = "the footer is damaged; --no-footer reads the values without it";
+        failure.hint = Some(hint.to_owned());
+    }
+    failure
+}
+
+/// How a read is carried out.
+#[must_use]
+pub(crate) fn execution(args: &ReadArgs, context: &Context<'_>) -> Execution {
+    let mut how =
+        Execution { cancel: Some(Arc::clone(&context.world().cancel)), ..Execution::default() };
+    if args.threads > 0 {
+        how.threads = args.threads;
+    }
+    if let Some(memory) = args.memory {
+        how.memory_budget = memory;
+    }
+    how
+}
+
+/// What to do with an output that exists, and whether to wait for the disk.
+#[must_use]
+pub(crate) fn publish_options(args: WriteArgs) -> (Overwrite, Sync) {
+    let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
+    (overwrite, if args.no_sync { Sync::None } else { Sync::Full })
+}
+
+/// Says why a dataset cannot be read, if it cannot.
+///
+/// # Errors
+///
+/// The dataset is damaged or of a dtype this build does not know.
+pub(crate) fn check_readable(dataset: &Dataset) -> Result<()> {
+    match &dataset.fault {
+        None => Ok(()),
+        Some(cause) => {
+            let (dataset, cause) = (dataset.name.clone(), Arc::clone(cause));
+            Err(tet_query::Error::Unreadable { dataset, cause }.into())
+        }
+    }
+}
+
+/// How far digests stand behind what a file says; this build compares none yet.
+#[must_use]
+pub(crate) fn integrity(opened: &Opened) -> &'static str {
+    let keys = opened.tet.iter().flat_map(|file| &file.footer().json.unknown);
+    let has_digests = keys.into_iter().any(|(key, _)| key == "integrity");
+    if has_digests { "unchecked" } else { "unprotected" }
+}

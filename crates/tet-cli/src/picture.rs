@@ -1,0 +1,97 @@
+//! A selection as a picture: two axes of it, thinned when it is large, with its labels.
+
+use std::ops::Range;
+
+use tet_query::{
+    AttrText, AxisSlice, Catalog, CatalogLabels, Dataset, Execution, Hyperslab, LabelLookup,
+};
+
+use crate::exit::{Failure, Result};
+use crate::render::heatmap::Picture;
+use crate::render::number::Number;
+use crate::target::Target;
+
+/// Positions of an axis that are read at most; a terminal shows fewer.
+const POSITIONS_MAX: u64 = 1024;
+
+/// Labels of an axis that are held at most; positions after them go by number.
+const LABELS_MAX: u64 = 1 << 20;
+
+/// Reads a picture of the selection, and says when it was thinned.
+///
+/// # Errors
+///
+/// The selection has not one or two axes, or cannot be read.
+pub(crate) fn read(
+    catalog: &Catalog,
+    target: &Target<'_>,
+    how: &Execution,
+) -> Result<(Picture, Option<String>)> {
+    let dataset = target.dataset;
+    let kept: Vec<usize> =
+        (0..target.slab.axes().len()).filter(|&axis| target.slab.axes()[axis].is_kept()).collect();
+    let (row_axis, column_axis) = match kept[..] {
+        [column] => (None, column),
+        [row, column] => (Some(row), column),
+        _ => return Err(wrong_rank(target)),
+    };
+    let thinned = thin(&target.slab, dataset.shape());
+    let slab = thinned.as_ref().unwrap_or(&target.slab);
+    let array = catalog.read(dataset, slab, how)?;
+    let len = |axis: usize| usize::try_from(slab.axes()[axis].count()).unwrap_or(usize::MAX);
+    let number = |at| array.get(at).map_or(f64::NAN, |value| Number::from(value).to_f64());
+    let labels = CatalogLabels::new(catalog, dataset);
+    let labels_of = |axis: usize| axis_labels(&labels, axis, &slab.axes()[axis]);
+    let picture = Picture {
+        values: (0..array.len()).map(number).collect(),
+        row_count: row_axis.map_or(1, len),
+        column_count: len(column_axis),
+        row_labels: row_axis.map(labels_of).unwrap_or_default(),
+        column_labels: labels_of(column_axis),
+        unit: unit(dataset),
+    };
+    let note =
+        thinned.map(|_| "the picture shows some of the positions: the slice is large".into());
+    Ok((picture, note))
+}
+
+/// The unit of a dataset's values, by the attribute everybody uses; empty without one.
+#[must_use]
+pub(crate) fn unit(dataset: &Dataset) -> String {
+    match dataset.attrs.get("units").or_else(|| dataset.attrs.get("unit")) {
+        Some(AttrText::Text(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The labels of the selected positions of an axis; empty without labels.
+///
+/// Labels only decorate: when they cannot be read, there are none.
+#[must_use]
+pub(crate) fn axis_labels(labels: &dyn LabelLookup, axis: usize, slice: &AxisSlice) -> Vec<String> {
+    let Ok(Some(labels)) = labels.labels(axis) else { return Vec::new() };
+    let text = |at: u64| {
+        let position = usize::try_from(slice.start + at * slice.step).ok()?;
+        labels.text(position)
+    };
+    (0..slice.count().min(LABELS_MAX)).map_while(text).collect()
+}
+
+/// A coarser selection when an axis is longer than a picture can use.
+fn thin(slab: &Hyperslab, shape: &[u64]) -> Option<Hyperslab> {
+    let large: Range<u64> = 0..POSITIONS_MAX + 1;
+    if slab.counts().iter().all(|count| large.contains(count)) {
+        return None;
+    }
+    let coarser = |slice: &AxisSlice| {
+        let factor = slice.count().div_ceil(POSITIONS_MAX).max(1);
+        AxisSlice { step: slice.step.saturating_mul(factor), ..*slice }
+    };
+    Hyperslab::new(slab.axes().iter().map(coarser).collect(), shape)
+}
+
+fn wrong_rank(target: &Target<'_>) -> Failure {
+    let shape = target.slab.kept_shape();
+    let text = format!("a picture shows two axes, and the slice has {} {shape}", shape.rank());
+    Failure::usage("picture-axes", text).hint("take one position of the others, as in 'temp[0]'")
+}

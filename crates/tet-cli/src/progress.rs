@@ -1,0 +1,78 @@
+//! A bar on standard error: on terminals only, after half a second only, never when quiet.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::context::Context;
+
+/// What takes less time is not worth a bar.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// How far a long task is, in bytes. Clones show the same bar.
+#[derive(Debug, Clone)]
+pub(crate) struct Progress {
+    bar: Option<Arc<Mutex<Bar>>>,
+}
+
+#[derive(Debug)]
+struct Bar {
+    bar: ProgressBar,
+    since: Instant,
+    visible: bool,
+}
+
+impl Progress {
+    /// A bar for a task over so many bytes; invisible where bars do not belong.
+    #[must_use]
+    pub(crate) fn new(context: &Context<'_>, what: &'static str, byte_count: u64) -> Progress {
+        let visible = context.world().err_terminal && !context.quiet;
+        let bar = visible.then(|| {
+            let bar = ProgressBar::with_draw_target(Some(byte_count), ProgressDrawTarget::hidden());
+            let template =
+                "{prefix:>12} [{bar:28}] {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
+            // The template is fixed; should it be wrong, the plain bar does.
+            bar.set_style(ProgressStyle::with_template(template).map_or_else(
+                |_| ProgressStyle::default_bar(),
+                |style| style.progress_chars("=> "),
+            ));
+            bar.set_prefix(what);
+            Arc::new(Mutex::new(Bar { bar, since: Instant::now(), visible: false }))
+        });
+        Progress { bar }
+    }
+
+    /// So many bytes are done.
+    pub(crate) fn set(&self, byte_count: u64) {
+        self.with(|bar| bar.set_position(byte_count));
+    }
+
+    /// So many more bytes are done.
+    pub(crate) fn add(&self, byte_count: u64) {
+        self.with(|bar| bar.inc(byte_count));
+    }
+
+    /// The task is over: the bar disappears.
+    pub(crate) fn finish(&self) {
+        if let Some(Ok(bar)) = self.bar.as_ref().map(|bar| bar.lock()) {
+            bar.bar.finish_and_clear();
+        }
+    }
+
+    fn with(&self, change: impl FnOnce(&ProgressBar)) {
+        let Some(Ok(mut bar)) = self.bar.as_ref().map(|bar| bar.lock()) else { return };
+        if !bar.visible && bar.since.elapsed() >= SILENCE {
+            bar.bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.visible = true;
+        }
+        change(&bar.bar);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        // A failure on the way leaves a clean line for its message.
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,126 @@
+//! `tet.info/1`: what is in a file.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// What is in a file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Info {
+    /// `tet.info/1`.
+    pub(crate) schema: &'static str,
+    /// The file, as the user wrote it.
+    pub(crate) file: String,
+    /// The container.
+    pub(crate) format: &'static str,
+    /// The container's version.
+    pub(crate) version: u32,
+    /// Bytes of the file.
+    pub(crate) file_len: u64,
+    /// The datasets, in catalog order.
+    pub(crate) datasets: Vec<DatasetInfo>,
+    /// The attributes of the file.
+    pub(crate) attrs: BTreeMap<String, Attr>,
+    /// How the file came to be.
+    pub(crate) history: Vec<HistoryEntry>,
+    /// `verified`, `unchecked`, `unprotected`, ...
+    pub(crate) integrity: &'static str,
+    /// The regions of the file, with `--layout`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) layout: Option<Vec<LayoutEntry>>,
+    /// What should be known about the file.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// One dataset.
+#[derive(Debug, Serialize)]
+pub(crate) struct DatasetInfo {
+    /// Its position in the catalog.
+    pub(crate) index: usize,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its dtype, by NumPy's name.
+    pub(crate) dtype: String,
+    /// Its shape.
+    pub(crate) shape: Vec<u64>,
+    /// Its chunk shape.
+    pub(crate) chunk_shape: Vec<u64>,
+    /// How many chunks cover it.
+    pub(crate) chunk_count: u64,
+    /// How they are stored.
+    pub(crate) codecs: Vec<String>,
+    /// Bytes in the file; null when the chunks cannot be found.
+    pub(crate) stored_len: Option<u64>,
+    /// Bytes of the elements; null when they are past what 64 bits count.
+    pub(crate) decoded_len: Option<u64>,
+    /// The names of its axes, or none.
+    pub(crate) dims: Vec<String>,
+    /// The labels of its axes, by name or number.
+    pub(crate) coords: BTreeMap<String, Vec<String>>,
+    /// Its attributes.
+    pub(crate) attrs: BTreeMap<String, Attr>,
+    /// Whether it can be read.
+    pub(crate) readable: bool,
+    /// Why not.
+    pub(crate) why: Option<String>,
+    /// Its chunks, with `--chunks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunks: Option<Vec<ChunkEntry>>,
+}
+
+/// The value of an attribute: text, or the JSON value it is.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Attr {
+    /// Text.
+    Text(String),
+    /// Any other value, exactly as it stands in the file.
+    Json(Box<RawValue>),
+}
+
+/// One chunk.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChunkEntry {
+    /// Its coordinate in the grid.
+    pub(crate) coord: Vec<u64>,
+    /// Where it starts in the file.
+    pub(crate) offset: u64,
+    /// Bytes in the file.
+    pub(crate) stored_len: u64,
+    /// Bytes after decoding.
+    pub(crate) decoded_len: u64,
+    /// How it is stored.
+    pub(crate) codec: String,
+}
+
+/// One step of the file's history.
+#[derive(Debug, Serialize)]
+pub(crate) struct HistoryEntry {
+    /// What was done.
+    pub(crate) op: String,
+    /// From what.
+    pub(crate) source: String,
+    /// When, in Unix seconds.
+    pub(crate) at: String,
+    /// From which files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) parents: Vec<String>,
+    /// How.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+/// One region of the file.
+#[derive(Debug, Serialize)]
+pub(crate) struct LayoutEntry {
+    /// What it is.
+    pub(crate) region: String,
+    /// Where it starts.
+    pub(crate) offset: u64,
+    /// Bytes of it.
+    pub(crate) len: u64,
+    /// What it holds.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) holds: String,
+}

@@ -1,0 +1,61 @@
+//! `tet.verify/1`: what a check found.
+
+use serde::Serialize;
+
+use crate::exit::Place;
+
+/// What a check of one file found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Verified {
+    /// `tet.verify/1`.
+    pub(crate) schema: &'static str,
+    /// The file, as the user wrote it.
+    pub(crate) file: String,
+    /// Whether there is no error.
+    pub(crate) ok: bool,
+    /// How many findings are errors.
+    pub(crate) errors: u64,
+    /// How many findings are warnings.
+    pub(crate) warnings: u64,
+    /// How closely the file was looked at.
+    pub(crate) level: &'static str,
+    /// Bytes of the file.
+    pub(crate) file_len: u64,
+    /// The findings: errors, warnings and notes.
+    pub(crate) findings: Vec<FindingShape>,
+    /// Findings that are counted and not told.
+    pub(crate) omitted: Vec<OmittedShape>,
+}
+
+/// One finding.
+#[derive(Debug, Serialize)]
+pub(crate) struct FindingShape {
+    /// The rule's id.
+    pub(crate) code: &'static str,
+    /// `error`, `warning` or `note`.
+    pub(crate) severity: &'static str,
+    /// How deep the check looked that found it.
+    pub(crate) level: &'static str,
+    /// One sentence.
+    pub(crate) message: &'static str,
+    /// Where.
+    #[serde(rename = "where")]
+    pub(crate) place: Place,
+    /// What was found.
+    pub(crate) found: u64,
+    /// What was wanted, when that is one number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wanted: Option<u64>,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<&'static str>,
+}
+
+/// Findings that are counted and not told.
+#[derive(Debug, Serialize)]
+pub(crate) struct OmittedShape {
+    /// The rule's id.
+    pub(crate) code: &'static str,
+    /// How many more there are.
+    pub(crate) count: u64,
+}

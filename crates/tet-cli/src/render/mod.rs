@@ -1,0 +1,8 @@
+//! How results look: tables, values, pictures, JSON.
+
+pub(crate) mod heatmap;
+pub(crate) mod json;
+pub(crate) mod layout;
+pub(crate) mod number;
+pub(crate) mod paint;
+pub(crate) mod table;

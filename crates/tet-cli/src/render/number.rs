@@ -1,0 +1,200 @@
+//! One value as text and as JSON: exact, shortest, harmless to other programs.
+
+use std::fmt;
+
+use half::{bf16, f16};
+use serde::{Serialize, Serializer};
+use tet_query::Scalar;
+
+/// One value of any dtype, exactly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Number {
+    /// No value: the mean of nothing.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// Any integer.
+    Int(i128),
+    /// An IEEE half.
+    F16(f16),
+    /// A bfloat16.
+    BF16(bf16),
+    /// A float32.
+    F32(f32),
+    /// A float64.
+    F64(f64),
+    /// A complex64.
+    C64(f32, f32),
+    /// A complex128.
+    C128(f64, f64),
+}
+
+impl From<Scalar> for Number {
+    fn from(scalar: Scalar) -> Self {
+        match scalar {
+            Scalar::Null => Number::Null,
+            Scalar::Bool(value) => Number::Bool(value),
+            Scalar::Int(value) => Number::Int(value),
+            Scalar::Float16(value) => Number::F16(value),
+            Scalar::BFloat16(value) => Number::BF16(value),
+            Scalar::Float32(value) => Number::F32(value),
+            Scalar::Float64(value) => Number::F64(value),
+            Scalar::Complex64(re, im) => Number::C64(re, im),
+            Scalar::Complex128(re, im) => Number::C128(re, im),
+        }
+    }
+}
+
+impl Number {
+    /// The value as a float64, for pictures and layouts; NaN where there is none.
+    #[must_use]
+    pub(crate) fn to_f64(self) -> f64 {
+        match self {
+            Number::Null => f64::NAN,
+            Number::Bool(value) => f64::from(u8::from(value)),
+            #[allow(clippy::cast_precision_loss, reason = "a picture has fewer levels than that")]
+            Number::Int(value) => value as f64,
+            Number::F16(value) => value.to_f64(),
+            Number::BF16(value) => value.to_f64(),
+            Number::F32(value) => value.into(),
+            Number::F64(value) => value,
+            Number::C64(re, im) => f64::from(re).hypot(im.into()),
+            Number::C128(re, im) => re.hypot(im),
+        }
+    }
+
+    /// Whether this is a floating number of one part.
+    #[must_use]
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, Number::F16(_) | Number::BF16(_) | Number::F32(_) | Number::F64(_))
+    }
+
+    /// The fewest digits that read back to the same value of the same dtype, as `1.5` or `1e300`.
+    #[must_use]
+    pub(crate) fn shortest(self) -> String {
+        match self {
+            Number::Null => "null".to_owned(),
+            Number::Bool(value) => value.to_string(),
+            Number::Int(value) => value.to_string(),
+            Number::F16(value) => half_text(value.to_f32(), |near| f16::from_f32(near) == value),
+            Number::BF16(value) => half_text(value.to_f32(), |near| bf16::from_f32(near) == value),
+            Number::F32(value) if value.is_finite() => format!("{value:?}"),
+            Number::F64(value) if value.is_finite() => format!("{value:?}"),
+            Number::F32(value) => non_finite(value.into()).to_owned(),
+            Number::F64(value) => non_finite(value).to_owned(),
+            Number::C64(re, im) => complex(Number::F32(re), Number::F32(im)),
+            Number::C128(re, im) => complex(Number::F64(re), Number::F64(im)),
+        }
+    }
+}
+
+fn complex(re: Number, im: Number) -> String {
+    let (re, im) = (re.shortest(), im.shortest());
+    let sign = if im.starts_with('-') { "" } else { "+" };
+    format!("{re}{sign}{im}j")
+}
+
+fn non_finite(value: f64) -> &'static str {
+    if value.is_nan() {
+        "nan"
+    } else if value > 0.0 {
+        "inf"
+    } else {
+        "-inf"
+    }
+}
+
+/// The shortest text of a 16-bit float: the first precision that reads back to it.
+fn half_text(value: f32, same: impl Fn(f32) -> bool) -> String {
+    if !value.is_finite() {
+        return non_finite(value.into()).to_owned();
+    }
+    let near = (0..=8)
+        .filter_map(|digits| format!("{value:.digits$e}").parse::<f32>().ok())
+        .find(|&near| same(near));
+    format!("{:?}", near.unwrap_or(value))
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.shortest())
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let float = |serializer: S, value: f64| match value {
+            value if value.is_nan() => serializer.serialize_str("NaN"),
+            value if value > 0.0 => serializer.serialize_str("Infinity"),
+            _ => serializer.serialize_str("-Infinity"),
+        };
+        match *self {
+            Number::Null => serializer.serialize_unit(),
+            Number::Bool(value) => serializer.serialize_bool(value),
+            Number::Int(value) => serializer.serialize_i128(value),
+            // A JSON number is read as a float64: this one is the value itself, not near it.
+            _ if self.is_float() && self.to_f64().is_finite() => {
+                serializer.serialize_f64(self.to_f64())
+            }
+            Number::C64(re, im) => [Number::F32(re), Number::F32(im)].serialize(serializer),
+            Number::C128(re, im) => [Number::F64(re), Number::F64(im)].serialize(serializer),
+            _ => float(serializer, self.to_f64()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_prints_the_shortest_text_that_reads_back() {
+        for bits in 0..=u16::MAX {
+            let value = f16::from_bits(bits);
+            let text = Number::F16(value).shortest();
+            let back: f32 = text.parse().expect("a number");
+            let same = f16::from_f32(back);
+            assert!(same == value || (same.is_nan() && value.is_nan()), "{bits:#06x}: {text}");
+            let value = bf16::from_bits(bits);
+            let text = Number::BF16(value).shortest();
+            let same = bf16::from_f32(text.parse().expect("a number"));
+            assert!(same == value || (same.is_nan() && value.is_nan()), "{bits:#06x}: {text}");
+        }
+        assert_eq!(Number::F16(f16::from_f32(0.1)).shortest(), "0.1");
+    }
+
+    #[test]
+    fn numbers_are_exact_in_json() {
+        let cases = [
+            (Number::Int(i128::from(u64::MAX)), "18446744073709551615"),
+            (Number::Int(i128::MIN), "-170141183460469231731687303715884105728"),
+            (Number::F32(0.1), "0.10000000149011612"),
+            (Number::F64(0.1), "0.1"),
+            (Number::F16(f16::from_f32(0.1)), "0.0999755859375"),
+            (Number::F64(f64::NAN), "\"NaN\""),
+            (Number::F32(f32::INFINITY), "\"Infinity\""),
+            (Number::F64(f64::NEG_INFINITY), "\"-Infinity\""),
+            (Number::F64(-0.0), "-0.0"),
+            (Number::Null, "null"),
+            (Number::Bool(true), "true"),
+            (Number::C64(1.5, f32::NAN), "[1.5,\"NaN\"]"),
+        ];
+        for (number, want) in cases {
+            assert_eq!(serde_json::to_string(&number).expect("serializes"), want);
+        }
+    }
+
+    #[test]
+    fn texts_read_back_in_other_programs() {
+        let cases = [
+            (Number::F64(1e300), "1e300"),
+            (Number::F64(2.0), "2.0"),
+            (Number::F64(f64::NAN), "nan"),
+            (Number::F32(f32::NEG_INFINITY), "-inf"),
+            (Number::C128(1.0, -2.5), "1.0-2.5j"),
+        ];
+        for (number, want) in cases {
+            assert_eq!(number.shortest(), want);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Aligned tables without borders: the same text on a terminal and in a pipe.
+
+use comfy_table::{CellAlignment, ContentArrangement, presets};
+
+use super::paint::Paint;
+use crate::escape::Escaped;
+
+/// A table: columns with a name and a side, rows of texts.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<(&'static str, Side)>,
+    rows: Vec<Vec<String>>,
+}
+
+/// The side a column is aligned to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Names and texts.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+impl Table {
+    /// An empty table; a column whose name is empty has no heading.
+    #[must_use]
+    pub(crate) fn new(columns: &[(&'static str, Side)]) -> Table {
+        Table { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row; every text is escaped.
+    pub(crate) fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        let cells = cells.into_iter().map(|cell| Escaped(cell.as_ref()).to_string());
+        self.rows.push(cells.collect());
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The lines, indented by two; columns in which every cell is empty are left out.
+    ///
+    /// With a width long cells wrap inside their column, without one they do not.
+    #[must_use]
+    pub(crate) fn lines(&self, width: Option<usize>, paint: Paint) -> Vec<String> {
+        let used: Vec<usize> = (0..self.columns.len()).filter(|&at| self.is_used(at)).collect();
+        let has_header = used.iter().any(|&at| !self.columns[at].0.is_empty());
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::NOTHING);
+        if has_header {
+            table.set_header(used.iter().map(|&at| self.columns[at].0).collect::<Vec<_>>());
+        }
+        for row in &self.rows {
+            let cell = |&at: &usize| row.get(at).map_or("", String::as_str);
+            table.add_row(used.iter().map(cell).collect::<Vec<_>>());
+        }
+        for (place, &at) in used.iter().enumerate() {
+            let Some(column) = table.column_mut(place) else { continue };
+            column.set_padding((2, 0));
+            column.set_cell_alignment(match self.columns[at].1 {
+                Side::Left => CellAlignment::Left,
+                Side::Right => CellAlignment::Right,
+            });
+        }
+        if let Some(width) = width.and_then(|width| u16::try_from(width).ok()) {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        let mut lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+        if let Some(header) = lines.first_mut().filter(|_| has_header) {
+            let text = std::mem::take(header);
+            *header = paint.faint(text).to_string();
+        }
+        lines
+    }
+
+    fn is_used(&self, at: usize) -> bool {
+        self.rows.iter().any(|row| row.get(at).is_some_and(|cell| !cell.is_empty()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table =
+            Table::new(&[("name", Side::Left), ("size", Side::Right), ("note", Side::Left)]);
+        table.row(["temp", "1", ""]);
+        table.row(["a\u{1b}b", "1000", ""]);
+        table
+    }
+
+    #[test]
+    fn columns_align_and_empty_ones_vanish() {
+        let lines = table().lines(None, Paint::Plain);
+        assert_eq!(lines, ["  name    size", "  temp       1", "  a\\x1bb  1000"]);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let mut table = table();
+        table.row(["a name of many words that must wrap somewhere", "1", ""]);
+        let lines = table.lines(Some(30), Paint::Plain);
+        assert!(lines.iter().all(|line| line.chars().count() <= 30), "{lines:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Sizes in bytes: printed for people, parsed from flags.
+
+use std::fmt;
+
+const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// A number of bytes, printed with three digits and a binary unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut whole = self.0;
+        let mut rest = 0;
+        let mut unit = 0;
+        while whole >= 1024 && unit + 1 < UNITS.len() {
+            rest = whole % 1024;
+            whole /= 1024;
+            unit += 1;
+        }
+        let text = match (unit, whole) {
+            (0, _) | (_, 100..) => format!("{whole} {}", UNITS[unit]),
+            (_, 10..100) => format!("{whole}.{} {}", rest * 10 / 1024, UNITS[unit]),
+            _ => format!("{whole}.{:02} {}", rest * 100 / 1024, UNITS[unit]),
+        };
+        f.pad(&text)
+    }
+}
+
+impl Size {
+    /// The same in as few letters as a table has room for: `61.2K`.
+    #[must_use]
+    pub(crate) fn brief(self) -> String {
+        self.to_string().replace(" B", "").replace("iB", "").replace(' ', "")
+    }
+}
+
+/// Reads `4096`, `64KiB`, `512M` or `1.5 GiB`; `K`, `kB` and `KiB` all mean 1024.
+///
+/// # Errors
+///
+/// A text that is not a number with one of these units, or a size past 2^63.
+pub(crate) fn parse(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is not a size: write 4096, 64KiB, 512MiB or 2GiB");
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let power = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 1,
+        "m" | "mb" | "mib" => 2,
+        "g" | "gb" | "gib" => 3,
+        "t" | "tb" | "tib" => 4,
+        _ => return Err(wrong()),
+    };
+    let scale = 1_u64 << (10 * power);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole: u64 = whole.parse().map_err(|_| wrong())?;
+    let size = whole.checked_mul(scale).filter(|&size| size < 1 << 63).ok_or_else(wrong)?;
+    // Nine digits are more than a byte of a tebibyte needs, and their product fits.
+    if fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let (mut part, mut parts) = (0_u128, 1_u128);
+    for byte in fraction.bytes() {
+        part = part * 10 + u128::from(byte - b'0');
+        parts *= 10;
+    }
+    let rest = u64::try_from(u128::from(scale) * part / parts).map_err(|_| wrong())?;
+    Ok(size + rest)
+}
+
+/// Prints a count with thin grouping, `1,234,567`.
+#[must_use]
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 chunk`, `2 chunks`: a count with its noun.
+#[must_use]
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_print_with_three_digits() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.00 KiB"),
+            (1536, "1.50 KiB"),
+            (10 << 20, "10.0 MiB"),
+            ((100 << 20) + 1, "100 MiB"),
+            (u64::MAX, "15.9 EiB"),
+        ];
+        for (size, want) in cases {
+            assert_eq!(Size(size).to_string(), want);
+        }
+    }
+
+    #[test]
+    fn brief_sizes_keep_the_letter_only() {
+        for (size, want) in [(0, "0"), (1023, "1023"), (1536, "1.50K"), (10 << 20, "10.0M")] {
+            assert_eq!(Size(size).brief(), want);
+        }
+    }
+
+    #[test]
+    fn sizes_parse_with_binary_units() {
+        let cases = [("4096", 4096), ("64KiB", 65536), ("1.5 GiB", 3 << 29), ("2g", 2 << 30)];
+        for (text, want) in cases {
+            assert_eq!(parse(text), Ok(want), "{text}");
+        }
+        for text in ["", "KiB", "-1", "1x", "99999999999TiB", "1.2.3"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped_by_three() {
+        for (count, want) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(count), want);
+        }
+    }
+}

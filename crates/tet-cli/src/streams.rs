@@ -1,0 +1,284 @@
+//! The rim: the three streams and what the world says about them.
+//!
+//! Every reading of the environment happens in [`Streams::process`]; the commands see the answers
+//! only. Tests and embedders build the same value over memory with [`Streams::captured`].
+
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::args::ColorWhen;
+
+/// The width text is made for when the terminal does not say, or when there is none.
+const WIDTH_DEFAULT: usize = 80;
+
+/// Standard input, output and error, and the facts of the world around them.
+pub struct Streams {
+    /// Where a document named `-` is read from.
+    pub input: Box<dyn Read>,
+    /// Results, and nothing else.
+    pub out: Box<dyn Write>,
+    /// Errors, notes and progress.
+    pub err: Box<dyn Write>,
+    /// What the environment says.
+    pub world: World,
+}
+
+impl std::fmt::Debug for Streams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streams").field("world", &self.world).finish_non_exhaustive()
+    }
+}
+
+/// How many colors a stream shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// No colors: plain text.
+    Plain,
+    /// The palette of 256 colors.
+    Indexed,
+    /// 24 bits a color.
+    True,
+}
+
+/// What the environment says, read once.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// Whether standard input is a terminal.
+    pub input_terminal: bool,
+    /// Whether standard output is a terminal.
+    pub out_terminal: bool,
+    /// Whether standard error is a terminal.
+    pub err_terminal: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether standard output would be colored when nobody asks.
+    pub out_color: bool,
+    /// Whether standard error would be colored when nobody asks.
+    pub err_color: bool,
+    /// What colors there are when there are any.
+    pub depth: Depth,
+    /// `SOURCE_DATE_EPOCH`, when it is a number.
+    pub source_date_epoch: Option<u64>,
+    /// Set when the user asked to stop.
+    pub cancel: Arc<AtomicBool>,
+    /// The folder relative paths start from; empty for the working directory.
+    pub base: PathBuf,
+    /// The folder for files nobody named.
+    pub temp_dir: PathBuf,
+    /// Bytes of memory of this machine.
+    pub memory_len: u64,
+}
+
+impl World {
+    /// A world without terminals, colors or environment.
+    #[must_use]
+    pub fn plain() -> World {
+        World {
+            input_terminal: false,
+            out_terminal: false,
+            err_terminal: false,
+            width: WIDTH_DEFAULT,
+            out_color: false,
+            err_color: false,
+            depth: Depth::Indexed,
+            source_date_epoch: None,
+            cancel: Arc::new(AtomicBool::new(false)),
+            base: PathBuf::new(),
+            temp_dir: std::env::temp_dir(),
+            memory_len: 1 << 32,
+        }
+    }
+
+    /// The time written into histories: `SOURCE_DATE_EPOCH`, else now, in Unix seconds.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.source_date_epoch.unwrap_or_else(|| {
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+        })
+    }
+
+    /// A path as the user wrote it, found from the base folder.
+    #[must_use]
+    pub fn at(&self, path: &Path) -> PathBuf {
+        self.base.join(path)
+    }
+
+    /// Whether the user asked to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// The colors of standard output under a `--color` flag.
+    #[must_use]
+    pub fn out_depth(&self, when: ColorWhen) -> Depth {
+        let shown = match when {
+            ColorWhen::Auto => self.out_color,
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+        };
+        if shown { self.depth } else { Depth::Plain }
+    }
+
+    /// Whether standard error is colored under a `--color` flag.
+    #[must_use]
+    pub fn err_is_colored(&self, when: ColorWhen) -> bool {
+        match when {
+            ColorWhen::Auto => self.err_color,
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+        }
+    }
+}
+
+impl Streams {
+    /// The streams and the environment of this process; takes over Ctrl-C.
+    #[must_use]
+    pub fn process() -> Streams {
+        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+        let cancel = Arc::new(AtomicBool::new(false));
+        take_signals(&cancel);
+        let colored = |choice| choice != anstream::ColorChoice::Never;
+        let world = World {
+            input_terminal: stdin.is_terminal(),
+            out_terminal: stdout.is_terminal(),
+            err_terminal: stderr.is_terminal(),
+            width: terminal_width(&stdout),
+            out_color: colored(anstream::AutoStream::choice(&stdout)),
+            err_color: colored(anstream::AutoStream::choice(&stderr)),
+            depth: depth_of(
+                std::env::var_os("COLORTERM").as_deref(),
+                std::env::var_os("TERM").as_deref(),
+            ),
+            source_date_epoch: std::env::var("SOURCE_DATE_EPOCH")
+                .ok()
+                .and_then(|text| text.trim().parse().ok()),
+            cancel,
+            base: PathBuf::new(),
+            temp_dir: std::env::temp_dir(),
+            memory_len: memory_len(),
+        };
+        let out = io::BufWriter::with_capacity(1 << 16, stdout);
+        Streams { input: Box::new(stdin), out: Box::new(out), err: Box::new(stderr), world }
+    }
+
+    /// Streams over memory, in a plain world: what is written can be read back from the sinks.
+    #[must_use]
+    pub fn captured(input: &[u8]) -> (Streams, Sink, Sink) {
+        let (out, err) = (Sink::default(), Sink::default());
+        let streams = Streams {
+            input: Box::new(io::Cursor::new(input.to_vec())),
+            out: Box::new(out.clone()),
+            err: Box::new(err.clone()),
+            world: World::plain(),
+        };
+        (streams, out, err)
+    }
+}
+
+/// A stream in memory; clones share what was written.
+#[derive(Debug, Clone, Default)]
+pub struct Sink(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Sink {
+    /// What was written so far.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.lock().map(|bytes| bytes.clone()).unwrap_or_default()
+    }
+
+    /// What was written so far, as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Ok(mut all) = self.0.lock() {
+            all.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The first Ctrl-C sets the flag, the second one ends the process; a file past its size limit
+/// becomes an error instead of a death.
+fn take_signals(cancel: &Arc<AtomicBool>) {
+    use signal_hook::consts::signal::{SIGINT, SIGXFSZ};
+    // When a handler cannot be set, the default of the system stays: nothing is lost but manners.
+    let _ = signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(cancel));
+    let _ = signal_hook::flag::register(SIGINT, Arc::clone(cancel));
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
+fn terminal_width(stdout: &io::Stdout) -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok());
+    let shown = || rustix::termios::tcgetwinsize(stdout).ok().map(|size| usize::from(size.ws_col));
+    asked.or_else(shown).filter(|&width| width >= 20).unwrap_or(WIDTH_DEFAULT)
+}
+
+#[allow(clippy::useless_conversion, reason = "the number is narrower on other machines")]
+fn memory_len() -> u64 {
+    let facts = rustix::system::sysinfo();
+    u64::from(facts.totalram).saturating_mul(u64::from(facts.mem_unit))
+}
+
+/// What colors the terminal has, by the two variables everybody sets.
+fn depth_of(colorterm: Option<&OsStr>, term: Option<&OsStr>) -> Depth {
+    let has = |value: Option<&OsStr>, word: &str| {
+        value.and_then(OsStr::to_str).is_some_and(|value| value.contains(word))
+    };
+    if has(colorterm, "truecolor") || has(colorterm, "24bit") || has(term, "-direct") {
+        Depth::True
+    } else {
+        Depth::Indexed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_follows_the_terminal() {
+        let cases = [
+            (Some("truecolor"), Some("xterm-256color"), Depth::True),
+            (Some("24bit"), None, Depth::True),
+            (None, Some("xterm-direct"), Depth::True),
+            (None, Some("xterm-256color"), Depth::Indexed),
+            (None, None, Depth::Indexed),
+        ];
+        for (colorterm, term, want) in cases {
+            assert_eq!(depth_of(colorterm.map(OsStr::new), term.map(OsStr::new)), want);
+        }
+    }
+
+    #[test]
+    fn the_flag_wins_over_the_world() {
+        let mut world = World::plain();
+        assert_eq!(world.out_depth(ColorWhen::Auto), Depth::Plain);
+        assert_eq!(world.out_depth(ColorWhen::Always), Depth::Indexed);
+        world.out_color = true;
+        assert_eq!(world.out_depth(ColorWhen::Auto), Depth::Indexed);
+        assert_eq!(world.out_depth(ColorWhen::Never), Depth::Plain);
+    }
+
+    #[test]
+    fn relative_paths_start_from_the_base() {
+        let mut world = World::plain();
+        assert_eq!(world.at(Path::new("a/b.tet")), Path::new("a/b.tet"));
+        world.base = PathBuf::from("/data");
+        assert_eq!(world.at(Path::new("b.tet")), Path::new("/data/b.tet"));
+        assert_eq!(world.at(Path::new("/b.tet")), Path::new("/b.tet"));
+    }
+}

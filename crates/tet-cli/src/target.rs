@@ -1,0 +1,109 @@
+//! `DATASET[slice]`: which dataset is meant, and what part of it.
+
+use tet_query::{Catalog, CatalogLabels, Dataset, Hyperslab, Selection};
+
+use crate::exit::{Failure, Result};
+
+/// A dataset and the part of it that was asked for.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    /// The dataset.
+    pub(crate) dataset: &'a Dataset,
+    /// The part.
+    pub(crate) slab: Hyperslab,
+}
+
+/// Finds what `asked` and `--select` mean in this catalog.
+///
+/// # Errors
+///
+/// No such dataset, no such part of it, or two slices at once.
+pub(crate) fn find<'a>(
+    catalog: &'a Catalog,
+    asked: Option<&str>,
+    select: Option<&str>,
+) -> Result<Target<'a>> {
+    let asked = asked.unwrap_or_default();
+    let (name, bracket) = split(asked, |name| catalog.find(name).is_ok());
+    let dataset = if name.is_empty() { only(catalog)? } else { catalog.find(name)? };
+    let select = match (bracket, select) {
+        (Some(_), Some(_)) => {
+            let text = format!("{asked:?} has a slice already, and --select gives another");
+            return Err(Failure::usage("two-slices", text).hint("give one of them"));
+        }
+        (bracket, select) => bracket.or(select),
+    };
+    let slab = resolve(catalog, dataset, select)?;
+    Ok(Target { dataset, slab })
+}
+
+/// The part of a dataset that a slice in text means; all of it without one.
+///
+/// # Errors
+///
+/// The text is not a slice, or does not fit the dataset.
+pub(crate) fn resolve(
+    catalog: &Catalog,
+    dataset: &Dataset,
+    select: Option<&str>,
+) -> Result<Hyperslab> {
+    let selection = match select {
+        Some(text) => Selection::parse(text).map_err(tet_query::Error::from)?,
+        None => Selection::all(),
+    };
+    let labels = CatalogLabels::new(catalog, dataset);
+    Ok(selection.resolve(dataset, &labels)?)
+}
+
+/// Splits a name from the slice in brackets behind it.
+///
+/// Names may hold brackets themselves, so a split whose name is known wins over one whose is not.
+pub(crate) fn split(asked: &str, is_known: impl Fn(&str) -> bool) -> (&str, Option<&str>) {
+    let inner = asked.trim_end().strip_suffix(']');
+    let Some(inner) = inner.filter(|_| !is_known(asked)) else { return (asked, None) };
+    let splits = || {
+        inner.match_indices('[').map(|(at, _)| {
+            let (name, slice) = inner.split_at(at);
+            (name.trim_end(), slice.strip_prefix('[').unwrap_or(slice))
+        })
+    };
+    let known = splits().find(|(name, _)| is_known(name));
+    known.or_else(|| splits().next()).map_or((asked, None), |(name, slice)| (name, Some(slice)))
+}
+
+/// The dataset of a file that holds one.
+fn only(catalog: &Catalog) -> Result<&Dataset> {
+    match catalog.datasets() {
+        [dataset] => Ok(dataset),
+        datasets => {
+            let text = format!("the file holds {} datasets: name one", datasets.len());
+            let names = datasets.iter().map(|dataset| dataset.name.as_str());
+            Err(Failure::usage("no-dataset-named", text).note(crate::failure::names(names)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_is_split_from_its_name() {
+        let known = ["temp", "a[0]", "a[0][1]", ""];
+        let cases = [
+            ("temp", ("temp", None)),
+            ("temp[0:3, :]", ("temp", Some("0:3, :"))),
+            ("temp [0]", ("temp", Some("0"))),
+            ("a[0]", ("a[0]", None)),
+            ("a[0][1:]", ("a[0]", Some("1:"))),
+            ("tmp[0]", ("tmp", Some("0"))),
+            ("[::2]", ("", Some("::2"))),
+            ("#3[1]", ("#3", Some("1"))),
+            ("x]", ("x]", None)),
+            ("t[time=\"a[b]\"]", ("t", Some("time=\"a[b]\""))),
+        ];
+        for (asked, want) in cases {
+            assert_eq!(split(asked, |name| known.contains(&name)), want, "{asked}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The manual's transcripts, run as they stand in `tests/cmd/`.
+//!
+//! Each transcript runs in a folder of its own that holds the files of [`fixtures`]. With `BLESS=1`
+//! the transcripts are rewritten to what the program says; read the difference in review.
+
+mod fixtures;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn transcripts_hold() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd");
+    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transcripts");
+    let _ = fs::remove_dir_all(&work);
+    fs::create_dir_all(&work).expect("a folder for the transcripts");
+    let transcripts = transcripts_of(&source);
+    assert!(!transcripts.is_empty(), "there are transcripts");
+    for transcript in &transcripts {
+        let name = transcript.file_stem().expect("a name").to_string_lossy().into_owned();
+        fs::copy(transcript, work.join(format!("{name}.md"))).expect("a copy");
+        fixtures::make(&work.join(format!("{name}.in")));
+        // An `.out` folder makes every transcript run in a copy of its files.
+        let out = work.join(format!("{name}.out"));
+        fs::create_dir_all(&out).expect("a folder");
+        fs::write(out.join(".keep"), "").expect("a file");
+    }
+    let bless = std::env::var_os("BLESS").is_some();
+    let cases = trycmd::TestCases::new();
+    cases.case(work.join("*.md"));
+    cases.env("SOURCE_DATE_EPOCH", "1700000000");
+    cases.env("NO_COLOR", "1");
+    let held = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        if bless {
+            overwrite(&cases, &work, &source);
+        } else {
+            cases.run();
+        }
+    }));
+    assert!(held.is_ok(), "run with BLESS=1 to rewrite the transcripts, then read the difference");
+}
+
+fn transcripts_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the transcripts");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    paths.sort();
+    paths
+}
+
+/// Runs the cases in their own process with `TRYCMD=overwrite`, then takes what came of it.
+fn overwrite(cases: &trycmd::TestCases, work: &Path, source: &Path) {
+    if std::env::var_os("TRYCMD").is_some() {
+        cases.run();
+        return;
+    }
+    let this = std::env::current_exe().expect("this program");
+    let status = std::process::Command::new(this)
+        .args(["--exact", "transcripts_hold"])
+        .env("TRYCMD", "overwrite")
+        .status()
+        .expect("runs itself");
+    assert!(status.success());
+    for transcript in transcripts_of(work) {
+        let name = transcript.file_name().expect("a name");
+        fs::copy(&transcript, source.join(name)).expect("a copy");
+    }
+}
