@@ -1,0 +1,50 @@
+//! Kernels on one thread over 4 MiB in memory: every reduction of every element type, and means
+//! along each axis.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use tet_bench::data::{bytes, catalog_of, first, spec};
+use tet_format::DType;
+use tet_io::Source;
+use tet_query::{Axes, Catalog, Execution, Hyperslab, NanPolicy, Op, Reduction};
+
+const BYTE_LEN: u64 = 1 << 22;
+
+fn catalog(dtype: DType) -> Catalog {
+    let rows = BYTE_LEN / dtype.size().expect("whole bytes") / (256 * 256);
+    let shape = [rows, 256, 256];
+    let file = bytes(vec![spec("x", dtype, &shape, &shape)]).expect("a sound file");
+    catalog_of(Source::from_bytes(file)).expect("a sound file")
+}
+
+fn reduce(catalog: &Catalog, reduction: &Reduction) {
+    let dataset = first(catalog).expect("a dataset");
+    let slab = Hyperslab::whole(dataset.shape());
+    let how = Execution { threads: 1, ..Execution::default() };
+    black_box(catalog.reduce(dataset, &slab, reduction, &how)).expect("a value");
+}
+
+fn kernels(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("kernels");
+    group.throughput(Throughput::Bytes(BYTE_LEN));
+    group.sample_size(20);
+    for &dtype in DType::ALL.iter().filter(|dtype| dtype.tet_tag().is_some()) {
+        let catalog = catalog(dtype);
+        for op in [Op::Sum, Op::Mean, Op::Min, Op::Max] {
+            let id = BenchmarkId::new(op.name(), dtype.name());
+            let reduction = Reduction::all(op);
+            group.bench_function(id, |bencher| bencher.iter(|| reduce(&catalog, &reduction)));
+        }
+        for axis in 0..3 {
+            let id = BenchmarkId::new(format!("mean-axis-{axis}"), dtype.name());
+            let (op, axes) = (Op::Mean, Axes::Some(vec![axis]));
+            let reduction = Reduction { op, axes, nan: NanPolicy::Propagate };
+            group.bench_function(id, |bencher| bencher.iter(|| reduce(&catalog, &reduction)));
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, kernels);
+criterion_main!(benches);

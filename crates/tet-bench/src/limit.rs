@@ -1,0 +1,176 @@
+//! What the machine can do: the bare loops the workloads are compared with.
+//!
+//! A limit that is too slow flatters the work, so each comes in several builds and the fastest of
+//! them, tried in the same run, is taken.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+/// Bytes of one step of `read`, and of one task of finely cut limits.
+const STEP_LEN: usize = 1 << 20;
+
+/// How the bytes are shared among threads.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    /// All in one piece, on one thread.
+    One,
+    /// One piece a thread.
+    PerThread,
+    /// Pieces of 1 MiB, as they come.
+    Fine,
+}
+
+impl Cut {
+    const ALL: [Cut; 3] = [Cut::One, Cut::PerThread, Cut::Fine];
+
+    /// The length of a piece; whole cache lines.
+    fn len(self, total: usize) -> usize {
+        let len = match self {
+            Cut::One => total,
+            Cut::PerThread => total.div_ceil(rayon::current_num_threads()),
+            Cut::Fine => STEP_LEN,
+        };
+        len.next_multiple_of(4096).max(4096)
+    }
+}
+
+/// Every byte once, by exclusive or.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan {
+    build: fn(&[u64]) -> u64,
+    cut: Cut,
+}
+
+impl Scan {
+    /// The fastest build for these bytes.
+    #[must_use]
+    pub fn fastest(bytes: &[u8]) -> Self {
+        let builds: [fn(&[u64]) -> u64; 3] = [scan_plain, scan_lanes, scan_wide];
+        let scans = builds.iter().flat_map(|&build| Cut::ALL.map(|cut| Scan { build, cut }));
+        fastest(scans, |scan| scan.run(bytes))
+    }
+
+    /// Looks at every whole word of the bytes.
+    pub fn run(&self, bytes: &[u8]) {
+        let all: u64 = bytes
+            .par_chunks(self.cut.len(bytes.len()))
+            .map(|piece| (self.build)(bytemuck::pod_align_to::<u8, u64>(piece).1))
+            .reduce(|| 0, |a, b| a ^ b);
+        black_box(all);
+    }
+}
+
+fn scan_plain(words: &[u64]) -> u64 {
+    words.iter().fold(0, |all, word| all ^ word)
+}
+
+fn scan_lanes(words: &[u64]) -> u64 {
+    scan_by::<8>(words)
+}
+
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx+avx2"))]
+fn scan_wide(words: &[u64]) -> u64 {
+    scan_by::<32>(words)
+}
+
+#[inline(always)]
+fn scan_by<const N: usize>(words: &[u64]) -> u64 {
+    let mut lanes = [0; N];
+    let (rows, tail) = words.as_chunks::<N>();
+    for row in rows {
+        for i in 0..N {
+            lanes[i] ^= row[i];
+        }
+    }
+    lanes.iter().chain(tail).fold(0, |all, word| all ^ word)
+}
+
+/// `memcpy` into a buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy {
+    cut: Cut,
+}
+
+impl Copy {
+    /// The fastest way for these bytes.
+    #[must_use]
+    pub fn fastest(from: &[u8], to: &mut [u8]) -> Self {
+        fastest(Cut::ALL.map(|cut| Copy { cut }).into_iter(), |copy| copy.run(from, to))
+    }
+
+    /// Copies all bytes; both are equally long.
+    pub fn run(&self, from: &[u8], to: &mut [u8]) {
+        let len = self.cut.len(from.len());
+        let pairs = to.par_chunks_mut(len).zip(from.par_chunks(len));
+        pairs.for_each(|(to, from)| to.copy_from_slice(from));
+        black_box(to);
+    }
+}
+
+/// The fastest of some builds, each tried five times.
+fn fastest<T: std::marker::Copy>(builds: impl Iterator<Item = T>, mut run: impl FnMut(&T)) -> T {
+    let timed = builds.map(|build| {
+        let tries = (0..5).map(|_| {
+            let start = Instant::now();
+            run(&build);
+            start.elapsed()
+        });
+        (tries.min(), build)
+    });
+    timed.min_by_key(|(time, _)| *time).expect("there are builds").1
+}
+
+/// Positioned reads of 1 MiB, each thread into its own reused buffer.
+///
+/// # Errors
+///
+/// Returns an error when the file cannot be read.
+pub fn read(file: &File, len: u64) -> Result<()> {
+    let steps = len / STEP_LEN as u64;
+    (0..steps).into_par_iter().try_for_each_init(
+        || vec![0; STEP_LEN],
+        |buffer, step| file.read_exact_at(buffer, step * STEP_LEN as u64),
+    )?;
+    Ok(())
+}
+
+/// A plain write of `bytes`, `times` times over, to a new file, then fsync.
+///
+/// # Errors
+///
+/// Returns an error when the file cannot be written.
+pub fn write(path: &Path, bytes: &[u8], times: usize) -> Result<()> {
+    let mut file = File::create(path).with_context(|| path.display().to_string())?;
+    for _ in 0..times {
+        file.write_all(bytes)?;
+    }
+    file.sync_all()?;
+    Ok(())
+}
+
+/// zstd over the same chunks at the same level, a reused context a thread, output thrown away.
+pub fn compress(chunks: &[&[u8]], level: i32) {
+    let room = chunks.iter().map(|chunk| zstd_safe::compress_bound(chunk.len())).max();
+    let state = || {
+        let mut context = zstd_safe::CCtx::create();
+        for parameter in [
+            zstd_safe::CParameter::CompressionLevel(level),
+            zstd_safe::CParameter::ChecksumFlag(true),
+        ] {
+            context.set_parameter(parameter).expect("zstd knows its parameters");
+        }
+        (context, vec![0_u8; room.unwrap_or(0)])
+    };
+    chunks.par_iter().for_each_init(state, |(context, out), chunk| {
+        let len = context.compress2(&mut out[..], chunk).expect("there is room for any chunk");
+        black_box(&out[..len]);
+    });
+}

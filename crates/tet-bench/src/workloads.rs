@@ -1,0 +1,87 @@
+//! The workloads of `docs/performance.md`, by group.
+
+mod memory;
+mod open;
+mod read;
+mod reduce;
+mod write;
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use tet_query::{Axis, AxisSlice, Execution, Hyperslab};
+
+use crate::data::Folder;
+use crate::report::Row;
+
+pub use self::memory::child;
+
+/// The first argument of a child of this program.
+pub const CHILD: &str = "--child";
+
+/// What a group measures with.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Where the files are.
+    pub folder: &'a Folder,
+    /// How many rounds count.
+    pub rounds: usize,
+}
+
+/// Workloads that are measured together.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// The name in `docs/performance.md`.
+    pub id: &'static str,
+    /// Measures them.
+    pub measure: fn(Run<'_>) -> Result<Vec<Row>>,
+}
+
+const GROUPS: &[Group] = &[
+    Group { id: "R1", measure: reduce::whole },
+    Group { id: "R3", measure: reduce::axes },
+    Group { id: "S1", measure: read::slabs },
+    Group { id: "S2", measure: read::tiles },
+    Group { id: "S3", measure: open::window },
+    Group { id: "S4", measure: open::points },
+    Group { id: "P1", measure: open::plans },
+    Group { id: "P2", measure: open::runs },
+    Group { id: "O1", measure: open::opens },
+    Group { id: "W1", measure: write::raw },
+    Group { id: "W2", measure: write::compressed },
+    Group { id: "W3", measure: memory::writing },
+    Group { id: "M1", measure: memory::reducing },
+];
+
+/// The group of this name, those whose names start with it, or all.
+///
+/// # Errors
+///
+/// Returns an error when there is none.
+pub fn groups(name: Option<&str>) -> Result<Vec<Group>> {
+    let prefix = name.unwrap_or_default().to_ascii_uppercase();
+    let found: Vec<Group> =
+        GROUPS.iter().copied().filter(|group| group.id.starts_with(&prefix)).collect();
+    if found.is_empty() {
+        let known: Vec<&str> = GROUPS.iter().map(|group| group.id).collect();
+        bail!("no group {prefix}; there are {}", known.join(", "));
+    }
+    Ok(found)
+}
+
+/// All threads, defaults else.
+fn all_threads() -> Execution {
+    Execution { result_max: 1 << 34, ..Execution::default() }
+}
+
+/// A slab out of start, stop and step of each axis.
+fn slab(slices: &[(u64, u64, u64)], shape: &[u64]) -> Result<Hyperslab> {
+    let slice = |&(start, stop, step)| AxisSlice { start, stop, step, axis: Axis::Kept };
+    let slab = Hyperslab::new(slices.iter().map(slice).collect(), shape);
+    slab.ok_or_else(|| anyhow::anyhow!("the slab does not fit"))
+}
+
+/// The length of a file.
+fn file_len(path: &Path) -> Result<u64> {
+    Ok(std::fs::metadata(path)?.len())
+}

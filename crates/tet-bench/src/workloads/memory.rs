@@ -1,0 +1,126 @@
+//! W3 and M1: how much memory of its own a process takes, watched from inside a child process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tet_file::CodecChoice;
+use tet_format::DType;
+use tet_query::{Hyperslab, Op, Reduction};
+
+use super::{CHILD, Run, all_threads};
+use crate::data::{self, Io};
+use crate::measure::Rounds;
+use crate::report::{Figure, Row};
+
+/// What W3 writes, in chunks of 4 MiB.
+const WRITE_SHAPE: [u64; 2] = [256, 1 << 20];
+const WRITE_CHUNK: [u64; 2] = [1, 1 << 20];
+/// Address space beside the map: libraries, stacks and arenas of two threads.
+const ADDRESS_KIB: u64 = 512 * 1024;
+
+/// The anonymous memory of this process in KiB.
+fn anonymous_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"));
+    let value = line.and_then(|line| line.split_whitespace().nth(1));
+    value.and_then(|kib| kib.parse().ok()).unwrap_or(0)
+}
+
+/// The most anonymous memory, over that at the start, while `work` runs; in KiB.
+fn watched(work: impl FnOnce() -> Result<()>) -> Result<u64> {
+    let before = anonymous_kib();
+    let done = AtomicBool::new(false);
+    let most = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut most = 0;
+            while !done.load(Ordering::Acquire) {
+                most = most.max(anonymous_kib());
+                std::thread::sleep(Duration::from_micros(500));
+            }
+            most
+        });
+        let outcome = work();
+        done.store(true, Ordering::Release);
+        let most = watcher.join().unwrap_or(0);
+        outcome.map(|()| most)
+    })?;
+    Ok(most.saturating_sub(before))
+}
+
+/// Runs in the child: one work, then its memory through `say`.
+///
+/// # Errors
+///
+/// Returns the work's error, or one about unknown arguments.
+pub fn child(args: &[String], say: impl FnOnce(&str)) -> Result<()> {
+    let [work, path] = args else { bail!("a child takes a work and a path") };
+    let path = Path::new(path);
+    let kib = watched(|| match work.as_str() {
+        "reduce-mapped" => reduce(path, Io::Mapped),
+        "reduce-pread" => reduce(path, Io::Pread),
+        "write-raw" => write(path, CodecChoice::Raw),
+        "write-zstd" => write(path, CodecChoice::Zstd { level: 1 }),
+        other => bail!("unknown work {other}"),
+    })?;
+    say(&kib.to_string());
+    Ok(())
+}
+
+fn reduce(path: &Path, io: Io) -> Result<()> {
+    let catalog = data::catalog(path, io)?;
+    let dataset = data::first(&catalog)?;
+    for op in [Op::Sum, Op::Mean, Op::Min, Op::Max] {
+        let slab = Hyperslab::whole(dataset.shape());
+        catalog.reduce(dataset, &slab, &Reduction::all(op), &all_threads())?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, codec: CodecChoice) -> Result<()> {
+    let spec = data::spec("x", DType::Float32, &WRITE_SHAPE, &WRITE_CHUNK);
+    data::write(path, vec![spec], &data::replacing(codec))
+}
+
+/// Starts a child under a limit of its address space, in KiB, and gives its memory in MiB.
+fn spawn(work: &str, path: &Path, address_kib: u64) -> Result<Rounds> {
+    let this = std::env::current_exe()?;
+    let script = format!("ulimit -v {address_kib} && exec \"$@\"");
+    let output = Command::new("sh")
+        .args(["-c", &script, "sh"])
+        .arg(this)
+        .args([CHILD, work])
+        .arg(path)
+        .output()
+        .context("sh")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let kib: f64 = said.trim().parse().with_context(|| format!("{work} said: {}", said.trim()))?;
+    Ok(Rounds::once(kib / 1024.0))
+}
+
+/// M1: reductions of a 2 GiB file.
+pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
+    let path = run.folder.large()?;
+    let map_kib = super::file_len(&path)?.div_ceil(1024);
+    let mapped = spawn("reduce-mapped", &path, ADDRESS_KIB + map_kib)?;
+    let pread = spawn("reduce-pread", &path, ADDRESS_KIB)?;
+    let row = |work, rounds| Row::new("M1", work, "", Figure::Mebibytes, rounds, 64.0);
+    Ok(vec![row("reductions of 2 GiB, mapped", mapped), row("reductions of 2 GiB, pread", pread)])
+}
+
+/// W3: writing 1 GiB.
+pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
+    let path: PathBuf = run.folder.scratch("w3.tet");
+    let chunk_mib = (WRITE_CHUNK[1] * 4) as f64 / f64::from(1 << 20);
+    let target = 64.0 + chunk_mib * rayon::current_num_threads() as f64;
+    let mut rows = Vec::new();
+    for (work, name) in [("write-raw", "raw"), ("write-zstd", "zstd")] {
+        let rounds = spawn(work, &path, ADDRESS_KIB);
+        let _ = std::fs::remove_file(&path);
+        let work = format!("writing 1 GiB, {name}");
+        rows.push(Row::new("W3", work, "", Figure::Mebibytes, rounds?, target));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,111 @@
+//! R1, reductions of everything, and R3, means along axes.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tet_format::DType;
+use tet_query::{Axes, Catalog, Hyperslab, NanPolicy, Op, Reduction};
+
+use super::{Run, all_threads, file_len};
+use crate::data::{self, Io, SHAPE, SLAB, TILED};
+use crate::limit::{self, Scan};
+use crate::measure::paired;
+use crate::report::{Figure, Row};
+
+const DTYPES: [DType; 4] = [DType::Float32, DType::Int16, DType::Int64, DType::Float64];
+/// `count` reads nothing and is measured apart.
+const OPS: [Op; 4] = [Op::Sum, Op::Mean, Op::Min, Op::Max];
+
+fn reduce(catalog: &Catalog, reduction: &Reduction) -> Result<()> {
+    let dataset = data::first(catalog)?;
+    let slab = Hyperslab::whole(&SHAPE);
+    black_box(catalog.reduce(dataset, &slab, reduction, &all_threads())?);
+    Ok(())
+}
+
+/// R1: all reductions over all elements, slab and tiled, on kept and fresh maps and by reads.
+pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for dtype in DTYPES {
+        for (layout, chunk_shape) in [("slab", SLAB), ("tiled", TILED)] {
+            let path = run.folder.array(dtype, layout, chunk_shape)?;
+            let name = format!("{} {layout}", dtype.name());
+            rows.extend(kept(run, &path, &name)?);
+            if dtype == DType::Float32 {
+                rows.extend(fresh(run, &path, &name)?);
+                rows.extend(by_reads(run, &path, &name)?);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn kept(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+    let catalog = data::catalog(path, Io::Mapped)?;
+    let view = catalog.source().view().context("the lease was broken")?;
+    let scan = Scan::fastest(&view);
+    let row = |op: Op| {
+        let reduction = Reduction::all(op);
+        let limit = || {
+            scan.run(&view);
+            Ok(())
+        };
+        let rounds = paired(run.rounds, limit, || reduce(&catalog, &reduction))?;
+        let work = format!("{} of {name}, kept map", op.name());
+        Ok(Row::new("R1", work, "scan", Figure::Ratio, rounds, 0.85))
+    };
+    OPS.into_iter().map(row).collect()
+}
+
+fn fresh(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+    let scan = Scan::fastest(&data::source(path, Io::Mapped)?.view().context("no view")?);
+    let row = |op: Op| {
+        let reduction = Reduction::all(op);
+        let limit = || {
+            let source = data::source(path, Io::Mapped)?;
+            scan.run(&source.view().context("the lease was broken")?);
+            Ok(())
+        };
+        let work = || reduce(&data::catalog(path, Io::Mapped)?, &reduction);
+        let rounds = paired(run.rounds, limit, work)?;
+        let work = format!("{} of {name}, fresh map", op.name());
+        Ok(Row::new("R1", work, "scan", Figure::Ratio, rounds, 0.65))
+    };
+    [Op::Sum, Op::Min].into_iter().map(row).collect()
+}
+
+fn by_reads(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+    let catalog = data::catalog(path, Io::Pread)?;
+    let file = std::fs::File::open(path)?;
+    let len = file_len(path)?;
+    let row = |op: Op| {
+        let reduction = Reduction::all(op);
+        let work = || reduce(&catalog, &reduction);
+        let rounds = paired(run.rounds, || limit::read(&file, len), work)?;
+        let work = format!("{} of {name}, pread", op.name());
+        Ok(Row::new("R1", work, "read", Figure::Ratio, rounds, 0.75))
+    };
+    [Op::Sum, Op::Min].into_iter().map(row).collect()
+}
+
+/// R3: the mean along each axis and each two axes.
+pub(super) fn axes(run: Run<'_>) -> Result<Vec<Row>> {
+    let path = run.folder.array(DType::Float32, "tiled", TILED)?;
+    let catalog = data::catalog(&path, Io::Mapped)?;
+    let view = catalog.source().view().context("the lease was broken")?;
+    let scan = Scan::fastest(&view);
+    let sets: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];
+    let row = |axes: &[usize]| {
+        let folded = Axes::Some(axes.to_vec());
+        let reduction = Reduction { op: Op::Mean, axes: folded, nan: NanPolicy::Propagate };
+        let limit = || {
+            scan.run(&view);
+            Ok(())
+        };
+        let rounds = paired(run.rounds, limit, || reduce(&catalog, &reduction))?;
+        let work = format!("mean of float32 tiled along {axes:?}");
+        Ok(Row::new("R3", work, "scan", Figure::Ratio, rounds, 0.6))
+    };
+    sets.into_iter().map(row).collect()
+}

@@ -1,0 +1,38 @@
+//! What the suites share: files assembled by hand from `docs/format.md`, and the lists of cases.
+//!
+//! ```text
+//! ask        opening and reading in a line, and the rule behind an error
+//! assemble   a sheet of datasets -> bytes, with the place of every structure marked
+//! frame      zstd frames written by hand
+//! case       what a case is: bytes, and what must become of them
+//! accept     files that open, with the values they hold
+//! reject     files that break one rule at one byte, each with a twin that does not
+//! zoo        hostile files: small bytes, large claims
+//! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
+//! values     seeded bytes for every element type
+//! meter      a source that counts what is read
+//! ```
+//!
+//! Nothing here uses the project's writer, so that a mistake cannot agree with itself.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    reason = "a library of tests: a panic is a failed test"
+)]
+
+pub mod accept;
+pub mod ask;
+pub mod assemble;
+pub mod case;
+pub mod frame;
+pub mod meter;
+pub mod npy;
+pub mod reject;
+pub mod values;
+pub mod zoo;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct ReadmeDoctests;

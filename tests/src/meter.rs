@@ -1,0 +1,89 @@
+//! A source that counts what is read from it, and one that is mostly nothing.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tet_io::ReadAt;
+
+/// Counts the bytes and the calls that pass through.
+#[derive(Debug)]
+pub struct Meter<R> {
+    inner: R,
+    read_len: AtomicU64,
+    read_count: AtomicU64,
+}
+
+impl<R: ReadAt> Meter<R> {
+    /// A meter at zero.
+    pub fn new(inner: R) -> Self {
+        Self { inner, read_len: AtomicU64::new(0), read_count: AtomicU64::new(0) }
+    }
+
+    /// Bytes read since the last `reset`.
+    pub fn read_len(&self) -> u64 {
+        self.read_len.load(Ordering::SeqCst)
+    }
+
+    /// Reads since the last `reset`.
+    pub fn read_count(&self) -> u64 {
+        self.read_count.load(Ordering::SeqCst)
+    }
+
+    /// Back to zero.
+    pub fn reset(&self) {
+        self.read_len.store(0, Ordering::SeqCst);
+        self.read_count.store(0, Ordering::SeqCst);
+    }
+}
+
+impl<R: ReadAt> ReadAt for Meter<R> {
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.read_len.fetch_add(out.len() as u64, Ordering::SeqCst);
+        self.read_count.fetch_add(1, Ordering::SeqCst);
+        self.inner.read_exact_at(offset, out)
+    }
+}
+
+/// A long source whose first bytes are given and whose other bytes follow from their offset.
+///
+/// The byte at offset `o` past the head is the low byte of `o / 4 * 2654435761 >> (o % 4 * 8)`:
+/// any stretch can be made without the others.
+#[derive(Clone, Debug)]
+pub struct Synthetic {
+    /// The bytes that are given.
+    pub head: Vec<u8>,
+    /// The whole length.
+    pub len: u64,
+}
+
+impl Synthetic {
+    /// The byte at `offset`, past the head.
+    #[must_use]
+    pub fn byte(offset: u64) -> u8 {
+        let word = (offset / 4).wrapping_mul(2_654_435_761);
+        (word >> (offset % 4 * 8)) as u8
+    }
+}
+
+impl ReadAt for Synthetic {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        if offset.checked_add(out.len() as u64).is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        for (at, byte) in (offset..).zip(out) {
+            *byte = match usize::try_from(at).ok().and_then(|at| self.head.get(at)) {
+                Some(&given) => given,
+                None => Self::byte(at),
+            };
+        }
+        Ok(())
+    }
+}

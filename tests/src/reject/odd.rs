@@ -1,0 +1,91 @@
+//! Files that break no rule, but that no careful writer makes: readers take them, `verify` warns.
+
+use tet_format::NoteCode;
+
+use crate::accept::square;
+use crate::assemble::{Dataset, Sheet, put};
+use crate::case::Odd;
+
+/// The odd files, one for each note.
+#[must_use]
+pub fn cases() -> Vec<Odd> {
+    [fields(), names(), payloads()].concat()
+}
+
+fn odd(name: &'static str, bytes: Vec<u8>, code: NoteCode, at: u64) -> Odd {
+    Odd { name, bytes, code, at }
+}
+
+fn fields() -> Vec<Odd> {
+    let one = Sheet::of(&[square()]).assemble();
+    let record = one.marks.records[0];
+    let (index, row) = (one.marks.index, one.marks.rows[0]);
+    let tailed = Sheet::of(&[square()]).footer("{}").assemble();
+    vec![
+        odd("flag bit 1", one.with_u32(12, 2), NoteCode::UnknownFlags, 12),
+        odd(
+            "a tail without its flag",
+            tailed.with_u32(12, 0),
+            NoteCode::UndeclaredTail,
+            tailed.marks.tail,
+        ),
+        odd(
+            "a record's reserved field",
+            one.with_u32(record + 12, 1),
+            NoteCode::RecordReserved,
+            record + 12,
+        ),
+        odd(
+            "padding after a name",
+            one.with(record + 23, &[1]),
+            NoteCode::NamePadding,
+            record + 23,
+        ),
+        odd(
+            "a reserved field of the index",
+            one.with_u64(index + 24, 1),
+            NoteCode::IndexReserved,
+            index + 24,
+        ),
+        odd(
+            "a reserved short of the index",
+            one.with(index + 18, &[1]),
+            NoteCode::IndexReserved,
+            index + 18,
+        ),
+        odd("a row's reserved field", one.with_u32(row + 100, 1), NoteCode::RowReserved, row + 100),
+        odd("a slot past the rank", one.with_u64(row + 24, 1), NoteCode::RowSlots, row + 24),
+    ]
+}
+
+fn names() -> Vec<Odd> {
+    let named =
+        |name: &str| Sheet::of(&[Dataset { name: name.into(), ..square() }]).assemble().bytes;
+    let twice = Sheet::of(&[square(), square()]).assemble();
+    let none = Sheet::of(&[Dataset::new("none", 1, 4, &[0])]).assemble();
+    vec![
+        odd("no name", named(""), NoteCode::NameEmpty, 56),
+        odd("one name twice", twice.bytes, NoteCode::NameTwice, twice.marks.records[1] + 16),
+        odd("an escape in a name", named("a\u{1b}[31m"), NoteCode::NameUnprintable, 56),
+        odd("a name that turns the line", named("a\u{202e}b"), NoteCode::NameUnprintable, 56),
+        odd("a name that climbs", named("../a"), NoteCode::NamePath, 56),
+        odd("a name from the root", named("/a"), NoteCode::NamePath, 56),
+        odd("an extent of zero", none.bytes, NoteCode::ExtentZero, none.marks.records[0] + 24),
+    ]
+}
+
+fn payloads() -> Vec<Odd> {
+    let halves = Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 4]);
+    let file = Sheet::of(std::slice::from_ref(&halves)).assemble();
+    let backwards = Sheet { row_order: vec![1, 0], ..Sheet::of(&[halves]) }.assemble();
+    let shared = file.with_u64(file.marks.rows[1] + 72, file.marks.payloads[0].0);
+    let mut shared = shared;
+    shared.truncate(usize::try_from(file.marks.payloads[1].0).unwrap());
+    let gap = Sheet { gap_len: 3, ..Sheet::of(&[square()]) }.assemble();
+    let hidden = put(&gap.bytes, gap.marks.payloads[0].0 - 2, b"x");
+    vec![
+        odd("rows in another order", backwards.bytes, NoteCode::RowOrder, backwards.marks.rows[1]),
+        odd("one payload of two rows", shared, NoteCode::PayloadShared, file.marks.rows[1] + 72),
+        odd("bytes in a gap", hidden, NoteCode::BytesUnused, gap.marks.payloads[0].0 - 2),
+    ]
+}

@@ -1,0 +1,111 @@
+//! Documents that follow from the code: `docs/cli.md`, the man pages, the rule table.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use tet_format::{NoteCode, Rule};
+
+use crate::run;
+
+/// What stands before the generated part of `docs/cli.md`.
+const CLI_HEAD: &str = include_str!("../cli_head.md");
+
+/// What to do with what differs.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Fail when docs/cli.md is not what the command says of itself
+    #[arg(long)]
+    check: bool,
+}
+
+/// Writes or compares the documents.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.check {
+        return check();
+    }
+    let root = run::root();
+    std::fs::write(root.join("docs/cli.md"), cli()?)?;
+    let man = run::target().join("man");
+    std::fs::create_dir_all(&man)?;
+    clap_mangen::generate_to(tet_cli::command(), &man)?;
+    println!("docs/cli.md written, man pages in {}", man.display());
+    rules(&std::fs::read_to_string(root.join("docs/format.md"))?)
+}
+
+/// Compares the documents with the code.
+pub(crate) fn check() -> Result<()> {
+    let root = run::root();
+    let read = |name: &str| read(root, name);
+    ensure!(read("docs/cli.md")? == cli()?, "docs/cli.md is old: run `cargo xtask docs`");
+    rules(&read("docs/format.md")?)
+}
+
+fn read(root: &Path, name: &str) -> Result<String> {
+    std::fs::read_to_string(root.join(name)).with_context(|| format!("{name} is not there"))
+}
+
+/// Every rule of the code is a row of `docs/format.md`, and the other way round.
+fn rules(format: &str) -> Result<()> {
+    let rows: Vec<(&str, &str)> = format.lines().filter_map(rule_row).collect();
+    for rule in Rule::ALL {
+        let text = rows.iter().find(|(id, _)| *id == rule.id()).map(|(_, text)| *text);
+        ensure!(
+            text == Some(rule.text()),
+            "docs/format.md has {text:?} for {}, the code says {:?}",
+            rule.id(),
+            rule.text()
+        );
+    }
+    for (id, _) in &rows {
+        let known = Rule::ALL.iter().any(|rule| rule.id() == *id);
+        ensure!(known, "docs/format.md has a rule {id} that the code has not");
+    }
+    ensure!(rows.len() == Rule::ALL.len(), "docs/format.md states a rule twice");
+    let notes: Vec<String> =
+        NoteCode::ALL.iter().map(|note| format!("- {}: {}.", note.id(), note.text())).collect();
+    let listed: Vec<&str> = format.lines().filter(|line| line.starts_with("- TET-N")).collect();
+    ensure!(listed == notes, "docs/format.md lists {listed:#?}, the code {notes:#?}");
+    Ok(())
+}
+
+/// The id and the text in a row such as `| TET-S1 | the first four bytes are TETR | ... |`.
+fn rule_row(line: &str) -> Option<(&str, &str)> {
+    let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
+    let id = cells.next()?.trim_matches('`');
+    id.starts_with("TET-").then_some((id, cells.next()?))
+}
+
+/// The text of `docs/cli.md`.
+fn cli() -> Result<String> {
+    let mut out = CLI_HEAD.to_owned();
+    let mut command = tet_cli::command().term_width(100);
+    command.build();
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|verb| verb.get_name().to_owned())
+        .filter(|name| name != "help")
+        .collect();
+    for name in names {
+        let verb = command.find_subcommand_mut(&name).context("a verb has gone")?;
+        let help = verb.render_long_help().to_string();
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        out.push_str(&format!(
+            "\n## tet {name}\n\n```text\n{}\n```\n",
+            lines.join("\n").trim_end()
+        ));
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_rows_are_read() {
+        assert_eq!(rule_row("| `TET-S1` | a magic | at 0 |"), Some(("TET-S1", "a magic")));
+        assert_eq!(rule_row("| TET-D2 | a name |"), Some(("TET-D2", "a name")));
+        assert_eq!(rule_row("| offset | size |"), None);
+        assert_eq!(rule_row("TET-S1"), None);
+    }
+}
