@@ -241,32 +241,15 @@ impl NanCounts {
 }
 
 /// The best key of a block, or `None` when there is a NaN.
-fn best<T: Ordered, E: End>(block: &[T]) -> Option<T::Key> {
-    // A register holds so many; what is picked does not depend on it.
-    match size_of::<T>() {
-        1 | 2 => best_of_lanes::<T, E, 64>(block),
-        4 => best_of_lanes::<T, E, 32>(block),
-        _ => best_of_lanes::<T, E, 16>(block),
-    }
-}
-
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn best_of_lanes<T: Ordered, E: End, const N: usize>(block: &[T]) -> Option<T::Key> {
-    let mut keys = [E::worst::<T>(); N];
-    let mut nans = [T::ZERO; N];
-    let (rows, tail) = block.as_chunks::<N>();
-    for row in rows {
-        for i in 0..N {
-            keys[i] = E::pick(keys[i], row[i].key());
-            nans[i] = nans[i] | row[i].nan_mask();
-        }
+fn best<T: Ordered, E: End>(block: &[T]) -> Option<T::Key> {
+    let mut key = E::worst::<T>();
+    let mut nan = T::ZERO;
+    for element in block {
+        key = E::pick(key, element.key());
+        nan = nan | element.nan_mask();
     }
-    for (i, element) in tail.iter().enumerate() {
-        keys[i] = E::pick(keys[i], element.key());
-        nans[i] = nans[i] | element.nan_mask();
-    }
-    let nan = nans.into_iter().fold(T::ZERO, BitOr::bitor);
-    (nan == T::ZERO).then(|| keys.into_iter().fold(E::worst::<T>(), E::pick))
+    (nan == T::ZERO).then_some(key)
 }
 
 /// The best key of a block without its NaN, and how many those are.
