@@ -157,6 +157,14 @@ pub fn write(path: &Path, bytes: &[u8], times: usize) -> Result<()> {
 }
 
 /// zstd over the same chunks at the same level, a reused context a thread, output thrown away.
+///
+/// # Panics
+///
+/// Panics when zstd refuses its own parameters.
+///
+/// # Panics
+///
+/// Panics when zstd refuses its own parameters.
 pub fn compress(chunks: &[&[u8]], level: i32) {
     let room = chunks.iter().map(|chunk| zstd_safe::compress_bound(chunk.len())).max();
     let state = || {

@@ -315,7 +315,6 @@ impl Stream<'_> {
         let is_first = batch.decoded.is_empty();
         let out = if is_first { &mut batch.decoded } else { &mut batch.scratch };
         out.clear();
-        out.reserve(usize::try_from(wanted).unwrap_or(0));
         (self.fill)(chunk, out).map_err(|source| {
             let coord = self.coord.clone();
             Error::Fill { dataset, coord, source }

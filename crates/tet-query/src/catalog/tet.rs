@@ -3,12 +3,13 @@
 //! The usual writers store the rows of a dataset row-major, so that the row of a chunk is found by
 //! addition and proved by its coordinate. Where that proof fails, all rows are sorted once.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use tet_codec::Decode;
 use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
-use tet_format::{Codec, Grid, Strict};
+use tet_format::{Codec, Strict};
 
 use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ const ROW_GAP_MAX: u64 = 32;
 /// Lays the catalog over an open file.
 pub(super) fn catalog(file: TetFile) -> Catalog {
     let source = file.source().clone();
-    let file = Arc::new(Opened { file, sorted: Mutex::new(None) });
+    let file = Arc::new(Opened { file, codecs: codecs(), sorted: Mutex::new(None) });
     let entries = file.file.datasets();
     let datasets = entries.iter().enumerate().map(|(id, entry)| dataset(&file, id, entry));
     Catalog::new(source, "tet", datasets.collect())
@@ -48,7 +49,7 @@ fn dataset(file: &Arc<Opened>, id: usize, entry: &DatasetEntry) -> Dataset {
         coords: coords.collect(),
         attrs: attrs.map(|(key, value)| (key.clone(), attr_text(value))).collect(),
         fault,
-        chunks: Arc::new(TetChunks::new(Arc::clone(file), id, entry)),
+        chunks: Arc::new(TetChunks { file: Arc::clone(file), id }),
     }
 }
 
@@ -62,6 +63,7 @@ fn attr_text(value: &AttrValue) -> AttrText {
 /// What the datasets of one file share.
 struct Opened {
     file: TetFile,
+    codecs: Vec<Arc<dyn Decode>>,
     /// Dataset, chunk and row number of all rows that name a chunk, sorted; made when the rows are
     /// found not to be where their order says.
     sorted: Mutex<Option<Arc<Vec<[u64; 3]>>>>,
@@ -96,57 +98,40 @@ impl Opened {
 /// The chunks of one dataset.
 struct TetChunks {
     file: Arc<Opened>,
-    id: u64,
-    name: String,
-    grid: Grid,
-    element_size: Option<u64>,
-    record_at: u64,
-    first_row: u64,
-    order: RowOrder,
-    codecs: Vec<Arc<dyn Decode>>,
+    id: usize,
 }
 
 impl TetChunks {
-    fn new(file: Arc<Opened>, id: usize, entry: &DatasetEntry) -> TetChunks {
-        TetChunks {
-            file,
-            id: id as u64,
-            name: entry.name.clone(),
-            grid: entry.grid.clone(),
-            element_size: entry.dtype.and_then(tet_format::DType::size),
-            record_at: entry.at,
-            first_row: entry.rows.start,
-            order: entry.order,
-            codecs: codecs(),
-        }
+    fn entry(&self) -> &DatasetEntry {
+        &self.file.file.datasets()[self.id]
     }
 
     /// Appends the places of chunks whose rows stand in order; false when a row is not where it
     /// should be.
     fn locate_in_order(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<bool> {
         let index = self.file.file.index();
-        let mut coord = vec![0; self.grid.rank()];
+        let DatasetEntry { grid, rows: Range { start: first_row, .. }, .. } = self.entry();
+        let mut coord = vec![0; grid.rank()];
         let near = |a: &u64, b: &u64| a < b && *b - *a <= ROW_GAP_MAX;
         for group in linear.chunk_by(near) {
             let [first, .., last] = [group[0], group[group.len() - 1]];
             let mut wanted = group.iter().copied().peekable();
             let mut at = u64::MAX;
             let mut outcome = Ok(true);
-            let rows =
-                self.first_row.saturating_add(first)..self.first_row.saturating_add(last + 1);
+            let rows = first_row.saturating_add(first)..first_row.saturating_add(last + 1);
             index.for_blocks(rows, |start, block| {
                 while let (Ok(true), Some(&linear)) = (&outcome, wanted.peek()) {
-                    let number = self.first_row + linear;
+                    let number = first_row + linear;
                     let held = usize::try_from(number - start).ok();
                     let Some(bytes) = held.and_then(|at| block.get(at)) else { return };
                     if at.wrapping_add(1) == linear && linear != first {
-                        self.grid.advance(&mut coord);
+                        grid.advance(&mut coord);
                     } else {
-                        self.grid.coord(linear, &mut coord);
+                        grid.coord(linear, &mut coord);
                     }
                     at = linear;
                     let row = IndexRow::decode(bytes);
-                    if row.is_chunk(self.id, &coord) {
+                    if row.is_chunk(self.id as u64, &coord) {
                         outcome = self.place(&row, number, &coord).map(|place| {
                             out.push(place);
                             true
@@ -168,12 +153,14 @@ impl TetChunks {
     fn locate_anywhere(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
         let sorted = self.file.sorted()?;
         let index = self.file.file.index();
+        let DatasetEntry { name, grid, .. } = self.entry();
+        let id = self.id as u64;
         let mut rows = Vec::with_capacity(1);
         for &linear in linear {
-            let chunk = || self.grid.coord_of(linear).into();
-            let dataset = || self.name.clone();
-            let first = sorted.partition_point(|row| row[..2] < [self.id, linear][..]);
-            let mut same = sorted[first..].iter().take_while(|row| row[..2] == [self.id, linear]);
+            let chunk = || grid.coord_of(linear).into();
+            let dataset = || name.clone();
+            let first = sorted.partition_point(|row| row[..2] < [id, linear][..]);
+            let mut same = sorted[first..].iter().take_while(|row| row[..2] == [id, linear]);
             let Some(&[_, _, number]) = same.next() else {
                 return Err(Error::MissingChunk { dataset: dataset(), chunk: chunk() });
             };
@@ -186,7 +173,7 @@ impl TetChunks {
             let Some(row) = rows.first() else {
                 return Err(Error::MissingChunk { dataset: dataset(), chunk: chunk() });
             };
-            out.push(self.place(row, number, &self.grid.coord_of(linear))?);
+            out.push(self.place(row, number, &grid.coord_of(linear))?);
         }
         Ok(())
     }
@@ -195,25 +182,19 @@ impl TetChunks {
     fn place(&self, row: &IndexRow, number: u64, coord: &[u64]) -> Result<ChunkPlace> {
         let file = &self.file.file;
         let at = file.index().row_at(number);
-        let context = RowContext {
-            record_at: self.record_at,
-            grid: &self.grid,
-            element_size: self.element_size,
-        };
+        let DatasetEntry { name, grid, .. } = self.entry();
+        let element_size = self.entry().dtype.and_then(tet_format::DType::size);
+        let context = RowContext { record_at: self.entry().at, grid, element_size };
         check_row(row, at, &context, &mut Strict)
             .and_then(|()| {
                 check_payload(row, at, file.index_end(), file.payload_end(), &mut Strict)
             })
-            .map_err(|fault| Error::Chunk {
-                dataset: self.name.clone(),
-                chunk: coord.into(),
-                fault,
-            })?;
+            .map_err(|fault| Error::Chunk { dataset: name.clone(), chunk: coord.into(), fault })?;
         let codec = u16::try_from(row.codec).ok();
-        let codec = codec.filter(|&codec| usize::from(codec) < self.codecs.len());
+        let codec = codec.filter(|&codec| usize::from(codec) < self.codecs().len());
         let (Some(codec), Some(stored)) = (codec, row.payload()) else {
-            let name = Codec::from_tag(row.codec).to_string();
-            return Err(Error::unknown_codec(&self.name, coord.into(), name));
+            let codec = Codec::from_tag(row.codec).to_string();
+            return Err(Error::unknown_codec(name, coord.into(), codec));
         };
         Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec })
     }
@@ -222,7 +203,7 @@ impl TetChunks {
 impl ChunkTable for TetChunks {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
         let before = out.len();
-        if self.order == RowOrder::RowMajor && self.locate_in_order(linear, out)? {
+        if self.entry().order == RowOrder::RowMajor && self.locate_in_order(linear, out)? {
             return Ok(());
         }
         out.truncate(before);
@@ -230,7 +211,7 @@ impl ChunkTable for TetChunks {
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+        &self.file.codecs
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) trait Ordered: Element {
     fn from_key(key: Self::Key) -> Self;
     /// All bits set for a NaN, none otherwise.
     fn nan_mask(self) -> Self::Key;
+    /// The best key of a block, or `None` when there is a NaN.
+    fn best<E: End>(block: &[Self]) -> Option<Self::Key>;
 }
 
 macro_rules! integers {
@@ -51,12 +53,15 @@ macro_rules! integers {
             fn nan_mask(self) -> $type {
                 0
             }
+            fn best<E: End>(block: &[$type]) -> Option<$type> {
+                Some(best_of_integers::<$type, E>(block))
+            }
         }
     )+};
 }
 
 macro_rules! floats {
-    ($($type:ty => $key:ty, $bits:ty, $nan:expr;)+) => {$(
+    ($($type:ty => $key:ty, $bits:ty, $nan:expr, $best:ident, $lanes:literal;)+) => {$(
         impl Ordered for $type {
             type Key = $key;
             const ZERO: $key = 0;
@@ -77,21 +82,29 @@ macro_rules! floats {
                 let infinite = <$type>::INFINITY.to_bits() as $key;
                 if self.to_bits() as $key & <$key>::MAX > infinite { -1 } else { 0 }
             }
+            // Registers hold so many lanes; what is picked does not depend on it.
+            fn best<E: End>(block: &[$type]) -> Option<$key> {
+                $best::<$type, E, $lanes>(block)
+            }
         }
     )+};
 }
 
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 floats! {
-    f16 => i16, u16, f16::NAN;
-    bf16 => i16, u16, bf16::NAN;
-    f32 => i32, u32, f32::NAN;
-    f64 => i64, u64, f64::NAN;
+    f16 => i16, u16, f16::NAN, best_of_lanes, 64;
+    bf16 => i16, u16, bf16::NAN, best_of_lanes, 64;
+    f32 => i32, u32, f32::NAN, best_of_values, 32;
+    f64 => i64, u64, f64::NAN, best_of_values, 16;
 }
 
 /// Which end is looked for.
 pub(crate) trait End: Debug + Send + 'static {
     fn pick<K: Ord>(a: K, b: K) -> K;
+    /// The one nearer to the end; the second when neither is.
+    fn pick_value<V: PartialOrd>(a: V, b: V) -> V;
+    /// The infinity that every value is picked over.
+    const FAR: f32;
     /// What every key is picked over.
     fn worst<T: Ordered>() -> T::Key;
 }
@@ -105,6 +118,11 @@ impl End for Least {
     fn pick<K: Ord>(a: K, b: K) -> K {
         a.min(b)
     }
+    #[inline(always)]
+    fn pick_value<V: PartialOrd>(a: V, b: V) -> V {
+        if a < b { a } else { b }
+    }
+    const FAR: f32 = f32::INFINITY;
     #[inline(always)]
     fn worst<T: Ordered>() -> T::Key {
         T::GREATEST
@@ -120,6 +138,11 @@ impl End for Greatest {
     fn pick<K: Ord>(a: K, b: K) -> K {
         a.max(b)
     }
+    #[inline(always)]
+    fn pick_value<V: PartialOrd>(a: V, b: V) -> V {
+        if a > b { a } else { b }
+    }
+    const FAR: f32 = f32::NEG_INFINITY;
     #[inline(always)]
     fn worst<T: Ordered>() -> T::Key {
         T::LEAST
@@ -155,7 +178,7 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
     fn fold_run(&mut self, cell: usize, elements: &[T]) {
         self.folded.add(cell, 1, elements.len());
         for block in elements.chunks(BLOCK) {
-            let best = best::<T, E>(block).unwrap_or_else(|| {
+            let best = T::best::<E>(block).unwrap_or_else(|| {
                 let (best, nan_count) = best_skipping::<T, E>(block);
                 self.nans.add(cell, self.keys.len(), nan_count);
                 best
@@ -240,16 +263,64 @@ impl NanCounts {
     }
 }
 
-/// The best key of a block, or `None` when there is a NaN.
+/// The best key of a block of float32 or float64, or `None` when there is a NaN.
+///
+/// Comparing values is faster than making keys, but takes both zeros for one: where a zero is best,
+/// keys decide.
+fn best_of_values<T: Ordered + From<f32> + PartialOrd, E: End, const N: usize>(
+    block: &[T],
+) -> Option<T::Key> {
+    let value = best_value::<T, E, N>(block)?;
+    if value == T::zeroed() { best_of_lanes::<T, E, N>(block) } else { Some(value.key()) }
+}
+
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn best<T: Ordered, E: End>(block: &[T]) -> Option<T::Key> {
-    let mut key = E::worst::<T>();
-    let mut nan = T::ZERO;
-    for element in block {
-        key = E::pick(key, element.key());
-        nan = nan | element.nan_mask();
+fn best_value<T: Ordered + From<f32> + PartialOrd, E: End, const N: usize>(
+    block: &[T],
+) -> Option<T> {
+    let mut values = [T::from(E::FAR); N];
+    let mut nans = [T::ZERO; N];
+    let (rows, tail) = block.as_chunks::<N>();
+    for row in rows {
+        for i in 0..N {
+            values[i] = E::pick_value(row[i], values[i]);
+            nans[i] = nans[i] | row[i].nan_mask();
+        }
     }
-    (nan == T::ZERO).then_some(key)
+    for (i, &element) in tail.iter().enumerate() {
+        values[i] = E::pick_value(element, values[i]);
+        nans[i] = nans[i] | element.nan_mask();
+    }
+    let nan = nans.into_iter().fold(T::ZERO, BitOr::bitor);
+    (nan == T::ZERO).then(|| values.into_iter().fold(T::from(E::FAR), E::pick_value))
+}
+
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn best_of_integers<T: Ordered, E: End>(block: &[T]) -> T::Key {
+    let mut best = E::worst::<T>();
+    for element in block {
+        best = E::pick(best, element.key());
+    }
+    best
+}
+
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn best_of_lanes<T: Ordered, E: End, const N: usize>(block: &[T]) -> Option<T::Key> {
+    let mut keys = [E::worst::<T>(); N];
+    let mut nans = [T::ZERO; N];
+    let (rows, tail) = block.as_chunks::<N>();
+    for row in rows {
+        for i in 0..N {
+            keys[i] = E::pick(keys[i], row[i].key());
+            nans[i] = nans[i] | row[i].nan_mask();
+        }
+    }
+    for (i, element) in tail.iter().enumerate() {
+        keys[i] = E::pick(keys[i], element.key());
+        nans[i] = nans[i] | element.nan_mask();
+    }
+    let nan = nans.into_iter().fold(T::ZERO, BitOr::bitor);
+    (nan == T::ZERO).then(|| keys.into_iter().fold(E::worst::<T>(), E::pick))
 }
 
 /// The best key of a block without its NaN, and how many those are.

@@ -6,7 +6,6 @@
 use multiversion::multiversion;
 
 use super::strip::SPAN;
-use crate::element::LANES;
 use crate::value::NanPolicy;
 
 const POSITIVE: u32 = 1;
@@ -45,7 +44,7 @@ pub(super) struct Found {
 /// What a row passes on its way into a sum.
 pub(super) trait Sieve {
     /// The row, whose first element belongs to `lane`, as it may be added.
-    fn pass<F: Float>(&mut self, lane: usize, row: [F; LANES]) -> [F; LANES];
+    fn pass<F: Float, const N: usize>(&mut self, lane: usize, row: [F; N]) -> [F; N];
 }
 
 /// Lets all pass; whether the sum is finite then tells whether the elements were.
@@ -53,7 +52,7 @@ pub(super) struct Open;
 
 impl Sieve for Open {
     #[inline(always)]
-    fn pass<F: Float>(&mut self, _lane: usize, row: [F; LANES]) -> [F; LANES] {
+    fn pass<F: Float, const N: usize>(&mut self, _lane: usize, row: [F; N]) -> [F; N] {
         row
     }
 }
@@ -100,10 +99,10 @@ impl LaneFound {
 impl Sieve for LaneFound {
     /// The row with zeros for what is not finite, which is noted lane by lane.
     #[inline(always)]
-    fn pass<F: Float>(&mut self, lane: usize, mut row: [F; LANES]) -> [F; LANES] {
-        let nan_counts = &mut self.nan_counts[lane..lane + LANES];
-        let infinities = &mut self.infinite[lane..lane + LANES];
-        for i in 0..LANES {
+    fn pass<F: Float, const N: usize>(&mut self, lane: usize, mut row: [F; N]) -> [F; N] {
+        let nan_counts = &mut self.nan_counts[lane..lane + N];
+        let infinities = &mut self.infinite[lane..lane + N];
+        for i in 0..N {
             let (nan, infinite) = row[i].look();
             nan_counts[i] += u32::from(nan);
             infinities[i] |= infinite;

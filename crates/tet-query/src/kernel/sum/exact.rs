@@ -159,8 +159,8 @@ pub(super) fn add_row(lanes: &mut [f64; LANES], row: &[f32; LANES]) {
 }
 
 /// Adds lanes pairwise, always in the same tree.
-pub(super) fn add_lanes(mut lanes: [f64; LANES]) -> f64 {
-    let mut half = LANES / 2;
+pub(super) fn add_lanes<const N: usize>(mut lanes: [f64; N]) -> f64 {
+    let mut half = N / 2;
     while half > 0 {
         for i in 0..half {
             lanes[i] += lanes[i + half];

@@ -11,12 +11,13 @@ use multiversion::multiversion;
 use super::SumKernel;
 use super::exact::{add_lanes, padded};
 use super::fixed::FixedF64;
-use crate::element::LANES;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
 use crate::kernel::{Kernel, floats};
 use crate::value::{NanPolicy, Values};
 
+/// Lanes with their lost parts fill half the registers of the smallest machine meant.
+const LANES: usize = 8;
 /// Elements folded between two looks at whether the sum is still finite.
 const BLOCK: usize = 2048;
 
@@ -251,30 +252,41 @@ impl Lanes {
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn add_rows(sums: &mut [f64; LANES], losts: &mut [f64; LANES], rows: &[[f64; LANES]]) {
     let (mut lane_sums, mut lane_losts) = (*sums, *losts);
-    for row in rows {
-        add_row(&mut lane_sums, &mut lane_losts, row);
+    // Seen as the same, the loads of a row would be split in halves.
+    let same_rows = std::hint::black_box(rows);
+    for (row, same_row) in rows.iter().zip(same_rows) {
+        add_same_row(&mut lane_sums, &mut lane_losts, row, same_row);
     }
     (*sums, *losts) = (lane_sums, lane_losts);
 }
 
 #[inline(always)]
 fn add_row(sums: &mut [f64; LANES], losts: &mut [f64; LANES], row: &[f64; LANES]) {
-    // Step by step over all lanes, as the registers do it. To know the larger saves three of the
-    // six additions of a two-sum and loses nothing.
+    add_same_row(sums, losts, row, row);
+}
+
+#[inline(always)]
+fn add_same_row(
+    sums: &mut [f64; LANES],
+    losts: &mut [f64; LANES],
+    row: &[f64; LANES],
+    same_row: &[f64; LANES],
+) {
     let before = *sums;
-    let mut larger = before;
-    let mut smaller = *row;
-    for i in 0..LANES {
-        let swap = before[i].abs() < row[i].abs();
-        larger[i] = if swap { row[i] } else { before[i] };
-        smaller[i] = if swap { before[i] } else { row[i] };
-    }
-    for i in 0..LANES {
-        sums[i] = before[i] + row[i];
-    }
-    for i in 0..LANES {
-        losts[i] += (larger[i] - sums[i]) + smaller[i];
-    }
+    let after = each(before, *row, |a, b| a + b);
+    let seen = each(after, before, |a, b| a - b);
+    let kept = each(after, seen, |a, b| a - b);
+    let lost_before = each(before, kept, |a, b| a - b);
+    let lost_row = each(*same_row, seen, |a, b| a - b);
+    let lost = each(lost_before, lost_row, |a, b| a + b);
+    *losts = each(*losts, lost, |a, b| a + b);
+    *sums = after;
+}
+
+/// Two rows lane by lane, as the registers do it.
+#[inline(always)]
+fn each(a: [f64; LANES], b: [f64; LANES], f: impl Fn(f64, f64) -> f64) -> [f64; LANES] {
+    std::array::from_fn(|i| f(a[i], b[i]))
 }
 
 /// Adds a strip, or nothing of it when something is not finite.
