@@ -74,6 +74,9 @@ pub(crate) fn transfer(
         progress(done, total);
     }
     source.check_unchanged()?;
+    if options.is_canceled() {
+        return Err(Error::Canceled);
+    }
     let history = options.history.map(|origin| {
         let name = input.file_name().unwrap_or_default().to_string_lossy();
         HistoryRow::new("convert", &name, &origin.at.to_string())
