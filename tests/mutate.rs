@@ -10,8 +10,8 @@ mod counting;
 use std::sync::Arc;
 
 use tet_format::{Limits, Rule};
-use tet_io::{ReadAt, Source};
-use tet_tests::meter::Meter;
+use tet_io::Source;
+use tet_tests::meter::{Bytes, Meter};
 use tet_tests::values::Seeded;
 use tet_tests::{accept, ask};
 
@@ -24,22 +24,6 @@ const MUTATIONS: u64 = 10_000;
 const HELD_MAX: usize = 48 << 20;
 /// Each dataset is read once and reduced five times, each chunk of it perhaps by many rows.
 const READ_FACTOR_MAX: u64 = 200;
-
-#[derive(Debug)]
-struct Bytes(Vec<u8>);
-
-impl ReadAt for Bytes {
-    fn len(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
-        let start = usize::try_from(offset).unwrap();
-        let bytes = self.0.get(start..).and_then(|rest| rest.get(..out.len()));
-        out.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-}
 
 #[test]
 fn mutations_never_panic_hang_or_take_much() {

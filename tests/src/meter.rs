@@ -1,9 +1,26 @@
-//! A source that counts what is read from it, and one that is mostly nothing.
+//! Sources for tests: bytes in memory, one that counts what is read, one that is mostly nothing.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_io::ReadAt;
+
+/// A file's bytes in memory, read by position alone: no view of them is given.
+#[derive(Debug)]
+pub struct Bytes(pub Vec<u8>);
+
+impl ReadAt for Bytes {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;
+        let bytes = self.0.get(start..).and_then(|rest| rest.get(..out.len()));
+        out.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
 
 /// Counts the bytes and the calls that pass through.
 #[derive(Debug)]
