@@ -12,12 +12,15 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Limits, Shape};
 use tet_io::Source;
 use tet_query::{
-    Axes, Axis, AxisSlice, Catalog, Coalesce, Execution, Hyperslab, NanPolicy, Op, Reduction,
+    Axes, Axis, AxisSlice, Catalog, Coalesce, Execution, Hyperslab, Op, Reduction,
 };
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter, Synthetic};
 use tet_tests::values::noise;
 use written::Written;
+
+/// The operations that are compared.
+const OPS: [Op; 5] = [Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];
 
 const POLICIES: [Coalesce; 4] =
     [Coalesce::NONE, Coalesce::DEFAULT, Coalesce::WIDE, Coalesce { gap_max: u64::MAX }];
@@ -124,9 +127,9 @@ fn answers(catalog: &Catalog, how: &Execution) -> Vec<String> {
     for dataset in catalog.datasets() {
         for slab in slabs() {
             out.push(format!("{:?}", catalog.read(dataset, &slab, how).unwrap().bytes()));
-            for &op in Op::ALL {
+            for op in OPS {
                 for axes in [Axes::All, Axes::Some(vec![0]), Axes::Some(vec![1, 2])] {
-                    let reduction = Reduction { op, axes, nan: NanPolicy::Propagate };
+                    let reduction = Reduction { axes, ..Reduction::all(op) };
                     let reduced = catalog.reduce(dataset, &slab, &reduction, how).unwrap();
                     out.push(format!("{:?}", reduced.values));
                 }

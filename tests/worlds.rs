@@ -11,6 +11,9 @@ use tet_tests::ask;
 use tet_tests::assemble::{self, Sheet, Stored, every_coord};
 use tet_tests::values::{TYPES, plain};
 
+/// The operations that are compared.
+const OPS: [Op; 5] = [Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];
+
 const EXTENT_MAX: u64 = 4;
 
 /// One dataset of one shape in one chunk shape.
@@ -66,8 +69,8 @@ impl World {
     /// Reduces `slab` in every way over these axes and compares with the oracle.
     fn check_reduce(&self, slab: &Hyperslab, axes: &Axes) {
         let policies = [NanPolicy::Propagate, NanPolicy::Skip];
-        for (&op, nan) in Op::ALL.iter().flat_map(|op| policies.map(|nan| (op, nan))) {
-            let reduction = Reduction { op, axes: axes.clone(), nan };
+        for (&op, nan) in OPS.iter().flat_map(|op| policies.map(|nan| (op, nan))) {
+            let reduction = Reduction { axes: axes.clone(), ..Reduction::all(op).with_nan(nan) };
             let found = self.catalog.reduce(self.dataset(), slab, &reduction, &ask::small());
             let wanted = naive::reduce(&self.catalog, self.dataset(), slab, &reduction);
             let (found, wanted) = (found.unwrap(), wanted.unwrap());

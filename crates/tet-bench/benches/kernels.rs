@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use tet_bench::data::{bytes, catalog_of, first, spec};
 use tet_format::DType;
 use tet_io::Source;
-use tet_query::{Axes, Catalog, Execution, Hyperslab, NanPolicy, Op, Reduction};
+use tet_query::{Axes, Catalog, Execution, Hyperslab, Op, Reduction};
 
 const BYTE_LEN: u64 = 1 << 22;
 
@@ -39,7 +39,7 @@ fn kernels(criterion: &mut Criterion) {
         for axis in 0..3 {
             let id = BenchmarkId::new(format!("mean-axis-{axis}"), dtype.name());
             let (op, axes) = (Op::Mean, Axes::Some(vec![axis]));
-            let reduction = Reduction { op, axes, nan: NanPolicy::Propagate };
+            let reduction = Reduction { axes, ..Reduction::all(op) };
             group.bench_function(id, |bencher| bencher.iter(|| reduce(&catalog, &reduction)));
         }
     }

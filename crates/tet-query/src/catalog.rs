@@ -17,7 +17,8 @@ use crate::array::Array;
 use crate::budget::Execution;
 use crate::error::{Error, Result};
 use crate::selection::{Hyperslab, nearest};
-use crate::value::{Reduced, Reduction};
+use crate::reduction::Reduction;
+use crate::value::Reduced;
 
 /// The datasets of one open file.
 #[derive(Debug)]

@@ -9,50 +9,158 @@
 //!
 //! float16 and bfloat16 go with float32. Lanes, blocks and trees are fixed, so that one cut of the
 //! elements gives the same bits on every machine; what is exact gives them for any cut.
+//!
+//! A kernel knows one way each to fold a run into a cell, lanes into neighboring cells, and one
+//! cell into another. Axes, groups, windows and filters are made of these by the walk over a strip.
 
+mod arg;
+mod collect;
 mod count;
+mod digits;
 mod extrema;
+mod histogram;
 mod mean;
+mod moments;
+mod norm;
+mod product;
 mod special;
+mod state;
 mod strip;
 mod sum;
+mod table;
+mod test;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use count::Count;
-pub(crate) use extrema::{Max, Min};
-pub(crate) use mean::Mean;
+pub(crate) use state::{Maker, State};
+pub(crate) use table::maker;
+pub(crate) use test::Test;
 
-use half::{bf16, f16};
-use tet_format::{DType, Shape};
+use std::cell::OnceCell;
+
+use tet_format::Shape;
 
 use crate::array::Array;
-use crate::element::{Element, dispatch};
-use crate::value::{Cells, NanPolicy, Op, Values};
+use crate::element::Element;
+use crate::error::Result;
+use crate::op::NanPolicy;
+use crate::value::{Cells, Values};
 
 /// A reduction over elements of one type, with one state per cell of the result.
-pub(crate) trait Kernel<T: Element>: Sized + Send {
+pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
+    /// Whether [`At::index`] matters to it.
+    const INDEXED: bool = false;
+
+    /// Values to a cell.
+    fn width(_setup: &Setup) -> usize {
+        1
+    }
+
+    /// Bytes of the state of one cell, about.
+    fn cell_len(_setup: &Setup) -> u64 {
+        32
+    }
+
     /// States of nothing, one per cell.
-    fn new(cell_count: usize, nan: NanPolicy) -> Self;
+    fn new(cell_count: usize, setup: &Setup) -> Self;
+
     /// Folds a contiguous run into one cell.
-    fn fold_run(&mut self, cell: usize, elements: &[T]);
-    /// Folds `rows` rows of `lanes` elements, `row_stride` apart, into as many cells, lane by lane.
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    );
-    /// Takes in the states of what comes later in plan order.
+    fn fold_run(&mut self, at: At, elements: &[T]);
+
+    /// Folds rows of lanes into as many cells, lane by lane.
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]);
+
+    /// Folds runs that lie at even distances into cells that do too.
+    fn fold_runs(&mut self, at: At, runs: Runs, elements: &[T]) {
+        for nth in 0..runs.count {
+            self.fold_run(runs.at(at, nth), &elements[nth * runs.distance..][..runs.len]);
+        }
+    }
+
+    /// Takes into `cell` what cell `from` of a later state holds.
+    fn take(&mut self, cell: usize, later: &Self, from: usize);
+
+    /// Takes in the states of what comes later in plan order, cell by cell.
     fn merge(&mut self, later: Self);
+
     /// How many NaN were met; `None` for elements that know none.
     fn nan_count(&self) -> Option<u64> {
         None
     }
-    /// The cells of the result.
-    fn finish(self) -> Values;
+
+    /// The values of all cells, as many to each as the operation gives.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when an exact result does not fit its type.
+    fn finish(self) -> Result<Values>;
+}
+
+/// Where elements fold to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct At {
+    /// The first cell.
+    pub cell: usize,
+    /// The first element's position along the folded axes, row-major in the selection; the
+    /// elements of a run count on from it.
+    pub index: u64,
+}
+
+/// Rows of lanes that fold into neighboring cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lanes {
+    /// Elements of a row, each of which belongs to a cell.
+    pub count: usize,
+    pub rows: usize,
+    /// Elements between the starts of two rows.
+    pub distance: usize,
+    /// What a row adds to [`At::index`]; all lanes of a row have the same.
+    pub index: u64,
+}
+
+impl Lanes {
+    /// The rows, one after the other.
+    pub(crate) fn rows<T>(self, elements: &[T]) -> impl Iterator<Item = &[T]> {
+        (0..self.rows).map(move |row| &elements[row * self.distance..][..self.count])
+    }
+}
+
+/// Runs at even distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Runs {
+    pub count: usize,
+    /// Elements of a run.
+    pub len: usize,
+    /// Elements between the starts of two runs.
+    pub distance: usize,
+    /// Cells between two runs; 0 where all fold into one.
+    pub cells: usize,
+    /// What a run adds to [`At::index`].
+    pub index: u64,
+}
+
+impl Runs {
+    /// Where run number `nth` folds to.
+    pub(crate) const fn at(self, at: At, nth: usize) -> At {
+        At { cell: at.cell + nth * self.cells, index: at.index + nth as u64 * self.index }
+    }
+}
+
+/// What a kernel is told beside the elements.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Setup {
+    /// What happens with NaN.
+    pub nan: NanPolicy,
+    /// Taken off the count of a variance.
+    pub ddof: u32,
+    /// What is counted, for the operations that count.
+    pub test: Option<Test>,
+    /// Quantiles, in the order they were asked for.
+    pub q: Vec<f64>,
+    /// The edges of a histogram.
+    pub edges: Vec<f64>,
+    /// What is known of the wanted keys, for the passes of a selection by rank.
+    pub digits: digits::Pass,
 }
 
 /// How many cells a reduction has, as far as its numerics care.
@@ -64,94 +172,47 @@ pub(crate) enum CellCount {
     Many,
 }
 
-/// What wants to know the element type and the kernel of an operation.
-pub(crate) trait Visitor {
-    /// What the visit gives.
-    type Output;
-    /// Is called once, with the types.
-    fn visit<T: Element, K: Kernel<T>>(self) -> Self::Output;
-}
-
-/// Picks the kernel of an operation; `None` for a dtype whose elements are not numbers here.
-pub(crate) fn with_kernel<V: Visitor>(
-    dtype: DType,
-    op: Op,
-    cells: CellCount,
-    visitor: V,
-) -> Option<V::Output> {
-    dispatch!(dtype, T => match (op, cells) {
-        (Op::Count, _) => visitor.visit::<T, Count>(),
-        (Op::Min, _) => visitor.visit::<T, Min<T>>(),
-        (Op::Max, _) => visitor.visit::<T, Max<T>>(),
-        (Op::Sum, CellCount::One) => visitor.visit::<T, <T as Summed>::Whole>(),
-        (Op::Sum, CellCount::Many) => visitor.visit::<T, <T as Summed>::Kept>(),
-        (Op::Mean, CellCount::One) => visitor.visit::<T, Mean<<T as Summed>::Whole>>(),
-        (Op::Mean, CellCount::Many) => visitor.visit::<T, Mean<<T as Summed>::Kept>>(),
-    })
-}
-
-/// The sums of an element type.
-trait Summed: Element {
-    /// The sum of a whole selection.
-    type Whole: sum::SumKernel<Self>;
-    /// The sums along some axes.
-    type Kept: sum::SumKernel<Self>;
-}
-
-macro_rules! summed {
-    ($($type:ty => $whole:ty, $kept:ty;)+) => {$(
-        impl Summed for $type {
-            type Whole = $whole;
-            type Kept = $kept;
-        }
-    )+};
-}
-
-summed! {
-    f16 => sum::ExactSum, sum::LaneSum;
-    bf16 => sum::ExactSum, sum::LaneSum;
-    f32 => sum::ExactSum, sum::LaneSum;
-    f64 => sum::PairSum, sum::PairSum;
-    i8 => sum::IntegerSum, sum::IntegerSum;
-    i16 => sum::IntegerSum, sum::IntegerSum;
-    i32 => sum::IntegerSum, sum::IntegerSum;
-    i64 => sum::IntegerSum, sum::IntegerSum;
-    u8 => sum::IntegerSum, sum::IntegerSum;
-    u16 => sum::IntegerSum, sum::IntegerSum;
-    u32 => sum::IntegerSum, sum::IntegerSum;
-    u64 => sum::IntegerSum, sum::IntegerSum;
-}
-
 /// How many elements every cell took, as differences between neighbors: a fold over a range of
 /// cells costs two additions.
 #[derive(Clone, Debug)]
-struct Folded(Vec<u64>);
+struct Folded {
+    steps: Vec<u64>,
+    /// The counts, from when they are asked for to the next fold.
+    counts: OnceCell<Vec<u64>>,
+}
 
 impl Folded {
     fn new(cell_count: usize) -> Self {
-        Self(vec![0; cell_count + 1])
+        Self { steps: vec![0; cell_count + 1], counts: OnceCell::new() }
     }
 
     #[inline]
-    fn add(&mut self, first_cell: usize, lanes: usize, count: usize) {
-        let count = count as u64;
+    fn add(&mut self, first_cell: usize, lanes: usize, count: u64) {
+        self.counts.take();
         let end = first_cell + lanes;
-        self.0[first_cell] = self.0[first_cell].wrapping_add(count);
-        self.0[end] = self.0[end].wrapping_sub(count);
+        self.steps[first_cell] = self.steps[first_cell].wrapping_add(count);
+        self.steps[end] = self.steps[end].wrapping_sub(count);
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        self.add(cell, 1, later.counts()[from]);
     }
 
     fn merge(&mut self, later: &Self) {
-        self.0.iter_mut().zip(&later.0).for_each(|(to, &from)| *to = to.wrapping_add(from));
+        self.counts.take();
+        self.steps.iter_mut().zip(&later.steps).for_each(|(to, &from)| *to = to.wrapping_add(from));
     }
 
-    fn counts(&self) -> Vec<u64> {
-        let mut count = 0_u64;
-        let cells = self.0.len() - 1;
-        let running = self.0[..cells].iter().map(|&step| {
-            count = count.wrapping_add(step);
-            count
-        });
-        running.collect()
+    fn counts(&self) -> &[u64] {
+        self.counts.get_or_init(|| {
+            let mut count = 0_u64;
+            let cells = self.steps.len() - 1;
+            let running = self.steps[..cells].iter().map(|&step| {
+                count = count.wrapping_add(step);
+                count
+            });
+            running.collect()
+        })
     }
 }
 

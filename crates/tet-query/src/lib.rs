@@ -36,6 +36,11 @@ mod element;
 mod scatter;
 
 mod array;
+
+mod op;
+
+mod reduction;
+
 mod value;
 
 mod kernel;
@@ -63,7 +68,12 @@ pub use selection::{
     SelectionError, SelectionFault, Stop,
 };
 pub use tet_io::Kind;
-pub use value::{Axes, Cells, NanPolicy, Op, Reduced, Reduction, Scalar, Values};
+pub use op::{NanPolicy, Op};
+pub use reduction::{
+    Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
+    WindowMode,
+};
+pub use value::{Along, Cells, Details, Reduced, Scalar, Values};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -16,7 +16,8 @@ pub use self::exact::ExactSum;
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
-use crate::value::{Axes, NanPolicy, Op, Reduction};
+use crate::op::{NanPolicy, Op};
+use crate::reduction::{Axes, Reduction};
 
 /// One cell of a reduction, by plain means.
 #[derive(Clone, Copy, Debug)]
@@ -243,6 +244,7 @@ impl State {
             Op::Mean => Cell::Float(self.integers as f64 / self.count as f64),
             Op::Min => self.extrema.map_or(Cell::Null, |(min, _)| min),
             Op::Max => self.extrema.map_or(Cell::Null, |(_, max)| max),
+            _ => Cell::Null,
         }
     }
 }

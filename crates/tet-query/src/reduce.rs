@@ -20,15 +20,16 @@ use self::fold::fold_strip;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
 use crate::decode;
-use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, Rows};
-use crate::kernel::{CellCount, Kernel, Visitor, with_kernel};
+use crate::kernel::{CellCount, Maker, Setup, State, maker};
 use crate::plan::piece::{Strips, element_count};
 use crate::plan::tiling::{Inside, Tiling};
 use crate::plan::{ReadPlan, plan};
 use crate::selection::Hyperslab;
-use crate::value::{Axes, Cells, NanPolicy, Op, Reduced, Reduction, Values};
+use crate::op::{NanPolicy, Op};
+use crate::reduction::{Axes, Reduction};
+use crate::value::{Along, Cells, Details, Reduced, Values};
 
 /// Elements of a task that folds into one cell, about.
 const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 18 };
@@ -79,11 +80,13 @@ pub(crate) fn reduce(
         (Values::new(Cells::Count(vec![each; cells])), None)
     } else {
         let plan = plan(dataset, slab, how.coalesce)?;
-        let job =
-            Job { source, dataset, plan: &plan, how, kept, folded, cells, nan: reduction.nan };
-        let cell_count = if job.kept.is_empty() { CellCount::One } else { CellCount::Many };
+        let cell_count = if kept.is_empty() { CellCount::One } else { CellCount::Many };
         let undefined = || Error::Undefined { op: reduction.op.name(), dtype };
-        with_kernel(dtype, reduction.op, cell_count, job).ok_or_else(undefined)??
+        let setup = Setup { nan: reduction.nan, ..Setup::default() };
+        let maker =
+            maker(dtype, reduction.op, cell_count, setup, None).ok_or_else(undefined)?;
+        let align = decode::len(dtype.size().unwrap_or(1))?;
+        Job { source, dataset, plan: &plan, how, kept, folded, cells, maker, align }.run()?
     };
     let values = match values.cells {
         Cells::Element(array) => {
@@ -94,7 +97,9 @@ pub(crate) fn reduce(
         }
         cells => Values { cells, ..values },
     };
-    Ok(Reduced { op: reduction.op, axes, shape, values, count, nan_count })
+    let along = (0..rank).filter(|axis| keeps(axis)).map(Along::Axis).collect();
+    let details = Details::None;
+    Ok(Reduced { op: reduction.op, axes, shape, along, values, count, nan_count, details })
 }
 
 /// The axes that are folded, in order.
@@ -122,24 +127,23 @@ struct Job<'a> {
     kept: Vec<usize>,
     folded: Vec<usize>,
     cells: usize,
-    nan: NanPolicy,
+    maker: Maker,
+    align: usize,
 }
 
-impl Visitor for Job<'_> {
-    type Output = Result<(Values, Option<u64>)>;
-
-    fn visit<T: Element, K: Kernel<T>>(self) -> Self::Output {
+impl Job<'_> {
+    fn run(self) -> Result<(Values, Option<u64>)> {
         if self.plan.element_count == 0 {
-            let state = K::new(self.cells, self.nan);
+            let state = self.maker.make(self.cells);
             let nan_count = state.nan_count();
-            return Ok((state.finish(), nan_count));
+            return Ok((state.finish()?, nan_count));
         }
         let (tiles, parts) = self.cut();
         let tasks = tiles.count().saturating_mul(parts.count());
-        let board = Board::<K>::new(parts.count(), Assembly::new(self.shape(), self.cells));
+        let board = Board::new(parts.count(), Assembly::new(self.shape(), self.cells));
         let held = self.plan.whole_len_max.saturating_add(self.tile_cells() * STATE_LEN);
         let workers = self.how.workers(held)?;
-        let rows = Rows::Aligned(align_of::<T>());
+        let rows = Rows::Aligned(self.align);
         let state = || Fetcher::new(self.source, self.dataset, self.plan, self.how, rows);
         fetch::run(workers, tasks, self.how, state, |fetcher, index| {
             let (tile, part) = (index / parts.count(), index % parts.count());
@@ -148,10 +152,10 @@ impl Visitor for Job<'_> {
             let cells: Vec<_> = self.kept.iter().map(|&axis| rect[axis].clone()).collect();
             parts.place(part, &mut rect);
             fetcher.begin();
-            let state = self.fold::<T, K>(fetcher, &rect);
+            let state = self.fold(fetcher, &rect);
             fetcher.end();
             let (state, done) = state?;
-            board.put::<T>(tile, part, state, &cells)?;
+            board.put(tile, part, state, &cells)?;
             Ok(done)
         })?;
         board.finish()
@@ -195,11 +199,11 @@ impl Job<'_> {
     }
 
     /// Folds what lies in a rectangle; `None` when nothing does. Gives the selected bytes too.
-    fn fold<T: Element, K: Kernel<T>>(
+    fn fold(
         &self,
         fetcher: &mut Fetcher<'_>,
         rect: &[std::ops::Range<u64>],
-    ) -> Result<(Option<K>, u64)> {
+    ) -> Result<(Option<Box<dyn State>>, u64)> {
         if rect.iter().any(|range| range.is_empty()) {
             return Ok((None, 0));
         }
@@ -209,14 +213,14 @@ impl Job<'_> {
             cell_strides[axis] = cells;
             cells *= decode::len(rect[axis].end - rect[axis].start)?;
         }
-        let mut state = K::new(cells, self.nan);
+        let mut state = self.maker.make(cells);
         let touch = self.plan.touch.narrowed(rect);
         let limit = if self.kept.is_empty() { STRIP_ELEMENTS } else { TILE_STRIP_ELEMENTS };
         let mut strips = Strips::new(&touch, limit);
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
             let block = fetcher.block(&strips, boxes)?;
-            fold_strip::<T, K>(&mut state, &block, boxes, &cell_strides, rect)?;
+            fold_strip(state.as_mut(), &block, boxes, &cell_strides, rect, self.align)?;
             done += element_count(boxes) * self.plan.element_size;
             strips.advance();
         }

@@ -1,79 +1,10 @@
-//! What a reduction is asked for and what it answers.
+//! What a reduction answers.
 
 use half::{bf16, f16};
 
 use crate::array::Array;
-
-/// A reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
-    /// How many elements; without NaN when they are skipped.
-    Count,
-    /// The sum: exact for integers, `f64` for floats.
-    Sum,
-    /// The arithmetic mean, `f64`.
-    Mean,
-    /// The smallest element, in the dataset's own type.
-    Min,
-    /// The largest element, in the dataset's own type.
-    Max,
-}
-
-impl Op {
-    /// All operations.
-    pub const ALL: &[Op] = &[Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];
-
-    /// The name in documents and flags.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Op::Count => "count",
-            Op::Sum => "sum",
-            Op::Mean => "mean",
-            Op::Min => "min",
-            Op::Max => "max",
-        }
-    }
-}
-
-/// What happens with NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum NanPolicy {
-    /// A NaN makes the result NaN.
-    #[default]
-    Propagate,
-    /// A NaN counts as not there.
-    Skip,
-}
-
-/// Which axes of the dataset a reduction folds away.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Axes {
-    /// All of them: the result is one cell.
-    #[default]
-    All,
-    /// These axes of the dataset, in any order; none means all.
-    Some(Vec<usize>),
-}
-
-/// A reduction over some axes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reduction {
-    /// What is computed.
-    pub op: Op,
-    /// Over which axes of the dataset.
-    pub axes: Axes,
-    /// What happens with NaN.
-    pub nan: NanPolicy,
-}
-
-impl Reduction {
-    /// `op` over all axes, with NaN propagating.
-    #[must_use]
-    pub const fn all(op: Op) -> Self {
-        Reduction { op, axes: Axes::All, nan: NanPolicy::Propagate }
-    }
-}
+use crate::op::Op;
+use crate::reduction::{AxisGroups, AxisPicks};
 
 /// The answer of a reduction.
 #[derive(Clone, Debug)]
@@ -82,14 +13,66 @@ pub struct Reduced {
     pub op: Op,
     /// The axes of the dataset that were folded away, in order.
     pub axes: Vec<usize>,
-    /// The extents of the kept axes, in order; empty for one value.
+    /// The extents of the result; empty for one value.
     pub shape: Vec<u64>,
+    /// What each axis of `shape` stands for.
+    pub along: Vec<Along>,
     /// The cells, row-major.
     pub values: Values,
     /// How many elements were selected.
     pub count: u64,
     /// How many of them were NaN, when the kernel knows it.
     pub nan_count: Option<u64>,
+    /// What else belongs to the answer.
+    pub details: Details,
+}
+
+/// What an axis of a result stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Along {
+    /// An axis of the dataset, position by position.
+    Axis(usize),
+    /// Positions of an axis of the dataset, picked out of the selected ones.
+    Picks(AxisPicks),
+    /// Groups of positions of an axis of the dataset.
+    Groups(AxisGroups),
+    /// Windows over an axis of the dataset.
+    Windows {
+        /// The axis.
+        axis: usize,
+        /// Where the first window starts, in selected positions; before 0 when it is padded.
+        first: i64,
+        /// Positions between two starts.
+        step: u64,
+        /// Positions of a window.
+        size: u64,
+    },
+    /// Quantiles.
+    Quantiles(Vec<f64>),
+    /// Bins of a histogram.
+    Bins,
+    /// Variables of a covariance, which are the positions of an axis of the dataset.
+    Variables(usize),
+}
+
+/// What belongs to the answer of some operations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Details {
+    /// Nothing else.
+    #[default]
+    None,
+    /// A histogram's edges and what lay outside, cell by cell.
+    Histogram {
+        /// One more than there are bins.
+        edges: Vec<f64>,
+        /// Elements below the first edge.
+        below: Vec<u64>,
+        /// Elements above the last edge.
+        above: Vec<u64>,
+    },
+    /// Where an extremum is: for each cell one selected position per folded axis; none for a null
+    /// cell.
+    Places(Vec<Vec<u64>>),
 }
 
 /// The cells of a result and which of them are null.
@@ -97,15 +80,17 @@ pub struct Reduced {
 pub struct Values {
     /// The cells; a null cell holds any value.
     pub cells: Cells,
-    /// Which cells are null; `None` when no cell is.
+    /// Which values are null; `None` when none is.
     pub nulls: Option<Vec<bool>>,
 }
 
 /// The cells of a result, row-major.
 #[derive(Clone, Debug)]
 pub enum Cells {
-    /// Counts.
+    /// Counts and positions.
     Count(Vec<u64>),
+    /// Truth values.
+    Truth(Vec<bool>),
     /// Exact integers.
     Int(Vec<i128>),
     /// Floats.
@@ -121,11 +106,12 @@ impl Values {
         Values { cells, nulls: None }
     }
 
-    /// How many cells there are.
+    /// How many values there are.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.cells {
             Cells::Count(counts) => counts.len(),
+            Cells::Truth(truths) => truths.len(),
             Cells::Int(integers) => integers.len(),
             Cells::Float(floats) => floats.len(),
             Cells::Element(array) => array.len(),
@@ -138,11 +124,12 @@ impl Values {
         self.len() == 0
     }
 
-    /// The cell at `at` in row-major order; `None` past the end.
+    /// The value at `at` in row-major order; `None` past the end.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<Scalar> {
         let value = match &self.cells {
             Cells::Count(counts) => Scalar::Int(i128::from(*counts.get(at)?)),
+            Cells::Truth(truths) => Scalar::Bool(*truths.get(at)?),
             Cells::Int(integers) => Scalar::Int(*integers.get(at)?),
             Cells::Float(floats) => Scalar::Float64(*floats.get(at)?),
             Cells::Element(array) => array.get(at)?,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tet_format::DType;
-use tet_query::{Axes, Catalog, Hyperslab, NanPolicy, Op, Reduction};
+use tet_query::{Catalog, Hyperslab, Op, Reduction};
 
 use super::{Run, all_threads, file_len};
 use crate::data::{self, Io, SHAPE, SLAB, TILED};
@@ -97,8 +97,7 @@ pub(super) fn axes(run: Run<'_>) -> Result<Vec<Row>> {
     let scan = Scan::fastest(&view);
     let sets: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];
     let row = |axes: &[usize]| {
-        let folded = Axes::Some(axes.to_vec());
-        let reduction = Reduction { op: Op::Mean, axes: folded, nan: NanPolicy::Propagate };
+        let reduction = Reduction::along(Op::Mean, axes);
         let limit = || {
             scan.run(&view);
             Ok(())

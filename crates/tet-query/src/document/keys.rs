@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::DocumentError;
 use crate::selection::nearest;
-use crate::value::Op;
+use crate::op::Op;
 
 /// Keys at the top that are not reductions.
 pub(crate) const TOP: &[&str] = &["dataset", "layout_version", "selection", "nan", "execution"];

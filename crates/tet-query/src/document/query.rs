@@ -7,7 +7,7 @@ use super::error::DocumentError;
 use super::{LEN_MAX, read, text};
 use crate::budget::Execution;
 use crate::selection::{AxisRef, Selection};
-use crate::value::{NanPolicy, Op};
+use crate::op::{NanPolicy, Op};
 
 /// What a document asks for, by names: nothing has been looked up in a file yet.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,7 +10,7 @@ use super::error::DocumentError;
 use super::keys;
 use super::query::{Origin, Query};
 use super::tree::{Entry, Node, Value};
-use crate::value::NanPolicy;
+use crate::op::NanPolicy;
 
 pub(crate) type Result<T> = std::result::Result<T, DocumentError>;
 

@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::labels::{CatalogLabels, axis_text, find_axis};
 use crate::selection::{Hyperslab, SelectionError, SelectionFault};
-use crate::value::{Axes, Reduction};
+use crate::reduction::{Axes, Reduction};
 
 /// A query with every name and label looked up.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl Query {
     ) -> Result<Reduction> {
         let axes = reduced_axes(asked, &dataset.dims, slab)
             .map_err(|(place, fault)| self.placed_axis(place, fault))?;
-        Ok(Reduction { op: asked.op, axes, nan: self.nan.unwrap_or_default() })
+        Ok(Reduction { axes, nan: self.nan.unwrap_or_default(), ..Reduction::all(asked.op) })
     }
 
     /// A wrong selection as an error at its place in the document, if there is one.
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::labels::NoLabels;
     use crate::selection::{AxisRef, Selection};
-    use crate::value::Op;
+    use crate::op::Op;
 
     /// `temp` of 3 x 4 along `time` (labels) and `lat` (a coordinate dataset), and the latter.
     fn catalog() -> Catalog {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::selection::{AxisSelection, Selection};
-use crate::value::{NanPolicy, Op};
+use crate::op::{NanPolicy, Op};
 
 fn mean(axes: &[&str]) -> QueryReduction {
     QueryReduction::new(Op::Mean, axes.iter().copied())

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::query::{Query, QueryExecution, QueryReduction};
 use crate::selection::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
-use crate::value::NanPolicy;
+use crate::op::NanPolicy;
 
 /// Writes the query as one line of JSON.
 pub(crate) fn json(query: &Query) -> String {

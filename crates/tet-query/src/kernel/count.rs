@@ -1,8 +1,10 @@
 //! Counts: every element, or every element that is not NaN.
 
 use super::extrema::{NanCounts, Ordered, count_nan};
-use super::{Folded, Kernel};
-use crate::value::{Cells, NanPolicy, Values};
+use super::{At, Folded, Kernel, Lanes, Setup};
+use crate::error::Result;
+use crate::op::NanPolicy;
+use crate::value::{Cells, Values};
 
 /// The number of elements of every cell; looks at them only when NaN are skipped.
 #[derive(Debug)]
@@ -21,8 +23,8 @@ enum Looks {
 }
 
 impl<T: Ordered> Kernel<T> for Count {
-    fn new(cell_count: usize, nan: NanPolicy) -> Self {
-        let skips = nan == NanPolicy::Skip && T::DTYPE.is_float();
+    fn new(cell_count: usize, setup: &Setup) -> Self {
+        let skips = setup.nan == NanPolicy::Skip && T::DTYPE.is_float();
         Self {
             cell_count,
             folded: Folded::new(cell_count),
@@ -31,34 +33,32 @@ impl<T: Ordered> Kernel<T> for Count {
         }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[T]) {
-        self.folded.add(cell, 1, elements.len());
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        self.folded.add(at.cell, 1, elements.len() as u64);
         if self.looks == Looks::AtEach {
-            self.nans.add(cell, self.cell_count, count_nan(elements));
+            self.nans.add(at.cell, self.cell_count, count_nan(elements));
         }
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        self.folded.add(first_cell, lanes, rows);
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        self.folded.add(at.cell, lanes.count, lanes.rows as u64);
         if self.looks == Looks::Never {
             return;
         }
-        for row in (0..rows).map(|row| &elements[row * row_stride..][..lanes]) {
+        for row in lanes.rows(elements) {
             if count_nan(row) == 0 {
                 continue;
             }
             for (lane, element) in row.iter().enumerate() {
                 let nan_count = u64::from(element.nan_mask() != T::ZERO);
-                self.nans.add(first_cell + lane, self.cell_count, nan_count);
+                self.nans.add(at.cell + lane, self.cell_count, nan_count);
             }
         }
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        self.folded.take(cell, &later.folded, from);
+        self.nans.add(cell, self.cell_count, later.nans.of(from));
     }
 
     fn merge(&mut self, later: Self) {
@@ -70,9 +70,9 @@ impl<T: Ordered> Kernel<T> for Count {
         (self.looks == Looks::AtEach).then_some(self.nans.sum)
     }
 
-    fn finish(self) -> Values {
-        let counts = self.folded.counts().into_iter().enumerate();
-        let counts = counts.map(|(cell, count)| count - self.nans.of(cell));
-        Values::new(Cells::Count(counts.collect()))
+    fn finish(self) -> Result<Values> {
+        let counts = self.folded.counts().iter().enumerate();
+        let counts = counts.map(|(cell, &count)| count - self.nans.of(cell));
+        Ok(Values::new(Cells::Count(counts.collect())))
     }
 }

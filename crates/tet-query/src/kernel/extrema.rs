@@ -8,9 +8,11 @@ use half::{bf16, f16};
 use multiversion::multiversion;
 
 use super::strip::{SPAN, Strip};
-use super::{Folded, Kernel};
+use super::{At, Folded, Kernel, Lanes, Setup};
 use crate::element::Element;
-use crate::value::{NanPolicy, Values};
+use crate::error::Result;
+use crate::op::NanPolicy;
+use crate::value::Values;
 
 /// Elements looked at together.
 const BLOCK: usize = 4096;
@@ -165,18 +167,19 @@ pub(crate) struct Extremum<T: Ordered, E> {
 }
 
 impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
-    fn new(cell_count: usize, nan: NanPolicy) -> Self {
+    fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             keys: vec![E::worst::<T>(); cell_count],
             folded: Folded::new(cell_count),
             nans: NanCounts::default(),
-            nan,
+            nan: setup.nan,
             end: PhantomData,
         }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[T]) {
-        self.folded.add(cell, 1, elements.len());
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        let cell = at.cell;
+        self.folded.add(cell, 1, elements.len() as u64);
         for block in elements.chunks(BLOCK) {
             let best = T::best::<E>(block).unwrap_or_else(|| {
                 let (best, nan_count) = best_skipping::<T, E>(block);
@@ -187,17 +190,10 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
         }
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        self.folded.add(first_cell, lanes, rows);
-        for strip in Strip::cut(elements, lanes, rows, row_stride) {
-            let cell = first_cell + strip.first_lane;
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        self.folded.add(at.cell, lanes.count, lanes.rows as u64);
+        for strip in Strip::cut(elements, lanes) {
+            let cell = at.cell + strip.first_lane;
             let keys = &mut self.keys[cell..cell + strip.lanes];
             if !fold_strip::<T, E>(strip, keys) {
                 fold_strip_skipping::<T, E>(strip, keys);
@@ -210,6 +206,12 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
         }
     }
 
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        self.keys[cell] = E::pick(self.keys[cell], later.keys[from]);
+        self.folded.take(cell, &later.folded, from);
+        self.nans.add(cell, self.keys.len(), later.nans.of(from));
+    }
+
     fn merge(&mut self, later: Self) {
         self.keys.iter_mut().zip(later.keys).for_each(|(to, from)| *to = E::pick(*to, from));
         self.folded.merge(&later.folded);
@@ -220,13 +222,13 @@ impl<T: Ordered, E: End> Kernel<T> for Extremum<T, E> {
         T::DTYPE.is_float().then_some(self.nans.sum)
     }
 
-    fn finish(self) -> Values {
-        let cells = self.folded.counts().into_iter().zip(&self.keys).enumerate();
-        let cells = cells.map(|(cell, (count, &key))| match (self.nans.of(cell), self.nan) {
+    fn finish(self) -> Result<Values> {
+        let cells = self.folded.counts().iter().zip(&self.keys).enumerate();
+        let cells = cells.map(|(cell, (&count, &key))| match (self.nans.of(cell), self.nan) {
             (nan_count, NanPolicy::Propagate) if nan_count > 0 => Some(T::NAN),
             (nan_count, _) => (count > nan_count).then(|| T::from_key(key)),
         });
-        super::elements(cells.collect())
+        Ok(super::elements(cells.collect()))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Means: a sum, divided by how many elements went into it.
 
 use super::sum::SumKernel;
-use super::{Folded, Kernel, floats_or_null};
+use super::{At, Folded, Kernel, Lanes, Setup, floats_or_null};
 use crate::element::Element;
-use crate::value::{NanPolicy, Values};
+use crate::error::Result;
+use crate::op::NanPolicy;
+use crate::value::Values;
 
 /// The mean of every cell; null where nothing was folded.
 #[derive(Debug)]
@@ -14,25 +16,24 @@ pub(crate) struct Mean<S> {
 }
 
 impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
-    fn new(cell_count: usize, nan: NanPolicy) -> Self {
-        Self { sum: S::new(cell_count, nan), folded: Folded::new(cell_count), nan }
+    fn new(cell_count: usize, setup: &Setup) -> Self {
+        let sum = S::new(cell_count, setup);
+        Self { sum, folded: Folded::new(cell_count), nan: setup.nan }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[T]) {
-        self.folded.add(cell, 1, elements.len());
-        self.sum.fold_run(cell, elements);
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        self.folded.add(at.cell, 1, elements.len() as u64);
+        self.sum.fold_run(at, elements);
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        self.folded.add(first_cell, lanes, rows);
-        self.sum.fold_lanes(first_cell, lanes, elements, rows, row_stride);
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        self.folded.add(at.cell, lanes.count, lanes.rows as u64);
+        self.sum.fold_lanes(at, lanes, elements);
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        self.sum.take(cell, &later.sum, from);
+        self.folded.take(cell, &later.folded, from);
     }
 
     fn merge(&mut self, later: Self) {
@@ -44,9 +45,9 @@ impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
         self.sum.nan_count()
     }
 
-    fn finish(mut self) -> Values {
-        let counts = self.folded.counts();
+    fn finish(mut self) -> Result<Values> {
         self.sum.settle();
+        let counts = self.folded.counts();
         let mean = |(cell, &count): (usize, &u64)| {
             let skipped = match self.nan {
                 NanPolicy::Propagate => 0,
@@ -55,6 +56,6 @@ impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
             let count = count - skipped;
             (count > 0).then(|| self.sum.mean(cell, count))
         };
-        floats_or_null(counts.iter().enumerate().map(mean).collect())
+        Ok(floats_or_null(counts.iter().enumerate().map(mean).collect()))
     }
 }

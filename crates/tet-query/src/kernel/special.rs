@@ -6,7 +6,7 @@
 use multiversion::multiversion;
 
 use super::strip::SPAN;
-use crate::value::NanPolicy;
+use crate::op::NanPolicy;
 
 const POSITIVE: u32 = 1;
 const NEGATIVE: u32 = 2;
@@ -144,6 +144,14 @@ impl Specials {
     /// Writes down what was found in neighboring cells.
     pub(super) fn note_lanes(&mut self, first_cell: usize, lanes: usize, found: &LaneFound) {
         (0..lanes).for_each(|lane| self.note(first_cell + lane, found.of(lane)));
+    }
+
+    /// Adds what a cell of a later part found.
+    pub(super) fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        if !later.nan_counts.is_empty() {
+            let (nan_count, infinite) = (later.nan_counts[from], later.infinite[from]);
+            self.note(cell, Found { nan_count, infinite });
+        }
     }
 
     /// Adds what a later part found.

@@ -1,5 +1,6 @@
 //! A strip: a few rows of a few lanes, small enough to be looked at twice.
 
+use super::Lanes;
 use crate::element::{ROOM_LEN, Single};
 
 /// Lanes of a strip.
@@ -22,17 +23,15 @@ impl<'a, T: Copy> Strip<'a, T> {
     /// Cuts rows of lanes into strips, in the order of memory.
     pub(super) fn cut(
         elements: &'a [T],
-        lanes: usize,
-        rows: usize,
-        row_stride: usize,
+        lanes: Lanes,
     ) -> impl Iterator<Item = Self> {
-        (0..rows).step_by(ROWS).flat_map(move |row| {
-            (0..lanes).step_by(SPAN).map(move |first_lane| Strip {
-                elements: &elements[row * row_stride + first_lane..],
+        (0..lanes.rows).step_by(ROWS).flat_map(move |row| {
+            (0..lanes.count).step_by(SPAN).map(move |first_lane| Strip {
+                elements: &elements[row * lanes.distance + first_lane..],
                 first_lane,
-                lanes: SPAN.min(lanes - first_lane),
-                rows: ROWS.min(rows - row),
-                row_stride,
+                lanes: SPAN.min(lanes.count - first_lane),
+                rows: ROWS.min(lanes.rows - row),
+                row_stride: lanes.distance,
             })
         })
     }

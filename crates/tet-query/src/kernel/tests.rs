@@ -6,11 +6,16 @@ use std::fmt::Debug;
 use half::{bf16, f16};
 use proptest::prelude::*;
 
-use super::{Count, Kernel, Max, Mean, Min, Summed};
+use super::count::Count;
+use super::extrema::{Max, Min};
+use super::mean::Mean;
+use super::table::Summed;
+use super::{At, Kernel, Lanes, Setup};
 use crate::element::{Element, Single};
 use crate::kernel::extrema::Ordered;
-use crate::value::NanPolicy::{Propagate, Skip};
-use crate::value::{NanPolicy, Scalar};
+use crate::op::NanPolicy::{Propagate, Skip};
+use crate::op::NanPolicy;
+use crate::value::Scalar;
 
 const POLICIES: [NanPolicy; 2] = [Propagate, Skip];
 
@@ -92,24 +97,32 @@ impl<T: Element> Folds<T> {
     fn fold<K: Kernel<T>>(&self, nan: NanPolicy, cut: usize) -> Vec<(K, Option<u64>)> {
         let (lanes, rows) = (self.lanes, self.rows());
         let cut = cut.min(rows);
-        let mut by_runs = K::new(lanes, nan);
-        let mut first_runs = K::new(lanes, nan);
-        let mut last_runs = K::new(lanes, nan);
+        let setup = Setup { nan, ..Setup::default() };
+        let at = |cell| At { cell, index: 0 };
+        let all = Lanes { count: lanes, rows, distance: lanes, index: 1 };
+        let mut by_runs = K::new(lanes, &setup);
+        let mut first_runs = K::new(lanes, &setup);
+        let mut last_runs = K::new(lanes, &setup);
         for lane in 0..lanes {
             let column = self.column(lane);
-            by_runs.fold_run(lane, &column);
-            first_runs.fold_run(lane, &column[..cut]);
-            last_runs.fold_run(lane, &column[cut..]);
+            by_runs.fold_run(at(lane), &column);
+            first_runs.fold_run(at(lane), &column[..cut]);
+            last_runs.fold_run(at(lane), &column[cut..]);
         }
         first_runs.merge(last_runs);
-        let mut by_lanes = K::new(lanes, nan);
-        by_lanes.fold_lanes(0, lanes, &self.elements, rows, lanes);
-        let mut first_lanes = K::new(lanes, nan);
-        let mut last_lanes = K::new(lanes, nan);
-        first_lanes.fold_lanes(0, lanes, &self.elements, cut, lanes);
-        last_lanes.fold_lanes(0, lanes, &self.elements[cut * lanes..], rows - cut, lanes);
+        let mut by_lanes = K::new(lanes, &setup);
+        by_lanes.fold_lanes(at(0), all, &self.elements);
+        let mut first_lanes = K::new(lanes, &setup);
+        let mut last_lanes = K::new(lanes, &setup);
+        first_lanes.fold_lanes(at(0), Lanes { rows: cut, ..all }, &self.elements);
+        let rest = Lanes { rows: rows - cut, ..all };
+        last_lanes.fold_lanes(at(0), rest, &self.elements[cut * lanes..]);
         first_lanes.merge(last_lanes);
-        let folds = [by_runs, first_runs, by_lanes, first_lanes];
+        let mut taken = K::new(lanes, &setup);
+        for lane in 0..lanes {
+            taken.take(lane, &by_runs, lane);
+        }
+        let folds = [by_runs, first_runs, by_lanes, first_lanes, taken];
         folds
             .into_iter()
             .map(|kernel| {
@@ -123,7 +136,7 @@ impl<T: Element> Folds<T> {
         for (kernel, nan_count) in self.fold::<K>(nan, cut) {
             let nans = self.elements.iter().filter(|e| is_nan(**e)).count() as u64;
             assert!(nan_count.is_none_or(|count| count == nans), "{nan_count:?} NaN, not {nans}");
-            let values = kernel.finish();
+            let values = kernel.finish().expect("sums fit");
             assert_eq!(values.len(), self.lanes);
             for lane in 0..self.lanes {
                 wanted(&self.column(lane), values.get(lane).expect("a cell per lane"));
@@ -431,8 +444,8 @@ fn the_mean_of_integers_is_the_nearest_float() {
         (&[0, 0], 0.0),
     ];
     for (values, wanted) in cases {
-        let mut mean: Mean<<i64 as Summed>::Whole> = Kernel::<i64>::new(1, Propagate);
-        mean.fold_run(0, values);
+        let mut mean: Mean<<i64 as Summed>::Whole> = Kernel::<i64>::new(1, &Setup::default());
+        mean.fold_run(At::default(), values);
         assert_eq!(
             Kernel::<i64>::finish(mean).get(0),
             Some(Scalar::Float64(*wanted)),
@@ -453,8 +466,8 @@ fn no_spread_of_exponents_loses_a_bit() {
             let negated: Vec<f32> =
                 elements.iter().map(|v| if *v == low { 0.0 } else { -v }).collect();
             elements.extend(negated);
-            let mut sum: super::sum::ExactSum = Kernel::<f32>::new(1, Propagate);
-            sum.fold_run(0, &elements);
+            let mut sum: super::sum::ExactSum = Kernel::<f32>::new(1, &Setup::default());
+            sum.fold_run(At::default(), &elements);
             let wanted = fsum(&wide(&elements));
             let sum = Kernel::<f32>::finish(sum).get(0);
             assert_eq!(sum, Some(Scalar::Float64(wanted)), "spread {spread}, middle {middle}");

@@ -35,6 +35,7 @@ impl Assembly {
         let rows = Rows::new(&self.shape, rect)?;
         match (&mut values.cells, &tile.cells) {
             (Cells::Count(to), Cells::Count(from)) => rows.copy(to, from, 1),
+            (Cells::Truth(to), Cells::Truth(from)) => rows.copy(to, from, 1),
             (Cells::Int(to), Cells::Int(from)) => rows.copy(to, from, 1),
             (Cells::Float(to), Cells::Float(from)) => rows.copy(to, from, 1),
             (Cells::Element(to), Cells::Element(from)) => {
@@ -61,6 +62,7 @@ impl Assembly {
 fn room(like: &Cells, count: usize) -> Result<Cells> {
     Ok(match like {
         Cells::Count(_) => Cells::Count(vec![0; count]),
+        Cells::Truth(_) => Cells::Truth(vec![false; count]),
         Cells::Int(_) => Cells::Int(vec![0; count]),
         Cells::Float(_) => Cells::Float(vec![0.0; count]),
         Cells::Element(array) => {

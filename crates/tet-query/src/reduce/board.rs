@@ -5,33 +5,32 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::assemble::Assembly;
-use crate::element::Element;
 use crate::error::Result;
-use crate::kernel::Kernel;
+use crate::kernel::State;
 use crate::value::Values;
 
 /// The tiles that are not finished, and the cells of those that are.
-pub(super) struct Board<K> {
+pub(super) struct Board {
     part_count: u64,
-    held: Mutex<Held<K>>,
+    held: Mutex<Held>,
 }
 
-struct Held<K> {
-    tiles: BTreeMap<u64, Tile<K>>,
+struct Held {
+    tiles: BTreeMap<u64, Tile>,
     assembly: Assembly,
     nan_count: Option<u64>,
 }
 
 /// A tile of which some parts are there.
-struct Tile<K> {
+struct Tile {
     /// The parts that have been merged: all before this one.
     merged: u64,
-    state: Option<K>,
+    state: Option<Box<dyn State>>,
     /// Parts that came before their turn; `None` where a part holds nothing.
-    waiting: BTreeMap<u64, Option<K>>,
+    waiting: BTreeMap<u64, Option<Box<dyn State>>>,
 }
 
-impl<K: Send> Board<K> {
+impl Board {
     pub(super) fn new(part_count: u64, assembly: Assembly) -> Self {
         let held = Held { tiles: BTreeMap::new(), assembly, nan_count: None };
         Board { part_count, held: Mutex::new(held) }
@@ -42,16 +41,13 @@ impl<K: Send> Board<K> {
     /// # Errors
     ///
     /// Returns an error when memory cannot hold the result.
-    pub(super) fn put<T: Element>(
+    pub(super) fn put(
         &self,
         tile: u64,
         part: u64,
-        state: Option<K>,
+        state: Option<Box<dyn State>>,
         cells: &[Range<u64>],
-    ) -> Result<()>
-    where
-        K: Kernel<T>,
-    {
+    ) -> Result<()> {
         let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
         let entry = held.tiles.entry(tile).or_insert_with(|| Tile {
             merged: 0,
@@ -75,7 +71,8 @@ impl<K: Send> Board<K> {
         if let Some(found) = state.nan_count() {
             held.nan_count = Some(held.nan_count.unwrap_or(0).saturating_add(found));
         }
-        held.assembly.put(state.finish(), cells)
+        let values = state.finish()?;
+        held.assembly.put(values, cells)
     }
 
     /// The cells of all tiles, and how many NaN were met.

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use crate::decode;
-use crate::element::Element;
 use crate::error::Result;
 use crate::fetch::Block;
-use crate::kernel::Kernel;
+use crate::kernel::{At, Lanes, Runs, State};
 use crate::plan::piece::strides;
 use crate::plan::touch::AxisBox;
 
@@ -24,15 +23,14 @@ struct Loop {
 ///
 /// How axes merge into one loop is decided by where the elements lie in the chunk, never by where
 /// the block holds them: so the same calls reach the kernel for every source.
-pub(super) fn fold_strip<T: Element, K: Kernel<T>>(
-    state: &mut K,
+pub(super) fn fold_strip(
+    state: &mut dyn State,
     block: &Block<'_>,
     boxes: &[AxisBox],
     cell_strides: &[usize],
     rect: &[Range<u64>],
+    size: usize,
 ) -> Result<()> {
-    let elements: &[T] =
-        bytemuck::try_cast_slice(block.bytes).expect("the fetcher aligns what it brings");
     let mut first_cell = 0;
     for ((part, range), stride) in boxes.iter().zip(rect).zip(cell_strides) {
         first_cell += decode::len(part.at - range.start)? * stride;
@@ -41,7 +39,9 @@ pub(super) fn fold_strip<T: Element, K: Kernel<T>>(
     let inner = loops.pop().unwrap_or(Loop { count: 1, distance: 1, cells: 0 });
     if inner.cells == 0 {
         walk(&loops, |element, cell| {
-            state.fold_run(first_cell + cell, &elements[element..][..inner.count]);
+            let at = At { cell: first_cell + cell, index: 0 };
+            let runs = Runs { count: 1, len: inner.count, distance: 0, cells: 0, index: 0 };
+            state.fold_runs(at, runs, &block.bytes[element * size..][..inner.count * size]);
         });
         return Ok(());
     }
@@ -55,8 +55,9 @@ pub(super) fn fold_strip<T: Element, K: Kernel<T>>(
     let rows = rows.unwrap_or(Loop { count: 1, distance: lanes, cells: 0 });
     let len = (rows.count - 1) * rows.distance + lanes;
     walk(&loops, |element, cell| {
-        let elements = &elements[element..][..len];
-        state.fold_lanes(first_cell + cell, lanes, elements, rows.count, rows.distance);
+        let at = At { cell: first_cell + cell, index: 0 };
+        let lanes = Lanes { count: lanes, rows: rows.count, distance: rows.distance, index: 0 };
+        state.fold_lanes(at, lanes, &block.bytes[element * size..][..len * size]);
     });
     Ok(())
 }

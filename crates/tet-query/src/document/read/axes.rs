@@ -5,7 +5,7 @@ use super::super::query::{Origin, QueryReduction};
 use super::super::tree::Value;
 use super::{Cursor, Result};
 use crate::selection::{AXES_MAX, AxisRef};
-use crate::value::Op;
+use crate::op::Op;
 
 /// Reads the value of a reduction key.
 pub(super) fn reduction(at: &Cursor<'_>, op: Op, origin: &mut Origin) -> Result<QueryReduction> {

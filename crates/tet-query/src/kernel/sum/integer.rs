@@ -11,9 +11,10 @@ use multiversion::multiversion;
 use super::SumKernel;
 use super::fixed::power_of_two;
 use crate::element::Element;
+use crate::error::Result;
 use crate::kernel::strip::Strip;
-use crate::kernel::{Kernel, integers};
-use crate::value::{NanPolicy, Values};
+use crate::kernel::{At, Kernel, Lanes, Setup, integers};
+use crate::value::Values;
 
 /// Lanes of integer loops; exact, so the number is free.
 const LANES: usize = 32;
@@ -242,7 +243,7 @@ impl IntegerSum {
 }
 
 impl<T: Integer> Kernel<T> for IntegerSum {
-    fn new(cell_count: usize, _nan: NanPolicy) -> Self {
+    fn new(cell_count: usize, _setup: &Setup) -> Self {
         let high_count = if T::WIDE { cell_count } else { 0 };
         Self {
             low: vec![0; cell_count],
@@ -252,7 +253,8 @@ impl<T: Integer> Kernel<T> for IntegerSum {
         }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[T]) {
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        let cell = at.cell;
         for run in elements.chunks(1 << 30) {
             self.reserve(run.len());
             let total = T::total(run);
@@ -263,21 +265,21 @@ impl<T: Integer> Kernel<T> for IntegerSum {
         }
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        for strip in Strip::cut(elements, lanes, rows, row_stride) {
-            let cell = first_cell + strip.first_lane;
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        for strip in Strip::cut(elements, lanes) {
+            let cell = at.cell + strip.first_lane;
             let cells = cell..cell + strip.lanes;
             self.reserve(strip.rows);
             let high = if T::WIDE { &mut self.high[cells.clone()] } else { &mut [] };
             T::fold_strip(strip, &mut self.low[cells], high);
         }
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        if self.settled.is_empty() {
+            self.settled = vec![0; self.low.len()];
+        }
+        self.settled[cell] += later.total(from);
     }
 
     fn merge(&mut self, mut later: Self) {
@@ -295,8 +297,8 @@ impl<T: Integer> Kernel<T> for IntegerSum {
         }
     }
 
-    fn finish(self) -> Values {
-        integers((0..self.low.len()).map(|cell| self.total(cell)).collect())
+    fn finish(self) -> Result<Values> {
+        Ok(integers((0..self.low.len()).map(|cell| self.total(cell)).collect()))
     }
 }
 

@@ -13,8 +13,9 @@ use super::pair::two_sum;
 use crate::element::{LANES, Single};
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
-use crate::kernel::{Kernel, floats};
-use crate::value::{NanPolicy, Values};
+use crate::error::Result;
+use crate::kernel::{At, Kernel, Lanes, Setup, floats};
+use crate::value::Values;
 
 /// Elements of a run added in plain float64 lanes.
 const RUN: usize = 512;
@@ -69,18 +70,19 @@ impl LaneSum {
 }
 
 impl<T: Single> Kernel<T> for LaneSum {
-    fn new(cell_count: usize, nan: NanPolicy) -> Self {
+    fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             block: vec![0.0; cell_count],
             pending: vec![0; cell_count.div_ceil(GROUP)],
             sums: vec![0.0; cell_count],
             losts: vec![0.0; cell_count],
-            specials: Specials::new(cell_count, nan),
+            specials: Specials::new(cell_count, setup.nan),
             room: vec![0.0; T::ROOM_LEN],
         }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[T]) {
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        let cell = at.cell;
         for run in elements.chunks(RUN) {
             let mut sum = total(run, &mut self.room);
             if !sum.is_finite() {
@@ -94,16 +96,9 @@ impl<T: Single> Kernel<T> for LaneSum {
         }
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        for strip in Strip::cut(elements, lanes, rows, row_stride) {
-            let cell = first_cell + strip.first_lane;
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        for strip in Strip::cut(elements, lanes) {
+            let cell = at.cell + strip.first_lane;
             self.reserve(cell, strip.lanes);
             let block = &mut self.block[cell..cell + strip.lanes];
             if !fold_strip(strip, &mut self.room, block) {
@@ -112,6 +107,16 @@ impl<T: Single> Kernel<T> for LaneSum {
                 self.specials.note_lanes(cell, strip.lanes, &found);
             }
         }
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        for part in [later.sums[from], later.block[from]] {
+            let (sum, more) = two_sum(self.sums[cell], part);
+            self.sums[cell] = sum;
+            self.losts[cell] += more;
+        }
+        self.losts[cell] += later.losts[from];
+        self.specials.take(cell, &later.specials, from);
     }
 
     fn merge(&mut self, mut later: Self) {
@@ -125,9 +130,9 @@ impl<T: Single> Kernel<T> for LaneSum {
         Some(self.specials.nan_count())
     }
 
-    fn finish(mut self) -> Values {
+    fn finish(mut self) -> Result<Values> {
         self.settle_all();
-        floats((0..self.sums.len()).map(|cell| self.total(cell)).collect())
+        Ok(floats((0..self.sums.len()).map(|cell| self.total(cell)).collect()))
     }
 }
 
@@ -145,7 +150,6 @@ impl<T: Single> SumKernel<T> for LaneSum {
     }
 }
 
-/// Adds pairs to pairs, two-sum; `later_losts` may be empty.
 /// Adds pairs to pairs, two-sum; `later_losts` may be empty.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn add_pairs(sums: &mut [f64], losts: &mut [f64], later_sums: &[f64], later_losts: &[f64]) {

@@ -13,10 +13,11 @@ use super::exact::{add_lanes, padded};
 use super::fixed::FixedF64;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
-use crate::kernel::{Kernel, floats};
-use crate::value::{NanPolicy, Values};
+use crate::error::Result;
+use crate::kernel::{At, Kernel, Lanes, Setup, floats};
+use crate::value::Values;
 
-/// Lanes with their lost parts fill half the registers of the smallest machine meant.
+/// Chains with their lost parts fill half the registers of the smallest machine meant.
 const LANES: usize = 8;
 /// Elements folded between two looks at whether the sum is still finite.
 const BLOCK: usize = 2048;
@@ -44,6 +45,19 @@ impl PairSum {
             }
         };
         self.specials.resolve(cell, finite)
+    }
+
+    /// Adds a sum to that of a cell.
+    fn add(&mut self, cell: usize, later: Pair) {
+        let before = Pair { sum: self.sums[cell], lost: self.losts[cell] };
+        let mut both = before.plus(later);
+        if !both.is_finite() {
+            let parts = [before.sum, before.lost, later.sum, later.lost];
+            let beyond = self.beyond.entry(cell).or_insert_with(FixedF64::new);
+            parts.into_iter().for_each(|part| beyond.add(part));
+            both = Pair::default();
+        }
+        (self.sums[cell], self.losts[cell]) = (both.sum, both.lost);
     }
 
     /// Adds a block with a NaN, an infinity, or a partial sum past the largest float64.
@@ -84,16 +98,17 @@ impl PairSum {
 }
 
 impl Kernel<f64> for PairSum {
-    fn new(cell_count: usize, nan: NanPolicy) -> Self {
+    fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             sums: vec![0.0; cell_count],
             losts: vec![0.0; cell_count],
             beyond: BTreeMap::new(),
-            specials: Specials::new(cell_count, nan),
+            specials: Specials::new(cell_count, setup.nan),
         }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[f64]) {
+    fn fold_run(&mut self, at: At, elements: &[f64]) {
+        let cell = at.cell;
         let mut rest = elements;
         loop {
             let mut pair = Pair { sum: self.sums[cell], lost: self.losts[cell] };
@@ -108,16 +123,9 @@ impl Kernel<f64> for PairSum {
         }
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[f64],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        for strip in Strip::cut(elements, lanes, rows, row_stride) {
-            let cell = first_cell + strip.first_lane;
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[f64]) {
+        for strip in Strip::cut(elements, lanes) {
+            let cell = at.cell + strip.first_lane;
             let cells = cell..cell + strip.lanes;
             let (sums, losts) = (&mut self.sums[cells.clone()], &mut self.losts[cells]);
             if !fold_strip(strip, sums, losts) {
@@ -126,16 +134,17 @@ impl Kernel<f64> for PairSum {
         }
     }
 
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        self.add(cell, Pair { sum: later.sums[from], lost: later.losts[from] });
+        if let Some(from) = later.beyond.get(&from) {
+            self.beyond.entry(cell).or_insert_with(FixedF64::new).merge(from);
+        }
+        self.specials.take(cell, &later.specials, from);
+    }
+
     fn merge(&mut self, later: Self) {
         for (cell, (&sum, &lost)) in later.sums.iter().zip(&later.losts).enumerate() {
-            let before = Pair { sum: self.sums[cell], lost: self.losts[cell] };
-            let mut both = before.plus(Pair { sum, lost });
-            if !both.is_finite() {
-                let beyond = self.beyond.entry(cell).or_insert_with(FixedF64::new);
-                [before.sum, before.lost, sum, lost].into_iter().for_each(|part| beyond.add(part));
-                both = Pair::default();
-            }
-            (self.sums[cell], self.losts[cell]) = (both.sum, both.lost);
+            self.add(cell, Pair { sum, lost });
         }
         for (cell, from) in &later.beyond {
             self.beyond.entry(*cell).or_insert_with(FixedF64::new).merge(from);
@@ -147,8 +156,8 @@ impl Kernel<f64> for PairSum {
         Some(self.specials.nan_count())
     }
 
-    fn finish(self) -> Values {
-        floats((0..self.sums.len()).map(|cell| self.total(cell)).collect())
+    fn finish(self) -> Result<Values> {
+        Ok(floats((0..self.sums.len()).map(|cell| self.total(cell)).collect()))
     }
 }
 
@@ -195,7 +204,7 @@ impl Pair {
 
 /// Adds whole blocks as long as all stays finite; gives the elements not yet added.
 fn fold_blocks<'a>(elements: &'a [f64], pair: &mut Pair) -> &'a [f64] {
-    let mut lanes = Lanes::default();
+    let mut lanes = Chains::default();
     let mut rest = elements;
     while !rest.is_empty() {
         let (block, after) = rest.split_at(rest.len().min(BLOCK));
@@ -214,14 +223,14 @@ fn fold_blocks<'a>(elements: &'a [f64], pair: &mut Pair) -> &'a [f64] {
     rest
 }
 
-/// Lanes of a running sum.
+/// Chains of a running sum.
 #[derive(Clone, Copy, Default)]
-struct Lanes {
+struct Chains {
     sums: [f64; LANES],
     losts: [f64; LANES],
 }
 
-impl Lanes {
+impl Chains {
     /// Adds a block and says whether all is still finite.
     fn add_block(&mut self, block: &[f64]) -> bool {
         let (rows, tail) = block.as_chunks::<LANES>();

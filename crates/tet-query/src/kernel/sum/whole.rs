@@ -5,8 +5,9 @@ use super::exact::fold_exact;
 use super::fixed::FixedF32;
 use crate::element::Single;
 use crate::kernel::special::{Found, Specials};
-use crate::kernel::{Kernel, floats};
-use crate::value::{NanPolicy, Values};
+use crate::error::Result;
+use crate::kernel::{At, Kernel, Lanes, Setup, floats};
+use crate::value::Values;
 
 /// Exact sums; meant for one cell, right for any number of them.
 #[derive(Debug)]
@@ -23,33 +24,33 @@ impl ExactSum {
 }
 
 impl<T: Single> Kernel<T> for ExactSum {
-    fn new(cell_count: usize, nan: NanPolicy) -> Self {
+    fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             sums: vec![FixedF32::new(); cell_count],
-            specials: Specials::new(cell_count, nan),
+            specials: Specials::new(cell_count, setup.nan),
             room: vec![0.0; T::ROOM_LEN],
         }
     }
 
-    fn fold_run(&mut self, cell: usize, elements: &[T]) {
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        let cell = at.cell;
         let mut found = Found::default();
         fold_exact(elements, &mut self.room, &mut self.sums[cell], &mut found);
         self.specials.note(cell, found);
     }
 
-    fn fold_lanes(
-        &mut self,
-        first_cell: usize,
-        lanes: usize,
-        elements: &[T],
-        rows: usize,
-        row_stride: usize,
-    ) {
-        for row in (0..rows).map(|row| &elements[row * row_stride..][..lanes]) {
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        for row in lanes.rows(elements) {
             for (lane, element) in row.chunks(1).enumerate() {
-                Kernel::<T>::fold_run(self, first_cell + lane, element);
+                let at = At { cell: at.cell + lane, ..at };
+                Kernel::<T>::fold_run(self, at, element);
             }
         }
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        self.sums[cell].merge(&later.sums[from]);
+        self.specials.take(cell, &later.specials, from);
     }
 
     fn merge(&mut self, later: Self) {
@@ -61,8 +62,8 @@ impl<T: Single> Kernel<T> for ExactSum {
         Some(self.specials.nan_count())
     }
 
-    fn finish(self) -> Values {
-        floats((0..self.sums.len()).map(|cell| self.total(cell)).collect())
+    fn finish(self) -> Result<Values> {
+        Ok(floats((0..self.sums.len()).map(|cell| self.total(cell)).collect()))
     }
 }
 

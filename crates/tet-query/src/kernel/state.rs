@@ -1,0 +1,262 @@
+//! A kernel whose types are forgotten, so that what drives it is compiled once, and the filter that
+//! may stand before it.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use half::{bf16, f16};
+
+use super::extrema::Ordered;
+use super::test::Tester;
+use super::{At, Kernel, Lanes, Runs, Setup};
+use crate::error::Result;
+use crate::reduction::Number;
+use crate::value::Values;
+
+/// Elements that a filter looks at together.
+const BLOCK: usize = 1024;
+/// Rows of lanes that a filter turns into columns.
+const COLUMN: usize = 64;
+
+/// The states of some cells, of whatever kernel and element type.
+pub(crate) trait State: Send {
+    /// As [`Kernel::fold_runs`]; the bytes are aligned for the elements.
+    fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]);
+    /// As [`Kernel::fold_lanes`]; the bytes are aligned for the elements.
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, bytes: &[u8]);
+    /// Folds as many copies of a number into one cell, whatever the filter says.
+    fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
+    /// As [`Kernel::take`]; `later` comes from the same maker.
+    fn take(&mut self, cell: usize, later: &dyn State, from: usize);
+    /// As [`Kernel::merge`]; `later` comes from the same maker.
+    fn merge(&mut self, later: Box<dyn State>);
+    /// As [`Kernel::nan_count`].
+    fn nan_count(&self) -> Option<u64>;
+    /// As [`Kernel::finish`].
+    fn finish(self: Box<Self>) -> Result<Values>;
+    /// The state, to find its type again.
+    fn as_any(&self) -> &dyn Any;
+    /// The same, with the box.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// Makes the states of one reduction.
+#[derive(Clone)]
+pub(crate) struct Maker {
+    make: fn(usize, &Setup, Option<&super::Test>) -> Box<dyn State>,
+    setup: Arc<Setup>,
+    filter: Option<Arc<super::Test>>,
+    /// Whether positions along the folded axes matter.
+    pub(crate) indexed: bool,
+    /// Values to a cell.
+    pub(crate) width: usize,
+    /// Bytes of the state of one cell, about.
+    pub(crate) cell_len: u64,
+}
+
+impl fmt::Debug for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maker").field("setup", &self.setup).finish_non_exhaustive()
+    }
+}
+
+impl Maker {
+    /// The maker of a kernel's states; only elements that pass `filter` reach it.
+    pub(super) fn of<T: Numeric, K: Kernel<T>>(setup: Setup, filter: Option<super::Test>) -> Maker {
+        Maker {
+            make: |cell_count, setup, filter| {
+                let kernel = K::new(cell_count, setup);
+                let filter = filter.map(|test| Sifter {
+                    tester: Tester::new(test),
+                    room: vec![T::zeroed(); BLOCK],
+                });
+                Box::new(Of::<T, K> { kernel, filter, elements: PhantomData })
+            },
+            indexed: K::INDEXED,
+            width: K::width(&setup),
+            cell_len: K::cell_len(&setup),
+            setup: Arc::new(setup),
+            filter: filter.map(Arc::new),
+        }
+    }
+
+    /// States of nothing, one per cell.
+    pub(crate) fn make(&self, cell_count: usize) -> Box<dyn State> {
+        (self.make)(cell_count, &self.setup, self.filter.as_deref())
+    }
+}
+
+/// Elements that are numbers of documents too.
+pub(crate) trait Numeric: Ordered {
+    /// The element as a number, exactly.
+    fn to_number(self) -> Number;
+    /// The nearest element to a number.
+    fn from_number(number: Number) -> Self;
+}
+
+macro_rules! numeric {
+    ($($type:ty => $from:expr;)+) => {$(
+        impl Numeric for $type {
+            fn to_number(self) -> Number {
+                Number::Float(self.into())
+            }
+
+            fn from_number(number: Number) -> Self {
+                let from: fn(Number) -> $type = $from;
+                from(number)
+            }
+        }
+    )+};
+    (integers $($type:ty),+) => {$(
+        impl Numeric for $type {
+            fn to_number(self) -> Number {
+                Number::Int(self.into())
+            }
+
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss,
+                    reason = "`as` goes to the nearest integer there is")]
+            fn from_number(number: Number) -> Self {
+                match number {
+                    Number::Int(integer) => {
+                        integer.clamp(<$type>::MIN.into(), <$type>::MAX.into()) as $type
+                    }
+                    Number::Float(float) => float.round() as $type,
+                }
+            }
+        }
+    )+};
+}
+
+numeric! {
+    f16 => |number| f16::from_f64(number.to_f64());
+    bf16 => |number| bf16::from_f64(number.to_f64());
+    f32 => |number| number.to_f64() as f32;
+    f64 => Number::to_f64;
+}
+numeric!(integers i8, i16, i32, i64, u8, u16, u32, u64);
+
+/// A kernel and the filter before it.
+struct Of<T, K> {
+    kernel: K,
+    filter: Option<Sifter<T>>,
+    elements: PhantomData<fn(T)>,
+}
+
+impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
+    fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]) {
+        let elements = elements(bytes);
+        match &mut self.filter {
+            None => self.kernel.fold_runs(at, runs, elements),
+            Some(sifter) => sifter.fold_runs(&mut self.kernel, at, runs, elements),
+        }
+    }
+
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, bytes: &[u8]) {
+        let elements = elements(bytes);
+        match &mut self.filter {
+            None => self.kernel.fold_lanes(at, lanes, elements),
+            Some(sifter) => sifter.fold_lanes(&mut self.kernel, at, lanes, elements),
+        }
+    }
+
+    fn fold_copies(&mut self, cell: usize, number: Number, count: u64) {
+        let copies = [T::from_number(number); COLUMN];
+        let mut left = count;
+        while left > 0 {
+            let some = usize::try_from(left).unwrap_or(COLUMN).min(COLUMN);
+            self.kernel.fold_run(At { cell, index: 0 }, &copies[..some]);
+            left -= some as u64;
+        }
+    }
+
+    fn take(&mut self, cell: usize, later: &dyn State, from: usize) {
+        let later = later.as_any().downcast_ref::<Self>().expect("one maker made both");
+        self.kernel.take(cell, &later.kernel, from);
+    }
+
+    fn merge(&mut self, later: Box<dyn State>) {
+        let later = later.into_any().downcast::<Self>().expect("one maker made both");
+        self.kernel.merge(later.kernel);
+    }
+
+    fn nan_count(&self) -> Option<u64> {
+        self.kernel.nan_count()
+    }
+
+    fn finish(self: Box<Self>) -> Result<Values> {
+        self.kernel.finish()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+fn elements<T: Ordered>(bytes: &[u8]) -> &[T] {
+    bytemuck::try_cast_slice(bytes).expect("the fetcher aligns what it brings")
+}
+
+/// Lets the elements through that pass a test.
+struct Sifter<T> {
+    tester: Tester<T>,
+    room: Vec<T>,
+}
+
+impl<T: Numeric> Sifter<T> {
+    fn fold_runs<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, runs: Runs, elements: &[T]) {
+        for nth in 0..runs.count {
+            let at = runs.at(at, nth);
+            self.fold_run(kernel, at, &elements[nth * runs.distance..][..runs.len]);
+        }
+    }
+
+    fn fold_run<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, elements: &[T]) {
+        if K::INDEXED {
+            return self.fold_stretches(kernel, at, elements);
+        }
+        for block in elements.chunks(BLOCK) {
+            let passed = self.tester.sift(block, &mut self.room);
+            if passed > 0 {
+                kernel.fold_run(at, &self.room[..passed]);
+            }
+        }
+    }
+
+    /// Folds whole stretches, so that positions count on.
+    fn fold_stretches<K: Kernel<T>>(&self, kernel: &mut K, at: At, elements: &[T]) {
+        let mut start = 0;
+        for stretch in elements.chunk_by(|&a, &b| self.tester.passes(a) == self.tester.passes(b)) {
+            if self.tester.passes(stretch[0]) {
+                kernel.fold_run(At { index: at.index + start, ..at }, stretch);
+            }
+            start += stretch.len() as u64;
+        }
+    }
+
+    /// Turns lanes into columns: what is left of one is a run.
+    fn fold_lanes<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, lanes: Lanes, elements: &[T]) {
+        let column = if K::INDEXED { 1 } else { COLUMN };
+        for first in (0..lanes.rows).step_by(column) {
+            let rows = first..lanes.rows.min(first + column);
+            let index = at.index + first as u64 * lanes.index;
+            for lane in 0..lanes.count {
+                let mut passed = 0;
+                for row in rows.clone() {
+                    let element = elements[row * lanes.distance + lane];
+                    self.room[passed] = element;
+                    passed += usize::from(self.tester.passes(element));
+                }
+                if passed > 0 {
+                    let at = At { cell: at.cell + lane, index };
+                    kernel.fold_run(at, &self.room[..passed]);
+                }
+            }
+        }
+    }
+}

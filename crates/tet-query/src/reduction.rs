@@ -1,0 +1,203 @@
+//! What a reduction is asked for: the operation, its axes, which elements, which cells.
+
+use std::sync::Arc;
+
+use crate::op::{NanPolicy, Op};
+
+/// Which axes of the dataset a reduction folds away.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Axes {
+    /// All of them: the result is one cell.
+    #[default]
+    All,
+    /// These axes of the dataset, in any order; none means all.
+    Some(Vec<usize>),
+}
+
+/// A number of a document or an attribute: whole numbers stay exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// A whole number.
+    Int(i128),
+    /// Any other, NaN and infinities too.
+    Float(f64),
+}
+
+impl Number {
+    /// The nearest double.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Number::Int(integer) => integer as f64,
+            Number::Float(float) => float,
+        }
+    }
+}
+
+/// How an element is compared with a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+/// Which elements count; all tests must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Comparisons with numbers.
+    pub tests: Vec<(Compare, Number)>,
+    /// Only elements that are null: NaN or the fill value.
+    pub is_null: bool,
+    /// Only elements that are not null.
+    pub is_not_null: bool,
+    /// The fill value, where there is one.
+    pub fill: Option<Number>,
+}
+
+/// The numbers that some operations take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Params {
+    /// For `var`, `std`, `covariance`: what is taken off the count.
+    pub ddof: u32,
+    /// For `null_count`: the fill value.
+    pub fill: Option<Number>,
+    /// For `quantile`: from 0 to 1.
+    pub q: Vec<f64>,
+    /// For `quantile`: whether one was asked for rather than a list, so that no axis stands for it.
+    pub one_q: bool,
+    /// For `histogram`: how many bins.
+    pub bins: u32,
+    /// For `histogram`: the first and the last edge; those of the elements when it is not said.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Cells along an axis that are not its positions: groups of equal labels, or picked positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisGroups {
+    /// The axis of the dataset.
+    pub axis: usize,
+    /// For each selected position its group, or [`AxisGroups::NONE`].
+    pub group_of: Arc<[u32]>,
+    /// What the groups are called, in order of their first position.
+    pub labels: Arc<[String]>,
+}
+
+impl AxisGroups {
+    /// The group of positions that do not count.
+    pub const NONE: u32 = u32::MAX;
+}
+
+/// Positions along an axis that count, of those that are selected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisPicks {
+    /// The axis of the dataset.
+    pub axis: usize,
+    /// Which of the selected positions, in order.
+    pub positions: Arc<[u64]>,
+}
+
+/// Windows along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// The axis of the dataset.
+    pub axis: usize,
+    /// Positions of a window.
+    pub size: u64,
+    /// Positions between the starts of two windows; `size` for bins.
+    pub step: u64,
+    /// Whether windows tile the axis or roll over it.
+    pub mode: WindowMode,
+    /// What stands in where a window reaches past the ends.
+    pub pad: Option<Number>,
+    /// Which end is whole.
+    pub align: WindowAlign,
+    /// Elements a window needs; with fewer it is null.
+    pub min_count: Option<u64>,
+}
+
+/// How windows are laid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WindowMode {
+    /// Side by side.
+    Bins,
+    /// Over each other.
+    Rolling,
+}
+
+/// On which side windows may be short or reach past the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WindowAlign {
+    /// Bins begin at the start and the last may be short; padded rolling windows reach past the
+    /// start, so that the window of a position ends there.
+    #[default]
+    Start,
+    /// Bins end at the end and the first may be short; padded rolling windows reach past the end.
+    End,
+}
+
+/// A reduction of a selection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reduction {
+    /// What is computed.
+    pub op: Op,
+    /// Over which axes of the dataset.
+    pub axes: Axes,
+    /// What happens with NaN.
+    pub nan: NanPolicy,
+    /// The numbers of the operation.
+    pub params: Params,
+    /// Which elements count.
+    pub filter: Option<Filter>,
+    /// Positions that count, axis by axis.
+    pub picks: Vec<AxisPicks>,
+    /// Axes whose cells are groups of positions.
+    pub groups: Vec<AxisGroups>,
+    /// An axis whose cells are windows.
+    pub window: Option<Window>,
+}
+
+impl Reduction {
+    /// `op` over all axes, with NaN propagating.
+    #[must_use]
+    pub fn all(op: Op) -> Self {
+        Reduction {
+            op,
+            axes: Axes::All,
+            nan: NanPolicy::Propagate,
+            params: Params::default(),
+            filter: None,
+            picks: Vec::new(),
+            groups: Vec::new(),
+            window: None,
+        }
+    }
+
+    /// `op` along these axes of the dataset.
+    #[must_use]
+    pub fn along(op: Op, axes: impl Into<Vec<usize>>) -> Self {
+        Reduction { axes: Axes::Some(axes.into()), ..Reduction::all(op) }
+    }
+
+    /// The same with NaN so.
+    #[must_use]
+    pub fn with_nan(self, nan: NanPolicy) -> Self {
+        Reduction { nan, ..self }
+    }
+
+    /// What happens with NaN, by policy or by the operation's name.
+    #[must_use]
+    pub fn nan_policy(&self) -> NanPolicy {
+        if self.op.skips_nan() { NanPolicy::Skip } else { self.nan }
+    }
+}
