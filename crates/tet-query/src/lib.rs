@@ -47,6 +47,10 @@ mod kernel;
 
 mod reduce;
 
+mod transform;
+
+mod lens;
+
 #[cfg(any(feature = "json", feature = "toml"))]
 pub mod document;
 
@@ -62,12 +66,14 @@ pub use coalesce::{Coalesce, Run, coalesce};
 pub use element::Element;
 pub use error::{Error, Result};
 pub use labels::*;
+pub use lens::Choice;
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
 pub use selection::{
     AXES_MAX, Axis, AxisRef, AxisSelection, AxisSlice, Hyperslab, Position, Selection,
     SelectionError, SelectionFault, Stop,
 };
 pub use tet_io::Kind;
+pub use transform::{Method, Transform};
 pub use op::{NanPolicy, Op};
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
