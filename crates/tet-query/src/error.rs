@@ -138,6 +138,12 @@ pub enum Error {
         /// Axes of the dataset.
         rank: usize,
     },
+    /// An axis is asked to be two things at once, or its groups or picks are not its own.
+    #[error("axis {axis} cannot be grouped, picked or windowed like this")]
+    Combined {
+        /// The axis.
+        axis: usize,
+    },
     /// The operation is not defined for the dataset's element type.
     #[error("{op} is not defined for {}", dtype.name())]
     Undefined {
@@ -202,6 +208,7 @@ impl Error {
             | Error::Ambiguous { .. }
             | Error::Misfit { .. }
             | Error::Axis { .. }
+            | Error::Combined { .. }
             | Error::Undefined { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
