@@ -67,18 +67,18 @@ pub use element::Element;
 pub use error::{Error, Result};
 pub use labels::*;
 pub use lens::Choice;
+pub use op::{NanPolicy, Op};
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
+pub use reduction::{
+    Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
+    WindowMode,
+};
 pub use selection::{
     AXES_MAX, Axis, AxisRef, AxisSelection, AxisSlice, Hyperslab, Position, Selection,
     SelectionError, SelectionFault, Stop,
 };
 pub use tet_io::Kind;
 pub use transform::{Method, Transform};
-pub use op::{NanPolicy, Op};
-pub use reduction::{
-    Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
-    WindowMode,
-};
 pub use value::{Along, Cells, Details, Reduced, Scalar, Values};
 
 #[cfg(doctest)]

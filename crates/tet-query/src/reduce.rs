@@ -101,12 +101,7 @@ impl Asked<'_> {
     }
 
     /// One pass over the selection with the kernel of an operation.
-    fn pass(
-        &self,
-        op: Op,
-        setup: Setup,
-        pad: Option<Number>,
-    ) -> Result<(Values, Option<u64>)> {
+    fn pass(&self, op: Op, setup: Setup, pad: Option<Number>) -> Result<(Values, Option<u64>)> {
         let shown = !self.roles.shown().is_empty();
         let cells = if shown { CellCount::Many } else { CellCount::One };
         let filter = self.reduction.filter.clone().map(Test::Filter);

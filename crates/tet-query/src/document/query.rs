@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::error::DocumentError;
 use super::{LEN_MAX, read, text};
 use crate::budget::Execution;
-use crate::selection::{AxisRef, Selection};
 use crate::op::{NanPolicy, Op};
+use crate::selection::{AxisRef, Selection};
 
 /// What a document asks for, by names: nothing has been looked up in a file yet.
 #[derive(Clone, Debug, Default, PartialEq)]

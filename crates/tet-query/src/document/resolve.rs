@@ -7,8 +7,8 @@ use super::query::{Query, QueryReduction};
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::labels::{CatalogLabels, axis_text, find_axis};
-use crate::selection::{Hyperslab, SelectionError, SelectionFault};
 use crate::reduction::{Axes, Reduction};
+use crate::selection::{Hyperslab, SelectionError, SelectionFault};
 
 /// A query with every name and label looked up.
 #[derive(Clone, Debug)]
@@ -112,8 +112,8 @@ mod tests {
 
     use super::*;
     use crate::labels::NoLabels;
-    use crate::selection::{AxisRef, Selection};
     use crate::op::Op;
+    use crate::selection::{AxisRef, Selection};
 
     /// `temp` of 3 x 4 along `time` (labels) and `lat` (a coordinate dataset), and the latter.
     fn catalog() -> Catalog {

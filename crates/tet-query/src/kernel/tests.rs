@@ -13,8 +13,8 @@ use super::table::Summed;
 use super::{At, Kernel, Lanes, Setup};
 use crate::element::{Element, Single};
 use crate::kernel::extrema::Ordered;
-use crate::op::NanPolicy::{Propagate, Skip};
 use crate::op::NanPolicy;
+use crate::op::NanPolicy::{Propagate, Skip};
 use crate::value::Scalar;
 
 const POLICIES: [NanPolicy; 2] = [Propagate, Skip];
@@ -447,7 +447,7 @@ fn the_mean_of_integers_is_the_nearest_float() {
         let mut mean: Mean<<i64 as Summed>::Whole> = Kernel::<i64>::new(1, &Setup::default());
         mean.fold_run(At::default(), values);
         assert_eq!(
-            Kernel::<i64>::finish(mean).get(0),
+            Kernel::<i64>::finish(mean).expect("a mean fits").get(0),
             Some(Scalar::Float64(*wanted)),
             "{values:?}"
         );
@@ -469,7 +469,7 @@ fn no_spread_of_exponents_loses_a_bit() {
             let mut sum: super::sum::ExactSum = Kernel::<f32>::new(1, &Setup::default());
             sum.fold_run(At::default(), &elements);
             let wanted = fsum(&wide(&elements));
-            let sum = Kernel::<f32>::finish(sum).get(0);
+            let sum = Kernel::<f32>::finish(sum).expect("a sum fits").get(0);
             assert_eq!(sum, Some(Scalar::Float64(wanted)), "spread {spread}, middle {middle}");
         }
     }

@@ -158,19 +158,19 @@ fn window_parts(
         }
         let cell = decode::len(window - first_window)? * stride;
         let first = at - positions.start;
-        let whole = (left / windows.step).min(windows.count - window);
+        let whole = (left / windows.pitch()).min(windows.count - window);
         if within == 0 && whole > 1 {
-            let over = PartLoop { count: whole, step: windows.step, cells: stride };
+            let over = PartLoop { count: whole, step: windows.pitch(), cells: stride };
             let inside = PartLoop { count: windows.size, step: 1, cells: 0 };
             parts.push(Part { first, cell, loops: [over, inside] });
-            at += whole * windows.step;
+            at += whole * windows.pitch();
             continue;
         }
         let count = windows.size.saturating_sub(within).min(left);
         if count > 0 {
             parts.push(Part::plain(first, count, cell, 0));
         }
-        at += (windows.step - within).min(left);
+        at += (windows.pitch() - within).min(left);
     }
     Ok(parts)
 }
@@ -191,13 +191,7 @@ fn push(loops: &mut Vec<Loop>, this: Loop, is_indexed: bool) {
 }
 
 /// Folds what the loops go over; `bytes` begin with the first element.
-fn fold_loops(
-    state: &mut dyn State,
-    bytes: &[u8],
-    loops: &mut Vec<Loop>,
-    first: At,
-    size: usize,
-) {
+fn fold_loops(state: &mut dyn State, bytes: &[u8], loops: &mut Vec<Loop>, first: At, size: usize) {
     let unit = Loop { count: 1, distance: 1, held: 1, cells: 0, index: 0 };
     let inner = loops.pop().unwrap_or(unit);
     if inner.cells == 0 && inner.distance == 1 {

@@ -61,7 +61,7 @@ impl Roles {
             let picks = reduction.picks.iter().find(|picks| picks.axis == axis);
             let window = reduction.window.as_ref().filter(|window| window.axis == axis);
             match (window, group, picks) {
-                (Some(window), None, None) => {
+                (Some(window), None, None) if reduction.groups.is_empty() => {
                     Ok(Role::Windows(Windows::new(window, counts[axis])))
                 }
                 (None, Some(groups), picks) => grouped(groups, picks, counts[axis]),
@@ -214,7 +214,8 @@ fn grouped(groups: &AxisGroups, picks: Option<&AxisPicks>, count: u64) -> Result
     let mut cell_of = Arc::clone(&groups.group_of);
     if let Some(picks) = picks {
         let kept = table(picks, count)?;
-        let both = |(&group, &pick): (&u32, &u32)| if pick == AxisGroups::NONE { pick } else { group };
+        let both =
+            |(&group, &pick): (&u32, &u32)| if pick == AxisGroups::NONE { pick } else { group };
         cell_of = cell_of.iter().zip(&kept).map(both).collect();
     }
     let along = Some(Along::Groups(groups.clone()));

@@ -24,9 +24,8 @@ impl Windows {
     pub(super) fn new(window: &Window, extent: u64) -> Windows {
         let size = window.size.clamp(1, i64::MAX.unsigned_abs());
         let padded = window.pad.is_some();
-        let starts = |positions: u64, step: u64| {
-            positions.checked_sub(1).map_or(0, |last| last / step + 1)
-        };
+        let starts =
+            |positions: u64, step: u64| positions.checked_sub(1).map_or(0, |last| last / step + 1);
         let step = if window.mode == WindowMode::Bins { size } else { window.step.max(1) };
         let (count, first) = match (window.mode, window.align) {
             (WindowMode::Bins, WindowAlign::Start) => (extent.div_ceil(size), 0),
@@ -69,7 +68,12 @@ impl Windows {
         // Positions lie at or behind the first start, or before it in no window.
         let from_first = i128::from(position) - i128::from(self.first);
         let from_first = u64::try_from(from_first).unwrap_or(0);
-        (from_first / self.step, from_first % self.step)
+        (from_first / self.pitch(), from_first % self.pitch())
+    }
+
+    /// Positions from one window to the next, when windows do not overlap.
+    pub(super) fn pitch(&self) -> u64 {
+        self.step.max(self.size)
     }
 }
 
