@@ -28,8 +28,8 @@ pub(crate) trait State: Send {
     fn fold_lanes(&mut self, at: At, lanes: Lanes, bytes: &[u8]);
     /// Folds as many copies of a number into one cell, whatever the filter says.
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
-    /// As [`Kernel::take`]; `later` comes from the same maker.
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize);
+    /// As [`Kernel::take`] for `count` neighbors; `later` comes from the same maker.
+    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
     fn merge(&mut self, later: Box<dyn State>);
     /// As [`Kernel::nan_count`].
@@ -171,9 +171,11 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
         }
     }
 
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize) {
+    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize) {
         let later = later.as_any().downcast_ref::<Self>().expect("one maker made both");
-        self.kernel.take(cell, &later.kernel, from);
+        for nth in 0..count {
+            self.kernel.take(cell + nth, &later.kernel, from + nth);
+        }
     }
 
     fn merge(&mut self, later: Box<dyn State>) {

@@ -62,7 +62,7 @@ impl Line<'_> {
             let cell = first + number * self.width;
             if !head.is_empty() {
                 let from = self.at(head.start)? * self.width;
-                (0..self.width).for_each(|lane| out.take(cell + lane, ends.as_ref(), from + lane));
+                out.take(cell, ends.as_ref(), from, self.width);
             }
             if tail.is_empty() {
                 continue;
@@ -73,10 +73,10 @@ impl Line<'_> {
             }
             for position in started.end..tail.end {
                 let from = self.first + self.at(position)? * self.width;
-                (0..self.width).for_each(|lane| start.take(lane, self.states, from + lane));
+                start.take(0, self.states, from, self.width);
             }
             started.end = started.end.max(tail.end);
-            (0..self.width).for_each(|lane| out.take(cell + lane, start.as_ref(), lane));
+            out.take(cell, start.as_ref(), 0, self.width);
         }
         Ok(())
     }
@@ -107,10 +107,8 @@ impl Line<'_> {
                 end = self.maker.make(self.width);
             }
             let at = self.at(position)? * self.width;
-            for lane in 0..self.width {
-                end.take(lane, self.states, self.first + at + lane);
-                ends.take(at + lane, end.as_ref(), lane);
-            }
+            end.take(0, self.states, self.first + at, self.width);
+            ends.take(at, end.as_ref(), 0, self.width);
         }
         Ok(ends)
     }
