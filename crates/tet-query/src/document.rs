@@ -8,10 +8,12 @@
 //! Unknown and doubled keys are refused at every level, and every error points at its place: line,
 //! column, caret, path, and what is allowed there.
 
+mod check;
 mod error;
 #[cfg(feature = "json")]
 mod json;
 mod keys;
+mod origin;
 mod query;
 mod read;
 mod resolve;
@@ -21,8 +23,11 @@ mod toml;
 mod tree;
 
 pub use self::error::DocumentError;
-pub use self::query::{Query, QueryExecution, QueryReduction};
-pub use self::resolve::Resolved;
+pub use self::query::{
+    GroupBy, LabelFilter, Pad, Query, QueryAlign, QueryExecution, QueryReduction, QueryTransform,
+    QueryWindow, Write, WriteBase, WriteTarget,
+};
+pub use self::resolve::{Ask, Resolved};
 
 /// The longest document, in bytes.
 pub const LEN_MAX: usize = 1 << 20;

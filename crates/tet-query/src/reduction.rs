@@ -82,6 +82,24 @@ pub struct Params {
     pub range: Option<(f64, f64)>,
 }
 
+impl Params {
+    /// The bins of a histogram that does not say how many.
+    pub const BINS: u32 = 10;
+
+    /// The most bins of a histogram.
+    pub const BINS_MAX: u32 = 1 << 16;
+
+    /// The most quantiles at once.
+    pub const Q_MAX: usize = 64;
+
+    /// What `op` takes when nothing is said. A quantile has to say which.
+    #[must_use]
+    pub fn of(op: Op) -> Params {
+        let bins = if op == Op::Histogram { Params::BINS } else { 0 };
+        Params { bins, ..Params::default() }
+    }
+}
+
 /// Cells along an axis that are not its positions: groups of equal labels, or picked positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisGroups {

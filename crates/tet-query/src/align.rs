@@ -1,0 +1,119 @@
+//! How the axes of two datasets compare: extents, names, labels.
+
+use crate::catalog::{Catalog, Dataset};
+use crate::error::Result;
+use crate::labels::{CatalogLabels, LabelLookup, Labels};
+
+/// The axes of two datasets, compared pair by pair.
+#[derive(Clone, Debug)]
+pub struct Alignment<'a> {
+    /// The other dataset.
+    pub with: &'a Dataset,
+    /// The pairs, in the order they were asked for.
+    pub axes: Vec<AxisAlignment>,
+}
+
+impl<'a> Alignment<'a> {
+    /// Compares pairs of axes: the first of each is one of `dataset`, the second one of `with`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stands in the way of reading labels.
+    pub fn of(
+        catalog: &'a Catalog,
+        dataset: &Dataset,
+        with: &'a Dataset,
+        pairs: &[[usize; 2]],
+    ) -> Result<Alignment<'a>> {
+        let labels = [CatalogLabels::new(catalog, dataset), CatalogLabels::new(catalog, with)];
+        let axis = |&axes: &[usize; 2]| {
+            let extent = |of: &Dataset, axis: usize| of.shape().get(axis).copied().unwrap_or(0);
+            let extents = [extent(dataset, axes[0]), extent(with, axes[1])];
+            let names = [dataset.dims.get(axes[0]).cloned(), with.dims.get(axes[1]).cloned()];
+            let of = |side: usize| -> Result<Option<Labels<'_>>> {
+                let first = usize::try_from(extents[side]).unwrap_or(usize::MAX);
+                Ok(labels[side].labels(axes[side])?.map(|labels| labels.first(first)))
+            };
+            Ok(AxisAlignment { axes, extents, names, labels: compared(of(0)?, of(1)?) })
+        };
+        Ok(Alignment { with, axes: pairs.iter().map(axis).collect::<Result<_>>()? })
+    }
+}
+
+impl Alignment<'_> {
+    /// Whether every pair agrees in extent, name and labels.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.axes.iter().all(AxisAlignment::agrees)
+    }
+}
+
+/// One axis of each dataset. What stands first is the queried dataset's, then the other's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisAlignment {
+    /// Which axes.
+    pub axes: [usize; 2],
+    /// How long they are.
+    pub extents: [u64; 2],
+    /// What they are called.
+    pub names: [Option<String>; 2],
+    /// How their labels compare.
+    pub labels: LabelAlignment,
+}
+
+impl AxisAlignment {
+    /// Whether extent, name and labels agree.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        let AxisAlignment { axes: _, extents, names, labels } = self;
+        extents[0] == extents[1] && names[0] == names[1] && labels.agree()
+    }
+}
+
+/// How the labels of two axes compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelAlignment {
+    /// Neither has labels.
+    Absent,
+    /// All are equal.
+    Equal,
+    /// Only the first, or only the second, has labels.
+    OneSided {
+        /// Whether each has labels.
+        labeled: [bool; 2],
+    },
+    /// The first position where they differ; a label is absent past the end of its axis.
+    Differ {
+        /// The position.
+        position: u64,
+        /// The labels there.
+        labels: [Option<String>; 2],
+    },
+}
+
+impl LabelAlignment {
+    /// Whether the labels agree; without any on both sides they do.
+    #[must_use]
+    pub const fn agree(&self) -> bool {
+        matches!(self, LabelAlignment::Absent | LabelAlignment::Equal)
+    }
+}
+
+/// The labels of two axes, position by position.
+fn compared(labels: Option<Labels<'_>>, other: Option<Labels<'_>>) -> LabelAlignment {
+    let (labels, other) = match (labels, other) {
+        (None, None) => return LabelAlignment::Absent,
+        (Some(labels), Some(other)) => (labels, other),
+        (labels, other) => {
+            return LabelAlignment::OneSided { labeled: [labels.is_some(), other.is_some()] };
+        }
+    };
+    let count = labels.len().max(other.len());
+    match (0..count).find(|&at| !labels.same(&other, at)) {
+        None => LabelAlignment::Equal,
+        Some(at) => LabelAlignment::Differ {
+            position: u64::try_from(at).unwrap_or(u64::MAX),
+            labels: [labels.text(at), other.text(at)],
+        },
+    }
+}
