@@ -170,6 +170,12 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
+    /// An exact integer result is too large.
+    #[error("{op}: the exact integer result does not fit 128 bits")]
+    Overflow {
+        /// The operation.
+        op: &'static str,
+    },
     /// The caller asked to stop.
     #[error("canceled")]
     Canceled,
@@ -202,7 +208,7 @@ impl Error {
             | Error::MissingChunk { .. }
             | Error::DuplicateChunk { .. }
             | Error::UnknownCodec { .. } => Kind::Format,
-            Error::Limit { .. } => Kind::Limit,
+            Error::Limit { .. } | Error::Overflow { .. } => Kind::Limit,
             Error::Selection(_)
             | Error::NoSuchDataset { .. }
             | Error::Ambiguous { .. }

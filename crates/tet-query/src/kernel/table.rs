@@ -3,9 +3,13 @@
 use half::{bf16, f16};
 use tet_format::DType;
 
+use super::arg::Arg;
 use super::count::Count;
-use super::extrema::{Max, Min};
+use super::extrema::{Greatest, Least, Max, Min};
 use super::mean::Mean;
+use super::moments::{Deviation, Spread, Variance};
+use super::norm::{Magnitude, MagnitudeSum, Normed};
+use super::product::Multiplied;
 use super::{CellCount, Maker, Setup, Test, sum};
 use crate::element::{Element, dispatch};
 use crate::op::Op;
@@ -27,9 +31,22 @@ pub(crate) fn maker(
         (Op::Sum, CellCount::Many) => Maker::of::<T, <T as Summed>::Kept>(setup, filter),
         (Op::Mean, CellCount::One) => Maker::of::<T, Mean<<T as Summed>::Whole>>(setup, filter),
         (Op::Mean, CellCount::Many) => Maker::of::<T, Mean<<T as Summed>::Kept>>(setup, filter),
+        (Op::Product, _) => Maker::of::<T, <T as Multiplied>::Product>(setup, filter),
+        (Op::ArgMin, _) => Maker::of::<T, Arg<T, Least>>(setup, filter),
+        (Op::ArgMax, _) => Maker::of::<T, Arg<T, Greatest>>(setup, filter),
+        (Op::Var, _) => Maker::of::<T, <T as Spread>::Spread<Variance>>(setup, filter),
+        (Op::Std, _) => Maker::of::<T, <T as Spread>::Spread<Deviation>>(setup, filter),
+        (Op::NormL1, CellCount::One) => Maker::of::<T, WholeNorm<T>>(setup, filter),
+        (Op::NormL1, CellCount::Many) => Maker::of::<T, KeptNorm<T>>(setup, filter),
+        (Op::NormL2, _) => Maker::of::<T, <T as Normed>::Norm>(setup, filter),
         _ => return None,
     }))?
 }
+
+/// The sum of magnitudes of a whole selection.
+type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Whole>;
+/// The sums of magnitudes along some axes.
+type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Kept>;
 
 /// The sums of an element type.
 pub(super) trait Summed: Element {
