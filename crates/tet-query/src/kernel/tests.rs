@@ -447,7 +447,7 @@ fn the_mean_of_integers_is_the_nearest_float() {
         let mut mean: Mean<<i64 as Summed>::Whole> = Kernel::<i64>::new(1, &Setup::default());
         mean.fold_run(At::default(), values);
         assert_eq!(
-            Kernel::<i64>::finish(mean).get(0),
+            Kernel::<i64>::finish(mean).expect("means fit").get(0),
             Some(Scalar::Float64(*wanted)),
             "{values:?}"
         );
@@ -469,7 +469,7 @@ fn no_spread_of_exponents_loses_a_bit() {
             let mut sum: super::sum::ExactSum = Kernel::<f32>::new(1, &Setup::default());
             sum.fold_run(At::default(), &elements);
             let wanted = fsum(&wide(&elements));
-            let sum = Kernel::<f32>::finish(sum).get(0);
+            let sum = Kernel::<f32>::finish(sum).expect("sums fit").get(0);
             assert_eq!(sum, Some(Scalar::Float64(wanted)), "spread {spread}, middle {middle}");
         }
     }
