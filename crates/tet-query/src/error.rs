@@ -152,6 +152,12 @@ pub enum Error {
         /// The element type.
         dtype: DType,
     },
+    /// A histogram has no edges.
+    #[error("histogram: {why}")]
+    Histogram {
+        /// What is wrong with its range or its bins.
+        why: &'static str,
+    },
     /// A buffer is not of the length the answer needs.
     #[error("the buffer holds {found} bytes, the answer takes {wanted}")]
     Buffer {
@@ -216,6 +222,7 @@ impl Error {
             | Error::Axis { .. }
             | Error::Combined { .. }
             | Error::Undefined { .. }
+            | Error::Histogram { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
         }

@@ -45,6 +45,12 @@ mod value;
 
 mod kernel;
 
+mod quantile;
+
+mod histogram;
+
+mod covariance;
+
 mod reduce;
 
 mod transform;
