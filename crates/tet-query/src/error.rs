@@ -146,6 +146,17 @@ pub enum Error {
         /// The element type.
         dtype: DType,
     },
+    /// Elements that fail a filter have nothing to become.
+    #[error(
+        "dataset {dataset:?} of {} has no fill value for elements that fail the filter: \
+         set the attribute _FillValue to one of its values, or reduce instead", dtype.name()
+    )]
+    NoFill {
+        /// The dataset.
+        dataset: String,
+        /// Its element type, which has no NaN.
+        dtype: DType,
+    },
     /// A buffer is not of the length the answer needs.
     #[error("the buffer holds {found} bytes, the answer takes {wanted}")]
     Buffer {
@@ -203,6 +214,7 @@ impl Error {
             | Error::Misfit { .. }
             | Error::Axis { .. }
             | Error::Undefined { .. }
+            | Error::NoFill { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
         }

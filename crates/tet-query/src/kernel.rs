@@ -32,9 +32,9 @@ mod test;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use state::{Maker, State};
+pub(crate) use state::{Maker, Numeric, State};
 pub(crate) use table::maker;
-pub(crate) use test::Test;
+pub(crate) use test::{Test, Tester};
 
 use std::cell::OnceCell;
 

@@ -66,7 +66,7 @@ pub use coalesce::{Coalesce, Run, coalesce};
 pub use element::Element;
 pub use error::{Error, Result};
 pub use labels::*;
-pub use lens::Choice;
+pub use lens::{Blocks, Choice, Lens};
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
 pub use selection::{
     AXES_MAX, Axis, AxisRef, AxisSelection, AxisSlice, Hyperslab, Position, Selection,
