@@ -158,6 +158,17 @@ pub enum Error {
         /// What is wrong with its range or its bins.
         why: &'static str,
     },
+    /// Elements that fail a filter have nothing to become.
+    #[error(
+        "dataset {dataset:?} of {} has no fill value for elements that fail the filter: \
+         set the attribute _FillValue to one of its values, or reduce instead", dtype.name()
+    )]
+    NoFill {
+        /// The dataset.
+        dataset: String,
+        /// Its element type, which has no NaN.
+        dtype: DType,
+    },
     /// A buffer is not of the length the answer needs.
     #[error("the buffer holds {found} bytes, the answer takes {wanted}")]
     Buffer {
@@ -223,6 +234,7 @@ impl Error {
             | Error::Combined { .. }
             | Error::Undefined { .. }
             | Error::Histogram { .. }
+            | Error::NoFill { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
         }

@@ -38,9 +38,9 @@ mod tests;
 pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
 pub(crate) use rank::{Ranked, odd};
-pub(crate) use state::{Maker, State};
+pub(crate) use state::{Maker, Numeric, State};
 pub(crate) use table::{Step, maker, rank_maker};
-pub(crate) use test::Test;
+pub(crate) use test::{Test, Tester};
 
 use std::cell::OnceCell;
 
