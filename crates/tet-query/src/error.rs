@@ -152,6 +152,15 @@ pub enum Error {
         /// The element type.
         dtype: DType,
     },
+    /// A matrix of variables needs observations along one axis and variables along the other.
+    #[error(
+        "{op} needs two axes, observations and variables, and nothing else: \
+         no filter, groups or windows, and NaN that propagate"
+    )]
+    NotATable {
+        /// The operation.
+        op: &'static str,
+    },
     /// A histogram has no edges.
     #[error("histogram: {why}")]
     Histogram {
@@ -234,6 +243,7 @@ impl Error {
             | Error::Combined { .. }
             | Error::Undefined { .. }
             | Error::Histogram { .. }
+            | Error::NotATable { .. }
             | Error::NoFill { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,

@@ -151,10 +151,7 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
         let places: Vec<Option<u64>> = (0..self.keys.len()).map(|cell| self.place(cell)).collect();
         let nulls: Vec<bool> = places.iter().map(Option::is_none).collect();
         let cells = places.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(Values {
-            cells: Cells::Count(cells),
-            nulls: nulls.contains(&true).then_some(nulls),
-        })
+        Ok(Values { cells: Cells::Count(cells), nulls: nulls.contains(&true).then_some(nulls) })
     }
 }
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use multiversion::multiversion;
 
-use super::rank::{BLOCK, Ranked, Within, Word};
 use super::ranges::Ranges;
+use super::rank::{BLOCK, Ranked, Within, Word};
 use super::state::Numeric;
 use crate::reduction::{Compare, Filter, Number};
 

@@ -20,7 +20,10 @@ use crate::plan::touch::Touch;
 /// Elements of a task that folds into one cell, about.
 const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 18 };
 /// Cells of a tile, about: their states stay in the nearest caches.
-pub(super) const TILE_CELLS: u64 = if cfg!(test) { 4 } else { 1 << 14 };
+const TILE_CELLS: u64 = if cfg!(test) { 4 } else { 1 << 14 };
+/// Elements of a task for each time that its state is as long as a usual one, and in all.
+const HEAVY_ELEMENTS: u64 = 1 << 8;
+const HEAVY_MAX: u64 = 1 << 22;
 /// With fewer tiles than this the folded axes are cut too.
 const TILES_MIN: u64 = if cfg!(test) { 4 } else { 64 };
 /// A part of the folded axes has at least so many positions: merging costs as much as one.
@@ -73,7 +76,7 @@ impl Tasks {
         let windows = window_cut(touch, roles, &mut folded);
         if roles.shown().is_empty() {
             let tiles = Tiling::new(touch, &each, 1, inside);
-            let limit = TASK_ELEMENTS.max(weight * TILE_CELLS / 16);
+            let limit = weight.saturating_mul(HEAVY_ELEMENTS).clamp(TASK_ELEMENTS, HEAVY_MAX);
             return Tasks { tiles, parts: Tiling::new(touch, &folded, limit, inside), windows };
         }
         // What runs along the rows in memory is not cut short: lanes of cells or runs of elements.

@@ -25,6 +25,8 @@ const STRIP_ELEMENTS: u64 = if cfg!(test) { 4 } else { 1 << 16 };
 const TILE_STRIP_ELEMENTS: u64 = if cfg!(test) { 8 } else { 1 << 18 };
 /// Bytes of the state of a usual cell.
 const CELL_LEN: u64 = 32;
+/// Bytes of a usual cell whose elements are kept: a tile of them takes 64 MiB.
+const KEPT_LEN: u64 = 1 << 12;
 
 /// One pass over a selection, ready to run.
 pub(super) struct Job<'a> {
@@ -48,12 +50,12 @@ impl Job<'_> {
             let nan_count = state.nan_count();
             return Ok((state.finish()?, nan_count));
         }
-        let weight = self.maker.cell_len.div_ceil(CELL_LEN).max(1);
+        let weight = self.cell_len().div_ceil(self.usual_len()).max(1);
         let tasks = Tasks::new(self.plan, self.roles, weight);
         let assembly = Assembly::new(shape, decode::len(cells)?, self.maker.width);
         let board = Board::new(tasks.part_count(), assembly);
         let held_cells = tasks.cells_max(self.roles);
-        let states = held_cells.saturating_mul(self.maker.cell_len);
+        let states = held_cells.saturating_mul(self.cell_len());
         let workers = self.how.workers(self.plan.whole_len_max.saturating_add(states))?;
         let align = decode::len(self.plan.element_size)?;
         let rows = Rows::Aligned(align);
@@ -72,6 +74,17 @@ impl Job<'_> {
             Ok(done)
         })?;
         Ok(board.finish())
+    }
+
+    /// Bytes of the state of one cell, those of its elements included where they are kept.
+    fn cell_len(&self) -> u64 {
+        let elements = if self.maker.keeps { self.roles.cell_elements() } else { 0 };
+        self.maker.cell_len.saturating_add(elements.saturating_mul(self.plan.element_size))
+    }
+
+    /// Bytes that a cell may take before tiles become smaller.
+    fn usual_len(&self) -> u64 {
+        if self.maker.keeps { KEPT_LEN } else { CELL_LEN }
     }
 
     /// Folds what lies in a task; `None` when nothing does. Gives the selected bytes too.

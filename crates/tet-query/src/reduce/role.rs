@@ -30,7 +30,7 @@ pub(super) struct Map {
     /// How many cells there are.
     pub count: u64,
     /// What the cells stand for; `None` when the axis is folded into one.
-    along: Option<Along>,
+    pub along: Option<Along>,
 }
 
 /// What all axes are to a reduction.
@@ -156,6 +156,17 @@ impl Roles {
             cells = cells.iter().flat_map(each).collect();
         }
         cells
+    }
+
+    /// The most elements of one cell.
+    pub(super) fn cell_elements(&self) -> u64 {
+        let of = |(role, &count): (&Role, &u64)| match role {
+            Role::Folded => count,
+            Role::Each => 1,
+            Role::Map(map) => map.sizes().into_iter().max().unwrap_or(0),
+            Role::Windows(windows) => windows.size.min(count),
+        };
+        self.axes.iter().zip(&self.counts).map(of).fold(1, u64::saturating_mul)
     }
 
     /// How many elements one position of `axis` has in a cell: those of the folded axes.

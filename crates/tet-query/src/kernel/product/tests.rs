@@ -34,9 +34,8 @@ fn check_integers<T: Multiplied + Into<i128>>(shape: (usize, usize), elements: V
     let (lanes, cut) = shape;
     let elements = trim(lanes, elements);
     let ways = Ways { lanes, elements: &elements, cut };
-    let exact = |column: &[T]| {
-        product_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>())
-    };
+    let exact =
+        |column: &[T]| product_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>());
     let column = |lane| elements.iter().copied().skip(lane).step_by(lanes).collect::<Vec<T>>();
     let fits = (0..lanes).all(|lane| exact(&column(lane)).is_some());
     let setup = Setup::default();
