@@ -59,7 +59,9 @@ widened!(singles f16, bf16, f32);
 widened!(others f64, i32, u32, i64, u64);
 
 /// A value that has a distance from a pivot.
-pub(in crate::kernel) trait Distant: Copy + Default + Debug + Send + 'static {
+pub(in crate::kernel) trait Distant:
+    Copy + Default + Debug + Send + 'static
+{
     type Pivot: Copy;
     /// The pivot at this value.
     fn pivot(self) -> Self::Pivot;

@@ -95,11 +95,7 @@ fn measure<T: Widened>(strip: &Strip<'_, T>, rows: usize, lane: usize) -> (Part<
 
 /// Measures what is finite in a group of lanes.
 #[inline(always)]
-fn measure_known<T: Widened>(
-    strip: &Strip<'_, T>,
-    lane: usize,
-    found: &mut LaneFound,
-) -> Part<N> {
+fn measure_known<T: Widened>(strip: &Strip<'_, T>, lane: usize, found: &mut LaneFound) -> Part<N> {
     let mut rows: Rows<T::Wide> = [[T::Wide::default(); N]; ROWS];
     let mut pivots = rows[0];
     for row in (0..strip.rows).rev() {

@@ -50,8 +50,7 @@ fn wanted<T: Copy>(
     of: impl Fn(&[T], u32) -> f64,
 ) -> Option<f64> {
     let skips = nan == NanPolicy::Skip;
-    let kept: Vec<T> =
-        column.iter().copied().filter(|&e| !(skips && value(e).is_nan())).collect();
+    let kept: Vec<T> = column.iter().copied().filter(|&e| !(skips && value(e).is_nan())).collect();
     match kept.len() {
         0 => None,
         _ if kept.iter().any(|&e| !value(e).is_finite()) => Some(f64::NAN),
@@ -100,11 +99,7 @@ fn check_floats<T: Spread + Into<f64>>(shape: (usize, usize), elements: Vec<T>) 
     check(shape, &elements, Into::into, of, 1e-12);
 }
 
-fn check_integers<T: Spread + Into<i128>>(
-    shape: (usize, usize),
-    elements: Vec<T>,
-    error_max: f64,
-) {
+fn check_integers<T: Spread + Into<i128>>(shape: (usize, usize), elements: Vec<T>, error_max: f64) {
     let elements = trim(shape.0, elements);
     let of = |column: &[T], ddof| {
         variance_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>(), ddof)
@@ -113,7 +108,7 @@ fn check_integers<T: Spread + Into<i128>>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn variances_of_any_floats_are_right(
@@ -285,4 +280,3 @@ fn one_far_value_spoils_no_block() {
     let found = finished(&Setup::default(), &[&values[..]]).unwrap();
     assert_near(found, Some(variance_of_floats(&values, 0)), 1e-13);
 }
-

@@ -34,9 +34,8 @@ fn check_integers<T: Multiplied + Into<i128>>(shape: (usize, usize), elements: V
     let (lanes, cut) = shape;
     let elements = trim(lanes, elements);
     let ways = Ways { lanes, elements: &elements, cut };
-    let exact = |column: &[T]| {
-        product_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>())
-    };
+    let exact =
+        |column: &[T]| product_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>());
     let column = |lane| elements.iter().copied().skip(lane).step_by(lanes).collect::<Vec<T>>();
     let fits = (0..lanes).all(|lane| exact(&column(lane)).is_some());
     let setup = Setup::default();
@@ -133,7 +132,7 @@ fn balanced() -> impl Strategy<Value = Vec<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn products_of_any_floats_are_right(

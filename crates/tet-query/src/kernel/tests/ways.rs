@@ -73,8 +73,7 @@ impl<T: Element> Ways<'_, T> {
             first
         };
         let mut taken = K::new(self.lanes, setup);
-        let (first, last) =
-            (self.lanes::<K>(setup, 0..cut), self.runs::<K>(setup, cut..rows));
+        let (first, last) = (self.lanes::<K>(setup, 0..cut), self.runs::<K>(setup, cut..rows));
         for lane in (0..self.lanes).rev() {
             taken.take(lane, &last, lane);
             taken.take(lane, &first, lane);
