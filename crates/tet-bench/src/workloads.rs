@@ -11,6 +11,8 @@ mod order;
 
 mod forms;
 
+mod transform;
+
 mod tiny;
 
 mod read;
@@ -63,6 +65,7 @@ const GROUPS: &[Group] = &[
     Group { id: "R4", measure: packed::whole },
     Group { id: "R5", measure: order::whole },
     Group { id: "Q1", measure: forms::all },
+    Group { id: "Q2", measure: transform::scores },
     Group { id: "Q3", measure: tiny::sums },
     Group { id: "S1", measure: read::slabs },
     Group { id: "S2", measure: read::tiles },
