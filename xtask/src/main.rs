@@ -12,6 +12,8 @@ mod ci;
 mod docs;
 mod fixtures;
 mod interop;
+mod python;
+mod reference;
 mod run;
 mod tidy;
 
