@@ -28,12 +28,23 @@ pub struct Tally {
     pub by_op: BTreeMap<String, [u64; 2]>,
     /// By form: the same.
     pub by_form: BTreeMap<String, [u64; 2]>,
-    /// Every case that did not agree, in words.
-    pub mismatches: Vec<String>,
+    /// Every case that did not agree.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// A case that did not agree.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// Its line in the file of cases.
+    pub line: usize,
+    /// The document, what is wanted and what is found.
+    pub text: String,
+    /// The file that was asked.
+    pub file: Vec<u8>,
 }
 
 impl Tally {
-    fn count(&mut self, question: &Question, agreed: Result<(), String>) {
+    fn count(&mut self, question: &Question, agreed: Result<(), Mismatch>) {
         let place = usize::from(agreed.is_err());
         self.by_op.entry(question.op.clone()).or_default()[place] += 1;
         self.by_form.entry(question.form.clone()).or_default()[place] += 1;
@@ -73,13 +84,13 @@ pub fn check(text: &str) -> Tally {
                 let (subject, catalog) = about.as_ref().expect("an array comes first");
                 let found = Found::of(catalog, &question.document, &execution(number));
                 let agreed = compare(&question.want, &found).map_err(|why| {
-                    let (document, array, place) = (&question.document, subject, number + 1);
-                    let want = &question.want;
-                    let form = &question.form;
-                    format!(
-                        "line {place}, {form}: {why}\n  {document}\n  of {array}\n  \
-                         found  {found}\n  wanted {want}"
-                    )
+                    let Question { form, document, want, .. } = &question;
+                    let text = format!(
+                        "line {}, {form}: {why}\n  {document}\n  of {subject}\n  \
+                         found  {found}\n  wanted {want}",
+                        number + 1
+                    );
+                    Mismatch { line: number + 1, text, file: subject.file() }
                 });
                 tally.count(&question, agreed);
             }
