@@ -67,7 +67,7 @@ def axes_lanes(spec, values, labels):
     found = []
     for axis, count in enumerate(values.shape):
         if spec.slices[axis][3]:
-            found.append(([[0]], False))
+            found.append(([[0]], False, True))
         else:
             found.append(cells.lanes(spec, axis, count, labels))
     return found
@@ -83,13 +83,13 @@ def pad_of(array, spec):
 def reduced(array, spec, values, labels, passes):
     """One value for every cell, or as many as the operation gives."""
     lanes = axes_lanes(spec, values, labels)
-    shape = [len(list_) for list_, shown in lanes if shown]
+    shape = [len(list_) for list_, shown, _ in lanes if shown]
     found = list(cells.cells(lanes, values, passes, pad_of(array, spec)))
     if spec.op == "histogram":
         return histogram(spec, shape, values.dtype, [elements for elements, _, _ in found])
     if spec.op in reductions.ORDERED:
         return ordered(spec, shape, found)
-    whole = not any(shown for _, shown in lanes)
+    whole = not any(shown for _, shown, _ in lanes)
     skips = spec.skips or spec.op.startswith("nan_") and spec.op != "nan_count"
     least = (spec.window or {}).get("min_count")
     answers = []
@@ -117,11 +117,19 @@ def ordered(spec, shape, found):
             if len(wide) == 0:
                 row.append((None, 0.0))
             elif spec.op == "median":
-                row.append((float(np.median(wide)), 0.0))
+                row.append((median(wide), 0.0))
             else:
                 row.append((float(np.quantile(wide, asked)), 0.0))
     answers = [cell for row in rows for cell in row]
     return written("float", ([len(q)] if several else []) + shape, answers)
+
+
+def median(wide):
+    """NumPy's median, but of two that it cannot add."""
+    value = float(np.median(wide))
+    if math.isinf(value) and np.isfinite(wide).all():
+        return float(np.median(wide / 4) * 4)
+    return value
 
 
 def histogram(spec, shape, dtype, found):
@@ -200,9 +208,9 @@ def pair(op, left, right, numpys, ddof):
 def array_answer(array, spec, values, labels, passes):
     """The values, transformed or not, with what fails the filter replaced."""
     lanes = axes_lanes(spec, values, labels)
-    shape = [len(list_) for list_, shown in lanes if shown]
+    shape = [len(list_) for list_, shown, _ in lanes if shown]
     grid = np.ix_(*[np.array([nth for lane in list_ for nth in lane], np.int64)
-                    for list_, _ in lanes])
+                    for list_, _, _ in lanes])
     values, passes = values[grid], passes[grid]
     if spec.method is None:
         fill = math.nan if values.dtype.kind == "f" else array.fill

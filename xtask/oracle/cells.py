@@ -12,20 +12,21 @@ PAD = -1
 
 
 def lanes(spec, axis, count, labels):
-    """The lanes of an axis with `count` selected positions, and whether the result has the axis."""
+    """The lanes of an axis with `count` selected positions, whether the result has the axis, and
+    whether positions along it tell the elements of a cell apart."""
     window = spec.window
     if window is not None and window["axis"] == axis:
-        return windows(window, count), True
+        return windows(window, count), True, True
     picked = list(range(count))
     if spec.label_filter is not None and spec.label_filter[0] == axis:
         picked = [nth for nth in picked if labels[axis][nth] == spec.label_filter[1]]
     if spec.group is not None and axis in spec.group[1]:
         if spec.group[0] == "axes":
-            return [[nth] for nth in picked], True
-        return label_groups(labels[axis], picked), True
+            return [[nth] for nth in picked], True, False
+        return label_groups(labels[axis], picked), True, True
     if axis in spec.folded:
-        return [picked], False
-    return [[nth] for nth in picked], True
+        return [picked], False, True
+    return [[nth] for nth in picked], True, False
 
 
 def label_groups(labels, picked):
@@ -60,22 +61,19 @@ def window_positions(start, size, count, padded):
 
 
 def cells(axes_lanes, values, passes, pad):
-    """Every cell: its elements, their places along the folded axes, how many of them are real."""
+    """Every cell: its elements with the pads, their places, and the elements without the pads."""
     counts = values.shape
-    folded = [axis for axis, (_, shown) in enumerate(axes_lanes) if not shown]
     strides, stride = {}, 1
-    for axis in reversed(folded):
+    for axis in reversed([axis for axis, (_, _, told) in enumerate(axes_lanes) if told]):
         strides[axis], stride = stride, stride * counts[axis]
-    for choice in itertools.product(*(range(len(lanes)) for lanes, _ in axes_lanes)):
-        lists = [lanes[nth] for nth, (lanes, _) in zip(choice, axes_lanes)]
+    for choice in itertools.product(*(range(len(lanes)) for lanes, _, _ in axes_lanes)):
+        lists = [lanes[nth] for nth, (lanes, _, _) in zip(choice, axes_lanes)]
         yield cell(lists, values, passes, pad, strides)
 
 
 def cell(lists, values, passes, pad, strides):
     """The elements of one cell."""
-    # The window's axis is as long as its lane, so a window counts its own places.
-    padded = sum(len(list_) for list_ in lists if PAD in list_) > 0
-    if not padded:
+    if not any(PAD in list_ for list_ in lists):
         grid = np.ix_(*[np.array(list_, np.int64) for list_ in lists])
         there = passes[grid].ravel()
         places = np.zeros(passes[grid].shape, np.int64)

@@ -207,7 +207,7 @@ class Writer:
         others = [axis for axis in kept if axis not in axes]
         named = self.subset(others) if others and self.chance(0.4) else []
         self.spec.folded = named or others
-        ops = reductions.STREAMED + reductions.ORDERED
+        ops = reductions.STREAMED + reductions.ORDERED + ("arg_min", "arg_max", "histogram")
         self.operation(self.pick(ops), named)
 
     def window(self):
@@ -232,15 +232,17 @@ class Writer:
             window["align"] = self.pick(["start", "end"])
             if mode == "rolling" and pad == "none":
                 window["align"] = "start"
-        if self.chance(0.3):
-            window["min_count"] = int(self.rng.integers(1, size + 2))
         self.spec.window = window
         self.spec.form = mode + ("" if pad == "none" else "_padded")
-        self.document["window"] = {**window, "axis": self.axis_name(axis)}
         others = [other for other in kept if other != axis]
         named = self.subset(others) if others and self.chance(0.4) else []
         self.spec.folded = named
-        self.operation(self.pick(reductions.STREAMED), named)
+        if self.chance(0.3):
+            most = size + 2 if named else size
+            window["min_count"] = int(self.rng.integers(1, most + 1))
+        self.document["window"] = {**window, "axis": self.axis_name(axis)}
+        places = ("arg_min", "arg_max") if pad == "none" else ()
+        self.operation(self.pick(reductions.STREAMED + places), named)
 
     def matrix(self):
         """Covariance or correlation of the two axes that are left."""
@@ -271,7 +273,8 @@ class Writer:
         self.document[op] = value
         names = reductions.COUNTS[1:4] + reductions.TRUTHS
         if self.array.values.dtype.kind == "f" and op not in names and self.chance(0.35):
-            self.document["nan"] = self.pick(["propagate", "skip", "skip"])
+            propagate = ["skip"] if op.startswith("nan_") else ["propagate"]
+            self.document["nan"] = self.pick(["skip", "skip", *propagate])
             self.spec.skips = self.document["nan"] == "skip"
 
     def parameters(self, op):

@@ -55,26 +55,29 @@ pub(super) fn histogram(elements: &[f64], edges: &[f64]) -> Vec<Cell> {
     bins.collect()
 }
 
-/// The edges of so many bins over a range, or over the elements that are not NaN.
+/// The edges of so many bins over a range, or over the elements that are not NaN: evenly spaced,
+/// every step of the way at the width of the elements if they say the range.
 pub(super) fn edges(
     dtype: DType,
     elements: &[f64],
     bins: u32,
     range: Option<(f64, f64)>,
 ) -> Vec<f64> {
-    let there = || elements.iter().copied().filter(|element| !element.is_nan());
-    let (mut low, mut high) = match range {
-        Some(range) => range,
-        None if there().next().is_none() => (0.0, 1.0),
-        None => (there().fold(f64::INFINITY, f64::min), there().fold(-f64::INFINITY, f64::max)),
-    };
+    let there: Vec<f64> = elements.iter().copied().filter(|element| !element.is_nan()).collect();
+    let least = there.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = there.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut low, mut high) = range.unwrap_or(if there.is_empty() { (0.0, 1.0) } else { (least, most) });
+    let wide = range.is_some() || there.is_empty();
+    let narrow = |value: f64| if wide { value } else { narrowed(dtype, value) };
     if low == high {
-        (low, high) = (low - 0.5, high + 0.5);
+        (low, high) = (narrow(low - 0.5), narrow(high + 0.5));
     }
-    let bins = f64::from(bins);
-    let step = (high - low) / bins;
-    let edge = |nth: u32| if f64::from(nth) == bins { high } else { f64::from(nth) * step + low };
-    (0..).take_while(|&nth| f64::from(nth) <= bins).map(|nth| narrowed(dtype, edge(nth))).collect()
+    let step = narrow(narrow(high - low) / f64::from(bins));
+    let edge = |nth: u32| match nth {
+        nth if nth == bins => high,
+        nth => narrow(narrow(narrow(f64::from(nth)) * step) + low),
+    };
+    (0..=bins).map(|nth| narrowed(dtype, edge(nth))).collect()
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
