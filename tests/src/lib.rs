@@ -11,6 +11,7 @@
 //! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
 //! values     seeded bytes for every element type
 //! meter      a source that counts what is read
+//! oracle     documents with the answers of NumPy
 //! ```
 //!
 //! Nothing here uses the project's writer, so that a mistake cannot agree with itself.
@@ -29,6 +30,7 @@ pub mod case;
 pub mod frame;
 pub mod meter;
 pub mod npy;
+pub mod oracle;
 pub mod reject;
 pub mod values;
 pub mod zoo;

@@ -12,6 +12,7 @@ mod ci;
 mod docs;
 mod fixtures;
 mod interop;
+mod oracle;
 mod python;
 mod reference;
 mod run;
@@ -41,6 +42,8 @@ enum Task {
     Docs(docs::Options),
     /// Checks files of ours with the reference program, installed into target/
     Interop(interop::Options),
+    /// Asks documents by the thousand of NumPy, installed into target/, and of us
+    Oracle(oracle::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -51,5 +54,6 @@ fn main() -> anyhow::Result<()> {
         Task::Bench(options) => bench::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Interop(options) => interop::run(&options),
+        Task::Oracle(options) => oracle::run(&options),
     }
 }

@@ -6,17 +6,25 @@
 //! it is slow. Tests use it; programs should not.
 
 mod exact;
+mod fold;
+mod lane;
+mod moment;
+mod order;
+mod sieve;
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use half::{bf16, f16};
 use tet_format::{DType, Shape};
 
 pub use self::exact::ExactSum;
+use self::fold::Members;
+use self::lane::{AxisLanes, Lane};
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
-use crate::op::{NanPolicy, Op};
-use crate::reduction::{Axes, Reduction};
+use crate::op::Op;
+use crate::reduction::{Axes, Number, Reduction};
 use crate::selection::Hyperslab;
 
 /// One cell of a reduction, by plain means.
@@ -24,7 +32,7 @@ use crate::selection::Hyperslab;
 pub enum Cell {
     /// No value: the mean, minimum or maximum of nothing.
     Null,
-    /// An integer.
+    /// An integer, or a truth as 0 or 1.
     Int(i128),
     /// A float, widened without loss.
     Float(f64),
@@ -39,6 +47,34 @@ impl PartialEq for Cell {
             (Cell::Float(a), Cell::Float(b)) => a == b || (a.is_nan() && b.is_nan()),
             _ => false,
         }
+    }
+}
+
+impl PartialOrd for Cell {
+    /// As numbers of one kind; nothing else has an order.
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Cell::Int(a), Cell::Int(b)) => a.partial_cmp(b),
+            (Cell::Float(a), Cell::Float(b)) => a.partial_cmp(b),
+            _ => None,
+        }
+    }
+}
+
+impl Cell {
+    /// The nearest double; NaN of a null.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Cell::Null => f64::NAN,
+            Cell::Int(integer) => integer as f64,
+            Cell::Float(float) => float,
+        }
+    }
+
+    fn root(self) -> Cell {
+        if let Cell::Float(float) = self { Cell::Float(float.sqrt()) } else { self }
     }
 }
 
@@ -57,45 +93,155 @@ pub fn read(catalog: &Catalog, dataset: &Dataset, slab: &Hyperslab) -> Result<Ve
     Ok(bytes)
 }
 
-/// The reduction, one cell per position along the axes that are neither reduced nor dropped.
+/// The reduction: the cells in the order of the engine's values.
 ///
 /// # Errors
 ///
-/// As [`read`], and when the dtype is not one of numbers.
+/// As [`read`], when the dtype is not one of numbers, and when a product is too large.
 pub fn reduce(
     catalog: &Catalog,
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
 ) -> Result<Vec<Cell>> {
-    let mut chunks = Chunks::new(catalog, dataset)?;
-    let dtype = chunks.dtype;
-    let undefined = || Error::Undefined { op: reduction.op.name(), dtype };
-    number(dtype, &[0; 16]).ok_or_else(undefined)?;
-    let kept = kept_axes(slab, &reduction.axes);
-    let counts = slab.counts();
-    let cell_count: u64 = kept.iter().map(|&axis| counts[axis]).product();
-    let mut states = vec![State::default(); index(cell_count)];
-    walk(slab, |position, nth| {
-        let mut cell = 0;
-        for &axis in &kept {
-            cell = cell * counts[axis] + nth[axis];
-        }
-        let element = number(dtype, chunks.element(position)?).ok_or_else(undefined)?;
-        states[index(cell)].fold(element, reduction.nan);
-        Ok(())
-    })?;
-    let floats = matches!(number(dtype, &[0; 16]), Some(Cell::Float(_)));
-    Ok(states.iter().map(|state| state.finish(reduction.op, floats)).collect())
+    let elements = Selected::read(catalog, dataset, slab, reduction)?;
+    let dtype = elements.dtype;
+    let params = &reduction.params;
+    if matches!(reduction.op, Op::Covariance | Op::Correlation) {
+        let rows = elements.rows(slab, reduction);
+        return Ok(match reduction.op {
+            Op::Covariance => moment::covariances(&rows, params.ddof),
+            _ => moment::correlations(&rows),
+        });
+    }
+    let cells = elements.cells(&lane::of(slab, reduction), reduction);
+    let floats = cells.iter().flat_map(|cell| cell.elements.iter());
+    let floats: Vec<f64> = floats.map(|(element, _)| element.to_f64()).collect();
+    let edges = order::edges(dtype, &floats, params.bins, params.range);
+    let least = reduction.window.as_ref().and_then(|window| window.min_count).unwrap_or(0);
+    let values = cells.iter().map(|members| {
+        let values = fold::values(dtype, reduction, members, &edges)?;
+        Ok(if members.real < least { vec![Cell::Null; values.len()] } else { values })
+    });
+    let values: Vec<Vec<Cell>> = values.collect::<Result<_>>()?;
+    if reduction.op == Op::Quantile {
+        // The quantiles are the first axis of the result.
+        let row = |nth: usize| values.iter().map(move |cell| cell[nth]);
+        return Ok((0..params.q.len()).flat_map(row).collect());
+    }
+    Ok(values.concat())
 }
 
-fn kept_axes(slab: &Hyperslab, axes: &Axes) -> Vec<usize> {
-    let reduced = |axis: &usize| match axes {
-        Axes::All => true,
-        Axes::Some(axes) => axes.is_empty() || axes.contains(axis),
-    };
-    let all = 0..slab.axes().len();
-    all.filter(|axis| slab.axes()[*axis].is_kept() && !reduced(axis)).collect()
+/// The selected elements as numbers, row-major over all axes.
+struct Selected {
+    dtype: DType,
+    counts: Vec<u64>,
+    elements: Vec<Cell>,
+}
+
+impl Selected {
+    fn read(
+        catalog: &Catalog,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        reduction: &Reduction,
+    ) -> Result<Selected> {
+        let mut chunks = Chunks::new(catalog, dataset)?;
+        let dtype = chunks.dtype;
+        let undefined = || Error::Undefined { op: reduction.op.name(), dtype };
+        number(dtype, &[0; 16]).ok_or_else(undefined)?;
+        let mut elements = Vec::new();
+        walk(slab, |position, _| {
+            elements.push(number(dtype, chunks.element(position)?).ok_or_else(undefined)?);
+            Ok(())
+        })?;
+        Ok(Selected { dtype, counts: slab.counts(), elements })
+    }
+
+    fn at(&self, position: &[u64]) -> Cell {
+        let linear = position.iter().zip(&self.counts).fold(0, |at, (&nth, &count)| at * count + nth);
+        self.elements[index(linear)]
+    }
+
+    /// What each cell of the result is made of.
+    fn cells(&self, axes: &[AxisLanes], reduction: &Reduction) -> Vec<Members> {
+        let nan = reduction.nan_policy();
+        let pad = reduction.window.as_ref().and_then(|window| window.pad);
+        let passes = |element: Cell| {
+            let filter = reduction.filter.as_ref();
+            filter.is_none_or(|filter| sieve::passes(self.dtype, element, filter))
+        };
+        let mut cells = Vec::new();
+        let lanes: Vec<Vec<&Lane>> = axes.iter().map(|axis| axis.lanes.iter().collect()).collect();
+        for cell in product(&lanes) {
+            let mut members = Members::default();
+            let places: Vec<Vec<Option<u64>>> = cell.into_iter().cloned().collect();
+            for place in product(&places) {
+                let position: Option<Vec<u64>> = place.into_iter().collect();
+                match (position, pad) {
+                    (Some(position), _) => {
+                        let element = self.at(&position);
+                        if passes(element) {
+                            members.take(element, self.place(axes, &position), nan);
+                            members.real = members.elements.len() as u64;
+                        }
+                    }
+                    (None, Some(pad)) => members.pads.push(self.pad(pad)),
+                    (None, None) => {}
+                }
+            }
+            for pad in std::mem::take(&mut members.pads) {
+                members.take(pad, 0, nan);
+            }
+            cells.push(members);
+        }
+        cells
+    }
+
+    /// The position along the axes that tell the elements of a cell apart.
+    fn place(&self, axes: &[AxisLanes], position: &[u64]) -> u64 {
+        let told = axes.iter().zip(position.iter().zip(&self.counts)).filter(|it| it.0.indexed);
+        told.fold(0, |at, (_, (&nth, &count))| at * count + nth)
+    }
+
+    /// A pad as an element.
+    #[allow(clippy::cast_precision_loss, reason = "a float is wanted")]
+    fn pad(&self, pad: Number) -> Cell {
+        match pad {
+            Number::Int(integer) if self.dtype.is_float() => Cell::Float(integer as f64),
+            Number::Int(integer) => Cell::Int(integer),
+            Number::Float(float) => Cell::Float(float),
+        }
+    }
+
+    /// The variables of a matrix, each with all its observations.
+    fn rows(&self, slab: &Hyperslab, reduction: &Reduction) -> Vec<Vec<f64>> {
+        let observed = |axis: usize| match &reduction.axes {
+            Axes::Some(axes) => axes.contains(&axis),
+            Axes::All => false,
+        };
+        let kept: Vec<usize> = (0..self.counts.len()).filter(|&at| slab.axes()[at].is_kept()).collect();
+        let variable = kept.iter().copied().find(|&axis| !observed(axis)).unwrap_or(0);
+        let mut rows = vec![Vec::new(); index(self.counts[variable])];
+        let every: Vec<Vec<u64>> = self.counts.iter().map(|&count| (0..count).collect()).collect();
+        for position in product(&every) {
+            rows[index(position[variable])].push(self.at(&position).to_f64());
+        }
+        rows
+    }
+}
+
+/// Every choice of one item of each list, the last list fastest.
+fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
+    let mut choices = vec![Vec::new()];
+    for list in lists {
+        let longer = |choice: &Vec<T>| {
+            let choice = choice.clone();
+            list.iter().map(move |&item| [choice.as_slice(), &[item]].concat()).collect::<Vec<_>>()
+        };
+        choices = choices.iter().flat_map(longer).collect();
+    }
+    choices
 }
 
 /// Calls `visit` with every selected position and its number along each axis, last axis fastest.
@@ -207,70 +353,6 @@ fn number(dtype: DType, bytes: &[u8]) -> Option<Cell> {
     })
 }
 
-/// Everything the reductions need to know of the elements of one cell.
-#[derive(Clone, Debug, Default)]
-struct State {
-    count: u64,
-    integers: i128,
-    floats: ExactSum,
-    extrema: Option<(Cell, Cell)>,
-}
-
-impl State {
-    fn fold(&mut self, element: Cell, nan: NanPolicy) {
-        if nan == NanPolicy::Skip && matches!(element, Cell::Float(float) if float.is_nan()) {
-            return;
-        }
-        self.count += 1;
-        match element {
-            Cell::Int(integer) => self.integers += integer,
-            Cell::Float(float) => self.floats.add(float),
-            Cell::Null => {}
-        }
-        self.extrema = Some(match self.extrema {
-            None => (element, element),
-            Some((min, max)) => (smaller(min, element), larger(max, element)),
-        });
-    }
-
-    #[allow(clippy::cast_precision_loss, reason = "a mean is rounded")]
-    fn finish(&self, op: Op, floats: bool) -> Cell {
-        match op {
-            Op::Count => Cell::Int(self.count.into()),
-            Op::Sum if floats => Cell::Float(self.floats.round()),
-            Op::Sum => Cell::Int(self.integers),
-            Op::Mean if self.count == 0 => Cell::Null,
-            Op::Mean if floats => Cell::Float(self.floats.round() / self.count as f64),
-            Op::Mean => Cell::Float(self.integers as f64 / self.count as f64),
-            Op::Min => self.extrema.map_or(Cell::Null, |(min, _)| min),
-            Op::Max => self.extrema.map_or(Cell::Null, |(_, max)| max),
-            _ => Cell::Null,
-        }
-    }
-}
-
-/// The smaller of two elements; NaN if one is, and -0.0 below 0.0.
-fn smaller(a: Cell, b: Cell) -> Cell {
-    match (a, b) {
-        (Cell::Int(x), Cell::Int(y)) => Cell::Int(x.min(y)),
-        (Cell::Float(x), _) if x.is_nan() => a,
-        (_, Cell::Float(y)) if y.is_nan() => b,
-        (Cell::Float(x), Cell::Float(y)) if x.total_cmp(&y).is_le() => a,
-        _ => b,
-    }
-}
-
-/// The larger of two elements; NaN if one is, and 0.0 above -0.0.
-fn larger(a: Cell, b: Cell) -> Cell {
-    match (a, b) {
-        (Cell::Int(x), Cell::Int(y)) => Cell::Int(x.max(y)),
-        (Cell::Float(x), _) if x.is_nan() => a,
-        (_, Cell::Float(y)) if y.is_nan() => b,
-        (Cell::Float(x), Cell::Float(y)) if x.total_cmp(&y).is_ge() => a,
-        _ => b,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,36 +376,5 @@ mod tests {
             ([2, 2, 1], [1, 1, 0]),
         ];
         assert_eq!(seen, wanted.map(|(position, nth)| (position.to_vec(), nth.to_vec())));
-    }
-
-    fn finished(op: Op, nan: NanPolicy, elements: &[f64]) -> Cell {
-        let mut state = State::default();
-        elements.iter().for_each(|&element| state.fold(Cell::Float(element), nan));
-        state.finish(op, true)
-    }
-
-    #[test]
-    fn cells_follow_the_rules_of_nan_and_nothing() {
-        let (nan, keep, skip) = (f64::NAN, NanPolicy::Propagate, NanPolicy::Skip);
-        for (op, policy, elements, wanted) in [
-            (Op::Sum, keep, &[][..], Cell::Float(0.0)),
-            (Op::Mean, keep, &[], Cell::Null),
-            (Op::Min, keep, &[], Cell::Null),
-            (Op::Count, keep, &[], Cell::Int(0)),
-            (Op::Count, keep, &[1.0, nan], Cell::Int(2)),
-            (Op::Count, skip, &[1.0, nan], Cell::Int(1)),
-            (Op::Sum, keep, &[1.0, nan], Cell::Float(nan)),
-            (Op::Sum, skip, &[1.0, nan], Cell::Float(1.0)),
-            (Op::Mean, skip, &[nan], Cell::Null),
-            (Op::Max, keep, &[1.0, nan, 3.0], Cell::Float(nan)),
-            (Op::Max, skip, &[1.0, nan, 3.0], Cell::Float(3.0)),
-            (Op::Mean, keep, &[1.0, 2.0], Cell::Float(1.5)),
-            (Op::Sum, keep, &[f64::INFINITY, 1.0], Cell::Float(f64::INFINITY)),
-            (Op::Sum, keep, &[f64::INFINITY, f64::NEG_INFINITY], Cell::Float(nan)),
-        ] {
-            assert_eq!(finished(op, policy, elements), wanted, "{op:?} {policy:?} {elements:?}");
-        }
-        let Cell::Float(zero) = finished(Op::Min, keep, &[0.0, -0.0, 0.0]) else { panic!() };
-        assert!(zero.is_sign_negative());
     }
 }

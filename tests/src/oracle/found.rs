@@ -1,0 +1,86 @@
+//! What the engine answers to a document.
+
+use std::fmt;
+
+use tet_query::document::{Ask, Query, Resolved};
+use tet_query::{Catalog, Details, Error, Execution, Scalar};
+
+/// The answer to a document.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    /// Values.
+    Values {
+        /// The extents of the result.
+        shape: Vec<u64>,
+        /// The values, row-major.
+        values: Vec<Scalar>,
+        /// The type of an array.
+        dtype: Option<&'static str>,
+        /// What else belongs to them.
+        details: Details,
+    },
+    /// An error.
+    Error(String),
+}
+
+impl Found {
+    /// What becomes of a document.
+    pub(super) fn of(catalog: &Catalog, document: &str, how: &Execution) -> Found {
+        let query = match Query::from_json(document) {
+            Ok(query) => query,
+            Err(error) => return Found::Error(error.to_string()),
+        };
+        answer(catalog, &query, how).unwrap_or_else(|error| Found::Error(error.to_string()))
+    }
+}
+
+fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, Error> {
+    let Resolved { dataset, slab, ask, .. } = query.resolve(catalog)?;
+    match ask {
+        Ask::Reduce(reduction) => {
+            let reduced = catalog.reduce(dataset, &slab, &reduction, how)?;
+            let values = (0..reduced.values.len()).filter_map(|at| reduced.values.get(at));
+            Ok(Found::Values {
+                shape: reduced.shape.clone(),
+                values: values.collect(),
+                dtype: None,
+                details: reduced.details,
+            })
+        }
+        Ask::Values(_) => {
+            let array = catalog.read(dataset, &slab, how)?;
+            Ok(Found::Values {
+                shape: array.shape().to_vec(),
+                values: (0..array.len()).filter_map(|at| array.get(at)).collect(),
+                dtype: Some(array.dtype().name()),
+                details: Details::None,
+            })
+        }
+        _ => Ok(Found::Error("no such answer yet".to_owned())),
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Error(error) => write!(f, "the error: {error}"),
+            Found::Values { shape, values, dtype, details } => {
+                write!(f, "{} {shape:?}", dtype.unwrap_or("cells"))?;
+                for value in values {
+                    match *value {
+                        Scalar::Null => write!(f, " -")?,
+                        Scalar::Bool(truth) => write!(f, " {}", if truth { "T" } else { "F" })?,
+                        Scalar::Int(integer) => write!(f, " {integer}")?,
+                        other => write!(f, " {:?}", other.to_f64().unwrap_or(f64::NAN))?,
+                    }
+                }
+                match details {
+                    Details::Histogram { edges, below, above } => {
+                        write!(f, " edges {edges:?} outside [{below:?}, {above:?}]")
+                    }
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}

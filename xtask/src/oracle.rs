@@ -1,0 +1,87 @@
+//! Documents by the thousand, answered by `NumPy` and by us.
+//!
+//! `xtask/oracle` makes the cases in an environment of its own under `target/oracle`, pinned by its
+//! `requirements.txt`; the suite `oracle` of `tests/` answers them. Making the environment needs the
+//! network once, so this is no part of `ci`, which has the kept cases.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::run;
+
+/// The cases that are kept: their number, their seed, the elements of an array, the documents for
+/// each.
+const KEPT: [&str; 4] = ["2400", "7", "36", "8"];
+/// Where they are kept.
+const KEPT_PATH: &str = "tests/data/oracle/cases.jsonl";
+/// The kept cases stay a file one can look at.
+const KEPT_LEN_MAX: u64 = 2 << 20;
+
+/// What to ask.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// How many documents
+    #[arg(long, default_value_t = 20_000)]
+    cases: u64,
+    /// Where chance starts; every seed asks other documents
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Elements of an array, at most
+    #[arg(long, default_value_t = 150)]
+    size: u64,
+    /// Writes the cases that are kept for `ci` anew, and answers those
+    #[arg(long, conflicts_with_all = ["cases", "seed", "size"])]
+    bless: bool,
+}
+
+/// Makes the cases and answers them.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let folder = run::target().join("oracle");
+    let python = environment(&folder)?;
+    let kept = run::root().join(KEPT_PATH);
+    let (numbers, path) = if options.bless {
+        (KEPT.map(str::to_owned), kept.clone())
+    } else {
+        let numbers = [options.cases, options.seed, options.size, 8].map(|it| it.to_string());
+        (numbers, folder.join(format!("cases-{}.jsonl", options.seed)))
+    };
+    let mut generate = Command::new(&python);
+    generate.arg(sources().join("generate.py"));
+    for (flag, number) in ["--cases", "--seed", "--size", "--each"].iter().zip(&numbers) {
+        generate.arg(flag).arg(number);
+    }
+    run::check(generate.arg("--out").arg(&path)).context("the cases cannot be made")?;
+    if options.bless {
+        let len = std::fs::metadata(&path)?.len();
+        ensure!(len <= KEPT_LEN_MAX, "{len} bytes are too many to keep");
+    }
+    let mut answer = run::cargo();
+    answer.args(["test", "--quiet", "--locked", "-p", "tet-tests", "--test", "oracle"]);
+    answer.args(["--", "--nocapture"]).env("TET_ORACLE_CASES", &path);
+    let said = format!("some answers about {} differ", path.display());
+    run::check(&mut answer).context(said)
+}
+
+fn sources() -> PathBuf {
+    run::root().join("xtask/oracle")
+}
+
+/// The Python of the pinned environment, which is made when it is not there or no longer fits.
+fn environment(folder: &Path) -> Result<PathBuf> {
+    let wanted = std::fs::read_to_string(sources().join("requirements.txt"))?;
+    let made = folder.join("made_of.txt");
+    let home = folder.join("venv");
+    let python = home.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    if python.is_file() && std::fs::read_to_string(&made).is_ok_and(|found| found == wanted) {
+        return Ok(python);
+    }
+    std::fs::create_dir_all(folder)?;
+    run::check(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
+    run::check(install.arg(sources().join("requirements.txt")))?;
+    std::fs::write(&made, wanted)?;
+    Ok(python)
+}
