@@ -16,8 +16,8 @@ use tet_io::Source;
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::error::{Error, Result};
-use crate::selection::{Hyperslab, nearest};
 use crate::reduction::Reduction;
+use crate::selection::{Hyperslab, nearest};
 use crate::value::Reduced;
 
 /// The datasets of one open file.

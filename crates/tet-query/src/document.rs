@@ -21,8 +21,11 @@ mod toml;
 mod tree;
 
 pub use self::error::DocumentError;
-pub use self::query::{Query, QueryExecution, QueryReduction};
-pub use self::resolve::Resolved;
+pub use self::query::{
+    GroupBy, LabelFilter, Pad, Query, QueryAlign, QueryExecution, QueryReduction, QueryTransform,
+    QueryWindow, Write, WriteBase, WriteTarget,
+};
+pub use self::resolve::{Ask, Resolved};
 
 /// The longest document, in bytes.
 pub const LEN_MAX: usize = 1 << 20;

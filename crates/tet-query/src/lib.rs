@@ -51,6 +51,10 @@ mod transform;
 
 mod lens;
 
+mod fill;
+
+mod align;
+
 #[cfg(any(feature = "json", feature = "toml"))]
 pub mod document;
 
@@ -59,26 +63,28 @@ pub mod naive;
 #[cfg(test)]
 mod testing;
 
+pub use align::{Alignment, AxisAlignment, LabelAlignment};
 pub use array::Array;
 pub use budget::Execution;
 pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Session};
 pub use coalesce::{Coalesce, Run, coalesce};
 pub use element::Element;
 pub use error::{Error, Result};
+pub use fill::fill_of;
 pub use labels::*;
 pub use lens::Choice;
+pub use op::{NanPolicy, Op};
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
+pub use reduction::{
+    Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
+    WindowMode,
+};
 pub use selection::{
     AXES_MAX, Axis, AxisRef, AxisSelection, AxisSlice, Hyperslab, Position, Selection,
     SelectionError, SelectionFault, Stop,
 };
 pub use tet_io::Kind;
 pub use transform::{Method, Transform};
-pub use op::{NanPolicy, Op};
-pub use reduction::{
-    Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
-    WindowMode,
-};
 pub use value::{Along, Cells, Details, Reduced, Scalar, Values};
 
 #[cfg(doctest)]

@@ -15,9 +15,9 @@ use tet_format::{DType, Shape};
 pub use self::exact::ExactSum;
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
-use crate::selection::Hyperslab;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Axes, Reduction};
+use crate::selection::Hyperslab;
 
 /// One cell of a reduction, by plain means.
 #[derive(Clone, Copy, Debug)]

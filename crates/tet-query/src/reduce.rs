@@ -23,12 +23,12 @@ use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, Rows};
 use crate::kernel::{CellCount, Maker, Setup, State, maker};
+use crate::op::{NanPolicy, Op};
 use crate::plan::piece::{Strips, element_count};
 use crate::plan::tiling::{Inside, Tiling};
 use crate::plan::{ReadPlan, plan};
-use crate::selection::Hyperslab;
-use crate::op::{NanPolicy, Op};
 use crate::reduction::{Axes, Reduction};
+use crate::selection::Hyperslab;
 use crate::value::{Along, Cells, Details, Reduced, Values};
 
 /// Elements of a task that folds into one cell, about.
@@ -83,8 +83,7 @@ pub(crate) fn reduce(
         let cell_count = if kept.is_empty() { CellCount::One } else { CellCount::Many };
         let undefined = || Error::Undefined { op: reduction.op.name(), dtype };
         let setup = Setup { nan: reduction.nan, ..Setup::default() };
-        let maker =
-            maker(dtype, reduction.op, cell_count, setup, None).ok_or_else(undefined)?;
+        let maker = maker(dtype, reduction.op, cell_count, setup, None).ok_or_else(undefined)?;
         let align = decode::len(dtype.size().unwrap_or(1))?;
         Job { source, dataset, plan: &plan, how, kept, folded, cells, maker, align }.run()?
     };

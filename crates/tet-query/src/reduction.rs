@@ -82,6 +82,23 @@ pub struct Params {
     pub range: Option<(f64, f64)>,
 }
 
+impl Params {
+    /// The bins of a histogram that does not say how many.
+    pub const BINS: u32 = 10;
+
+    /// What `op` takes when nothing is said: for a quantile that is the median.
+    #[must_use]
+    pub fn of(op: Op) -> Params {
+        let mut params = Params::default();
+        match op {
+            Op::Quantile => (params.q, params.one_q) = (vec![0.5], true),
+            Op::Histogram => params.bins = Params::BINS,
+            _ => {}
+        }
+        params
+    }
+}
+
 /// Cells along an axis that are not its positions: groups of equal labels, or picked positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisGroups {

@@ -124,7 +124,7 @@ impl Told<'_> {
         let progress = Progress::new(context, "reading", self.plan.decoded_len);
         let bar = progress.clone();
         let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how.clone() };
-        let answer = match &resolved.reduction {
+        let answer = match resolved.reduction() {
             Some(reduction) => {
                 let reduced = catalog.reduce(resolved.dataset, &resolved.slab, reduction, &how)?;
                 Answer::of_reduced(catalog, resolved, reduced, nan)

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::error::DocumentError;
-use crate::selection::nearest;
 use crate::op::Op;
+use crate::selection::nearest;
 
 /// Keys at the top that are not reductions.
 pub(crate) const TOP: &[&str] = &["dataset", "layout_version", "selection", "nan", "execution"];

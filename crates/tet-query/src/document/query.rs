@@ -1,13 +1,23 @@
 //! The model: what a document asks for.
 
+mod execution;
+mod parts;
+mod reduction;
+mod write;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::DocumentError;
 use super::{LEN_MAX, read, text};
-use crate::budget::Execution;
-use crate::selection::{AxisRef, Selection};
-use crate::op::{NanPolicy, Op};
+use crate::op::NanPolicy;
+use crate::reduction::Filter;
+use crate::selection::Selection;
+
+pub use self::execution::QueryExecution;
+pub use self::parts::{GroupBy, LabelFilter, Pad, QueryAlign, QueryWindow};
+pub use self::reduction::{QueryReduction, QueryTransform};
+pub use self::write::{Write, WriteBase, WriteTarget};
 
 /// What a document asks for, by names: nothing has been looked up in a file yet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,75 +31,25 @@ pub struct Query {
     pub selection: Selection,
     /// What is made of it; `None` asks for the values themselves.
     pub reduction: Option<QueryReduction>,
+    /// What is made of every element, in place of a reduction.
+    pub transform: Option<QueryTransform>,
+    /// Which elements count; the fill value is not looked up yet.
+    pub filter: Option<Filter>,
+    /// Along which axes a reduction keeps cells of its own.
+    pub group_by: Option<GroupBy>,
+    /// Windows that a reduction folds.
+    pub window: Option<QueryWindow>,
+    /// Which positions count, by label.
+    pub label_filter: Option<LabelFilter>,
+    /// A comparison of axes with another dataset, in place of everything else.
+    pub align: Option<QueryAlign>,
     /// What happens with NaN, if the document says it.
     pub nan: Option<NanPolicy>,
+    /// Where an array result goes.
+    pub write: Option<Write>,
     /// How it is to be carried out.
     pub execution: QueryExecution,
     pub(crate) origin: Origin,
-}
-
-/// A reduction over axes by name or number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct QueryReduction {
-    /// What is computed.
-    pub op: Op,
-    /// Over which axes; none means all.
-    pub axes: Vec<AxisRef>,
-}
-
-impl QueryReduction {
-    /// A reduction over these axes; none means all.
-    pub fn new<A: Into<AxisRef>>(op: Op, axes: impl IntoIterator<Item = A>) -> Self {
-        QueryReduction { op, axes: axes.into_iter().map(Into::into).collect() }
-    }
-}
-
-/// How a document wants to be carried out. Results do not depend on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct QueryExecution {
-    /// Bytes that may be held at once.
-    pub memory_budget_bytes: Option<u64>,
-    /// The same as a share of the machine's memory, in hundredths of a percent.
-    pub memory_budget_percent_bps: Option<u16>,
-    /// Threads to use; 0 means all there are.
-    pub threads: Option<usize>,
-    /// `false` asks for one thread.
-    pub fold_parallel: Option<bool>,
-    /// Which device the author had in mind. The answer comes from the CPU.
-    pub device: Option<String>,
-}
-
-impl QueryExecution {
-    /// `base` with what the document asks for; `memory_len` is the machine's memory in bytes.
-    #[must_use]
-    pub fn over(&self, base: &Execution, memory_len: u64) -> Execution {
-        let mut execution = base.clone();
-        let share = |bps: u16| {
-            let bytes = u128::from(memory_len) * u128::from(bps) / 10_000;
-            u64::try_from(bytes).unwrap_or(u64::MAX)
-        };
-        let asked = self.memory_budget_bytes.or(self.memory_budget_percent_bps.map(share));
-        // Zero stands for "not said", as in the file's own hint.
-        if let Some(budget) = asked.filter(|&budget| budget != 0) {
-            execution.memory_budget = budget;
-        }
-        if self.fold_parallel == Some(false) {
-            execution.threads = 1;
-        }
-        if let Some(threads) = self.threads {
-            execution.threads = threads;
-        }
-        execution
-    }
-
-    /// What the user should know about how the document is carried out.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
-        let elsewhere =
-            self.device.iter().filter(|device| !matches!(device.as_str(), "cpu" | "auto"));
-        elsewhere.map(|device| format!("device {device:?} is answered by the cpu")).collect()
-    }
 }
 
 impl Query {

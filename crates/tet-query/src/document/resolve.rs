@@ -4,11 +4,14 @@ use std::ops::Range;
 
 use super::error::DocumentError;
 use super::query::{Query, QueryReduction};
+use crate::align::Alignment;
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::labels::{CatalogLabels, axis_text, find_axis};
-use crate::selection::{Hyperslab, SelectionError, SelectionFault};
+use crate::lens::Choice;
 use crate::reduction::{Axes, Reduction};
+use crate::selection::{Hyperslab, SelectionError, SelectionFault};
+use crate::transform::Transform;
 
 /// A query with every name and label looked up.
 #[derive(Clone, Debug)]
@@ -17,8 +20,32 @@ pub struct Resolved<'a> {
     pub dataset: &'a Dataset,
     /// What is selected of it.
     pub slab: Hyperslab,
-    /// What is made of that; `None` asks for the values.
-    pub reduction: Option<Reduction>,
+    /// What is asked of that.
+    pub ask: Ask<'a>,
+}
+
+/// What is asked of the selected elements.
+#[derive(Clone, Debug)]
+pub enum Ask<'a> {
+    /// The values.
+    Values(Choice),
+    /// A reduction of them.
+    Reduce(Reduction),
+    /// Every value transformed.
+    Transform(Choice, Transform),
+    /// How the axes compare with those of another dataset: nothing is left to be computed.
+    Align(Alignment<'a>),
+}
+
+impl Resolved<'_> {
+    /// The reduction, if one is asked for.
+    #[must_use]
+    pub const fn reduction(&self) -> Option<&Reduction> {
+        match &self.ask {
+            Ask::Reduce(reduction) => Some(reduction),
+            _ => None,
+        }
+    }
 }
 
 impl Query {
@@ -32,11 +59,11 @@ impl Query {
         let dataset = catalog.find(&self.dataset)?;
         let labels = CatalogLabels::new(catalog, dataset);
         let slab = self.selection.resolve(dataset, &labels).map_err(|error| self.placed(error))?;
-        let reduction = match &self.reduction {
-            None => None,
-            Some(reduction) => Some(self.reduction_of(reduction, dataset, &slab)?),
+        let ask = match &self.reduction {
+            None => Ask::Values(Choice::default()),
+            Some(reduction) => Ask::Reduce(self.reduction_of(reduction, dataset, &slab)?),
         };
-        Ok(Resolved { dataset, slab, reduction })
+        Ok(Resolved { dataset, slab, ask })
     }
 
     fn reduction_of(
@@ -112,8 +139,8 @@ mod tests {
 
     use super::*;
     use crate::labels::NoLabels;
-    use crate::selection::{AxisRef, Selection};
     use crate::op::Op;
+    use crate::selection::{AxisRef, Selection};
 
     /// `temp` of 3 x 4 along `time` (labels) and `lat` (a coordinate dataset), and the latter.
     fn catalog() -> Catalog {
@@ -173,8 +200,9 @@ mod tests {
         use crate::value::Scalar;
 
         let query = Query::from_json(json).unwrap();
-        let Resolved { dataset, slab, reduction } = query.resolve(catalog).unwrap();
-        let reduction = reduction.unwrap();
+        let resolved = query.resolve(catalog).unwrap();
+        let reduction = resolved.reduction().unwrap().clone();
+        let Resolved { dataset, slab, .. } = resolved;
         let cells = naive::reduce(catalog, dataset, &slab, &reduction).unwrap();
         let value = |cell: &Cell| match *cell {
             Cell::Null => None,

@@ -6,8 +6,8 @@ mod round_trip;
 use proptest::prelude::*;
 
 use super::*;
-use crate::selection::{AxisSelection, Selection};
 use crate::op::{NanPolicy, Op};
+use crate::selection::{AxisSelection, Selection};
 
 fn mean(axes: &[&str]) -> QueryReduction {
     QueryReduction::new(Op::Mean, axes.iter().copied())

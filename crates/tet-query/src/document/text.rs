@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::query::{Query, QueryExecution, QueryReduction};
-use crate::selection::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
 use crate::op::NanPolicy;
+use crate::selection::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
 
 /// Writes the query as one line of JSON.
 pub(crate) fn json(query: &Query) -> String {

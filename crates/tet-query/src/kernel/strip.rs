@@ -21,10 +21,7 @@ pub(super) struct Strip<'a, T> {
 
 impl<'a, T: Copy> Strip<'a, T> {
     /// Cuts rows of lanes into strips, in the order of memory.
-    pub(super) fn cut(
-        elements: &'a [T],
-        lanes: Lanes,
-    ) -> impl Iterator<Item = Self> {
+    pub(super) fn cut(elements: &'a [T], lanes: Lanes) -> impl Iterator<Item = Self> {
         (0..lanes.rows).step_by(ROWS).flat_map(move |row| {
             (0..lanes.count).step_by(SPAN).map(move |first_lane| Strip {
                 elements: &elements[row * lanes.distance + first_lane..],

@@ -13,8 +13,8 @@ use super::table::Summed;
 use super::{At, Kernel, Lanes, Setup};
 use crate::element::{Element, Single};
 use crate::kernel::extrema::Ordered;
-use crate::op::NanPolicy::{Propagate, Skip};
 use crate::op::NanPolicy;
+use crate::op::NanPolicy::{Propagate, Skip};
 use crate::value::Scalar;
 
 const POLICIES: [NanPolicy; 2] = [Propagate, Skip];

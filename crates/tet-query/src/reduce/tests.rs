@@ -2,10 +2,10 @@ use tet_format::DType;
 
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
-use crate::selection::Hyperslab;
-use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Axes, Reduction};
+use crate::selection::Hyperslab;
+use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
 use crate::value::{Reduced, Scalar};
 
 /// The operations that small whole numbers tell apart.
@@ -145,8 +145,7 @@ fn bits_do_not_depend_on_the_way() {
         let dataset = &world.mapped.datasets()[0];
         for slab in slabs(&shape, |number| number % 2003 == 17) {
             for axes in [vec![], vec![0], vec![1], vec![2], vec![0, 2], vec![1, 2]] {
-                let reduction =
-                    Reduction::along(Op::Sum, axes);
+                let reduction = Reduction::along(Op::Sum, axes);
                 let mut bits: Vec<Vec<u64>> = Vec::new();
                 for catalog in [&world.mapped, &world.positioned] {
                     for (threads, memory_budget, gap_max) in

@@ -13,7 +13,7 @@ use crate::size::{Size, counted, grouped};
 /// The plan for programs.
 pub(crate) fn shape(plan: &ReadPlan, resolved: &Resolved<'_>, with_chunks: bool) -> PlanShape {
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
-    let is_array = resolved.reduction.is_none();
+    let is_array = resolved.reduction().is_none();
     let memory_len = if is_array { plan.element_count.saturating_mul(element_size) } else { 0 };
     PlanShape {
         chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),

@@ -4,8 +4,8 @@ use super::super::keys;
 use super::super::query::{Origin, QueryReduction};
 use super::super::tree::Value;
 use super::{Cursor, Result};
-use crate::selection::{AXES_MAX, AxisRef};
 use crate::op::Op;
+use crate::selection::{AXES_MAX, AxisRef};
 
 /// Reads the value of a reduction key.
 pub(super) fn reduction(at: &Cursor<'_>, op: Op, origin: &mut Origin) -> Result<QueryReduction> {
@@ -27,7 +27,7 @@ pub(super) fn reduction(at: &Cursor<'_>, op: Op, origin: &mut Origin) -> Result<
         }
         _ => list(at, origin)?,
     };
-    Ok(QueryReduction { op, axes })
+    Ok(QueryReduction::new(op, axes))
 }
 
 /// One axis or a list of axes.

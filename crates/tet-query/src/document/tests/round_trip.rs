@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use crate::selection::{AxisRef, AxisSelection, Position, Selection, Stop};
 use crate::op::{NanPolicy, Op};
+use crate::selection::{AxisRef, AxisSelection, Position, Selection, Stop};
 
 fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{1,6}", "\\PC{0,6}", Just("a\"b\\\u{7}\u{202e}\u{1f600}".to_owned())]

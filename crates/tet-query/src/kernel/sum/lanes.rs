@@ -11,9 +11,9 @@ use super::SumKernel;
 use super::exact::{add_row, padded, total};
 use super::pair::two_sum;
 use crate::element::{LANES, Single};
+use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
-use crate::error::Result;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 

@@ -11,9 +11,9 @@ use multiversion::multiversion;
 use super::SumKernel;
 use super::exact::{add_lanes, padded};
 use super::fixed::FixedF64;
+use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
-use crate::error::Result;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 

@@ -4,8 +4,8 @@ use super::SumKernel;
 use super::exact::fold_exact;
 use super::fixed::FixedF32;
 use crate::element::Single;
-use crate::kernel::special::{Found, Specials};
 use crate::error::Result;
+use crate::kernel::special::{Found, Specials};
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 

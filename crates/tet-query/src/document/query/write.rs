@@ -1,0 +1,51 @@
+//! Where an array result goes.
+
+/// Where an array result goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Write {
+    /// In which form.
+    pub target: WriteTarget,
+    /// Which file; a name is made up where it is not said.
+    pub path: Option<String>,
+    /// What a relative path starts from.
+    pub base: WriteBase,
+    /// Whether a name that is made up holds the time of day it was made.
+    pub timestamp: bool,
+}
+
+/// The form of an array result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WriteTarget {
+    /// No file: the answer shows it.
+    #[default]
+    Memory,
+    /// A NumPy file.
+    Npy,
+    /// The elements alone, little-endian, row-major.
+    Raw,
+    /// A `.tet` file.
+    Tet,
+}
+
+impl WriteTarget {
+    /// The word in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            WriteTarget::Memory => "ram",
+            WriteTarget::Npy => "npy",
+            WriteTarget::Raw => "raw",
+            WriteTarget::Tet => "tet",
+        }
+    }
+}
+
+/// What a relative path starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WriteBase {
+    /// The working directory.
+    #[default]
+    Working,
+    /// The folder of the file that is queried.
+    File,
+}
