@@ -5,6 +5,7 @@ mod convert;
 mod info;
 mod other;
 mod query;
+mod stats;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -12,7 +13,11 @@ pub use cat::{CatArgs, CatFormat};
 pub use convert::{CodecName, ConvertArgs};
 pub use info::InfoArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
-pub use query::{AskArgs, NanName, QueryArgs, QueryFormat};
+pub use query::{
+    AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
+    PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, TargetName, flag,
+};
+pub use stats::StatsArgs;
 
 /// Tensor files at your fingertips: look at them, read any part, query and convert them.
 #[derive(Debug, Parser)]
@@ -46,6 +51,8 @@ EXAMPLES
   tet info arrays.tet                        what is in it
   tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
   tet query arrays.tet temp --mean time      a reduction by name
+  tet explain arrays.tet temp -s 'lat=5'     what a question would read
+  tet stats arrays.tet                       what the values are like
   tet verify *.tet && echo sound             check files, exit 1 on errors
 
 EXIT STATUS
@@ -101,8 +108,12 @@ pub enum Command {
     Info(Box<InfoArgs>),
     /// Print or save the values of a dataset or a slice of it
     Cat(Box<CatArgs>),
-    /// Compute over a dataset: count, sum, mean, min, max, along any axes
+    /// Compute over a dataset: reductions along any axes, groups, windows, transforms
     Query(Box<QueryArgs>),
+    /// Show what a query would read, and what that costs
+    Explain(Box<ExplainArgs>),
+    /// Show what the values are like: range, mean, spread, quartiles, a histogram
+    Stats(Box<StatsArgs>),
     /// Make a .tet file of NumPy arrays
     #[command(visible_alias = "import")]
     Convert(Box<ConvertArgs>),
@@ -121,6 +132,8 @@ impl Command {
         match self {
             Command::Info(args) => args.json,
             Command::Query(args) => args.wants_json(),
+            Command::Explain(args) => args.json,
+            Command::Stats(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,
