@@ -103,21 +103,28 @@ pub enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Make a small data set and show what tet does with it
+    #[command(long_about = other::DEMO_LONG_ABOUT)]
     Demo(DemoArgs),
     /// Show what is in a file: datasets, types, shapes, chunks, sizes
+    #[command(long_about = info::LONG_ABOUT)]
     Info(Box<InfoArgs>),
     /// Print or save the values of a dataset or a slice of it
+    #[command(long_about = cat::LONG_ABOUT)]
     Cat(Box<CatArgs>),
     /// Compute over a dataset: reductions along any axes, groups, windows, transforms
+    #[command(long_about = query::LONG_ABOUT)]
     Query(Box<QueryArgs>),
     /// Show what a query would read, and what that costs
+    #[command(long_about = query::EXPLAIN_LONG_ABOUT)]
     Explain(Box<ExplainArgs>),
     /// Show what the values are like: range, mean, spread, quartiles, a histogram
+    #[command(long_about = stats::LONG_ABOUT)]
     Stats(Box<StatsArgs>),
     /// Make a .tet file of NumPy arrays
-    #[command(visible_alias = "import")]
+    #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
     /// Check files and tell every fault with its place
+    #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

@@ -16,12 +16,6 @@ pub use op::{OpArgs, flag};
 /// Arguments of `tet query`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Compute over a dataset: reductions over all of a selection, along any axes, in \
-                  groups or windows; transforms; comparisons.\n\nWhat is asked is a query document \
-                  in JSON or TOML: a path, the text itself, or - for standard input. For hands in \
-                  a hurry, flags build the same document (--print-doc shows it). Integers are \
-                  exact; float32 sums and means over a whole selection are correctly rounded; the \
-                  answer does not depend on threads or memory.",
     override_usage = "tet query [OPTIONS] FILE DOCUMENT\n       tet query [OPTIONS] FILE DATASET [--mean AXES ...]\n       tet query [OPTIONS] DOCUMENT -t FILE",
     after_long_help = EXAMPLES
 )]
@@ -138,10 +132,6 @@ EXAMPLES
 /// Arguments of `tet explain`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Show what a query would read, and what that costs: chunks, spans, runs, bytes, \
-                  memory, passes.\n\nIt is the plan that would run, printed instead of run: no \
-                  value is read. For every axis it says what one position along it costs, and it \
-                  gives advice when the shape of the chunks fights the question.",
     override_usage = "tet explain [OPTIONS] FILE DOCUMENT\n       tet explain [OPTIONS] FILE DATASET [--mean AXES ...]\n       tet explain [OPTIONS] DOCUMENT -t FILE",
     after_long_help = EXPLAIN_EXAMPLES
 )]
@@ -166,3 +156,18 @@ EXAMPLES
   tet explain climate.tet temp --median lat          how many passes a median takes
   tet explain climate.tet question.toml --json
   tet explain climate.tet temp --plan-chunks         every chunk and its run";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Compute over a dataset: reductions over all of a selection, along any axes, in groups or \
+windows; transforms; comparisons.\n\nWhat is asked is a query document in JSON or TOML: \
+a path, the text itself, or - for standard input. For hands in a hurry, flags build the \
+same document (--print-doc shows it). Integers are exact; float32 sums and means over a \
+whole selection are correctly rounded; the answer does not depend on threads or memory.";
+
+/// What it does, at length.
+pub(super) const EXPLAIN_LONG_ABOUT: &str = "\
+Show what a query would read, and what that costs: chunks, spans, runs, bytes, memory, \
+passes.\n\nIt is the plan that would run, printed instead of run: no value is read. For \
+every axis it says what one position along it costs, and it gives advice when the shape \
+of the chunks fights the question.";

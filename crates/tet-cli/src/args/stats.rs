@@ -9,11 +9,6 @@ use super::ReadArgs;
 /// Arguments of `tet stats`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Show what the values of every dataset are like: how many, from where to where, \
-                  mean and standard deviation, quartiles, how many NaN and infinities, and a \
-                  histogram.\n\nNaN are counted and left out of everything else. Quartiles are \
-                  exact, and take more than one pass over large data: --no-quartiles does without. \
-                  What cannot be read, or holds no numbers, is listed with the reason.",
     after_long_help = EXAMPLES
 )]
 pub struct StatsArgs {
@@ -43,3 +38,11 @@ EXAMPLES
   tet stats climate.tet temp                         more about one
   tet stats climate.tet temp -s 'time=\"Jul\"'         of a part of it
   tet stats climate.tet --no-quartiles --json | jq '.datasets[].mean'";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Show what the values of every dataset are like: how many, from where to where, mean and \
+standard deviation, quartiles, how many NaN and infinities, and a histogram.\n\nNaN are \
+counted and left out of everything else. Quartiles are exact, and take more than one \
+pass over large data: --no-quartiles does without. What cannot be read, or holds no \
+numbers, is listed with the reason.";

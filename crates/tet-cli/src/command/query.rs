@@ -43,12 +43,7 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn execute(
-    args: &QueryArgs,
-    file: &Path,
-    query: Query,
-    context: &mut Context<'_>,
-) -> Result<()> {
+fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
     let (opened, query) = open_for(file, query, &args.read, context)?;
     let resolved = query.resolve(&opened.catalog)?;
     let plan = plan_of(&resolved)?;
@@ -159,12 +154,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn answer(
-        &self,
-        plan: &ReadPlan,
-        how: Execution,
-        context: &mut Context<'_>,
-    ) -> Result<Answer> {
+    fn answer(&self, plan: &ReadPlan, how: Execution, context: &mut Context<'_>) -> Result<Answer> {
         let (catalog, resolved) = (&self.opened.catalog, self.resolved);
         let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
         let selected_len = plan.element_count.saturating_mul(element_size);

@@ -148,7 +148,8 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     ];
     let mut table = Table::new(&columns);
     // A column of zeros says nothing.
-    let some = |count: Option<u64>| count.filter(|&count| count > 0).map(grouped).unwrap_or_default();
+    let some =
+        |count: Option<u64>| count.filter(|&count| count > 0).map(grouped).unwrap_or_default();
     let brief = |number: Option<Number>| number.map(Number::brief).unwrap_or_default();
     for stats in datasets {
         let values = if stats.readable { sparkline(stats) } else { "(none)".to_owned() };

@@ -15,8 +15,8 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use crate::escape::acts;
 
 pub(crate) use convert::{Converted, ConvertedDataset};
-pub(crate) use info::{Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
+pub(crate) use info::{Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry};
 pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
     OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,

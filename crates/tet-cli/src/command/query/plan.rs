@@ -90,7 +90,11 @@ pub(crate) fn rows(plan: &ReadPlan, resolved: &Resolved<'_>) -> [(&'static str, 
 }
 
 /// The chunks for people: a line each.
-pub(crate) fn write_chunks(plan: &ReadPlan, resolved: &Resolved<'_>, context: &mut Context<'_>) -> Result<()> {
+pub(crate) fn write_chunks(
+    plan: &ReadPlan,
+    resolved: &Resolved<'_>,
+    context: &mut Context<'_>,
+) -> Result<()> {
     let columns = [
         ("chunk", Side::Left),
         ("offset", Side::Right),

@@ -86,7 +86,8 @@ pub(super) fn write_text(
     for pair in &alignment.axes {
         let names = [0, 1].map(|at| pair.names[at].as_deref().unwrap_or("(no name)"));
         let verdict = if pair.agrees { "same" } else { "differs" };
-        let (axes, extents) = (pair.axes.map(|n| n.to_string()), pair.extents.map(|n| n.to_string()));
+        let (axes, extents) =
+            (pair.axes.map(|n| n.to_string()), pair.extents.map(|n| n.to_string()));
         let axes = both(&axes[0], &axes[1]);
         let extents = both(&extents[0], &extents[1]);
         table.row([axes, extents, both(names[0], names[1]), labels(pair), verdict.to_owned()]);
@@ -109,10 +110,9 @@ fn labels(pair: &AxisPairShape) -> String {
             format!("the {} has some", if first { "first" } else { "second" })
         }
         (_, Some(position), Some(found), _) => {
-            let [first, second] =
-                [0, 1].map(|at| found[at].as_deref().map_or("nothing".to_owned(), |label| {
-                    format!("{label:?}")
-                }));
+            let [first, second] = [0, 1].map(|at| {
+                found[at].as_deref().map_or("nothing".to_owned(), |label| format!("{label:?}"))
+            });
             format!("{first} / {second} at {position}")
         }
         (labels, ..) => labels.to_owned(),

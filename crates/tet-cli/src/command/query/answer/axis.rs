@@ -69,11 +69,8 @@ impl ResultAxis {
             dim: dims.get(axis).cloned(),
             stands,
         };
-        let beside = |name: &str, stands| ResultAxis {
-            axis: None,
-            dim: Some(name.to_owned()),
-            stands,
-        };
+        let beside =
+            |name: &str, stands| ResultAxis { axis: None, dim: Some(name.to_owned()), stands };
         match along {
             Along::Axis(axis) | Along::Variables(axis) => {
                 of(*axis, Stands::Positions(labels.of(*axis)))

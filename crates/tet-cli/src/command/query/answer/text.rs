@@ -73,11 +73,7 @@ impl Answer {
     }
 
     fn over_text(&self) -> String {
-        if self.over.is_empty() {
-            String::new()
-        } else {
-            format!(" over {}", self.over.join(", "))
-        }
+        if self.over.is_empty() { String::new() } else { format!(" over {}", self.over.join(", ")) }
     }
 
     fn title(&self) -> String {
