@@ -1,6 +1,8 @@
 //! How the axes of two datasets compare: extents, names, labels.
 
-use crate::catalog::Dataset;
+use crate::catalog::{Catalog, Dataset};
+use crate::error::Result;
+use crate::labels::{CatalogLabels, LabelLookup, Labels};
 
 /// The axes of two datasets, compared pair by pair.
 #[derive(Clone, Debug)]
@@ -9,6 +11,33 @@ pub struct Alignment<'a> {
     pub with: &'a Dataset,
     /// The pairs, in the order they were asked for.
     pub axes: Vec<AxisAlignment>,
+}
+
+impl<'a> Alignment<'a> {
+    /// Compares pairs of axes: the first of each is one of `dataset`, the second one of `with`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever stands in the way of reading labels.
+    pub fn of(
+        catalog: &'a Catalog,
+        dataset: &Dataset,
+        with: &'a Dataset,
+        pairs: &[[usize; 2]],
+    ) -> Result<Alignment<'a>> {
+        let labels = [CatalogLabels::new(catalog, dataset), CatalogLabels::new(catalog, with)];
+        let axis = |&axes: &[usize; 2]| {
+            let extent = |of: &Dataset, axis: usize| of.shape().get(axis).copied().unwrap_or(0);
+            let extents = [extent(dataset, axes[0]), extent(with, axes[1])];
+            let names = [dataset.dims.get(axes[0]).cloned(), with.dims.get(axes[1]).cloned()];
+            let of = |side: usize| -> Result<Option<Labels<'_>>> {
+                let first = usize::try_from(extents[side]).unwrap_or(usize::MAX);
+                Ok(labels[side].labels(axes[side])?.map(|labels| labels.first(first)))
+            };
+            Ok(AxisAlignment { axes, extents, names, labels: compared(of(0)?, of(1)?) })
+        };
+        Ok(Alignment { with, axes: pairs.iter().map(axis).collect::<Result<_>>()? })
+    }
 }
 
 impl Alignment<'_> {
@@ -67,5 +96,24 @@ impl LabelAlignment {
     #[must_use]
     pub const fn agree(&self) -> bool {
         matches!(self, LabelAlignment::Absent | LabelAlignment::Equal)
+    }
+}
+
+/// The labels of two axes, position by position.
+fn compared(labels: Option<Labels<'_>>, other: Option<Labels<'_>>) -> LabelAlignment {
+    let (labels, other) = match (labels, other) {
+        (None, None) => return LabelAlignment::Absent,
+        (Some(labels), Some(other)) => (labels, other),
+        (labels, other) => {
+            return LabelAlignment::OneSided { labeled: [labels.is_some(), other.is_some()] };
+        }
+    };
+    let count = labels.len().max(other.len());
+    match (0..count).find(|&at| !labels.same(&other, at)) {
+        None => LabelAlignment::Equal,
+        Some(at) => LabelAlignment::Differ {
+            position: u64::try_from(at).unwrap_or(u64::MAX),
+            labels: [labels.text(at), other.text(at)],
+        },
     }
 }

@@ -8,10 +8,12 @@
 //! Unknown and doubled keys are refused at every level, and every error points at its place: line,
 //! column, caret, path, and what is allowed there.
 
+mod check;
 mod error;
 #[cfg(feature = "json")]
 mod json;
 mod keys;
+mod origin;
 mod query;
 mod read;
 mod resolve;

@@ -3,6 +3,8 @@
 //! It comes from the attributes `_FillValue`, `missing_value` and `fill_value`, the first of them
 //! that says a number.
 
+use tet_format::DType;
+
 use crate::catalog::{AttrText, Dataset};
 use crate::reduction::Number;
 
@@ -13,6 +15,26 @@ const ATTRS: [&str; 3] = ["_FillValue", "missing_value", "fill_value"];
 #[must_use]
 pub fn fill_of(dataset: &Dataset) -> Option<Number> {
     ATTRS.iter().find_map(|&name| number(dataset.attrs.get(name)?))
+}
+
+/// Whether a dtype holds a number, rounded if it is a float.
+pub(crate) fn fits(number: Number, dtype: DType) -> bool {
+    if dtype.is_float() {
+        return true;
+    }
+    let integer = match number {
+        Number::Int(integer) => integer,
+        #[allow(clippy::cast_possible_truncation, reason = "whole and inside an i128 by the test")]
+        Number::Float(float) if float.fract() == 0.0 && float.abs() < 1e30 => float as i128,
+        Number::Float(_) => return false,
+    };
+    let bits = dtype.bit_width();
+    match dtype {
+        DType::Bool => (0..=1).contains(&integer),
+        _ if dtype.is_unsigned_integer() => 0 <= integer && integer >> bits == 0,
+        _ if dtype.is_signed_integer() => matches!(integer >> (bits - 1), 0 | -1),
+        _ => false,
+    }
 }
 
 /// The number an attribute says, be it a number, a list of one, or text.
@@ -33,6 +55,31 @@ fn number(attr: &AttrText) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fill_value_must_be_one_of_the_dtype() {
+        for (number, dtype, wanted) in [
+            (Number::Int(255), DType::UInt8, true),
+            (Number::Int(256), DType::UInt8, false),
+            (Number::Int(-1), DType::UInt8, false),
+            (Number::Int(127), DType::Int8, true),
+            (Number::Int(128), DType::Int8, false),
+            (Number::Int(-128), DType::Int8, true),
+            (Number::Int(-129), DType::Int8, false),
+            (Number::Int(u64::MAX.into()), DType::UInt64, true),
+            (Number::Int(i64::MIN.into()), DType::Int64, true),
+            (Number::Int(i128::MAX), DType::UInt64, false),
+            (Number::Float(-9999.0), DType::Int16, true),
+            (Number::Float(0.5), DType::Int16, false),
+            (Number::Float(f64::NAN), DType::Int64, false),
+            (Number::Float(1e300), DType::Int64, false),
+            (Number::Float(1e300), DType::Float16, true),
+            (Number::Int(1), DType::Bool, true),
+            (Number::Int(2), DType::Bool, false),
+        ] {
+            assert_eq!(fits(number, dtype), wanted, "{number:?} {dtype:?}");
+        }
+    }
 
     #[test]
     fn numbers_are_read_from_numbers_lists_and_text() {

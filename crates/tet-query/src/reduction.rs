@@ -86,16 +86,17 @@ impl Params {
     /// The bins of a histogram that does not say how many.
     pub const BINS: u32 = 10;
 
-    /// What `op` takes when nothing is said: for a quantile that is the median.
+    /// The most bins of a histogram.
+    pub const BINS_MAX: u32 = 1 << 16;
+
+    /// The most quantiles at once.
+    pub const Q_MAX: usize = 64;
+
+    /// What `op` takes when nothing is said. A quantile has to say which.
     #[must_use]
     pub fn of(op: Op) -> Params {
-        let mut params = Params::default();
-        match op {
-            Op::Quantile => (params.q, params.one_q) = (vec![0.5], true),
-            Op::Histogram => params.bins = Params::BINS,
-            _ => {}
-        }
-        params
+        let bins = if op == Op::Histogram { Params::BINS } else { 0 };
+        Params { bins, ..Params::default() }
     }
 }
 

@@ -91,10 +91,16 @@ impl DocumentError {
 
     /// An error of usage at a place of `text`.
     pub(crate) fn at(text: &str, span: &Range<usize>, message: impl Into<String>) -> Self {
+        let place = Some(Box::new(Place::of(text, span)));
+        DocumentError { place, ..DocumentError::usage(message) }
+    }
+
+    /// An error of usage in a query that was not read from a text.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         DocumentError {
             message: message.into(),
             kind: Kind::Usage,
-            place: Some(Box::new(Place::of(text, span))),
+            place: None,
             path: String::new(),
             allowed: Vec::new(),
             hint: None,
@@ -103,14 +109,7 @@ impl DocumentError {
 
     /// A limit that the document as a whole exceeds.
     pub(crate) fn limit(message: impl Into<String>) -> Self {
-        DocumentError {
-            message: message.into(),
-            kind: Kind::Limit,
-            place: None,
-            path: String::new(),
-            allowed: Vec::new(),
-            hint: None,
-        }
+        DocumentError { kind: Kind::Limit, ..DocumentError::usage(message) }
     }
 
     pub(crate) fn with_path(mut self, path: impl Into<String>) -> Self {
@@ -126,6 +125,10 @@ impl DocumentError {
     pub(crate) fn with_hint(mut self, hint: Option<String>) -> Self {
         self.hint = hint;
         self
+    }
+
+    pub(crate) fn advise(self, hint: impl Into<String>) -> Self {
+        self.with_hint(Some(hint.into()))
     }
 }
 

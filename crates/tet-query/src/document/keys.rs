@@ -3,11 +3,27 @@
 use std::ops::Range;
 
 use super::error::DocumentError;
-use crate::op::Op;
+use super::query::{Pad, WriteBase, WriteTarget};
+use crate::op::{NanPolicy, Op};
+use crate::reduction::{Compare, WindowAlign, WindowMode};
 use crate::selection::nearest;
 
 /// Keys at the top that are not reductions.
-pub(crate) const TOP: &[&str] = &["dataset", "layout_version", "selection", "nan", "execution"];
+pub(crate) const TOP: &[&str] = &[
+    "dataset",
+    "layout_version",
+    "selection",
+    "filter",
+    "label_filter",
+    "group_by",
+    "window",
+    "align",
+    "transform",
+    "nan",
+    "write",
+    "spill",
+    "execution",
+];
 
 /// Keys of one entry of a selection.
 pub(crate) const ENTRY: &[&str] =
@@ -23,49 +39,128 @@ pub(crate) const EXECUTION: &[&str] = &[
     "device",
 ];
 
-/// Keys of a reduction that is written as an object.
-pub(crate) const REDUCTION: &[&str] = &["axis", "axes"];
+/// Keys of `filter`.
+pub(crate) const FILTER: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge", "is_null", "is_not_null"];
 
-/// Words that mean something in query documents and that this version does not carry out.
-const UNSUPPORTED: &[&str] = &[
-    "filter",
-    "label_filter",
-    "group_by",
-    "window",
-    "align",
-    "pipeline",
-    "spill",
-    "write",
-    "transform",
-    "product",
-    "var",
-    "std",
-    "arg_min",
-    "arg_max",
-    "norm_l1",
-    "norm_l2",
-    "all_finite",
-    "any_nan",
-    "any_inf",
-    "nan_count",
-    "inf_count",
-    "null_count",
-    "nan_mean",
-    "nan_std",
-    "nan_sum",
-    "nan_var",
-    "nan_min",
-    "nan_max",
-    "median",
-    "quantile",
-    "histogram",
-    "covariance",
-    "correlation",
+/// Keys of `filter` that compare with a number.
+pub(crate) const COMPARE: &[(&str, Compare)] = &[
+    ("eq", Compare::Eq),
+    ("ne", Compare::Ne),
+    ("lt", Compare::Lt),
+    ("le", Compare::Le),
+    ("gt", Compare::Gt),
+    ("ge", Compare::Ge),
 ];
+
+/// Keys of `group_by` by labels.
+pub(crate) const GROUP: &[&str] = &["by", "axis", "axes"];
+
+/// Keys of `label_filter`.
+pub(crate) const LABEL_FILTER: &[&str] = &["axis", "eq"];
+
+/// Keys of `align`.
+pub(crate) const ALIGN: &[&str] = &["with", "axes"];
+
+/// Keys of `window`.
+pub(crate) const WINDOW: &[&str] = &["axis", "size", "mode", "step", "pad", "align", "min_count"];
+
+/// Keys of `transform`.
+pub(crate) const TRANSFORM: &[&str] = &["method", "axis", "axes"];
+
+/// Keys of `write`.
+pub(crate) const WRITE: &[&str] = &["target", "path", "timestamp"];
+
+/// Words of `nan`.
+pub(crate) const NAN: &[(&str, NanPolicy)] =
+    &[("propagate", NanPolicy::Propagate), ("skip", NanPolicy::Skip)];
+
+/// Words of `window.mode`.
+pub(crate) const MODE: &[(&str, WindowMode)] =
+    &[("bins", WindowMode::Bins), ("rolling", WindowMode::Rolling)];
+
+/// Words of `window.pad`.
+pub(crate) const PAD: &[(&str, Pad)] =
+    &[("none", Pad::None), ("0", Pad::Zero), ("nan", Pad::Nan), ("fill", Pad::Fill)];
+
+/// Words of `window.align`.
+pub(crate) const WINDOW_ALIGN: &[(&str, WindowAlign)] =
+    &[("start", WindowAlign::Start), ("end", WindowAlign::End)];
+
+/// Words of `write`, and what a relative path starts from with each.
+pub(crate) const TARGET: &[(&str, (WriteTarget, WriteBase))] = &[
+    ("npy", (WriteTarget::Npy, WriteBase::Working)),
+    ("raw", (WriteTarget::Raw, WriteBase::Working)),
+    ("tet", (WriteTarget::Tet, WriteBase::Working)),
+    ("ram", (WriteTarget::Memory, WriteBase::Working)),
+    ("switch", (WriteTarget::Memory, WriteBase::Working)),
+    ("spill", (WriteTarget::Raw, WriteBase::File)),
+    ("sidecar", (WriteTarget::Tet, WriteBase::File)),
+];
+
+/// Numbers that JSON has no digits for, as results write them.
+pub(crate) const NOT_FINITE: &[(&str, f64)] =
+    &[("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
+
+/// Words of other tongues, and what they are called here.
+const MEANT: &[(&str, &str)] = &[
+    ("avg", "mean"),
+    ("average", "mean"),
+    ("prod", "product"),
+    ("variance", "var"),
+    ("stddev", "std"),
+    ("size", "count"),
+    ("percentile", "quantile"),
+    ("hist", "histogram"),
+    ("cov", "covariance"),
+    ("corr", "correlation"),
+    ("where", "filter"),
+    ("slice", "selection"),
+    ("slices", "selection"),
+    ("rolling", "window"),
+    ("compare", "align"),
+    ("normalize", "transform"),
+    ("output", "write"),
+    ("out", "write"),
+    ("==", "eq"),
+    ("!=", "ne"),
+    ("<", "lt"),
+    ("<=", "le"),
+    (">", "gt"),
+    (">=", "ge"),
+    ("end", "stop"),
+    ("length", "size"),
+    ("width", "size"),
+    ("tumbling", "bins"),
+    ("sliding", "rolling"),
+    ("zero", "0"),
+    ("left", "start"),
+    ("right", "end"),
+    ("min_periods", "min_count"),
+    ("min", "start"),
+    ("max", "stop"),
+    ("value", "eq"),
+    ("file", "path"),
+    ("memory", "ram"),
+    ("normal", "zscore"),
+];
+
+/// Keys that belong into a reduction.
+const OF_REDUCTION: &[&str] = &["axis", "axes", "ddof", "q", "bins", "fill", "method"];
 
 /// The reduction a key names.
 pub(crate) fn op(key: &str) -> Option<Op> {
     Op::ALL.iter().copied().find(|op| op.name() == key)
+}
+
+/// Keys of a reduction that is written as an object.
+pub(crate) const fn of_op(op: Op) -> &'static [&'static str] {
+    match op {
+        Op::Var | Op::Std | Op::NanVar | Op::NanStd | Op::Covariance => &["axis", "axes", "ddof"],
+        Op::Quantile => &["q", "axis", "axes"],
+        Op::Histogram => &["bins", "min", "max", "axis", "axes"],
+        Op::NullCount => &["fill", "axis", "axes"],
+        _ => &["axis", "axes"],
+    }
 }
 
 /// All keys at the top.
@@ -73,24 +168,57 @@ pub(crate) fn top() -> Vec<&'static str> {
     TOP.iter().copied().chain(Op::ALL.iter().map(|op| op.name())).collect()
 }
 
-/// The error for a key that is not among `allowed`. `path` leads to the key itself.
+/// The error for a key at the top that is not among `allowed`.
+pub(crate) fn unknown_at_top(
+    text: &str,
+    span: &Range<usize>,
+    key: &str,
+    allowed: &[&str],
+) -> DocumentError {
+    let wrong = || DocumentError::at(text, span, format!("unknown key {key:?}"));
+    match key {
+        "pipeline" => {
+            let message = format!("the key {key:?} is not supported by this version");
+            DocumentError::at(text, span, message)
+                .advise("write its steps as keys of the document: selection, filter, a reduction")
+        }
+        "operation" => {
+            wrong().advise("write the reduction itself as a key, such as \"mean\" or \"sum\"")
+        }
+        "output" => wrong().advise("write \"spill\" or \"write\" to say where the result goes"),
+        key if OF_REDUCTION.contains(&key) => wrong().advise(format!(
+            "write it into the reduction or the transform it is for, as {{..., {key:?}: ...}}"
+        )),
+        key => return unknown(text, span, key, allowed),
+    }
+    .with_allowed(allowed)
+}
+
+/// The error for a key that is not among `allowed`.
 pub(crate) fn unknown(
     text: &str,
     span: &Range<usize>,
     key: &str,
-    path: &str,
     allowed: &[&str],
 ) -> DocumentError {
-    let at_top = path == key;
-    let (message, hint) = if at_top && UNSUPPORTED.contains(&key) {
-        (format!("the key {key:?} is not supported by this version"), None)
-    } else if at_top && key == "operation" {
-        let hint = "write the reduction itself as a key, such as \"mean\" or \"sum\"";
-        (format!("unknown key {key:?}"), Some(hint.to_owned()))
-    } else {
-        let near = nearest(key, allowed.iter().copied());
-        let hint = near.map(|word| format!("did you mean {word:?}?"));
-        (format!("unknown key {key:?}"), hint)
-    };
-    DocumentError::at(text, span, message).with_path(path).with_allowed(allowed).with_hint(hint)
+    DocumentError::at(text, span, format!("unknown key {key:?}"))
+        .with_allowed(allowed)
+        .with_hint(meant(key, allowed))
+}
+
+/// The advice for a word that is not among `allowed`.
+pub(crate) fn meant(word: &str, allowed: &[&str]) -> Option<String> {
+    let known = MEANT.iter().filter(|(theirs, ours)| *theirs == word && allowed.contains(ours));
+    let known = known.map(|(_, ours)| format!("write {ours:?}")).next();
+    let near = || nearest(word, allowed.iter().copied());
+    known.or_else(|| near().map(|word| format!("did you mean {word:?}?")))
+}
+
+/// Words as a message lists them: `"a", "b" or "c"`.
+pub(crate) fn either(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
 }

@@ -5,10 +5,8 @@ mod parts;
 mod reduction;
 mod write;
 
-use std::ops::Range;
-use std::sync::Arc;
-
 use super::error::DocumentError;
+use super::origin::Origin;
 use super::{LEN_MAX, read, text};
 use crate::op::NanPolicy;
 use crate::reduction::Filter;
@@ -118,6 +116,12 @@ impl Query {
     pub fn to_json(&self) -> String {
         text::json(self)
     }
+
+    /// The query as a TOML document of a line for every key, which reads back as the same query.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        text::toml(self)
+    }
 }
 
 fn bounded(text: &str) -> Result<(), DocumentError> {
@@ -127,23 +131,4 @@ fn bounded(text: &str) -> Result<(), DocumentError> {
         return Err(DocumentError::limit(message));
     }
     Ok(())
-}
-
-/// Where the parts of a query stand in the document it was read from.
-///
-/// Two queries that ask for the same are equal wherever they came from, so all origins are equal.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Origin {
-    pub(crate) text: Arc<str>,
-    pub(crate) selection: Option<Range<usize>>,
-    /// The entries of the selection with their paths, when it is not one string.
-    pub(crate) entries: Vec<(Range<usize>, String)>,
-    pub(crate) reduction: Option<(Range<usize>, String)>,
-    pub(crate) axes: Vec<(Range<usize>, String)>,
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }

@@ -1,155 +1,93 @@
 //! The tree -> the model, key by key, strict at every level.
 
 mod axes;
+mod cells;
+mod cursor;
 mod execution;
+mod filter;
+mod reduction;
 mod selection;
+mod write;
 
-use std::ops::Range;
-
+pub(crate) use self::cursor::{Cursor, Result};
 use super::error::DocumentError;
-use super::keys;
-use super::query::{Origin, Query};
-use super::tree::{Entry, Node, Value};
-use crate::op::NanPolicy;
-
-pub(crate) type Result<T> = std::result::Result<T, DocumentError>;
+use super::origin::{Origin, Part};
+use super::query::Query;
+use super::tree::{Entry, Node};
+use super::{check, keys};
 
 /// Reads the query that is the whole document.
 pub(crate) fn query(text: &str, root: &Node) -> Result<Query> {
     let top = Cursor { text, node: root, path: String::new() };
-    let entries = top.table("a query document")?;
-    let mut query =
-        Query { origin: Origin { text: text.into(), ..Origin::default() }, ..Query::default() };
-    let mut reduced_by: Option<&Entry> = None;
+    let mut query = Query { origin: Origin::of(text), ..Query::default() };
+    let mut computed_by: Option<&Entry> = None;
     let mut named = false;
-    for entry in entries {
+    for entry in top.table("a query document")? {
         let at = top.child(entry);
-        match entry.key.as_str() {
-            "dataset" => {
-                query.dataset = at.text("a dataset's name")?.to_owned();
-                named = true;
-            }
-            "layout_version" => query.layout_version = Some(at.integer(0, u32::MAX.into())?),
-            "selection" => {
-                query.selection = selection::read(&at, &mut query.origin)?;
-            }
-            "nan" => query.nan = Some(nan(&at)?),
-            "execution" => query.execution = execution::read(&at)?,
-            key => {
-                let Some(op) = keys::op(key) else {
-                    return Err(top.unknown_key(entry, &keys::top()));
-                };
-                if let Some(first) = reduced_by.replace(entry) {
-                    let message = format!(
-                        "{key:?} is a second reduction beside {:?}; a query has at most one",
-                        first.key
-                    );
-                    return Err(at.wrong_at(&entry.key_span, message));
+        let key = entry.key.as_str();
+        if let Some(&known) = keys::TOP.iter().find(|&&known| known == key) {
+            query.origin.mark(Part::Key(known), &entry.key_span, &at.path);
+        }
+        match key {
+            "dataset" => named = true,
+            _ if key == "transform" || keys::op(key).is_some() => {
+                if let Some(first) = computed_by.replace(entry) {
+                    return Err(second(&at, entry, first));
                 }
-                query.reduction = Some(axes::reduction(&at, op, &mut query.origin)?);
-                query.origin.reduction = Some((entry.key_span.clone(), key.to_owned()));
+                query.origin.mark(Part::Op, &entry.key_span, &at.path);
             }
+            _ => {}
+        }
+        if !member(&at, key, &mut query)? {
+            return Err(top.unknown_key(entry, &keys::top()));
+        }
+        let writes = ["write", "spill"];
+        if writes.contains(&key) && writes.iter().all(|key| query.origin.has(Part::Key(key))) {
+            let message = "\"spill\" and \"write\" both say where the result goes; give one";
+            return Err(at.wrong_at(&entry.key_span, message));
         }
     }
     if !named {
         let start = root.span.start;
         return Err(top.wrong_at(&(start..start), "the key \"dataset\" is missing"));
     }
+    check::combinations(&query)?;
     Ok(query)
 }
 
-fn nan(at: &Cursor<'_>) -> Result<NanPolicy> {
-    match &at.node.value {
-        Value::Text(word) if word == "propagate" => Ok(NanPolicy::Propagate),
-        Value::Text(word) if word == "skip" => Ok(NanPolicy::Skip),
-        _ => Err(at.wanted("\"propagate\" or \"skip\"").with_allowed(&["propagate", "skip"])),
-    }
+/// The error for a second key that says what is computed.
+fn second(at: &Cursor<'_>, entry: &Entry, first: &Entry) -> DocumentError {
+    let (key, beside) = (&entry.key, &first.key);
+    let message = match (key.as_str(), beside.as_str()) {
+        ("transform", _) | (_, "transform") => {
+            format!("{key:?} and {beside:?} both say what is computed; a query has at most one")
+        }
+        _ => format!("{key:?} is a second reduction beside {beside:?}; a query has at most one"),
+    };
+    at.wrong_at(&entry.key_span, message).advise("ask in two queries")
 }
 
-/// A place in the tree with the way that led there.
-pub(crate) struct Cursor<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) node: &'a Node,
-    pub(crate) path: String,
-}
-
-impl<'a> Cursor<'a> {
-    pub(crate) fn wrong(&self, message: impl Into<String>) -> DocumentError {
-        self.wrong_at(&self.node.span, message)
-    }
-
-    pub(crate) fn wrong_at(
-        &self,
-        span: &Range<usize>,
-        message: impl Into<String>,
-    ) -> DocumentError {
-        DocumentError::at(self.text, span, message).with_path(self.path.clone())
-    }
-
-    pub(crate) fn wanted(&self, wanted: &str) -> DocumentError {
-        self.wrong(format!("{wanted} is wanted, not {}", shown(&self.node.value)))
-    }
-
-    pub(crate) fn unknown_key(&self, entry: &Entry, allowed: &[&str]) -> DocumentError {
-        let path = self.child(entry).path;
-        keys::unknown(self.text, &entry.key_span, &entry.key, &path, allowed)
-    }
-
-    pub(crate) fn child(&self, entry: &'a Entry) -> Cursor<'a> {
-        let plain = |next: char| next.is_alphanumeric() || next == '_' || next == '-';
-        let bare = !entry.key.is_empty() && entry.key.chars().all(plain);
-        let path = match (self.path.is_empty(), bare) {
-            (true, true) => entry.key.clone(),
-            (false, true) => format!("{}.{}", self.path, entry.key),
-            (_, false) => format!("{}[{:?}]", self.path, entry.key),
-        };
-        Cursor { text: self.text, node: &entry.node, path }
-    }
-
-    pub(crate) fn item(&self, at: usize, node: &'a Node) -> Cursor<'a> {
-        Cursor { text: self.text, node, path: format!("{}[{at}]", self.path) }
-    }
-
-    pub(crate) fn table(&self, wanted: &str) -> Result<&'a [Entry]> {
-        match &self.node.value {
-            Value::Table(entries) => Ok(entries),
-            _ => Err(self.wanted(&format!("{wanted}, an object,"))),
+/// Reads the value of one key at the top; `false` for a key that is not one.
+fn member(at: &Cursor<'_>, key: &str, query: &mut Query) -> Result<bool> {
+    let origin = &mut query.origin;
+    match key {
+        "dataset" => query.dataset = at.named("a dataset's name")?,
+        "layout_version" => query.layout_version = Some(at.integer(0, u32::MAX.into())?),
+        "selection" => query.selection = selection::read(at, origin)?,
+        "filter" => query.filter = Some(filter::read(at)?),
+        "group_by" => query.group_by = Some(cells::group_by(at, origin)?),
+        "window" => query.window = Some(cells::window(at, origin)?),
+        "label_filter" => query.label_filter = Some(cells::label_filter(at, origin)?),
+        "align" => query.align = Some(cells::align(at, origin)?),
+        "transform" => query.transform = Some(reduction::transform(at, origin)?),
+        "nan" => query.nan = Some(at.word(keys::NAN)?),
+        "write" => query.write = Some(write::write(at)?),
+        "spill" => query.write = Some(write::spill(at)?),
+        "execution" => query.execution = execution::read(at)?,
+        _ => {
+            let Some(op) = keys::op(key) else { return Ok(false) };
+            query.reduction = Some(reduction::read(at, op, origin)?);
         }
     }
-
-    pub(crate) fn text(&self, wanted: &str) -> Result<&'a str> {
-        match &self.node.value {
-            Value::Text(text) => Ok(text),
-            _ => Err(self.wanted(wanted)),
-        }
-    }
-
-    /// A whole number from `least` to `most`, in whatever type holds that range.
-    pub(crate) fn integer<T: TryFrom<i128>>(&self, least: i128, most: i128) -> Result<T> {
-        let Value::Integer(integer) = self.node.value else {
-            return Err(self.wanted("a whole number"));
-        };
-        let inside = (least..=most).contains(&integer).then_some(integer);
-        inside.and_then(|integer| T::try_from(integer).ok()).ok_or_else(|| {
-            self.wrong(format!("a whole number from {least} to {most} is wanted, not {integer}"))
-        })
-    }
-
-    pub(crate) fn boolean(&self) -> Result<bool> {
-        match self.node.value {
-            Value::Bool(truth) => Ok(truth),
-            _ => Err(self.wanted("`true` or `false`")),
-        }
-    }
-}
-
-/// How a message shows a value that is not wanted.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Text(text) if text.len() <= 40 => format!("{text:?}"),
-        Value::Bool(truth) => truth.to_string(),
-        Value::Integer(integer) => integer.to_string(),
-        Value::Float(float) => float.to_string(),
-        value => value.sort().to_owned(),
-    }
+    Ok(true)
 }

@@ -1,58 +1,85 @@
-//! The model -> a JSON document.
+//! The model -> the tree of a document, which is written as JSON or TOML.
 
-use std::fmt::Write;
+mod json;
+mod positional;
+mod toml;
 
-use super::query::{Query, QueryExecution, QueryReduction};
-use crate::op::NanPolicy;
+use super::keys;
+use super::query::{
+    GroupBy, LabelFilter, Pad, Query, QueryAlign, QueryExecution, QueryReduction, QueryTransform,
+    QueryWindow, Write, WriteBase, WriteTarget,
+};
+use super::tree::{Entry, Node, Value};
+use crate::op::Op;
+use crate::reduction::{Filter, Number, WindowAlign};
 use crate::selection::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
 
 /// Writes the query as one line of JSON.
 pub(crate) fn json(query: &Query) -> String {
-    let mut members = vec![("dataset", string(&query.dataset))];
-    if let Some(version) = query.layout_version {
-        members.push(("layout_version", version.to_string()));
-    }
-    if !query.selection.is_all() {
-        members.push(("selection", selection(&query.selection)));
-    }
-    if let Some(reduction) = &query.reduction {
-        members.push((reduction.op.name(), axes(reduction)));
-    }
-    if let Some(nan) = query.nan {
-        let word = match nan {
-            NanPolicy::Propagate => "propagate",
-            NanPolicy::Skip => "skip",
-        };
-        members.push(("nan", string(word)));
-    }
-    let execution = execution(&query.execution);
-    if !execution.is_empty() {
-        members.push(("execution", object(&execution)));
-    }
-    object(&members)
+    json::text(&table(document(query)))
 }
 
-fn selection(selection: &Selection) -> String {
+/// Writes the query as TOML, one line for every key.
+pub(crate) fn toml(query: &Query) -> String {
+    toml::text(&document(query))
+}
+
+/// Keys and their values, in order.
+type Members = Vec<(String, Value)>;
+
+fn document(query: &Query) -> Vec<Entry> {
+    let Query {
+        dataset,
+        layout_version,
+        selection: selected,
+        reduction,
+        transform,
+        filter,
+        group_by,
+        window,
+        label_filter,
+        align,
+        nan,
+        write,
+        execution,
+        origin: _,
+    } = query;
+    let mut members = vec![member("dataset", Value::Text(dataset.clone()))];
+    members.extend(layout_version.map(|it| member("layout_version", whole(it))));
+    if !selected.is_all() {
+        members.push(member("selection", selection(selected)));
+    }
+    members.extend(filter.iter().map(|it| member("filter", filter_of(it))));
+    members.extend(label_filter.iter().map(|it| member("label_filter", label_filter_of(it))));
+    members.extend(group_by.iter().map(|it| member("group_by", group_by_of(it))));
+    members.extend(window.iter().map(|it| member("window", window_of(it))));
+    members.extend(align.iter().map(|it| member("align", align_of(it))));
+    members.extend(reduction.iter().map(|it| member(it.op.name(), reduction_of(it))));
+    members.extend(transform.iter().map(|it| member("transform", transform_of(it))));
+    members.extend(nan.map(|it| member("nan", word(keys::NAN, &it))));
+    members.extend(write.iter().map(write_of));
+    if *execution != QueryExecution::default() {
+        members.push(member("execution", execution_of(execution)));
+    }
+    entries(members)
+}
+
+fn selection(selection: &Selection) -> Value {
     match &selection.form {
-        Form::Around { head, tail } => string(&positional_text(head, tail)),
-        Form::Each(entries) => list(entries.iter().map(entry)),
-        Form::Named(entries) => {
-            let members: Vec<(String, String)> =
-                entries.iter().map(|(axis, it)| (axis_name(axis), entry(it))).collect();
-            object(&members)
+        Form::Around { head, tail } => Value::Text(positional::text(head, tail)),
+        Form::Each(each) => list(each.iter().map(entry)),
+        Form::Named(named) => {
+            let name = |axis: &AxisRef| match axis {
+                AxisRef::Number(number) => number.to_string(),
+                AxisRef::Name(name) => name.clone(),
+            };
+            table(entries(named.iter().map(|(axis, it)| (name(axis), entry(it))).collect()))
         }
     }
 }
 
-fn axis_name(axis: &AxisRef) -> String {
-    match axis {
-        AxisRef::Number(number) => number.to_string(),
-        AxisRef::Name(name) => name.clone(),
-    }
-}
-
-fn entry(entry: &AxisSelection) -> String {
-    let mut members = Vec::new();
+fn entry(entry: &AxisSelection) -> Value {
+    let mut members = Members::new();
     match entry {
         AxisSelection::Point(position) => members.push(place("index", "label", position)),
         AxisSelection::Range { start, stop, step } => {
@@ -60,39 +87,128 @@ fn entry(entry: &AxisSelection) -> String {
             match stop {
                 Stop::End => {}
                 Stop::Before(stop) => members.push(place("stop", "stop_label", stop)),
-                Stop::Through(label) => members.push(("through_label", string(label))),
+                Stop::Through(label) => members.push(("through_label".to_owned(), text(label))),
             }
             if *step != 1 {
-                members.push(("step", step.to_string()));
+                members.push(member("step", whole(*step)));
             }
         }
     }
-    object(&members)
+    table(entries(members))
 }
 
-fn place(
-    by_index: &'static str,
-    by_label: &'static str,
-    position: &Position,
-) -> (&'static str, String) {
+fn place(by_index: &str, by_label: &str, position: &Position) -> (String, Value) {
     match position {
-        Position::Index(index) => (by_index, index.to_string()),
-        Position::Label(label) => (by_label, string(label)),
+        Position::Index(index) => member(by_index, Value::Integer(*index)),
+        Position::Label(label) => member(by_label, text(label)),
     }
 }
 
-fn axes(reduction: &QueryReduction) -> String {
-    let one = |axis: &AxisRef| match axis {
-        AxisRef::Number(number) => number.to_string(),
-        AxisRef::Name(name) => string(name),
+fn filter_of(filter: &Filter) -> Value {
+    let Filter { tests, is_null, is_not_null, fill: _ } = filter;
+    let test = |(compare, number)| {
+        let Value::Text(key) = word(keys::COMPARE, compare) else { return None };
+        Some((key, number_of(number)))
     };
-    match reduction.axes.as_slice() {
-        [axis] => one(axis),
-        axes => list(axes.iter().map(one)),
+    let mut members: Members =
+        tests.iter().map(|(compare, number)| (compare, number)).filter_map(test).collect();
+    members.extend(is_null.then(|| member("is_null", Value::Bool(true))));
+    members.extend(is_not_null.then(|| member("is_not_null", Value::Bool(true))));
+    table(entries(members))
+}
+
+fn label_filter_of(filter: &LabelFilter) -> Value {
+    table(entries(vec![member("axis", axis(&filter.axis)), member("eq", text(&filter.eq))]))
+}
+
+fn group_by_of(group_by: &GroupBy) -> Value {
+    match group_by {
+        GroupBy::Axes(axes) => list(axes.iter().map(axis)),
+        GroupBy::Labels(axes) => table(entries(vec![
+            member("by", text("labels")),
+            member("axes", list(axes.iter().map(axis))),
+        ])),
     }
 }
 
-fn execution(execution: &QueryExecution) -> Vec<(&'static str, String)> {
+fn window_of(window: &QueryWindow) -> Value {
+    let QueryWindow { axis: along, size, mode, step, pad, align, min_count } = window;
+    let mut members = vec![
+        member("axis", axis(along)),
+        member("size", whole(*size)),
+        member("mode", word(keys::MODE, mode)),
+    ];
+    members.extend(step.map(|it| member("step", whole(it))));
+    if *pad != Pad::None {
+        members.push(member("pad", word(keys::PAD, pad)));
+    }
+    if *align != WindowAlign::Start {
+        members.push(member("align", word(keys::WINDOW_ALIGN, align)));
+    }
+    members.extend(min_count.map(|it| member("min_count", whole(it))));
+    table(entries(members))
+}
+
+fn align_of(align: &QueryAlign) -> Value {
+    let axes = list(align.axes.iter().map(axis));
+    table(entries(vec![member("with", text(&align.with)), member("axes", axes)]))
+}
+
+fn reduction_of(reduction: &QueryReduction) -> Value {
+    let QueryReduction { op, axes, params } = reduction;
+    let mut members = Members::new();
+    match op {
+        Op::Quantile => {
+            let mut q = params.q.iter().copied().map(Value::Float);
+            let one = if params.one_q { q.next() } else { None };
+            members.push(member("q", one.unwrap_or_else(|| list(q))));
+        }
+        Op::Histogram => {
+            members.push(member("bins", whole(params.bins)));
+            if let Some((min, max)) = params.range {
+                members
+                    .extend([("min", min), ("max", max)].map(|(key, it)| member(key, float(it))));
+            }
+        }
+        Op::NullCount => members.extend(params.fill.iter().map(|it| member("fill", number_of(it)))),
+        _ if params.ddof != 0 => members.push(member("ddof", whole(params.ddof))),
+        _ => {}
+    }
+    if members.is_empty() {
+        return axes_of(axes);
+    }
+    if !axes.is_empty() {
+        members.push(member(if axes.len() == 1 { "axis" } else { "axes" }, axes_of(axes)));
+    }
+    table(entries(members))
+}
+
+fn transform_of(transform: &QueryTransform) -> Value {
+    let QueryTransform { method, axes } = transform;
+    let mut members = vec![member("method", text(method.name()))];
+    if !axes.is_empty() {
+        members.push(member(if axes.len() == 1 { "axis" } else { "axes" }, axes_of(axes)));
+    }
+    table(entries(members))
+}
+
+fn write_of(write: &Write) -> (String, Value) {
+    let Write { target, path, base, timestamp } = write;
+    if let (WriteTarget::Raw, Some(path), WriteBase::File) = (target, path, base) {
+        return member("spill", text(path));
+    }
+    let target = text(match (target, base) {
+        (WriteTarget::Raw, WriteBase::File) => "spill",
+        (WriteTarget::Tet, WriteBase::File) => "sidecar",
+        (target, _) => target.name(),
+    });
+    let mut members = vec![member("target", target.clone())];
+    members.extend(path.iter().map(|path| member("path", text(path))));
+    members.extend(timestamp.then(|| member("timestamp", Value::Bool(true))));
+    member("write", if members.len() == 1 { target } else { table(entries(members)) })
+}
+
+fn execution_of(execution: &QueryExecution) -> Value {
     let QueryExecution {
         memory_budget_bytes,
         memory_budget_percent_bps,
@@ -100,104 +216,82 @@ fn execution(execution: &QueryExecution) -> Vec<(&'static str, String)> {
         fold_parallel,
         device,
     } = execution;
-    let mut members = Vec::new();
-    members.extend(memory_budget_bytes.map(|it| ("memory_budget_bytes", it.to_string())));
+    let mut members = Members::new();
+    members.extend(memory_budget_bytes.map(|it| member("memory_budget_bytes", whole(it))));
     members
-        .extend(memory_budget_percent_bps.map(|it| ("memory_budget_percent_bps", it.to_string())));
-    members.extend(threads.map(|it| ("threads", it.to_string())));
-    members.extend(fold_parallel.map(|it| ("fold_parallel", it.to_string())));
-    members.extend(device.iter().map(|it| ("device", string(it))));
+        .extend(memory_budget_percent_bps.map(|it| member("memory_budget_percent_bps", whole(it))));
+    let threads = threads.map(|it| u64::try_from(it).unwrap_or(u64::MAX));
+    members.extend(threads.map(|it| member("threads", whole(it))));
+    members.extend(fold_parallel.map(|it| member("fold_parallel", Value::Bool(it))));
+    members.extend(device.iter().map(|it| member("device", text(it))));
+    table(entries(members))
+}
+
+/// One axis as itself, several or none as a list.
+fn axes_of(axes: &[AxisRef]) -> Value {
+    match axes {
+        [one] => axis(one),
+        axes => list(axes.iter().map(axis)),
+    }
+}
+
+fn axis(axis: &AxisRef) -> Value {
+    match axis {
+        AxisRef::Number(number) => whole(*number),
+        AxisRef::Name(name) => text(name),
+    }
+}
+
+fn number_of(number: &Number) -> Value {
+    match number {
+        Number::Int(integer) => Value::Integer(*integer),
+        Number::Float(number) => float(*number),
+    }
+}
+
+/// A float, by its word if it is not finite.
+fn float(float: f64) -> Value {
+    let same = |known: f64| known == float || known.is_nan() && float.is_nan();
+    match keys::NOT_FINITE.iter().find(|(_, known)| same(*known)) {
+        Some((word, _)) => text(word),
+        None => Value::Float(float),
+    }
+}
+
+/// The word that stands for a value.
+fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Value {
+    let word = words.iter().find(|(_, meant)| meant == value).map(|(word, _)| *word);
+    text(word.unwrap_or_default())
+}
+
+fn whole(integer: impl Into<i128>) -> Value {
+    Value::Integer(integer.into())
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn list(items: impl Iterator<Item = Value>) -> Value {
+    Value::List(items.map(node).collect())
+}
+
+fn table(entries: Vec<Entry>) -> Value {
+    Value::Table(entries)
+}
+
+fn member(key: &str, value: Value) -> (String, Value) {
+    (key.to_owned(), value)
+}
+
+fn entries(members: Members) -> Vec<Entry> {
     members
+        .into_iter()
+        .map(|(key, value)| Entry { key, key_span: 0..0, node: node(value) })
+        .collect()
 }
 
-fn list(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", items.collect::<Vec<_>>().join(", "))
-}
-
-fn object<K: AsRef<str>>(members: &[(K, String)]) -> String {
-    let member = |(key, value): &(K, String)| format!("{}: {value}", string(key.as_ref()));
-    format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
-}
-
-/// Text as JSON. Everything that might move or color a terminal is escaped.
-fn string(text: &str) -> String {
-    let mut json = String::from('"');
-    for next in text.chars() {
-        match next {
-            '"' | '\\' => json.extend(['\\', next]),
-            '\'' => json.push(next),
-            _ if next.escape_debug().count() == 1 => json.push(next),
-            _ => {
-                for unit in next.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string cannot fail.
-                    let _ = write!(json, "\\u{unit:04x}");
-                }
-            }
-        }
-    }
-    json.push('"');
-    json
-}
-
-/// Writes a selection by position the way [`Selection::parse`] reads it.
-fn positional_text(head: &[AxisSelection], tail: &[AxisSelection]) -> String {
-    let mut entries: Vec<String> = head.iter().map(entry_text).collect();
-    entries.push("...".to_owned());
-    entries.extend(tail.iter().map(entry_text));
-    entries.join(", ")
-}
-
-fn entry_text(entry: &AxisSelection) -> String {
-    match entry {
-        AxisSelection::Point(position) => position_text(position),
-        AxisSelection::Range { start, stop, step } => {
-            let mut text = start.as_ref().map(position_text).unwrap_or_default();
-            text.push(':');
-            match stop {
-                Stop::End => {}
-                Stop::Before(position) => text.push_str(&position_text(position)),
-                // Text cannot say it; no text reads into it, and builders give other forms.
-                Stop::Through(label) => text.push_str(&quoted_text(label)),
-            }
-            if *step != 1 {
-                text.push_str(&format!(":{step}"));
-            }
-            text
-        }
-    }
-}
-
-fn position_text(position: &Position) -> String {
-    match position {
-        Position::Index(index) => index.to_string(),
-        Position::Label(label) => quoted_text(label),
-    }
-}
-
-fn quoted_text(label: &str) -> String {
-    let mut text = String::from('"');
-    for next in label.chars() {
-        if matches!(next, '"' | '\\') {
-            text.push('\\');
-        }
-        text.push(next);
-    }
-    text.push('"');
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn written_text_reads_back() {
-        for text in ["0:10:3, :, -1, ...", "..., \"a\\\"b\":, ::2", "..."] {
-            let Form::Around { head, tail } = Selection::parse(text).unwrap().form else {
-                panic!("{text} is by position");
-            };
-            let written = positional_text(&head, &tail);
-            assert_eq!(Selection::parse(&written).unwrap().form, Form::Around { head, tail });
-        }
-    }
+/// A value that stands in no text.
+fn node(value: Value) -> Node {
+    Node { value, span: 0..0 }
 }

@@ -150,6 +150,35 @@ impl Labels<'_> {
         (0..self.len()).find(|&at| self.order(at, asked) == Some(Ordering::Equal))
     }
 
+    /// All positions whose label equals: as text, else as a number.
+    #[must_use]
+    pub(crate) fn all_equal(&self, label: &str) -> Vec<usize> {
+        if let Labels::Text(texts) = self {
+            let equal: Vec<usize> = (0..texts.len()).filter(|&at| texts[at] == label).collect();
+            if !equal.is_empty() {
+                return equal;
+            }
+        }
+        let Some(asked) = self.asked(label) else { return Vec::new() };
+        (0..self.len()).filter(|&at| self.order(at, asked) == Some(Ordering::Equal)).collect()
+    }
+
+    /// Whether both have the same label at a position, or neither has one: as text, or by value.
+    #[must_use]
+    pub(crate) fn same(&self, other: &Labels<'_>, at: usize) -> bool {
+        if let (Labels::Text(a), Labels::Text(b)) = (self, other)
+            && a.get(at) == b.get(at)
+        {
+            return true;
+        }
+        match (self.number(at), other.number(at)) {
+            (Some(a), Some(b)) => {
+                a.compare(b) == Some(Ordering::Equal) || (a.float().is_nan() && b.float().is_nan())
+            }
+            _ => self.text(at) == other.text(at),
+        }
+    }
+
     /// Where a range begins (`Before`) or ends (`Before`, or `After` to include the label).
     ///
     /// An equal label decides. Without one, numeric labels in order are searched by value.

@@ -168,25 +168,31 @@ impl AxisReader<'_> {
         };
         let labels = labels.first(usize::try_from(self.extent).unwrap_or(usize::MAX));
         let found = find(&labels, label).and_then(|at| u64::try_from(at).ok());
-        Ok(found.ok_or_else(|| self.unknown_label(label, &labels)))
-    }
-
-    fn unknown_label(&self, label: &str, labels: &Labels<'_>) -> Box<SelectionFault> {
-        let ends = labels.text(0).zip(labels.text(labels.len().saturating_sub(1)));
-        let suggestion = match labels {
-            Labels::Text(texts) => {
-                let near = texts.iter().take(SUGGESTED_FROM_MAX).map(String::as_str);
-                nearest(label, near).map(str::to_owned)
-            }
-            _ => None,
-        };
-        let (axis, label, extent) = (self.text(), label.to_owned(), self.extent);
-        Box::new(SelectionFault::NoSuchLabel { axis, extent, label, ends, suggestion })
+        Ok(found.ok_or_else(|| unknown_label(self.text(), self.extent, label, &labels)))
     }
 
     fn text(&self) -> String {
         axis_text(self.axis, self.dims)
     }
+}
+
+/// The fault of a label that no position of an axis has.
+pub(crate) fn unknown_label(
+    axis: String,
+    extent: u64,
+    label: &str,
+    labels: &Labels<'_>,
+) -> Box<SelectionFault> {
+    let ends = labels.text(0).zip(labels.text(labels.len().saturating_sub(1)));
+    let suggestion = match labels {
+        Labels::Text(texts) => {
+            let near = texts.iter().take(SUGGESTED_FROM_MAX).map(String::as_str);
+            nearest(label, near).map(str::to_owned)
+        }
+        _ => None,
+    };
+    let label = label.to_owned();
+    Box::new(SelectionFault::NoSuchLabel { axis, extent, label, ends, suggestion })
 }
 
 /// What was found, or the entry's fault. The outer result is for labels that cannot be read.

@@ -50,6 +50,11 @@ pub struct QueryWindow {
     pub min_count: Option<u64>,
 }
 
+impl QueryWindow {
+    /// The largest size and step.
+    pub const SIZE_MAX: u64 = i64::MAX.unsigned_abs();
+}
+
 /// What stands in where a window reaches past the ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pad {

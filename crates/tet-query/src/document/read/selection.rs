@@ -2,7 +2,7 @@
 
 use super::super::error::DocumentError;
 use super::super::keys;
-use super::super::query::Origin;
+use super::super::origin::{Origin, Part};
 use super::super::tree::{Entry, Value};
 use super::{Cursor, Result};
 use crate::selection::{
@@ -11,7 +11,7 @@ use crate::selection::{
 
 /// Reads the value of `selection`.
 pub(super) fn read(at: &Cursor<'_>, origin: &mut Origin) -> Result<Selection> {
-    origin.selection = Some(at.node.span.clone());
+    origin.mark(Part::Key("selection"), &at.node.span, &at.path);
     let given = match &at.node.value {
         Value::Text(text) => return written(at, text),
         Value::List(items) => items.len(),
@@ -23,17 +23,16 @@ pub(super) fn read(at: &Cursor<'_>, origin: &mut Origin) -> Result<Selection> {
     }
     let form = match &at.node.value {
         Value::List(items) => {
-            let cursors = items.iter().enumerate().map(|(place, item)| at.item(place, item));
-            let entries = cursors.map(|item| {
-                origin.entries.push((item.node.span.clone(), item.path.clone()));
+            let entries = at.items(items).enumerate().map(|(place, item)| {
+                origin.mark(Part::Entry(place), &item.node.span, &item.path);
                 entry(&item)
             });
             Form::Each(entries.collect::<Result<_>>()?)
         }
         Value::Table(axes) => {
-            let entries = axes.iter().map(|axis| {
+            let entries = axes.iter().enumerate().map(|(place, axis)| {
                 let item = at.child(axis);
-                origin.entries.push((axis.key_span.clone(), item.path.clone()));
+                origin.mark(Part::Entry(place), &axis.key_span, &item.path);
                 Ok((AxisRef::Name(axis.key.clone()), entry(&item)?))
             });
             Form::Named(entries.collect::<Result<_>>()?)

@@ -1,0 +1,32 @@
+//! What bounds a document, and what it asks of the machine.
+
+use super::super::*;
+
+#[test]
+fn a_document_past_its_limit_is_a_limit() {
+    let text = format!("dataset = 'a' # {}", "x".repeat(LEN_MAX));
+    let error = Query::parse(&text).unwrap_err();
+    assert_eq!(error.kind(), tet_io::Kind::Limit);
+    assert_eq!(error.line(), None);
+}
+
+#[test]
+fn execution_lies_over_the_callers() {
+    let base = crate::budget::Execution { threads: 3, memory_budget: 77, ..Default::default() };
+    let mut asked = QueryExecution::default();
+    let over = |asked: &QueryExecution| {
+        let execution = asked.over(&base, 1 << 40);
+        (execution.threads, execution.memory_budget)
+    };
+    assert_eq!(over(&asked), (3, 77));
+    asked.fold_parallel = Some(false);
+    asked.memory_budget_percent_bps = Some(2500);
+    assert_eq!(over(&asked), (1, 1 << 38));
+    asked.threads = Some(5);
+    asked.memory_budget_bytes = Some(99);
+    assert_eq!(over(&asked), (5, 99));
+    asked.memory_budget_bytes = Some(0);
+    assert_eq!(over(&asked), (5, 77));
+    asked.device = Some("cuda".to_owned());
+    assert_eq!(asked.notes(), ["device \"cuda\" is answered by the cpu"]);
+}
