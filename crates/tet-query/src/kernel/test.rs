@@ -237,3 +237,6 @@ fn sift<T: Ranked>(
     }
     passed
 }
+
+#[cfg(test)]
+mod tests;
