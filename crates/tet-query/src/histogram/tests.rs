@@ -1,3 +1,5 @@
+//! Edges against those of NumPy, and ranges that have none.
+
 use super::*;
 
 fn why(range: Range, bins: u32) -> &'static str {
@@ -29,10 +31,7 @@ fn edges_are_even_and_end_where_they_were_asked_to() {
     assert_eq!(found(DType::Int32, Range::Given(0.0, 2.0), 4), [0.0, 0.5, 1.0, 1.5, 2.0]);
     assert_eq!(found(DType::Int32, Range::Found(None), 2), [0.0, 0.5, 1.0]);
     assert_eq!(found(DType::Int8, Range::Found(Some((7.0, 7.0))), 2), [6.5, 7.0, 7.5]);
-    assert_eq!(
-        found(DType::Float64, Range::Given(-1.7e308, 1.7e308), 2),
-        [-1.7e308, 0.0, 1.7e308]
-    );
+    assert_eq!(found(DType::Float64, Range::Given(-1.7e308, 1.7e308), 2), [-1.7e308, 0.0, 1.7e308]);
     assert_eq!(found(DType::Float64, Range::Given(0.0, 1e-323), 2), [0.0, 5e-324, 1e-323]);
 }
 
@@ -49,5 +48,9 @@ fn edges_between_elements_are_computed_as_elements_are() {
     assert_eq!(given, GIVEN);
 }
 
-const FOUND: [u32; 8] = [1036831949, 1044261858, 1049295023, 1052171117, 1055047211, 1057443957, 1058882004, 1060320051];
-const GIVEN: [u32; 8] = [1036831949, 1044261859, 1049295024, 1052171118, 1055047212, 1057443957, 1058882004, 1060320051];
+const FOUND: [u32; 8] = [
+    1036831949, 1044261858, 1049295023, 1052171117, 1055047211, 1057443957, 1058882004, 1060320051,
+];
+const GIVEN: [u32; 8] = [
+    1036831949, 1044261859, 1049295024, 1052171118, 1055047212, 1057443957, 1058882004, 1060320051,
+];

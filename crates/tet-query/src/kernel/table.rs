@@ -48,9 +48,7 @@ pub(crate) fn maker(
 /// What to count for an operation that counts what passes a test; a filter is one more test.
 fn counting(op: Op, setup: &Setup, filter: Option<&Test>) -> Option<Setup> {
     let (test, tally) = match op {
-        Op::Count if setup.nan == NanPolicy::Propagate && filter.is_some() => {
-            (None, Tally::Count)
-        }
+        Op::Count if setup.nan == NanPolicy::Propagate && filter.is_some() => (None, Tally::Count),
         Op::NanCount => (Some(Test::Nan), Tally::Count),
         Op::InfCount => (Some(Test::Infinite), Tally::Count),
         Op::NullCount => (Some(setup.test.clone()?), Tally::Count),

@@ -51,7 +51,10 @@ fn check<T: Ranked>(elements: Vec<T>, part: usize, setup: &Setup) {
     let mut memory = Memory { elements, part, passes: Vec::new() };
     let found = quantiles(T::DTYPE, setup, &mut memory).expect("numbers").expect("no pass fails");
     assert_eq!(found.count, sorted.len() as u64);
-    assert!(found.nan_count.is_none_or(|count| count == nans) && found.nan_count.is_some() == T::DTYPE.is_float());
+    assert!(
+        found.nan_count.is_none_or(|count| count == nans)
+            && found.nan_count.is_some() == T::DTYPE.is_float()
+    );
     let spoiled = nans > 0 && setup.nan == NanPolicy::Propagate;
     let null = sorted.is_empty() && !spoiled;
     assert_eq!(found.values.nulls, null.then(|| vec![true; setup.q.len()]));

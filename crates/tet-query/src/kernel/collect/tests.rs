@@ -24,7 +24,8 @@ pub(in crate::kernel) fn median(sorted: &[f64]) -> f64 {
         return sorted[middle];
     }
     let sum = sorted[middle - 1] + sorted[middle];
-    let overflows = sum.is_infinite() && sorted[middle - 1].is_finite() && sorted[middle].is_finite();
+    let overflows =
+        sum.is_infinite() && sorted[middle - 1].is_finite() && sorted[middle].is_finite();
     if overflows { sorted[middle - 1] / 2.0 + sorted[middle] / 2.0 } else { sum / 2.0 }
 }
 
@@ -53,7 +54,8 @@ fn check<T: Numeric>(lanes: usize, cut: usize, elements: &[T], setup: &Setup) {
     let rows = elements.len() / lanes;
     let cut = cut.min(rows);
     let lay = |rows| Lanes { count: lanes, rows, distance: lanes, index: 1 };
-    let column = |lane: usize| -> Vec<T> { (0..rows).map(|row| elements[row * lanes + lane]).collect() };
+    let column =
+        |lane: usize| -> Vec<T> { (0..rows).map(|row| elements[row * lanes + lane]).collect() };
     let new = || -> Collect<T> { Kernel::<T>::new(lanes, setup) };
     let (mut by_lanes, mut later, mut by_runs, mut taken) = (new(), new(), new(), new());
     by_lanes.fold_lanes(At::default(), lay(cut), elements);

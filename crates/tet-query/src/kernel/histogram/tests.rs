@@ -34,7 +34,8 @@ fn check<T: Numeric>(lanes: usize, elements: &[T], edges: &[f64]) {
     let (mut by_lanes, mut by_runs, mut taken) = (new(), new(), new());
     let all = Lanes { count: lanes, rows, distance: lanes, index: 1 };
     Kernel::<T>::fold_lanes(&mut by_lanes, At::default(), all, elements);
-    let column = |lane: usize| -> Vec<T> { elements.iter().skip(lane).step_by(lanes).copied().collect() };
+    let column =
+        |lane: usize| -> Vec<T> { elements.iter().skip(lane).step_by(lanes).copied().collect() };
     for lane in 0..lanes {
         by_runs.fold_run(At { cell: lane, index: 0 }, &column(lane));
         Kernel::<T>::take(&mut taken, lane, &by_runs, lane);
@@ -97,8 +98,7 @@ fn uneven_edges_and_those_too_near_for_a_guess_count_exactly() {
     check(1, &values, &[0.0, 0.5, 4.0, 4.125, 10.0]);
     check(3, &values, &[-1e300, 0.0, 1e300]);
     let near: Vec<f64> = (0..6).map(|at| f64::from_bits(1.0_f64.to_bits() + at)).collect();
-    let values: Vec<f64> =
-        (0..64).map(|at| f64::from_bits(1.0_f64.to_bits() - 20 + at)).collect();
+    let values: Vec<f64> = (0..64).map(|at| f64::from_bits(1.0_f64.to_bits() - 20 + at)).collect();
     check(1, &values, &near);
     let long: Vec<f32> = (0..10_000).map(|at| (at % 331) as f32).collect();
     check(1, &long, &edges(DType::Float32, Range::Given(10.0, 300.0), 5000).expect("edges"));

@@ -134,21 +134,26 @@ fn check<T: Plain>(elements: &[T], test: &Test, wanted: impl Fn(T) -> bool) {
     }
 }
 
+/// Halves and singles on both sides of where rounding changes, and the ends of every type.
+#[rustfmt::skip]
+const FLOATS: &[f64] = &[
+    0.0, -0.0, 0.1, 0.5, -0.5, 1.0, 2.5, -2.5, 127.0, 127.5, 128.0, 255.5, 2048.5, 2049.0,
+    65504.0, 65519.9, 65520.0, 65536.0, 1e-8, 2.98e-8, 5.96e-8, 1e-320, 1e-45, 1e39, -1e39,
+    3.402_823_5e38, 3.389_531_4e38, 3.4e38, 1e300, -1e300, 9.2e18, 1.8e19, -9.3e18,
+    f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.000_488_281_25,
+    1.000_488_281_250_000_2, 1.001_464_843_75, 1.001_464_843_749_999_8,
+];
+/// The ends of every type and what lies beside them.
+#[rustfmt::skip]
+const INTEGERS: &[i128] = &[
+    0, 1, -1, 2, 100, 127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535, 65536,
+    1 << 31, -(1 << 31) - 1, (1 << 53) + 1, (1 << 60) + 1, i64::MAX as i128, i64::MIN as i128,
+    u64::MAX as i128, 1 << 64, -(1 << 63) - 1, i128::MAX, i128::MIN,
+];
+
 fn numbers() -> Vec<Number> {
-    let floats = [
-        0.0, -0.0, 0.1, 0.5, -0.5, 1.0, 2.5, -2.5, 127.0, 127.5, 128.0, 255.5, 2048.5, 2049.0,
-        65504.0, 65519.9, 65520.0, 65536.0, 1e-8, 2.98e-8, 5.96e-8, 1e-320, 1e-45, 1e39, -1e39,
-        3.402_823_5e38, 3.389_531_4e38, 3.4e38, 1e300, -1e300, 9.2e18, 1.8e19, -9.3e18,
-        f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.000_488_281_25,
-        1.000_488_281_250_000_2, 1.001_464_843_75, 1.001_464_843_749_999_8,
-    ];
-    let integers = [
-        0, 1, -1, 2, 100, 127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535, 65536,
-        1 << 31, -(1 << 31) - 1, (1 << 53) + 1, (1 << 60) + 1, i64::MAX.into(), i64::MIN.into(),
-        u64::MAX.into(), 1 << 64, -(1 << 63) - 1, i128::MAX, i128::MIN,
-    ];
-    let numbers = floats.map(Number::Float).into_iter();
-    numbers.chain(integers.map(Number::Int)).collect()
+    let floats = FLOATS.iter().copied().map(Number::Float);
+    floats.chain(INTEGERS.iter().copied().map(Number::Int)).collect()
 }
 
 const COMPARES: [Compare; 6] =
@@ -179,11 +184,21 @@ fn check_all<T: Plain>(elements: &[T], is_infinite: impl Fn(T) -> bool) {
 
 #[test]
 fn every_half_and_byte_is_compared_exactly() {
-    let halves: Vec<f16> = (0..=u16::MAX).step_by(29).chain(0x7bf0..0x7c10).chain(0xfbf0..0xfc10)
-        .chain([0, 0x8000]).map(f16::from_bits).collect();
+    let halves: Vec<f16> = (0..=u16::MAX)
+        .step_by(29)
+        .chain(0x7bf0..0x7c10)
+        .chain(0xfbf0..0xfc10)
+        .chain([0, 0x8000])
+        .map(f16::from_bits)
+        .collect();
     check_all(&halves, |half| half.is_infinite());
-    let brains: Vec<bf16> = (0..=u16::MAX).step_by(29).chain(0x7f70..0x7f90).chain(0xff70..0xff90)
-        .chain([0, 0x8000]).map(bf16::from_bits).collect();
+    let brains: Vec<bf16> = (0..=u16::MAX)
+        .step_by(29)
+        .chain(0x7f70..0x7f90)
+        .chain(0xff70..0xff90)
+        .chain([0, 0x8000])
+        .map(bf16::from_bits)
+        .collect();
     check_all(&brains, |half| half.is_infinite());
     check_all(&(i8::MIN..=i8::MAX).collect::<Vec<_>>(), |_| false);
     check_all(&(u8::MIN..=u8::MAX).collect::<Vec<_>>(), |_| false);
@@ -191,11 +206,17 @@ fn every_half_and_byte_is_compared_exactly() {
 
 #[test]
 fn elements_beside_every_number_are_compared_exactly() {
-    let doubles: Vec<f64> = numbers().iter().map(|number| number.to_f64())
-        .flat_map(|value| [value.next_down(), value, value.next_up(), -value]).collect();
+    let doubles: Vec<f64> = numbers()
+        .iter()
+        .map(|number| number.to_f64())
+        .flat_map(|value| [value.next_down(), value, value.next_up(), -value])
+        .collect();
     check_all(&doubles, |value| value.is_infinite());
-    let singles: Vec<f32> = doubles.iter().map(|&value| value as f32)
-        .flat_map(|value| [value.next_down(), value, value.next_up()]).collect();
+    let singles: Vec<f32> = doubles
+        .iter()
+        .map(|&value| value as f32)
+        .flat_map(|value| [value.next_down(), value, value.next_up()])
+        .collect();
     check_all(&singles, |value| value.is_infinite());
     macro_rules! integers {
         ($($type:ty),+) => {$(
@@ -280,9 +301,8 @@ fn a_count_tells_whether_there_is_any() {
 #[test]
 fn pads_pass_every_filter_but_are_still_tested() {
     let filter = Filter { tests: vec![(Compare::Gt, Number::Int(5))], ..Filter::default() };
-    let setup = |test| {
-        Setup { test, within: Some(Test::Filter(filter.clone())), ..Setup::default() }
-    };
+    let setup =
+        |test| Setup { test, within: Some(Test::Filter(filter.clone())), ..Setup::default() };
     for (test, wanted) in [(None, 2 + 3), (Some(Test::Fill(Number::Int(7))), 1)] {
         let mut counts: CountWhere<i32> = Kernel::<i32>::new(1, &setup(test));
         counts.fold_run(At::default(), &[1, 7, 9]);
