@@ -188,10 +188,10 @@ impl<'a> Products<'a> {
     fn sums(self) -> Vec<f64> {
         let Products { means, mut sums, losts, .. } = self;
         let variables = means.len();
-        for row in 0..variables {
+        for (row, own) in losts.into_iter().enumerate() {
             for column in 0..=row {
                 let (below, above) = (row * variables + column, column * variables + row);
-                let lost = if row == column { losts[row] } else { sums[above] };
+                let lost = if row == column { own } else { sums[above] };
                 let sum = sums[below];
                 // What is lost of what is not finite says nothing.
                 let whole = if sum.is_finite() { sum + lost } else { sum };

@@ -184,3 +184,6 @@ impl<T: Numeric> Kernel<T> for Collect<T> {
         Ok(floats_or_null(values))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@
 
 use multiversion::multiversion;
 
+use super::extrema::NanCounts;
 use super::rank::Ranked;
 use super::state::Numeric;
 use super::test::{Test, Tester};
@@ -72,8 +73,9 @@ pub(crate) struct Digits<T: Ranked> {
     /// Empty until `recent` could overflow.
     counts: Vec<u64>,
     ends: Vec<(u64, u64)>,
-    /// NaN that were passed over; `None` where other elements were too.
-    nan_count: Option<u64>,
+    nans: NanCounts,
+    /// Whether nothing but NaN is passed over.
+    counts_nan: bool,
 }
 
 impl<T: Numeric> Digits<T> {
@@ -96,8 +98,9 @@ impl<T: Numeric> Digits<T> {
 
     fn fold_block(&mut self, cell: usize, block: &[T]) {
         let picked = self.tester.pick(block, &mut self.room);
-        if let Some(count) = &mut self.nan_count {
-            *count += (block.len() - picked.len()) as u64;
+        if self.counts_nan {
+            let nan_count = (block.len() - picked.len()) as u64;
+            self.nans.add(cell, self.ends.len(), nan_count);
         }
         if picked.is_empty() {
             return;
@@ -135,7 +138,8 @@ impl<T: Numeric> Kernel<T> for Digits<T> {
             recent_count: 0,
             counts: Vec::new(),
             ends: vec![(u64::MAX, 0); cell_count],
-            nan_count: (all && T::DTYPE.is_float()).then_some(0),
+            nans: NanCounts::default(),
+            counts_nan: all && T::DTYPE.is_float(),
         }
     }
 
@@ -166,7 +170,7 @@ impl<T: Numeric> Kernel<T> for Digits<T> {
         }
         let (least, greatest) = later.ends[from];
         self.ends[cell] = (self.ends[cell].0.min(least), self.ends[cell].1.max(greatest));
-        self.nan_count = self.nan_count.zip(later.nan_count).map(|(a, b)| a + b);
+        self.nans.add(cell, self.ends.len(), later.nans.of(from));
     }
 
     fn merge(&mut self, later: Self) {
@@ -179,11 +183,11 @@ impl<T: Numeric> Kernel<T> for Digits<T> {
         for (to, from) in self.ends.iter_mut().zip(&later.ends) {
             *to = (to.0.min(from.0), to.1.max(from.1));
         }
-        self.nan_count = self.nan_count.zip(later.nan_count).map(|(a, b)| a + b);
+        self.nans.merge(later.nans);
     }
 
     fn nan_count(&self) -> Option<u64> {
-        self.nan_count
+        self.counts_nan.then_some(self.nans.sum)
     }
 
     fn finish(mut self) -> Result<Values> {

@@ -10,7 +10,7 @@
 
 use multiversion::multiversion;
 
-use super::extrema::count_nan;
+use super::extrema::{NanCounts, count_nan};
 use super::state::Numeric;
 use super::{At, Kernel, Lanes, Setup};
 use crate::error::Result;
@@ -36,7 +36,7 @@ pub(crate) struct Histogram {
     slots: Slots,
     counts: Vec<u64>,
     tables: Vec<u32>,
-    nan_count: u64,
+    nans: NanCounts,
     is_float: bool,
 }
 
@@ -105,7 +105,8 @@ impl Histogram {
     fn note_nan(&mut self, cell: usize, nan_count: u64) {
         let below = cell * self.width();
         self.counts[below] -= nan_count;
-        self.nan_count += nan_count;
+        let cell_count = self.counts.len() / self.width();
+        self.nans.add(cell, cell_count, nan_count);
     }
 
     /// Counts a run in the cell itself.
@@ -176,7 +177,7 @@ impl<T: Numeric> Kernel<T> for Histogram {
             slots: Slots::new(&setup.edges),
             counts: vec![0; cell_count * (setup.edges.len() + 1)],
             tables: Vec::new(),
-            nan_count: 0,
+            nans: NanCounts::default(),
             is_float: T::DTYPE.is_float(),
         }
     }
@@ -215,16 +216,16 @@ impl<T: Numeric> Kernel<T> for Histogram {
         let later_counts = &later.counts[from * width..][..width];
         let counts = &mut self.counts[cell * width..][..width];
         counts.iter_mut().zip(later_counts).for_each(|(to, from)| *to += from);
-        self.nan_count += later.nan_count;
+        self.nans.add(cell, self.counts.len() / width, later.nans.of(from));
     }
 
     fn merge(&mut self, later: Self) {
         self.counts.iter_mut().zip(later.counts).for_each(|(to, from)| *to += from);
-        self.nan_count += later.nan_count;
+        self.nans.merge(later.nans);
     }
 
     fn nan_count(&self) -> Option<u64> {
-        self.is_float.then_some(self.nan_count)
+        self.is_float.then_some(self.nans.sum)
     }
 
     fn finish(self) -> Result<Values> {
@@ -238,3 +239,6 @@ fn guess_all<T: Numeric>(slots: &Slots, block: &[T], guesses: &mut [u32]) {
         *guess = slots.guess(element.wide());
     }
 }
+
+#[cfg(test)]
+mod tests;

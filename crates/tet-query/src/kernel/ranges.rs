@@ -14,6 +14,11 @@ impl Ranges {
         set
     }
 
+    /// The ranks of one range.
+    pub(super) fn one(range: Range<i128>) -> Self {
+        Ranges::new(std::iter::once(range))
+    }
+
     /// Takes in a range that starts where the last one ends, or later.
     fn push(&mut self, range: Range<i128>) {
         match self.0.last_mut() {

@@ -126,20 +126,20 @@ fn end<T: Ranked>() -> i128 {
 /// The ranks that pass.
 fn ranks<T: Ranked>(test: &Test) -> Ranges {
     let (least, greatest) = (i128::from(T::VALUES.0), i128::from(T::VALUES.1));
-    let nan = || Ranges::new([least..greatest + 1]).not(end::<T>());
-    let fill = |number: &Number| T::place(*number).map_or_else(nan, |place| Ranges::new([place]));
+    let nan = || Ranges::one(least..greatest + 1).not(end::<T>());
+    let fill = |number: &Number| T::place(*number).map_or_else(nan, Ranges::one);
     match test {
         Test::Nan => nan(),
         Test::Infinite | Test::NotFinite if !T::DTYPE.is_float() => Ranges::default(),
         Test::Infinite => Ranges::new([least..least + 1, greatest..greatest + 1]),
-        Test::NotFinite => Ranges::new([least + 1..greatest]).not(end::<T>()),
+        Test::NotFinite => Ranges::one(least + 1..greatest).not(end::<T>()),
         Test::Fill(number) => fill(number),
         Test::Ranks(ranks) => {
             Ranges::new(ranks.iter().map(|&(first, last)| first.into()..i128::from(last) + 1))
         }
         Test::Both(a, b) => ranks::<T>(a).and(&ranks::<T>(b)),
         Test::Filter(filter) => {
-            let mut set = Ranges::new([0..end::<T>()]);
+            let mut set = Ranges::one(0..end::<T>());
             for &(compare, number) in &filter.tests {
                 set = set.and(&compared::<T>(compare, number));
             }
@@ -161,17 +161,17 @@ fn ranks<T: Ranked>(test: &Test) -> Ranges {
 fn compared<T: Ranked>(compare: Compare, number: Number) -> Ranges {
     let Some(place) = T::place(number) else {
         let all = if compare == Compare::Ne { 0..end::<T>() } else { 0..0 };
-        return Ranges::new([all]);
+        return Ranges::one(all);
     };
     let (least, end) = (i128::from(T::VALUES.0), i128::from(T::VALUES.1) + 1);
-    Ranges::new([match compare {
+    Ranges::one(match compare {
         Compare::Eq => place,
-        Compare::Ne => return Ranges::new([place]).not(self::end::<T>()),
+        Compare::Ne => return Ranges::one(place).not(self::end::<T>()),
         Compare::Lt => least..place.start,
         Compare::Le => least..place.end,
         Compare::Gt => place.end..end,
         Compare::Ge => place.start..end,
-    }])
+    })
 }
 
 #[inline(always)]
@@ -237,3 +237,6 @@ fn sift<T: Ranked>(
     }
     passed
 }
+
+#[cfg(test)]
+mod tests;
