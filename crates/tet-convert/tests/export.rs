@@ -4,8 +4,7 @@ mod common;
 
 use common::{DTYPES, elements, fixture, imported, read};
 use tet_convert::export::{
-    Compression, Encoding, ExportOptions, write_array, write_lens, write_lens_file,
-    write_npz_file,
+    Compression, Encoding, ExportOptions, write_array, write_lens, write_lens_file, write_npz_file,
 };
 use tet_convert::{ChunkChoice, ImportOptions, Opened};
 use tet_file::write::CodecChoice;

@@ -115,10 +115,8 @@ impl<'a> Lens<'a> {
             (None, None) => None,
             (None, Some(filter)) => Some(lens.replacing(filter)?),
             (Some(transform), filter) => {
-                let undefined = || Error::Undefined {
-                    op: transform.method.name(),
-                    dtype: lens.dtype,
-                };
+                let undefined =
+                    || Error::Undefined { op: transform.method.name(), dtype: lens.dtype };
                 if !Map::is_number(lens.dtype) {
                     return Err(undefined());
                 }

@@ -66,8 +66,7 @@ fn write(
             .large_file(len >= LARGE_LEN);
         zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
         let tell = &mut |done, _| progress(before + done, total);
-        let written =
-            super::write_lens(lens, Encoding::Npy, &options.execution, &mut zip, tell)?;
+        let written = super::write_lens(lens, Encoding::Npy, &options.execution, &mut zip, tell)?;
         notes.extend(written);
         before += len;
     }

@@ -39,7 +39,8 @@ impl<'l> Bands<'l> {
         let room = execution.memory_budget / 4;
         let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
         let size = lens.dtype().size().unwrap_or(1);
-        let mut bands = Bands { lens, chunk_shape, to, how, cut: (0, 1), held: vec![], band: vec![] };
+        let mut bands =
+            Bands { lens, chunk_shape, to, how, cut: (0, 1), held: vec![], band: vec![] };
         let shape = lens.shape();
         for axis in 0..shape.rank() {
             let outer = bands.chunk_shape[..axis].iter().zip(shape.iter());
@@ -60,12 +61,7 @@ impl<'l> Bands<'l> {
     }
 
     /// Appends the elements of a chunk to `out`, which is empty.
-    pub(super) fn fill(
-        &mut self,
-        coord: &[u64],
-        extents: &[u64],
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
+    pub(super) fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
         // A scalar has no axes, its chunk has one.
         let rank = self.lens.shape().rank();
         let (coord, extents) =
@@ -117,13 +113,7 @@ impl<'l> Bands<'l> {
 }
 
 /// Appends the elements of `wanted` out of a band that holds them.
-fn copy(
-    band: &[u8],
-    held: &[Range<u64>],
-    wanted: &[Range<u64>],
-    size: u64,
-    out: &mut Vec<u8>,
-) {
+fn copy(band: &[u8], held: &[Range<u64>], wanted: &[Range<u64>], size: u64, out: &mut Vec<u8>) {
     let len = |range: &Range<u64>| range.end - range.start;
     // Axes that are taken whole belong to the row of the axis before them.
     let whole = held.iter().zip(wanted).rev().take_while(|(held, wanted)| held == wanted).count();

@@ -41,8 +41,7 @@ pub fn reduced_array(
         Cells::Int(integers) => {
             let (op, dataset, encoding) = (reduced.op.name(), name.to_owned(), encoding.name());
             let array = fitting::<i64>(integers).and_then(|integers| made(shape.clone(), integers));
-            let array =
-                array.or_else(|| made(shape, fitting::<u64>(integers)?));
+            let array = array.or_else(|| made(shape, fitting::<u64>(integers)?));
             return Ok((array.ok_or(Error::TooWide { dataset, op, encoding })?, Vec::new()));
         }
         Cells::Element(array) => array.clone().with_shape(shape),

@@ -38,14 +38,10 @@ impl WritePolicy {
         let fault = |error| tet_io::Error::io(Step::Resolve, path, error);
         let folder = fs::canonicalize(folder_of(path)).map_err(fault)?;
         let beside = || read.path().map(|path| folder_of(path).to_path_buf());
-        let roots = if self.roots.is_empty() {
-            beside().into_iter().collect()
-        } else {
-            self.roots.clone()
-        };
-        let holds = |root: &PathBuf| {
-            fs::canonicalize(root).is_ok_and(|root| folder.starts_with(root))
-        };
+        let roots =
+            if self.roots.is_empty() { beside().into_iter().collect() } else { self.roots.clone() };
+        let holds =
+            |root: &PathBuf| fs::canonicalize(root).is_ok_and(|root| folder.starts_with(root));
         if !roots.iter().any(holds) {
             return Err(Error::Outside { path: path.to_path_buf(), roots });
         }

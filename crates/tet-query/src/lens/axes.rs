@@ -176,7 +176,8 @@ fn runs(positions: &[u64], near: Near) -> Vec<Run> {
     }
     let run = |(range, is_joined): (Range<usize>, bool)| {
         let (first, last) = (positions[range.start], positions[range.end - 1]);
-        let step = if is_joined || range.len() == 1 { 1 } else { positions[range.start + 1] - first };
+        let step =
+            if is_joined || range.len() == 1 { 1 } else { positions[range.start + 1] - first };
         let slice = AxisSlice { start: first, stop: last + 1, step, axis: Default::default() };
         let offset = |&position: &u64| usize::try_from(position - first).unwrap_or(usize::MAX);
         let offsets = is_joined.then(|| positions[range.clone()].iter().map(offset).collect());

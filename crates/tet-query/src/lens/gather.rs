@@ -56,8 +56,7 @@ impl Lens<'_> {
                 return Err(Error::Canceled);
             }
             let chosen = runs.iter().zip(&nth).map(|(runs, &nth)| &runs[nth]).collect();
-            let piece =
-                Piece { runs: chosen, strides: strides.clone(), size: decode::len(size)? };
+            let piece = Piece { runs: chosen, strides: strides.clone(), size: decode::len(size)? };
             self.read_piece(&piece, how, &mut room, out)?;
             if !next(&mut nth, &runs) {
                 return Ok(());

@@ -34,7 +34,7 @@ const DTYPES: [DType; 13] = [
 fn number(dtype: DType, n: u64) -> f64 {
     let number = n * 7919 % 23;
     match dtype {
-        DType::Bool => f64::from(u8::from(number % 3 == 0)),
+        DType::Bool => f64::from(u8::from(number.is_multiple_of(3))),
         _ if n < 4 => 3.0,
         _ if dtype.is_float() && number == 22 => f64::NAN,
         _ => f64::from(u8::try_from(number).unwrap()),
@@ -48,7 +48,8 @@ fn bytes(dtype: DType, number: f64) -> Vec<u8> {
         DType::BFloat16 => bf16::from_f64(number).to_le_bytes().to_vec(),
         DType::Float32 => (number as f32).to_le_bytes().to_vec(),
         DType::Float64 => number.to_le_bytes().to_vec(),
-        _ => (number as u64).to_le_bytes()[..usize::try_from(dtype.size().unwrap()).unwrap()].to_vec(),
+        _ => (number as u64).to_le_bytes()[..usize::try_from(dtype.size().unwrap()).unwrap()]
+            .to_vec(),
     }
 }
 
@@ -352,7 +353,10 @@ fn dropped_axes_are_not_axes_of_the_lens() {
     let lens = Lens::values(&world.mapped, dataset, &slab).unwrap();
     assert_eq!((lens.axes(), lens.shape().to_vec()), (vec![0, 2], vec![3, 2]));
     assert_eq!(lens.chunk_shape().to_vec(), [2, 2]);
-    assert_eq!((lens.position(0, 2), lens.position(0, 3), lens.position(2, 0)), (Some(2), None, None));
+    assert_eq!(
+        (lens.position(0, 2), lens.position(0, 3), lens.position(2, 0)),
+        (Some(2), None, None)
+    );
 }
 
 /// No axes at all are all axes.
@@ -394,8 +398,7 @@ fn what_cannot_be_shown_is_refused() {
     let complex = world_of_complex();
     let dataset = &complex.mapped.datasets()[0];
     let slab = Hyperslab::whole(&[2]);
-    let transform =
-        Transform { method: Method::Sqrt, axes: Axes::All, nan: NanPolicy::Propagate };
+    let transform = Transform { method: Method::Sqrt, axes: Axes::All, nan: NanPolicy::Propagate };
     let choice = Choice::default();
     let lens = Lens::new(&complex.mapped, dataset, &slab, choice, Some(transform), &how);
     assert!(matches!(lens, Err(Error::Undefined { op: "sqrt", .. })));

@@ -231,16 +231,22 @@ fn in_tasks<O: Element>(
     let tasks: Vec<_> =
         out.chunks_mut(TASK_ELEMENTS).map(|piece| Mutex::new(Some(piece))).collect();
     let workers = how.workers(0)?;
-    fetch::run(workers, tasks.len() as u64, how, || (), |(), index| {
-        let at = decode::len(index)?;
-        let piece = tasks.get(at);
-        let piece = piece.and_then(|it| it.lock().unwrap_or_else(|p| p.into_inner()).take());
-        if let Some(piece) = piece {
-            work(at * TASK_ELEMENTS, piece);
-        }
-        // The reading has been reported.
-        Ok(0)
-    })
+    fetch::run(
+        workers,
+        tasks.len() as u64,
+        how,
+        || (),
+        |(), index| {
+            let at = decode::len(index)?;
+            let piece = tasks.get(at);
+            let piece = piece.and_then(|it| it.lock().unwrap_or_else(|p| p.into_inner()).take());
+            if let Some(piece) = piece {
+                work(at * TASK_ELEMENTS, piece);
+            }
+            // The reading has been reported.
+            Ok(0)
+        },
+    )
 }
 
 fn cast<T: Element>(bytes: &[u8]) -> &[T] {
