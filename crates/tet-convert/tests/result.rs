@@ -1,4 +1,5 @@
 //! Results written to files and read back, and the files that are refused.
+#![allow(clippy::unwrap_used, reason = "what does not hold here fails the test")]
 
 mod common;
 
@@ -45,7 +46,7 @@ fn source(
                 DType::Float32 => (value as f32).to_le_bytes().to_vec(),
                 DType::Float64 => (value as f64).to_le_bytes().to_vec(),
                 DType::Float16 => half::f16::from_f64(value as f64).to_le_bytes().to_vec(),
-                _ => value.to_le_bytes()[..size].to_vec(),
+                _ => (value as u64).to_le_bytes()[..size].to_vec(),
             });
         }
         Ok(())
@@ -127,18 +128,19 @@ fn check(folder: &Path, lens: &Lens<'_>, options: &ResultOptions) {
         assert_eq!(array.dtype(), wanted.dtype(), "{target:?}");
         assert!(array.bytes() == wanted.bytes(), "{target:?} {:?}", lens.shape());
         if target == ResultTarget::Tet {
-            verify(&path);
+            // That there is nothing in it is worth a word.
+            verify(&path, usize::from(wanted.is_empty()));
             let extents = if lens.shape().is_empty() { &[1][..] } else { lens.shape() };
             assert_eq!(dataset.shape(), extents);
         }
     }
 }
 
-/// Nothing is to be found in the file, not even a note.
-fn verify(path: &Path) {
+/// Nothing is wrong with the file, and nothing but so many words to be said of it.
+fn verify(path: &Path, finding_count: usize) {
     let how = tet_verify::VerifyOptions::default();
     let report = tet_verify::verify(&Source::open(path).unwrap(), &how).unwrap();
-    assert!(report.is_ok() && report.findings.is_empty(), "{report:?}");
+    assert!(report.is_ok() && report.findings.len() <= finding_count, "{report:?}");
 }
 
 fn above(number: i128, fill: i128) -> Filter {

@@ -34,7 +34,7 @@ const DTYPES: [DType; 13] = [
 fn number(dtype: DType, n: u64) -> f64 {
     let number = n * 7919 % 23;
     match dtype {
-        DType::Bool => f64::from(u8::from(number % 3 == 0)),
+        DType::Bool => f64::from(u8::from(number.is_multiple_of(3))),
         _ if n < 4 => 3.0,
         _ if dtype.is_float() && number == 22 => f64::NAN,
         _ => f64::from(u8::try_from(number).unwrap()),
