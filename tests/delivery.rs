@@ -11,9 +11,7 @@ use tet_file::write::CodecChoice;
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Limits, Shape};
 use tet_io::Source;
-use tet_query::{
-    Axes, Axis, AxisSlice, Catalog, Coalesce, Execution, Hyperslab, Op, Reduction,
-};
+use tet_query::{Axes, Axis, AxisSlice, Catalog, Coalesce, Execution, Hyperslab, Op, Reduction};
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter, Synthetic};
 use tet_tests::values::noise;

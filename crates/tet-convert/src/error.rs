@@ -141,6 +141,30 @@ pub enum Error {
         /// The output's name.
         encoding: &'static str,
     },
+    /// The result lies outside the folders that may be written to.
+    #[error("{} is outside of what may be written to: {}", path.display(), folders(roots))]
+    Outside {
+        /// The output.
+        path: PathBuf,
+        /// The folders.
+        roots: Vec<PathBuf>,
+    },
+    /// The result would be written through a symbolic link.
+    #[error("{} is a symbolic link: results are not written through links", path.display())]
+    Link {
+        /// The output.
+        path: PathBuf,
+    },
+    /// Integers of the result fit no integer type of the output.
+    #[error("dataset {dataset:?}: {op} gives integers past 64 bits, which {encoding} cannot hold")]
+    TooWide {
+        /// The dataset.
+        dataset: String,
+        /// The operation.
+        op: &'static str,
+        /// The output's name.
+        encoding: &'static str,
+    },
     /// Two datasets would become one member.
     #[error("datasets {first:?} and {second:?} would both become the member {member:?}")]
     Collision {
@@ -194,6 +218,9 @@ impl Error {
             | Self::UnknownSuffix { .. }
             | Self::OneDataset { .. }
             | Self::NoDType { .. }
+            | Self::Outside { .. }
+            | Self::Link { .. }
+            | Self::TooWide { .. }
             | Self::Collision { .. }
             | Self::Canceled => Kind::Usage,
             Self::Memory { .. } | Self::Budget { .. } => Kind::Limit,
@@ -249,6 +276,13 @@ fn advice(format: Format) -> &'static str {
 
 fn of_member(member: Option<&str>) -> String {
     member.map_or_else(String::new, |name| format!(", member {name:?}"))
+}
+
+fn folders(roots: &[PathBuf]) -> String {
+    if roots.is_empty() {
+        return "no folder is".to_owned();
+    }
+    roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {

@@ -1,12 +1,12 @@
-//! From a dataset, or an array in memory, to `.npy`, `.npz`, raw elements or text.
+//! From a lens, or an array in memory, to `.npy`, `.npz`, raw elements or text.
 //!
-//! Datasets are read in blocks of the outer axes and written as they come, so memory stays
-//! bounded by the execution's budget. Files appear complete or not at all.
+//! A lens is read in blocks of the outer axes and written as they come, so memory stays bounded
+//! by the execution's budget. Files appear complete or not at all.
 
-mod blocks;
 pub mod csv;
 pub mod npy;
 mod npz;
+pub(crate) mod stream;
 mod text;
 
 use std::io::{self, Write};
@@ -15,11 +15,11 @@ use std::path::Path;
 use tet_format::{DType, Shape};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish, Publisher};
-use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Hyperslab};
+use tet_query::{Array, AttrText, Catalog, Execution, Lens};
 
 pub use self::npz::write_npz_file;
 
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, Written};
 
 /// What an array is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ pub struct ExportOptions {
     pub overwrite: Overwrite,
     /// How durable the output is on return.
     pub sync: Sync,
-    /// How the dataset is read.
+    /// How the elements are read.
     pub execution: Execution,
     /// For `.npz`.
     pub compression: Compression,
@@ -99,59 +99,62 @@ pub fn write_array(
     out: &mut dyn Write,
 ) -> Result<Vec<Note>> {
     let mut sink = Sink::begin(name, array.dtype(), array.shape(), encoding, out)?;
-    sink.block(array, out)?;
+    sink.block(array.bytes(), out)?;
     sink.finish(out)
 }
 
-/// Writes the selected elements of a dataset.
+/// Writes the elements of a lens.
 ///
 /// `progress` is told the bytes of elements written so far and in all.
 ///
 /// # Errors
 /// As [`write_array`], and when the dataset cannot be read.
-pub fn write_dataset(
-    catalog: &Catalog,
-    dataset: &Dataset,
-    slab: &Hyperslab,
+pub fn write_lens(
+    lens: &Lens<'_>,
     encoding: Encoding,
     execution: &Execution,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
-    let dtype = readable_dtype(dataset)?;
-    let shape = shape_of(dataset, slab);
-    let mut sink = Sink::begin(&dataset.name, dtype, &shape, encoding, out)?;
-    let total = shape.element_count().unwrap_or(0).saturating_mul(dtype.size().unwrap_or(0));
-    let mut done = 0;
-    blocks::for_each(dataset, slab, execution.memory_budget, &mut |block| {
-        let array = catalog.read(dataset, block, execution)?;
-        sink.block(&array, out)?;
-        done += u64::try_from(array.bytes().len()).unwrap_or(0);
+    let name = &lens.dataset().name;
+    let mut sink = Sink::begin(name, lens.dtype(), &shape_of(lens), encoding, out)?;
+    let (mut done, total) = (0, stream::len_of(lens));
+    stream::for_each(lens, execution, &mut |elements| {
+        sink.block(elements, out)?;
+        done += u64::try_from(elements.len()).unwrap_or(0);
         progress(done, total);
         Ok(())
     })?;
     sink.finish(out)
 }
 
-/// Writes the selected elements of a dataset to the file `path`.
+/// Writes the elements of a lens to the file `path`.
 ///
 /// # Errors
-/// As [`write_dataset`], and when the file exists, is the input, or cannot be published.
-pub fn write_dataset_file(
-    catalog: &Catalog,
-    dataset: &Dataset,
-    slab: &Hyperslab,
+/// As [`write_lens`], and when the file exists, is the input, or cannot be published.
+pub fn write_lens_file(
+    lens: &Lens<'_>,
     encoding: Encoding,
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
-    publish(catalog, path, options, |out| {
-        let execution = &options.execution;
-        let mut out = io::BufWriter::new(out);
-        let notes = write_dataset(catalog, dataset, slab, encoding, execution, &mut out, progress)?;
+    Ok(write_file(lens, encoding, path, options, progress)?.notes)
+}
+
+/// As [`write_lens_file`]; gives the file's length too.
+pub(crate) fn write_file(
+    lens: &Lens<'_>,
+    encoding: Encoding,
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Written> {
+    publish(lens.catalog(), path, options, |out| {
+        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+        let notes = write_lens(lens, encoding, &options.execution, &mut out, progress)?;
         out.flush().map_err(Error::Write)?;
-        Ok(notes)
+        Ok(Written { bytes: out.len, notes })
     })
 }
 
@@ -166,11 +169,42 @@ pub fn write_array_file(
     path: &Path,
     how: &Publish,
 ) -> Result<Vec<Note>> {
+    Ok(write_array_to(name, array, encoding, path, how)?.notes)
+}
+
+/// As [`write_array_file`]; gives the file's length too.
+pub(crate) fn write_array_to(
+    name: &str,
+    array: &Array,
+    encoding: Encoding,
+    path: &Path,
+    how: &Publish,
+) -> Result<Written> {
     let mut publisher = Publisher::begin(path, how)?;
-    let written = write_array(name, array, encoding, &mut publisher.file());
+    let mut out = Counted { out: publisher.file(), len: 0 };
+    let written = write_array(name, array, encoding, &mut out);
+    let bytes = out.len;
     let notes = written.map_err(|error| of_file(&publisher, error))?;
     publisher.commit()?;
-    Ok(notes)
+    Ok(Written { bytes, notes })
+}
+
+/// A stream that counts its bytes.
+struct Counted<W> {
+    out: W,
+    len: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = self.out.write(bytes)?;
+        self.len += u64::try_from(len).unwrap_or(0);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Runs `write` on a new file for `path`, and publishes it.
@@ -200,31 +234,17 @@ fn of_file(publisher: &Publisher, error: Error) -> Error {
     }
 }
 
-/// The dtype of a dataset that can be read.
-fn readable_dtype(dataset: &Dataset) -> Result<DType> {
-    match (&dataset.fault, dataset.dtype) {
-        (None, Some(dtype)) => Ok(dtype),
-        (Some(cause), _) => Err(Error::Query(tet_query::Error::Unreadable {
-            dataset: dataset.name.clone(),
-            cause: cause.clone(),
-        })),
-        (None, None) => Err(Error::Query(tet_query::Error::UnknownDType {
-            dataset: dataset.name.clone(),
-            dtype: dataset.dtype_name.clone(),
-        })),
-    }
-}
-
 /// The result's shape; a dataset that was a scalar is one again.
-fn shape_of(dataset: &Dataset, slab: &Hyperslab) -> Shape {
+pub(crate) fn shape_of(lens: &Lens<'_>) -> Shape {
+    let dataset = lens.dataset();
     let is_scalar = matches!(
         dataset.attrs.get(crate::import::SCALAR_KEY),
         Some(AttrText::Text(value)) if value == "1"
     );
-    if is_scalar && dataset.shape() == [1] && *slab == Hyperslab::whole(&[1]) {
+    if is_scalar && dataset.shape() == [1] && **lens.shape() == [1] {
         Shape::from(Vec::new())
     } else {
-        slab.kept_shape()
+        lens.shape().clone()
     }
 }
 
@@ -263,10 +283,10 @@ impl Sink {
         Ok(Self { encoding, notes, lines: csv::Lines::new(dtype, shape) })
     }
 
-    fn block(&mut self, array: &Array, out: &mut dyn Write) -> Result<()> {
+    fn block(&mut self, elements: &[u8], out: &mut dyn Write) -> Result<()> {
         let written = match self.encoding {
-            Encoding::Csv => self.lines.write(array.bytes(), out),
-            _ => out.write_all(array.bytes()),
+            Encoding::Csv => self.lines.write(elements, out),
+            _ => out.write_all(elements),
         };
         written.map_err(Error::Write)
     }

@@ -11,6 +11,7 @@ pub mod export;
 mod import;
 mod loss;
 mod open;
+mod result;
 mod sniff;
 
 pub use error::{Error, Result};
@@ -20,6 +21,9 @@ pub use import::{
 };
 pub use loss::Note;
 pub use open::{Io, OpenOptions, Opened, open};
+pub use result::{
+    ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
+};
 pub use sniff::{Format, sniff};
 
 /// The README's example, compiled.

@@ -43,6 +43,24 @@ pub enum Note {
         /// The member's name, without its `.npy`.
         to: String,
     },
+    /// Cells without a value became NaN.
+    NullsAsNan {
+        /// The dataset.
+        dataset: String,
+        /// How many there are.
+        count: u64,
+        /// The dtype in the output.
+        to: DType,
+    },
+    /// Elements became NaN because they would be divided by zero.
+    ZeroDenominators {
+        /// The dataset.
+        dataset: String,
+        /// The transform.
+        method: &'static str,
+        /// How many there are.
+        count: u64,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -69,6 +87,12 @@ impl fmt::Display for Note {
             }
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
+            Self::NullsAsNan { dataset, count, to } => {
+                write!(f, "{dataset:?}: {count} cells without a value are NaN, as {}", to.name())
+            }
+            Self::ZeroDenominators { dataset, method, count } => {
+                write!(f, "{dataset:?}: {count} elements are NaN: {method} divides them by zero")
+            }
             Self::DimsSkipped { dataset, rank, names } => {
                 write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")
             }

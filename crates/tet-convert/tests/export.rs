@@ -4,12 +4,11 @@ mod common;
 
 use common::{DTYPES, elements, fixture, imported, read};
 use tet_convert::export::{
-    Compression, Encoding, ExportOptions, write_array, write_dataset, write_dataset_file,
-    write_npz_file,
+    Compression, Encoding, ExportOptions, write_array, write_lens, write_lens_file, write_npz_file,
 };
 use tet_convert::{ChunkChoice, ImportOptions, Opened};
 use tet_file::write::CodecChoice;
-use tet_query::{Execution, Hyperslab, Selection};
+use tet_query::{Execution, Hyperslab, Lens, Selection};
 
 fn chunked(shape: &[u64]) -> ImportOptions {
     let mut options = ImportOptions::default();
@@ -22,9 +21,8 @@ fn written(opened: &Opened, name: &str, encoding: Encoding, execution: &Executio
     let dataset = opened.catalog.find(name).expect("it is there");
     let slab = Hyperslab::whole(dataset.shape());
     let mut out = vec![];
-    let (catalog, progress) = (&opened.catalog, &mut |_, _| {});
-    write_dataset(catalog, dataset, &slab, encoding, execution, &mut out, progress)
-        .expect("it can be read");
+    let lens = Lens::values(&opened.catalog, dataset, &slab).expect("it can be read");
+    write_lens(&lens, encoding, execution, &mut out, &mut |_, _| {}).expect("it can be read");
     out
 }
 
@@ -48,9 +46,8 @@ fn blocks_of_any_budget_give_the_same_bytes() {
         let dataset = opened.catalog.find("f8").unwrap();
         let slab = Hyperslab::whole(dataset.shape());
         let mut out = vec![];
-        let (catalog, progress) = (&opened.catalog, &mut |_, _| {});
-        let outcome =
-            write_dataset(catalog, dataset, &slab, Encoding::Raw, &execution, &mut out, progress);
+        let lens = Lens::values(&opened.catalog, dataset, &slab).unwrap();
+        let outcome = write_lens(&lens, Encoding::Raw, &execution, &mut out, &mut |_, _| {});
         // The engine has a floor of its own below which it refuses; never are bytes wrong.
         if outcome.is_ok() {
             assert_eq!(out, elements("f8", 60), "{memory_budget}");
@@ -90,16 +87,9 @@ fn a_selection_is_exported_as_text() {
     let selection = Selection::parse("1:5:3, -1, :").unwrap();
     let slab = selection.resolve(dataset, &tet_query::NoLabels).unwrap();
     let path = folder.path().join("x.csv");
-    write_dataset_file(
-        &opened.catalog,
-        dataset,
-        &slab,
-        Encoding::Csv,
-        &path,
-        &ExportOptions::default(),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    let lens = Lens::values(&opened.catalog, dataset, &slab).unwrap();
+    let options = ExportOptions::default();
+    write_lens_file(&lens, Encoding::Csv, &path, &options, &mut |_, _| {}).unwrap();
     let line = |time: i64| {
         let first = time * 12 + 8;
         let values = (first..first + 4).map(|i| ((i * 37 + 11) % 101 - 50).to_string());

@@ -1,6 +1,7 @@
 //! How chunks cover a shape: the geometry every reader and writer shares (format section 3.1).
 
 use crate::shape::{Shape, product};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -8,8 +9,13 @@ use alloc::vec::Vec;
 ///
 /// Chunks at the far edge are clipped to the shape. Chunk numbers run in row-major order: the
 /// last axis varies fastest.
+///
+/// Clones share what they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grid {
+pub struct Grid(Arc<Geometry>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Geometry {
     shape: Shape,
     chunk_shape: Shape,
     counts: Vec<u64>,
@@ -29,46 +35,46 @@ impl Grid {
         let pairs = shape.iter().zip(chunk_shape.iter());
         let counts: Vec<u64> = pairs.map(|(&extent, &chunk)| count(extent, chunk)).collect();
         let chunk_count = product(counts.iter().copied())?;
-        Some(Grid { shape, chunk_shape, counts, chunk_count })
+        Some(Grid(Arc::new(Geometry { shape, chunk_shape, counts, chunk_count })))
     }
 
     /// The extents of the dataset.
     #[must_use]
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.0.shape
     }
 
     /// The extents of a chunk that is not clipped.
     #[must_use]
     pub fn chunk_shape(&self) -> &Shape {
-        &self.chunk_shape
+        &self.0.chunk_shape
     }
 
     /// The number of chunks along each axis.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
-        &self.counts
+        &self.0.counts
     }
 
     /// The number of chunks.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
-        self.chunk_count
+        self.0.chunk_count
     }
 
     /// The number of axes.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.shape.rank()
+        self.0.shape.rank()
     }
 
     /// The number of the chunk at `coord`; `None` when there is no such chunk.
     #[must_use]
     pub fn linear(&self, coord: &[u64]) -> Option<u64> {
-        if coord.len() != self.counts.len() {
+        if coord.len() != self.0.counts.len() {
             return None;
         }
-        coord.iter().zip(&self.counts).try_fold(0_u64, |linear, (&at, &count)| {
+        coord.iter().zip(&self.0.counts).try_fold(0_u64, |linear, (&at, &count)| {
             if at < count { linear.checked_mul(count)?.checked_add(at) } else { None }
         })
     }
@@ -80,7 +86,7 @@ impl Grid {
     pub fn coord(&self, linear: u64, out: &mut [u64]) {
         debug_assert_eq!(out.len(), self.rank(), "one slot per axis");
         let mut rest = linear;
-        for (at, &count) in out.iter_mut().zip(&self.counts).rev() {
+        for (at, &count) in out.iter_mut().zip(&self.0.counts).rev() {
             *at = rest.checked_rem(count).unwrap_or(0);
             rest = rest.checked_div(count).unwrap_or(0);
         }
@@ -98,7 +104,7 @@ impl Grid {
     /// first.
     pub fn advance(&self, coord: &mut [u64]) {
         debug_assert_eq!(coord.len(), self.rank(), "one slot per axis");
-        for (at, &count) in coord.iter_mut().zip(&self.counts).rev() {
+        for (at, &count) in coord.iter_mut().zip(&self.0.counts).rev() {
             *at = at.saturating_add(1);
             if *at < count {
                 return;
@@ -118,7 +124,7 @@ impl Grid {
 
     /// The first element of the chunk at `coord`, along each axis; saturated outside the grid.
     pub fn origin(&self, coord: &[u64], out: &mut [u64]) {
-        for ((out, &at), &chunk) in out.iter_mut().zip(coord).zip(self.chunk_shape.iter()) {
+        for ((out, &at), &chunk) in out.iter_mut().zip(coord).zip(self.0.chunk_shape.iter()) {
             *out = at.saturating_mul(chunk);
         }
     }
@@ -130,7 +136,7 @@ impl Grid {
     }
 
     fn clipped(&self, coord: &[u64]) -> impl Iterator<Item = u64> {
-        let axes = self.shape.iter().zip(self.chunk_shape.iter());
+        let axes = self.0.shape.iter().zip(self.0.chunk_shape.iter());
         coord.iter().zip(axes).map(|(&at, (&extent, &chunk))| {
             let origin = at.saturating_mul(chunk);
             extent.saturating_sub(origin).min(chunk)

@@ -138,12 +138,44 @@ pub enum Error {
         /// Axes of the dataset.
         rank: usize,
     },
+    /// An axis is asked to be two things at once, or its groups or picks are not its own.
+    #[error("axis {axis} cannot be grouped, picked or windowed like this")]
+    Combined {
+        /// The axis.
+        axis: usize,
+    },
     /// The operation is not defined for the dataset's element type.
     #[error("{op} is not defined for {}", dtype.name())]
     Undefined {
         /// The operation.
         op: &'static str,
         /// The element type.
+        dtype: DType,
+    },
+    /// A matrix of variables needs observations along one axis and variables along the other.
+    #[error(
+        "{op} needs two axes, observations and variables, and nothing else: \
+         no filter, groups or windows, and NaN that propagate"
+    )]
+    NotATable {
+        /// The operation.
+        op: &'static str,
+    },
+    /// A histogram has no edges.
+    #[error("histogram: {why}")]
+    Histogram {
+        /// What is wrong with its range or its bins.
+        why: &'static str,
+    },
+    /// Elements that fail a filter have nothing to become.
+    #[error(
+        "dataset {dataset:?} of {} has no fill value for elements that fail the filter: \
+         set the attribute _FillValue to one of its values, or reduce instead", dtype.name()
+    )]
+    NoFill {
+        /// The dataset.
+        dataset: String,
+        /// Its element type, which has no NaN.
         dtype: DType,
     },
     /// A buffer is not of the length the answer needs.
@@ -163,6 +195,12 @@ pub enum Error {
         wanted: u64,
         /// How much is allowed.
         limit: u64,
+    },
+    /// An exact integer result is too large.
+    #[error("{op}: the exact integer result does not fit 128 bits")]
+    Overflow {
+        /// The operation.
+        op: &'static str,
     },
     /// The caller asked to stop.
     #[error("canceled")]
@@ -196,13 +234,17 @@ impl Error {
             | Error::MissingChunk { .. }
             | Error::DuplicateChunk { .. }
             | Error::UnknownCodec { .. } => Kind::Format,
-            Error::Limit { .. } => Kind::Limit,
+            Error::Limit { .. } | Error::Overflow { .. } => Kind::Limit,
             Error::Selection(_)
             | Error::NoSuchDataset { .. }
             | Error::Ambiguous { .. }
             | Error::Misfit { .. }
             | Error::Axis { .. }
+            | Error::Combined { .. }
             | Error::Undefined { .. }
+            | Error::Histogram { .. }
+            | Error::NotATable { .. }
+            | Error::NoFill { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
         }

@@ -16,6 +16,7 @@
 mod arg;
 mod collect;
 mod count;
+mod count_where;
 mod digits;
 mod extrema;
 mod histogram;
@@ -23,6 +24,8 @@ mod mean;
 mod moments;
 mod norm;
 mod product;
+mod ranges;
+mod rank;
 mod special;
 mod state;
 mod strip;
@@ -32,9 +35,12 @@ mod test;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use state::{Maker, State};
-pub(crate) use table::maker;
-pub(crate) use test::Test;
+pub(crate) use count_where::Tally;
+pub(crate) use digits::{Pass, Span};
+pub(crate) use rank::{Ranked, odd};
+pub(crate) use state::{Maker, Numeric, State};
+pub(crate) use table::{Step, maker, rank_maker};
+pub(crate) use test::{Test, Tester};
 
 use std::cell::OnceCell;
 
@@ -44,12 +50,15 @@ use crate::array::Array;
 use crate::element::Element;
 use crate::error::Result;
 use crate::op::NanPolicy;
+use crate::quantile::Between;
 use crate::value::{Cells, Values};
 
 /// A reduction over elements of one type, with one state per cell of the result.
 pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     /// Whether [`At::index`] matters to it.
     const INDEXED: bool = false;
+    /// Whether a state holds on to all elements: it takes their bytes beside [`Kernel::cell_len`].
+    const KEEPS: bool = false;
 
     /// Values to a cell.
     fn width(_setup: &Setup) -> usize {
@@ -75,6 +84,11 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
         for nth in 0..runs.count {
             self.fold_run(runs.at(at, nth), &elements[nth * runs.distance..][..runs.len]);
         }
+    }
+
+    /// Folds into one cell what stands in for elements that are not there.
+    fn fold_pads(&mut self, cell: usize, pads: &[T]) {
+        self.fold_run(At { cell, index: 0 }, pads);
     }
 
     /// Takes into `cell` what cell `from` of a later state holds.
@@ -155,12 +169,18 @@ pub(crate) struct Setup {
     pub ddof: u32,
     /// What is counted, for the operations that count.
     pub test: Option<Test>,
+    /// What else must hold for an element to be counted; nothing must for pads.
+    pub within: Option<Test>,
+    /// What is made of a count.
+    pub tally: Tally,
     /// Quantiles, in the order they were asked for.
     pub q: Vec<f64>,
+    /// What lies between two neighbors in order.
+    pub between: Between,
     /// The edges of a histogram.
     pub edges: Vec<f64>,
     /// What is known of the wanted keys, for the passes of a selection by rank.
-    pub digits: digits::Pass,
+    pub digits: Pass,
 }
 
 /// How many cells a reduction has, as far as its numerics care.

@@ -1,6 +1,35 @@
 //! An array result that can be read in parts: selected values, chosen and transformed.
+//!
+//! ```text
+//!   selection -> picks -> filter, transform -> array
+//!                         element by element, with statistics taken when the lens is made
+//! ```
+//!
+//! Without picks, filter and transform a lens reads what the catalog reads, in the same way.
 
-use crate::reduction::{AxisPicks, Filter};
+mod axes;
+mod blocks;
+mod gather;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tet_format::{DType, Shape};
+
+use self::axes::{LensAxis, halves};
+pub use self::blocks::Blocks;
+use crate::array::Array;
+use crate::budget::Execution;
+use crate::catalog::{Catalog, Dataset};
+use crate::decode;
+use crate::error::{Error, Result};
+use crate::fetch::Buffer;
+use crate::plan::plan;
+use crate::plan::tiling::Inside;
+use crate::reduction::{AxisPicks, Filter, Number};
+use crate::selection::Hyperslab;
+use crate::transform::{Formula, Map, Statistics, Transform};
 
 /// Which of the selected elements an array result shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,4 +38,290 @@ pub struct Choice {
     pub filter: Option<Filter>,
     /// Positions that are shown, axis by axis.
     pub picks: Vec<AxisPicks>,
+}
+
+/// An array result that can be read in parts.
+///
+/// Any part has the same bits, whatever the other parts, the threads, the budget and the source.
+#[derive(Debug)]
+pub struct Lens<'a> {
+    catalog: &'a Catalog,
+    dataset: &'a Dataset,
+    slab: Hyperslab,
+    choice: Choice,
+    transform: Option<Transform>,
+    /// The kept axes.
+    axes: Vec<LensAxis>,
+    shape: Shape,
+    dtype: DType,
+    /// Whether picked chunks are decoded whole.
+    inside: Inside,
+    map: Option<Map>,
+    zero_denominators: AtomicU64,
+}
+
+impl<'a> Lens<'a> {
+    /// The selected values as they are.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the dataset cannot be read or the selection is not of its shape.
+    pub fn values(catalog: &'a Catalog, dataset: &'a Dataset, slab: &Hyperslab) -> Result<Self> {
+        if let Some(cause) = &dataset.fault {
+            return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
+        }
+        let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+        if Hyperslab::new(slab.axes().to_vec(), dataset.shape()).is_none() {
+            return Err(Error::misfit(dataset));
+        }
+        let axes: Vec<LensAxis> = LensAxis::kept(dataset, slab);
+        Ok(Lens {
+            catalog,
+            dataset,
+            slab: slab.clone(),
+            choice: Choice::default(),
+            transform: None,
+            shape: axes.iter().map(LensAxis::count).collect(),
+            axes,
+            dtype,
+            inside: Inside::Cut,
+            map: None,
+            zero_denominators: AtomicU64::new(0),
+        })
+    }
+
+    /// The selected values, chosen and transformed; reads what the statistics need.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::reduce`], and when the transform is not defined for the dtype, or elements
+    /// that fail the filter have nothing to become.
+    pub fn new(
+        catalog: &'a Catalog,
+        dataset: &'a Dataset,
+        slab: &Hyperslab,
+        choice: Choice,
+        transform: Option<Transform>,
+        how: &Execution,
+    ) -> Result<Self> {
+        let mut lens = Lens::values(catalog, dataset, slab)?;
+        if !choice.picks.is_empty() {
+            lens.pick(&choice.picks)?;
+            lens.inside = plan(dataset, slab, how.coalesce)?.inside;
+        }
+        lens.choice = choice;
+        let filter = lens.choice.filter.clone();
+        lens.map = match (&transform, filter) {
+            (None, None) => None,
+            (None, Some(filter)) => Some(lens.replacing(filter)?),
+            (Some(transform), filter) => {
+                let undefined =
+                    || Error::Undefined { op: transform.method.name(), dtype: lens.dtype };
+                if !Map::is_number(lens.dtype) {
+                    return Err(undefined());
+                }
+                let statistics = Statistics::measure(&lens, transform, how)?;
+                let formula = Formula::of(transform.method);
+                Some(Map::computing(filter, formula, statistics, lens.dtype))
+            }
+        };
+        if let Some(map) = &lens.map {
+            lens.dtype = map.to();
+        }
+        lens.transform = transform;
+        Ok(lens)
+    }
+
+    /// The dataset whose values are shown.
+    #[must_use]
+    pub const fn dataset(&self) -> &'a Dataset {
+        self.dataset
+    }
+
+    /// The catalog it is read from.
+    #[must_use]
+    pub const fn catalog(&self) -> &'a Catalog {
+        self.catalog
+    }
+
+    /// What is selected of the dataset, before picks.
+    #[must_use]
+    pub const fn slab(&self) -> &Hyperslab {
+        &self.slab
+    }
+
+    /// Which of the selected elements are shown.
+    #[must_use]
+    pub const fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// What is made of them.
+    #[must_use]
+    pub const fn transform(&self) -> Option<&Transform> {
+        self.transform.as_ref()
+    }
+
+    /// The type of the elements that are read.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The extents: one for each kept axis, picks applied.
+    #[must_use]
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Which axes of the dataset the axes of the shape are.
+    #[must_use]
+    pub fn axes(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.axis).collect()
+    }
+
+    /// The position along the dataset's axis of a position along an axis of the shape; `None` past
+    /// the end of either.
+    #[must_use]
+    pub fn position(&self, axis: usize, at: u64) -> Option<u64> {
+        self.axes.get(axis).filter(|axis| at < axis.count()).map(|axis| axis.position(at))
+    }
+
+    /// Positions along each axis that one chunk of the dataset holds, about: a hint for cutting.
+    #[must_use]
+    pub fn chunk_shape(&self) -> Shape {
+        self.axes.iter().map(LensAxis::chunk_count).collect()
+    }
+
+    /// How many elements were read that are NaN because they would be divided by zero.
+    ///
+    /// Elements that are read twice are counted twice.
+    #[must_use]
+    pub fn zero_denominators(&self) -> u64 {
+        self.zero_denominators.load(Ordering::Relaxed)
+    }
+
+    /// Reads a part, which is a selection of [`Lens::shape`], into a new array.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::read`].
+    pub fn read(&self, part: &Hyperslab, how: &Execution) -> Result<Array> {
+        if self.map.is_none() && !self.is_picked() {
+            return self.catalog.read(self.dataset, &self.composed(part)?, how);
+        }
+        how.check_result(part.element_count().and_then(|count| count.checked_mul(self.size())))?;
+        let mut array = Array::zeroed(self.dtype, part.kept_shape())?;
+        self.read_into(part, how, array.bytes_mut())?;
+        Ok(array)
+    }
+
+    /// Reads a part into `out`, which has exactly its bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::read_into`]; what `out` holds after an error means nothing.
+    pub fn read_into(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
+        self.check(part)?;
+        let count = part.element_count().ok_or_else(|| Error::misfit(self.dataset))?;
+        let wanted = count.saturating_mul(self.size());
+        if wanted != out.len() as u64 {
+            return Err(Error::Buffer { found: out.len() as u64, wanted });
+        }
+        let Some(map) = &self.map else { return self.gather(part, how, out) };
+        let align = decode::len(self.size())?;
+        if out.as_ptr().addr().is_multiple_of(align) {
+            return self.read_mapped(map, part, how, out);
+        }
+        let mut array = Array::zeroed(self.dtype, part.kept_shape())?;
+        self.read_mapped(map, part, how, array.bytes_mut())?;
+        out.copy_from_slice(array.bytes());
+        Ok(())
+    }
+
+    /// Reads a part and maps it, in place where elements keep their size.
+    fn read_mapped(
+        &self,
+        map: &Map,
+        part: &Hyperslab,
+        how: &Execution,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let from_size = self.dataset_size();
+        if from_size == self.size() {
+            self.gather(part, how, out)?;
+            return self.count(map.run(part, None, out, how)?);
+        }
+        let room_len = out.len() as u64 / self.size() * from_size;
+        if how.memory_budget / 4 < room_len
+            && let Some(halves) = halves(part)
+        {
+            let (first, second) = out.split_at_mut(self.len(&halves[0])?);
+            self.read_mapped(map, &halves[0], how, first)?;
+            return self.read_mapped(map, &halves[1], how, second);
+        }
+        let mut room = Buffer::default();
+        let room = room.room(decode::len(room_len)?)?;
+        self.gather(part, how, room)?;
+        self.count(map.run(part, Some(room), out, how)?)
+    }
+
+    /// Counts elements that would be divided by zero.
+    fn count(&self, zero_denominators: u64) -> Result<()> {
+        self.zero_denominators.fetch_add(zero_denominators, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The same elements through another map.
+    pub(crate) fn mapped(&self, map: Map) -> Lens<'a> {
+        Lens {
+            catalog: self.catalog,
+            dataset: self.dataset,
+            slab: self.slab.clone(),
+            choice: self.choice.clone(),
+            transform: None,
+            axes: self.axes.clone(),
+            shape: self.shape.clone(),
+            dtype: map.to(),
+            inside: self.inside,
+            map: Some(map),
+            zero_denominators: AtomicU64::new(0),
+        }
+    }
+
+    /// A map that replaces what fails a filter.
+    fn replacing(&self, filter: Filter) -> Result<Map> {
+        let dtype = self.dtype;
+        if !Map::is_number(dtype) {
+            return Err(Error::Undefined { op: "filter", dtype });
+        }
+        let nothing = if dtype.is_float() { Some(Number::Float(f64::NAN)) } else { filter.fill };
+        let nothing = nothing.filter(|&number| Map::holds(dtype, number));
+        let no_fill = || Error::NoFill { dataset: self.dataset.name.clone(), dtype };
+        Ok(Map::replacing(filter, nothing.ok_or_else(no_fill)?, dtype))
+    }
+
+    /// Whether a part is a selection of the shape.
+    fn check(&self, part: &Hyperslab) -> Result<()> {
+        if Hyperslab::new(part.axes().to_vec(), &self.shape).is_none() {
+            let (dataset, shape) = (self.dataset.name.clone(), self.shape.clone());
+            return Err(Error::Misfit { dataset, shape });
+        }
+        Ok(())
+    }
+
+    /// Bytes of a part.
+    fn len(&self, part: &Hyperslab) -> Result<usize> {
+        decode::len(part.element_count().unwrap_or(u64::MAX).saturating_mul(self.size()))
+    }
+
+    /// Bytes of an element that is read.
+    fn size(&self) -> u64 {
+        self.dtype.size().unwrap_or(1)
+    }
+
+    /// Bytes of an element of the dataset.
+    fn dataset_size(&self) -> u64 {
+        self.dataset.dtype.and_then(DType::size).unwrap_or(1)
+    }
 }

@@ -45,6 +45,12 @@ mod value;
 
 mod kernel;
 
+mod quantile;
+
+mod histogram;
+
+mod covariance;
+
 mod reduce;
 
 mod transform;
@@ -72,7 +78,7 @@ pub use element::Element;
 pub use error::{Error, Result};
 pub use fill::fill_of;
 pub use labels::*;
-pub use lens::Choice;
+pub use lens::{Blocks, Choice, Lens};
 pub use op::{NanPolicy, Op};
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
 pub use reduction::{

@@ -10,7 +10,7 @@ pub enum Axes {
     /// All of them: the result is one cell.
     #[default]
     All,
-    /// These axes of the dataset, in any order; none means all.
+    /// These axes of the dataset, in any order.
     Some(Vec<usize>),
 }
 

@@ -1,5 +1,12 @@
 //! Transforms: every element by itself, with statistics of the axis it lies on.
 
+mod compute;
+mod map;
+mod statistics;
+
+pub(crate) use self::map::{Formula, Map};
+pub(crate) use self::statistics::Statistics;
+
 use crate::op::NanPolicy;
 use crate::reduction::Axes;
 

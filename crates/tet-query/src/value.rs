@@ -99,6 +99,13 @@ pub enum Cells {
     Element(Array),
 }
 
+impl Default for Values {
+    /// No values.
+    fn default() -> Self {
+        Values::new(Cells::Count(Vec::new()))
+    }
+}
+
 impl Values {
     /// Cells of which none is null.
     #[must_use]

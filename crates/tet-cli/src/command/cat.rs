@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tet_convert::export::{self, Encoding, ExportOptions};
 use tet_io::{Publish, Publisher};
-use tet_query::{Catalog, Execution};
+use tet_query::{Catalog, Execution, Lens};
 
 use crate::args::{CatArgs, CatFormat};
 use crate::context::Context;
@@ -81,9 +81,9 @@ fn save(
             ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
         let progress = Progress::new(context, "writing", stored_len(target));
         let mut tell = |done, _| progress.set(done);
-        let (dataset, slab) = (target.dataset, &target.slab);
-        let written =
-            export::write_dataset_file(catalog, dataset, slab, encoding, &at, &options, &mut tell);
+        let written = Lens::values(catalog, target.dataset, &target.slab)
+            .map_err(tet_convert::Error::from)
+            .and_then(|lens| export::write_lens_file(&lens, encoding, &at, &options, &mut tell));
         progress.finish();
         for note in written? {
             context.warn(note);
@@ -123,8 +123,10 @@ fn emit(
     }
     let progress = Progress::new(context, "reading", stored_len(target));
     let mut tell = |done, _| progress.set(done);
-    let (dataset, slab, out) = (target.dataset, &target.slab, context.streams.out.as_mut());
-    let notes = export::write_dataset(catalog, dataset, slab, encoding, how, out, &mut tell);
+    let out = context.streams.out.as_mut();
+    let notes = Lens::values(catalog, target.dataset, &target.slab)
+        .map_err(tet_convert::Error::from)
+        .and_then(|lens| export::write_lens(&lens, encoding, how, out, &mut tell));
     progress.finish();
     for note in notes? {
         context.warn(note);

@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_io::vfs::VfsFile;
-use tet_query::{Catalog, Dataset, Hyperslab};
+use tet_query::{Catalog, Dataset, Hyperslab, Lens};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::{Compression, Encoding, ExportOptions, readable_dtype, shape_of};
+use super::{Compression, Encoding, ExportOptions, stream};
 use crate::{Error, Note, Result};
 
 /// Members from this length on are written with 64-bit sizes.
@@ -23,69 +23,54 @@ const LARGE_LEN: u64 = u32::MAX as u64 / 2;
 ///
 /// # Errors
 /// A dataset cannot be read, two would become one member, or the file cannot be published.
-pub fn write_npz_file(
-    catalog: &Catalog,
-    datasets: &[&Dataset],
+pub fn write_npz_file<'a>(
+    catalog: &'a Catalog,
+    datasets: &[&'a Dataset],
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
     let mut notes = Vec::new();
     let members = members(datasets, &mut notes)?;
-    let mut total = 0_u64;
-    for dataset in datasets {
-        total = total.saturating_add(elements_len(dataset)?);
-    }
+    let whole = |dataset: &&'a Dataset| {
+        Ok(Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?)
+    };
+    let lenses = datasets.iter().map(whole).collect::<Result<Vec<_>>>()?;
     super::publish(catalog, path, options, |out| {
-        write(catalog, datasets, &members, out, options, (total, progress), &mut notes)
+        write(&lenses, &members, out, options, progress, &mut notes)
     })?;
     Ok(notes)
 }
 
 fn write(
-    catalog: &Catalog,
-    datasets: &[&Dataset],
+    lenses: &[Lens<'_>],
     members: &[String],
     out: &mut dyn VfsFile,
     options: &ExportOptions,
-    (total, progress): (u64, &mut dyn FnMut(u64, u64)),
+    progress: &mut dyn FnMut(u64, u64),
     notes: &mut Vec<Note>,
 ) -> Result<()> {
+    let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut zip = ZipWriter::new(BufWriter::new(out));
     let method = match options.compression {
         Compression::Stored => CompressionMethod::Stored,
         Compression::Deflated => CompressionMethod::Deflated,
     };
     let mut before = 0;
-    for (dataset, member) in datasets.iter().zip(members) {
-        let len = elements_len(dataset)?;
+    for (lens, member) in lenses.iter().zip(members) {
+        let len = stream::len_of(lens);
         let how = SimpleFileOptions::default()
             .compression_method(method)
             .last_modified_time(DateTime::default())
             .unix_permissions(0o644)
             .large_file(len >= LARGE_LEN);
         zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
-        let slab = Hyperslab::whole(dataset.shape());
-        let written = super::write_dataset(
-            catalog,
-            dataset,
-            &slab,
-            Encoding::Npy,
-            &options.execution,
-            &mut zip,
-            &mut |done, _| progress(before + done, total),
-        )?;
+        let tell = &mut |done, _| progress(before + done, total);
+        let written = super::write_lens(lens, Encoding::Npy, &options.execution, &mut zip, tell)?;
         notes.extend(written);
         before += len;
     }
     zip.finish().map_err(of_zip)?.flush().map_err(Error::Write)
-}
-
-/// Bytes of a dataset's elements.
-fn elements_len(dataset: &Dataset) -> Result<u64> {
-    let size = readable_dtype(dataset)?.size().unwrap_or(0);
-    let shape = shape_of(dataset, &Hyperslab::whole(dataset.shape()));
-    Ok(shape.element_count().unwrap_or(u64::MAX).saturating_mul(size))
 }
 
 /// One safe and different name per dataset, without its `.npy`.

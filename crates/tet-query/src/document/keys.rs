@@ -136,12 +136,8 @@ const MEANT: &[(&str, &str)] = &[
     ("left", "start"),
     ("right", "end"),
     ("min_periods", "min_count"),
-    ("min", "start"),
-    ("max", "stop"),
-    ("value", "eq"),
     ("file", "path"),
     ("memory", "ram"),
-    ("normal", "zscore"),
 ];
 
 /// Keys that belong into a reduction.

@@ -157,14 +157,15 @@ impl Placing<'_> {
         if matches!(asked.op, Op::Covariance | Op::Correlation) {
             self.check_matrix(asked)?;
         }
-        let cells = self.cells()?;
+        let picks = self.picks()?;
+        let cells = self.cells(&picks)?;
         Ok(Reduction {
             op: asked.op,
             axes: self.folded(asked, &cells)?,
             nan: self.query.nan.unwrap_or_default(),
             params: self.params(asked)?,
             filter: self.filter(),
-            picks: self.picks(&cells)?,
+            picks,
             groups: cells.groups,
             window: cells.window,
         })
@@ -176,8 +177,7 @@ impl Placing<'_> {
     }
 
     fn choice(&self) -> Result<Choice> {
-        let picks = self.picks(&cells::Cells::default())?;
-        Ok(Choice { filter: self.filter(), picks })
+        Ok(Choice { filter: self.filter(), picks: self.picks()? })
     }
 
     /// The filter with the fill value, by which it tells what is null.

@@ -1,1 +1,186 @@
-//! TODO collect
+//! Order statistics of many cells: all elements are kept, then put in order cell by cell.
+
+use std::cell::OnceCell;
+
+use super::extrema::count_nan;
+use super::state::Numeric;
+use super::{At, Kernel, Lanes, Setup, floats_or_null};
+use crate::error::Result;
+use crate::op::NanPolicy;
+use crate::quantile::{Between, places, select};
+use crate::value::Values;
+
+/// Lanes whose elements are brought together at once.
+const SPAN: usize = 64;
+
+/// The quantiles [`Setup::q`] of every cell; null where there is no element.
+#[derive(Debug)]
+pub(crate) struct Collect<T> {
+    cell_count: usize,
+    q: Vec<f64>,
+    between: Between,
+    nan: NanPolicy,
+    elements: Vec<T>,
+    /// What the elements are, in order.
+    parts: Vec<Part>,
+    nan_count: u64,
+    /// The elements cell by cell, from when they are asked for to the next fold.
+    arranged: OnceCell<Arranged<T>>,
+}
+
+/// Rows of neighboring cells.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    cell: usize,
+    lanes: usize,
+    rows: usize,
+}
+
+/// Elements cell by cell.
+#[derive(Debug)]
+struct Arranged<T> {
+    /// Where each cell starts, and where the last one ends.
+    starts: Vec<usize>,
+    elements: Vec<T>,
+}
+
+impl<T: Numeric> Collect<T> {
+    /// Keeps a run of one cell.
+    fn keep(&mut self, cell: usize, run: &[T]) {
+        self.arranged.take();
+        self.elements.extend_from_slice(run);
+        match self.parts.last_mut() {
+            Some(part) if part.cell == cell && part.lanes == 1 => part.rows += run.len(),
+            _ => self.parts.push(Part { cell, lanes: 1, rows: run.len() }),
+        }
+    }
+
+    fn count_nan(&mut self, elements: &[T]) {
+        if T::DTYPE.is_float() {
+            self.nan_count += count_nan(elements);
+        }
+    }
+
+    fn arranged(&self) -> &Arranged<T> {
+        self.arranged.get_or_init(|| arrange(self.cell_count, &self.elements, &self.parts))
+    }
+
+    /// Writes the quantiles of a cell; `keys` is room.
+    fn finish_cell(&self, cell: &[T], keys: &mut Vec<T::Key>, values: &mut Vec<Option<f64>>) {
+        keys.clear();
+        let numbers = cell.iter().filter(|element| element.nan_mask() == T::ZERO);
+        keys.extend(numbers.map(|element| element.key()));
+        let spoiled = self.nan == NanPolicy::Propagate && keys.len() < cell.len();
+        if spoiled || keys.is_empty() {
+            let value = spoiled.then_some(f64::NAN);
+            return values.extend(self.q.iter().map(|_| value));
+        }
+        let places = places(keys.len() as u64, &self.q, self.between);
+        let wanted = places.iter().flat_map(|place| [place.low as usize, place.high as usize]);
+        let mut wanted: Vec<usize> = wanted.collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        select(keys, &wanted);
+        let value = |at: u64| T::from_key(keys[at as usize]).wide();
+        values.extend(places.iter().map(|place| Some(place.value(value))));
+    }
+}
+
+/// Puts elements together cell by cell, those of a cell in the order they came in.
+fn arrange<T: Numeric>(cell_count: usize, elements: &[T], parts: &[Part]) -> Arranged<T> {
+    let mut starts = vec![0; cell_count + 1];
+    for part in parts {
+        let counts = &mut starts[part.cell + 1..][..part.lanes];
+        counts.iter_mut().for_each(|count| *count += part.rows);
+    }
+    let mut start = 0;
+    for count in &mut starts {
+        start += *count;
+        *count = start;
+    }
+    let mut next = starts[..cell_count].to_vec();
+    let mut arranged = vec![T::zeroed(); elements.len()];
+    let mut rest = elements;
+    for &Part { cell, lanes, rows } in parts {
+        let (here, after) = rest.split_at(lanes * rows);
+        rest = after;
+        if lanes == 1 {
+            arranged[next[cell]..][..rows].copy_from_slice(here);
+            next[cell] += rows;
+            continue;
+        }
+        for first in (0..lanes).step_by(SPAN) {
+            let span = first..lanes.min(first + SPAN);
+            for row in here.chunks_exact(lanes) {
+                for (lane, &element) in span.clone().zip(&row[span.clone()]) {
+                    arranged[next[cell + lane]] = element;
+                    next[cell + lane] += 1;
+                }
+            }
+        }
+    }
+    Arranged { starts, elements: arranged }
+}
+
+impl<T: Numeric> Kernel<T> for Collect<T> {
+    const KEEPS: bool = true;
+
+    fn width(setup: &Setup) -> usize {
+        setup.q.len()
+    }
+
+    fn new(cell_count: usize, setup: &Setup) -> Self {
+        Self {
+            cell_count,
+            q: setup.q.clone(),
+            between: setup.between,
+            nan: setup.nan,
+            elements: Vec::new(),
+            parts: Vec::new(),
+            nan_count: 0,
+            arranged: OnceCell::new(),
+        }
+    }
+
+    fn fold_run(&mut self, at: At, elements: &[T]) {
+        self.count_nan(elements);
+        self.keep(at.cell, elements);
+    }
+
+    fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
+        self.arranged.take();
+        for row in lanes.rows(elements) {
+            self.count_nan(row);
+            self.elements.extend_from_slice(row);
+        }
+        self.parts.push(Part { cell: at.cell, lanes: lanes.count, rows: lanes.rows });
+    }
+
+    fn take(&mut self, cell: usize, later: &Self, from: usize) {
+        let Arranged { starts, elements } = later.arranged();
+        let run = &elements[starts[from]..starts[from + 1]];
+        self.count_nan(run);
+        self.keep(cell, run);
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.arranged.take();
+        self.elements.extend(later.elements);
+        self.parts.extend(later.parts);
+        self.nan_count += later.nan_count;
+    }
+
+    fn nan_count(&self) -> Option<u64> {
+        T::DTYPE.is_float().then_some(self.nan_count)
+    }
+
+    fn finish(self) -> Result<Values> {
+        let Arranged { starts, elements } = self.arranged();
+        let mut values = Vec::with_capacity(self.cell_count * self.q.len());
+        let mut keys = Vec::new();
+        for cell in starts.windows(2) {
+            self.finish_cell(&elements[cell[0]..cell[1]], &mut keys, &mut values);
+        }
+        Ok(floats_or_null(values))
+    }
+}

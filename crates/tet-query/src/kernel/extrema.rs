@@ -327,7 +327,7 @@ fn best_of_lanes<T: Ordered, E: End, const N: usize>(block: &[T]) -> Option<T::K
 
 /// The best key of a block without its NaN, and how many those are.
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn best_skipping<T: Ordered, E: End>(block: &[T]) -> (T::Key, u64) {
+pub(super) fn best_skipping<T: Ordered, E: End>(block: &[T]) -> (T::Key, u64) {
     const N: usize = 16;
     let mut keys = [E::worst::<T>(); N];
     let mut nan_counts = [0_u32; N];
@@ -359,7 +359,7 @@ pub(super) fn count_nan<T: Ordered>(elements: &[T]) -> u64 {
 
 /// Picks from a strip, or changes nothing when there is a NaN.
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn fold_strip<T: Ordered, E: End>(strip: Strip<'_, T>, keys: &mut [T::Key]) -> bool {
+pub(super) fn fold_strip<T: Ordered, E: End>(strip: Strip<'_, T>, keys: &mut [T::Key]) -> bool {
     const N: usize = 16;
     let mut next = [[E::worst::<T>(); N]; SPAN / N];
     let mut nans = [T::ZERO; N];

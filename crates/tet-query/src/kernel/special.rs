@@ -58,6 +58,12 @@ impl Sieve for Open {
 }
 
 impl Found {
+    /// Adds what was seen in more elements.
+    pub(super) fn add(&mut self, nan_count: u64, infinite: u32) {
+        self.nan_count += nan_count;
+        self.infinite |= infinite;
+    }
+
     /// The elements with zeros for what is not finite, which is noted; there is `room` for them.
     pub(super) fn sift<'a, F: Float>(&mut self, elements: &[F], room: &'a mut [F]) -> &'a [F] {
         sift(self, elements, &mut room[..elements.len()]);
@@ -173,6 +179,16 @@ impl Specials {
     /// The NaN of one cell.
     pub(super) fn nan_count_of(&self, cell: usize) -> u64 {
         self.nan_counts.get(cell).copied().unwrap_or(0)
+    }
+
+    /// Whether a NaN decides about a cell.
+    pub(super) fn spoils(&self, cell: usize) -> bool {
+        self.nan == NanPolicy::Propagate && self.nan_count_of(cell) > 0
+    }
+
+    /// Whether a cell met an infinity.
+    pub(super) fn has_infinity(&self, cell: usize) -> bool {
+        self.infinite.get(cell).is_some_and(|&infinite| infinite != 0)
     }
 
     /// The sum of a cell, from the sum of its finite elements.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 
 use super::extrema::Ordered;
+use super::rank::{Ranked, odd};
 use super::test::Tester;
 use super::{At, Kernel, Lanes, Runs, Setup};
 use crate::error::Result;
@@ -28,8 +29,8 @@ pub(crate) trait State: Send {
     fn fold_lanes(&mut self, at: At, lanes: Lanes, bytes: &[u8]);
     /// Folds as many copies of a number into one cell, whatever the filter says.
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
-    /// As [`Kernel::take`]; `later` comes from the same maker.
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize);
+    /// As [`Kernel::take`] for `count` neighbors; `later` comes from the same maker.
+    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
     fn merge(&mut self, later: Box<dyn State>);
     /// As [`Kernel::nan_count`].
@@ -50,6 +51,8 @@ pub(crate) struct Maker {
     filter: Option<Arc<super::Test>>,
     /// Whether positions along the folded axes matter.
     pub(crate) indexed: bool,
+    /// Whether a state holds on to all elements.
+    pub(crate) keeps: bool,
     /// Values to a cell.
     pub(crate) width: usize,
     /// Bytes of the state of one cell, about.
@@ -75,6 +78,7 @@ impl Maker {
                 Box::new(Of::<T, K> { kernel, filter, elements: PhantomData })
             },
             indexed: K::INDEXED,
+            keeps: K::KEEPS,
             width: K::width(&setup),
             cell_len: K::cell_len(&setup),
             setup: Arc::new(setup),
@@ -89,7 +93,7 @@ impl Maker {
 }
 
 /// Elements that are numbers of documents too.
-pub(crate) trait Numeric: Ordered {
+pub(crate) trait Numeric: Ranked {
     /// The element as a number, exactly.
     fn to_number(self) -> Number;
     /// The nearest element to a number.
@@ -130,15 +134,15 @@ macro_rules! numeric {
 }
 
 numeric! {
-    f16 => |number| f16::from_f64(number.to_f64());
-    bf16 => |number| bf16::from_f64(number.to_f64());
+    f16 => |number| f16::from_f32(odd(number.to_f64()));
+    bf16 => |number| bf16::from_f32(odd(number.to_f64()));
     f32 => |number| number.to_f64() as f32;
     f64 => Number::to_f64;
 }
 numeric!(integers i8, i16, i32, i64, u8, u16, u32, u64);
 
 /// A kernel and the filter before it.
-struct Of<T, K> {
+struct Of<T: Ranked, K> {
     kernel: K,
     filter: Option<Sifter<T>>,
     elements: PhantomData<fn(T)>,
@@ -166,14 +170,16 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
         let mut left = count;
         while left > 0 {
             let some = usize::try_from(left).unwrap_or(COLUMN).min(COLUMN);
-            self.kernel.fold_run(At { cell, index: 0 }, &copies[..some]);
+            self.kernel.fold_pads(cell, &copies[..some]);
             left -= some as u64;
         }
     }
 
-    fn take(&mut self, cell: usize, later: &dyn State, from: usize) {
+    fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize) {
         let later = later.as_any().downcast_ref::<Self>().expect("one maker made both");
-        self.kernel.take(cell, &later.kernel, from);
+        for nth in 0..count {
+            self.kernel.take(cell + nth, &later.kernel, from + nth);
+        }
     }
 
     fn merge(&mut self, later: Box<dyn State>) {
@@ -203,7 +209,7 @@ fn elements<T: Ordered>(bytes: &[u8]) -> &[T] {
 }
 
 /// Lets the elements through that pass a test.
-struct Sifter<T> {
+struct Sifter<T: Ranked> {
     tester: Tester<T>,
     room: Vec<T>,
 }

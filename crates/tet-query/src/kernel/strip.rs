@@ -14,6 +14,8 @@ pub(super) struct Strip<'a, T> {
     elements: &'a [T],
     /// Where the strip's first lane is among those asked for.
     pub(super) first_lane: usize,
+    /// Where its first row is.
+    pub(super) first_row: usize,
     pub(super) lanes: usize,
     pub(super) rows: usize,
     row_stride: usize,
@@ -26,6 +28,7 @@ impl<'a, T: Copy> Strip<'a, T> {
             (0..lanes.count).step_by(SPAN).map(move |first_lane| Strip {
                 elements: &elements[row * lanes.distance + first_lane..],
                 first_lane,
+                first_row: row,
                 lanes: SPAN.min(lanes.count - first_lane),
                 rows: ROWS.min(lanes.rows - row),
                 row_stride: lanes.distance,

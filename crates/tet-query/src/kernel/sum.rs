@@ -7,9 +7,11 @@ mod lanes;
 mod pair;
 mod whole;
 
-pub(super) use integer::IntegerSum;
+pub(super) use exact::add_lanes;
+pub(super) use fixed::power_of_two;
+pub(super) use integer::{Integer, IntegerSum};
 pub(super) use lanes::LaneSum;
-pub(super) use pair::PairSum;
+pub(super) use pair::{PairSum, two_sum};
 pub(super) use whole::ExactSum;
 
 use super::Kernel;

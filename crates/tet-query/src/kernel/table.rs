@@ -3,12 +3,21 @@
 use half::{bf16, f16};
 use tet_format::DType;
 
+use super::arg::Arg;
+use super::collect::Collect;
 use super::count::Count;
-use super::extrema::{Max, Min};
+use super::count_where::{CountWhere, Tally};
+use super::digits::{Candidates, Digits};
+use super::extrema::{Greatest, Least, Max, Min};
+use super::histogram::Histogram;
 use super::mean::Mean;
+use super::moments::{Deviation, Spread, Variance};
+use super::norm::{Magnitude, MagnitudeSum, Normed};
+use super::product::Multiplied;
 use super::{CellCount, Maker, Setup, Test, sum};
 use crate::element::{Element, dispatch};
-use crate::op::Op;
+use crate::op::{NanPolicy, Op};
+use crate::quantile::Between;
 
 /// Picks the kernel of an operation; `None` for an operation that is not made of one, and for a
 /// dtype whose elements are not numbers here.
@@ -19,6 +28,9 @@ pub(crate) fn maker(
     setup: Setup,
     filter: Option<Test>,
 ) -> Option<Maker> {
+    if let Some(setup) = counting(op, &setup, filter.as_ref()) {
+        return dispatch!(dtype, T => Maker::of::<T, CountWhere<T>>(setup, None));
+    }
     dispatch!(dtype, T => Some(match (op.plain(), cells) {
         (Op::Count, _) => Maker::of::<T, Count>(setup, filter),
         (Op::Min, _) => Maker::of::<T, Min<T>>(setup, filter),
@@ -27,8 +39,64 @@ pub(crate) fn maker(
         (Op::Sum, CellCount::Many) => Maker::of::<T, <T as Summed>::Kept>(setup, filter),
         (Op::Mean, CellCount::One) => Maker::of::<T, Mean<<T as Summed>::Whole>>(setup, filter),
         (Op::Mean, CellCount::Many) => Maker::of::<T, Mean<<T as Summed>::Kept>>(setup, filter),
+        (Op::Product, _) => Maker::of::<T, <T as Multiplied>::Product>(setup, filter),
+        (Op::ArgMin, _) => Maker::of::<T, Arg<T, Least>>(setup, filter),
+        (Op::ArgMax, _) => Maker::of::<T, Arg<T, Greatest>>(setup, filter),
+        (Op::Var, _) => Maker::of::<T, <T as Spread>::Spread<Variance>>(setup, filter),
+        (Op::Std, _) => Maker::of::<T, <T as Spread>::Spread<Deviation>>(setup, filter),
+        (Op::NormL1, CellCount::One) => Maker::of::<T, WholeNorm<T>>(setup, filter),
+        (Op::NormL1, CellCount::Many) => Maker::of::<T, KeptNorm<T>>(setup, filter),
+        (Op::NormL2, _) => Maker::of::<T, <T as Normed>::Norm>(setup, filter),
+        (Op::Median, _) => {
+            let setup = Setup { q: vec![0.5], between: Between::Middle, ..setup };
+            Maker::of::<T, Collect<T>>(setup, filter)
+        }
+        (Op::Quantile, _) => Maker::of::<T, Collect<T>>(setup, filter),
+        (Op::Histogram, _) => Maker::of::<T, Histogram>(setup, filter),
         _ => return None,
     }))?
+}
+
+/// The sum of magnitudes of a whole selection.
+type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Whole>;
+/// The sums of magnitudes along some axes.
+type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Kept>;
+
+/// What to count for an operation that counts what passes a test; a filter is one more test.
+fn counting(op: Op, setup: &Setup, filter: Option<&Test>) -> Option<Setup> {
+    let (test, tally) = match op {
+        Op::Count if setup.nan == NanPolicy::Propagate && filter.is_some() => (None, Tally::Count),
+        Op::NanCount => (Some(Test::Nan), Tally::Count),
+        Op::InfCount => (Some(Test::Infinite), Tally::Count),
+        Op::NullCount => (Some(setup.test.clone()?), Tally::Count),
+        Op::AnyNan => (Some(Test::Nan), Tally::Any),
+        Op::AnyInf => (Some(Test::Infinite), Tally::Any),
+        Op::AllFinite => (Some(Test::NotFinite), Tally::None),
+        _ => return None,
+    };
+    Some(Setup { test, tally, within: filter.cloned(), ..setup.clone() })
+}
+
+/// A step of a selection by rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Counts digits.
+    Digits,
+    /// Keeps the ranks that are left.
+    Candidates,
+}
+
+/// Picks the kernel of a step; [`Setup::digits`] says of which pass. `None` as in [`maker`].
+pub(crate) fn rank_maker(
+    dtype: DType,
+    step: Step,
+    setup: Setup,
+    filter: Option<Test>,
+) -> Option<Maker> {
+    dispatch!(dtype, T => match step {
+        Step::Digits => Maker::of::<T, Digits<T>>(setup, filter),
+        Step::Candidates => Maker::of::<T, Candidates<T>>(setup, filter),
+    })
 }
 
 /// The sums of an element type.

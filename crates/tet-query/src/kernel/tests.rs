@@ -1,6 +1,8 @@
 //! Every kernel against arithmetic that is exact in its own words: i128, and partials that never
 //! round (Shewchuk), over every exponent, with NaN, infinities and both zeros.
 
+pub(super) mod ways;
+
 use std::fmt::Debug;
 
 use half::{bf16, f16};
@@ -17,10 +19,10 @@ use crate::op::NanPolicy;
 use crate::op::NanPolicy::{Propagate, Skip};
 use crate::value::Scalar;
 
-const POLICIES: [NanPolicy; 2] = [Propagate, Skip];
+pub(super) const POLICIES: [NanPolicy; 2] = [Propagate, Skip];
 
 /// The correctly rounded sum of finite values whose partial sums stay in range.
-fn fsum(values: &[f64]) -> f64 {
+pub(super) fn fsum(values: &[f64]) -> f64 {
     let mut partials: Vec<f64> = Vec::new();
     for &value in values {
         let mut x = value;
@@ -145,7 +147,7 @@ impl<T: Element> Folds<T> {
     }
 }
 
-fn is_nan<T: Element>(element: T) -> bool {
+pub(super) fn is_nan<T: Element>(element: T) -> bool {
     #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
     let differs = element != element;
     differs
@@ -305,7 +307,7 @@ fn is_quotient(mean: f64, sum: i128, count: i128) -> bool {
 }
 
 /// Bit patterns with every exponent, in bands from narrow to all, and now and then a special.
-fn bits(width: u32, exponent_bits: u32) -> impl Strategy<Value = Vec<u64>> {
+pub(super) fn bits(width: u32, exponent_bits: u32) -> impl Strategy<Value = Vec<u64>> {
     let exponent_max = (1_u64 << exponent_bits) - 1;
     let fraction_bits = width - 1 - exponent_bits;
     let band =
@@ -329,12 +331,12 @@ fn bits(width: u32, exponent_bits: u32) -> impl Strategy<Value = Vec<u64>> {
 }
 
 /// How many lanes, and where to cut.
-fn shape() -> impl Strategy<Value = (usize, usize)> {
+pub(super) fn shape() -> impl Strategy<Value = (usize, usize)> {
     (prop_oneof![Just(1_usize), 1..20_usize, 200..600_usize], 0_usize..3000)
 }
 
 /// Whole rows only.
-fn trim<T: Debug>(lanes: usize, mut elements: Vec<T>) -> Vec<T> {
+pub(super) fn trim<T: Debug>(lanes: usize, mut elements: Vec<T>) -> Vec<T> {
     elements.truncate(elements.len() / lanes * lanes);
     elements
 }
@@ -447,7 +449,7 @@ fn the_mean_of_integers_is_the_nearest_float() {
         let mut mean: Mean<<i64 as Summed>::Whole> = Kernel::<i64>::new(1, &Setup::default());
         mean.fold_run(At::default(), values);
         assert_eq!(
-            Kernel::<i64>::finish(mean).get(0),
+            Kernel::<i64>::finish(mean).expect("a mean fits").get(0),
             Some(Scalar::Float64(*wanted)),
             "{values:?}"
         );
@@ -469,7 +471,7 @@ fn no_spread_of_exponents_loses_a_bit() {
             let mut sum: super::sum::ExactSum = Kernel::<f32>::new(1, &Setup::default());
             sum.fold_run(At::default(), &elements);
             let wanted = fsum(&wide(&elements));
-            let sum = Kernel::<f32>::finish(sum).get(0);
+            let sum = Kernel::<f32>::finish(sum).expect("a sum fits").get(0);
             assert_eq!(sum, Some(Scalar::Float64(wanted)), "spread {spread}, middle {middle}");
         }
     }

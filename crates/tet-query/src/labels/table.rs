@@ -35,6 +35,19 @@ pub enum FloatWidth {
     Double,
 }
 
+impl FloatWidth {
+    /// The shortest text that means this value at its own precision.
+    #[allow(clippy::cast_possible_truncation, reason = "the value was one of this width")]
+    fn text(self, value: f64) -> String {
+        match self {
+            FloatWidth::Half => f16::from_f64(value).to_string(),
+            FloatWidth::Brain => bf16::from_f64(value).to_string(),
+            FloatWidth::Single => (value as f32).to_string(),
+            FloatWidth::Double => value.to_string(),
+        }
+    }
+}
+
 /// Which end of the equal labels is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -134,7 +147,9 @@ impl Labels<'_> {
         match self {
             Labels::Text(texts) => texts.get(position).cloned(),
             Labels::Integers(values) => values.get(position).map(i128::to_string),
-            Labels::Floats { values, .. } => values.get(position).map(f64::to_string),
+            Labels::Floats { values, width } => {
+                values.get(position).map(|&value| width.text(value))
+            }
         }
     }
 
@@ -289,6 +304,7 @@ mod tests {
         let halves =
             Labels::Floats { values: vec![f16::from_f32(0.1).to_f64()], width: FloatWidth::Half };
         assert_eq!(halves.first_equal("0.1"), Some(0));
+        assert_eq!(singles.text(1).as_deref(), Some("0.1"));
         let big = (1i128 << 53) + 1;
         let integers = Labels::Integers(vec![big - 1, big]);
         assert_eq!(integers.first_equal(&big.to_string()), Some(1));

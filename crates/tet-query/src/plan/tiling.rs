@@ -86,6 +86,16 @@ impl Tiling {
         self.axes.iter().map(AxisParts::count).fold(1, u64::saturating_mul)
     }
 
+    /// The most positions of one rectangle.
+    pub(crate) fn positions_max(&self) -> u64 {
+        let most = |parts: &AxisParts| {
+            let chunks = parts.touch.nominal().saturating_mul(parts.group);
+            let rows = if parts.parts_per_chunk == 1 { chunks } else { parts.rows };
+            rows.min(parts.touch.count)
+        };
+        self.axes.iter().map(most).fold(1, u64::saturating_mul)
+    }
+
     /// How many parts axis number `at` is cut into.
     pub(crate) fn part_count(&self, at: usize) -> u64 {
         self.axes[at].count()

@@ -13,41 +13,43 @@ use crate::value::{Cells, Values};
 pub(super) struct Assembly {
     shape: Vec<u64>,
     cells: usize,
+    /// Values to a cell.
+    width: usize,
     values: Option<Values>,
 }
 
 impl Assembly {
-    pub(super) fn new(shape: Vec<u64>, cells: usize) -> Self {
-        Assembly { shape, cells, values: None }
+    pub(super) fn new(shape: Vec<u64>, cells: usize, width: usize) -> Self {
+        Assembly { shape, cells, width, values: None }
     }
 
     /// Takes in the cells of one tile, which are those of `rect`.
     pub(super) fn put(&mut self, tile: Values, rect: &[Range<u64>]) -> Result<()> {
-        if tile.len() == self.cells {
+        if tile.len() == self.cells * self.width {
             self.values = Some(tile);
             return Ok(());
         }
-        let count = self.cells;
+        let count = self.cells * self.width;
         let values = match &mut self.values {
             Some(values) => values,
             empty => empty.insert(Values { cells: room(&tile.cells, count)?, nulls: None }),
         };
         let rows = Rows::new(&self.shape, rect)?;
         match (&mut values.cells, &tile.cells) {
-            (Cells::Count(to), Cells::Count(from)) => rows.copy(to, from, 1),
-            (Cells::Truth(to), Cells::Truth(from)) => rows.copy(to, from, 1),
-            (Cells::Int(to), Cells::Int(from)) => rows.copy(to, from, 1),
-            (Cells::Float(to), Cells::Float(from)) => rows.copy(to, from, 1),
+            (Cells::Count(to), Cells::Count(from)) => rows.copy(to, from, self.width),
+            (Cells::Truth(to), Cells::Truth(from)) => rows.copy(to, from, self.width),
+            (Cells::Int(to), Cells::Int(from)) => rows.copy(to, from, self.width),
+            (Cells::Float(to), Cells::Float(from)) => rows.copy(to, from, self.width),
             (Cells::Element(to), Cells::Element(from)) => {
                 let size = decode::len(from.dtype().size().unwrap_or(1))?;
-                rows.copy(to.bytes_mut(), from.bytes(), size);
+                rows.copy(to.bytes_mut(), from.bytes(), size * self.width);
             }
             // One kernel gives one kind of cells.
             _ => {}
         }
         if let Some(from) = &tile.nulls {
             let to = values.nulls.get_or_insert_with(|| vec![false; count]);
-            rows.copy(to, from, 1);
+            rows.copy(to, from, self.width);
         }
         Ok(())
     }

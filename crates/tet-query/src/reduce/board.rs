@@ -36,18 +36,13 @@ impl Board {
         Board { part_count, held: Mutex::new(held) }
     }
 
-    /// Takes in the state of one part of a tile, and the tile's cells once all parts are there.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when memory cannot hold the result.
-    pub(super) fn put(
+    /// Takes in the state of one part of a tile; gives that of the tile once all parts are there.
+    pub(super) fn merge(
         &self,
         tile: u64,
         part: u64,
         state: Option<Box<dyn State>>,
-        cells: &[Range<u64>],
-    ) -> Result<()> {
+    ) -> Option<Box<dyn State>> {
         let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
         let entry = held.tiles.entry(tile).or_insert_with(|| Tile {
             merged: 0,
@@ -64,24 +59,32 @@ impl Board {
             }
         }
         if entry.merged < self.part_count {
-            return Ok(());
+            return None;
         }
-        let Some(tile) = held.tiles.remove(&tile) else { return Ok(()) };
-        let Some(state) = tile.state else { return Ok(()) };
-        if let Some(found) = state.nan_count() {
-            held.nan_count = Some(held.nan_count.unwrap_or(0).saturating_add(found));
-        }
-        let values = state.finish()?;
-        held.assembly.put(values, cells)
+        held.tiles.remove(&tile)?.state
     }
 
-    /// The cells of all tiles, and how many NaN were met.
+    /// Takes in the cells of a tile.
     ///
     /// # Errors
     ///
     /// Returns an error when memory cannot hold the result.
-    pub(super) fn finish(self) -> Result<(Values, Option<u64>)> {
+    pub(super) fn put(
+        &self,
+        values: Values,
+        nan_count: Option<u64>,
+        cells: &[Range<u64>],
+    ) -> Result<()> {
+        let mut held = self.held.lock().unwrap_or_else(|poison| poison.into_inner());
+        if let Some(found) = nan_count {
+            held.nan_count = Some(held.nan_count.unwrap_or(0).saturating_add(found));
+        }
+        held.assembly.put(values, cells)
+    }
+
+    /// The cells of all tiles, and how many NaN were met.
+    pub(super) fn finish(self) -> (Values, Option<u64>) {
         let held = self.held.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        Ok((held.assembly.finish(), held.nan_count))
+        (held.assembly.finish(), held.nan_count)
     }
 }

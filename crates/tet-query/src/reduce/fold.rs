@@ -1,25 +1,62 @@
-//! A strip of elements into the cells of a kernel: long calls out of many axes.
+//! A strip of elements into the cells of a state: long calls out of many axes.
+//!
+//! ```text
+//!   axes --> parts with one way of finding cells --> loops, merged --> runs or lanes --> state
+//! ```
 
 use std::ops::Range;
 
+use super::layout::{AxisCells, Layout};
+use super::window::Windows;
 use crate::decode;
 use crate::error::Result;
 use crate::fetch::Block;
 use crate::kernel::{At, Lanes, Runs, State};
 use crate::plan::piece::strides;
 use crate::plan::touch::AxisBox;
+use crate::reduction::AxisGroups;
 
 /// One loop over a strip.
 #[derive(Clone, Copy, Debug)]
 struct Loop {
     count: usize,
-    /// Elements between neighbors in the block.
+    /// Elements between neighbors in the block, and in the chunk.
     distance: usize,
+    held: u64,
     /// Cells between neighbors; 0 where they fold into the same one.
+    cells: usize,
+    /// What a neighbor adds to the index.
+    index: u64,
+}
+
+/// Some neighboring positions of one axis of a strip whose cells are found in one way.
+#[derive(Clone, Debug)]
+struct Part {
+    /// The first position, counted from the strip's first.
+    first: u64,
+    /// The cell it folds to, less those of other axes.
+    cell: usize,
+    /// Loops over the positions: one, or one over windows and one inside each.
+    loops: [PartLoop; 2],
+}
+
+/// A loop over positions of one axis.
+#[derive(Clone, Copy, Debug)]
+struct PartLoop {
+    count: u64,
+    /// Positions between neighbors.
+    step: u64,
     cells: usize,
 }
 
-/// Folds a strip into its cells.
+impl Part {
+    fn plain(first: u64, count: u64, cell: usize, cells: usize) -> Part {
+        let once = PartLoop { count: 1, step: 0, cells: 0 };
+        Part { first, cell, loops: [once, PartLoop { count, step: 1, cells }] }
+    }
+}
+
+/// Folds a strip into its cells; elements have `size` bytes.
 ///
 /// How axes merge into one loop is decided by where the elements lie in the chunk, never by where
 /// the block holds them: so the same calls reach the kernel for every source.
@@ -27,88 +64,187 @@ pub(super) fn fold_strip(
     state: &mut dyn State,
     block: &Block<'_>,
     boxes: &[AxisBox],
-    cell_strides: &[usize],
-    rect: &[Range<u64>],
+    layout: &Layout,
     size: usize,
+    is_indexed: bool,
 ) -> Result<()> {
-    let mut first_cell = 0;
-    for ((part, range), stride) in boxes.iter().zip(rect).zip(cell_strides) {
-        first_cell += decode::len(part.at - range.start)? * stride;
-    }
-    let mut loops = loops_of(block, boxes, cell_strides)?;
-    let inner = loops.pop().unwrap_or(Loop { count: 1, distance: 1, cells: 0 });
-    if inner.cells == 0 {
-        walk(&loops, |element, cell| {
-            let at = At { cell: first_cell + cell, index: 0 };
-            let runs = Runs { count: 1, len: inner.count, distance: 0, cells: 0, index: 0 };
-            state.fold_runs(at, runs, &block.bytes[element * size..][..inner.count * size]);
-        });
+    let parts: Vec<Vec<Part>> = boxes
+        .iter()
+        .zip(&layout.axes)
+        .map(|(axis_box, cells)| parts_of(axis_box, cells))
+        .collect::<Result<_>>()?;
+    if parts.iter().any(Vec::is_empty) {
         return Ok(());
     }
-    // Lanes are neighbors in the result; where the tile has other cells between them, each is one.
-    let lanes = if inner.cells == 1 { inner.count } else { 1 };
-    if lanes == 1 {
+    let held = strides(boxes);
+    let mut nth = vec![0; parts.len()];
+    let mut loops = Vec::new();
+    loop {
+        let mut at = At::default();
+        let mut first = 0;
+        loops.clear();
+        for (axis, parts) in parts.iter().enumerate() {
+            let part = &parts[nth[axis]];
+            at.cell += part.cell;
+            at.index += (boxes[axis].at + part.first) * layout.index_strides[axis];
+            first += decode::len(part.first)? * block.strides[axis];
+            for over in part.loops.iter().filter(|over| over.count > 1) {
+                let this = Loop {
+                    count: decode::len(over.count)?,
+                    distance: decode::len(over.step)? * block.strides[axis],
+                    held: over.step * boxes[axis].step * held[axis],
+                    cells: over.cells,
+                    index: over.step * layout.index_strides[axis],
+                };
+                push(&mut loops, this, is_indexed);
+            }
+        }
+        fold_loops(state, &block.bytes[first * size..], &mut loops, at, size);
+        let Some(axis) = (0..nth.len()).rev().find(|&axis| nth[axis] + 1 < parts[axis].len())
+        else {
+            return Ok(());
+        };
+        nth[axis] += 1;
+        nth[axis + 1..].fill(0);
+    }
+}
+
+/// The parts of one axis of a strip.
+fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
+    let positions = axis_box.at..axis_box.at + axis_box.count;
+    match cells {
+        AxisCells::One => Ok(vec![Part::plain(0, axis_box.count, 0, 0)]),
+        AxisCells::Each { stride, first } => {
+            let cell = decode::len(positions.start - first)? * stride;
+            Ok(vec![Part::plain(0, axis_box.count, cell, *stride)])
+        }
+        AxisCells::Map { stride, cell_of } => map_parts(&positions, cell_of, *stride),
+        AxisCells::Windows { stride, windows, first } => {
+            window_parts(&positions, windows, *first, *stride)
+        }
+    }
+}
+
+/// Stretches of positions with one cell, and stretches of positions with one each.
+fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<Vec<Part>> {
+    let cells = &cell_of[decode::len(positions.start)?..decode::len(positions.end)?];
+    let mut parts = Vec::new();
+    let mut first = 0;
+    let joins = |&a: &u32, &b: &u32| a == b;
+    for stretch in cells.chunk_by(joins) {
+        let count = stretch.len() as u64;
+        if stretch[0] != AxisGroups::NONE {
+            parts.push(Part::plain(first, count, stretch[0] as usize * stride, 0));
+        }
+        first += count;
+    }
+    Ok(parts)
+}
+
+/// What is there of the first window, whole windows, what is there of the last.
+fn window_parts(
+    positions: &Range<u64>,
+    windows: &Windows,
+    first_window: u64,
+    stride: usize,
+) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut at = positions.start;
+    while at < positions.end {
+        let (window, within) = windows.window_of(at);
+        let left = positions.end - at;
+        if windows.count <= window {
+            break;
+        }
+        let cell = decode::len(window - first_window)? * stride;
+        let first = at - positions.start;
+        let whole = (left / windows.pitch()).min(windows.count - window);
+        if within == 0 && whole > 1 {
+            let over = PartLoop { count: whole, step: windows.pitch(), cells: stride };
+            let inside = PartLoop { count: windows.size, step: 1, cells: 0 };
+            parts.push(Part { first, cell, loops: [over, inside] });
+            at += whole * windows.pitch();
+            continue;
+        }
+        let count = windows.size.saturating_sub(within).min(left);
+        if count > 0 {
+            parts.push(Part::plain(first, count, cell, 0));
+        }
+        at += (windows.pitch() - within).min(left);
+    }
+    Ok(parts)
+}
+
+/// Adds a loop inside those there are, as one with the last where they lie side by side.
+fn push(loops: &mut Vec<Loop>, this: Loop, is_indexed: bool) {
+    match loops.last_mut() {
+        Some(outer)
+            if outer.held == this.count as u64 * this.held
+                && outer.cells == this.count * this.cells
+                && (outer.cells == 0) == (this.cells == 0)
+                && (!is_indexed || outer.index == this.count as u64 * this.index) =>
+        {
+            *outer = Loop { count: outer.count * this.count, ..this };
+        }
+        _ => loops.push(this),
+    }
+}
+
+/// Folds what the loops go over; `bytes` begin with the first element.
+fn fold_loops(state: &mut dyn State, bytes: &[u8], loops: &mut Vec<Loop>, first: At, size: usize) {
+    let unit = Loop { count: 1, distance: 1, held: 1, cells: 0, index: 0 };
+    let inner = loops.pop().unwrap_or(unit);
+    if inner.cells == 0 && inner.distance == 1 {
+        let runs = loops.pop().unwrap_or(Loop { distance: 0, ..unit });
+        let runs = Runs {
+            count: runs.count,
+            len: inner.count,
+            distance: runs.distance,
+            cells: runs.cells,
+            index: runs.index,
+        };
+        let len = (runs.count - 1) * runs.distance + runs.len;
+        return walk(loops, first, |element, at| {
+            state.fold_runs(at, runs, &bytes[element * size..][..len * size]);
+        });
+    }
+    // Lanes are neighbors in the result and in memory; where they are not, each is one.
+    let count = if inner.cells == 1 && inner.distance == 1 { inner.count } else { 1 };
+    if count == 1 {
         loops.push(inner);
     }
     let folded = loops.iter().rposition(|this| this.cells == 0);
     let rows = folded.map(|at| loops.remove(at));
-    let rows = rows.unwrap_or(Loop { count: 1, distance: lanes, cells: 0 });
-    let len = (rows.count - 1) * rows.distance + lanes;
-    walk(&loops, |element, cell| {
-        let at = At { cell: first_cell + cell, index: 0 };
-        let lanes = Lanes { count: lanes, rows: rows.count, distance: rows.distance, index: 0 };
-        state.fold_lanes(at, lanes, &block.bytes[element * size..][..len * size]);
+    let rows = rows.unwrap_or(Loop { distance: count, ..unit });
+    let lanes = Lanes { count, rows: rows.count, distance: rows.distance, index: rows.index };
+    let len = (rows.count - 1) * rows.distance + count;
+    walk(loops, first, |element, at| {
+        state.fold_lanes(at, lanes, &bytes[element * size..][..len * size]);
     });
-    Ok(())
 }
 
-/// The loops over a strip, outermost first, neighbors merged where they lie side by side.
-fn loops_of(block: &Block<'_>, boxes: &[AxisBox], cell_strides: &[usize]) -> Result<Vec<Loop>> {
-    let mut loops: Vec<Loop> = Vec::with_capacity(boxes.len());
-    let mut outer_held = 0;
-    for (axis, held) in strides(boxes).into_iter().enumerate() {
-        let part = &boxes[axis];
-        if part.count == 1 {
-            continue;
-        }
-        let (count, cells) = (decode::len(part.count)?, cell_strides[axis]);
-        let this = Loop { count, distance: block.strides[axis], cells };
-        let held = part.step * held;
-        match loops.last_mut() {
-            Some(outer)
-                if outer_held == part.count * held
-                    && outer.cells == count * cells
-                    && (outer.cells == 0) == (cells == 0) =>
-            {
-                *outer = Loop { count: outer.count * count, ..this };
-            }
-            _ => loops.push(this),
-        }
-        outer_held = held;
-    }
-    Ok(loops)
-}
-
-/// Calls `visit` with the first element and the first cell of every turn of the loops.
-fn walk(loops: &[Loop], mut visit: impl FnMut(usize, usize)) {
-    let mut at = vec![0; loops.len()];
-    let (mut element, mut cell) = (0, 0);
+/// Calls `visit` with the first element and where it folds to, for every turn of the loops.
+fn walk(loops: &[Loop], first: At, mut visit: impl FnMut(usize, At)) {
+    let mut nth = vec![0; loops.len()];
+    let (mut element, mut at) = (0, first);
     loop {
-        visit(element, cell);
+        visit(element, at);
         let mut axis = loops.len();
         loop {
             let Some(outer) = axis.checked_sub(1) else { return };
             axis = outer;
-            let Loop { count, distance, cells } = loops[axis];
-            at[axis] += 1;
+            let Loop { count, distance, cells, index, .. } = loops[axis];
+            nth[axis] += 1;
             element += distance;
-            cell += cells;
-            if at[axis] < count {
+            at.cell += cells;
+            at.index += index;
+            if nth[axis] < count {
                 break;
             }
-            at[axis] = 0;
+            nth[axis] = 0;
             element -= count * distance;
-            cell -= count * cells;
+            at.cell -= count * cells;
+            at.index -= count as u64 * index;
         }
     }
 }

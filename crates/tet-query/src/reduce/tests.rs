@@ -1,3 +1,5 @@
+mod forms;
+
 use tet_format::DType;
 
 use crate::budget::Execution;

@@ -99,7 +99,10 @@ fn over(member: &Member<'_>, axes: &mut Option<Vec<AxisRef>>, origin: &mut Origi
     if axes.is_some() {
         return Err(member.wrong("\"axis\" and \"axes\" mean the same; give one of them"));
     }
-    *axes = Some(axes::list(&member.value, AXES, Part::Axis, origin)?);
+    *axes = Some(match member.value.node.value {
+        Value::Bool(true) => Vec::new(),
+        _ => axes::list(&member.value, AXES, Part::Axis, origin)?,
+    });
     Ok(())
 }
 

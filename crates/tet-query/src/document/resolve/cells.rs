@@ -23,10 +23,17 @@ pub(super) struct Cells {
 }
 
 impl Placing<'_> {
-    pub(super) fn cells(&self) -> Result<Cells> {
+    pub(super) fn cells(&self, picks: &[AxisPicks]) -> Result<Cells> {
         let mut cells = Cells::default();
         if let Some(window) = &self.query.window {
-            cells.window = Some(self.window(window)?);
+            let window = self.window(window)?;
+            if picks.iter().any(|picks| picks.axis == window.axis) {
+                let axis = self.axis_text(window.axis);
+                let message = format!("{axis} has windows, so positions cannot be picked of it");
+                let part = Part::Member("label_filter", "axis");
+                return Err(document(self.wrong(part, message).advise("ask in two queries")));
+            }
+            cells.window = Some(window);
         }
         let Some(group_by) = &self.query.group_by else { return Ok(cells) };
         cells.grouped = self.numbered(group_by.axes(), Part::GroupAxis)?;
@@ -34,14 +41,15 @@ impl Placing<'_> {
             let part = Part::GroupAxis(nth);
             self.check_kept(axis, part)?;
             if matches!(group_by, GroupBy::Labels(_)) {
-                cells.groups.push(self.groups(axis, part)?);
+                let picks = picks.iter().find(|picks| picks.axis == axis);
+                cells.groups.push(self.groups(axis, part, picks)?);
             }
         }
         Ok(cells)
     }
 
-    /// The selected positions of an axis, grouped by label.
-    fn groups(&self, axis: usize, part: Part) -> Result<AxisGroups> {
+    /// The selected positions of an axis, grouped by label; those that are not picked have none.
+    fn groups(&self, axis: usize, part: Part, picks: Option<&AxisPicks>) -> Result<AxisGroups> {
         let slice = self.slab.axes()[axis];
         let labels = self.labels_of(axis, part, "group by position with a list of axes")?;
         let mut group_of = Vec::new();
@@ -57,6 +65,10 @@ impl Placing<'_> {
                 );
                 return Err(document(self.wrong(part, message)));
             };
+            if picks.is_some_and(|picks| picks.positions.binary_search(&nth).is_err()) {
+                group_of.push(AxisGroups::NONE);
+                continue;
+            }
             let next = u32::try_from(names.len()).ok().filter(|&next| next != AxisGroups::NONE);
             let group = match (known.get(&label), next) {
                 (Some(&group), _) => group,
@@ -83,16 +95,11 @@ impl Placing<'_> {
     }
 
     /// The selected positions that have the label of `label_filter`.
-    pub(super) fn picks(&self, cells: &Cells) -> Result<Vec<AxisPicks>> {
+    pub(super) fn picks(&self) -> Result<Vec<AxisPicks>> {
         let Some(filter) = &self.query.label_filter else { return Ok(Vec::new()) };
         let part = |key| Part::Member("label_filter", key);
         let axis = self.one_axis(&filter.axis, part("axis"))?;
         self.check_kept(axis, part("axis"))?;
-        if cells.window.as_ref().is_some_and(|window| window.axis == axis) {
-            let axis = self.axis_text(axis);
-            let message = format!("{axis} has windows, so positions cannot be picked of it");
-            return Err(document(self.wrong(part("axis"), message).advise("ask in two queries")));
-        }
         let labels = self.labels_of(axis, part("axis"), "select by position instead")?;
         let equal = labels.all_equal(&filter.eq);
         if equal.is_empty() {

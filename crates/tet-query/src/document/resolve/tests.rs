@@ -133,7 +133,7 @@ fn asked(catalog: &Catalog, text: &str) -> String {
             for group in groups {
                 lines.push_str(&format!("> {group:?}\n"));
             }
-            for window in window {
+            if let Some(window) = window {
                 lines.push_str(&format!("> {window:?}\n"));
             }
             lines + &chosen(&choice)

@@ -9,10 +9,11 @@ use super::super::*;
 /// What an accepted document reads into, written again.
 fn accepted(text: &str) -> String {
     let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let json = query.to_json();
-    assert_eq!(Query::from_json(&json).as_ref(), Ok(&query), "{json}");
-    let toml = query.to_toml();
-    assert_eq!(Query::from_toml(&toml).as_ref(), Ok(&query), "{toml}");
+    let (json, toml) = (query.to_json(), query.to_toml());
+    // Not the queries are compared: NaN, which may be a fill value, equals nothing.
+    for again in [Query::from_json(&json), Query::from_toml(&toml)] {
+        assert_eq!(again.map(|query| query.to_json()).as_ref(), Ok(&json), "{toml}");
+    }
     format!("= {json}\n")
 }
 

@@ -159,7 +159,7 @@ pub(super) fn add_row(lanes: &mut [f64; LANES], row: &[f32; LANES]) {
 }
 
 /// Adds lanes pairwise, always in the same tree.
-pub(super) fn add_lanes<const N: usize>(mut lanes: [f64; N]) -> f64 {
+pub(in crate::kernel) fn add_lanes<const N: usize>(mut lanes: [f64; N]) -> f64 {
     let mut half = N / 2;
     while half > 0 {
         for i in 0..half {

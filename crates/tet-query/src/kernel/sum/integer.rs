@@ -227,7 +227,7 @@ impl IntegerSum {
         !self.high.is_empty()
     }
 
-    fn total(&self, cell: usize) -> i128 {
+    pub(in crate::kernel) fn total(&self, cell: usize) -> i128 {
         let high = self.high.get(cell).copied().unwrap_or(0);
         let pending = Total { low: self.low[cell], high }.value(self.wide());
         pending + self.settled.get(cell).copied().unwrap_or(0)

@@ -1,0 +1,112 @@
+//! A lens as a stream of bytes: the next blocks are read while one is written.
+//!
+//! A quarter of the memory budget is for blocks, the rest for reading them.
+
+use std::sync::mpsc::{channel, sync_channel};
+use std::thread;
+
+use tet_query::{Execution, Hyperslab, Lens};
+
+use crate::{Error, Result};
+
+/// Blocks are about this long where memory allows.
+const BLOCK_LEN: u64 = 4 << 20;
+/// Blocks that are held at once: one is read, one waits, one is written.
+const BLOCK_COUNT: u64 = 3;
+/// Shorter blocks are not worth a thread.
+const BLOCK_LEN_MIN: u64 = 1 << 20;
+
+/// Calls `visit` with the elements of a lens, block by block in row-major order.
+pub(crate) fn for_each(
+    lens: &Lens<'_>,
+    execution: &Execution,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let room = execution.memory_budget / 4;
+    let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
+    let share = room / BLOCK_COUNT;
+    let is_ahead = share.min(len_of(lens)) >= BLOCK_LEN_MIN && band_len(lens) <= share;
+    let len_max = if is_ahead { share } else { room };
+    let size = lens.dtype().size().unwrap_or(1);
+    let Some(blocks) = lens.blocks(BLOCK_LEN, len_max) else {
+        return Err(Error::Budget {
+            dataset: lens.dataset().name.clone(),
+            wanted: size.saturating_mul(4),
+            limit: execution.memory_budget,
+        });
+    };
+    if is_ahead {
+        return ahead(lens, blocks, &how, visit);
+    }
+    let mut buffer = Vec::new();
+    for block in blocks {
+        read(lens, &block, &how, &mut buffer)?;
+        visit(&buffer)?;
+    }
+    Ok(())
+}
+
+/// Reads on a thread of its own, at most as many blocks ahead as there are buffers.
+fn ahead(
+    lens: &Lens<'_>,
+    blocks: impl Iterator<Item = Hyperslab> + Send,
+    how: &Execution,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    thread::scope(|scope| {
+        let (filled, arriving) = sync_channel(1);
+        let (used, spare) = channel();
+        for _ in 0..BLOCK_COUNT {
+            let _ = used.send(Vec::new());
+        }
+        scope.spawn(move || {
+            for block in blocks {
+                // Nobody gives a buffer back, or takes one, once the writing has failed.
+                let Ok(mut buffer) = spare.recv() else { return };
+                let outcome = read(lens, &block, how, &mut buffer).map(|()| buffer);
+                let is_lost = outcome.is_err();
+                if filled.send(outcome).is_err() || is_lost {
+                    return;
+                }
+            }
+        });
+        for outcome in arriving {
+            let buffer = outcome?;
+            visit(&buffer)?;
+            let _ = used.send(buffer);
+        }
+        Ok(())
+    })
+}
+
+/// Reads a part of a lens into exactly its bytes.
+pub(crate) fn read(
+    lens: &Lens<'_>,
+    part: &Hyperslab,
+    how: &Execution,
+    buffer: &mut Vec<u8>,
+) -> Result<()> {
+    let size = lens.dtype().size().unwrap_or(1);
+    let len = part.element_count().and_then(|count| usize::try_from(count.checked_mul(size)?).ok());
+    let memory = || Error::Memory { dataset: lens.dataset().name.clone() };
+    let len = len.ok_or_else(memory)?;
+    if buffer.capacity() < len {
+        buffer.clear();
+        buffer.try_reserve_exact(len).map_err(|_| memory())?;
+    }
+    buffer.resize(len, 0);
+    Ok(lens.read_into(part, how, buffer)?)
+}
+
+/// Bytes of all elements.
+pub(crate) fn len_of(lens: &Lens<'_>) -> u64 {
+    let size = lens.dtype().size().unwrap_or(0);
+    lens.shape().element_count().unwrap_or(u64::MAX).saturating_mul(size)
+}
+
+/// Bytes of the elements that lie along the first axis in the same chunks.
+fn band_len(lens: &Lens<'_>) -> u64 {
+    let chunk = lens.chunk_shape().first().copied().unwrap_or(1);
+    let inner = lens.shape().iter().skip(1).copied().fold(1, u64::saturating_mul);
+    inner.saturating_mul(chunk).saturating_mul(lens.dtype().size().unwrap_or(1))
+}

@@ -1,0 +1,132 @@
+//! Results of queries, written to files.
+//!
+//! ```text
+//!   policy    where a result may go
+//!   export    .npy and raw elements                 cells     a reduction's cells as an array
+//!   tet, band a new `.tet`, chunk by chunk          describe  what it says about its dataset
+//! ```
+//!
+//! A file appears complete or not at all, is never an input, and replaces nothing unasked.
+
+mod band;
+mod cells;
+mod describe;
+mod policy;
+mod tet;
+
+use std::path::Path;
+
+use tet_file::write::CodecChoice;
+use tet_io::publish::Sync;
+use tet_io::{Overwrite, Publish};
+use tet_query::{Catalog, Dataset, Execution, Lens, Reduced};
+
+pub use self::cells::reduced_array;
+pub use self::policy::WritePolicy;
+use crate::export::{self, Encoding, ExportOptions};
+use crate::import::Origin;
+use crate::{Note, Result};
+
+/// What an array result is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ResultTarget {
+    /// NumPy's file of one array.
+    Npy,
+    /// The elements alone: little endian, row-major.
+    Raw,
+    /// A `.tet` file of one dataset, which says where it comes from.
+    Tet,
+}
+
+/// How a result is written.
+#[derive(Clone, Debug, Default)]
+pub struct ResultOptions {
+    /// Whether an existing file is replaced.
+    pub overwrite: Overwrite,
+    /// How durable the file is on return.
+    pub sync: Sync,
+    /// How the elements are read.
+    pub execution: Execution,
+    /// How the chunks of a `.tet` are stored; `None` is as the dataset's first chunk is.
+    pub codec: Option<CodecChoice>,
+    /// When the result was made, for the history of a `.tet`; `None` leaves the history out.
+    pub history: Option<Origin>,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// What the file says differently from the result.
+    pub notes: Vec<Note>,
+}
+
+/// Writes an array result to the file `path`, if the policy allows it.
+///
+/// `progress` is told the bytes of elements written so far and in all.
+///
+/// # Errors
+/// The policy does not allow the path; the file exists, is the input, or cannot be written; the
+/// dataset cannot be read; the target has no such dtype; the caller canceled.
+pub fn write_result(
+    lens: &Lens<'_>,
+    target: ResultTarget,
+    path: &Path,
+    policy: &WritePolicy,
+    options: &ResultOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Written> {
+    let path = policy.resolve(path, lens.catalog().source())?;
+    let zeros_before = lens.zero_denominators();
+    let encoding = match target {
+        ResultTarget::Npy => Some(Encoding::Npy),
+        ResultTarget::Raw => Some(Encoding::Raw),
+        ResultTarget::Tet => None,
+    };
+    let mut written = match encoding {
+        None => tet::write(lens, &path, options, progress)?,
+        Some(encoding) => {
+            let options = ExportOptions {
+                overwrite: options.overwrite,
+                sync: options.sync,
+                execution: options.execution.clone(),
+                ..ExportOptions::default()
+            };
+            export::write_file(lens, encoding, &path, &options, progress)?
+        }
+    };
+    let count = lens.zero_denominators() - zeros_before;
+    if let Some(transform) = lens.transform().filter(|_| count > 0) {
+        let (dataset, method) = (lens.dataset().name.clone(), transform.method.name());
+        written.notes.push(Note::ZeroDenominators { dataset, method, count });
+    }
+    Ok(written)
+}
+
+/// Writes the cells of a reduction of `dataset` to the file `path`, if the policy allows it.
+///
+/// # Errors
+/// As [`reduced_array`] and [`write_result`].
+pub fn write_reduced(
+    catalog: &Catalog,
+    dataset: &Dataset,
+    reduced: &Reduced,
+    encoding: Encoding,
+    path: &Path,
+    policy: &WritePolicy,
+    options: &ResultOptions,
+) -> Result<Written> {
+    let path = policy.resolve(path, catalog.source())?;
+    let (array, mut notes) = reduced_array(&dataset.name, reduced, encoding)?;
+    let how = Publish {
+        force: options.overwrite,
+        sync: options.sync,
+        inputs: catalog.source().stamp().into_iter().collect(),
+    };
+    let written = export::write_array_to(&dataset.name, &array, encoding, &path, &how)?;
+    notes.extend(written.notes);
+    Ok(Written { bytes: written.bytes, notes })
+}

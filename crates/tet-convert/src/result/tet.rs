@@ -1,0 +1,127 @@
+//! A lens as the dataset of a new `.tet` file.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
+use tet_format::write::DatasetSpec;
+use tet_format::{DType, Shape};
+use tet_query::{AxisSlice, Dataset, Hyperslab, Lens, plan};
+
+use super::band::Bands;
+use super::{ResultOptions, Written, describe};
+use crate::export::{shape_of, stream};
+use crate::{Error, Note, Result, chunking};
+
+/// Chunks of the source from this length on are chunks of the result too.
+const CHUNK_LEN_MIN: u64 = 64 << 10;
+/// And those up to this length.
+const CHUNK_LEN_MAX: u64 = 64 << 20;
+/// The level of zstd where the source does not say it.
+const LEVEL: i32 = 3;
+
+/// Writes and publishes the file.
+pub(super) fn write(
+    lens: &Lens<'_>,
+    path: &Path,
+    options: &ResultOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Written> {
+    let mut notes = Vec::new();
+    let is_scalar = shape_of(lens).is_empty();
+    let dtype = stored_dtype(lens, &mut notes)?;
+    let shape = if is_scalar { Shape::from([1]) } else { lens.shape().clone() };
+    if is_scalar {
+        notes.push(Note::Scalar { dataset: describe::name(lens) });
+    }
+    let spec = DatasetSpec {
+        name: describe::name(lens),
+        dtype,
+        chunk_shape: chunk_shape(lens, &shape),
+        shape,
+    };
+    let how = WriteOptions {
+        encoder: options.codec.unwrap_or_else(|| codec_of(lens.dataset())),
+        threads: options.execution.threads,
+        zero_extents: ZeroExtents::Allow,
+        sync: options.sync,
+        overwrite: options.overwrite,
+        inputs: lens.catalog().source().stamp().into_iter().collect(),
+        ..WriteOptions::default()
+    };
+    let chunk_shape = spec.chunk_shape.clone();
+    let mut writer = Writer::create(path, vec![spec], &how)?;
+    let mut bands = Bands::new(lens, chunk_shape, dtype, &options.execution)?;
+    // The writer hands on an error of ours as a box; it is kept here as it was.
+    let mut fault = None;
+    let total = stream::len_of(lens);
+    let written = writer.write_dataset(
+        0,
+        &mut |chunk, out| {
+            bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
+                fault = Some(error);
+                "the input failed".into()
+            })
+        },
+        &mut |done| progress(done.min(total), total),
+    );
+    match fault {
+        Some(error) => return Err(error),
+        None => written?,
+    }
+    progress(total, total);
+    lens.catalog().check_unchanged()?;
+    if options.execution.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+        return Err(Error::Canceled);
+    }
+    let history = options.history.map(|origin| describe::history(lens, origin));
+    let written = writer.finish(&describe::metadata(lens, is_scalar), history.as_slice())?;
+    Ok(Written { bytes: written.file_len, notes })
+}
+
+/// The dtype in the file: the lens' own, or one that holds its every value.
+fn stored_dtype(lens: &Lens<'_>, notes: &mut Vec<Note>) -> Result<DType> {
+    let dtype = lens.dtype();
+    if dtype.tet_tag().is_some() {
+        return Ok(dtype);
+    }
+    let dataset = describe::name(lens);
+    let to = match dtype {
+        DType::Bool => DType::UInt8,
+        DType::Int8 => DType::Int16,
+        DType::BFloat16 => DType::Float32,
+        _ => return Err(Error::NoDType { dataset, dtype, encoding: "tet" }),
+    };
+    notes.push(Note::Widened { dataset, from: dtype.name(), to });
+    Ok(to)
+}
+
+/// The source's chunks where they are of a good length, else what an import would choose.
+fn chunk_shape(lens: &Lens<'_>, shape: &Shape) -> Shape {
+    let size = lens.dtype().size().unwrap_or(1);
+    let source = lens.chunk_shape();
+    let len = source.iter().copied().fold(size, u64::saturating_mul);
+    let is_whole = *source == **shape && len <= CHUNK_LEN_MAX;
+    if source.rank() == shape.rank() && ((CHUNK_LEN_MIN..=CHUNK_LEN_MAX).contains(&len) || is_whole)
+    {
+        source
+    } else {
+        chunking::auto(shape, size).into()
+    }
+}
+
+/// As the first chunk of the dataset is stored.
+fn codec_of(dataset: &Dataset) -> CodecChoice {
+    let first = dataset.shape().iter().map(|&extent| {
+        let stop = extent.min(1);
+        AxisSlice { start: 0, stop, step: 1, axis: Default::default() }
+    });
+    let slab = Hyperslab::new(first.collect(), dataset.shape());
+    let plan = slab.and_then(|slab| plan(dataset, &slab, tet_query::Coalesce::DEFAULT).ok());
+    let chunk = plan.as_ref().and_then(|plan| plan.chunks().first());
+    let codec = chunk.and_then(|chunk| dataset.codecs().get(usize::from(chunk.place.codec)));
+    match codec.map(|codec| codec.name()) {
+        Some("zstd") => CodecChoice::Zstd { level: LEVEL },
+        _ => CodecChoice::Raw,
+    }
+}

@@ -1,0 +1,423 @@
+//! Results written to files and read back, and the files that are refused.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::npy;
+use tet_convert::export::Encoding;
+use tet_convert::{
+    Error, Note, OpenOptions, Opened, Origin, ResultOptions, ResultTarget, WritePolicy, open,
+    reduced_array, write_reduced, write_result,
+};
+use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
+use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer};
+use tet_format::DType;
+use tet_io::{Kind, Overwrite, Source};
+use tet_query::{
+    Array, AttrText, Axes, AxisPicks, Choice, Compare, Execution, Filter, Hyperslab, Lens, Method,
+    NanPolicy, NoLabels, Number, Op, Reduction, Selection, Transform,
+};
+
+const TARGETS: [ResultTarget; 3] = [ResultTarget::Npy, ResultTarget::Raw, ResultTarget::Tet];
+
+/// A file of one dataset `temp`, with names, labels and attributes.
+fn source(
+    folder: &Path,
+    dtype: DType,
+    shape: &[u64],
+    chunks: &[u64],
+    codec: CodecChoice,
+) -> Opened {
+    let path = folder.join("in.tet");
+    let how = WriteOptions { encoder: codec, overwrite: Overwrite::Replace, ..Default::default() };
+    let spec = DatasetSpec::new("temp", dtype, shape, chunks);
+    let mut writer = Writer::create(&path, vec![spec], &how).unwrap();
+    let size = usize::try_from(dtype.size().unwrap()).unwrap();
+    let fill = &mut |chunk: tet_file::write::ChunkAt<'_>, out: &mut Vec<u8>| {
+        let count = usize::try_from(chunk.decoded_len).unwrap() / size;
+        for nth in 0..count {
+            let value = (nth * 7 + usize::try_from(chunk.linear).unwrap() * 31) % 50;
+            out.extend(match dtype {
+                DType::Float32 => (value as f32).to_le_bytes().to_vec(),
+                DType::Float64 => (value as f64).to_le_bytes().to_vec(),
+                DType::Float16 => half::f16::from_f64(value as f64).to_le_bytes().to_vec(),
+                _ => value.to_le_bytes()[..size].to_vec(),
+            });
+        }
+        Ok(())
+    };
+    writer.write_dataset(0, fill, &mut |_| {}).unwrap();
+    let mut about = DatasetMetadata::default();
+    about.dim_names = (0..shape.len()).map(|axis| format!("dim{axis}")).collect();
+    let labels = (0..shape[0]).map(|at| format!("label {at}")).collect();
+    about.coords.insert("dim0".to_owned(), labels);
+    about.attrs = [("units", "K"), ("_FillValue", "7"), ("title", "a title")]
+        .map(|(key, value)| (key.to_owned(), AttrValue::from(value)))
+        .into();
+    about.attrs.insert("valid_range".to_owned(), AttrValue::Json("[0, 50]".to_owned()));
+    let mut metadata = Metadata::new();
+    metadata.datasets.insert("temp".to_owned(), about);
+    writer.finish(&metadata, &[]).unwrap();
+    open(&path, &OpenOptions::default()).unwrap()
+}
+
+fn slab(opened: &Opened, text: &str) -> Hyperslab {
+    let selection = Selection::parse(text).unwrap();
+    selection.resolve(&opened.catalog.datasets()[0], &NoLabels).unwrap()
+}
+
+fn lens<'a>(
+    opened: &'a Opened,
+    text: &str,
+    choice: Choice,
+    method: Option<(Method, Axes)>,
+) -> Lens<'a> {
+    let dataset = &opened.catalog.datasets()[0];
+    let nan = NanPolicy::Propagate;
+    let transform = method.map(|(method, axes)| Transform { method, axes, nan });
+    let (slab, how) = (slab(opened, text), Execution::default());
+    Lens::new(&opened.catalog, dataset, &slab, choice, transform, &how).unwrap()
+}
+
+fn whole(lens: &Lens<'_>) -> Array {
+    lens.read(&Hyperslab::whole(lens.shape()), &Execution::default()).unwrap()
+}
+
+fn out_path(folder: &Path, target: ResultTarget) -> PathBuf {
+    folder.join(match target {
+        ResultTarget::Npy => "out.npy",
+        ResultTarget::Raw => "out.raw",
+        _ => "out.tet",
+    })
+}
+
+fn replacing() -> ResultOptions {
+    let history = Some(Origin { at: 1_700_000_000 });
+    ResultOptions { overwrite: Overwrite::Replace, history, ..ResultOptions::default() }
+}
+
+/// Writes a lens in every way and reads it back.
+fn check(folder: &Path, lens: &Lens<'_>, options: &ResultOptions) {
+    let wanted = whole(lens);
+    for target in TARGETS {
+        let path = out_path(folder, target);
+        let mut last = (0, 0);
+        let progress = &mut |done, total| last = (done, total);
+        let policy = WritePolicy::default();
+        let written = write_result(lens, target, &path, &policy, options, progress).unwrap();
+        assert_eq!(written.bytes, fs::metadata(&path).unwrap().len());
+        assert_eq!(last.0, last.1);
+        if target == ResultTarget::Raw {
+            assert!(fs::read(&path).unwrap() == wanted.bytes());
+            continue;
+        }
+        if target == ResultTarget::Npy && wanted.is_empty() {
+            // Arrays without elements are not opened in place.
+            assert_eq!(written.bytes % 64, 0);
+            continue;
+        }
+        let again = open(&path, &OpenOptions::default()).unwrap();
+        let dataset = &again.catalog.datasets()[0];
+        let slab = Hyperslab::whole(dataset.shape());
+        let array = again.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+        assert_eq!(array.dtype(), wanted.dtype(), "{target:?}");
+        assert!(array.bytes() == wanted.bytes(), "{target:?} {:?}", lens.shape());
+        if target == ResultTarget::Tet {
+            verify(&path);
+            let extents = if lens.shape().is_empty() { &[1][..] } else { lens.shape() };
+            assert_eq!(dataset.shape(), extents);
+        }
+    }
+}
+
+/// Nothing is to be found in the file, not even a note.
+fn verify(path: &Path) {
+    let how = tet_verify::VerifyOptions::default();
+    let report = tet_verify::verify(&Source::open(path).unwrap(), &how).unwrap();
+    assert!(report.is_ok() && report.findings.is_empty(), "{report:?}");
+}
+
+fn above(number: i128, fill: i128) -> Filter {
+    let tests = vec![(Compare::Gt, Number::Int(number))];
+    Filter { tests, fill: Some(Number::Int(fill)), ..Filter::default() }
+}
+
+#[test]
+fn results_come_back_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let zstd = CodecChoice::Zstd { level: 1 };
+    for (nth, dtype) in DType::ALL.iter().filter(|it| it.tet_tag().is_some()).enumerate() {
+        for (shape, chunks, texts) in [
+            (&[13][..], &[4][..], &[":", "2:11:2", "5", "3:3"][..]),
+            (&[7, 9], &[2, 4], &[":", "1:6, 3:8", "::3, ::2", "2", ":, 4"]),
+            (&[4, 3, 5], &[3, 2, 5], &[":", "1:, :, 2", "::2, 1:, ::4"]),
+            (&[3, 2, 3, 4], &[2, 2, 1, 3], &[":", "1:, :, 1:, 1:3"]),
+        ] {
+            let codec = if nth % 2 == 0 { CodecChoice::Raw } else { zstd };
+            let opened = source(folder.path(), *dtype, shape, chunks, codec);
+            for (at, text) in texts.iter().enumerate() {
+                let axis = Axes::Some(vec![at % shape.len()]);
+                let methods = [
+                    None,
+                    Some((Method::Center, axis.clone())),
+                    Some((Method::MinMax, Axes::All)),
+                    Some((Method::Softmax, axis)),
+                    Some((Method::Sqrt, Axes::All)),
+                ];
+                let method = methods[(nth + at) % methods.len()].clone();
+                let lens = lens(&opened, text, Choice::default(), method);
+                let memory_budget = [1 << 30, 5000][nth % 2];
+                let execution = Execution { memory_budget, ..Execution::default() };
+                check(folder.path(), &lens, &ResultOptions { execution, ..replacing() });
+            }
+            let filter = Some(above(20, 3));
+            let picks = vec![AxisPicks { axis: 0, positions: vec![0, 2].into() }];
+            let lens = lens(&opened, ":", Choice { filter, picks }, None);
+            check(folder.path(), &lens, &replacing());
+        }
+    }
+}
+
+/// A result larger than all buffers together, written while it is read.
+#[test]
+fn a_large_result_is_written_in_pieces() {
+    let folder = tempfile::tempdir().unwrap();
+    for chunks in [[64, 4096], [1500, 100]] {
+        let shape = [1500, 4096];
+        let opened = source(folder.path(), DType::Float32, &shape, &chunks, CodecChoice::Raw);
+        for memory_budget in [1 << 30, 8 << 20] {
+            let execution = Execution { memory_budget, ..Execution::default() };
+            let options = ResultOptions { execution, ..replacing() };
+            let method = Some((Method::Center, Axes::Some(vec![0])));
+            check(folder.path(), &lens(&opened, ":", Choice::default(), method), &options);
+            check(folder.path(), &lens(&opened, "3:, 7:", Choice::default(), None), &options);
+        }
+    }
+}
+
+#[test]
+fn a_written_dataset_says_where_it_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let zstd = CodecChoice::Zstd { level: 1 };
+    let opened = source(folder.path(), DType::Float32, &[6, 4, 5], &[2, 4, 5], zstd);
+    let path = folder.path().join("out.tet");
+    let picks = vec![AxisPicks { axis: 2, positions: vec![0, 3].into() }];
+    let filter = Some(above(3, 0));
+    let choice = Choice { filter, picks };
+    let method = Some((Method::Sqrt, Axes::Some(vec![0])));
+    let lens = lens(&opened, "1:6:2, 3, :", choice, method);
+    let (policy, options) = (WritePolicy::default(), replacing());
+    write_result(&lens, ResultTarget::Tet, &path, &policy, &options, &mut |_, _| {}).unwrap();
+    let again = open(&path, &OpenOptions::default()).unwrap();
+    let dataset = &again.catalog.datasets()[0];
+    assert_eq!((dataset.name.as_str(), dataset.shape()), ("temp-sqrt", &[3, 2][..]));
+    assert_eq!(dataset.dims, ["dim0", "dim2"]);
+    assert_eq!(dataset.coords[&0], ["label 1", "label 3", "label 5"]);
+    let attrs: Vec<&str> = dataset.attrs.keys().map(String::as_str).collect();
+    assert_eq!(attrs, ["title"]);
+    let [row] = again.tet.as_ref().unwrap().history() else { panic!("one row") };
+    assert_eq!([&row.op, &row.source, &row.at], ["transform", "in.tet", "1700000000"]);
+    let params: Vec<(&str, &str)> =
+        row.params.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let wanted = [
+        ("axes", "dim0"),
+        ("dataset", "temp"),
+        ("filter", "gt 3"),
+        ("method", "sqrt"),
+        ("selection", "1:6:2, 3, 0:5 (2 picked)"),
+    ];
+    assert_eq!(params, wanted);
+}
+
+#[test]
+fn plain_values_keep_name_and_attributes_and_differences_their_unit() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = source(folder.path(), DType::Int32, &[6], &[2], CodecChoice::Raw);
+    let path = folder.path().join("out.tet");
+    let center = Some((Method::Center, Axes::All));
+    for (method, name, kept) in [
+        (None, "temp", &["_FillValue", "title", "units", "valid_range"][..]),
+        (center, "temp-center", &["title", "units"]),
+    ] {
+        let lens = lens(&opened, "1:5", Choice::default(), method);
+        let options = ResultOptions { history: None, ..replacing() };
+        let (target, policy) = (ResultTarget::Tet, WritePolicy::default());
+        write_result(&lens, target, &path, &policy, &options, &mut |_, _| {}).unwrap();
+        let again = open(&path, &OpenOptions::default()).unwrap();
+        let dataset = &again.catalog.datasets()[0];
+        assert_eq!(dataset.name, name);
+        assert_eq!(dataset.attrs.keys().collect::<Vec<_>>(), kept);
+        assert_eq!(dataset.coords[&0], ["label 1", "label 2", "label 3", "label 4"]);
+        assert!(again.tet.unwrap().history().is_empty());
+    }
+}
+
+#[test]
+fn one_value_is_a_scalar() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = source(folder.path(), DType::Float64, &[6, 2], &[2, 2], CodecChoice::Raw);
+    let lens = lens(&opened, "3, 1", Choice::default(), None);
+    check(folder.path(), &lens, &replacing());
+    let again = open(folder.path().join("out.tet"), &OpenOptions::default()).unwrap();
+    let attrs = &again.catalog.datasets()[0].attrs;
+    assert_eq!(attrs.get("tet:scalar"), Some(&AttrText::Text("1".to_owned())));
+    let header = fs::read(folder.path().join("out.npy")).unwrap();
+    assert!(String::from_utf8_lossy(&header).contains("'shape': ()"));
+}
+
+/// Types without a place in `.tet` become those that hold them.
+#[test]
+fn foreign_types_are_widened() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        ("|i1", vec![0_u8, 1, 0xff, 0x80], DType::Int16, "ffff"),
+        ("|b1", vec![0, 1, 1, 0], DType::UInt8, "01"),
+    ];
+    for (descr, elements, wanted, third) in cases {
+        let path = folder.path().join("in.npy");
+        fs::write(&path, npy(descr, "False", "(4,)", &elements)).unwrap();
+        let opened = open(&path, &OpenOptions::default()).unwrap();
+        let lens = lens(&opened, ":", Choice::default(), None);
+        let out = folder.path().join("out.tet");
+        let (target, policy) = (ResultTarget::Tet, WritePolicy::default());
+        let options = replacing();
+        let written = write_result(&lens, target, &out, &policy, &options, &mut |_, _| {}).unwrap();
+        assert!(matches!(&written.notes[..], [Note::Widened { to, .. }] if *to == wanted));
+        let again = open(&out, &OpenOptions::default()).unwrap();
+        let dataset = &again.catalog.datasets()[0];
+        let array = again.catalog.read(dataset, &Hyperslab::whole(&[4]), &Execution::default());
+        let array = array.unwrap();
+        let size = array.bytes().len() / 4;
+        let found = array.bytes()[2 * size..3 * size].iter().map(|it| format!("{it:02x}"));
+        assert_eq!((array.dtype(), found.collect::<String>().as_str()), (wanted, third));
+        drop(opened);
+    }
+}
+
+#[test]
+fn zero_denominators_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = source(folder.path(), DType::Int32, &[6], &[6], CodecChoice::Raw);
+    let lens = lens(&opened, "2:3", Choice::default(), Some((Method::MinMax, Axes::All)));
+    let path = folder.path().join("out.npy");
+    let (policy, options) = (WritePolicy::default(), replacing());
+    let written =
+        write_result(&lens, ResultTarget::Npy, &path, &policy, &options, &mut |_, _| {}).unwrap();
+    let wanted = Note::ZeroDenominators { dataset: "temp".to_owned(), method: "minmax", count: 1 };
+    assert_eq!(written.notes, [wanted]);
+    assert_eq!(whole(&lens).get(0).unwrap().to_f64().map(f64::is_nan), Some(true));
+}
+
+#[test]
+fn what_may_not_be_written_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = source(folder.path(), DType::Float32, &[6, 4], &[2, 4], CodecChoice::Raw);
+    let input = folder.path().join("in.tet");
+    let before = fs::read(&input).unwrap();
+    let lens = lens(&opened, ":", Choice::default(), None);
+    let there = folder.path().join("there");
+    fs::write(&there, "x").unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let canceled =
+        Execution { cancel: Some(Arc::new(AtomicBool::new(true))), ..Execution::default() };
+    let tiny = Execution { memory_budget: 3, ..Execution::default() };
+    for target in TARGETS {
+        let refused = |path: &Path, options: &ResultOptions, wanted: Kind| {
+            let policy = WritePolicy::default();
+            let outcome = write_result(&lens, target, path, &policy, options, &mut |_, _| {});
+            let error = outcome.unwrap_err();
+            assert_eq!(error.kind(), wanted, "{target:?} {}: {error}", path.display());
+        };
+        let force = replacing();
+        refused(&input, &force, Kind::Usage);
+        refused(&there, &ResultOptions::default(), Kind::Usage);
+        refused(&elsewhere.path().join("x"), &force, Kind::Usage);
+        refused(&folder.path().join("gone/x"), &force, Kind::Io);
+        refused(folder.path(), &force, Kind::Usage);
+        let new = folder.path().join("new");
+        refused(&new, &ResultOptions { execution: canceled.clone(), ..force.clone() }, Kind::Usage);
+        refused(&new, &ResultOptions { execution: tiny.clone(), ..force.clone() }, Kind::Limit);
+    }
+    assert_eq!(fs::read(&input).unwrap(), before);
+    assert_eq!(fs::read(&there).unwrap(), b"x");
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["in.tet", "there"]);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+/// A request to stop that comes while blocks are written.
+#[test]
+fn a_late_request_to_stop_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let shape = [3000, 4096];
+    let opened = source(folder.path(), DType::Float32, &shape, &[64, 4096], CodecChoice::Raw);
+    let lens = lens(&opened, ":", Choice::default(), Some((Method::Sqrt, Axes::All)));
+    for target in TARGETS {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let execution = Execution { cancel: Some(Arc::clone(&cancel)), ..Execution::default() };
+        let options = ResultOptions { execution, ..ResultOptions::default() };
+        let path = folder.path().join("out");
+        let progress = &mut |_, _| cancel.store(true, Ordering::Relaxed);
+        let policy = WritePolicy::default();
+        let outcome = write_result(&lens, target, &path, &policy, &options, progress);
+        let error = outcome.unwrap_err();
+        assert!(error.to_string().contains("canceled"), "{error}");
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn cells_of_reductions_are_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = source(folder.path(), DType::Int32, &[6, 4], &[2, 4], CodecChoice::Raw);
+    let dataset = &opened.catalog.datasets()[0];
+    let reduce = |op, text: &str| {
+        let reduction = Reduction::along(op, vec![0]);
+        let slab = slab(&opened, text);
+        opened.catalog.reduce(dataset, &slab, &reduction, &Execution::default()).unwrap()
+    };
+    for (op, text, dtype, notes) in [
+        (Op::Count, ":", DType::UInt64, 0),
+        (Op::Sum, ":", DType::Int64, 0),
+        (Op::Mean, ":", DType::Float64, 0),
+        (Op::Max, ":", DType::Int32, 0),
+        (Op::Mean, "2:2", DType::Float64, 1),
+        (Op::Max, "2:2", DType::Float64, 1),
+    ] {
+        let reduced = reduce(op, text);
+        let (array, found) = reduced_array("temp", &reduced, Encoding::Npy).unwrap();
+        assert_eq!((array.dtype(), array.shape().to_vec()), (dtype, vec![4]), "{op:?}");
+        assert_eq!(found.len(), notes);
+        for at in 0..4 {
+            let wanted = reduced.values.get(at).unwrap().to_f64();
+            let found = array.get(at).unwrap().to_f64();
+            assert!(found == wanted || wanted.is_none() && found.unwrap().is_nan());
+        }
+        let path = folder.path().join("out.npy");
+        let (policy, options) = (WritePolicy::default(), replacing());
+        let npy = Encoding::Npy;
+        let written =
+            write_reduced(&opened.catalog, dataset, &reduced, npy, &path, &policy, &options);
+        assert_eq!(written.unwrap().bytes, fs::metadata(&path).unwrap().len());
+        let again = open(&path, &OpenOptions::default()).unwrap();
+        let dataset = &again.catalog.datasets()[0];
+        let slab = Hyperslab::whole(dataset.shape());
+        let read = again.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+        assert_eq!(read, array);
+    }
+    let mut wide = reduce(Op::Sum, ":");
+    for (integer, dtype) in [(i128::from(u64::MAX), Some(DType::UInt64)), (1 << 64, None)] {
+        wide.values = tet_query::Values::new(tet_query::Cells::Int(vec![integer; 4]));
+        match (reduced_array("temp", &wide, Encoding::Raw), dtype) {
+            (Ok((array, _)), Some(dtype)) => assert_eq!(array.dtype(), dtype),
+            (Err(Error::TooWide { .. }), None) => {}
+            (other, _) => panic!("{other:?}"),
+        }
+    }
+}

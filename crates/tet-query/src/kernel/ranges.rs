@@ -1,0 +1,43 @@
+//! Sets of ranks: ranges in order that do not touch.
+
+use std::ops::Range;
+
+/// Half-open ranges in order, with ranks between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ranges(Vec<Range<i128>>);
+
+impl Ranges {
+    /// The ranks that lie in one of these ranges, which are in order and do not overlap.
+    pub(super) fn new(ranges: impl IntoIterator<Item = Range<i128>>) -> Self {
+        let mut set = Ranges::default();
+        ranges.into_iter().for_each(|range| set.push(range));
+        set
+    }
+
+    /// Takes in a range that starts where the last one ends, or later.
+    fn push(&mut self, range: Range<i128>) {
+        match self.0.last_mut() {
+            _ if range.is_empty() => {}
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => self.0.push(range),
+        }
+    }
+
+    /// What is in both.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let pairs = self.0.iter().flat_map(|a| other.0.iter().map(move |b| (a, b)));
+        Ranges::new(pairs.map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)))
+    }
+
+    /// What is not in it, of all from 0 to `end`.
+    pub(super) fn not(&self, end: i128) -> Self {
+        let starts = std::iter::once(0).chain(self.0.iter().map(|range| range.end));
+        let ends = self.0.iter().map(|range| range.start).chain([end]);
+        Ranges::new(starts.zip(ends).map(|(start, end)| start..end))
+    }
+
+    /// The ranges.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Range<i128>> {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,298 @@
+//! Quantiles: which elements in order they lie between, and the search for these elements in a
+//! selection that need not fit into memory.
+//!
+//! A first pass counts digits of ranks, which tells for each wanted place where its element's rank
+//! lies; more passes look closer until the rank is known or few elements are left to be put in order.
+
+use tet_format::DType;
+
+use crate::element::dispatch;
+use crate::error::{Error, Result};
+use crate::kernel::{Pass, Ranked, Setup, Span, Step};
+use crate::op::NanPolicy;
+use crate::value::{Cells, Values};
+
+/// Counters of a pass, about: the logarithm.
+const DIGIT: u32 = if cfg!(test) { 4 } else { 16 };
+/// The least logarithm of the counters of one span.
+const SPAN_DIGIT: u32 = if cfg!(test) { 1 } else { 6 };
+/// Elements that are put in order in memory, at most.
+const CANDIDATES_MAX: u64 = if cfg!(test) { 20 } else { 1 << 20 };
+/// With more wanted places than this, all is put in order.
+const SELECTED_MAX: usize = 16;
+
+/// What lies between two neighbors in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// A line from one to the other.
+    #[default]
+    Line,
+    /// Their mean.
+    Middle,
+}
+
+/// Where a quantile lies among elements in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) low: u64,
+    /// `low`, or the next.
+    pub(crate) high: u64,
+    /// How far it is from the one to the other.
+    part: f64,
+    between: Between,
+}
+
+/// Where quantiles lie among `count` elements, of which there is one at least.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "floored, in range")]
+pub(crate) fn places(count: u64, q: &[f64], between: Between) -> Vec<Place> {
+    let last = count - 1;
+    let place = |&q: &f64| {
+        let at = last as f64 * q;
+        let low = at.floor();
+        match between {
+            Between::Middle => Place { low: last / 2, high: count / 2, part: 0.5, between },
+            Between::Line if at >= last as f64 => {
+                Place { low: last, high: last, part: count as f64, between }
+            }
+            Between::Line => {
+                let (low, part) = (low as u64, at - low);
+                Place { low, high: low + 1, part, between }
+            }
+        }
+    };
+    q.iter().map(place).collect()
+}
+
+impl Place {
+    /// The quantile, from the elements in order.
+    pub(crate) fn value(self, element: impl Fn(u64) -> f64) -> f64 {
+        let (low, high) = (element(self.low), element(self.high));
+        match self.between {
+            Between::Middle if self.low == self.high => low,
+            Between::Middle => {
+                let sum = low + high;
+                let fits = sum.is_finite() || low.is_infinite() || high.is_infinite();
+                if fits { sum / 2.0 } else { low / 2.0 + high / 2.0 }
+            }
+            // From the nearer end, so that both ends come out exactly.
+            Between::Line if self.part >= 0.5 => high - (high - low) * (1.0 - self.part),
+            Between::Line => low + (high - low) * self.part,
+        }
+    }
+}
+
+/// Puts what belongs to the `wanted` places there; they are in order.
+pub(crate) fn select<K: Ord>(keys: &mut [K], wanted: &[usize]) {
+    if wanted.len() > SELECTED_MAX {
+        return keys.sort_unstable();
+    }
+    let mut start = 0;
+    for &at in wanted {
+        keys[start..].select_nth_unstable(at - start);
+        start = at + 1;
+    }
+}
+
+/// What folds all elements of a selection, as often as it is asked to.
+pub(crate) trait Passes {
+    /// Folds those that count into the one cell of the kernel of this step, with
+    /// [`Setup::digits`] being `pass`; gives its values and how many NaN it met.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the elements cannot be read.
+    fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)>;
+
+    /// The error for elements that are not the same as in the pass before.
+    fn changed(&self) -> Error;
+}
+
+/// The quantiles of a selection.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// As many as were asked for; null where there is no element.
+    pub(crate) values: Values,
+    /// How many NaN there were, for elements that may be.
+    pub(crate) nan_count: Option<u64>,
+    /// How many elements there were that were not.
+    pub(crate) count: u64,
+}
+
+/// The quantiles [`Setup::q`] of a selection; `None` for a dtype whose elements are not numbers.
+///
+/// # Errors
+///
+/// Returns an error when a pass fails, or when elements change between passes.
+pub(crate) fn quantiles(
+    dtype: DType,
+    setup: &Setup,
+    passes: &mut dyn Passes,
+) -> Option<Result<Found>> {
+    dispatch!(dtype, T => quantiles_of::<T>(setup, passes))
+}
+
+fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passes) -> Result<Found> {
+    let all = Sought { first: T::VALUES.0, last: T::VALUES.1, before: 0, count: 0, wanted: vec![] };
+    let (counted, nan_count) = count(std::slice::from_ref(&all), passes)?;
+    let count = counted.counts.iter().sum();
+    let nulls = |value: f64, null: bool| {
+        let q = setup.q.len();
+        Values { cells: Cells::Float(vec![value; q]), nulls: null.then(|| vec![true; q]) }
+    };
+    if nan_count.is_some_and(|count| count > 0) && setup.nan == NanPolicy::Propagate {
+        return Ok(Found { values: nulls(f64::NAN, false), nan_count, count });
+    }
+    if count == 0 {
+        return Ok(Found { values: nulls(0.0, true), nan_count, count });
+    }
+    let places = places(count, &setup.q, setup.between);
+    let mut wanted: Vec<u64> = places.iter().flat_map(|place| [place.low, place.high]).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let all = Sought { wanted: wanted.clone(), count, ..all };
+    let ranks = search(vec![all], counted, passes)?.ok_or_else(|| passes.changed())?;
+    let element = |at: u64| {
+        let nth = wanted.partition_point(|&wanted| wanted < at);
+        T::from_rank(ranks[nth]).wide()
+    };
+    let values = places.iter().map(|place| place.value(element)).collect();
+    Ok(Found { values: Values::new(Cells::Float(values)), nan_count, count })
+}
+
+/// Ranks among which those of wanted places are.
+#[derive(Clone, Debug)]
+struct Sought {
+    first: u64,
+    last: u64,
+    /// How many elements have smaller ranks.
+    before: u64,
+    /// How many elements have these ranks.
+    count: u64,
+    /// The wanted places, in order.
+    wanted: Vec<u64>,
+}
+
+/// What a pass counted.
+struct Counted {
+    pass: Pass,
+    counts: Vec<u64>,
+    /// The least and the greatest rank of all that was counted.
+    ends: (u64, u64),
+}
+
+/// Counts the digits of what is sought.
+fn count(sought: &[Sought], passes: &mut dyn Passes) -> Result<(Counted, Option<u64>)> {
+    let each = (DIGIT.saturating_sub((sought.len() - 1).checked_ilog2().map_or(0, |log| log + 1)))
+        .max(SPAN_DIGIT);
+    let span = |sought: &Sought| {
+        let len = sought.last - sought.first;
+        let shift = (u64::BITS - len.leading_zeros()).saturating_sub(each);
+        Span { first: sought.first, last: sought.last, shift }
+    };
+    let pass = Pass { spans: sought.iter().map(span).collect(), expected: 0 };
+    let (values, nan_count) = passes.run(Step::Digits, &pass)?;
+    let counters = pass.counters();
+    let Cells::Count(mut counts) = values.cells else { return Err(passes.changed()) };
+    let &[least, greatest] = counts.get(counters..).unwrap_or(&[]) else {
+        return Err(passes.changed());
+    };
+    counts.truncate(counters);
+    Ok((Counted { pass, counts, ends: (least, greatest) }, nan_count))
+}
+
+/// The ranks of all wanted places, in order; `None` when passes do not agree.
+fn search(
+    mut sought: Vec<Sought>,
+    mut counted: Counted,
+    passes: &mut dyn Passes,
+) -> Result<Option<Vec<u64>>> {
+    let mut known: Vec<(u64, u64)> = Vec::new();
+    loop {
+        let Some(closer) = look_closer(&sought, &counted) else { return Ok(None) };
+        let (found, open): (Vec<_>, Vec<_>) =
+            closer.into_iter().partition(|sought| sought.first == sought.last);
+        for sought in found {
+            known.extend(sought.wanted.iter().map(|&at| (at, sought.first)));
+        }
+        sought = open;
+        if sought.is_empty() {
+            break;
+        }
+        if sought.iter().map(|sought| sought.count).sum::<u64>() <= CANDIDATES_MAX {
+            let Some(found) = candidates(&sought, passes)? else { return Ok(None) };
+            known.extend(found);
+            break;
+        }
+        counted = count(&sought, passes)?.0;
+    }
+    known.sort_unstable();
+    Ok(Some(known.into_iter().map(|(_, rank)| rank).collect()))
+}
+
+/// For each counter in which a wanted place lies, the ranks it counted.
+fn look_closer(sought: &[Sought], counted: &Counted) -> Option<Vec<Sought>> {
+    let mut closer: Vec<Sought> = Vec::new();
+    let mut counts = counted.counts.as_slice();
+    for (sought, span) in sought.iter().zip(&counted.pass.spans) {
+        let (here, after) = counts.split_at_checked(span.counters())?;
+        counts = after;
+        let mut wanted = sought.wanted.iter().copied().peekable();
+        let mut before = sought.before;
+        for (digit, &count) in here.iter().enumerate() {
+            let end = before.checked_add(count)?;
+            let mut inside = Vec::new();
+            while let Some(at) = wanted.next_if(|&at| at < end) {
+                inside.push(at);
+            }
+            if !inside.is_empty() {
+                let first = span.first + ((digit as u64) << span.shift);
+                let last = span.last.min(first.saturating_add((1 << span.shift) - 1));
+                let (first, last) = (first.max(counted.ends.0), last.min(counted.ends.1));
+                if last < first {
+                    return None;
+                }
+                closer.push(Sought { first, last, before, count, wanted: inside });
+            }
+            before = end;
+        }
+        if wanted.next().is_some() || before != sought.before + sought.count {
+            return None;
+        }
+    }
+    Some(closer)
+}
+
+/// The wanted places and their ranks, from all elements that are still sought.
+fn candidates(sought: &[Sought], passes: &mut dyn Passes) -> Result<Option<Vec<(u64, u64)>>> {
+    let expected = sought.iter().map(|sought| sought.count).sum();
+    let span = |sought: &Sought| Span { first: sought.first, last: sought.last, shift: 0 };
+    let pass = Pass { spans: sought.iter().map(span).collect(), expected };
+    let Cells::Count(mut ranks) = passes.run(Step::Candidates, &pass)?.0.cells else {
+        return Ok(None);
+    };
+    let mut positions = Vec::new();
+    let mut start = 0;
+    for sought in sought {
+        let position = |at: &u64| usize::try_from(start + at - sought.before).unwrap_or(usize::MAX);
+        positions.extend(sought.wanted.iter().map(position));
+        start += sought.count;
+    }
+    if positions.last().is_some_and(|&position| ranks.len() <= position) {
+        return Ok(None);
+    }
+    select(&mut ranks, &positions);
+    let mut ranks = positions.into_iter().map(|position| ranks[position]);
+    let mut found = Vec::new();
+    for sought in sought {
+        for (&at, rank) in sought.wanted.iter().zip(&mut ranks) {
+            if rank < sought.first || sought.last < rank {
+                return Ok(None);
+            }
+            found.push((at, rank));
+        }
+    }
+    Ok(Some(found))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! What is asked, and the passes over the selection that answer it.
+
+use tet_format::DType;
+use tet_io::Source;
+
+use super::job::Job;
+use super::role::Roles;
+use crate::budget::Execution;
+use crate::catalog::Dataset;
+use crate::error::{Error, Result};
+use crate::fill::fill_of;
+use crate::histogram::{self, Range};
+use crate::kernel::{CellCount, Maker, Setup, Test, maker};
+use crate::op::{NanPolicy, Op};
+use crate::plan::plan;
+use crate::reduction::{AxisPicks, Number, Reduction};
+use crate::selection::Hyperslab;
+use crate::value::{Cells, Scalar, Values};
+
+/// Bytes of the state of one cell of the result, at most.
+const STATE_LEN: u64 = 32;
+
+/// A reduction and everything it is asked of.
+pub(super) struct Asked<'a> {
+    pub source: &'a Source,
+    pub dataset: &'a Dataset,
+    pub dtype: DType,
+    pub slab: &'a Hyperslab,
+    pub reduction: &'a Reduction,
+    pub how: &'a Execution,
+    pub roles: Roles,
+}
+
+/// What passes found.
+#[derive(Default)]
+pub(super) struct Answer {
+    /// The values of all cells.
+    pub values: Values,
+    /// How many NaN were met.
+    pub nan_count: Option<u64>,
+    /// The edges of a histogram.
+    pub edges: Vec<f64>,
+}
+
+impl Asked<'_> {
+    /// Runs as many passes as it takes.
+    pub(super) fn answer(&self) -> Result<Answer> {
+        let cells = self.roles.shape().into_iter().try_fold(1_u64, u64::checked_mul);
+        self.how.check_result(cells.and_then(|cells| cells.checked_mul(STATE_LEN)))?;
+        match self.reduction.op.plain() {
+            Op::Count if self.counts_all() => {
+                let counts = self.roles.element_counts(self.pad().is_some());
+                let values = Values::new(Cells::Count(counts));
+                Ok(Answer { values, ..Answer::default() })
+            }
+            Op::Median | Op::Quantile => self.order_statistics(),
+            Op::Histogram => self.histogram(),
+            Op::Covariance | Op::Correlation => self.matrix(),
+            op => {
+                let (values, nan_count) = self.pass(op, self.setup()?, self.pad())?;
+                let values = self.with_min_count(values)?;
+                Ok(Answer { values, nan_count, ..Answer::default() })
+            }
+        }
+    }
+
+    /// What kernels are told.
+    pub(super) fn setup(&self) -> Result<Setup> {
+        let params = &self.reduction.params;
+        let test = match self.reduction.op {
+            Op::NullCount => {
+                let fill = params.fill.or_else(|| fill_of(self.dataset));
+                let (dataset, dtype) = (self.dataset.name.clone(), self.dtype);
+                Some(Test::Fill(fill.ok_or(Error::NoFill { dataset, dtype })?))
+            }
+            _ => None,
+        };
+        let (nan, ddof, q) = (self.reduction.nan_policy(), params.ddof, params.q.clone());
+        Ok(Setup { nan, ddof, q, test, ..Setup::default() })
+    }
+
+    /// Whether every selected element counts.
+    fn counts_all(&self) -> bool {
+        let skips = self.reduction.nan_policy() == NanPolicy::Skip && self.dtype.is_float();
+        self.reduction.filter.is_none() && !skips
+    }
+
+    /// What windows are filled up with.
+    fn pad(&self) -> Option<Number> {
+        self.reduction.window.as_ref().and_then(|window| window.pad)
+    }
+
+    /// Which elements reach the kernels.
+    pub(super) fn filter(&self) -> Option<Test> {
+        self.reduction.filter.clone().map(Test::Filter)
+    }
+
+    /// One pass over the selection with the kernel of an operation.
+    pub(super) fn pass(
+        &self,
+        op: Op,
+        setup: Setup,
+        pad: Option<Number>,
+    ) -> Result<(Values, Option<u64>)> {
+        let shown = !self.roles.shown().is_empty();
+        let cells = if shown { CellCount::Many } else { CellCount::One };
+        let maker = maker(self.dtype, op, cells, setup, self.filter());
+        self.run(&maker.ok_or_else(|| self.undefined())?, pad)
+    }
+
+    /// One pass over the selection with the kernel of a maker.
+    pub(super) fn run(&self, maker: &Maker, pad: Option<Number>) -> Result<(Values, Option<u64>)> {
+        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        let (source, dataset, how) = (self.source, self.dataset, self.how);
+        Job { source, dataset, plan: &plan, how, roles: &self.roles, maker, pad }.run()
+    }
+
+    /// The operation is not for elements of this type.
+    pub(super) fn undefined(&self) -> Error {
+        Error::Undefined { op: self.reduction.op.name(), dtype: self.dtype }
+    }
+
+    /// The same elements as one cell.
+    pub(super) fn whole<'a>(&'a self, reduction: &'a mut Reduction) -> Result<Asked<'a>> {
+        *reduction = Reduction { filter: self.reduction.filter.clone(), ..Reduction::all(Op::Min) };
+        reduction.picks = self.reduction.picks.clone();
+        reduction.picks.extend(self.reduction.groups.iter().map(|groups| {
+            let counts = |&(_, &group): &(u64, &u32)| group != crate::reduction::AxisGroups::NONE;
+            let positions = (0..).zip(groups.group_of.iter()).filter(counts).map(|(at, _)| at);
+            AxisPicks { axis: groups.axis, positions: positions.collect() }
+        }));
+        let (roles, _) = Roles::new(self.dataset, self.slab, reduction)?;
+        let Asked { source, dataset, dtype, slab, how, .. } = *self;
+        Ok(Asked { source, dataset, dtype, slab, reduction, how, roles })
+    }
+
+    /// A histogram: its edges, by a pass for each end if nobody said them, and the counts.
+    fn histogram(&self) -> Result<Answer> {
+        let params = &self.reduction.params;
+        let range = match params.range {
+            Some((min, max)) => Range::Given(min, max),
+            None => {
+                let mut reduction = Reduction::all(Op::Min);
+                let whole = self.whole(&mut reduction)?;
+                let setup = Setup { nan: NanPolicy::Skip, ..Setup::default() };
+                let end = |op| {
+                    let (values, _) = whole.pass(op, setup.clone(), None)?;
+                    Ok::<_, Error>(values.get(0).and_then(Scalar::to_f64))
+                };
+                Range::Found(end(Op::Min)?.zip(end(Op::Max)?))
+            }
+        };
+        let edges = histogram::edges(self.dtype, range, params.bins)?;
+        let setup = Setup { edges: edges.clone(), ..self.setup()? };
+        let (values, nan_count) = self.pass(Op::Histogram, setup, self.pad())?;
+        Ok(Answer { values, nan_count, edges })
+    }
+
+    /// Nulls where a window has too few elements of its own.
+    fn with_min_count(&self, mut values: Values) -> Result<Values> {
+        let window = self.reduction.window.as_ref();
+        let Some(least) = window.and_then(|window| window.min_count) else { return Ok(values) };
+        let counts = if self.counts_all() {
+            self.roles.element_counts(false)
+        } else {
+            let setup = Setup { nan: self.reduction.nan_policy(), ..Setup::default() };
+            match self.pass(Op::Count, setup, None)?.0.cells {
+                Cells::Count(counts) => counts,
+                _ => Vec::new(),
+            }
+        };
+        let mut nulls = values.nulls.take().unwrap_or_else(|| vec![false; values.len()]);
+        nulls.iter_mut().zip(counts).for_each(|(null, count)| *null |= count < least);
+        values.nulls = nulls.contains(&true).then_some(nulls);
+        Ok(values)
+    }
+
+    /// The values in the dataset's own dtype and the result's shape, where they are elements.
+    pub(super) fn own(&self, values: Values, shape: &[u64]) -> Result<Values> {
+        let Cells::Element(array) = values.cells else { return Ok(values) };
+        let array = array.with_dtype(self.dtype).and_then(|array| array.with_shape(shape.into()));
+        let cells = Cells::Element(array.ok_or_else(|| Error::misfit(self.dataset))?);
+        Ok(Values { cells, ..values })
+    }
+}

@@ -1,0 +1,215 @@
+//! How a reduction is cut into tasks.
+//!
+//! ```text
+//!   kept axes and windows -> tiles of cells; a task owns the cells of one tile
+//!   folded axes, groups   -> parts; the states of a tile's parts merge in order
+//! ```
+//!
+//! The cut depends on selection, grid, codecs and what is asked only, never on threads or budget.
+
+use std::ops::Range;
+
+use super::layout::Layout;
+use super::role::{Role, Roles};
+use super::window::Windows;
+use crate::error::Result;
+use crate::plan::ReadPlan;
+use crate::plan::tiling::{Inside, Tiling};
+use crate::plan::touch::Touch;
+
+/// Elements of a task that folds into one cell, about.
+const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 18 };
+/// Cells of a tile, about: their states stay in the nearest caches.
+const TILE_CELLS: u64 = if cfg!(test) { 4 } else { 1 << 14 };
+/// Elements of a task for each time that its state is as long as a usual one, and in all.
+const HEAVY_ELEMENTS: u64 = 1 << 8;
+const HEAVY_MAX: u64 = 1 << 22;
+/// With fewer tiles than this the folded axes are cut too.
+const TILES_MIN: u64 = if cfg!(test) { 4 } else { 64 };
+/// A part of the folded axes has at least so many positions: merging costs as much as one.
+const PART_POSITIONS_MIN: u64 = if cfg!(test) { 2 } else { 16 };
+/// A part of the folded axes has at least so many elements.
+const PART_ELEMENTS_MIN: u64 = if cfg!(test) { 4 } else { 1 << 20 };
+/// A tile or a part has at least so many elements side by side.
+const ROW_MIN: u64 = if cfg!(test) { 2 } else { 1 << 10 };
+/// Bins so few are cells of every task; more are shared out among tasks.
+const WIDE_BINS_MAX: u64 = if cfg!(test) { 2 } else { 64 };
+/// Positions whose states slide together, about.
+const SLIDE_CELLS: u64 = if cfg!(test) { 16 } else { 1 << 19 };
+
+/// The tasks of a reduction.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    tiles: Tiling,
+    parts: Tiling,
+    windows: Option<WindowCut>,
+}
+
+/// An axis whose windows are shared out among tasks.
+#[derive(Clone, Copy, Debug)]
+struct WindowCut {
+    axis: usize,
+    windows: Windows,
+    /// Windows of a task.
+    each: u64,
+}
+
+/// What a task owns.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub tile: u64,
+    pub part: u64,
+    /// The selected positions it folds, axis by axis.
+    pub rect: Vec<Range<u64>>,
+    pub layout: Layout,
+}
+
+impl Tasks {
+    /// Cuts the reduction of a plan; a cell takes `weight` times the usual room.
+    pub(super) fn new(plan: &ReadPlan, roles: &Roles, weight: u64) -> Tasks {
+        let (touch, inside) = (&plan.touch, plan.inside);
+        let axes = |want: fn(&Role) -> bool| -> Vec<usize> {
+            (0..roles.axes.len()).filter(|&axis| want(&roles.axes[axis])).collect()
+        };
+        let each = axes(|role| matches!(role, Role::Each));
+        let mut folded = axes(|role| matches!(role, Role::Folded | Role::Map(_)));
+        let windows = window_cut(touch, roles, &mut folded);
+        if roles.shown().is_empty() {
+            let tiles = Tiling::new(touch, &each, 1, inside);
+            let limit = weight.saturating_mul(HEAVY_ELEMENTS).clamp(TASK_ELEMENTS, HEAVY_MAX);
+            return Tasks { tiles, parts: Tiling::new(touch, &folded, limit, inside), windows };
+        }
+        // What runs along the rows in memory is not cut short: lanes of cells or runs of elements.
+        let innermost = (0..touch.axes.len()).rev().find(|&axis| touch.axes[axis].count > 1);
+        let has_lanes = innermost.is_some_and(|axis| each.contains(&axis));
+        let (lanes_min, run_min) = if has_lanes { (ROW_MIN, 1) } else { (1, ROW_MIN) };
+        let product = |axes: &[usize]| -> u64 {
+            axes.iter().map(|&axis| touch.axes[axis].count).fold(1, u64::saturating_mul)
+        };
+        let (cells, positions) = (product(&each), product(&folded));
+        let beside = weight.saturating_mul(beside(roles, &folded, windows)).max(1);
+        let most = (TILE_CELLS / beside).max(1);
+        let least = lanes_min.max(TASK_ELEMENTS / positions.max(1)).min(most);
+        let limit = (cells / TILES_MIN).clamp(least, most);
+        // A chunk of cells may be more than states can be held for: then tasks share its decoding.
+        let crowded = beside > 1 && chunk_cells(touch, &each) > most.saturating_mul(4);
+        let inside = if crowded { Inside::Cut } else { inside };
+        let tiles = Tiling::new(touch, &each, limit, inside);
+        let tile_count = tiles.count().max(1).saturating_mul(windows.map_or(1, |cut| cut.count()));
+        let tile_cells = (cells / tiles.count().max(1)).max(1);
+        let least = run_min.max(PART_POSITIONS_MIN).max(PART_ELEMENTS_MIN / tile_cells);
+        let limit = positions.div_ceil(TILES_MIN.div_ceil(tile_count)).max(least);
+        let parts = Tiling::new(touch, &folded, limit.max(1), plan.inside);
+        Tasks { tiles, parts, windows }
+    }
+
+    /// How many tasks there are.
+    pub(super) fn count(&self) -> u64 {
+        self.tile_count().saturating_mul(self.parts.count())
+    }
+
+    /// How many parts a tile has.
+    pub(super) fn part_count(&self) -> u64 {
+        self.parts.count()
+    }
+
+    fn tile_count(&self) -> u64 {
+        self.tiles.count().saturating_mul(self.windows.map_or(1, |cut| cut.count()))
+    }
+
+    /// The most cells of one task, positions that slide included three times.
+    pub(super) fn cells_max(&self, roles: &Roles) -> u64 {
+        let each = |(axis, role): (usize, &Role)| match role {
+            Role::Each => None,
+            Role::Windows(windows) => match self.windows {
+                Some(cut) if windows.overlap() => {
+                    let positions = (cut.each * cut.windows.step).saturating_add(windows.size);
+                    Some(positions.min(roles.counts[axis]).saturating_mul(3))
+                }
+                Some(cut) => Some(cut.each),
+                None => Some(windows.count),
+            },
+            _ => Some(roles.extent(axis)),
+        };
+        let beside = roles.axes.iter().enumerate().filter_map(each).fold(1, u64::saturating_mul);
+        beside.saturating_mul(self.tiles.positions_max())
+    }
+
+    /// What task number `index` owns.
+    pub(super) fn task(&self, roles: &Roles, index: u64) -> Result<Task> {
+        let (tile, part) = (index / self.parts.count(), index % self.parts.count());
+        let mut rect: Vec<Range<u64>> = roles.counts.iter().map(|&count| 0..count).collect();
+        let window_count = self.windows.map_or(1, |cut| cut.count());
+        self.tiles.place(tile / window_count, &mut rect);
+        self.parts.place(part, &mut rect);
+        let mut windows = 0..self.all_windows(roles);
+        if let Some(cut) = &self.windows {
+            let first = tile % window_count * cut.each;
+            windows = first..cut.windows.count.min(first + cut.each);
+            rect[cut.axis] = cut.windows.span(&windows);
+        }
+        let layout = Layout::new(roles, &rect, &windows)?;
+        Ok(Task { tile, part, rect, layout })
+    }
+
+    /// The windows of a task when they are not shared out: all there are.
+    fn all_windows(&self, roles: &Roles) -> u64 {
+        let count = |role: &Role| match role {
+            Role::Windows(windows) => Some(windows.count),
+            _ => None,
+        };
+        roles.axes.iter().find_map(count).unwrap_or(0)
+    }
+}
+
+impl WindowCut {
+    fn count(&self) -> u64 {
+        self.windows.count.div_ceil(self.each)
+    }
+}
+
+/// How windows are shared out; wide bins are not, and go with the folded axes.
+fn window_cut(touch: &Touch, roles: &Roles, folded: &mut Vec<usize>) -> Option<WindowCut> {
+    let of = |(axis, role): (usize, &Role)| match role {
+        Role::Windows(windows) => Some((axis, *windows)),
+        _ => None,
+    };
+    let (axis, windows) = roles.axes.iter().enumerate().find_map(of)?;
+    if !windows.overlap() && windows.count <= WIDE_BINS_MAX {
+        folded.push(axis);
+        folded.sort_unstable();
+        return None;
+    }
+    let nominal = touch.axes[axis].nominal();
+    let others = |(other, touch): (usize, &crate::plan::touch::AxisTouch)| {
+        if other == axis { 1 } else { touch.count.max(1) }
+    };
+    let others = touch.axes.iter().enumerate().map(others).fold(1, u64::saturating_mul);
+    let mut positions = nominal.max(TASK_ELEMENTS / others).max(1);
+    if windows.overlap() {
+        positions = positions.max(windows.size.saturating_mul(4));
+    }
+    let each = (positions / windows.step).clamp(1, windows.count.max(1));
+    Some(WindowCut { axis, windows, each })
+}
+
+/// How many cells of a task stand beside each cell of its tile.
+fn beside(roles: &Roles, folded: &[usize], cut: Option<WindowCut>) -> u64 {
+    let mapped = folded.iter().map(|&axis| roles.extent(axis)).fold(1, u64::saturating_mul);
+    let windows = match cut {
+        // States of all positions, and as many twice while they slide.
+        Some(cut) if cut.windows.overlap() => {
+            let positions = (cut.each * cut.windows.step).saturating_add(cut.windows.size);
+            let positions = positions.min(roles.counts[cut.axis]);
+            (positions * TILE_CELLS).div_ceil(SLIDE_CELLS)
+        }
+        Some(cut) => cut.each.min(TILE_CELLS),
+        None => 1,
+    };
+    mapped.saturating_mul(windows)
+}
+
+/// The cells of one chunk.
+fn chunk_cells(touch: &Touch, each: &[usize]) -> u64 {
+    each.iter().map(|&axis| touch.axes[axis].nominal()).fold(1, u64::saturating_mul)
+}

@@ -1,0 +1,146 @@
+//! One pass over the selection: tasks fold, states merge, cells come out.
+
+use tet_io::Source;
+
+use super::assemble::Assembly;
+use super::board::Board;
+use super::cut::{Task, Tasks};
+use super::fold::fold_strip;
+use super::role::{Role, Roles};
+use super::slide::slide;
+use crate::budget::Execution;
+use crate::catalog::Dataset;
+use crate::decode;
+use crate::error::Result;
+use crate::fetch::{self, Fetcher, Rows};
+use crate::kernel::{Maker, State};
+use crate::plan::ReadPlan;
+use crate::plan::piece::{Strips, element_count};
+use crate::reduction::Number;
+use crate::value::Values;
+
+/// Elements of a strip that is folded into one cell: as many as stay in the nearest caches.
+const STRIP_ELEMENTS: u64 = if cfg!(test) { 4 } else { 1 << 16 };
+/// Elements of a strip that is folded into many cells.
+const TILE_STRIP_ELEMENTS: u64 = if cfg!(test) { 8 } else { 1 << 18 };
+/// Bytes of the state of a usual cell.
+const CELL_LEN: u64 = 32;
+/// Bytes of a usual cell whose elements are kept: a tile of them takes 64 MiB.
+const KEPT_LEN: u64 = 1 << 12;
+
+/// One pass over a selection, ready to run.
+pub(super) struct Job<'a> {
+    pub source: &'a Source,
+    pub dataset: &'a Dataset,
+    pub plan: &'a ReadPlan,
+    pub how: &'a Execution,
+    pub roles: &'a Roles,
+    pub maker: &'a Maker,
+    /// What windows are filled up with.
+    pub pad: Option<Number>,
+}
+
+impl Job<'_> {
+    /// The values of all cells, and how many NaN were met.
+    pub(super) fn run(&self) -> Result<(Values, Option<u64>)> {
+        let shape = self.roles.shape();
+        let cells = shape.iter().copied().fold(1, u64::saturating_mul);
+        if self.plan.element_count == 0 || cells == 0 {
+            let state = self.maker.make(decode::len(cells)?);
+            let nan_count = state.nan_count();
+            return Ok((state.finish()?, nan_count));
+        }
+        let weight = self.cell_len().div_ceil(self.usual_len()).max(1);
+        let tasks = Tasks::new(self.plan, self.roles, weight);
+        let assembly = Assembly::new(shape, decode::len(cells)?, self.maker.width);
+        let board = Board::new(tasks.part_count(), assembly);
+        let held_cells = tasks.cells_max(self.roles);
+        let states = held_cells.saturating_mul(self.cell_len());
+        let workers = self.how.workers(self.plan.whole_len_max.saturating_add(states))?;
+        let align = decode::len(self.plan.element_size)?;
+        let rows = Rows::Aligned(align);
+        let fetcher = || Fetcher::new(self.source, self.dataset, self.plan, self.how, rows);
+        fetch::run(workers, tasks.count(), self.how, fetcher, |fetcher, index| {
+            let task = tasks.task(self.roles, index)?;
+            fetcher.begin();
+            let folded = self.fold(fetcher, &task, align);
+            fetcher.end();
+            let (state, done) = folded?;
+            if let Some(state) = board.merge(task.tile, task.part, state) {
+                let nan_count = state.nan_count();
+                let values = self.complete(state, &task)?.finish()?;
+                board.put(values, nan_count, &task.layout.rect)?;
+            }
+            Ok(done)
+        })?;
+        Ok(board.finish())
+    }
+
+    /// Bytes of the state of one cell, those of its elements included where they are kept.
+    fn cell_len(&self) -> u64 {
+        let elements = if self.maker.keeps { self.roles.cell_elements() } else { 0 };
+        self.maker.cell_len.saturating_add(elements.saturating_mul(self.plan.element_size))
+    }
+
+    /// Bytes that a cell may take before tiles become smaller.
+    fn usual_len(&self) -> u64 {
+        if self.maker.keeps { KEPT_LEN } else { CELL_LEN }
+    }
+
+    /// Folds what lies in a task; `None` when nothing does. Gives the selected bytes too.
+    fn fold(
+        &self,
+        fetcher: &mut Fetcher<'_>,
+        task: &Task,
+        size: usize,
+    ) -> Result<(Option<Box<dyn State>>, u64)> {
+        if task.rect.iter().any(std::ops::Range::is_empty) {
+            return Ok((None, 0));
+        }
+        let mut state = self.maker.make(task.layout.cell_count);
+        let touch = self.plan.touch.narrowed(&task.rect);
+        let one_cell = self.roles.shown().is_empty();
+        let mut strips =
+            Strips::new(&touch, if one_cell { STRIP_ELEMENTS } else { TILE_STRIP_ELEMENTS });
+        let mut done = 0;
+        while let Some(boxes) = strips.boxes() {
+            let block = fetcher.block(&strips, boxes)?;
+            fold_strip(state.as_mut(), &block, boxes, &task.layout, size, self.maker.indexed)?;
+            done += element_count(boxes) * self.plan.element_size;
+            strips.advance();
+        }
+        Ok((Some(state), done))
+    }
+
+    /// What is left to do once all parts of a tile have merged: windows slide and are filled up.
+    fn complete(&self, mut state: Box<dyn State>, task: &Task) -> Result<Box<dyn State>> {
+        let layout = &task.layout;
+        if let Some(sliding) = &layout.slide {
+            state = slide(self.maker, state.as_ref(), layout, sliding)?;
+        }
+        let Some(pad) = self.pad else { return Ok(state) };
+        let folded = self.roles.folded_elements();
+        let mut shown = 0;
+        let extents: Vec<u64> = layout.rect.iter().map(|cells| cells.end - cells.start).collect();
+        for (axis, role) in self.roles.axes.iter().enumerate() {
+            let Role::Windows(windows) = role else {
+                shown += usize::from(self.roles.is_shown(axis));
+                continue;
+            };
+            let inner: u64 = extents[shown + 1..].iter().product();
+            let outer: u64 = extents[..shown].iter().product();
+            for (number, window) in layout.rect[shown].clone().enumerate() {
+                let covered = windows.positions(window);
+                let missing = windows.size - (covered.end - covered.start);
+                let copies = missing.saturating_mul(folded);
+                for (line, lane) in (0..outer).flat_map(|line| (0..inner).map(move |it| (line, it)))
+                {
+                    let cell = (line * extents[shown] + number as u64) * inner + lane;
+                    state.fold_copies(decode::len(cell)?, pad, copies);
+                }
+            }
+            shown += 1;
+        }
+        Ok(state)
+    }
+}

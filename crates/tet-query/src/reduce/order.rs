@@ -1,0 +1,123 @@
+//! Order statistics: elements are kept where a cell has few, else sought in several passes.
+
+use super::asked::{Answer, Asked};
+use super::role::{Role, Roles};
+use crate::error::{Error, Result};
+use crate::kernel::{Pass, Setup, Step, rank_maker};
+use crate::op::Op;
+use crate::quantile::{Between, Passes, quantiles};
+use crate::reduction::{AxisPicks, Reduction};
+use crate::selection::{Axis, AxisSlice, Hyperslab};
+use crate::value::{Cells, Values};
+
+/// Cells of a task share so much of the budget, at most.
+const SHARE: u64 = 8;
+
+impl Asked<'_> {
+    /// Medians and quantiles.
+    pub(super) fn order_statistics(&self) -> Result<Answer> {
+        let mut setup = self.setup()?;
+        if self.reduction.op == Op::Median {
+            (setup.q, setup.between) = (vec![0.5], Between::Middle);
+        }
+        let shape = self.roles.shape();
+        if shape.is_empty() {
+            return self.sought(&setup);
+        }
+        let size = self.dtype.size().unwrap_or(1);
+        let cell_len = self.roles.cell_elements().saturating_mul(size);
+        if cell_len <= self.how.memory_budget / SHARE {
+            let (values, nan_count) = self.pass(self.reduction.op, setup, None)?;
+            return Ok(Answer { values, nan_count, ..Answer::default() });
+        }
+        self.cell_by_cell(&shape, &setup)
+    }
+
+    /// The order statistics of the one cell there is.
+    fn sought(&self, setup: &Setup) -> Result<Answer> {
+        let mut passes = RankPasses { asked: self, setup };
+        let found = quantiles(self.dtype, setup, &mut passes).ok_or_else(|| self.undefined())??;
+        Ok(Answer { values: found.values, nan_count: found.nan_count, ..Answer::default() })
+    }
+
+    /// Seeks in one cell after the other, each by itself out of core.
+    fn cell_by_cell(&self, shape: &[u64], setup: &Setup) -> Result<Answer> {
+        let count: u64 = shape.iter().product();
+        let (mut floats, mut nulls, mut nan_count) = (Vec::new(), Vec::new(), None);
+        for cell in 0..count {
+            let (slab, reduction) = self.cell(shape, cell)?;
+            let (roles, _) = Roles::new(self.dataset, &slab, &reduction)?;
+            let Asked { source, dataset, dtype, how, .. } = *self;
+            let asked =
+                Asked { source, dataset, dtype, slab: &slab, reduction: &reduction, how, roles };
+            let answer = asked.sought(setup)?;
+            let Values { cells: Cells::Float(values), nulls: missing } = answer.values else {
+                return Err(self.undefined());
+            };
+            nulls.extend(missing.unwrap_or_else(|| vec![false; values.len()]));
+            floats.extend(values);
+            nan_count = answer.nan_count.map(|more| nan_count.unwrap_or(0) + more).or(nan_count);
+        }
+        let nulls = nulls.contains(&true).then_some(nulls);
+        let values = Values { cells: Cells::Float(floats), nulls };
+        Ok(Answer { values, nan_count, ..Answer::default() })
+    }
+
+    /// The selection of one cell of the result, and what is asked of it.
+    fn cell(&self, shape: &[u64], cell: u64) -> Result<(Hyperslab, Reduction)> {
+        let mut slices = self.slab.axes().to_vec();
+        let mut reduction = Reduction {
+            filter: self.reduction.filter.clone(),
+            ..Reduction::all(self.reduction.op)
+        };
+        let folded = |picks: &&AxisPicks| !self.roles.is_shown(picks.axis);
+        reduction.picks = self.reduction.picks.iter().filter(folded).cloned().collect();
+        let mut rest = cell;
+        for (&axis, &extent) in self.roles.shown().iter().zip(shape).rev() {
+            let nth = rest % extent;
+            rest /= extent;
+            match &self.roles.axes[axis] {
+                Role::Each => slices[axis] = part(slices[axis], nth, 1),
+                Role::Windows(windows) => {
+                    let positions = windows.positions(nth);
+                    let count = positions.end - positions.start;
+                    slices[axis] = part(slices[axis], positions.start, count);
+                }
+                Role::Map(map) => {
+                    let in_cell = |&(_, &of): &(u64, &u32)| u64::from(of) == nth;
+                    let positions = (0..).zip(map.cell_of.iter()).filter(in_cell);
+                    let positions = positions.map(|(at, _)| at).collect();
+                    reduction.picks.push(AxisPicks { axis, positions });
+                }
+                Role::Folded => {}
+            }
+        }
+        let slab = Hyperslab::new(slices, self.dataset.shape());
+        Ok((slab.ok_or_else(|| Error::misfit(self.dataset))?, reduction))
+    }
+}
+
+/// `count` of the selected positions, from number `first` on.
+fn part(slice: AxisSlice, first: u64, count: u64) -> AxisSlice {
+    let start = slice.start + first * slice.step;
+    let stop = if count == 0 { start } else { start + (count - 1) * slice.step + 1 };
+    AxisSlice { start, stop, step: slice.step, axis: Axis::Kept }
+}
+
+/// Passes over the elements of one cell.
+struct RankPasses<'a> {
+    asked: &'a Asked<'a>,
+    setup: &'a Setup,
+}
+
+impl Passes for RankPasses<'_> {
+    fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
+        let setup = Setup { digits: pass.clone(), ..self.setup.clone() };
+        let maker = rank_maker(self.asked.dtype, step, setup, self.asked.filter());
+        self.asked.run(&maker.ok_or_else(|| self.asked.undefined())?, None)
+    }
+
+    fn changed(&self) -> Error {
+        Error::shrunk(self.asked.source)
+    }
+}

@@ -1,0 +1,230 @@
+//! Groups, picks, windows and filters in all combinations of axes, against a loop over lists.
+
+use tet_format::DType;
+
+use super::{OPS, check_ways, element, wanted};
+use crate::op::Op;
+use crate::reduction::{
+    AxisGroups, AxisPicks, Compare, Filter, Number, Reduction, Window, WindowAlign, WindowMode,
+};
+use crate::selection::Hyperslab;
+use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
+use crate::value::Scalar;
+
+/// What an axis may be asked to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Folded,
+    Each,
+    Groups,
+    Picks,
+    FoldedPicks,
+    Bins(u64, WindowAlign, bool),
+    Rolling { size: u64, step: u64, pad: bool, align: WindowAlign },
+}
+
+const FORMS: &[Form] = &[
+    Form::Folded,
+    Form::Each,
+    Form::Groups,
+    Form::Picks,
+    Form::FoldedPicks,
+    Form::Bins(2, WindowAlign::Start, false),
+    Form::Bins(2, WindowAlign::End, true),
+    Form::Bins(1, WindowAlign::Start, false),
+    Form::Rolling { size: 2, step: 1, pad: false, align: WindowAlign::Start },
+    Form::Rolling { size: 3, step: 1, pad: true, align: WindowAlign::Start },
+    Form::Rolling { size: 3, step: 2, pad: true, align: WindowAlign::End },
+    Form::Rolling { size: 1, step: 3, pad: false, align: WindowAlign::Start },
+];
+
+/// The number that fills windows up.
+const PAD: u64 = 7;
+
+/// The selected positions of every cell along one axis, and how many pads stand beside them.
+type AxisCells = Vec<(Vec<u64>, u64)>;
+
+impl Form {
+    fn is_window(self) -> bool {
+        matches!(self, Form::Bins(..) | Form::Rolling { .. })
+    }
+
+    /// By counting, position by position.
+    fn cells(self, count: u64) -> AxisCells {
+        let all: Vec<u64> = (0..count).collect();
+        let plain = |lists: Vec<Vec<u64>>| lists.into_iter().map(|list| (list, 0)).collect();
+        let odd = || all.iter().copied().filter(|at| at % 2 == 1).collect::<Vec<u64>>();
+        let signed = |from: i64, size: u64, pad: bool| {
+            let inside = |at: &i64| 0 <= *at && *at < i64::try_from(count).unwrap();
+            let list: Vec<u64> =
+                (from..from + size as i64).filter(inside).map(|at| at as u64).collect();
+            let missing = size - list.len() as u64;
+            (list, if pad { missing } else { 0 })
+        };
+        let (n, size_of) = (count as i64, |size: u64| size as i64);
+        match self {
+            Form::Folded => plain(vec![all]),
+            Form::Each => plain(all.iter().map(|&at| vec![at]).collect()),
+            Form::Groups => plain((0..3).map(|g| groups(count, g)).collect()),
+            Form::Picks => plain(odd().into_iter().map(|at| vec![at]).collect()),
+            Form::FoldedPicks => plain(vec![odd()]),
+            Form::Bins(size, align, pad) => {
+                let bins = count.div_ceil(size) as i64;
+                let first = if align == WindowAlign::Start { 0 } else { n - bins * size_of(size) };
+                (0..bins).map(|bin| signed(first + bin * size_of(size), size, pad)).collect()
+            }
+            Form::Rolling { size, step, pad, align } => {
+                let (first, last) = match (pad, align) {
+                    (false, _) => (0, n - size_of(size)),
+                    (true, WindowAlign::Start) => (1 - size_of(size), n - size_of(size)),
+                    (true, WindowAlign::End) => (0, n - 1),
+                };
+                let step = usize::try_from(step).unwrap();
+                (first..=last).step_by(step).map(|from| signed(from, size, pad)).collect()
+            }
+        }
+    }
+
+    /// Asks for it.
+    fn ask(self, axis: usize, count: u64, reduction: &mut Reduction) {
+        let crate::reduction::Axes::Some(folded) = &mut reduction.axes else { unreachable!() };
+        let window = |size, step, mode, pad: bool, align| {
+            let pad = pad.then_some(Number::Int(PAD.into()));
+            Some(Window { axis, size, step, mode, pad, align, min_count: None })
+        };
+        if matches!(self, Form::Folded | Form::FoldedPicks) {
+            folded.push(axis);
+        }
+        match self {
+            Form::Folded | Form::Each => {}
+            Form::Groups => {
+                let group_of = (0..count).map(group_of).collect();
+                let labels = ["a", "b", "c"].map(str::to_owned).to_vec().into();
+                reduction.groups.push(AxisGroups { axis, group_of, labels });
+            }
+            Form::Picks | Form::FoldedPicks => {
+                let positions = (0..count).filter(|at| at % 2 == 1).collect();
+                reduction.picks.push(AxisPicks { axis, positions });
+            }
+            Form::Bins(size, align, pad) => {
+                reduction.window = window(size, size, WindowMode::Bins, pad, align);
+            }
+            Form::Rolling { size, step, pad, align } => {
+                reduction.window = window(size, step, WindowMode::Rolling, pad, align);
+            }
+        }
+    }
+}
+
+/// Groups 0 and 2 take turns, group 1 stays empty, every fifth position is in none.
+fn group_of(position: u64) -> u32 {
+    if position % 5 == 4 { AxisGroups::NONE } else { u32::try_from(position % 2 * 2).unwrap() }
+}
+
+fn groups(count: u64, group: u32) -> Vec<u64> {
+    (0..count).filter(|&at| group_of(at) == group).collect()
+}
+
+/// The elements of every cell, pads too.
+fn cells(
+    shape: &[u64],
+    slab: &Hyperslab,
+    forms: &[Form],
+    passes: impl Fn(u64) -> bool,
+) -> Vec<Vec<u64>> {
+    let counts = slab.counts();
+    let selected: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
+    let axes: Vec<AxisCells> = forms.iter().zip(&counts).map(|(form, &n)| form.cells(n)).collect();
+    let numbers: Vec<Vec<u64>> =
+        axes.iter().map(|cells| (0..cells.len() as u64).collect()).collect();
+    let cell = |at: &Vec<u64>| {
+        let of = |(axis, &nth): (usize, &u64)| &axes[axis][usize::try_from(nth).unwrap()];
+        let lists: Vec<Vec<u64>> = at
+            .iter()
+            .enumerate()
+            .map(|it| {
+                let axis = it.0;
+                of(it).0.iter().map(|&nth| selected[axis][usize::try_from(nth).unwrap()]).collect()
+            })
+            .collect();
+        let mut elements: Vec<u64> = product(&lists)
+            .iter()
+            .map(|at| element(linear_of(shape, at)))
+            .filter(|&it| passes(it))
+            .collect();
+        let pads: u64 = at.iter().enumerate().map(|it| of(it).1).sum();
+        let beside: usize = at
+            .iter()
+            .enumerate()
+            .filter(|it| !forms[it.0].is_window())
+            .map(|it| of(it).0.len())
+            .product();
+        elements.extend(std::iter::repeat_n(PAD, usize::try_from(pads).unwrap() * beside));
+        elements
+    };
+    product(&numbers).iter().map(cell).collect()
+}
+
+/// All forms of all axes with at most one window, as many as `every` leaves.
+fn combinations(rank: usize, every: usize) -> Vec<Vec<Form>> {
+    let forms: Vec<Vec<u64>> = vec![(0..FORMS.len() as u64).collect(); rank];
+    let form = |&nth: &u64| FORMS[usize::try_from(nth).unwrap()];
+    let all = product(&forms).into_iter().map(|at| at.iter().map(form).collect::<Vec<Form>>());
+    let fits = |forms: &Vec<Form>| {
+        let windows = forms.iter().filter(|form| form.is_window()).count();
+        windows == 0 || windows == 1 && !forms.contains(&Form::Groups)
+    };
+    all.filter(fits).step_by(every).collect()
+}
+
+fn asked(op: Op, slab: &Hyperslab, forms: &[Form]) -> Reduction {
+    let mut reduction = Reduction::along(op, vec![]);
+    for (axis, form) in forms.iter().enumerate() {
+        form.ask(axis, slab.counts()[axis], &mut reduction);
+    }
+    reduction
+}
+
+fn check(world: &World, every_slab: usize, every_form: usize) {
+    let rank = world.shape.len();
+    for slab in slabs(&world.shape, |number| number % every_slab == 0) {
+        for (number, forms) in combinations(rank, every_form).iter().enumerate() {
+            for filtered in [false, true] {
+                let passes = |element: u64| !filtered || element > 20;
+                let cells = cells(&world.shape, &slab, forms, passes);
+                let op = OPS[number % OPS.len()];
+                let mut reduction = asked(op, &slab, forms);
+                reduction.filter = filtered.then(|| Filter {
+                    tests: vec![(Compare::Gt, Number::Int(20))],
+                    ..Filter::default()
+                });
+                let dtype = world.mapped.datasets()[0].dtype.unwrap();
+                let wanted: Vec<Scalar> =
+                    cells.iter().map(|cell| wanted(op, cell, dtype)).collect();
+                check_ways(world, &slab, &reduction, &wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_form_folds_what_a_loop_folds() {
+    let worlds: &[(&[u64], &[u64], usize, usize)] = &[
+        (&[13], &[5], 7, 1),
+        (&[6, 5], &[4, 2], 97, 3),
+        (&[5, 7], &[5, 1], 101, 4),
+        (&[4, 5, 3], &[2, 5, 2], 4999, 23),
+    ];
+    for &(shape, chunk_shape, every_slab, every_form) in worlds {
+        for (stored, order) in [(Stored::Raw, Order::Gaps(3)), (Stored::Whole, Order::Packed)] {
+            let floats = world(DType::Float32, shape, chunk_shape, stored, order, |n| {
+                f32::from(u8::try_from(element(n)).unwrap()).to_le_bytes().to_vec()
+            });
+            check(&floats, every_slab, every_form);
+            let integers = world(DType::UInt16, shape, chunk_shape, stored, order, |n| {
+                u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
+            });
+            check(&integers, every_slab * 3, every_form);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Every element by itself: computed from the statistics of its cell, or replaced.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tet_format::DType;
+
+use super::Method;
+use super::compute::{self, Narrow, Params, Wide};
+use super::statistics::{Statistics, Walk};
+use crate::budget::Execution;
+use crate::decode;
+use crate::element::{Element, dispatch};
+use crate::error::Result;
+use crate::fetch;
+use crate::kernel::{Numeric, Test, Tester};
+use crate::reduction::{Filter, Number};
+use crate::selection::Hyperslab;
+
+/// Elements of a task.
+const TASK_ELEMENTS: usize = if cfg!(test) { 7 } else { 1 << 16 };
+/// Elements that are looked at together: they stay in the nearest cache.
+pub(super) const BLOCK: usize = if cfg!(test) { 5 } else { 1024 };
+
+/// What is computed of an element `x` and the numbers of its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// `(x - shift) / scale`.
+    Linear,
+    /// `exp(x - shift) / scale`.
+    Exp,
+    /// `ln(1 + x)`.
+    Log1p,
+    /// The square root.
+    Sqrt,
+}
+
+impl Formula {
+    /// The formula of a method.
+    pub(crate) const fn of(method: Method) -> Formula {
+        match method {
+            Method::Softmax => Formula::Exp,
+            Method::Log1p => Formula::Log1p,
+            Method::Sqrt => Formula::Sqrt,
+            _ => Formula::Linear,
+        }
+    }
+}
+
+/// What happens to every element.
+#[derive(Debug)]
+pub(crate) struct Map {
+    filter: Option<Test>,
+    what: What,
+    from: DType,
+    to: DType,
+}
+
+#[derive(Debug)]
+enum What {
+    /// Elements that fail the filter become this, the others stay.
+    Replace(Number),
+    /// Elements that fail the filter become NaN, the others what is computed.
+    Compute(Formula, Statistics),
+}
+
+impl Map {
+    /// Replaces what fails a filter.
+    pub(crate) fn replacing(filter: Filter, nothing: Number, dtype: DType) -> Map {
+        let filter = Some(Test::Filter(filter));
+        Map { filter, what: What::Replace(nothing), from: dtype, to: dtype }
+    }
+
+    /// Computes a formula; floats keep their type, others become float64.
+    pub(crate) fn computing(
+        filter: Option<Filter>,
+        formula: Formula,
+        statistics: Statistics,
+        from: DType,
+    ) -> Map {
+        let to = if from.is_float() { from } else { DType::Float64 };
+        let filter = filter.map(Test::Filter);
+        Map { filter, what: What::Compute(formula, statistics), from, to }
+    }
+
+    /// The same in float64.
+    pub(crate) fn in_float64(self) -> Map {
+        Map { to: DType::Float64, ..self }
+    }
+
+    /// Whether elements of this type are numbers that can be mapped.
+    pub(crate) fn is_number(dtype: DType) -> bool {
+        dispatch!(dtype, T => T::DTYPE).is_some()
+    }
+
+    /// Whether elements of this type can be exactly this number.
+    pub(crate) fn holds(dtype: DType, number: Number) -> bool {
+        let same = |held: Number| match (held, number) {
+            (Number::Int(a), Number::Int(b)) => a == b,
+            (a, b) => a.to_f64() == b.to_f64() || b.to_f64().is_nan() && a.to_f64().is_nan(),
+        };
+        dispatch!(dtype, T => same(T::from_number(number).to_number())) == Some(true)
+    }
+
+    /// The type of the elements that come out.
+    pub(crate) const fn to(&self) -> DType {
+        self.to
+    }
+
+    /// Maps the elements of a part of the lens from `from` to `out`; from `out` itself when there
+    /// is no `from`. Gives how many would have been divided by zero.
+    pub(crate) fn run(
+        &self,
+        part: &Hyperslab,
+        from: Option<&[u8]>,
+        out: &mut [u8],
+        how: &Execution,
+    ) -> Result<u64> {
+        let ran = dispatch!(self.from, T => match &self.what {
+            What::Replace(nothing) => {
+                self.replace::<T>(T::from_number(*nothing), cast_mut(out), how).map(|()| 0)
+            }
+            What::Compute(formula, statistics) => {
+                let job = Job { map: self, formula: *formula, statistics, part, how };
+                let from = from.map(cast::<T>);
+                if self.to == DType::Float64 {
+                    job.run::<T, f64>(from, cast_mut(out))
+                } else {
+                    job.run::<T, <T as Wide>::Float>(from, cast_mut(out))
+                }
+            }
+        });
+        ran.unwrap_or(Ok(0))
+    }
+
+    fn replace<T: Numeric>(&self, nothing: T, out: &mut [T], how: &Execution) -> Result<()> {
+        let Some(test) = &self.filter else { return Ok(()) };
+        let tester = Tester::<T>::new(test);
+        in_tasks(out, how, |_, out| {
+            for element in out {
+                *element = if tester.passes(*element) { *element } else { nothing };
+            }
+        })
+    }
+}
+
+/// A computation whose types are known.
+struct Job<'a> {
+    map: &'a Map,
+    formula: Formula,
+    statistics: &'a Statistics,
+    part: &'a Hyperslab,
+    how: &'a Execution,
+}
+
+impl Job<'_> {
+    fn run<T: Wide, O: Narrow>(&self, from: Option<&[T]>, out: &mut [O]) -> Result<u64> {
+        let zero_count = AtomicU64::new(0);
+        let tester = self.map.filter.as_ref().map(Tester::<T>::new);
+        let loops = self.statistics.loops(self.part)?;
+        in_tasks(out, self.how, |start, out| {
+            let mut walk = loops.walk(start);
+            let mut room = [T::zeroed(); BLOCK];
+            let mut zeros = 0;
+            for (nth, out) in out.chunks_mut(BLOCK).enumerate() {
+                let at = start + nth * BLOCK;
+                let elements = match from {
+                    Some(from) => &from[at..at + out.len()],
+                    None => {
+                        let room = &mut room[..out.len()];
+                        room.copy_from_slice(cast(bytemuck::cast_slice(out)));
+                        room
+                    }
+                };
+                zeros += self.block(elements, out, &mut walk, tester.as_ref());
+            }
+            zero_count.fetch_add(zeros, Ordering::Relaxed);
+        })?;
+        Ok(zero_count.into_inner())
+    }
+
+    /// Maps at most [`BLOCK`] elements.
+    fn block<T: Wide, O: Narrow>(
+        &self,
+        elements: &[T],
+        out: &mut [O],
+        walk: &mut Walk<'_>,
+        tester: Option<&Tester<T>>,
+    ) -> u64 {
+        let mut zeros = 0;
+        match self.formula {
+            Formula::Log1p => compute::log1p(elements, out),
+            Formula::Sqrt => compute::sqrt(elements, out),
+            Formula::Linear | Formula::Exp => {
+                let params = walk.params(elements.len(), self.statistics);
+                if self.formula == Formula::Linear {
+                    compute::linear(elements, params, out);
+                } else {
+                    compute::exp(elements, params, out);
+                }
+                if self.statistics.has_zero() {
+                    zeros = count_zeros(elements, params, tester);
+                }
+            }
+        }
+        if let Some(tester) = tester {
+            for (out, &element) in out.iter_mut().zip(elements) {
+                *out = if tester.passes(element) { *out } else { O::NAN };
+            }
+        }
+        zeros
+    }
+}
+
+/// How many numbers that count would be divided by zero.
+fn count_zeros<T: Wide>(elements: &[T], params: Params<'_>, tester: Option<&Tester<T>>) -> u64 {
+    let counts = |(at, &element): (usize, &T)| {
+        params.scale(at) == 0.0
+            && !element.wide().is_nan()
+            && tester.is_none_or(|tester| tester.passes(element))
+    };
+    elements.iter().enumerate().filter(|&it| counts(it)).count() as u64
+}
+
+/// Works on pieces of the output, each with its place, on as many threads as there are.
+fn in_tasks<O: Element>(
+    out: &mut [O],
+    how: &Execution,
+    work: impl Fn(usize, &mut [O]) + Sync,
+) -> Result<()> {
+    let tasks: Vec<_> =
+        out.chunks_mut(TASK_ELEMENTS).map(|piece| Mutex::new(Some(piece))).collect();
+    let workers = how.workers(0)?;
+    fetch::run(
+        workers,
+        tasks.len() as u64,
+        how,
+        || (),
+        |(), index| {
+            let at = decode::len(index)?;
+            let piece = tasks.get(at);
+            let piece = piece.and_then(|it| it.lock().unwrap_or_else(|p| p.into_inner()).take());
+            if let Some(piece) = piece {
+                work(at * TASK_ELEMENTS, piece);
+            }
+            // The reading has been reported.
+            Ok(0)
+        },
+    )
+}
+
+fn cast<T: Element>(bytes: &[u8]) -> &[T] {
+    bytemuck::try_cast_slice(bytes).expect("the lens aligns what it brings")
+}
+
+fn cast_mut<T: Element>(bytes: &mut [u8]) -> &mut [T] {
+    bytemuck::try_cast_slice_mut(bytes).expect("the lens aligns what it brings")
+}
