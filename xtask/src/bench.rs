@@ -1,5 +1,10 @@
 //! Hands over to `tet-bench`, built for speed: its program for the ratios, criterion for the rest.
 
+mod page;
+mod peers;
+
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 use crate::run;
@@ -7,8 +12,12 @@ use crate::run;
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// One group of workloads, such as R1, or `micro` for criterion's; all when left out
+    /// One group of workloads, such as R1, `micro` for criterion's, `peers` for other libraries;
+    /// all groups and `micro` when left out
     name: Option<String>,
+    /// Measure nothing; write the tables of docs/performance.md from what was measured last
+    #[arg(long, conflicts_with = "name")]
+    page: bool,
     /// Further arguments for the benchmark program
     #[arg(last = true)]
     rest: Vec<String>,
@@ -16,10 +25,18 @@ pub(crate) struct Options {
 
 /// The name of criterion's benchmarks.
 const MICRO: &str = "micro";
+/// The name of the comparison with other libraries.
+const PEERS: &str = "peers";
 
 /// Builds and runs what was asked for.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let name = options.name.as_deref();
+    if options.page {
+        return page::write();
+    }
+    if name == Some(PEERS) {
+        return peers::run(&options.rest);
+    }
     if name.is_none_or(|name| name == MICRO) {
         run::check(run::cargo().args(["bench", "--locked", "-p", "tet-bench", "--benches"]))?;
     }
@@ -30,4 +47,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     command.args(["run", "--release", "--locked", "-p", "tet-bench", "--"]);
     command.args(name).args(&options.rest);
     run::check(&mut command)
+}
+
+/// Where the figures of a run are stored.
+fn stored(name: &str) -> PathBuf {
+    run::target().join("bench").join(format!("{name}.json"))
 }

@@ -1,4 +1,4 @@
-//! Checks files of ours with the reference program, `tetration`, built into `target/interop`.
+//! Checks files of ours with the reference program, `tetration`.
 //!
 //! It needs the registry once and takes minutes, so it is no part of `ci`. What it cannot do
 //! fails: nothing is skipped.
@@ -6,12 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::{fixtures, run};
-
-const VERSION: &str = "0.8.3";
+use crate::{fixtures, reference, run};
 
 /// What to check.
 #[derive(clap::Args)]
@@ -27,7 +25,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let reference = match &options.reference {
         Some(path) => path.clone(),
-        None => install()?,
+        None => reference::program()?,
     };
     let folder = run::target().join("interop/files");
     let mut files = fixtures::write_small(&folder)?;
@@ -36,37 +34,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut queries = 0;
     for path in &files {
         let name = path.display();
-        checked(Command::new(&reference).arg("info").arg(path))
+        run::output(Command::new(&reference).arg("info").arg(path))
             .with_context(|| format!("the reference does not open {name}"))?;
-        checked(Command::new(&reference).args(["verify", "--deep"]).arg(path))
+        run::output(Command::new(&reference).args(["verify", "--deep"]).arg(path))
             .with_context(|| format!("the reference does not verify {name}"))?;
         queries += compare(&reference, &ours, path)
             .with_context(|| format!("the answers about {name} differ"))?;
     }
     println!("{} files verified by the reference, {queries} answers agree", files.len());
     Ok(())
-}
-
-/// Builds the reference without the features that need C libraries.
-fn install() -> Result<PathBuf> {
-    let folder = run::target().join("interop");
-    let program = folder.join("bin/tet");
-    let version = program.is_file().then(|| checked(Command::new(&program).arg("--version")));
-    if let Some(Ok(version)) = version
-        && version.contains(VERSION)
-    {
-        return Ok(program);
-    }
-    eprintln!("installing tetration {VERSION} into {}", folder.display());
-    let mut command = run::cargo();
-    command
-        .args(["install", "tetration", "--locked", "--version", &format!("={VERSION}")])
-        .args(["--no-default-features", "--features", "tetration-cli", "--root"])
-        .arg(&folder)
-        .env("CARGO_TARGET_DIR", folder.join("build"));
-    run::check(&mut command).context("the reference cannot be installed")?;
-    ensure!(program.is_file(), "the reference has no program {}", program.display());
-    Ok(program)
 }
 
 fn our_program() -> Result<PathBuf> {
@@ -77,20 +53,20 @@ fn our_program() -> Result<PathBuf> {
 /// Puts the same questions to both programs; returns how many.
 fn compare(reference: &Path, ours: &Path, path: &Path) -> Result<usize> {
     let listing: Value =
-        serde_json::from_str(&checked(Command::new(ours).args(["info", "--json"]).arg(path))?)?;
+        serde_json::from_str(&run::output(Command::new(ours).args(["info", "--json"]).arg(path))?)?;
     let datasets = listing["datasets"].as_array().context("our listing has no datasets")?;
     let mut count = 0;
     for dataset in datasets {
         let Some(name) = dataset["name"].as_str() else { continue };
         for op in ["sum", "mean", "min", "max"] {
             let question = serde_json::json!({ "dataset": name, op: [] }).to_string();
-            let theirs = checked(
+            let theirs = run::output(
                 Command::new(reference)
                     .args(["query", &question, "-t"])
                     .arg(path)
                     .args(["-x", "--format", "json"]),
             )?;
-            let ours = checked(
+            let ours = run::output(
                 Command::new(ours).arg("query").arg(path).args([&question, "--format", "json"]),
             )?;
             let wanted = number(&theirs, &format!("/execution/operation_{op}"))?;
@@ -117,14 +93,4 @@ fn number(json: &str, place: &str) -> Result<f64> {
 fn agree(ours: f64, theirs: f64) -> bool {
     let both_nan = ours.is_nan() && theirs.is_nan();
     both_nan || ours == theirs || (ours - theirs).abs() <= 1e-9 * ours.abs().max(theirs.abs())
-}
-
-fn checked(command: &mut Command) -> Result<String> {
-    let line = run::line(command);
-    let output = command.output().with_context(|| format!("could not start {line}"))?;
-    if !output.status.success() {
-        let errors = String::from_utf8_lossy(&output.stderr);
-        bail!("{line} ended with {}\n{errors}", output.status);
-    }
-    Ok(String::from_utf8(output.stdout)?)
 }

@@ -13,6 +13,8 @@ mod docs;
 mod fixtures;
 mod interop;
 mod oracle;
+mod python;
+mod reference;
 mod run;
 mod tidy;
 

@@ -33,6 +33,17 @@ pub(crate) fn check(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs a program to its end and gives what it prints; anything but success is an error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let line = line(command);
+    let output = command.output().with_context(|| format!("could not start {line}"))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("{line} ended with {}\n{errors}", output.status);
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
 /// The program and its arguments as one would type them.
 pub(crate) fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());

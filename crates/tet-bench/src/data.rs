@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use tet_file::write::Writer;
 use tet_file::{CodecChoice, Metadata, OpenOptions, TetFile, WriteOptions};
 use tet_format::write::{DatasetSpec, Declaration, FileWriter};
@@ -23,6 +23,12 @@ pub const CLIPPED: [u64; 3] = [7, 200, 300];
 pub const ROW_COUNT: u64 = 1_000_000;
 /// Elements of one of its chunks.
 pub const ROW_ELEMENTS: u64 = 16;
+/// Chunks of the file that is nothing but tiny ones.
+pub const TINY_COUNT: u64 = 500_000;
+/// Elements of one of them.
+pub const TINY_ELEMENTS: u64 = 8;
+/// The level of compressed files.
+pub const LEVEL: i32 = 3;
 /// Datasets of the file with the long directory.
 pub const DATASET_COUNT: u64 = 10_000;
 
@@ -58,6 +64,34 @@ impl Folder {
     pub fn array(&self, dtype: DType, layout: &str, chunk_shape: [u64; 3]) -> Result<PathBuf> {
         let name = format!("{}-{layout}.tet", dtype.name());
         self.made(&name, vec![spec("x", dtype, &SHAPE, &chunk_shape)])
+    }
+
+    /// An array of `SHAPE` in zstd chunks, between a half and a quarter of its length.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it cannot be made, or is not that long.
+    pub fn zstd(&self, dtype: DType, layout: &str, chunk_shape: [u64; 3]) -> Result<PathBuf> {
+        let path = self.path.join(format!("{}-{layout}-zstd.tet", dtype.name()));
+        if !path.exists() {
+            let spec = spec("x", dtype, &SHAPE, &chunk_shape);
+            let options = replacing(CodecChoice::Zstd { level: LEVEL });
+            write_with(&path, vec![spec], &options, fill_waves)?;
+        }
+        let decoded_len = SHAPE.iter().product::<u64>() * dtype.size().unwrap_or(1);
+        let ratio = decoded_len as f64 / std::fs::metadata(&path)?.len() as f64;
+        ensure!((2.0..=4.0).contains(&ratio), "{} is {ratio:.2} to 1", path.display());
+        Ok(path)
+    }
+
+    /// A file of 500,000 chunks of 8 elements.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it cannot be made.
+    pub fn tiny(&self) -> Result<PathBuf> {
+        let shape = [TINY_COUNT * TINY_ELEMENTS];
+        self.made("tiny.tet", vec![spec("x", DType::Float32, &shape, &[TINY_ELEMENTS])])
     }
 
     /// A raw array of 2 GiB.
@@ -114,12 +148,21 @@ pub fn spec(name: &str, dtype: DType, shape: &[u64], chunk_shape: &[u64]) -> Dat
 ///
 /// Returns an error when the file cannot be written.
 pub fn write(path: &Path, specs: Vec<DatasetSpec>, options: &WriteOptions) -> Result<()> {
+    write_with(path, specs, options, fill_elements)
+}
+
+fn write_with(
+    path: &Path,
+    specs: Vec<DatasetSpec>,
+    options: &WriteOptions,
+    elements: fn(DType, u64, u64, &mut Vec<u8>),
+) -> Result<()> {
     let dtypes: Vec<DType> = specs.iter().map(|spec| spec.dtype).collect();
     let mut writer = Writer::create(path, specs, options)?;
     for (id, dtype) in dtypes.into_iter().enumerate() {
         let mut fill = |chunk: tet_file::write::ChunkAt<'_>, out: &mut Vec<u8>| {
             let seed = chunk.linear.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ id as u64;
-            fill_elements(dtype, seed, chunk.decoded_len, out);
+            elements(dtype, seed, chunk.decoded_len, out);
             Ok(())
         };
         writer.write_dataset(id, &mut fill, &mut |_| {})?;
@@ -137,13 +180,7 @@ pub fn replacing(encoder: CodecChoice) -> WriteOptions {
 /// Elements as measurements have them: temperatures around 280 for floats, small and signed for
 /// integers, with noise in the low bits.
 pub fn fill_elements(dtype: DType, seed: u64, len: u64, out: &mut Vec<u8>) {
-    let mut state = seed | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut next = random(seed);
     let count = len / dtype.size().unwrap_or(1);
     out.reserve(usize::try_from(len).unwrap_or(0));
     for _ in 0..count {
@@ -156,6 +193,37 @@ pub fn fill_elements(dtype: DType, seed: u64, len: u64, out: &mut Vec<u8>) {
             DType::Int64 => out.extend(((bits >> 20) as i64 - (1 << 43)).to_le_bytes()),
             _ => out.extend(&bits.to_le_bytes()[..dtype.size().unwrap_or(1) as usize]),
         }
+    }
+}
+
+/// Elements that zstd can do something with: a wave with noise, rounded to what an instrument tells.
+fn fill_waves(dtype: DType, seed: u64, len: u64, out: &mut Vec<u8>) {
+    let mut next = random(seed);
+    let count = len / dtype.size().unwrap_or(1);
+    out.reserve(usize::try_from(len).unwrap_or(0));
+    for i in 0..count {
+        let wave = (i as f64 / 300.0).sin();
+        let noise = (next() >> 11) as f64 / (1_u64 << 53) as f64;
+        let degrees = 280.0 + 20.0 * wave + noise;
+        let rounded = |unit: f64| (degrees * unit).round() / unit;
+        match dtype {
+            DType::Float32 => out.extend((rounded(64.0) as f32).to_le_bytes()),
+            DType::Float64 => out.extend(rounded(4096.0).to_le_bytes()),
+            DType::Int16 => out.extend(((wave * 100.0 + noise * 8.0) as i16).to_le_bytes()),
+            DType::Int64 => out.extend(((wave * 1e6 + noise * 4096.0) as i64).to_le_bytes()),
+            _ => out.extend(&next().to_le_bytes()[..dtype.size().unwrap_or(1) as usize]),
+        }
+    }
+}
+
+/// A source of random words.
+fn random(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
     }
 }
 

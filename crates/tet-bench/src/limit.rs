@@ -3,14 +3,16 @@
 //! A limit that is too slow flatters the work, so each comes in several builds and the fastest of
 //! them, tried in the same run, is taken.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, ensure};
 use multiversion::multiversion;
 use rayon::prelude::*;
 
@@ -161,10 +163,6 @@ pub fn write(path: &Path, bytes: &[u8], times: usize) -> Result<()> {
 /// # Panics
 ///
 /// Panics when zstd refuses its own parameters.
-///
-/// # Panics
-///
-/// Panics when zstd refuses its own parameters.
 pub fn compress(chunks: &[&[u8]], level: i32) {
     let room = chunks.iter().map(|chunk| zstd_safe::compress_bound(chunk.len())).max();
     let state = || {
@@ -181,4 +179,38 @@ pub fn compress(chunks: &[&[u8]], level: i32) {
         let len = context.compress2(&mut out[..], chunk).expect("there is room for any chunk");
         black_box(&out[..len]);
     });
+}
+
+/// What a thread decodes with.
+struct Decoder {
+    context: zstd_safe::DCtx<'static>,
+    room: Vec<u8>,
+}
+
+thread_local! {
+    static DECODER: RefCell<Decoder> =
+        RefCell::new(Decoder { context: zstd_safe::DCtx::create(), room: Vec::new() });
+}
+
+/// zstd frames with the length each decodes to, as they come, a kept context and buffer a thread,
+/// output thrown away.
+///
+/// # Errors
+///
+/// Returns an error when a frame does not decode to its length.
+pub fn decompress(frames: &[(&[u8], usize)]) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let outcomes = rayon::broadcast(|_| {
+        DECODER.with_borrow_mut(|Decoder { context, room }| {
+            while let Some(&(frame, len)) = frames.get(next.fetch_add(1, Ordering::Relaxed)) {
+                room.resize(len.max(room.len()), 0);
+                let found = context.decompress(&mut room[..len], frame);
+                let found = found.map_err(|code| anyhow!(zstd_safe::get_error_name(code)))?;
+                ensure!(found == len, "a frame decodes to {found} bytes, not {len}");
+                black_box(&room[..len]);
+            }
+            Ok(())
+        })
+    });
+    outcomes.into_iter().collect()
 }

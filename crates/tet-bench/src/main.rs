@@ -1,11 +1,12 @@
 //! `tet-bench [NAME] [--rounds N]`: measures all workloads or one group, prints the table, stores
-//! the JSON.
+//! the JSON. `tet-bench --peer` runs works that are compared with other libraries.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tet_bench::data::Folder;
+use tet_bench::peer;
 use tet_bench::report::Report;
 use tet_bench::workloads::{self, Run};
 
@@ -34,6 +35,9 @@ fn run(args: Vec<String>) -> Result<()> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             workloads::CHILD => return workloads::child(&args.collect::<Vec<_>>(), say),
+            peer::FLAG => {
+                return peer::serve(&Folder::new(&target())?, std::io::stdin().lock(), say);
+            }
             "--rounds" => {
                 let count = args.next().context("--rounds takes a number")?;
                 rounds = count.parse().context("--rounds takes a number")?;

@@ -25,6 +25,20 @@ impl Rounds {
         Self { median: figure, min: figure, max: figure, best: figure }
     }
 
+    /// The time of the work over that of the limit, out of the opposite.
+    #[must_use]
+    pub fn inverted(self) -> Self {
+        let Self { median, min, max, best } = self;
+        Self { median: 1.0 / median, min: 1.0 / max, max: 1.0 / min, best: 1.0 / best }
+    }
+
+    /// The figures of one of `count` equal parts.
+    #[must_use]
+    pub fn each(self, count: f64) -> Self {
+        let Self { median, min, max, best } = self;
+        Self { median: median / count, min: min / count, max: max / count, best: best / count }
+    }
+
     fn of(mut figures: Vec<f64>, best: f64) -> Self {
         figures.sort_by(f64::total_cmp);
         let at = |i: usize| figures.get(i).copied().unwrap_or(f64::NAN);

@@ -17,6 +17,8 @@ const VALID_MAX: f64 = 1.10;
 pub enum Figure {
     /// Time of the limit over time of the work: the target is the least.
     Ratio,
+    /// Time of the work over time of the limit: the target is the most.
+    Times,
     /// Microseconds: the target is the most.
     Microseconds,
     /// MiB: the target is the most.
@@ -38,7 +40,7 @@ pub struct Row {
     pub figure: Figure,
     /// The figures.
     pub rounds: Rounds,
-    /// What was to be reached.
+    /// What was to be reached; 0 where nothing was set.
     pub target: f64,
     /// Whether it was.
     pub met: bool,
@@ -58,7 +60,8 @@ impl Row {
         target: f64,
     ) -> Self {
         let is_ratio = figure == Figure::Ratio;
-        let met = if is_ratio { rounds.median >= target } else { rounds.median <= target };
+        let reached = if is_ratio { rounds.median >= target } else { rounds.median <= target };
+        let met = target == 0.0 || reached;
         let valid = !is_ratio || rounds.median <= VALID_MAX;
         Self { id, work: work.into(), limit, figure, rounds, target, met, valid }
     }
@@ -66,8 +69,18 @@ impl Row {
     fn verdict(&self) -> &'static str {
         match (self.valid, self.met) {
             (false, _) => "INVALID",
+            (true, _) if self.target == 0.0 => "",
             (true, true) => "met",
             (true, false) => "MISSED",
+        }
+    }
+
+    /// The target with the side of it that is wanted.
+    fn wanted(&self) -> String {
+        match self.figure {
+            _ if self.target == 0.0 => "-".to_owned(),
+            Figure::Ratio => format!(">= {}", self.target),
+            _ => format!("<= {}", self.target),
         }
     }
 }
@@ -160,9 +173,9 @@ impl Report {
             "", "work", "limit", "median", "min", "max", "best", "target"
         );
         for row in &self.rows {
-            let sign = if row.figure == Figure::Ratio { ">=" } else { "<=" };
             let unit = match row.figure {
                 Figure::Ratio | Figure::Count => "",
+                Figure::Times => " x",
                 Figure::Microseconds => " us",
                 Figure::Mebibytes => " MiB",
             };
@@ -173,7 +186,7 @@ impl Report {
                 row.id,
                 row.work,
                 row.limit,
-                format!("{sign} {}", row.target),
+                row.wanted(),
                 row.verdict(),
             );
         }

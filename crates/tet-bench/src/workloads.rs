@@ -1,19 +1,37 @@
 //! The workloads of `docs/performance.md`, by group.
 
-mod memory;
-mod open;
-mod read;
+mod kept;
 mod reduce;
+
+mod statistics;
+
+mod packed;
+
+mod order;
+
+mod forms;
+
+mod transform;
+
+mod tiny;
+
+mod read;
+
+mod open;
+
 mod write;
+
+mod memory;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use tet_query::{Axis, AxisSlice, Execution, Hyperslab};
 
-use crate::data::Folder;
+use crate::data::{Folder, SLAB, TILED};
 use crate::report::Row;
 
+pub(crate) use self::forms::windowed;
 pub use self::memory::child;
 
 /// The first argument of a child of this program.
@@ -37,9 +55,18 @@ pub struct Group {
     pub measure: fn(Run<'_>) -> Result<Vec<Row>>,
 }
 
+/// How arrays are cut into chunks.
+const LAYOUTS: [(&str, [u64; 3]); 2] = [("slab", SLAB), ("tiled", TILED)];
+
 const GROUPS: &[Group] = &[
     Group { id: "R1", measure: reduce::whole },
+    Group { id: "R2", measure: statistics::whole },
     Group { id: "R3", measure: reduce::axes },
+    Group { id: "R4", measure: packed::whole },
+    Group { id: "R5", measure: order::whole },
+    Group { id: "Q1", measure: forms::all },
+    Group { id: "Q2", measure: transform::scores },
+    Group { id: "Q3", measure: tiny::sums },
     Group { id: "S1", measure: read::slabs },
     Group { id: "S2", measure: read::tiles },
     Group { id: "S3", measure: open::window },

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_query::{Catalog, Execution};
+use tet_query::{Array, Catalog, Execution, Session};
 
 use crate::exit::{Failure, Result};
 use crate::part;
@@ -20,6 +20,38 @@ pub(crate) struct Corner {
     values: Vec<Number>,
 }
 
+/// An array that is read in parts.
+pub(crate) trait Parts {
+    /// The extents.
+    fn shape(&self) -> Vec<u64>;
+
+    /// Reads these positions of each axis.
+    ///
+    /// # Errors
+    ///
+    /// A touched chunk cannot be read.
+    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array>;
+}
+
+/// The selected values of a dataset, as they are.
+struct Selected<'a> {
+    session: Session<'a>,
+    target: &'a Target<'a>,
+    how: &'a Execution,
+}
+
+impl Parts for Selected<'_> {
+    fn shape(&self) -> Vec<u64> {
+        self.target.slab.kept_shape().to_vec()
+    }
+
+    fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array> {
+        let slab = part::part(&self.target.slab, self.target.dataset.shape(), ranges);
+        let slab = slab.ok_or_else(too_many)?;
+        Ok(self.session.read(self.target.dataset, &slab, self.how)?)
+    }
+}
+
 impl Corner {
     /// Reads what is shown of the selection.
     ///
@@ -32,7 +64,19 @@ impl Corner {
         how: &Execution,
         full: bool,
     ) -> Result<Corner> {
-        let shape = target.slab.kept_shape();
+        let mut selected = Selected { session: catalog.session(), target, how };
+        let corner = Corner::of(&mut selected, how, full)?;
+        selected.session.finish()?;
+        Ok(corner)
+    }
+
+    /// Reads what is shown of an array.
+    ///
+    /// # Errors
+    ///
+    /// A part cannot be read, or there is too much of it.
+    pub(crate) fn of(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Corner> {
+        let shape = parts.shape();
         let axes = layout::shown(&shape, full);
         let count = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.count()));
         let fits = |count: &u64| count.saturating_mul(VALUE_LEN) <= how.memory_budget;
@@ -41,15 +85,12 @@ impl Corner {
         let mut values = Vec::new();
         values.try_reserve_exact(count).map_err(|_| too_many())?;
         values.resize(count, Number::Null);
-        let mut session = catalog.session();
         for block in blocks(&axes, &shape) {
             let ranges: Vec<Range<u64>> = block.iter().map(|piece| piece.of.clone()).collect();
-            let slab = part::part(&target.slab, target.dataset.shape(), &ranges);
-            let slab = slab.ok_or_else(too_many)?;
-            if slab.is_empty() {
+            if ranges.iter().any(Range::is_empty) {
                 continue;
             }
-            let array = session.read(target.dataset, &slab, how)?;
+            let array = parts.read(&ranges)?;
             let mut at = 0;
             place(&block, &axes, 0, &mut |cell| {
                 if let (Some(value), Some(cell)) = (array.get(at), values.get_mut(cell)) {
@@ -58,7 +99,6 @@ impl Corner {
                 at += 1;
             });
         }
-        session.finish()?;
         Ok(Corner { axes, values })
     }
 

@@ -85,6 +85,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Info(args) => command::info::run(&args, context),
         Command::Cat(args) => command::cat::run(&args, context),
         Command::Query(args) => command::query::run(&args, context),
+        Command::Explain(args) => command::explain::run(&args, context),
+        Command::Stats(args) => command::stats::run(&args, context),
         Command::Convert(args) => command::convert::run(&args, context),
         Command::Verify(args) => command::verify::run(&args, context),
         Command::Completions(args) => command::completions::run(&args, context),

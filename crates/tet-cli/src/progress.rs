@@ -21,12 +21,16 @@ struct Bar {
     bar: ProgressBar,
     since: Instant,
     visible: bool,
+    what: String,
+    /// Bytes of one pass.
+    pass_len: u64,
+    pass: u64,
 }
 
 impl Progress {
     /// A bar for a task over so many bytes; invisible where bars do not belong.
     #[must_use]
-    pub(crate) fn new(context: &Context<'_>, what: &'static str, byte_count: u64) -> Progress {
+    pub(crate) fn new(context: &Context<'_>, what: &str, byte_count: u64) -> Progress {
         let visible = context.world().err_terminal && !context.quiet;
         let bar = visible.then(|| {
             let bar = ProgressBar::with_draw_target(Some(byte_count), ProgressDrawTarget::hidden());
@@ -37,20 +41,50 @@ impl Progress {
                 |_| ProgressStyle::default_bar(),
                 |style| style.progress_chars("=> "),
             ));
-            bar.set_prefix(what);
-            Arc::new(Mutex::new(Bar { bar, since: Instant::now(), visible: false }))
+            bar.set_prefix(what.to_owned());
+            Arc::new(Mutex::new(Bar {
+                bar,
+                since: Instant::now(),
+                visible: false,
+                what: what.to_owned(),
+                pass_len: byte_count,
+
+                pass: 1,
+            }))
         });
         Progress { bar }
     }
 
-    /// So many bytes are done.
-    pub(crate) fn set(&self, byte_count: u64) {
-        self.with(|bar| bar.set_position(byte_count));
+    /// The same bar for the next task, over so many bytes.
+    pub(crate) fn next(&self, what: &str, byte_count: u64) {
+        self.with(|bar| {
+            (bar.what, bar.pass_len) = (what.to_owned(), byte_count);
+            bar.pass = 1;
+            bar.bar.set_length(byte_count);
+            bar.bar.set_position(0);
+            bar.bar.set_prefix(what.to_owned());
+            bar.bar.reset_eta();
+        });
     }
 
-    /// So many more bytes are done.
+    /// So many bytes are done.
+    pub(crate) fn set(&self, byte_count: u64) {
+        self.with(|bar| bar.bar.set_position(byte_count));
+    }
+
+    /// So many more bytes are done; what comes after all of them is the next pass.
     pub(crate) fn add(&self, byte_count: u64) {
-        self.with(|bar| bar.inc(byte_count));
+        self.with(|bar| {
+            let done = bar.bar.position().saturating_add(byte_count);
+            if done <= bar.pass_len || bar.pass_len == 0 {
+                bar.bar.set_position(done);
+                return;
+            }
+            bar.pass += 1;
+            bar.bar.set_prefix(format!("{}, pass {}", bar.what, bar.pass));
+            bar.bar.set_position(done - bar.pass_len);
+            bar.bar.reset_eta();
+        });
     }
 
     /// The task is over: the bar disappears.
@@ -60,13 +94,13 @@ impl Progress {
         }
     }
 
-    fn with(&self, change: impl FnOnce(&ProgressBar)) {
+    fn with(&self, change: impl FnOnce(&mut Bar)) {
         let Some(Ok(mut bar)) = self.bar.as_ref().map(|bar| bar.lock()) else { return };
         if !bar.visible && bar.since.elapsed() >= SILENCE {
             bar.bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.visible = true;
         }
-        change(&bar.bar);
+        change(&mut bar);
     }
 }
 

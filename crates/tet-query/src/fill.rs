@@ -3,6 +3,7 @@
 //! It comes from the attributes `_FillValue`, `missing_value` and `fill_value`, the first of them
 //! that says a number.
 
+#[cfg(any(feature = "json", feature = "toml"))]
 use tet_format::DType;
 
 use crate::catalog::{AttrText, Dataset};
@@ -18,6 +19,7 @@ pub fn fill_of(dataset: &Dataset) -> Option<Number> {
 }
 
 /// Whether a dtype holds a number, rounded if it is a float.
+#[cfg(any(feature = "json", feature = "toml"))]
 pub(crate) fn fits(number: Number, dtype: DType) -> bool {
     if dtype.is_float() {
         return true;
@@ -56,6 +58,7 @@ fn number(attr: &AttrText) -> Option<Number> {
 mod tests {
     use super::*;
 
+    #[cfg(any(feature = "json", feature = "toml"))]
     #[test]
     fn a_fill_value_must_be_one_of_the_dtype() {
         for (number, dtype, wanted) in [

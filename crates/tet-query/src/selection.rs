@@ -22,6 +22,7 @@ mod text;
 
 pub use self::error::{SelectionError, SelectionFault};
 pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
+#[cfg(any(feature = "json", feature = "toml"))]
 pub(crate) use self::resolve::unknown_label;
 pub(crate) use self::suggestion::nearest;
 pub use self::text::AXES_MAX;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use tet_file::CodecChoice;
 use tet_format::DType;
-use tet_query::{Hyperslab, Op, Reduction};
+use tet_query::{Execution, Hyperslab, Op, Reduction};
 
 use super::{CHILD, Run, all_threads};
 use crate::data::{self, Io};
@@ -18,6 +18,8 @@ use crate::report::{Figure, Row};
 /// What W3 writes, in chunks of 4 MiB.
 const WRITE_SHAPE: [u64; 2] = [256, 1 << 20];
 const WRITE_CHUNK: [u64; 2] = [1, 1 << 20];
+/// What a median may hold: an eighth of the elements and less.
+const MEDIAN_BUDGET: u64 = 1 << 25;
 /// Address space beside the map: libraries, stacks and arenas of two threads.
 const ADDRESS_KIB: u64 = 512 * 1024;
 
@@ -61,6 +63,7 @@ pub fn child(args: &[String], say: impl FnOnce(&str)) -> Result<()> {
     let kib = watched(|| match work.as_str() {
         "reduce-mapped" => reduce(path, Io::Mapped),
         "reduce-pread" => reduce(path, Io::Pread),
+        "median" => median(path),
         "write-raw" => write(path, CodecChoice::Raw),
         "write-zstd" => write(path, CodecChoice::Zstd { level: 1 }),
         other => bail!("unknown work {other}"),
@@ -76,6 +79,15 @@ fn reduce(path: &Path, io: Io) -> Result<()> {
         let slab = Hyperslab::whole(dataset.shape());
         catalog.reduce(dataset, &slab, &Reduction::all(op), &all_threads())?;
     }
+    Ok(())
+}
+
+fn median(path: &Path) -> Result<()> {
+    let catalog = data::catalog(path, Io::Mapped)?;
+    let dataset = data::first(&catalog)?;
+    let how = Execution { memory_budget: MEDIAN_BUDGET, ..all_threads() };
+    let slab = Hyperslab::whole(dataset.shape());
+    catalog.reduce(dataset, &slab, &Reduction::all(Op::Median), &how)?;
     Ok(())
 }
 
@@ -98,6 +110,13 @@ fn spawn(work: &str, path: &Path, address_kib: u64) -> Result<Rounds> {
     let said = String::from_utf8_lossy(&output.stdout);
     let kib: f64 = said.trim().parse().with_context(|| format!("{work} said: {}", said.trim()))?;
     Ok(Rounds::once(kib / 1024.0))
+}
+
+/// The memory of a median of all elements, and the budget it has for that, in MiB.
+pub(super) fn ordering(path: &Path) -> Result<(Rounds, f64)> {
+    let map_kib = super::file_len(path)?.div_ceil(1024);
+    let rounds = spawn("median", path, ADDRESS_KIB + map_kib)?;
+    Ok((rounds, MEDIAN_BUDGET as f64 / f64::from(1 << 20)))
 }
 
 /// M1: reductions of a 2 GiB file.

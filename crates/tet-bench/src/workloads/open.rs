@@ -104,13 +104,7 @@ pub(super) fn points(run: Run<'_>) -> Result<Vec<Row>> {
             }
             Ok(session.finish()?)
         })?;
-        let each = |all: f64| all / POINTS as f64;
-        let rounds = Rounds {
-            median: each(all.median),
-            min: each(all.min),
-            max: each(all.max),
-            best: each(all.best),
-        };
+        let rounds = all.each(POINTS as f64);
         let work = format!("one point through an open file, {name}");
         rows.push(Row::new("S4", work, "", Figure::Microseconds, rounds, 2.0));
     }

@@ -1,34 +1,28 @@
 //! R1, reductions of everything, and R3, means along axes.
 
-use std::hint::black_box;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use tet_format::DType;
-use tet_query::{Catalog, Hyperslab, Op, Reduction};
+use tet_query::{Op, Reduction};
 
-use super::{Run, all_threads, file_len};
-use crate::data::{self, Io, SHAPE, SLAB, TILED};
+use super::kept::{Kept, reduce};
+use super::{LAYOUTS, Run, file_len};
+use crate::data::{self, Io, TILED};
 use crate::limit::{self, Scan};
 use crate::measure::paired;
 use crate::report::{Figure, Row};
 
-const DTYPES: [DType; 4] = [DType::Float32, DType::Int16, DType::Int64, DType::Float64];
+/// What is measured of each kind of element.
+pub(super) const DTYPES: [DType; 4] = [DType::Float32, DType::Int16, DType::Int64, DType::Float64];
 /// `count` reads nothing and is measured apart.
-const OPS: [Op; 4] = [Op::Sum, Op::Mean, Op::Min, Op::Max];
-
-fn reduce(catalog: &Catalog, reduction: &Reduction) -> Result<()> {
-    let dataset = data::first(catalog)?;
-    let slab = Hyperslab::whole(&SHAPE);
-    black_box(catalog.reduce(dataset, &slab, reduction, &all_threads())?);
-    Ok(())
-}
+pub(super) const OPS: [Op; 4] = [Op::Sum, Op::Mean, Op::Min, Op::Max];
 
 /// R1: all reductions over all elements, slab and tiled, on kept and fresh maps and by reads.
 pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for dtype in DTYPES {
-        for (layout, chunk_shape) in [("slab", SLAB), ("tiled", TILED)] {
+        for (layout, chunk_shape) in LAYOUTS {
             let path = run.folder.array(dtype, layout, chunk_shape)?;
             let name = format!("{} {layout}", dtype.name());
             rows.extend(kept(run, &path, &name)?);
@@ -42,16 +36,9 @@ pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 fn kept(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
-    let catalog = data::catalog(path, Io::Mapped)?;
-    let view = catalog.source().view().context("the lease was broken")?;
-    let scan = Scan::fastest(&view);
+    let kept = Kept::open(path)?;
     let row = |op: Op| {
-        let reduction = Reduction::all(op);
-        let limit = || {
-            scan.run(&view);
-            Ok(())
-        };
-        let rounds = paired(run.rounds, limit, || reduce(&catalog, &reduction))?;
+        let rounds = kept.beside_scan(run, &Reduction::all(op))?;
         let work = format!("{} of {name}, kept map", op.name());
         Ok(Row::new("R1", work, "scan", Figure::Ratio, rounds, 0.85))
     };
@@ -92,17 +79,10 @@ fn by_reads(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
 /// R3: the mean along each axis and each two axes.
 pub(super) fn axes(run: Run<'_>) -> Result<Vec<Row>> {
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
-    let catalog = data::catalog(&path, Io::Mapped)?;
-    let view = catalog.source().view().context("the lease was broken")?;
-    let scan = Scan::fastest(&view);
+    let kept = Kept::open(&path)?;
     let sets: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];
     let row = |axes: &[usize]| {
-        let reduction = Reduction::along(Op::Mean, axes);
-        let limit = || {
-            scan.run(&view);
-            Ok(())
-        };
-        let rounds = paired(run.rounds, limit, || reduce(&catalog, &reduction))?;
+        let rounds = kept.beside_scan(run, &Reduction::along(Op::Mean, axes))?;
         let work = format!("mean of float32 tiled along {axes:?}");
         Ok(Row::new("R3", work, "scan", Figure::Ratio, rounds, 0.6))
     };

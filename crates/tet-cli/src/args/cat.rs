@@ -9,10 +9,6 @@ use super::{ReadArgs, WriteArgs};
 /// Arguments of `tet cat`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Print or save the values of a dataset or a slice of it.\n\nText is laid out as \
-                  NumPy does it: large arrays show their edges (--full shows all). Programs take \
-                  -o OUT.npy, .raw (little-endian elements, row-major, nothing else) or .csv. \
-                  Only the chunks a slice touches are read.",
     after_long_help = EXAMPLES
 )]
 pub struct CatArgs {
@@ -73,3 +69,10 @@ EXAMPLES
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
   tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
   tet cat climate.tet 'temp[6]' --format heatmap     a picture";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Print or save the values of a dataset or a slice of it.\n\nText is laid out as NumPy \
+does it: large arrays show their edges (--full shows all). Programs take -o OUT.npy, \
+.raw (little-endian elements, row-major, nothing else) or .csv. Only the chunks a slice \
+touches are read.";

@@ -9,11 +9,6 @@ use super::WriteArgs;
 /// Arguments of `tet convert`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Make a .tet file of NumPy arrays: .npy (versions 1.0 to 3.0) and .npz (stored or \
-                  deflated).\n\nThe input is told by its content. Arrays stream through: a file \
-                  larger than memory converts. The output appears whole or not at all: it is \
-                  written beside its place, synced, and renamed. bool becomes uint8 and int8 \
-                  becomes int16, with a note; objects, strings and records are refused.",
     after_long_help = EXAMPLES
 )]
 pub struct ConvertArgs {
@@ -83,3 +78,11 @@ EXAMPLES
 
 A one-dimensional array named after an axis gives its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Make a .tet file of NumPy arrays: .npy (versions 1.0 to 3.0) and .npz (stored or \
+deflated).\n\nThe input is told by its content. Arrays stream through: a file larger \
+than memory converts. The output appears whole or not at all: it is written beside its \
+place, synced, and renamed. bool becomes uint8 and int8 becomes int16, with a note; \
+objects, strings and records are refused.";

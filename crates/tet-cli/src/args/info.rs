@@ -7,10 +7,6 @@ use clap::Args;
 /// Arguments of `tet info`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Show what is in a file: the table of datasets with type, shape, chunk shape, \
-                  codec, stored and logical size, ratio and names of the axes.\n\nThe container \
-                  is told by its content, not by its name. Only the structure is read, never the \
-                  values.",
     after_long_help = EXAMPLES
 )]
 pub struct InfoArgs {
@@ -51,3 +47,9 @@ EXAMPLES
   tet info climate.tet --json | jq '.datasets[].name'
 
 A footer that cannot be read is told as a warning, the rest is shown, and the exit status is 3.";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Show what is in a file: the table of datasets with type, shape, chunk shape, codec, \
+stored and logical size, ratio and names of the axes.\n\nThe container is told by its \
+content, not by its name. Only the structure is read, never the values.";

@@ -5,6 +5,7 @@ mod convert;
 mod info;
 mod other;
 mod query;
+mod stats;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -12,7 +13,11 @@ pub use cat::{CatArgs, CatFormat};
 pub use convert::{CodecName, ConvertArgs};
 pub use info::InfoArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
-pub use query::{AskArgs, NanName, QueryArgs, QueryFormat};
+pub use query::{
+    AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
+    PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, TargetName, flag,
+};
+pub use stats::StatsArgs;
 
 /// Tensor files at your fingertips: look at them, read any part, query and convert them.
 #[derive(Debug, Parser)]
@@ -46,6 +51,8 @@ EXAMPLES
   tet info arrays.tet                        what is in it
   tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
   tet query arrays.tet temp --mean time      a reduction by name
+  tet explain arrays.tet temp -s 'lat=5'     what a question would read
+  tet stats arrays.tet                       what the values are like
   tet verify *.tet && echo sound             check files, exit 1 on errors
 
 EXIT STATUS
@@ -96,17 +103,28 @@ pub enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Make a small data set and show what tet does with it
+    #[command(long_about = other::DEMO_LONG_ABOUT)]
     Demo(DemoArgs),
     /// Show what is in a file: datasets, types, shapes, chunks, sizes
+    #[command(long_about = info::LONG_ABOUT)]
     Info(Box<InfoArgs>),
     /// Print or save the values of a dataset or a slice of it
+    #[command(long_about = cat::LONG_ABOUT)]
     Cat(Box<CatArgs>),
-    /// Compute over a dataset: count, sum, mean, min, max, along any axes
+    /// Compute over a dataset: reductions along any axes, groups, windows, transforms
+    #[command(long_about = query::LONG_ABOUT)]
     Query(Box<QueryArgs>),
+    /// Show what a query would read, and what that costs
+    #[command(long_about = query::EXPLAIN_LONG_ABOUT)]
+    Explain(Box<ExplainArgs>),
+    /// Show what the values are like: range, mean, spread, quartiles, a histogram
+    #[command(long_about = stats::LONG_ABOUT)]
+    Stats(Box<StatsArgs>),
     /// Make a .tet file of NumPy arrays
-    #[command(visible_alias = "import")]
+    #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
     /// Check files and tell every fault with its place
+    #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
@@ -121,6 +139,8 @@ impl Command {
         match self {
             Command::Info(args) => args.json,
             Command::Query(args) => args.wants_json(),
+            Command::Explain(args) => args.json,
+            Command::Stats(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,

@@ -7,10 +7,6 @@ use clap::Args;
 /// Arguments of `tet verify`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Check files and tell every fault: its rule, its place, what was found, what was \
-                  wanted, what to do.\n\nThe structure is checked: superblock, directory, chunk \
-                  index, places of the payloads, footer. A file without errors can be queried \
-                  without one.",
     after_long_help = VERIFY_EXAMPLES
 )]
 pub struct VerifyArgs {
@@ -34,11 +30,6 @@ EXIT STATUS
 /// Arguments of `tet demo`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Make a small data set and show what tet does with it: a year of monthly \
-                  temperatures on a map of the world.\n\nEvery step prints the command that does \
-                  it, and what the command prints. The files go to DIR, or to a new folder among \
-                  the temporary ones, which the tour names: nothing is put into your own folders \
-                  unasked.",
     after_long_help = DEMO_EXAMPLES
 )]
 pub struct DemoArgs {
@@ -81,3 +72,16 @@ pub struct ManArgs {
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
+
+/// What it does, at length.
+pub(super) const VERIFY_LONG_ABOUT: &str = "\
+Check files and tell every fault: its rule, its place, what was found, what was wanted, \
+what to do.\n\nThe structure is checked: superblock, directory, chunk index, places of \
+the payloads, footer. A file without errors can be queried without one.";
+
+/// What it does, at length.
+pub(super) const DEMO_LONG_ABOUT: &str = "\
+Make a small data set and show what tet does with it: a year of monthly temperatures on \
+a map of the world.\n\nEvery step prints the command that does it, and what the command \
+prints. The files go to DIR, or to a new folder among the temporary ones, which the tour \
+names: nothing is put into your own folders unasked.";

@@ -1,83 +1,40 @@
-//! `tet query`.
+//! `tet query` and `tet explain`.
+
+mod ask;
+mod op;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ReadArgs;
+use super::{ReadArgs, WriteArgs};
+pub use ask::{
+    AskArgs, CellArgs, EndName, NanName, OtherArgs, PadName, ParamArgs, PartArgs, QuestionArgs,
+};
+pub use op::{OpArgs, flag};
 
 /// Arguments of `tet query`.
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Compute over a dataset: count, sum, mean, min, max, over all of a selection or \
-                  along any axes.\n\nWhat is asked is a query document in JSON or TOML: a path, \
-                  the text itself, or - for standard input. For hands in a hurry, flags build the \
-                  same document. Integers are exact; float32 sums and means over a whole selection \
-                  are correctly rounded; the answer does not depend on threads or memory.",
     override_usage = "tet query [OPTIONS] FILE DOCUMENT\n       tet query [OPTIONS] FILE DATASET [--mean AXES ...]\n       tet query [OPTIONS] DOCUMENT -t FILE",
     after_long_help = EXAMPLES
 )]
 pub struct QueryArgs {
-    /// The file to query (the document, with -t)
-    #[arg(value_name = "FILE")]
-    pub first: Option<String>,
-    /// A document (path, text, or -), or the name of a dataset
-    ///
-    /// It is a document if it is -, starts with {, contains = or a line break, or ends in .json
-    /// or .toml; else it names a dataset. --doc and --dataset settle what is odd.
-    #[arg(value_name = "DOCUMENT|DATASET")]
-    pub second: Option<String>,
-    /// The file to query, when the document comes first
-    #[arg(short = 't', long, value_name = "FILE")]
-    pub tensor: Option<PathBuf>,
-    /// Execute, which is what happens anyway
-    #[arg(short = 'x', long)]
-    pub execute: bool,
-    /// The document, by its path
-    #[arg(long, value_name = "PATH", conflicts_with = "dataset")]
-    pub doc: Option<PathBuf>,
-    /// The question, by flags.
+    /// What is asked.
     #[command(flatten)]
-    pub ask: AskArgs,
+    pub question: QuestionArgs,
     /// How the answer is shown.
     #[command(flatten)]
     pub show: ShowArgs,
+    /// Where an array goes.
+    #[command(flatten)]
+    pub save: SaveArgs,
+    /// How the file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
     /// How the file is read.
     #[command(flatten)]
     pub read: ReadArgs,
-}
-
-/// The question, by flags.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "The question")]
-pub struct AskArgs {
-    /// The dataset, by its name or #N
-    #[arg(long, value_name = "NAME")]
-    pub dataset: Option<String>,
-    /// What part of it: '0:10, :, -1' or 'time=\"Jan\":\"Apr\", lat=5'
-    #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
-    pub select: Option<String>,
-    /// Count the elements, of all or along axes: --count, --count time,lat
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "", group = "reduction", allow_negative_numbers = true)]
-    pub count: Option<String>,
-    /// Sum
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "", group = "reduction", allow_negative_numbers = true)]
-    pub sum: Option<String>,
-    /// Mean
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "", group = "reduction", allow_negative_numbers = true)]
-    pub mean: Option<String>,
-    /// Smallest value
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "", group = "reduction", allow_negative_numbers = true)]
-    pub min: Option<String>,
-    /// Largest value
-    #[arg(long, value_name = "AXES", num_args = 0..=1, default_missing_value = "", group = "reduction", allow_negative_numbers = true)]
-    pub max: Option<String>,
-    /// What a NaN does to a result
-    #[arg(long, value_name = "WHAT")]
-    pub nan: Option<NanName>,
-    /// Print the document instead of executing it
-    #[arg(long)]
-    pub print_doc: bool,
 }
 
 /// How the answer is shown.
@@ -101,6 +58,29 @@ pub struct ShowArgs {
     pub preview: u64,
 }
 
+/// Where an array goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+pub struct SaveArgs {
+    /// Write the array to a file; its suffix tells the format (.npy, .raw, .tet)
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// The format, whatever the suffix
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    pub to: Option<TargetName>,
+}
+
+/// The format of a written array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetName {
+    /// A NumPy file.
+    Npy,
+    /// Little-endian elements in row-major order, nothing else.
+    Raw,
+    /// A dataset in a file of its own, with axes, labels, attributes and history.
+    Tet,
+}
+
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum QueryFormat {
@@ -119,15 +99,6 @@ pub enum QueryFormat {
     Table,
 }
 
-/// What a NaN does to a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NanName {
-    /// The result is NaN.
-    Propagate,
-    /// It is left out.
-    Skip,
-}
-
 impl QueryArgs {
     /// Whether the answer and the errors are for programs.
     #[must_use]
@@ -141,9 +112,62 @@ EXAMPLES
   tet query climate.tet temp --mean                  the mean of all
   tet query climate.tet temp --mean lat,lon          one value for each time
   tet query climate.tet temp --max --select 'time=\"Jul\"'
+  tet query climate.tet temp --count --where 'ge 0, lt 10'
+  tet query climate.tet temp --quantile 0.1,0.5,0.9 --over time
+  tet query climate.tet temp --histogram 20 --range -40:40
+  tet query climate.tet temp --mean --group-by lat   the same as --mean time,lon
+  tet query climate.tet temp --mean --group-by-labels station
+  tet query climate.tet temp --mean --window time:3  quarters of a year
+  tet query climate.tet temp --mean --rolling time:3 --pad nan
+  tet query climate.tet temp --arg-max               where it is hottest
+  tet query climate.tet temp --transform zscore --over time -o z.npy
+  tet query climate.tet temp --align elevation:lat,lon
   tet query climate.tet '{\"dataset\": \"temp\", \"mean\": \"time\"}' --json
   tet query climate.tet question.toml                a document from a file
   tet query question.json -t climate.tet -x          the same, the other way round
   tet query climate.tet temp --sum -q                the number, and nothing else
   tet query climate.tet temp -s 'lat=5' --plan       what would be read
   tet query climate.tet temp --mean time --print-doc the document these flags make";
+
+/// Arguments of `tet explain`.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "tet explain [OPTIONS] FILE DOCUMENT\n       tet explain [OPTIONS] FILE DATASET [--mean AXES ...]\n       tet explain [OPTIONS] DOCUMENT -t FILE",
+    after_long_help = EXPLAIN_EXAMPLES
+)]
+pub struct ExplainArgs {
+    /// What is asked.
+    #[command(flatten)]
+    pub question: QuestionArgs,
+    /// One `tet.explain/1` object, for programs
+    #[arg(long, help_heading = "The answer")]
+    pub json: bool,
+    /// With the list of chunks: coordinate, place, codec, run
+    #[arg(long, help_heading = "The answer")]
+    pub plan_chunks: bool,
+    /// How the file is read.
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+EXAMPLES
+  tet explain climate.tet temp -s 'lat=5'            what a slice costs
+  tet explain climate.tet temp --median lat          how many passes a median takes
+  tet explain climate.tet question.toml --json
+  tet explain climate.tet temp --plan-chunks         every chunk and its run";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Compute over a dataset: reductions over all of a selection, along any axes, in groups or \
+windows; transforms; comparisons.\n\nWhat is asked is a query document in JSON or TOML: \
+a path, the text itself, or - for standard input. For hands in a hurry, flags build the \
+same document (--print-doc shows it). Integers are exact; float32 sums and means over a \
+whole selection are correctly rounded; the answer does not depend on threads or memory.";
+
+/// What it does, at length.
+pub(super) const EXPLAIN_LONG_ABOUT: &str = "\
+Show what a query would read, and what that costs: chunks, spans, runs, bytes, memory, \
+passes.\n\nIt is the plan that would run, printed instead of run: no value is read. For \
+every axis it says what one position along it costs, and it gives advice when the shape \
+of the chunks fights the question.";

@@ -1,24 +1,30 @@
 //! `tet query`: a question becomes a plan, a plan becomes an answer.
 
 mod answer;
-mod plan;
-mod question;
+mod filter;
+mod flags;
+pub(super) mod plan;
+pub(super) mod question;
+mod save;
+mod told;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use tet_convert::Opened;
-use tet_query::document::{Query, Resolved};
-use tet_query::{Coalesce, Execution, NanPolicy, ReadPlan};
+use tet_query::document::{Ask, Query, Resolved};
+use tet_query::{Coalesce, Execution, ReadPlan};
 
-use crate::args::{QueryArgs, QueryFormat};
+use crate::args::{QueryArgs, QueryFormat, ReadArgs};
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::progress::Progress;
-use crate::render::json::{DatasetShape, QueryAnswer, SelectionShape};
-use answer::Answer;
+use answer::{Answer, Request};
+use told::Told;
+
+pub(super) use told::{dataset as dataset_shape, selection as selection_shape};
 
 /// Runs the command.
 ///
@@ -26,8 +32,9 @@ use answer::Answer;
 ///
 /// The question, the file, or the answer.
 pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let question = question::understand(args, context)?;
-    if args.ask.print_doc {
+    let mut question = question::understand(&args.question, context)?;
+    save::apply(&args.save, &mut question.query)?;
+    if args.question.print_doc {
         context.line(question.query.to_json())?;
         return Ok(Exit::Done);
     }
@@ -36,33 +43,64 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn execute(
-    args: &QueryArgs,
-    file: &Path,
-    mut query: Query,
-    context: &mut Context<'_>,
-) -> Result<()> {
-    let opened = open::open(file, &args.read, context)?;
-    if query.dataset.is_empty() {
-        query.dataset = only_dataset(&opened)?;
-    }
-    let opened = for_scan(opened, &query)?;
+fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
+    let (opened, query) = open_for(file, query, &args.read, context)?;
     let resolved = query.resolve(&opened.catalog)?;
-    let plan = tet_query::plan(resolved.dataset, &resolved.slab, Coalesce::DEFAULT)?;
-    let warnings = query.execution.notes();
+    let plan = plan_of(&resolved)?;
+    let mut told = Told {
+        file,
+        opened: &opened,
+        warnings: query.execution.notes(),
+        resolved: &resolved,
+        plan,
+        show: &args.show,
+        answer: None,
+    };
     let format = format(args, context);
-    let mut told = Told { args, file, opened: &opened, resolved, plan, warnings, answer: None };
-    let plan_only = args.show.plan || (format == QueryFormat::Plan);
-    if !plan_only {
-        let how = execution(args, &query, context);
+    if !args.show.plan && format != QueryFormat::Plan {
+        let how = execution(&args.read, &query, context);
         let since = Instant::now();
-        let nan = query.nan.unwrap_or_default();
-        told.answer = Some(told.compute(&how, nan, context)?);
+        let asked = Asked { args, opened: &opened, query: &query, resolved: &resolved };
+        told.answer = Some(asked.answer(&told.plan, how, context)?);
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }
     }
     told.tell(format, context)
+}
+
+/// Opens the file as the question wants it, and names the dataset of a file that holds one.
+///
+/// # Errors
+///
+/// The file cannot be opened, or the question does not fit it.
+pub(super) fn open_for(
+    file: &Path,
+    mut query: Query,
+    read: &ReadArgs,
+    context: &Context<'_>,
+) -> Result<(Opened, Query)> {
+    let opened = open::open(file, read, context)?;
+    if query.dataset.is_empty() {
+        query.dataset = only_dataset(&opened)?;
+    }
+    Ok((for_scan(opened, &query)?, query))
+}
+
+/// What is read for a question; nothing when the answer is there already.
+///
+/// # Errors
+///
+/// A chunk cannot be found.
+pub(super) fn plan_of(resolved: &Resolved<'_>) -> Result<ReadPlan> {
+    let dataset = resolved.dataset;
+    if matches!(resolved.ask, Ask::Align(_)) {
+        let nothing = dataset.shape().iter().map(|_| tet_query::AxisSlice::whole(0)).collect();
+        if let Some(nothing) = tet_query::Hyperslab::new(nothing, dataset.shape()) {
+            return Ok(tet_query::plan(dataset, &nothing, Coalesce::DEFAULT)?);
+        }
+    }
+    Ok(tet_query::plan(dataset, &resolved.slab, Coalesce::DEFAULT)?)
 }
 
 fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {
@@ -88,107 +126,55 @@ fn only_dataset(opened: &Opened) -> Result<String> {
 /// The same file, mapped when much of it will be scanned and the flags leave the choice.
 fn for_scan(opened: Opened, query: &Query) -> Result<Opened> {
     let resolved = query.resolve(&opened.catalog)?;
-    let plan = tet_query::plan(resolved.dataset, &resolved.slab, Coalesce::DEFAULT)?;
+    let plan = plan_of(&resolved)?;
     let is_scan = Opened::is_scan(resolved.dataset, &plan);
     Ok(if is_scan { opened.for_scan()? } else { opened })
 }
 
 /// The document's wishes, then the flags'.
-fn execution(args: &QueryArgs, query: &Query, context: &Context<'_>) -> Execution {
+pub(super) fn execution(args: &ReadArgs, query: &Query, context: &Context<'_>) -> Execution {
     let base =
         Execution { cancel: Some(Arc::clone(&context.world().cancel)), ..Execution::default() };
     let mut how = query.execution.over(&base, context.world().memory_len);
-    if args.read.threads > 0 {
-        how.threads = args.read.threads;
+    if args.threads > 0 {
+        how.threads = args.threads;
     }
-    if let Some(memory) = args.read.memory {
+    if let Some(memory) = args.memory {
         how.memory_budget = memory;
     }
     how
 }
 
-/// Everything that can be told about a question and its answer.
-struct Told<'a> {
+/// A question put to an open file.
+struct Asked<'a> {
     args: &'a QueryArgs,
-    file: &'a Path,
     opened: &'a Opened,
-    resolved: Resolved<'a>,
-    plan: ReadPlan,
-    warnings: Vec<String>,
-    answer: Option<Answer>,
+    query: &'a Query,
+    resolved: &'a Resolved<'a>,
 }
 
-impl Told<'_> {
-    fn compute(&self, how: &Execution, nan: NanPolicy, context: &Context<'_>) -> Result<Answer> {
-        let (catalog, resolved) = (&self.opened.catalog, &self.resolved);
-        let progress = Progress::new(context, "reading", self.plan.decoded_len);
+impl Asked<'_> {
+    fn answer(&self, plan: &ReadPlan, how: Execution, context: &mut Context<'_>) -> Result<Answer> {
+        let (catalog, resolved) = (&self.opened.catalog, self.resolved);
+        let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
+        let selected_len = plan.element_count.saturating_mul(element_size);
+        let progress = Progress::new(context, "reading", selected_len);
         let bar = progress.clone();
-        let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how.clone() };
-        let answer = match resolved.reduction() {
-            Some(reduction) => {
+        let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how };
+        let nan = self.query.nan.unwrap_or_default();
+        let answer = match &resolved.ask {
+            Ask::Reduce(reduction) => {
                 let reduced = catalog.reduce(resolved.dataset, &resolved.slab, reduction, &how)?;
-                Answer::of_reduced(catalog, resolved, reduced, nan)
+                Answer::of_reduced(catalog, resolved, reduced, reduction.nan_policy())
             }
-            None => Answer::of_values(catalog, resolved, &how, self.args.show.preview, nan)?,
+            Ask::Align(alignment) => Answer::of_alignment(resolved, alignment),
+            Ask::Values(_) | Ask::Transform(..) => {
+                let preview = self.args.show.preview;
+                let request = Request { catalog, resolved, how: &how, preview, nan };
+                Answer::of_array(&request)?
+            }
         };
         progress.finish();
         Ok(answer)
-    }
-
-    fn tell(self, format: QueryFormat, context: &mut Context<'_>) -> Result<()> {
-        if format != QueryFormat::Json {
-            for warning in &self.warnings {
-                context.warn(warning);
-            }
-        }
-        let with_chunks = self.args.show.plan_chunks;
-        match (&self.answer, format) {
-            (_, QueryFormat::Json) => {
-                let answer = self.shape();
-                return context.json(&answer);
-            }
-            (Some(answer), QueryFormat::Quiet) => context.line(answer.one_line())?,
-            (Some(answer), QueryFormat::Table) => answer.write_table(context)?,
-            (Some(answer), QueryFormat::Text) => {
-                answer.write_text(context, self.args.show.preview)?;
-                if with_chunks {
-                    plan::write_text(&self.plan, &self.resolved, with_chunks, context)?;
-                }
-            }
-            (Some(answer), _) => {
-                answer.write_text(context, self.args.show.preview)?;
-                plan::write_text(&self.plan, &self.resolved, with_chunks, context)?;
-            }
-            (None, _) => plan::write_text(&self.plan, &self.resolved, with_chunks, context)?,
-        }
-        Ok(())
-    }
-
-    fn shape(self) -> QueryAnswer {
-        let (dataset, slab) = (self.resolved.dataset, &self.resolved.slab);
-        let axes = slab.axes();
-        QueryAnswer {
-            schema: "tet.query/1",
-            file: self.file.to_string_lossy().into_owned(),
-            format: self.opened.catalog.format(),
-            dataset: DatasetShape {
-                name: dataset.name.clone(),
-                dtype: dataset.dtype_name.clone(),
-                shape: dataset.shape().to_vec(),
-                chunk_shape: dataset.grid.chunk_shape().to_vec(),
-                dims: dataset.dims.clone(),
-            },
-            selection: SelectionShape {
-                start: axes.iter().map(|slice| slice.start).collect(),
-                stop: axes.iter().map(|slice| slice.stop).collect(),
-                step: axes.iter().map(|slice| slice.step).collect(),
-                shape: slab.counts(),
-                dropped_axes: slab.dropped_axes(),
-            },
-            plan: plan::shape(&self.plan, &self.resolved, self.args.show.plan_chunks),
-            result: self.answer.map(Answer::into_shape),
-            integrity: open::integrity(self.opened),
-            warnings: self.warnings,
-        }
     }
 }

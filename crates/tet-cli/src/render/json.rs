@@ -1,8 +1,10 @@
 //! JSON output: the shapes, which are a promise, and a writer that is harmless on a terminal.
 
 mod convert;
+mod explain;
 mod info;
 mod query;
+mod stats;
 mod verify;
 
 use std::io::{self, Write};
@@ -13,10 +15,13 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use crate::escape::acts;
 
 pub(crate) use convert::{Converted, ConvertedDataset};
+pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
 pub(crate) use info::{Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry};
 pub(crate) use query::{
-    AnswerShape, ChunkPlan, DatasetShape, PlanShape, QueryAnswer, SelectionShape, ValuesShape,
+    AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
+    OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,
 };
+pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 
 /// Writes a value on one line.

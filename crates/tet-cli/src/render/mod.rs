@@ -5,4 +5,5 @@ pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod number;
 pub(crate) mod paint;
+pub(crate) mod spark;
 pub(crate) mod table;

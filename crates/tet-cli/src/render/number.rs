@@ -6,6 +6,9 @@ use half::{bf16, f16};
 use serde::{Serialize, Serializer};
 use tet_query::Scalar;
 
+/// Texts of so many letters are short enough for a table.
+const BRIEF_LEN: usize = 8;
+
 /// One value of any dtype, exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
@@ -84,6 +87,32 @@ impl Number {
             Number::F64(value) => non_finite(value).to_owned(),
             Number::C64(re, im) => complex(Number::F32(re), Number::F32(im)),
             Number::C128(re, im) => complex(Number::F64(re), Number::F64(im)),
+        }
+    }
+}
+
+impl Number {
+    /// The value in few digits, for tables: whole numbers stay exact.
+    #[must_use]
+    pub(crate) fn brief(self) -> String {
+        let shortest = self.shortest();
+        let value = self.to_f64();
+        if !self.is_float() || shortest.len() <= BRIEF_LEN || !value.is_finite() {
+            return shortest;
+        }
+        let exact = format!("{value:.5e}");
+        let exponent = exact.split_once('e').and_then(|(_, text)| text.parse::<i32>().ok());
+        let text = match exponent {
+            Some(exponent @ -4..=5) => {
+                let digits = usize::try_from(5 - exponent).unwrap_or(0);
+                format!("{value:.digits$}")
+            }
+            _ => return exact,
+        };
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
         }
     }
 }
@@ -181,6 +210,22 @@ mod tests {
         ];
         for (number, want) in cases {
             assert_eq!(serde_json::to_string(&number).expect("serializes"), want);
+        }
+    }
+
+    #[test]
+    fn tables_have_six_digits_of_a_float() {
+        let cases = [
+            (Number::F64(3.170_788_881_905_308), "3.17079"),
+            (Number::F64(-123_456.789_012), "-123457"),
+            (Number::F64(1234.5), "1234.5"),
+            (Number::F64(0.000_123_456_789), "0.000123457"),
+            (Number::F64(1.234_567_89e-9), "1.23457e-9"),
+            (Number::F64(f64::NAN), "nan"),
+            (Number::Int(1 << 60), "1152921504606846976"),
+        ];
+        for (number, want) in cases {
+            assert_eq!(number.brief(), want);
         }
     }
 

@@ -115,11 +115,15 @@ impl<T: Ordered, E: End> Kernel<T> for Arg<T, E> {
             let mut keys = [E::worst::<T>(); SPAN];
             let clean = fold_strip::<T, E>(strip, &mut keys[..strip.lanes]);
             for (lane, &best) in keys[..strip.lanes].iter().enumerate() {
-                if clean && !self.wants(cell + lane, even::<T>(best), first) {
-                    continue;
-                }
-                for (row, element) in strip.column(lane).enumerate() {
-                    self.offer_element(cell + lane, element, first + row as u64 * lanes.index);
+                let (cell, best) = (cell + lane, even::<T>(best));
+                if !clean {
+                    for (row, element) in strip.column(lane).enumerate() {
+                        self.offer_element(cell, element, first + row as u64 * lanes.index);
+                    }
+                } else if self.wants(cell, best, first)
+                    && let Some(row) = strip.column(lane).position(|element| key(element) == best)
+                {
+                    self.offer(cell, best, first + row as u64 * lanes.index);
                 }
             }
         }

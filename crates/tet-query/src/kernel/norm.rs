@@ -10,6 +10,7 @@
 mod float;
 mod integer;
 mod magnitude;
+mod square;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +18,9 @@ use half::{bf16, f16};
 
 use self::float::FloatNorm;
 use self::integer::IntegerNorm;
-pub(super) use self::integer::{Square, SquareSum};
+pub(super) use self::integer::SquareSum;
 pub(super) use self::magnitude::{Magnitude, MagnitudeSum};
+pub(super) use self::square::Square;
 use super::Kernel;
 use crate::element::Element;
 

@@ -166,6 +166,7 @@ impl Labels<'_> {
     }
 
     /// All positions whose label equals: as text, else as a number.
+    #[cfg(any(feature = "json", feature = "toml"))]
     #[must_use]
     pub(crate) fn all_equal(&self, label: &str) -> Vec<usize> {
         if let Labels::Text(texts) = self {

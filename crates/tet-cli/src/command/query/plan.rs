@@ -1,7 +1,7 @@
 //! A plan, told: what would be read.
 
 use tet_query::ReadPlan;
-use tet_query::document::Resolved;
+use tet_query::document::{Ask, Resolved};
 
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -13,7 +13,7 @@ use crate::size::{Size, counted, grouped};
 /// The plan for programs.
 pub(crate) fn shape(plan: &ReadPlan, resolved: &Resolved<'_>, with_chunks: bool) -> PlanShape {
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
-    let is_array = resolved.reduction().is_none();
+    let is_array = matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..));
     let memory_len = if is_array { plan.element_count.saturating_mul(element_size) } else { 0 };
     PlanShape {
         chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),
@@ -63,27 +63,38 @@ pub(crate) fn write_text(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let dataset = resolved.dataset;
-    let total = dataset.grid.chunk_count();
-    let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
     table.row(["plan", &format!("{} {}", Escaped(&dataset.name), dataset.dtype_name)]);
-    let part = format!("{} of {}", shape_text(&resolved.slab.counts()), dataset.grid.shape());
-    table.row(["selected", &format!("{part}, {}", counted(plan.element_count, "element"))]);
-    table.row(["chunks", &format!("{} of {}", grouped(count), grouped(total))]);
-    table.row(["spans", &grouped(plan.span_count)]);
-    table.row(["runs", &grouped(plan.run_count)]);
-    table.row(["to read", &format!("{} ({} bytes)", Size(plan.read_len), plan.read_len)]);
-    table.row(["decoded", &format!("{} ({} bytes)", Size(plan.decoded_len), plan.decoded_len)]);
+    for (name, text) in rows(plan, resolved) {
+        table.row([name, &text]);
+    }
     for line in table.lines(None, context.paint) {
         context.line(line)?;
     }
-    if with_chunks {
-        write_chunks(plan, resolved, context)?;
-    }
-    Ok(())
+    if with_chunks { write_chunks(plan, resolved, context) } else { Ok(()) }
 }
 
-fn write_chunks(plan: &ReadPlan, resolved: &Resolved<'_>, context: &mut Context<'_>) -> Result<()> {
+/// What there is to say of a plan, line by line.
+pub(crate) fn rows(plan: &ReadPlan, resolved: &Resolved<'_>) -> [(&'static str, String); 6] {
+    let grid = &resolved.dataset.grid;
+    let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
+    let part = format!("{} of {}", shape_text(&resolved.slab.counts()), grid.shape());
+    [
+        ("selected", format!("{part}, {}", counted(plan.element_count, "element"))),
+        ("chunks", format!("{} of {}", grouped(count), grouped(grid.chunk_count()))),
+        ("spans", grouped(plan.span_count)),
+        ("runs", grouped(plan.run_count)),
+        ("to read", format!("{} ({} bytes)", Size(plan.read_len), plan.read_len)),
+        ("decoded", format!("{} ({} bytes)", Size(plan.decoded_len), plan.decoded_len)),
+    ]
+}
+
+/// The chunks for people: a line each.
+pub(crate) fn write_chunks(
+    plan: &ReadPlan,
+    resolved: &Resolved<'_>,
+    context: &mut Context<'_>,
+) -> Result<()> {
     let columns = [
         ("chunk", Side::Left),
         ("offset", Side::Right),
@@ -104,6 +115,7 @@ fn write_chunks(plan: &ReadPlan, resolved: &Resolved<'_>, context: &mut Context<
     Ok(())
 }
 
-fn shape_text(extents: &[u64]) -> String {
+/// `(3, 4)`.
+pub(crate) fn shape_text(extents: &[u64]) -> String {
     tet_format::Shape::from(extents).to_string()
 }

@@ -4,13 +4,12 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tet_query::document::{LEN_MAX, Query, QueryReduction};
-use tet_query::{AxisRef, NanPolicy, Op, Selection};
+use tet_query::document::{LEN_MAX, Query};
 
-use crate::args::{AskArgs, NanName, QueryArgs};
+use super::flags;
+use crate::args::QuestionArgs;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
-use crate::target;
 
 /// A question and the file it is put to.
 #[derive(Debug)]
@@ -26,11 +25,11 @@ pub(crate) struct Question {
 /// # Errors
 ///
 /// They say too much or too little, or the document cannot be used.
-pub(crate) fn understand(args: &QueryArgs, context: &mut Context<'_>) -> Result<Question> {
+pub(crate) fn understand(args: &QuestionArgs, context: &mut Context<'_>) -> Result<Question> {
     let (file, second) = file_and_second(args)?;
     let document = match (&args.doc, second) {
         (Some(path), None) => Some(read_file(path, context)?),
-        (None, Some(second)) if args.ask.dataset.is_none() && is_document(second) => {
+        (None, Some(second)) if args.ask.part.dataset.is_none() && is_document(second) => {
             Some(read_document(second, context)?)
         }
         (Some(_), Some(second)) => {
@@ -41,15 +40,15 @@ pub(crate) fn understand(args: &QueryArgs, context: &mut Context<'_>) -> Result<
     };
     let query = match document {
         Some(document) => {
-            refuse_flags(&args.ask)?;
+            flags::refuse(&args.ask)?;
             document.parse()?
         }
-        None => by_flags(&args.ask, second)?,
+        None => flags::query(&args.ask, second)?,
     };
     Ok(Question { file, query })
 }
 
-fn file_and_second(args: &QueryArgs) -> Result<(PathBuf, Option<&str>)> {
+fn file_and_second(args: &QuestionArgs) -> Result<(PathBuf, Option<&str>)> {
     match (&args.tensor, args.first.as_deref(), args.second.as_deref()) {
         (Some(_), Some(_), Some(second)) => {
             let text = format!("-t names the file, so {second:?} is one argument too many");
@@ -169,68 +168,6 @@ fn utf8(bytes: Vec<u8>, path: &Path) -> Result<String> {
     })
 }
 
-/// A document says everything itself.
-fn refuse_flags(ask: &AskArgs) -> Result<()> {
-    let given = [
-        ("--select", ask.select.is_some()),
-        ("--nan", ask.nan.is_some()),
-        ("--dataset", ask.dataset.is_some()),
-    ];
-    let reduction = reduction(ask).map(|(op, _)| format!("--{}", op.name()));
-    let given = given.iter().find(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned());
-    match given.or(reduction) {
-        None => Ok(()),
-        Some(flag) => {
-            let text = format!("{flag} and a document both say what is asked");
-            Err(Failure::usage("two-questions", text).hint("write it into the document"))
-        }
-    }
-}
-
-fn by_flags(ask: &AskArgs, second: Option<&str>) -> Result<Query> {
-    let (name, slice) = match (&ask.dataset, second) {
-        (Some(name), None) => (name.as_str(), None),
-        (None, Some(second)) => target::split(second, |_| false),
-        (None, None) => ("", None),
-        (Some(name), Some(second)) => {
-            let text = format!("--dataset names {name:?}, and {second:?} is one more");
-            return Err(Failure::usage("two-questions", text));
-        }
-    };
-    let select = match (slice, ask.select.as_deref()) {
-        (Some(_), Some(_)) => {
-            let text = "the dataset has a slice already, and --select gives another";
-            return Err(Failure::usage("two-slices", text).hint("give one of them"));
-        }
-        (slice, select) => slice.or(select),
-    };
-    let mut query = Query::new(name);
-    if let Some(text) = select {
-        query.selection = Selection::parse(text).map_err(tet_query::Error::from)?;
-    }
-    query.reduction = reduction(ask).map(|(op, axes)| QueryReduction::new(op, split_axes(axes)));
-    query.nan = ask.nan.map(|nan| match nan {
-        NanName::Propagate => NanPolicy::Propagate,
-        NanName::Skip => NanPolicy::Skip,
-    });
-    Ok(query)
-}
-
-fn reduction(ask: &AskArgs) -> Option<(Op, &str)> {
-    let given = [
-        (Op::Count, &ask.count),
-        (Op::Sum, &ask.sum),
-        (Op::Mean, &ask.mean),
-        (Op::Min, &ask.min),
-        (Op::Max, &ask.max),
-    ];
-    given.into_iter().find_map(|(op, axes)| Some((op, axes.as_deref()?)))
-}
-
-fn split_axes(axes: &str) -> Vec<AxisRef> {
-    axes.split(',').map(str::trim).filter(|name| !name.is_empty()).map(AxisRef::from).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,11 +182,5 @@ mod tests {
         for name in ["temp", "#0", "a/b", "temp[time=0:3]", "json", ""] {
             assert!(!is_document(name), "{name:?}");
         }
-    }
-
-    #[test]
-    fn axes_are_split_at_commas() {
-        assert_eq!(split_axes(""), []);
-        assert_eq!(split_axes("time, -1"), [AxisRef::from("time"), AxisRef::from("-1")]);
     }
 }

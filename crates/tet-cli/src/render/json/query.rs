@@ -98,9 +98,9 @@ pub(crate) struct ChunkPlan {
 /// The result.
 #[derive(Debug, Serialize)]
 pub(crate) struct AnswerShape {
-    /// The reduction, or `values`.
+    /// The reduction, the transform, `values` or `align`.
     pub(crate) op: &'static str,
-    /// The axes that were folded away.
+    /// The axes that were folded away, compared, or that statistics were taken over.
     pub(crate) axes: Vec<usize>,
     /// The names of the axes of the result, or none.
     pub(crate) dims: Vec<String>,
@@ -120,6 +120,36 @@ pub(crate) struct AnswerShape {
     pub(crate) nan_count: Option<u64>,
     /// What a NaN does.
     pub(crate) nan: &'static str,
+    /// The quantiles along the first axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) quantiles: Option<Vec<Number>>,
+    /// The edges of a histogram: of all cells, or of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) edges: Option<EdgesShape>,
+    /// Elements below the first edge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) below: Option<OneOrMany<u64>>,
+    /// Elements above the last edge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) above: Option<OneOrMany<u64>>,
+    /// The groups that axes of the result stand for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) groups: Vec<GroupShape>,
+    /// The windows that an axis of the result stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) windows: Option<WindowShape>,
+    /// Where extrema are: for each value one selected position per folded axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) places: Option<OneOrMany<Option<Vec<u64>>>>,
+    /// How often a transform divided by zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) zero_denominators: Option<u64>,
+    /// How the axes compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) alignment: Option<AlignmentShape>,
+    /// The file that was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) written: Option<WrittenShape>,
 }
 
 /// One value, or a list.
@@ -130,4 +160,116 @@ pub(crate) enum ValuesShape {
     One(Number),
     /// Row-major.
     Many(Vec<Number>),
+}
+
+/// The same for what stands beside values.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany<T> {
+    /// Of one value.
+    One(T),
+    /// Of each value, row-major.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    /// The first of them when there is one value, else all.
+    pub(crate) fn of(mut all: Vec<T>, one: bool) -> Self {
+        match all.len() {
+            1 if one => OneOrMany::One(all.remove(0)),
+            _ => OneOrMany::Many(all),
+        }
+    }
+}
+
+/// Edges of bins.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum EdgesShape {
+    /// The same for all cells.
+    One(Vec<Number>),
+    /// A list for each cell.
+    Many(Vec<Vec<Number>>),
+}
+
+/// Groups of positions.
+#[derive(Debug, Serialize)]
+pub(crate) struct GroupShape {
+    /// The axis of the dataset.
+    pub(crate) axis: usize,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dim: Option<String>,
+    /// The groups, in order of their first position.
+    pub(crate) labels: Vec<String>,
+}
+
+/// Windows over an axis.
+#[derive(Debug, Serialize)]
+pub(crate) struct WindowShape {
+    /// The axis of the dataset.
+    pub(crate) axis: usize,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dim: Option<String>,
+    /// Where the first window starts, in selected positions.
+    pub(crate) first: i64,
+    /// Positions between two starts.
+    pub(crate) step: u64,
+    /// Positions of a window.
+    pub(crate) size: u64,
+}
+
+/// A file that was written.
+#[derive(Debug, Serialize)]
+pub(crate) struct WrittenShape {
+    /// Its path.
+    pub(crate) path: String,
+    /// Its format.
+    pub(crate) format: &'static str,
+    /// Its length.
+    pub(crate) bytes: u64,
+}
+
+impl WrittenShape {
+    /// The same in words.
+    pub(crate) fn text(&self) -> String {
+        let path = crate::escape::Escaped(&self.path);
+        format!("wrote {} of {} to {path}", crate::size::Size(self.bytes), self.format)
+    }
+}
+
+/// How the axes of two datasets compare.
+#[derive(Debug, Serialize)]
+pub(crate) struct AlignmentShape {
+    /// The other dataset.
+    pub(crate) with: String,
+    /// Whether every pair of axes agrees.
+    pub(crate) agrees: bool,
+    /// The pairs.
+    pub(crate) axes: Vec<AxisPairShape>,
+}
+
+/// One axis of each dataset.
+#[derive(Debug, Serialize)]
+pub(crate) struct AxisPairShape {
+    /// Which axes.
+    pub(crate) axes: [usize; 2],
+    /// Whether extent, name and labels agree.
+    pub(crate) agrees: bool,
+    /// How long they are.
+    pub(crate) extents: [u64; 2],
+    /// What they are called; null without a name.
+    pub(crate) names: [Option<String>; 2],
+    /// `absent`, `equal`, `one-sided` or `differ`.
+    pub(crate) labels: &'static str,
+    /// The first position whose labels differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) position: Option<u64>,
+    /// The labels there; null past the end of an axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) found: Option<[Option<String>; 2]>,
+    /// Which of the two have labels, when one has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) labeled: Option<[bool; 2]>,
 }

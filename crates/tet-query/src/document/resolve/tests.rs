@@ -7,6 +7,7 @@ use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts};
 use tet_format::{Codec, DType};
 use tet_io::Source;
 
+#[cfg(all(feature = "json", feature = "toml"))]
 use super::super::tests::golden::{check, told};
 use super::*;
 use crate::document::{GroupBy, Pad, QueryWindow};

@@ -65,19 +65,16 @@ pub(in crate::document) fn check(name: &str, text: &str, tell: impl Fn(&str) -> 
     count
 }
 
-#[cfg(all(feature = "json", feature = "toml"))]
 #[test]
 fn documents_are_accepted_as_they_are_meant() {
     assert!(60 <= check("accept.txt", include_str!("accept.txt"), accepted));
 }
 
-#[cfg(all(feature = "json", feature = "toml"))]
 #[test]
 fn documents_are_refused_with_these_words_at_these_places() {
     assert!(120 <= check("reject.txt", include_str!("reject.txt"), refused));
 }
 
-#[cfg(feature = "json")]
 #[test]
 fn an_error_shows_its_place() {
     let text = "{\n  \"dataset\": \"temp\",\n  \"selection\": [{\"strat\": 1}]\n}\n";
@@ -90,7 +87,6 @@ fn an_error_shows_its_place() {
     );
 }
 
-#[cfg(feature = "json")]
 #[test]
 fn an_unknown_key_at_the_top_lists_all_keys() {
     let error = Query::parse("{\"dataset\": \"temp\", \"maen\": 0}").unwrap_err();
@@ -103,4 +99,26 @@ fn an_unknown_key_at_the_top_lists_all_keys() {
          null_count, nan_sum, nan_mean, nan_var, nan_std, nan_min, nan_max, median, quantile, \
          histogram, covariance, correlation"
     );
+}
+
+/// The manual's documents are queries, but for the one that shows a mistake.
+#[test]
+fn the_manual_holds() {
+    let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/query.md");
+    let manual = std::fs::read_to_string(manual).expect("the manual");
+    let mut documents: Vec<&str> = Vec::new();
+    for block in manual.split("\n```").skip(1).step_by(2) {
+        let (sort, body) = block.split_once('\n').expect("a block");
+        match sort {
+            "json" | "toml" => documents.push(body),
+            _ => documents.extend(body.lines().filter_map(|line| {
+                line.strip_prefix("$ tet query climate.tet '")?.strip_suffix('\'')
+            })),
+        }
+    }
+    let (wrong, sound): (Vec<&str>, Vec<&str>) =
+        documents.into_iter().partition(|text| text.contains("maen"));
+    assert!(50 < sound.len() && wrong.len() == 1);
+    sound.into_iter().for_each(|text| drop(accepted(text)));
+    assert!(Query::parse(wrong[0]).is_err());
 }

@@ -201,6 +201,11 @@ fn cell_cases() -> Vec<Case> {
                 query
             },
         ),
+    ]
+}
+
+fn array_cases() -> Vec<Case> {
+    vec![
         (
             r#"{"dataset":"a","label_filter":{"axis":-1,"eq":"2024-01-01"},"filter":{"ge":0,
                 "is_not_null":true}}"#,
@@ -247,8 +252,15 @@ fn cell_cases() -> Vec<Case> {
 
 #[test]
 fn both_syntaxes_read_into_one_query() {
-    let cases =
-        [plain_cases(), reduction_cases(), param_cases(), selection_cases(), cell_cases()].concat();
+    let cases = [
+        plain_cases(),
+        reduction_cases(),
+        param_cases(),
+        selection_cases(),
+        cell_cases(),
+        array_cases(),
+    ]
+    .concat();
     for (json, toml, wanted) in cases {
         #[cfg(feature = "json")]
         assert_eq!(Query::parse(json).as_ref(), Ok(&wanted), "{json}");

@@ -184,13 +184,13 @@ prop_compose! {
         fold_parallel in proptest::option::of(any::<bool>()),
         device in proptest::option::of(proptest::sample::select(vec!["cpu", "cuda:7", "auto"])),
     ) -> QueryExecution {
-        let mut execution = QueryExecution::default();
-        execution.memory_budget_bytes = bytes;
-        execution.memory_budget_percent_bps = bps;
-        execution.threads = threads;
-        execution.fold_parallel = fold_parallel;
-        execution.device = device.map(str::to_owned);
-        execution
+        QueryExecution {
+            memory_budget_bytes: bytes,
+            memory_budget_percent_bps: bps,
+            threads,
+            fold_parallel,
+            device: device.map(str::to_owned),
+        }
     }
 }
 

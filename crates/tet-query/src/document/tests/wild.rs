@@ -26,7 +26,7 @@ fn is_told(bytes: &[u8]) -> Result<(), TestCaseError> {
             Ok(query) => {
                 let json = query.to_json();
                 for again in [Query::from_json(&json), Query::from_toml(&query.to_toml())] {
-                    prop_assert_eq!(again.map(|query| query.to_json()).as_ref(), Ok(&json));
+                    prop_assert_eq!(again.map(|query| query.to_json()), Ok(json.clone()));
                 }
             }
         }

@@ -53,7 +53,7 @@ fn check<T: Ordered + PartialOrd>((lanes, cut): (usize, usize), elements: Vec<T>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn positions_in_floats_are_right(

@@ -108,7 +108,7 @@ fn check_integers<T: Spread + Into<i128>>(shape: (usize, usize), elements: Vec<T
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn variances_of_any_floats_are_right(

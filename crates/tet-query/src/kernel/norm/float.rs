@@ -123,7 +123,7 @@ impl FloatNorm {
         let finite = found.sift(block, &mut room);
         self.specials.note(cell, found);
         let sum = square(finite);
-        if counts(sum) || sum == 0.0 && !has_small(finite) {
+        if counts(sum) {
             self.add(cell, sum);
         } else {
             finite.iter().for_each(|&value| self.add_any(cell, value.into()));
@@ -177,7 +177,7 @@ impl<T: Widened<Wide: Float + Into<f64>>> Kernel<T> for FloatNorm {
             let sum = square(block);
             if counts(sum) {
                 self.add(at.cell, sum);
-            } else {
+            } else if sum != 0.0 || has_small(block) {
                 self.fold_odd(at.cell, block);
             }
         }
@@ -233,10 +233,14 @@ fn counts(sum: f64) -> bool {
 fn has_small<V: Float + Into<f64>>(block: &[V]) -> bool {
     let mut small = false;
     for &value in block {
-        let magnitude = value.into().abs();
-        small |= 0.0 < magnitude && magnitude < SMALL;
+        small |= is_small(value.into());
     }
     small
+}
+
+#[inline(always)]
+fn is_small(value: f64) -> bool {
+    value.abs() < SMALL && value != 0.0
 }
 
 /// The sum of the squares of a block.
@@ -284,7 +288,8 @@ where
                 squares[i] += value * value;
             }
         }
-        if squares[..sums.len()].iter().all(|&sum| counts(sum)) {
+        let known = squares[..sums.len()].iter().all(|&sum| counts(sum));
+        if known || are_zeros(&strip, group * N, &squares) {
             for ((to, lost), sum) in sums.iter_mut().zip(losts).zip(squares) {
                 let mut pair = Pair { sum: *to, lost: *lost };
                 pair.add(sum);
@@ -295,6 +300,25 @@ where
         }
     }
     odd
+}
+
+/// Whether the sums of a group of lanes are known but for those of zeros alone.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn are_zeros<T>(strip: &Strip<'_, T>, lane: usize, squares: &[f64; N]) -> bool
+where
+    T: Widened<Wide: Float + Into<f64>>,
+{
+    if !squares.iter().all(|&sum| counts(sum) || sum == 0.0) {
+        return false;
+    }
+    let mut small = [false; N];
+    for row in 0..strip.rows {
+        let row = strip.row::<N>(row, lane, T::zeroed());
+        for i in 0..N {
+            small[i] |= is_small(row[i].wide().into());
+        }
+    }
+    small == [false; N]
 }
 
 /// Fills `rows` with the finite values of a group of lanes, and zeros; gives the sums of squares.

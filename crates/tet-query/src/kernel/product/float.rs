@@ -106,10 +106,10 @@ impl FloatProduct {
         }
         self.zeros[cell] |= value == 0.0;
         // The sign of a NaN says nothing.
-        match nan || infinite != 0 || value == 0.0 {
-            true if nan => {}
-            true => self.multiply(cell, Factor { mantissa: 1.0_f64.copysign(value), exponent: 0 }),
-            false => self.multiply(cell, Factor::of(value)),
+        if infinite != 0 || value == 0.0 {
+            self.multiply(cell, Factor { mantissa: 1.0_f64.copysign(value), exponent: 0 });
+        } else if !nan {
+            self.multiply(cell, Factor::of(value));
         }
     }
 

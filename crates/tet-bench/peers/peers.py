@@ -1,0 +1,210 @@
+"""Compares tet with NumPy, h5py, zarr and the reference program: same array, same works, by turns.
+
+Libraries run in processes that keep their files open, so only the work is timed; the two programs
+are started anew for each work, so everything is. The page cache is warm. A work is run once for
+its answer, which all must agree on, and then as many rounds as asked; what takes long stays at one.
+"""
+
+import argparse
+import json
+import math
+import select
+import statistics
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from files import layouts
+from works import WORKS
+
+LIBRARIES = ["numpy", "h5py", "zarr"]
+COLUMNS = ["tet", *LIBRARIES, "tet query", "reference"]
+# Seconds after which a work is given up, and milliseconds after which one round is enough.
+PATIENCE = 60
+LONG = 3000
+# float32 sums of NumPy differ from exact ones by about 1e-7.
+TOLERANCE = 1e-4
+
+
+class Refused(Exception):
+    """A work that cannot be done, with the reason."""
+
+
+class Library:
+    """A process that runs works in itself."""
+
+    def __init__(self, command):
+        self.command = command
+        self.process = None
+        self.hello = self.start()
+
+    def start(self):
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(self.command, stdin=pipe, stdout=pipe, bufsize=0)
+        return json.loads(self.line(600))
+
+    def line(self, seconds):
+        """The next line; `TimeoutError` if it does not come in time."""
+        if not select.select([self.process.stdout], [], [], seconds)[0]:
+            raise TimeoutError
+        return self.process.stdout.readline().decode().strip()
+
+    def run(self, how, work, path):
+        """Milliseconds of a work, and the sum of its answer."""
+        try:
+            self.process.stdin.write(f"{how} {work.name} {path}\n".encode())
+            line = self.line(PATIENCE)
+            milliseconds, check = line.split(" ", 1)
+            return float(milliseconds), float(check)
+        except ValueError:
+            self.stop()
+            self.start()
+            raise Refused(line.removeprefix("error: ") or "it ended") from None
+        except TimeoutError:
+            self.stop()
+            self.start()
+            raise
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Program:
+    """A program that is started for every work."""
+
+    def __init__(self, command):
+        self.command = command
+
+    def run(self, how, work, path):
+        command = self.command(work, path)
+        start = time.perf_counter()
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+        milliseconds = (time.perf_counter() - start) * 1e3
+        if done.returncode != 0:
+            errors = done.stderr.decode().strip().splitlines()
+            raise Refused(errors[0].removeprefix("error: ") if errors else "it failed")
+        return milliseconds, math.nan
+
+
+def ours(tet):
+    """One value in full, or a report with a corner of them, which is what the reference prints."""
+    few = ["--format", "stats", "--preview", "12"]
+    return lambda work, path: [
+        tet, "query", path, work.document, *(["-q"] if work.single else few)
+    ]
+
+
+def theirs(reference):
+    return lambda work, path: [reference, "query", work.document, "-t", path, "-x", "-q"]
+
+
+def measured(work, paths, peers, rounds):
+    """The cell of each peer that has a file."""
+    cells, times, checks = {}, {}, {}
+    for name, peer in peers.items():
+        path = paths.get(name if name in LIBRARIES else "tet")
+        if path is None:
+            continue
+        try:
+            milliseconds, check = peer.run("check", work, path)
+            times[name] = [milliseconds] if milliseconds > LONG else []
+            checks[name] = check
+        except Refused as reason:
+            cells[name] = {"refused": str(reason)}
+        except TimeoutError:
+            cells[name] = {"over": PATIENCE * 1e3}
+    agree(work, checks)
+    quick = [name for name in times if not times[name]]
+    for _ in range(rounds):
+        for name in quick:
+            path = paths[name if name in LIBRARIES else "tet"]
+            times[name].append(peers[name].run("time", work, path)[0])
+    for name, figures in times.items():
+        spread = {"median": statistics.median(figures), "min": min(figures), "max": max(figures)}
+        cells[name] = {**spread, "rounds": len(figures)}
+    for name, cell in cells.items():
+        base = "tet query" if name == "reference" else "tet"
+        if name not in ("tet", "tet query") and base in times:
+            cell.update(ratio(cell, times.get(name, []), times[base]))
+    return cells
+
+
+def ratio(cell, figures, base):
+    """How many times as long as ours it takes: the median of the rounds."""
+    if "refused" in cell:
+        return {}
+    if len(figures) == len(base):
+        return {"ratio": statistics.median(a / b for a, b in zip(figures, base))}
+    figure = cell.get("median", cell.get("over"))
+    return {"ratio": figure / statistics.median(base)}
+
+
+def agree(work, checks):
+    """Fails when an answer is another one."""
+    found = {name: check for name, check in checks.items() if not math.isnan(check)}
+    for name, check in found.items():
+        if not math.isclose(check, next(iter(found.values())), rel_tol=TOLERANCE):
+            sys.exit(f"{work.title}: the answers differ: {found}")
+
+
+def shown(cell):
+    if cell is None:
+        return "-"
+    if "refused" in cell:
+        return "refused"
+    times = f" ({cell['ratio']:.3g} x)" if "ratio" in cell else ""
+    if "over" in cell:
+        return f"> {cell['over'] / 1e3:.0f} s{times.replace('(', '(> ')}"
+    return f"{cell['median']:.3g} ms{times}"
+
+
+def table(rows):
+    lines = [["work", *COLUMNS]]
+    lines += [[row["work"], *(shown(row["cells"].get(name)) for name in COLUMNS)] for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ["folder", "tet", "bench", "reference", "out"]:
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+
+    here = Path(__file__).parent
+    tet = Library([options.bench, "--peer"])
+    files = layouts(options.folder, options.tet, tet.hello)
+    worker = [sys.executable, str(here / "worker.py")]
+    peers = {"tet": tet, **{name: Library([*worker, name]) for name in LIBRARIES}}
+    peers["tet query"] = Program(ours(options.tet))
+    peers["reference"] = Program(theirs(options.reference))
+    rows = []
+    for work in WORKS:
+        print(work.title, flush=True)
+        cells = measured(work, files[work.layout], peers, options.rounds)
+        rows.append({"work": work.title, "cells": cells})
+    for name in ["tet", *LIBRARIES]:
+        peers[name].stop()
+    asked = subprocess.run([options.reference, "--version"], capture_output=True, check=True)
+    versions = {name: version(name) for name in LIBRARIES}
+    versions["reference"] = asked.stdout.decode().split()[-1]
+    report = {
+        "schema": "tet.peers/1",
+        "machine": tet.hello["machine"],
+        "versions": versions,
+        "rounds": options.rounds,
+        "rows": rows,
+    }
+    Path(options.out).write_text(json.dumps(report, indent=2))
+    print(table(rows))
+    print(options.out)
+
+
+main()

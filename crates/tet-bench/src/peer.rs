@@ -1,0 +1,122 @@
+//! Works that are compared with other libraries, one run at a time, on files that stay open.
+//!
+//! ```text
+//!   in    check WORK PATH | time WORK PATH        one a line
+//!   out   the machine and the seeded files, once; then for each line milliseconds and, after
+//!         `check`, the sum of all values of the answer
+//! ```
+//!
+//! Whoever asks runs the same work elsewhere in between, and compares.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use tet_format::DType;
+use tet_query::{
+    Array, Axis, AxisSlice, Catalog, Execution, Hyperslab, Op, Reduced, Reduction, WindowMode,
+};
+
+use crate::data::{self, Folder, Io, TILED};
+use crate::report::Machine;
+use crate::workloads::windowed;
+
+/// The argument that asks for this.
+pub const FLAG: &str = "--peer";
+
+/// What a work gives.
+enum Answer {
+    Reduced(Reduced),
+    Array(Array),
+}
+
+impl Answer {
+    /// The sum of all values.
+    fn check(&self) -> f64 {
+        match self {
+            Answer::Reduced(reduced) => {
+                (0..reduced.values.len()).filter_map(|at| reduced.values.get(at)?.to_f64()).sum()
+            }
+            Answer::Array(array) => (0..array.len()).filter_map(|at| array.get(at)?.to_f64()).sum(),
+        }
+    }
+}
+
+/// Answers lines until there are no more.
+///
+/// # Errors
+///
+/// Returns an error about a line that means nothing, or of the work it asks for.
+pub fn serve(folder: &Folder, lines: impl BufRead, mut say: impl FnMut(&str)) -> Result<()> {
+    let files = json!({
+        "machine": Machine::here(),
+        "tiled": folder.array(DType::Float32, "tiled", TILED)?,
+        "zstd": folder.zstd(DType::Float32, "tiled", TILED)?,
+        "tiny": folder.tiny()?,
+    });
+    say(&files.to_string());
+    let mut open = BTreeMap::new();
+    for line in lines.lines() {
+        let line = line?;
+        let mut words = line.splitn(3, ' ');
+        let (Some(how), Some(work), Some(path)) = (words.next(), words.next(), words.next()) else {
+            bail!("a line has three words: {line}");
+        };
+        let path = PathBuf::from(path);
+        if !open.contains_key(&path) {
+            open.insert(path.clone(), data::catalog(&path, Io::Mapped)?);
+        }
+        let catalog = open.get(&path).context("the file is open")?;
+        let start = Instant::now();
+        let answer = run(work, catalog)?;
+        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+        let check = if how == "check" { answer.check() } else { f64::NAN };
+        say(&format!("{milliseconds} {check}"));
+    }
+    Ok(())
+}
+
+/// Runs a work on the file's first dataset.
+fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
+    let dataset = data::first(catalog)?;
+    let shape = dataset.shape();
+    let how = Execution { result_max: 1 << 34, ..Execution::default() };
+    let whole = Hyperslab::whole(shape);
+    let part = |slices: &[(u64, u64, Axis)]| {
+        let slice = |&(start, stop, axis)| AxisSlice { start, stop, step: 1, axis };
+        let slab = Hyperslab::new(slices.iter().map(slice).collect(), shape);
+        slab.context("the slab does not fit")
+    };
+    let all = |axis: usize| (0, shape[axis], Axis::Kept);
+    let (slab, reduction) = match work {
+        "element" => {
+            let at = |axis: usize| (shape[axis] / 2, shape[axis] / 2 + 1, Axis::Dropped);
+            return Ok(Answer::Array(catalog.read(
+                dataset,
+                &part(&[at(0), at(1), at(2)])?,
+                &how,
+            )?));
+        }
+        "sum" => (whole, Reduction::all(Op::Sum)),
+        "std" => (whole, Reduction::all(Op::Std)),
+        "slab" => {
+            let quarter = (shape[0] / 4, shape[0] / 2, Axis::Kept);
+            (part(&[quarter, all(1), all(2)])?, Reduction::all(Op::Sum))
+        }
+        "column" => {
+            let at = (shape[2] / 2, shape[2] / 2 + 1, Axis::Kept);
+            (part(&[all(0), all(1), at])?, Reduction::all(Op::Sum))
+        }
+        "mean-0" => (whole, Reduction::along(Op::Mean, [0])),
+        "mean-1" => (whole, Reduction::along(Op::Mean, [1])),
+        "mean-2" => (whole, Reduction::along(Op::Mean, [2])),
+        "group" => (whole, Reduction::along(Op::Sum, [1, 2])),
+        "bins" => (whole, windowed(0, 16, WindowMode::Bins, &[])),
+        "rolling" => (whole, windowed(0, 9, WindowMode::Rolling, &[])),
+        _ => bail!("unknown work {work}"),
+    };
+    Ok(Answer::Reduced(catalog.reduce(dataset, &slab, &reduction, &how)?))
+}

@@ -1,0 +1,50 @@
+//! A file on a map that is kept, beside a scan of its pages.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tet_query::{Catalog, Hyperslab, Reduction};
+
+use super::{Run, all_threads};
+use crate::data::{self, Io};
+use crate::limit::Scan;
+use crate::measure::{Rounds, paired};
+
+/// An open file and the fastest scan of it.
+pub(super) struct Kept {
+    catalog: Catalog,
+    scan: Scan,
+}
+
+impl Kept {
+    /// Opens the file and tries the scans.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let catalog = data::catalog(path, Io::Mapped)?;
+        let scan = Scan::fastest(&catalog.source().view().context("the lease was broken")?);
+        Ok(Self { catalog, scan })
+    }
+
+    /// Reduces all of the first dataset.
+    pub(super) fn reduce(&self, reduction: &Reduction) -> Result<()> {
+        reduce(&self.catalog, reduction)
+    }
+
+    /// The reduction of everything beside the scan.
+    pub(super) fn beside_scan(&self, run: Run<'_>, reduction: &Reduction) -> Result<Rounds> {
+        let view = self.catalog.source().view().context("the lease was broken")?;
+        let limit = || {
+            self.scan.run(&view);
+            Ok(())
+        };
+        paired(run.rounds, limit, || self.reduce(reduction))
+    }
+}
+
+/// Reduces all of the first dataset.
+pub(super) fn reduce(catalog: &Catalog, reduction: &Reduction) -> Result<()> {
+    let dataset = data::first(catalog)?;
+    let slab = Hyperslab::whole(dataset.shape());
+    black_box(catalog.reduce(dataset, &slab, reduction, &all_threads())?);
+    Ok(())
+}

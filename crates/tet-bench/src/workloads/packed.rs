@@ -1,0 +1,54 @@
+//! R4, reductions of everything out of zstd chunks.
+
+use anyhow::{Context, Result, anyhow};
+use tet_format::DType;
+use tet_query::{Catalog, ChunkPlace, Op, Reduction};
+
+use super::kept::reduce;
+use super::reduce::{DTYPES, OPS};
+use super::{LAYOUTS, Run};
+use crate::data::{self, Io};
+use crate::limit;
+use crate::measure::paired;
+use crate::report::{Figure, Row};
+
+/// Where the chunks of the first dataset lie.
+fn places(catalog: &Catalog) -> Result<Vec<ChunkPlace>> {
+    let dataset = data::first(catalog)?;
+    let count = dataset.grid.chunk_count();
+    let mut places = Vec::new();
+    dataset.chunks.locate(&(0..count).collect::<Vec<_>>(), &mut places)?;
+    Ok(places)
+}
+
+/// The frames in `file`, each with the length it decodes to.
+fn frames<'a>(file: &'a [u8], places: &[ChunkPlace]) -> Result<Vec<(&'a [u8], usize)>> {
+    let frame = |place: &ChunkPlace| {
+        let (start, end) = (place.stored.start() as usize, place.stored.end() as usize);
+        let bytes = file.get(start..end).ok_or_else(|| anyhow!("a chunk is not in the file"))?;
+        Ok((bytes, place.decoded_len as usize))
+    };
+    places.iter().map(frame).collect()
+}
+
+/// R4: what R1 measures, of float32 with all operations, of the others with one.
+pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for dtype in DTYPES {
+        for (layout, chunk_shape) in LAYOUTS {
+            let ops = if dtype == DType::Float32 { &OPS[..] } else { &[Op::Sum] };
+            let path = run.folder.zstd(dtype, layout, chunk_shape)?;
+            let catalog = data::catalog(&path, Io::Mapped)?;
+            let view = catalog.source().view().context("the lease was broken")?;
+            let frames = frames(&view, &places(&catalog)?)?;
+            for &op in ops {
+                let reduction = Reduction::all(op);
+                let work = || reduce(&catalog, &reduction);
+                let rounds = paired(run.rounds, || limit::decompress(&frames), work)?;
+                let work = format!("{} of {} {layout}, zstd", op.name(), dtype.name());
+                rows.push(Row::new("R4", work, "unzstd", Figure::Ratio, rounds, 0.92));
+            }
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,31 @@
+//! Q3, the sum of 500,000 chunks of 8 elements.
+
+use anyhow::Result;
+use tet_query::{Op, Reduction};
+
+use super::Run;
+use super::kept::reduce;
+use crate::data::{self, Io, TINY_COUNT};
+use crate::measure::times;
+use crate::report::{Figure, Row};
+
+/// Half a second, in microseconds.
+const TARGET: f64 = 500_000.0;
+
+/// Q3: through a file that is open, and with opening it.
+pub(super) fn sums(run: Run<'_>) -> Result<Vec<Row>> {
+    let path = run.folder.tiny()?;
+    let sum = Reduction::all(Op::Sum);
+    let mut rows = Vec::new();
+    let mut row = |name: &str, rounds| {
+        let work = format!("sum of {TINY_COUNT} chunks of 8 float32, {name}");
+        rows.push(Row::new("Q3", work, "", Figure::Microseconds, rounds, TARGET));
+    };
+    for (io, name) in [(Io::Mapped, "mapped"), (Io::Pread, "pread")] {
+        let kept = data::catalog(&path, io)?;
+        row(&format!("{name}, open"), times(run.rounds, || reduce(&kept, &sum))?);
+        let fresh = || reduce(&data::catalog(&path, io)?, &sum);
+        row(&format!("{name}, opened"), times(run.rounds, fresh)?);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,136 @@
+//! `tet explain`: the plan that would run, what each axis costs, and what would be cheaper.
+
+mod advice;
+mod cost;
+
+use std::path::Path;
+
+use tet_query::ReadPlan;
+use tet_query::document::{Ask, Resolved};
+
+use crate::args::ExplainArgs;
+use crate::command::query::{self, plan, question};
+use crate::context::Context;
+use crate::escape::Escaped;
+use crate::exit::{Exit, Result};
+use crate::render::json::{AxisCostShape, Explained};
+use crate::render::table::{Side, Table};
+use crate::size::{Size, counted, grouped};
+use cost::Cost;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The question or the file.
+pub(crate) fn run(args: &ExplainArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let question = question::understand(&args.question, context)?;
+    if args.question.print_doc {
+        context.line(question.query.to_json())?;
+        return Ok(Exit::Done);
+    }
+    let file = question.file;
+    explain(args, &file, question.query, context).map_err(|failure| failure.about(&file))?;
+    Ok(Exit::Done)
+}
+
+fn explain(
+    args: &ExplainArgs,
+    file: &Path,
+    query: tet_query::document::Query,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let (opened, query) = query::open_for(file, query, &args.read, context)?;
+    let resolved = query.resolve(&opened.catalog)?;
+    let plan = query::plan_of(&resolved)?;
+    let how = query::execution(&args.read, &query, context);
+    let cost = Cost::of(&resolved, &plan, &how);
+    let axes = cost::axes(&resolved, context)?;
+    let advice = advice::advice(&resolved, &plan, &cost, &how);
+    opened.catalog.check_unchanged()?;
+    if args.json {
+        return context.json(&Explained {
+            schema: "tet.explain/1",
+            file: file.to_string_lossy().into_owned(),
+            format: opened.catalog.format(),
+            dataset: query::dataset_shape(&resolved),
+            selection: query::selection_shape(&resolved),
+            op: op(&resolved),
+            plan: plan::shape(&plan, &resolved, args.plan_chunks),
+            chunks_of: resolved.dataset.grid.chunk_count(),
+            passes: cost.passes,
+            selected_len: cost.selected_len,
+            memory_len: cost.memory_len,
+            axes,
+            advice,
+        });
+    }
+    write_plan(&resolved, &plan, &cost, context)?;
+    write_axes(&axes, context)?;
+    for (at, advice) in advice.iter().enumerate() {
+        if at == 0 {
+            context.line("")?;
+        }
+        let mark = context.paint.warning("advice:");
+        context.line(format!("{mark} {}", crate::escape::Message(&advice.text)))?;
+    }
+    if args.plan_chunks { plan::write_chunks(&plan, &resolved, context) } else { Ok(()) }
+}
+
+/// What is asked, in a word.
+fn op(resolved: &Resolved<'_>) -> &'static str {
+    match &resolved.ask {
+        Ask::Values(_) => "values",
+        Ask::Reduce(reduction) => reduction.op.name(),
+        Ask::Transform(_, transform) => transform.method.name(),
+        Ask::Align(_) => "align",
+    }
+}
+
+fn write_plan(
+    resolved: &Resolved<'_>,
+    plan: &ReadPlan,
+    cost: &Cost,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let dataset = resolved.dataset;
+    let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
+    let name = Escaped(&dataset.name);
+    let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
+    table.row(["asked", &format!("{} of {}", op(resolved), dataset.name)]);
+    table.row(["dataset", &format!("{name} {} {shape} in chunks of {chunks}", dataset.dtype_name)]);
+    for (name, text) in plan::rows(plan, resolved) {
+        table.row([name, &text]);
+    }
+    table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
+    table.row(["passes", &grouped(cost.passes)]);
+    for line in table.lines(None, context.paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}
+
+fn write_axes(axes: &[AxisCostShape], context: &mut Context<'_>) -> Result<()> {
+    if axes.is_empty() {
+        return Ok(());
+    }
+    let columns = [
+        ("one position of", Side::Left),
+        ("of", Side::Right),
+        ("chunks", Side::Right),
+        ("to read", Side::Right),
+        ("selected", Side::Right),
+    ];
+    let mut table = Table::new(&columns);
+    for axis in axes {
+        let name = axis.dim.clone().unwrap_or_else(|| format!("axis {}", axis.axis));
+        let (read, selected) = (Size(axis.read_len), Size(axis.selected_len));
+        let chunks = counted(axis.chunks, "chunk");
+        table.row([name, grouped(axis.positions), chunks, read.to_string(), selected.to_string()]);
+    }
+    context.line("")?;
+    for line in table.lines(None, context.paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}

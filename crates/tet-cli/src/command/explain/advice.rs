@@ -1,0 +1,137 @@
+//! Advice, when the shape of the chunks fights the question.
+
+use tet_query::document::Resolved;
+use tet_query::{Execution, ReadPlan};
+
+use super::cost::Cost;
+use crate::render::json::AdviceShape;
+use crate::size::{Size, grouped};
+
+/// Reading so many times what is selected is worth a word.
+const AMPLIFICATION_MAX: u64 = 4;
+/// More chunks than this, each shorter than that many bytes, cost more than their bytes.
+const TINY_COUNT: u64 = 10_000;
+const TINY_LEN: u64 = 4 << 10;
+/// A chunk is decoded whole: one this long takes its share of memory.
+const HUGE_LEN: u64 = 1 << 30;
+
+/// What would make the question cheaper; empty when nothing stands out.
+pub(super) fn advice(
+    resolved: &Resolved<'_>,
+    plan: &ReadPlan,
+    cost: &Cost,
+    how: &Execution,
+) -> Vec<AdviceShape> {
+    let texts = [
+        ("amplification", amplification(resolved, plan, cost)),
+        ("all-chunks", all_chunks(resolved, plan, cost)),
+        ("tiny-chunks", tiny_chunks(plan)),
+        ("small-runs", small_runs(plan)),
+        ("huge-chunk", huge_chunk(plan)),
+        ("memory", memory(cost, how)),
+    ];
+    let told = texts.into_iter().filter_map(|(code, text)| Some(AdviceShape { code, text: text? }));
+    told.collect()
+}
+
+/// How many times what is selected has to be handled.
+fn times(cost: &Cost) -> u64 {
+    cost.handled_len.checked_div(cost.selected_len).unwrap_or(0)
+}
+
+fn amplification(resolved: &Resolved<'_>, plan: &ReadPlan, cost: &Cost) -> Option<String> {
+    let times = times(cost);
+    if times <= AMPLIFICATION_MAX {
+        return None;
+    }
+    let what = if plan.read_len < cost.handled_len { "decoded" } else { "read" };
+    let axis = worst_axis(resolved)?;
+    let name = name(resolved, axis);
+    let chunk = resolved.dataset.grid.chunk_shape().get(axis).copied()?;
+    Some(format!(
+        "{} times what is selected is {what}: a chunk holds {} positions of {name}; chunks shorter \
+         along {name} would do with less (tet convert --chunks)",
+        grouped(times),
+        grouped(chunk)
+    ))
+}
+
+/// The axis along which most of a touched chunk is not selected.
+fn worst_axis(resolved: &Resolved<'_>) -> Option<usize> {
+    let grid = &resolved.dataset.grid;
+    let axes = resolved.slab.axes().iter().zip(grid.chunk_shape().iter()).enumerate();
+    // Chunk positions for each selected one, in thousandths.
+    let waste = |(axis, (slice, &chunk)): (usize, (&tet_query::AxisSlice, &u64))| {
+        let (chunk, count) = (chunk.max(1), slice.count().max(1));
+        let last = slice.last().unwrap_or(slice.start);
+        let touched = (last / chunk - slice.start / chunk + 1).saturating_mul(chunk);
+        let extent = grid.shape().get(axis).copied().unwrap_or(chunk);
+        (touched.min(extent).saturating_mul(1000) / count, axis)
+    };
+    axes.map(waste).max_by_key(|&(waste, _)| waste).map(|(_, axis)| axis)
+}
+
+fn name(resolved: &Resolved<'_>, axis: usize) -> String {
+    let name = resolved.dataset.dims.get(axis);
+    name.map_or_else(|| format!("axis {axis}"), |name| format!("{name:?}"))
+}
+
+fn all_chunks(resolved: &Resolved<'_>, plan: &ReadPlan, cost: &Cost) -> Option<String> {
+    let grid = &resolved.dataset.grid;
+    let (all, touched) = (grid.chunk_count(), u64::try_from(plan.chunks().len()).ok()?);
+    let elements = grid.shape().element_count()?;
+    let share = elements.checked_div(plan.element_count)?;
+    // When much more is read than selected, that was said already.
+    if touched < all || all < 8 || share < 8 || AMPLIFICATION_MAX < times(cost) {
+        return None;
+    }
+    Some(format!(
+        "every one of {} chunks is touched for one element in {}: chunks that are long along the \
+         selected axes and short along the others would be fewer (tet convert --chunks)",
+        grouped(all),
+        grouped(share)
+    ))
+}
+
+fn tiny_chunks(plan: &ReadPlan) -> Option<String> {
+    let count = u64::try_from(plan.chunks().len()).ok()?;
+    let each = plan.stored_len.checked_div(count)?;
+    (TINY_COUNT < count && each < TINY_LEN).then(|| {
+        format!(
+            "{} chunks of {} on average: larger chunks would cost less each (tet convert --chunks)",
+            grouped(count),
+            Size(each)
+        )
+    })
+}
+
+fn small_runs(plan: &ReadPlan) -> Option<String> {
+    let each = plan.read_len.checked_div(plan.run_count)?;
+    let chunks = u64::try_from(plan.chunks().len()).ok()?;
+    // Runs that are small because chunks are have been told.
+    (TINY_COUNT < plan.run_count && each < TINY_LEN && chunks <= TINY_COUNT).then(|| {
+        format!(
+            "{} runs of {} on average: a selection of whole chunks would be read in fewer",
+            grouped(plan.run_count),
+            Size(each)
+        )
+    })
+}
+
+fn huge_chunk(plan: &ReadPlan) -> Option<String> {
+    let longest = plan.chunks().iter().map(|chunk| chunk.place.decoded_len).max()?;
+    (HUGE_LEN < longest).then(|| {
+        let size = Size(longest);
+        format!("a chunk holds {size}: smaller chunks would be read by several threads")
+    })
+}
+
+fn memory(cost: &Cost, how: &Execution) -> Option<String> {
+    (how.memory_budget < cost.chunk_len_max).then(|| {
+        format!(
+            "a chunk takes {} while it is decoded, which is over the budget of {}: raise --memory",
+            Size(cost.chunk_len_max),
+            Size(how.memory_budget)
+        )
+    })
+}

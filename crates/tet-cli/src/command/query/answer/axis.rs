@@ -1,0 +1,198 @@
+//! One axis of a result: what it is called, and what its positions stand for.
+
+use std::sync::Arc;
+
+use tet_query::document::Resolved;
+use tet_query::{Along, AxisGroups, CatalogLabels};
+
+use crate::escape::Escaped;
+use crate::picture;
+use crate::render::json::{GroupShape, WindowShape};
+use crate::render::number::Number;
+
+/// One axis of a result.
+#[derive(Debug, Clone)]
+pub(crate) struct ResultAxis {
+    /// The axis of the dataset, where it is one.
+    pub(crate) axis: Option<usize>,
+    /// The dimension, as the file has it; none without a name.
+    pub(crate) dim: Option<String>,
+    stands: Stands,
+}
+
+/// What the positions of an axis stand for.
+#[derive(Debug, Clone)]
+enum Stands {
+    /// Positions, with their labels; none without labels.
+    Positions(Vec<String>),
+    /// Some positions out of the selected ones.
+    Picks { positions: Arc<[u64]>, labels: Vec<String> },
+    /// Groups.
+    Groups(Arc<[String]>),
+    /// Windows over `count` positions.
+    Windows { first: i64, step: u64, size: u64, count: u64, labels: Vec<String> },
+    /// Quantiles.
+    Quantiles(Vec<f64>),
+    /// Bins between edges; no edges when every cell has its own.
+    Bins(Vec<f64>),
+}
+
+/// The labels of a dataset's axes, as far as they are selected.
+pub(crate) struct AxisLabels<'a> {
+    resolved: &'a Resolved<'a>,
+    labels: CatalogLabels<'a>,
+}
+
+impl<'a> AxisLabels<'a> {
+    /// The labels behind a question.
+    pub(crate) fn new(catalog: &'a tet_query::Catalog, resolved: &'a Resolved<'a>) -> Self {
+        AxisLabels { resolved, labels: CatalogLabels::new(catalog, resolved.dataset) }
+    }
+
+    /// The labels of the selected positions; empty without labels.
+    pub(crate) fn of(&self, axis: usize) -> Vec<String> {
+        let slice = self.resolved.slab.axes().get(axis);
+        slice.map(|slice| picture::axis_labels(&self.labels, axis, slice)).unwrap_or_default()
+    }
+
+    fn count(&self, axis: usize) -> u64 {
+        self.resolved.slab.axes().get(axis).map_or(0, tet_query::AxisSlice::count)
+    }
+}
+
+impl ResultAxis {
+    /// The axis that `along` describes; `edges` are those of a histogram's bins.
+    pub(crate) fn new(along: &Along, labels: &AxisLabels<'_>, edges: &[f64]) -> ResultAxis {
+        let dims = &labels.resolved.dataset.dims;
+        let of = |axis: usize, stands| ResultAxis {
+            axis: Some(axis),
+            dim: dims.get(axis).cloned(),
+            stands,
+        };
+        let beside =
+            |name: &str, stands| ResultAxis { axis: None, dim: Some(name.to_owned()), stands };
+        match along {
+            Along::Axis(axis) | Along::Variables(axis) => {
+                of(*axis, Stands::Positions(labels.of(*axis)))
+            }
+            Along::Picks(picks) => {
+                let positions = Arc::clone(&picks.positions);
+                of(picks.axis, Stands::Picks { positions, labels: labels.of(picks.axis) })
+            }
+            Along::Groups(AxisGroups { axis, labels, .. }) => {
+                of(*axis, Stands::Groups(Arc::clone(labels)))
+            }
+            &Along::Windows { axis, first, step, size } => {
+                let (count, labels) = (labels.count(axis), labels.of(axis));
+                of(axis, Stands::Windows { first, step, size, count, labels })
+            }
+            Along::Quantiles(q) => beside("quantile", Stands::Quantiles(q.clone())),
+            Along::Bins => beside("bin", Stands::Bins(edges.to_vec())),
+        }
+    }
+
+    /// What the axis is called: by name, else by number in the dataset.
+    pub(crate) fn name(&self) -> String {
+        match (&self.dim, self.axis) {
+            (Some(dim), _) => Escaped(dim).to_string(),
+            (None, Some(axis)) => format!("axis {axis}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// What a position stands for.
+    pub(crate) fn label(&self, position: u64) -> String {
+        let at = usize::try_from(position).unwrap_or(usize::MAX);
+        let labeled = |labels: &[String], at: u64| {
+            let label = labels.get(usize::try_from(at).unwrap_or(usize::MAX));
+            label.map_or_else(|| at.to_string(), |label| Escaped(label).to_string())
+        };
+        match &self.stands {
+            Stands::Positions(labels) => labeled(labels, position),
+            Stands::Picks { positions, labels } => {
+                labeled(labels, positions.get(at).copied().unwrap_or(position))
+            }
+            Stands::Groups(labels) => labeled(labels, position),
+            Stands::Windows { first, step, size, count, labels } => {
+                let start = i128::from(*first) + i128::from(*step) * i128::from(position);
+                window_label(start, start + i128::from(*size), *count, labels)
+            }
+            Stands::Quantiles(q) => {
+                q.get(at).map_or_else(|| position.to_string(), |q| Number::F64(*q).shortest())
+            }
+            Stands::Bins(edges) => match edges.get(at..at.saturating_add(2)) {
+                Some([low, high]) => {
+                    let (low, high) = (Number::F64(*low).shortest(), Number::F64(*high).shortest());
+                    format!("{low} .. {high}")
+                }
+                _ => position.to_string(),
+            },
+        }
+    }
+
+    /// The groups for programs, when there are any.
+    pub(crate) fn groups(&self) -> Option<GroupShape> {
+        let (Stands::Groups(labels), Some(axis)) = (&self.stands, self.axis) else { return None };
+        Some(GroupShape { axis, dim: self.dim.clone(), labels: labels.to_vec() })
+    }
+
+    /// The windows for programs, when there are any.
+    pub(crate) fn windows(&self) -> Option<WindowShape> {
+        match (&self.stands, self.axis) {
+            (&Stands::Windows { first, step, size, .. }, Some(axis)) => {
+                Some(WindowShape { axis, dim: self.dim.clone(), first, step, size })
+            }
+            _ => None,
+        }
+    }
+
+    /// The quantiles, when there are any.
+    pub(crate) fn quantiles(&self) -> Option<&[f64]> {
+        match &self.stands {
+            Stands::Quantiles(q) => Some(q),
+            _ => None,
+        }
+    }
+
+    /// Whether the axis counts bins.
+    pub(crate) fn is_bins(&self) -> bool {
+        matches!(self.stands, Stands::Bins(_))
+    }
+}
+
+/// The positions of a window that are there: `Jan .. Mar`, or `0:3`.
+fn window_label(start: i128, end: i128, count: u64, labels: &[String]) -> String {
+    let inside = |at: i128| at.clamp(0, i128::from(count));
+    let (first, stop) = (inside(start), inside(end));
+    if stop <= first {
+        return format!("{start}:{end}");
+    }
+    let label = |at: i128| labels.get(usize::try_from(at).unwrap_or(usize::MAX));
+    match (label(first), label(stop - 1)) {
+        (Some(first), Some(last)) if first == last => Escaped(first).to_string(),
+        (Some(first), Some(last)) => format!("{} .. {}", Escaped(first), Escaped(last)),
+        _ => format!("{first}:{stop}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_called_by_what_is_there_of_them() {
+        let labels = ["Jan", "Feb", "Mar"].map(str::to_owned);
+        let cases = [
+            (0, 2, "Jan .. Feb"),
+            (2, 4, "Mar"),
+            (-2, 1, "Jan"),
+            (1, 9, "Feb .. Mar"),
+            (3, 5, "3:5"),
+        ];
+        for (start, end, want) in cases {
+            assert_eq!(window_label(start, end, 3, &labels), want);
+        }
+        assert_eq!(window_label(-1, 2, 3, &[]), "0:2");
+        assert_eq!(window_label(0, 2, 0, &[]), "0:2");
+    }
+}

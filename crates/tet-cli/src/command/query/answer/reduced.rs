@@ -1,0 +1,104 @@
+//! The answer of a reduction.
+
+use tet_query::document::Resolved;
+use tet_query::{Catalog, Cells, Details, NanPolicy, Op, Reduced};
+
+use super::axis::{AxisLabels, ResultAxis};
+use super::{Answer, Beside, Histogram, Places, ShownAxis};
+use crate::escape::Escaped;
+use crate::picture;
+use crate::render::number::Number;
+
+impl Answer {
+    /// The answer of a reduction.
+    pub(crate) fn of_reduced(
+        catalog: &Catalog,
+        resolved: &Resolved<'_>,
+        reduced: Reduced,
+        nan: NanPolicy,
+    ) -> Answer {
+        let dataset = resolved.dataset;
+        let labels = AxisLabels::new(catalog, resolved);
+        let beside = beside(&reduced, resolved, &labels);
+        let shared = beside.histogram.as_ref().filter(|histogram| histogram.is_shared());
+        let edges = shared.map_or(&[][..], |histogram| &histogram.edges);
+        let along = reduced.along.iter().map(|along| ResultAxis::new(along, &labels, edges));
+        let dtype = match &reduced.values.cells {
+            Cells::Count(_) => "uint64",
+            Cells::Truth(_) => "bool",
+            Cells::Int(_) => "int128",
+            Cells::Float(_) => "float64",
+            Cells::Element(array) => array.dtype().name(),
+        };
+        let values = (0..reduced.values.len()).filter_map(|at| reduced.values.get(at));
+        Answer {
+            op: reduced.op.name(),
+            name: dataset.name.clone(),
+            unit: if has_unit(reduced.op) { picture::unit(dataset) } else { String::new() },
+            over: folded(resolved, &reduced.axes).map(|axis| axis_name(resolved, axis)).collect(),
+            along: along.collect(),
+            dtype: dtype.to_owned(),
+            values: values.map(Number::from).collect(),
+            truncated: false,
+            count: reduced.count,
+            nan_count: reduced.nan_count,
+            nan,
+            beside,
+            axes: reduced.axes,
+            shape: reduced.shape,
+        }
+    }
+}
+
+/// Whether the values are of the dataset's unit.
+fn has_unit(op: Op) -> bool {
+    matches!(
+        op.plain(),
+        Op::Sum
+            | Op::Mean
+            | Op::Min
+            | Op::Max
+            | Op::Std
+            | Op::NormL1
+            | Op::NormL2
+            | Op::Median
+            | Op::Quantile
+    )
+}
+
+/// The folded axes that were not gone already.
+fn folded<'a>(
+    resolved: &'a Resolved<'_>,
+    axes: &'a [usize],
+) -> impl Iterator<Item = usize> + use<'a> {
+    let slices = resolved.slab.axes();
+    axes.iter().copied().filter(|&axis| slices.get(axis).is_some_and(|slice| slice.is_kept()))
+}
+
+/// What an axis of the dataset is called.
+pub(super) fn axis_name(resolved: &Resolved<'_>, axis: usize) -> String {
+    let name = resolved.dataset.dims.get(axis);
+    name.map_or_else(|| format!("axis {axis}"), |name| Escaped(name).to_string())
+}
+
+fn beside(reduced: &Reduced, resolved: &Resolved<'_>, labels: &AxisLabels<'_>) -> Beside {
+    match &reduced.details {
+        Details::None => Beside::default(),
+        Details::Histogram { edges, below, above } => {
+            let bins = reduced.shape.last().copied().unwrap_or(0);
+            let edge_count = usize::try_from(bins).unwrap_or(usize::MAX).saturating_add(1);
+            let (edges, below, above) = (edges.clone(), below.clone(), above.clone());
+            let histogram = Histogram { edges, edge_count, below, above };
+            Beside { histogram: Some(histogram), ..Beside::default() }
+        }
+        Details::Places(cells) => {
+            let shown = folded(resolved, &reduced.axes).filter_map(|axis| {
+                let at = reduced.axes.iter().position(|&known| known == axis)?;
+                let name = axis_name(resolved, axis);
+                Some((at, ShownAxis { name, labels: labels.of(axis) }))
+            });
+            let places = Places { cells: cells.clone(), shown: shown.collect() };
+            Beside { places: Some(places), ..Beside::default() }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! An answer as a short report: one value, a table with bars, an array.
+
+use tet_query::NanPolicy;
+
+use super::{Answer, Histogram, Places};
+use crate::context::Context;
+use crate::escape::Escaped;
+use crate::exit::Result;
+use crate::render::layout;
+use crate::render::number::Number;
+use crate::render::spark;
+use crate::render::table::{Side, Table};
+use crate::size::{counted, grouped};
+
+/// Columns of the longest bar beside a row of values.
+const BAR_MAX: usize = 24;
+
+impl Answer {
+    /// A short report.
+    ///
+    /// # Errors
+    ///
+    /// Standard output does not take it.
+    pub(crate) fn write_text(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
+        if let Some(alignment) = &self.beside.alignment {
+            return super::align::write_text(&self.name, alignment, context);
+        }
+        if self.beside.corner.is_some() {
+            return self.write_corner(context);
+        }
+        match (&self.values[..], &self.along[..]) {
+            ([value], []) => self.write_value(*value, context)?,
+            (_, [_]) => self.write_row(context, preview)?,
+            (_, [_, last]) if last.is_bins() => self.write_histograms(context, preview)?,
+            _ => self.write_array(context)?,
+        }
+        self.write_count(context)
+    }
+
+    fn write_value(&self, value: Number, context: &mut Context<'_>) -> Result<()> {
+        let paint = context.paint;
+        let title = format!("{} of {}", self.op, Escaped(&self.name));
+        context.line(format!("{title} = {}{}", paint.strong(value), self.spaced_unit()))?;
+        let at = self.beside.places.as_ref().map(|places| places.text(0)).unwrap_or_default();
+        if at.is_empty() { Ok(()) } else { context.line(format!("  at {at}")) }
+    }
+
+    /// The shown part of an array, and where all of it went.
+    fn write_corner(&self, context: &mut Context<'_>) -> Result<()> {
+        let paint = context.paint;
+        let shape = tet_format::Shape::from(self.shape.clone());
+        let what = if self.op == "values" { String::new() } else { format!("{} of ", self.op) };
+        let over = self.over_text();
+        let name = Escaped(&self.name);
+        let unit = self.spaced_unit();
+        context.line(paint.strong(format!("{what}{name}{over} {} {shape}{unit}", self.dtype)))?;
+        if let Some(corner) = &self.beside.corner {
+            let text = corner.lay_out(context.world().width.min(100));
+            context.line(text)?;
+        }
+        if let Some(count) = self.beside.zero_denominators.filter(|&count| count > 0) {
+            let line = format!("  {} by zero: NaN", counted(count, "division"));
+            context.line(paint.warning(line))?;
+        }
+        match &self.beside.written {
+            Some(written) => context.line(paint.faint(format!("  {}", written.text()))),
+            None => Ok(()),
+        }
+    }
+
+    fn spaced_unit(&self) -> String {
+        if self.unit.is_empty() { String::new() } else { format!(" {}", Escaped(&self.unit)) }
+    }
+
+    fn over_text(&self) -> String {
+        if self.over.is_empty() { String::new() } else { format!(" over {}", self.over.join(", ")) }
+    }
+
+    fn title(&self) -> String {
+        let unit = if self.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", Escaped(&self.unit))
+        };
+        format!("{} of {}{}{unit}", self.op, Escaped(&self.name), self.over_text())
+    }
+
+    /// A result of one axis: a line a value, with a bar or a place.
+    fn write_row(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
+        let paint = context.paint;
+        context.line(paint.strong(self.title()))?;
+        let shown = self.values.len().min(usize::try_from(preview).unwrap_or(usize::MAX));
+        let values = self.values.get(..shown).unwrap_or_default();
+        let texts = layout::column(values);
+        let mut table =
+            Table::new(&[("", Side::Right), ("", Side::Right), ("", Side::Left), ("", Side::Left)]);
+        let bars = Bars::over(values);
+        for (at, (text, value)) in texts.iter().zip(values).enumerate() {
+            let label = self.labels(at).join(" ");
+            let place = self.beside.places.as_ref().map(|places| places.text(at));
+            let bar = if place.is_some() { String::new() } else { bars.bar(*value) };
+            table.row([label, text.trim_end().to_owned(), bar, place.unwrap_or_default()]);
+        }
+        for line in table.lines(None, paint) {
+            context.line(line)?;
+        }
+        self.write_more(shown, "more value", context)?;
+        match self.beside.histogram.as_ref().and_then(|histogram| histogram.outside(0)) {
+            Some(outside) => context.line(format!("  {outside}")),
+            None => Ok(()),
+        }
+    }
+
+    fn write_more(&self, shown: usize, noun: &str, context: &mut Context<'_>) -> Result<()> {
+        let all = match &self.beside.histogram {
+            Some(histogram) if self.along.len() == 2 => histogram.below.len(),
+            _ => self.values.len(),
+        };
+        let Some(more) = all.checked_sub(shown).filter(|&more| more > 0) else { return Ok(()) };
+        let more = counted(u64::try_from(more).unwrap_or(u64::MAX), noun);
+        let line = format!("  ... {more}: --preview N shows N of them");
+        context.line(context.paint.faint(line))
+    }
+
+    /// A histogram for each position of one axis: a line each.
+    fn write_histograms(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
+        let (paint, Some(histogram)) = (context.paint, &self.beside.histogram) else {
+            return self.write_array(context);
+        };
+        context.line(paint.strong(self.title()))?;
+        let bins = histogram.edge_count.saturating_sub(1).max(1);
+        let mut table = Table::new(&[
+            ("", Side::Right),
+            ("from", Side::Right),
+            ("", Side::Left),
+            ("to", Side::Left),
+            ("", Side::Left),
+        ]);
+        let shown = usize::try_from(preview).unwrap_or(usize::MAX);
+        let cells = self.values.chunks(bins).take(shown);
+        let shown = cells.len();
+        for (cell, counts) in cells.enumerate() {
+            let label = self.along.first().map(|axis| axis.label(u64::try_from(cell).unwrap_or(0)));
+            let ends = histogram.ends(cell).map(|(low, high)| [low, high].map(Number::F64));
+            let [low, high] = ends.map(|ends| ends.map(Number::shortest)).unwrap_or_default();
+            let counts: Vec<f64> = counts.iter().map(|count| count.to_f64()).collect();
+            let outside = histogram.outside(cell).unwrap_or_default();
+            table.row([label.unwrap_or_default(), low, spark::line(&counts), high, outside]);
+        }
+        for line in table.lines(None, paint) {
+            context.line(line)?;
+        }
+        self.write_more(shown, "more line", context)
+    }
+
+    fn write_array(&self, context: &mut Context<'_>) -> Result<()> {
+        let paint = context.paint;
+        let names: Vec<String> = self.along.iter().map(super::ResultAxis::name).collect();
+        let shape = tet_format::Shape::from(self.shape.clone());
+        let title = format!("{}, by {} {shape}", self.title(), names.join(", "));
+        context.line(paint.strong(title))?;
+        let text = layout::lay_out_all(&self.shape, &self.values, context.world().width.min(100));
+        context.line(text)
+    }
+
+    fn write_count(&self, context: &mut Context<'_>) -> Result<()> {
+        let nan = match (self.nan_count, self.nan) {
+            (None | Some(0), _) => String::new(),
+            (Some(count), NanPolicy::Skip) => format!(", {} NaN left out", grouped(count)),
+            (Some(count), NanPolicy::Propagate) => {
+                format!(", {} of them NaN (--nan skip leaves them out)", grouped(count))
+            }
+        };
+        let line = format!("  {}{nan}", counted(self.count, "element"));
+        context.line(context.paint.faint(line))
+    }
+}
+
+impl Histogram {
+    /// How many elements of a cell lie in no bin; nothing when none does.
+    fn outside(&self, cell: usize) -> Option<String> {
+        let at = |counts: &[u64]| counts.get(cell).copied().unwrap_or(0);
+        match (at(&self.below), at(&self.above)) {
+            (0, 0) => None,
+            (below, above) => Some(format!("{} below, {} above", grouped(below), grouped(above))),
+        }
+    }
+}
+
+impl Places {
+    /// Where the extremum of cell `at` is, in words.
+    fn text(&self, at: usize) -> String {
+        let labels = self.labels(at);
+        if labels.iter().all(String::is_empty) {
+            return String::new();
+        }
+        let pair = |((_, axis), label): (&(usize, super::ShownAxis), String)| {
+            format!("{} {label}", axis.name)
+        };
+        self.shown.iter().zip(labels).map(pair).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Bars from the smallest to the largest value.
+struct Bars {
+    low: f64,
+    high: f64,
+}
+
+impl Bars {
+    fn over(values: &[Number]) -> Bars {
+        let finite = || values.iter().map(|value| value.to_f64()).filter(|value| value.is_finite());
+        // Counts and the like grow from zero; what goes below has its own floor.
+        let low = finite().fold(0.0, f64::min);
+        Bars { low, high: finite().fold(low, f64::max) }
+    }
+
+    fn bar(&self, value: Number) -> String {
+        if matches!(value, Number::Bool(_)) {
+            return String::new();
+        }
+        let part = (value.to_f64() - self.low) / (self.high - self.low);
+        "#".repeat(layout::columns(part, BAR_MAX))
+    }
+}

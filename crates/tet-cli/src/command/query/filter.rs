@@ -1,0 +1,103 @@
+//! `--where`: tests in a few letters.
+
+use tet_query::{Compare, Filter, Number};
+
+use crate::exit::{Failure, Result};
+
+/// What to write instead of what is no test.
+const HINT: &str = "write 'gt 273.15', 'ge 0, lt 40', 'ne -9999', null or not-null";
+
+/// Understands tests such as `ge 0, lt 40`; `None` when there are none.
+///
+/// # Errors
+///
+/// A text that is no test, or the same comparison twice.
+pub(crate) fn parse(texts: &[String]) -> Result<Option<Filter>> {
+    let mut filter = Filter::default();
+    for text in texts {
+        for test in text.split(',') {
+            add(&mut filter, test.trim())?;
+        }
+    }
+    Ok(if texts.is_empty() { None } else { Some(filter) })
+}
+
+fn add(filter: &mut Filter, test: &str) -> Result<()> {
+    let wrong = || Failure::usage("where", format!("{test:?} is not a test")).hint(HINT);
+    match test {
+        "null" | "is-null" | "is_null" => filter.is_null = true,
+        "not-null" | "is-not-null" | "is_not_null" => filter.is_not_null = true,
+        _ => {
+            let (compare, rest) = comparison(test).ok_or_else(wrong)?;
+            let number = number(rest).ok_or_else(wrong)?;
+            if filter.tests.iter().any(|(known, _)| *known == compare) {
+                let text = format!("--where compares in this way twice: {test:?}");
+                return Err(Failure::usage("where", text).hint("each comparison stands once"));
+            }
+            filter.tests.push((compare, number));
+        }
+    }
+    Ok(())
+}
+
+const COMPARISONS: [(&str, Compare); 13] = [
+    ("eq", Compare::Eq),
+    ("ne", Compare::Ne),
+    ("le", Compare::Le),
+    ("lt", Compare::Lt),
+    ("ge", Compare::Ge),
+    ("gt", Compare::Gt),
+    ("==", Compare::Eq),
+    ("!=", Compare::Ne),
+    ("<=", Compare::Le),
+    (">=", Compare::Ge),
+    ("=", Compare::Eq),
+    ("<", Compare::Lt),
+    (">", Compare::Gt),
+];
+
+fn comparison(test: &str) -> Option<(Compare, &str)> {
+    let found = |(name, compare): &(&str, Compare)| Some((*compare, test.strip_prefix(name)?));
+    COMPARISONS.iter().find_map(found)
+}
+
+/// A number as a flag says it: whole ones exactly.
+#[must_use]
+pub(crate) fn number(text: &str) -> Option<Number> {
+    let text = text.trim();
+    let float = || text.parse::<f64>().ok().map(Number::Float);
+    text.parse::<i128>().ok().map(Number::Int).or_else(float)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Option<Filter> {
+        parse(&[text.to_owned()]).ok().flatten()
+    }
+
+    #[test]
+    fn tests_are_read_in_words_and_in_signs() {
+        use Compare::{Eq, Ge, Lt, Ne};
+        let cases = [
+            ("ge 0, lt 40", vec![(Ge, Number::Int(0)), (Lt, Number::Int(40))]),
+            (">=0,<40.5", vec![(Ge, Number::Int(0)), (Lt, Number::Float(40.5))]),
+            ("= -1e3", vec![(Eq, Number::Float(-1000.0))]),
+            ("!= 18446744073709551615", vec![(Ne, Number::Int(u64::MAX.into()))]),
+        ];
+        for (text, tests) in cases {
+            assert_eq!(parsed(text), Some(Filter { tests, ..Filter::default() }), "{text}");
+        }
+        let filter = parsed("not-null").expect("a filter");
+        assert!(filter.is_not_null && !filter.is_null && filter.tests.is_empty());
+        assert_eq!(parse(&[]), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_test_is_refused() {
+        for text in ["", "gt", "about 3", "gt 1, gt 2", "gt x", "3"] {
+            assert_eq!(parsed(text), None, "{text}");
+        }
+    }
+}

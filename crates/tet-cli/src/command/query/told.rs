@@ -1,0 +1,102 @@
+//! Everything that can be told about a question and its answer, in the form that is asked for.
+
+use std::path::Path;
+
+use tet_convert::Opened;
+use tet_query::ReadPlan;
+use tet_query::document::Resolved;
+
+use super::answer::Answer;
+use super::plan;
+use crate::args::{QueryFormat, ShowArgs};
+use crate::context::Context;
+use crate::exit::Result;
+use crate::open;
+use crate::render::json::{DatasetShape, QueryAnswer, SelectionShape};
+
+/// A question, its plan, and its answer when there is one.
+pub(super) struct Told<'a> {
+    /// The file, as the user wrote it.
+    pub(super) file: &'a Path,
+    /// The same, open.
+    pub(super) opened: &'a Opened,
+    /// The question.
+    pub(super) resolved: &'a Resolved<'a>,
+    /// What is read.
+    pub(super) plan: ReadPlan,
+    /// What should be known about the answer.
+    pub(super) warnings: Vec<String>,
+    /// How it is shown.
+    pub(super) show: &'a ShowArgs,
+    /// The answer; none when only the plan was asked for.
+    pub(super) answer: Option<Answer>,
+}
+
+impl Told<'_> {
+    /// Tells it.
+    ///
+    /// # Errors
+    ///
+    /// Standard output does not take it.
+    pub(super) fn tell(self, format: QueryFormat, context: &mut Context<'_>) -> Result<()> {
+        if format != QueryFormat::Json {
+            for warning in &self.warnings {
+                context.warn(warning);
+            }
+        }
+        let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview);
+        match (&self.answer, format) {
+            (_, QueryFormat::Json) => return context.json(&self.into_shape()),
+            (Some(answer), QueryFormat::Quiet) => return context.line(answer.one_line()),
+            (Some(answer), QueryFormat::Table) => return answer.write_table(context),
+            (Some(answer), QueryFormat::Text) => {
+                answer.write_text(context, preview)?;
+                if !with_chunks {
+                    return Ok(());
+                }
+            }
+            (Some(answer), _) => answer.write_text(context, preview)?,
+            (None, _) => {}
+        }
+        plan::write_text(&self.plan, self.resolved, with_chunks, context)
+    }
+
+    fn into_shape(self) -> QueryAnswer {
+        QueryAnswer {
+            schema: "tet.query/1",
+            file: self.file.to_string_lossy().into_owned(),
+            format: self.opened.catalog.format(),
+            dataset: dataset(self.resolved),
+            selection: selection(self.resolved),
+            plan: plan::shape(&self.plan, self.resolved, self.show.plan_chunks),
+            result: self.answer.map(Answer::into_shape),
+            integrity: open::integrity(self.opened),
+            warnings: self.warnings,
+        }
+    }
+}
+
+/// The dataset for programs.
+pub(crate) fn dataset(resolved: &Resolved<'_>) -> DatasetShape {
+    let dataset = resolved.dataset;
+    DatasetShape {
+        name: dataset.name.clone(),
+        dtype: dataset.dtype_name.clone(),
+        shape: dataset.shape().to_vec(),
+        chunk_shape: dataset.grid.chunk_shape().to_vec(),
+        dims: dataset.dims.clone(),
+    }
+}
+
+/// The selection for programs.
+pub(crate) fn selection(resolved: &Resolved<'_>) -> SelectionShape {
+    let slab = &resolved.slab;
+    let axes = slab.axes();
+    SelectionShape {
+        start: axes.iter().map(|slice| slice.start).collect(),
+        stop: axes.iter().map(|slice| slice.stop).collect(),
+        step: axes.iter().map(|slice| slice.step).collect(),
+        shape: slab.counts(),
+        dropped_axes: slab.dropped_axes(),
+    }
+}

@@ -1,0 +1,181 @@
+//! `tet stats`: what the values of datasets are like.
+
+mod measure;
+
+use tet_convert::Opened;
+use tet_query::Hyperslab;
+
+use crate::args::StatsArgs;
+use crate::context::Context;
+use crate::escape::Escaped;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::picture;
+use crate::progress::Progress;
+use crate::render::json::{DatasetStats, Stats};
+use crate::render::number::Number;
+use crate::render::spark;
+use crate::render::table::{Side, Table};
+use crate::size::grouped;
+use crate::target::{self, Target};
+use measure::Measure;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The file, the dataset, the slice; of all datasets only what concerns the whole file.
+pub(crate) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let opened = open::open(&args.file, &args.read, context)?;
+    run_on(args, &opened, context).map_err(|failure| failure.about(&args.file))
+}
+
+fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Result<Exit> {
+    let catalog = &opened.catalog;
+    let one = args.dataset.is_some() || args.select.is_some();
+    let targets: Vec<Target<'_>> = if one {
+        vec![target::find(catalog, args.dataset.as_deref(), args.select.as_deref())?]
+    } else {
+        let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
+        catalog.datasets().iter().map(whole).collect()
+    };
+    let how = open::execution(&args.read, context);
+    let progress = Progress::new(context, "reading", 0);
+    let mut exit = Exit::Done;
+    let mut datasets = Vec::new();
+    for target in &targets {
+        context.check_cancelled()?;
+        let measure = Measure::new(catalog, target, &how, &progress, !args.no_quartiles);
+        let stats = match measure.stats() {
+            Ok(stats) => stats,
+            Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
+            Err(failure) => {
+                if failure.code != "undefined" {
+                    exit = failure.exit;
+                }
+                measure.unreadable(failure.message.clone())
+            }
+        };
+        datasets.push(stats);
+    }
+    progress.finish();
+    catalog.check_unchanged()?;
+    if args.json {
+        context.json(&Stats {
+            schema: "tet.stats/1",
+            file: args.file.to_string_lossy().into_owned(),
+            format: catalog.format(),
+            datasets,
+            integrity: open::integrity(opened),
+            warnings: Vec::new(),
+        })?;
+        return Ok(exit);
+    }
+    match (&datasets[..], &targets[..]) {
+        ([stats], [target]) => write_one(stats, target, context)?,
+        _ => write_all(&datasets, context)?,
+    }
+    Ok(exit)
+}
+
+/// Whether a failure concerns one dataset, and others may still be told.
+fn is_of_dataset(failure: &Failure) -> bool {
+    matches!(failure.exit, Exit::Format | Exit::Limit | Exit::Usage)
+}
+
+/// All there is to say of one dataset.
+fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_>) -> Result<()> {
+    let paint = context.paint;
+    let shape = tet_format::Shape::from(stats.shape.clone());
+    let unit = picture::unit(target.dataset);
+    let unit = if unit.is_empty() { unit } else { format!(" {}", Escaped(&unit)) };
+    let name = Escaped(&stats.name);
+    context.line(paint.strong(format!("{name} {} {shape}{unit}", stats.dtype)))?;
+    if let Some(why) = &stats.why {
+        return context.line(format!("  {}", crate::escape::Message(why)));
+    }
+    let count = |count: Option<u64>| count.map(grouped).unwrap_or_default();
+    let number = |number: Option<Number>| number.map(Number::shortest).unwrap_or_default();
+    let quartiles = stats.quartiles.as_ref();
+    let rows = [
+        ("count", count(stats.count)),
+        ("NaN", count(stats.nan_count)),
+        ("infinite", count(stats.inf_count)),
+        ("min", number(stats.min)),
+        ("25%", number(quartiles.map(|quartiles| quartiles.q25))),
+        ("median", number(quartiles.map(|quartiles| quartiles.q50))),
+        ("75%", number(quartiles.map(|quartiles| quartiles.q75))),
+        ("max", number(stats.max)),
+        ("mean", number(stats.mean)),
+        ("std", number(stats.std)),
+    ];
+    let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
+    for (name, text) in rows.iter().filter(|(_, text)| !text.is_empty()) {
+        table.row([*name, text]);
+    }
+    if let Some(bins) = &stats.histogram {
+        let ends = [bins.edges.first(), bins.edges.last()];
+        let ends = ends.map(|end| end.map(|end| end.brief()).unwrap_or_default());
+        table.row(["values", &format!("{} {} {}", ends[0], sparkline(stats), ends[1])]);
+    }
+    for line in table.lines(None, paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}
+
+fn sparkline(stats: &DatasetStats) -> String {
+    let counts = stats.histogram.as_ref().map(|bins| &bins.counts[..]).unwrap_or_default();
+    #[allow(clippy::cast_precision_loss, reason = "a block has eight heights")]
+    let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+    spark::line(&counts)
+}
+
+/// A line for each dataset.
+fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()> {
+    let columns = [
+        ("name", Side::Left),
+        ("dtype", Side::Left),
+        ("count", Side::Right),
+        ("NaN", Side::Right),
+        ("inf", Side::Right),
+        ("min", Side::Right),
+        ("median", Side::Right),
+        ("max", Side::Right),
+        ("mean", Side::Right),
+        ("std", Side::Right),
+        ("values", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    // A column of zeros says nothing.
+    let some =
+        |count: Option<u64>| count.filter(|&count| count > 0).map(grouped).unwrap_or_default();
+    let brief = |number: Option<Number>| number.map(Number::brief).unwrap_or_default();
+    for stats in datasets {
+        let values = if stats.readable { sparkline(stats) } else { "(none)".to_owned() };
+        table.row([
+            stats.name.clone(),
+            stats.dtype.clone(),
+            stats.count.map(grouped).unwrap_or_default(),
+            some(stats.nan_count),
+            some(stats.inf_count),
+            brief(stats.min),
+            brief(stats.quartiles.as_ref().map(|quartiles| quartiles.q50)),
+            brief(stats.max),
+            brief(stats.mean),
+            brief(stats.std),
+            values,
+        ]);
+    }
+    for line in table.lines(None, context.paint) {
+        context.line(line)?;
+    }
+    for stats in datasets {
+        if let Some(why) = &stats.why {
+            let what = format!("\"{}\" is left out: {why}", Escaped(&stats.name));
+            let mark = context.paint.wrong("!");
+            context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
+        }
+    }
+    Ok(())
+}

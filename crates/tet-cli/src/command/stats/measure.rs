@@ -1,0 +1,186 @@
+//! The passes over one dataset that its statistics take.
+
+use std::sync::Arc;
+
+use tet_format::DType;
+use tet_query::{
+    Catalog, Compare, Details, Execution, Filter, NanPolicy, Op, Params, Reduced, Reduction,
+};
+
+use crate::escape::Escaped;
+use crate::exit::Result;
+use crate::open;
+use crate::progress::Progress;
+use crate::render::json::{BinsShape, DatasetStats, QuartilesShape};
+use crate::render::number::Number;
+use crate::target::Target;
+
+/// Blocks of a sparkline.
+const BINS: u32 = 32;
+
+/// A dataset that is looked at.
+pub(super) struct Measure<'a> {
+    catalog: &'a Catalog,
+    target: &'a Target<'a>,
+    how: Execution,
+    progress: &'a Progress,
+    with_quartiles: bool,
+}
+
+impl<'a> Measure<'a> {
+    /// Looks at a dataset under this bar.
+    pub(super) fn new(
+        catalog: &'a Catalog,
+        target: &'a Target<'a>,
+        how: &Execution,
+        progress: &'a Progress,
+        with_quartiles: bool,
+    ) -> Self {
+        let bar = progress.clone();
+        let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how.clone() };
+        Measure { catalog, target, how, progress, with_quartiles }
+    }
+
+    /// A dataset without statistics, and why.
+    pub(super) fn unreadable(&self, why: String) -> DatasetStats {
+        DatasetStats { readable: false, why: Some(why), ..self.empty() }
+    }
+
+    fn empty(&self) -> DatasetStats {
+        let dataset = self.target.dataset;
+        DatasetStats {
+            index: dataset.index,
+            name: dataset.name.clone(),
+            dtype: dataset.dtype_name.clone(),
+            shape: self.target.slab.kept_shape().to_vec(),
+            readable: true,
+            why: None,
+            count: None,
+            nan_count: None,
+            inf_count: None,
+            min: None,
+            max: None,
+            mean: None,
+            std: None,
+            quartiles: None,
+            histogram: None,
+        }
+    }
+
+    /// Reads the values, several times.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read, or are no numbers with an order.
+    pub(super) fn stats(&self) -> Result<DatasetStats> {
+        open::check_readable(self.target.dataset)?;
+        let is_float = self.target.dataset.dtype.is_some_and(DType::is_float);
+        let min = self.reduce(Op::Min, Params::default(), None)?;
+        let max = self.reduce(Op::Max, Params::default(), None)?;
+        let count = |op: Op| if is_float { self.count(op) } else { Ok(0) };
+        let nan_count = match min.nan_count {
+            Some(count) => count,
+            None => count(Op::NanCount)?,
+        };
+        let inf_count = count(Op::InfCount)?;
+        Ok(DatasetStats {
+            count: Some(min.count),
+            nan_count: Some(nan_count),
+            inf_count: Some(inf_count),
+            min: Some(first(&min)),
+            max: Some(first(&max)),
+            mean: Some(first(&self.reduce(Op::Mean, Params::default(), None)?)),
+            std: Some(first(&self.reduce(Op::Std, Params::default(), None)?)),
+            quartiles: if self.with_quartiles { Some(self.quartiles()?) } else { None },
+            histogram: self.histogram(first(&min), first(&max), inf_count)?,
+            ..self.empty()
+        })
+    }
+
+    fn count(&self, op: Op) -> Result<u64> {
+        match first(&self.reduce(op, Params::default(), None)?) {
+            Number::Int(count) => Ok(u64::try_from(count).unwrap_or(u64::MAX)),
+            _ => Ok(0),
+        }
+    }
+
+    fn quartiles(&self) -> Result<QuartilesShape> {
+        let params = Params { q: vec![0.25, 0.5, 0.75], ..Params::of(Op::Quantile) };
+        let reduced = self.reduce(Op::Quantile, Params { one_q: false, ..params }, None)?;
+        let at = |at| reduced.values.get(at).map_or(Number::Null, Number::from);
+        Ok(QuartilesShape { q25: at(0), q50: at(1), q75: at(2) })
+    }
+
+    /// The bins between the smallest and the largest finite value; none when there is no value.
+    fn histogram(&self, min: Number, max: Number, inf_count: u64) -> Result<Option<BinsShape>> {
+        let (min, max) = if inf_count == 0 {
+            (min, max)
+        } else {
+            let finite = Filter {
+                tests: vec![
+                    (Compare::Gt, tet_query::Number::Float(f64::NEG_INFINITY)),
+                    (Compare::Lt, tet_query::Number::Float(f64::INFINITY)),
+                ],
+                ..Filter::default()
+            };
+            let end = |op| self.reduce(op, Params::default(), Some(finite.clone()));
+            (first(&end(Op::Min)?), first(&end(Op::Max)?))
+        };
+        let (low, high) = (min.to_f64(), max.to_f64());
+        if !(low <= high) {
+            return Ok(None);
+        }
+        let params = Params { bins: bins(min, max), range: Some((low, high)), ..Params::default() };
+        let reduced = self.reduce(Op::Histogram, params, None)?;
+        let Details::Histogram { edges, .. } = &reduced.details else { return Ok(None) };
+        let count = |at| match reduced.values.get(at).map(Number::from) {
+            Some(Number::Int(count)) => u64::try_from(count).unwrap_or(u64::MAX),
+            _ => 0,
+        };
+        Ok(Some(BinsShape {
+            edges: edges.iter().map(|&edge| Number::F64(edge)).collect(),
+            counts: (0..reduced.values.len()).map(count).collect(),
+        }))
+    }
+
+    /// One reduction of all values, NaN left out, under its own name on the bar.
+    fn reduce(&self, op: Op, params: Params, filter: Option<Filter>) -> Result<Reduced> {
+        let Target { dataset, slab } = self.target;
+        let element_size = dataset.dtype.and_then(DType::size).unwrap_or(1);
+        let len = slab.element_count().unwrap_or(u64::MAX).saturating_mul(element_size);
+        self.progress.next(&format!("{} {}", Escaped(&dataset.name), op.name()), len);
+        let nan = if op == Op::NanCount { NanPolicy::Propagate } else { NanPolicy::Skip };
+        let reduction = Reduction { nan, params, filter, ..Reduction::all(op) };
+        Ok(self.catalog.reduce(dataset, slab, &reduction, &self.how)?)
+    }
+}
+
+/// The only value of a result.
+fn first(reduced: &Reduced) -> Number {
+    reduced.values.get(0).map_or(Number::Null, Number::from)
+}
+
+/// As many bins as a sparkline has blocks, and not more than there are whole numbers.
+fn bins(min: Number, max: Number) -> u32 {
+    match (min, max) {
+        (Number::Int(min), Number::Int(max)) => {
+            let values = max.saturating_sub(min).saturating_add(1);
+            u32::try_from(values).unwrap_or(BINS).clamp(1, BINS)
+        }
+        (Number::Bool(_), Number::Bool(_)) => 2,
+        _ => BINS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_have_no_more_bins_than_values() {
+        assert_eq!(bins(Number::Int(-1), Number::Int(3)), 5);
+        assert_eq!(bins(Number::Int(7), Number::Int(7)), 1);
+        assert_eq!(bins(Number::Int(i128::MIN), Number::Int(i128::MAX)), BINS);
+        assert_eq!(bins(Number::F32(0.0), Number::F32(1.0)), BINS);
+    }
+}

@@ -1,0 +1,33 @@
+//! A histogram in one line: eighths of a block, as high as the count.
+
+const BLOCKS: [char; 8] = [
+    '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}',
+];
+
+/// One block a count; a count of zero is blank, the largest is a whole block.
+#[must_use]
+pub(crate) fn line(counts: &[f64]) -> String {
+    let high = counts.iter().copied().filter(|count| count.is_finite()).fold(0.0, f64::max);
+    let block = |&count: &f64| {
+        if !(count > 0.0) {
+            return ' ';
+        }
+        // One count of many is still to be seen.
+        let eighth = super::layout::columns(count / high, BLOCKS.len()).max(1);
+        BLOCKS.get(eighth - 1).copied().unwrap_or(' ')
+    };
+    counts.iter().map(block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_count_is_a_whole_block_and_none_is_blank() {
+        assert_eq!(line(&[0.0, 1.0, 4.0, 8.0]), " \u{2581}\u{2584}\u{2588}");
+        assert_eq!(line(&[1.0, 1e9]), "\u{2581}\u{2588}");
+        assert_eq!(line(&[0.0, f64::NAN]), "  ");
+        assert_eq!(line(&[]), "");
+    }
+}

@@ -1,0 +1,210 @@
+//! Every object for programs is what `docs/schema/` says: answers of real commands, and failures.
+
+mod fixtures;
+
+use std::path::Path;
+
+use jsonschema::Validator;
+use serde_json::Value;
+use tet_cli::Exit;
+use tet_query::{Method, Op};
+
+/// The schema of a member `schema` such as `tet.query/1`.
+fn validator(name: &str) -> Validator {
+    let file = format!("{}.json", name.replace('/', "."));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(file);
+    let text = std::fs::read_to_string(&path).expect("a schema");
+    let schema: Value = serde_json::from_str(&text).expect("JSON");
+    assert!(jsonschema::meta::is_valid(&schema), "{name} is no schema");
+    jsonschema::validator_for(&schema).expect("a schema that compiles")
+}
+
+/// A folder of files, and the schema answers are held against.
+struct World {
+    folder: tempfile::TempDir,
+    validator: Validator,
+    errors: Validator,
+}
+
+impl World {
+    fn new(schema: &str) -> World {
+        let folder = tempfile::tempdir().expect("a folder");
+        fixtures::make(folder.path());
+        World { folder, validator: validator(schema), errors: validator("tet.error/1") }
+    }
+
+    fn run(&self, args: &[&str]) -> (Exit, String, String) {
+        fixtures::tet_in(self.folder.path(), args)
+    }
+
+    /// The answer of a command, which conforms.
+    fn answer(&self, args: &[&str]) -> Value {
+        let (exit, out, err) = self.run(args);
+        assert_eq!((exit, err.as_str()), (Exit::Done, ""), "{args:?}");
+        conforms(&self.validator, &out, args)
+    }
+
+    /// The failure of a command, which conforms.
+    fn failure(&self, args: &[&str]) -> (Exit, Value) {
+        let (exit, out, err) = self.run(args);
+        assert_eq!((out.as_str(), err.lines().count()), ("", 1), "{args:?}: {err}");
+        (exit, conforms(&self.errors, &err, args))
+    }
+}
+
+fn conforms(validator: &Validator, text: &str, args: &[&str]) -> Value {
+    let value: Value = serde_json::from_str(text).expect("JSON");
+    let faults: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|fault| format!("{}: {fault}", fault.instance_path()))
+        .collect();
+    assert!(faults.is_empty(), "{args:?}\n{faults:#?}\n{text}");
+    value
+}
+
+/// What stands behind an operation's key in a document, without axes.
+fn bare(op: Op) -> String {
+    match op {
+        Op::Quantile => r#"{"q": [0.25, 0.5]}"#.to_owned(),
+        Op::Histogram => r#"{"bins": 4}"#.to_owned(),
+        Op::NullCount => r#"{"fill": 1}"#.to_owned(),
+        Op::Covariance | Op::Correlation => r#"{"axis": 0}"#.to_owned(),
+        _ => "[]".to_owned(),
+    }
+}
+
+#[test]
+fn every_operation_answers_what_the_schema_says() {
+    let world = World::new("tet.query/1");
+    for &op in Op::ALL {
+        let matrix = matches!(op, Op::Covariance | Op::Correlation);
+        for dataset in ["grid", "gappy", "large"] {
+            if matrix && dataset != "grid" {
+                continue;
+            }
+            let name = op.name();
+            let document = format!(r#"{{"dataset": "{dataset}", "{name}": {}}}"#, bare(op));
+            let answer = world.answer(&["query", "numbers.tet", &document, "--json"]);
+            assert_eq!(answer["result"]["op"], name);
+            let planned = world.answer(&["query", "numbers.tet", &document, "--json", "--plan"]);
+            assert!(planned.get("result").is_none());
+        }
+    }
+}
+
+#[test]
+fn every_form_answers_what_the_schema_says() {
+    let world = World::new("tet.query/1");
+    let forms: [&[&str]; 14] = [
+        &["--mean", "0"],
+        &["--arg-max", "1"],
+        &["--arg-min"],
+        &["--median", "0"],
+        &["--quantile", "0.5", "--over", "1"],
+        &["--quantile", "0.1,0.9", "--over", "1"],
+        &["--histogram", "3", "--range", "2:9"],
+        &["--histogram", "3", "--over", "1"],
+        &["--sum", "--group-by", "0"],
+        &["--mean", "--window", "1:3"],
+        &["--max", "--rolling", "1:2", "--pad", "0"],
+        &["--mean", "--where", "gt 100"],
+        &["--min", "--where", "ge 2, lt 7", "--min-count", "1", "--window", "0:2"],
+        &["--align", "grid"],
+    ];
+    for form in forms {
+        let args = [&["query", "numbers.tet", "grid", "--json"], form].concat();
+        let answer = world.answer(&args);
+        let shape = answer["result"]["shape"].as_array().expect("a shape");
+        let count: u64 = shape.iter().filter_map(Value::as_u64).product();
+        match answer["result"]["values"].as_array() {
+            Some(values) => assert_eq!(values.len() as u64, count, "{form:?}"),
+            None => assert!(shape.is_empty(), "{form:?}"),
+        }
+    }
+    world.answer(&["query", "climate.tet", "temp", "--mean", "--group-by-labels", "month", "--json"]);
+    world.answer(&["query", "climate.tet", "temp", "--max", "--label-filter", "month=3", "--json"]);
+}
+
+#[test]
+fn arrays_answer_what_the_schema_says() {
+    let world = World::new("tet.query/1");
+    world.answer(&["query", "numbers.tet", "gappy", "--json", "--plan-chunks"]);
+    world.answer(&["query", "numbers.tet", "gappy[0]", "--json"]);
+    let answer = world.answer(&["query", "climate.tet", "temp", "--json", "--preview", "5"]);
+    assert_eq!(answer["result"]["truncated"], true);
+    world.answer(&["query", "numbers.tet", "gappy", "--where", "gt 2", "--json"]);
+    for method in Method::ALL {
+        for over in [&[][..], &["--over", "0"]] {
+            let args = ["query", "numbers.tet", "grid", "--json", "--transform", method.name()];
+            let answer = world.answer(&[&args, over].concat());
+            assert_eq!(answer["result"]["op"], method.name());
+        }
+    }
+    for name in ["out.npy", "out.raw", "out.tet"] {
+        let args = ["query", "numbers.tet", "grid", "--json", "--transform", "center", "-o", name];
+        let answer = world.answer(&args);
+        let written = &answer["result"]["written"];
+        let len = std::fs::metadata(world.folder.path().join(name)).expect("a file").len();
+        assert_eq!((written["path"].as_str(), written["bytes"].as_u64()), (Some(name), Some(len)));
+    }
+}
+
+#[test]
+fn files_are_described_as_the_schema_says() {
+    let world = World::new("tet.info/1");
+    for file in ["climate.tet", "numbers.tet", "hostile.tet"] {
+        world.answer(&["info", file, "--json"]);
+        world.answer(&["info", file, "--json", "--all"]);
+    }
+}
+
+#[test]
+fn explanations_are_what_the_schema_says() {
+    let world = World::new("tet.explain/1");
+    for form in [&[][..], &["--mean", "0"], &["--median"], &["--transform", "zscore"]] {
+        world.answer(&[&["explain", "numbers.tet", "grid", "--json"], form].concat());
+    }
+    let advised = world.answer(&["explain", "climate.tet", "temp[:, 0, 0]", "--json"]);
+    assert_eq!(advised["advice"][0]["code"], "amplification");
+    world.answer(&["explain", "climate.tet", "temp", "--json", "--plan-chunks"]);
+    world.answer(&["explain", "numbers.tet", "grid", "--align", "grid", "--json"]);
+}
+
+#[test]
+fn statistics_are_what_the_schema_says() {
+    let world = World::new("tet.stats/1");
+    let all = world.answer(&["stats", "numbers.tet", "--json"]);
+    let gappy = &all["datasets"][1];
+    assert_eq!((&gappy["nan_count"], &gappy["inf_count"]), (&Value::from(1), &Value::from(1)));
+    let quick = world.answer(&["stats", "climate.tet", "temp", "--json", "--no-quartiles"]);
+    assert!(quick["datasets"][0].get("quartiles").is_none());
+    let empty = world.answer(&["stats", "numbers.tet", "gappy[0:0]", "--json"]);
+    assert!(empty["datasets"][0]["min"].is_null());
+}
+
+#[test]
+fn every_kind_of_failure_is_what_the_schema_says() {
+    let world = World::new("tet.query/1");
+    let failures: [(Exit, &str, &[&str]); 12] = [
+        (Exit::Usage, "usage", &["query", "climate.tet", "temp", "--nonsense"]),
+        (Exit::Usage, "usage", &["query", "climate.tet", "tmep"]),
+        (Exit::Usage, "usage", &["query", "climate.tet", "temp", "--mean", "heigth"]),
+        (Exit::Usage, "usage", &["query", "climate.tet", "temp[0:99]"]),
+        (Exit::Usage, "usage", &["query", "climate.tet", r#"{"dataset": "temp", "maen": 1}"#]),
+        (Exit::Usage, "usage", &["explain", "climate.tet", "{\"dataset\": 1}"]),
+        (Exit::Format, "format", &["query", "rotten.tet", "temp", "--mean"]),
+        (Exit::Format, "format", &["stats", "truncated.tet"]),
+        (Exit::Format, "format", &["info", "notes.txt"]),
+        (Exit::Limit, "limit", &["query", "climate.tet", "temp", "--mean", "--memory", "1KiB"]),
+        (Exit::World, "io", &["query", "missing.tet", "temp"]),
+        (Exit::World, "io", &["explain", "folder", "temp"]),
+    ];
+    for (exit, kind, args) in failures {
+        let (found, failure) = world.failure(&[args, &["--json"]].concat());
+        assert_eq!((found, failure["kind"].as_str()), (exit, Some(kind)), "{args:?}: {failure}");
+    }
+    let document = world.failure(&["query", "climate.tet", r#"{"dataset": 1}"#, "--json"]).1;
+    assert_eq!((&document["where"]["line"], &document["where"]["column"]), (&1.into(), &13.into()));
+    let formatted = ["query", "missing.tet", "temp", "--format", "json"];
+    assert_eq!(world.failure(&formatted).1["code"], "not-found");
+}
