@@ -111,7 +111,7 @@ def summed(op, values, wide, whole):
         return None, 0.0
     if values.dtype.kind != "f":
         total = sum(values.tolist())
-        return (total, 0.0) if op == "sum" else (float(total) / count, 0.0)
+        return (total, 0.0) if op == "sum" else (total / count, 0.0)
     if not np.isfinite(wide).all():
         with np.errstate(invalid="ignore"):
             return float(wide[~np.isfinite(wide)].sum()), 0.0

@@ -7,10 +7,14 @@ from fractions import Fraction
 import numpy as np
 
 import exact
+import reductions
 from reductions import ANY
 
 #: How far off a transform may be, in steps of a float that is not a double.
 STEPS = {"softmax": 4, "log1p": 4}
+
+#: The methods that divide by a deviation.
+SPREAD = ("zscore", "scale")
 
 
 def transformed(spec, values, passes):
@@ -26,11 +30,21 @@ def transformed(spec, values, passes):
         elements = values[lane].ravel().astype(np.float64)
         chosen = passes[lane].ravel()
         results = lane_of(spec.method, elements, chosen, spec.skips)
+        if values.dtype.kind != "f" and spec.method in SPREAD and is_blurred(values[lane][passes[lane]]):
+            results = [(value, 0.0 if not there else ANY) for (value, _), there in zip(results, chosen)]
         cells = np.empty(len(elements), object)
         for nth, (result, tolerance) in enumerate(results):
             cells[nth] = stored(spec.method, result, tolerance, target)
         found[lane] = cells.reshape(found[lane].shape)
     return list(found.ravel())
+
+
+def is_blurred(whole):
+    """Whether doubles know too few digits of whole numbers to tell how far they are apart."""
+    if len(whole) == 0:
+        return False
+    known = exact.variance(whole.astype(np.float64), 0)
+    return known != reductions.whole_variance(whole.tolist(), 0)
 
 
 def stored(method, value, tolerance, target):
@@ -73,7 +87,7 @@ def mean_of(counted):
     if len(counted) == 0:
         return math.nan
     if not np.isfinite(counted).all():
-        return float(np.mean(counted))
+        return float(counted[~np.isfinite(counted)].sum())
     return exact.rounded(exact.total(counted) / len(counted))
 
 

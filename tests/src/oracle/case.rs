@@ -1,7 +1,9 @@
 //! A line of a file of cases.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::assemble::{Dataset, Sheet, Stored};
@@ -20,6 +22,7 @@ pub enum Line {
 #[derive(Clone, Debug)]
 pub struct Subject {
     fields: Map<String, Value>,
+    attrs: String,
 }
 
 /// A document with its answer.
@@ -54,20 +57,22 @@ pub struct Want {
     pub outside: [Vec<u64>; 2],
 }
 
-/// Reads a line.
+/// Reads a line. What becomes a document or a footer stays as it is written: a number that was read
+/// and written again may be another.
 #[must_use]
 pub fn parse(line: &str) -> Line {
+    let raw: BTreeMap<String, Box<RawValue>> = serde_json::from_str(line).unwrap();
     let Value::Object(fields) = serde_json::from_str(line).unwrap() else {
         panic!("a line is an object")
     };
     let text = |name: &str| fields[name].as_str().unwrap().to_owned();
     if fields.contains_key("elements") {
-        return Line::Subject(Subject { fields });
+        return Line::Subject(Subject { fields, attrs: raw["attrs"].get().to_owned() });
     }
     Line::Question(Question {
         op: text("op"),
         form: text("form"),
-        document: fields["document"].to_string(),
+        document: raw["document"].get().to_owned(),
         want: Want::parse(&fields["want"]),
     })
 }
@@ -127,20 +132,24 @@ impl Subject {
             .chunked(&counts(&self.fields["chunk_shape"]))
             .elements(bytes(self.fields["elements"].as_str().unwrap()))
             .stored(stored);
-        Sheet::of(&[dataset]).footer(&self.footer().to_string()).assemble().bytes
+        Sheet::of(&[dataset]).footer(&self.footer()).assemble().bytes
     }
 
-    fn footer(&self) -> Value {
-        let mut about = json!({ "attrs": self.fields["attrs"] });
+    fn footer(&self) -> String {
+        let mut about = json!({ "attrs": RAW });
         if self.fields["dims"].as_array().is_some_and(|dims| !dims.is_empty()) {
             about["dim_names"] = self.fields["dims"].clone();
         }
         let labels = self.fields["coords"].as_object().unwrap();
         let coords = labels.iter().map(|(name, labels)| (name.clone(), json!({"labels": labels})));
         about["coords"] = Value::Object(coords.collect());
-        json!({ "metadata": { "datasets": { "a": about } } })
+        let footer = json!({ "metadata": { "datasets": { "a": about } } });
+        footer.to_string().replace(&json!(RAW).to_string(), &self.attrs)
     }
 }
+
+/// Stands for the attributes until they are written as they are.
+const RAW: &str = "the attributes";
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tet_query::document::{Ask, Query, Resolved};
-use tet_query::{Catalog, Details, Error, Execution, Scalar};
+use tet_query::{Catalog, Details, Error, Execution, Hyperslab, Lens, Scalar};
 
 /// The answer to a document.
 #[derive(Clone, Debug)]
@@ -47,17 +47,25 @@ fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, Er
                 details: reduced.details,
             })
         }
-        Ask::Values(_) => {
-            let array = catalog.read(dataset, &slab, how)?;
-            Ok(Found::Values {
-                shape: array.shape().to_vec(),
-                values: (0..array.len()).filter_map(|at| array.get(at)).collect(),
-                dtype: Some(array.dtype().name()),
-                details: Details::None,
-            })
+        Ask::Values(choice) => {
+            array(&Lens::new(catalog, dataset, &slab, choice, None, how)?, how)
         }
-        _ => Ok(Found::Error("no such answer yet".to_owned())),
+        Ask::Transform(choice, transform) => {
+            array(&Lens::new(catalog, dataset, &slab, choice, Some(transform), how)?, how)
+        }
+        Ask::Align(_) => Ok(Found::Error("no case asks for an alignment".to_owned())),
     }
+}
+
+/// All of an array result.
+fn array(lens: &Lens<'_>, how: &Execution) -> Result<Found, Error> {
+    let array = lens.read(&Hyperslab::whole(lens.shape()), how)?;
+    Ok(Found::Values {
+        shape: array.shape().to_vec(),
+        values: (0..array.len()).filter_map(|at| array.get(at)).collect(),
+        dtype: Some(array.dtype().name()),
+        details: Details::None,
+    })
 }
 
 impl fmt::Display for Found {

@@ -89,10 +89,21 @@ fn sum(dtype: DType, op: Op, members: &Members) -> Cell {
     let count = members.elements.len() as f64;
     match (dtype.is_float(), op) {
         (true, Op::Mean) => Cell::Float(floats.round() / count),
-        (false, Op::Mean) => Cell::Float(integers as f64 / count),
+        (false, Op::Mean) => Cell::Float(quotient(integers, members.elements.len() as u128)),
         (true, _) => Cell::Float(floats.round()),
         (false, _) => Cell::Int(integers),
     }
+}
+
+/// The double nearest to a quotient: the integer one with enough digits that the last can tell of
+/// all that follow.
+#[allow(clippy::cast_precision_loss, reason = "a quotient is rounded")]
+fn quotient(dividend: i128, divisor: u128) -> f64 {
+    let shift = dividend.unsigned_abs().leading_zeros();
+    let shifted = dividend.unsigned_abs() << shift.min(127);
+    let digits = shifted / divisor | u128::from(!shifted.is_multiple_of(divisor));
+    let magnitude = digits as f64 / 2_f64.powi(shift.min(127).try_into().unwrap_or(0));
+    if dividend < 0 { -magnitude } else { magnitude }
 }
 
 fn product(dtype: DType, members: &Members) -> Result<Cell> {
