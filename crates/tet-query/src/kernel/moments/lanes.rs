@@ -69,11 +69,11 @@ fn measure<T: Widened>(strip: &Strip<'_, T>, rows: usize, lane: usize) -> (Part<
     let pivots = wide_row(strip, 0, lane).map(T::Wide::pivot);
     let mut distances = [[0.0; N]; ROWS];
     let mut sums = [0.0; N];
-    for row in 0..rows {
+    for (row, distance) in distances.iter_mut().enumerate().take(rows) {
         let values = wide_row(strip, row, lane);
         for i in 0..N {
-            distances[row][i] = values[i].minus(pivots[i]);
-            sums[i] += distances[row][i];
+            distance[i] = values[i].minus(pivots[i]);
+            sums[i] += distance[i];
         }
     }
     let count = rows as f64;

@@ -225,7 +225,7 @@ impl<T: Widened<Wide: Float + Into<f64>>> Kernel<T> for FloatNorm {
 /// Whether a sum of squares is of a size to be added to others.
 #[inline(always)]
 fn counts(sum: f64) -> bool {
-    LEAST <= sum && sum <= MOST
+    (LEAST..=MOST).contains(&sum)
 }
 
 /// Whether there is an element so small that its square is lost.
