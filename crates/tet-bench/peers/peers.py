@@ -153,6 +153,13 @@ def agree(work, checks):
             sys.exit(f"{work.title}: the answers differ: {found}")
 
 
+def span(milliseconds):
+    """A time in a unit that fits."""
+    if milliseconds < 1:
+        return f"{milliseconds * 1e3:.3g} us"
+    return f"{milliseconds:.3g} ms" if milliseconds < 1e3 else f"{milliseconds / 1e3:.3g} s"
+
+
 def shown(cell):
     if cell is None:
         return "-"
@@ -160,8 +167,8 @@ def shown(cell):
         return "refused"
     times = f" ({cell['ratio']:.3g} x)" if "ratio" in cell else ""
     if "over" in cell:
-        return f"> {cell['over'] / 1e3:.0f} s{times.replace('(', '(> ')}"
-    return f"{cell['median']:.3g} ms{times}"
+        return f"> {span(cell['over'])}{times.replace('(', '(> ')}"
+    return f"{span(cell['median'])}{times}"
 
 
 def table(rows):

@@ -9,6 +9,7 @@
 //! Whoever asks runs the same work elsewhere in between, and compares.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::BufRead;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -65,11 +66,13 @@ pub fn serve(folder: &Folder, lines: impl BufRead, mut say: impl FnMut(&str)) ->
         let (Some(how), Some(work), Some(path)) = (words.next(), words.next(), words.next()) else {
             bail!("a line has three words: {line}");
         };
-        let path = PathBuf::from(path);
-        if !open.contains_key(&path) {
-            open.insert(path.clone(), data::catalog(&path, Io::Mapped)?);
-        }
-        let catalog = open.get(&path).context("the file is open")?;
+        let catalog = match open.entry(PathBuf::from(path)) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let catalog = data::catalog(entry.key(), Io::Mapped)?;
+                entry.insert(catalog)
+            }
+        };
         let start = Instant::now();
         let answer = run(work, catalog)?;
         let milliseconds = start.elapsed().as_secs_f64() * 1e3;

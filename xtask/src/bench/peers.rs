@@ -18,7 +18,12 @@ pub(super) fn run(rest: &[String]) -> Result<()> {
     let release = run::target().join("release");
     std::fs::create_dir_all(run::target().join("bench"))?;
     let mut command = Command::new(python);
-    command.arg(scripts.join("peers.py")).arg("--folder").arg(folder.join("data"));
+    // Sources stay without what Python would compile beside them.
+    command
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(scripts.join("peers.py"))
+        .arg("--folder")
+        .arg(folder.join("data"));
     command.arg("--tet").arg(release.join("tet")).arg("--bench").arg(release.join("tet-bench"));
     command.arg("--reference").arg(reference);
     command.arg("--out").arg(super::stored("peers")).args(rest);
