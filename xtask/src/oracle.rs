@@ -40,13 +40,13 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let folder = run::target().join("oracle");
     let python = environment(&folder)?;
-    let kept = run::root().join(KEPT_PATH);
-    let (numbers, path) = if options.bless {
-        (KEPT.map(str::to_owned), kept.clone())
+    let (numbers, name) = if options.bless {
+        (KEPT.map(str::to_owned), "kept.jsonl".to_owned())
     } else {
         let numbers = [options.cases, options.seed, options.size, 8].map(|it| it.to_string());
-        (numbers, folder.join(format!("cases-{}.jsonl", options.seed)))
+        (numbers, format!("cases-{}.jsonl", options.seed))
     };
+    let path = folder.join(name);
     let mut generate = Command::new(&python);
     generate.arg(sources().join("generate.py"));
     for (flag, number) in ["--cases", "--seed", "--size", "--each"].iter().zip(&numbers) {
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     run::check(generate.arg("--out").arg(&path)).context("the cases cannot be made")?;
     if options.bless {
-        let len = std::fs::metadata(&path)?.len();
+        let len = std::fs::copy(&path, run::root().join(KEPT_PATH))?;
         ensure!(len <= KEPT_LEN_MAX, "{len} bytes are too many to keep");
     }
     let mut answer = run::cargo();
