@@ -121,7 +121,15 @@ fn every_form_answers_what_the_schema_says() {
             None => assert!(shape.is_empty(), "{form:?}"),
         }
     }
-    world.answer(&["query", "climate.tet", "temp", "--mean", "--group-by-labels", "month", "--json"]);
+    world.answer(&[
+        "query",
+        "climate.tet",
+        "temp",
+        "--mean",
+        "--group-by-labels",
+        "month",
+        "--json",
+    ]);
     world.answer(&["query", "climate.tet", "temp", "--max", "--label-filter", "month=3", "--json"]);
 }
 

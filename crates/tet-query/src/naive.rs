@@ -159,7 +159,8 @@ impl Selected {
     }
 
     fn at(&self, position: &[u64]) -> Cell {
-        let linear = position.iter().zip(&self.counts).fold(0, |at, (&nth, &count)| at * count + nth);
+        let linear =
+            position.iter().zip(&self.counts).fold(0, |at, (&nth, &count)| at * count + nth);
         self.elements[index(linear)]
     }
 
@@ -220,7 +221,8 @@ impl Selected {
             Axes::Some(axes) => axes.contains(&axis),
             Axes::All => false,
         };
-        let kept: Vec<usize> = (0..self.counts.len()).filter(|&at| slab.axes()[at].is_kept()).collect();
+        let kept: Vec<usize> =
+            (0..self.counts.len()).filter(|&at| slab.axes()[at].is_kept()).collect();
         let variable = kept.iter().copied().find(|&axis| !observed(axis)).unwrap_or(0);
         let mut rows = vec![Vec::new(); index(self.counts[variable])];
         let every: Vec<Vec<u64>> = self.counts.iter().map(|&count| (0..count).collect()).collect();
