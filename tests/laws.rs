@@ -78,10 +78,8 @@ fn of(
         Kind::Singles => (1, 4),
         Kind::Doubles => (2, 8),
     };
-    let dataset = Dataset::new("a", tag, len, shape)
-        .chunked(chunk_shape)
-        .stored(stored)
-        .elements(elements);
+    let dataset =
+        Dataset::new("a", tag, len, shape).chunked(chunk_shape).stored(stored).elements(elements);
     ask::open_bytes(&Sheet::of(&[dataset]).assemble().bytes).unwrap()
 }
 

@@ -23,7 +23,7 @@ use self::fold::Members;
 use self::lane::{AxisLanes, Lane};
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
-use crate::op::Op;
+use crate::op::{NanPolicy, Op};
 use crate::reduction::{Axes, Number, Reduction};
 use crate::selection::Hyperslab;
 
@@ -159,13 +159,16 @@ impl Selected {
     }
 
     fn at(&self, position: &[u64]) -> Cell {
-        let linear = position.iter().zip(&self.counts).fold(0, |at, (&nth, &count)| at * count + nth);
+        let linear =
+            position.iter().zip(&self.counts).fold(0, |at, (&nth, &count)| at * count + nth);
         self.elements[index(linear)]
     }
 
     /// What each cell of the result is made of.
     fn cells(&self, axes: &[AxisLanes], reduction: &Reduction) -> Vec<Members> {
-        let nan = reduction.nan_policy();
+        // What asks for NaN meets them.
+        let asks = matches!(reduction.op, Op::NanCount | Op::AnyNan | Op::AllFinite);
+        let nan = if asks { NanPolicy::Propagate } else { reduction.nan_policy() };
         let pad = reduction.window.as_ref().and_then(|window| window.pad);
         let passes = |element: Cell| {
             let filter = reduction.filter.as_ref();
@@ -220,7 +223,8 @@ impl Selected {
             Axes::Some(axes) => axes.contains(&axis),
             Axes::All => false,
         };
-        let kept: Vec<usize> = (0..self.counts.len()).filter(|&at| slab.axes()[at].is_kept()).collect();
+        let kept: Vec<usize> =
+            (0..self.counts.len()).filter(|&at| slab.axes()[at].is_kept()).collect();
         let variable = kept.iter().copied().find(|&axis| !observed(axis)).unwrap_or(0);
         let mut rows = vec![Vec::new(); index(self.counts[variable])];
         let every: Vec<Vec<u64>> = self.counts.iter().map(|&count| (0..count).collect()).collect();

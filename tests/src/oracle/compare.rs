@@ -49,9 +49,7 @@ fn agrees(kind: &str, value: Scalar, wanted: &str, tolerance: f64) -> bool {
     match value {
         Scalar::Null => wanted == "-",
         Scalar::Bool(truth) => kind == "truth" && wanted == if truth { "T" } else { "F" },
-        Scalar::Int(integer) => {
-            (kind == "int" || exact) && wanted.parse::<i128>() == Ok(integer)
-        }
+        Scalar::Int(integer) => (kind == "int" || exact) && wanted.parse::<i128>() == Ok(integer),
         value => {
             let (Some(found), Ok(wanted)) = (value.to_f64(), wanted.parse::<f64>()) else {
                 return false;

@@ -47,9 +47,7 @@ fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, Er
                 details: reduced.details,
             })
         }
-        Ask::Values(choice) => {
-            array(&Lens::new(catalog, dataset, &slab, choice, None, how)?, how)
-        }
+        Ask::Values(choice) => array(&Lens::new(catalog, dataset, &slab, choice, None, how)?, how),
         Ask::Transform(choice, transform) => {
             array(&Lens::new(catalog, dataset, &slab, choice, Some(transform), how)?, how)
         }

@@ -101,7 +101,7 @@ fn sum(dtype: DType, op: Op, members: &Members) -> Cell {
 fn quotient(dividend: i128, divisor: u128) -> f64 {
     let shift = dividend.unsigned_abs().leading_zeros();
     let shifted = dividend.unsigned_abs() << shift.min(127);
-    let digits = shifted / divisor | u128::from(!shifted.is_multiple_of(divisor));
+    let digits = (shifted / divisor) | u128::from(!shifted.is_multiple_of(divisor));
     let magnitude = digits as f64 / 2_f64.powi(shift.min(127).try_into().unwrap_or(0));
     if dividend < 0 { -magnitude } else { magnitude }
 }

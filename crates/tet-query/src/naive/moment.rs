@@ -52,8 +52,7 @@ pub(super) fn product(elements: &[f64]) -> Cell {
 /// A number from 1 to 2 and a power of two whose product is a finite number other than zero.
 fn split(element: f64) -> (f64, i32) {
     let normal = element.abs() >= f64::MIN_POSITIVE;
-    let (element, before) =
-        if normal { (element, 0) } else { (element * 2_f64.powi(60), -60) };
+    let (element, before) = if normal { (element, 0) } else { (element * 2_f64.powi(60), -60) };
     let bits = element.to_bits();
     let exponent = i32::try_from(bits >> 52 & 0x7ff).expect("eleven bits fit") - 1023;
     let mantissa = f64::from_bits(bits & !(0x7ff << 52) | 1023 << 52);

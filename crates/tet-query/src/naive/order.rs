@@ -66,7 +66,8 @@ pub(super) fn edges(
     let there: Vec<f64> = elements.iter().copied().filter(|element| !element.is_nan()).collect();
     let least = there.iter().copied().fold(f64::INFINITY, f64::min);
     let most = there.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (mut low, mut high) = range.unwrap_or(if there.is_empty() { (0.0, 1.0) } else { (least, most) });
+    let (mut low, mut high) =
+        range.unwrap_or(if there.is_empty() { (0.0, 1.0) } else { (least, most) });
     let wide = range.is_some() || there.is_empty();
     let narrow = |value: f64| if wide { value } else { narrowed(dtype, value) };
     if low == high {
