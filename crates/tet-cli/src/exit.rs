@@ -231,7 +231,7 @@ impl Failure {
         let message = self.message_with_file();
         writeln!(err, "{red}error:{end} {bold}{}{end}", Message(&message))?;
         for note in &self.notes {
-            for line in note.lines() {
+            for line in note.lines().flat_map(wrapped) {
                 writeln!(err, "  {}", Message(line))?;
             }
         }
@@ -271,6 +271,25 @@ impl Failure {
         json::write_line(err, &told)
     }
 }
+
+/// A long list of names in several lines; any other line as it is, for a caret may point into it.
+fn wrapped(line: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut rest = line;
+    while rest.starts_with("allowed: ") || (!lines.is_empty() && !rest.is_empty()) {
+        let cut = rest.char_indices().nth(LIST_WIDTH).map_or(rest.len(), |(at, _)| at);
+        let end = rest.get(..cut).and_then(|head| head.rfind(", ")).map(|at| at + 2);
+        let (Some(end), true) = (end, cut < rest.len()) else { break };
+        let (head, tail) = rest.split_at(end);
+        lines.push(head.trim_end());
+        rest = tail;
+    }
+    lines.push(rest);
+    lines
+}
+
+/// Letters of a line of names.
+const LIST_WIDTH: usize = 96;
 
 #[derive(Serialize)]
 struct Told<'a> {
@@ -327,6 +346,18 @@ mod tests {
              \"message\":\"no dataset \\\"tmp\\\"\",\"file\":\"climate.tet\",\
              \"hint\":\"did you mean \\\"temp\\\"?\"}\n"
         );
+    }
+
+    #[test]
+    fn long_lists_of_names_are_told_in_lines() {
+        let list = format!("allowed: {}", ["one", "three"].repeat(20).join(", "));
+        let lines = wrapped(&list);
+        assert!(lines.len() > 1 && lines.iter().all(|line| line.len() <= LIST_WIDTH), "{lines:?}");
+        assert_eq!(lines.join(" "), list);
+        let excerpt = "x, ".repeat(60);
+        assert_eq!(wrapped(&excerpt), [excerpt.as_str()]);
+        assert_eq!(wrapped("allowed: a, b"), ["allowed: a, b"]);
+        assert_eq!(wrapped(""), [""]);
     }
 
     #[test]

@@ -135,7 +135,10 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         }
         E::Misfit { dataset, .. } => at(plain("misfit"), dataset, None, None),
         E::Axis { .. } => plain("axis"),
-        E::Undefined { .. } => plain("undefined"),
+        E::Undefined { .. } | E::Combined { .. } => plain("undefined"),
+        E::NoFill { .. } => plain("no-fill"),
+        E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
+        E::Overflow { .. } => plain("overflow"),
         E::Limit { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
         _ => plain("query"),
     }
@@ -167,6 +170,13 @@ impl From<tet_convert::Error> for Failure {
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
             E::UnknownSuffix { .. } => plain("output-format"),
+            E::Outside { path, .. } => {
+                let hint = "a document writes into the working folder or beside the file; \
+                            -o writes anywhere";
+                plain("outside").about(&path).hint(hint)
+            }
+            E::Link { path, .. } => plain("link").about(&path).hint("name what it points to"),
+            E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
             _ => plain("convert"),
         }
     }

@@ -76,11 +76,14 @@ fn a_command_that_is_stopped_leaves_no_file() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
     let before = std::fs::read_dir(folder.path()).expect("a folder").count();
-    let stopped: [&[&str]; 4] = [
+    let stopped: [&[&str]; 7] = [
         &["convert", &path("climate.npz"), &path("new.tet"), "--codec", "raw"],
         &["convert", &path("climate.npz"), &path("new.tet")],
         &["cat", &path("climate.tet"), "temp", "-o", &path("new.npy")],
         &["query", &path("climate.tet"), "temp", "--mean"],
+        &["query", &path("climate.tet"), "temp", "--transform", "center", "-o", &path("new.npy")],
+        &["stats", &path("climate.tet")],
+        &["explain", &path("climate.tet"), "temp", "--mean"],
     ];
     for args in stopped {
         let (mut streams, out, err) = Streams::captured(b"");
@@ -141,7 +144,7 @@ fn h13_names_of_a_file_never_act_on_the_terminal() {
     let folder = folder();
     let file = folder.path().join("hostile.tet");
     let file = file.to_str().expect("text");
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 13] = [
         &["info", file, "--all"],
         &["info", file, "--json"],
         &["verify", file],
@@ -150,6 +153,11 @@ fn h13_names_of_a_file_never_act_on_the_terminal() {
         &["cat", file, "#0[99]"],
         &["query", file, "#1", "--json"],
         &["query", file, "#0", "--max"],
+        &["query", file, "#1", "--transform", "center"],
+        &["query", file, "#1", "--arg-max", "0", "--format", "table"],
+        &["stats", file],
+        &["stats", file, "#0", "--json"],
+        &["explain", file, "#1"],
     ];
     for command in commands {
         let (_, out, err) = fixtures::tet(command);

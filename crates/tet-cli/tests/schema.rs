@@ -66,7 +66,7 @@ fn conforms(validator: &Validator, text: &str, args: &[&str]) -> Value {
 fn bare(op: Op) -> String {
     match op {
         Op::Quantile => r#"{"q": [0.25, 0.5]}"#.to_owned(),
-        Op::Histogram => r#"{"bins": 4}"#.to_owned(),
+        Op::Histogram => r#"{"bins": 4, "min": 0, "max": 3}"#.to_owned(),
         Op::NullCount => r#"{"fill": 1}"#.to_owned(),
         Op::Covariance | Op::Correlation => r#"{"axis": 0}"#.to_owned(),
         _ => "[]".to_owned(),
@@ -109,7 +109,7 @@ fn every_form_answers_what_the_schema_says() {
         &["--max", "--rolling", "1:2", "--pad", "0"],
         &["--mean", "--where", "gt 100"],
         &["--min", "--where", "ge 2, lt 7", "--min-count", "1", "--window", "0:2"],
-        &["--align", "grid"],
+        &["--align", "grid:0,1"],
     ];
     for form in forms {
         let args = [&["query", "numbers.tet", "grid", "--json"], form].concat();
@@ -121,7 +121,15 @@ fn every_form_answers_what_the_schema_says() {
             None => assert!(shape.is_empty(), "{form:?}"),
         }
     }
-    world.answer(&["query", "climate.tet", "temp", "--mean", "--group-by-labels", "month", "--json"]);
+    world.answer(&[
+        "query",
+        "climate.tet",
+        "temp",
+        "--mean",
+        "--group-by-labels",
+        "month",
+        "--json",
+    ]);
     world.answer(&["query", "climate.tet", "temp", "--max", "--label-filter", "month=3", "--json"]);
 }
 
@@ -167,7 +175,7 @@ fn explanations_are_what_the_schema_says() {
     let advised = world.answer(&["explain", "climate.tet", "temp[:, 0, 0]", "--json"]);
     assert_eq!(advised["advice"][0]["code"], "amplification");
     world.answer(&["explain", "climate.tet", "temp", "--json", "--plan-chunks"]);
-    world.answer(&["explain", "numbers.tet", "grid", "--align", "grid", "--json"]);
+    world.answer(&["explain", "numbers.tet", "grid", "--align", "grid:0", "--json"]);
 }
 
 #[test]

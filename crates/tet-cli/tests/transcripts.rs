@@ -1,4 +1,4 @@
-//! The manual's transcripts, run as they stand in `tests/cmd/`.
+//! The manual's transcripts, run as they stand in `tests/cmd/`, and the examples of `docs/`.
 //!
 //! Each transcript runs in a folder of its own that holds the files of [`fixtures`]. With `BLESS=1`
 //! the transcripts are rewritten to what the program says; read the difference in review.
@@ -17,7 +17,7 @@ fn transcripts_hold() {
     let transcripts = transcripts_of(&source);
     assert!(!transcripts.is_empty(), "there are transcripts");
     for transcript in &transcripts {
-        let name = transcript.file_stem().expect("a name").to_string_lossy().into_owned();
+        let name = name(transcript);
         fs::copy(transcript, work.join(format!("{name}.md"))).expect("a copy");
         fixtures::make(&work.join(format!("{name}.in")));
         // An `.out` folder makes every transcript run in a copy of its files.
@@ -32,12 +32,22 @@ fn transcripts_hold() {
     cases.env("NO_COLOR", "1");
     let held = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         if bless {
-            overwrite(&cases, &work, &source);
+            overwrite(&cases, &work, &transcripts);
         } else {
             cases.run();
         }
     }));
     assert!(held.is_ok(), "run with BLESS=1 to rewrite the transcripts, then read the difference");
+}
+
+/// The documents whose examples are commands.
+const DOCUMENTS: [&str; 1] = ["query.md"];
+
+/// The name of a transcript among the others: `docs-query` for `docs/query.md`.
+fn name(transcript: &Path) -> String {
+    let stem = transcript.file_stem().expect("a name").to_string_lossy().into_owned();
+    let folder = transcript.parent().and_then(Path::file_name).unwrap_or_default();
+    if folder == "docs" { format!("docs-{stem}") } else { stem }
 }
 
 fn transcripts_of(folder: &Path) -> Vec<PathBuf> {
@@ -46,11 +56,13 @@ fn transcripts_of(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     paths.sort();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    paths.extend(DOCUMENTS.map(|name| docs.join(name)).into_iter().filter(|path| path.is_file()));
     paths
 }
 
 /// Runs the cases in their own process with `TRYCMD=overwrite`, then takes what came of it.
-fn overwrite(cases: &trycmd::TestCases, work: &Path, source: &Path) {
+fn overwrite(cases: &trycmd::TestCases, work: &Path, transcripts: &[PathBuf]) {
     if std::env::var_os("TRYCMD").is_some() {
         cases.run();
         return;
@@ -62,8 +74,8 @@ fn overwrite(cases: &trycmd::TestCases, work: &Path, source: &Path) {
         .status()
         .expect("runs itself");
     assert!(status.success());
-    for transcript in transcripts_of(work) {
-        let name = transcript.file_name().expect("a name");
-        fs::copy(&transcript, source.join(name)).expect("a copy");
+    for transcript in transcripts {
+        let told = work.join(format!("{}.md", name(transcript)));
+        fs::copy(told, transcript).expect("a copy");
     }
 }

@@ -114,8 +114,6 @@ pub(crate) struct Found {
     pub(crate) values: Values,
     /// How many NaN there were, for elements that may be.
     pub(crate) nan_count: Option<u64>,
-    /// How many elements there were that were not.
-    pub(crate) count: u64,
 }
 
 /// The quantiles [`Setup::q`] of a selection; `None` for a dtype whose elements are not numbers.
@@ -140,10 +138,10 @@ fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passes) -> Result<Fou
         Values { cells: Cells::Float(vec![value; q]), nulls: null.then(|| vec![true; q]) }
     };
     if nan_count.is_some_and(|count| count > 0) && setup.nan == NanPolicy::Propagate {
-        return Ok(Found { values: nulls(f64::NAN, false), nan_count, count });
+        return Ok(Found { values: nulls(f64::NAN, false), nan_count });
     }
     if count == 0 {
-        return Ok(Found { values: nulls(0.0, true), nan_count, count });
+        return Ok(Found { values: nulls(0.0, true), nan_count });
     }
     let places = places(count, &setup.q, setup.between);
     let mut wanted: Vec<u64> = places.iter().flat_map(|place| [place.low, place.high]).collect();
@@ -156,7 +154,7 @@ fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passes) -> Result<Fou
         T::from_rank(ranks[nth]).wide()
     };
     let values = places.iter().map(|place| place.value(element)).collect();
-    Ok(Found { values: Values::new(Cells::Float(values)), nan_count, count })
+    Ok(Found { values: Values::new(Cells::Float(values)), nan_count })
 }
 
 /// Ranks among which those of wanted places are.

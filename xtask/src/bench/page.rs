@@ -26,12 +26,14 @@ const PEERS: [(&str, &str); 6] = [
     ("reference", "reference"),
 ];
 
+/// A table out of what a run stored; `None` when that is not what it should be.
+type Table = fn(&Value) -> Option<String>;
+
 /// Writes the tables whose figures are there.
 pub(super) fn write() -> Result<()> {
     let path = run::root().join("docs/performance.md");
     let mut text = std::fs::read_to_string(&path)?;
-    let tables: [(&str, &str, fn(&Value) -> Option<String>); 2] =
-        [("figures", "all", figures), ("peers", "peers", peers)];
+    let tables: [(&str, &str, Table); 2] = [("figures", "all", figures), ("peers", "peers", peers)];
     for (marker, name, table) in tables {
         let from = super::stored(name);
         let Ok(json) = std::fs::read_to_string(&from) else {

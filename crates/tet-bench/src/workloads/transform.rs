@@ -6,8 +6,8 @@ use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{Axes, Choice, Hyperslab, Lens, Method, NanPolicy, Transform};
 
-use super::{LAYOUTS, Run, all_threads};
-use crate::data::{self, Io};
+use super::{Run, all_threads};
+use crate::data::{self, Io, TILED};
 use crate::limit;
 use crate::measure::paired;
 use crate::report::{Figure, Row};
@@ -21,29 +21,25 @@ pub(super) fn scores(run: Run<'_>) -> Result<Vec<Row>> {
         execution: all_threads(),
         ..ResultOptions::default()
     };
-    let mut rows = Vec::new();
-    for (layout, chunk_shape) in LAYOUTS {
-        let catalog =
-            data::catalog(&run.folder.array(DType::Float32, layout, chunk_shape)?, Io::Mapped)?;
-        let dataset = data::first(&catalog)?;
-        let slab = Hyperslab::whole(dataset.shape());
-        let bytes = catalog.read(dataset, &slab, &all_threads())?;
-        let write = || -> Result<()> {
-            let _ = std::fs::remove_file(&work);
-            let (choice, how) = (Choice::default(), &options.execution);
-            let lens = Lens::new(&catalog, dataset, &slab, choice, Some(score.clone()), how)?;
-            let (raw, policy) = (ResultTarget::Raw, WritePolicy::default());
-            write_result(&lens, raw, &work, &policy, &options, &mut |_, _| {})?;
-            Ok(())
-        };
-        let plainly = || {
-            let _ = std::fs::remove_file(&plain);
-            limit::write(&plain, bytes.bytes(), 1)
-        };
-        let rounds = paired(run.rounds, plainly, write);
-        let _ = (std::fs::remove_file(&work), std::fs::remove_file(&plain));
-        let work = format!("zscore of float32 {layout} to a raw file, synced");
-        rows.push(Row::new("Q2", work, "write", Figure::Ratio, rounds?, 0.7));
-    }
-    Ok(rows)
+    let path = run.folder.array(DType::Float32, "tiled", TILED)?;
+    let catalog = data::catalog(&path, Io::Mapped)?;
+    let dataset = data::first(&catalog)?;
+    let slab = Hyperslab::whole(dataset.shape());
+    let bytes = catalog.read(dataset, &slab, &all_threads())?;
+    let write = || -> Result<()> {
+        let _ = std::fs::remove_file(&work);
+        let (choice, how) = (Choice::default(), &options.execution);
+        let lens = Lens::new(&catalog, dataset, &slab, choice, Some(score.clone()), how)?;
+        let (raw, policy) = (ResultTarget::Raw, WritePolicy::default());
+        write_result(&lens, raw, &work, &policy, &options, &mut |_, _| {})?;
+        Ok(())
+    };
+    let plainly = || {
+        let _ = std::fs::remove_file(&plain);
+        limit::write(&plain, bytes.bytes(), 1)
+    };
+    let rounds = paired(run.rounds, plainly, write);
+    let _ = (std::fs::remove_file(&work), std::fs::remove_file(&plain));
+    let work = "zscore of float32 tiled to a raw file, synced";
+    Ok(vec![Row::new("Q2", work, "write", Figure::Ratio, rounds?, 0.7)])
 }

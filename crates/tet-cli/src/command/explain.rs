@@ -11,11 +11,10 @@ use tet_query::document::{Ask, Resolved};
 use crate::args::ExplainArgs;
 use crate::command::query::{self, plan, question};
 use crate::context::Context;
-use crate::escape::Escaped;
 use crate::exit::{Exit, Result};
 use crate::render::json::{AxisCostShape, Explained};
 use crate::render::table::{Side, Table};
-use crate::size::{Size, counted, grouped};
+use crate::size::{Size, grouped};
 use cost::Cost;
 
 /// Runs the command.
@@ -95,15 +94,19 @@ fn write_plan(
 ) -> Result<()> {
     let dataset = resolved.dataset;
     let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
-    let name = Escaped(&dataset.name);
+    let name = &dataset.name;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
     table.row(["asked", &format!("{} of {}", op(resolved), dataset.name)]);
     table.row(["dataset", &format!("{name} {} {shape} in chunks of {chunks}", dataset.dtype_name)]);
-    for (name, text) in plan::rows(plan, resolved) {
-        table.row([name, &text]);
+    if matches!(resolved.ask, Ask::Align(_)) {
+        table.row(["to read", "names and labels, no values"]);
+    } else {
+        for (name, text) in plan::rows(plan, resolved) {
+            table.row([name, &text]);
+        }
+        table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
+        table.row(["passes", &grouped(cost.passes)]);
     }
-    table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
-    table.row(["passes", &grouped(cost.passes)]);
     for line in table.lines(None, context.paint) {
         context.line(line)?;
     }
@@ -125,8 +128,8 @@ fn write_axes(axes: &[AxisCostShape], context: &mut Context<'_>) -> Result<()> {
     for axis in axes {
         let name = axis.dim.clone().unwrap_or_else(|| format!("axis {}", axis.axis));
         let (read, selected) = (Size(axis.read_len), Size(axis.selected_len));
-        let chunks = counted(axis.chunks, "chunk");
-        table.row([name, grouped(axis.positions), chunks, read.to_string(), selected.to_string()]);
+        let (positions, chunks) = (grouped(axis.positions), grouped(axis.chunks));
+        table.row([name, positions, chunks, read.to_string(), selected.to_string()]);
     }
     context.line("")?;
     for line in table.lines(None, context.paint) {

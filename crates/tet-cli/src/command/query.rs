@@ -60,7 +60,7 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
     if !args.show.plan && format != QueryFormat::Plan {
         let how = execution(&args.read, &query, context);
         let since = Instant::now();
-        let asked = Asked { args, opened: &opened, query: &query, resolved: &resolved };
+        let asked = Asked { args, file, opened: &opened, query: &query, resolved: &resolved };
         told.answer = Some(asked.answer(&told.plan, how, context)?);
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
@@ -148,6 +148,7 @@ pub(super) fn execution(args: &ReadArgs, query: &Query, context: &Context<'_>) -
 /// A question put to an open file.
 struct Asked<'a> {
     args: &'a QueryArgs,
+    file: &'a Path,
     opened: &'a Opened,
     query: &'a Query,
     resolved: &'a Resolved<'a>,
@@ -161,20 +162,48 @@ impl Asked<'_> {
         let progress = Progress::new(context, "reading", selected_len);
         let bar = progress.clone();
         let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how };
-        let nan = self.query.nan.unwrap_or_default();
         let answer = match &resolved.ask {
+            Ask::Align(alignment) => Answer::of_alignment(resolved, alignment),
             Ask::Reduce(reduction) => {
                 let reduced = catalog.reduce(resolved.dataset, &resolved.slab, reduction, &how)?;
-                Answer::of_reduced(catalog, resolved, reduced, reduction.nan_policy())
+                let output = self.output(reduction.op.name(), context);
+                let written = output
+                    .map(|output| output.cells(catalog, resolved, &reduced, &how, context))
+                    .transpose()?;
+                let answer = Answer::of_reduced(catalog, resolved, reduced, reduction.nan_policy());
+                match written {
+                    Some(written) => answer.with_written(written),
+                    None => answer,
+                }
             }
-            Ask::Align(alignment) => Answer::of_alignment(resolved, alignment),
-            Ask::Values(_) | Ask::Transform(..) => {
-                let preview = self.args.show.preview;
-                let request = Request { catalog, resolved, how: &how, preview, nan };
-                Answer::of_array(&request)?
-            }
+            Ask::Values(_) | Ask::Transform(..) => self.array(&how, &progress, context)?,
         };
         progress.finish();
         Ok(answer)
+    }
+
+    /// An array: what is shown of it, and the file that all of it goes to.
+    fn array(
+        &self,
+        how: &Execution,
+        progress: &Progress,
+        context: &mut Context<'_>,
+    ) -> Result<Answer> {
+        let (catalog, resolved) = (&self.opened.catalog, self.resolved);
+        let nan = self.query.nan.unwrap_or_default();
+        let preview = self.args.show.preview;
+        let request = Request { catalog, resolved, how, preview, nan };
+        let lens = request.lens()?;
+        let answer = Answer::of_array(&request, &lens)?;
+        let op = lens.transform().map_or("values", |transform| transform.method.name());
+        let Some(output) = self.output(op, context) else { return Ok(answer) };
+        let before = lens.zero_denominators();
+        let written = output.array(&lens, how, progress, context)?;
+        let zeros = lens.zero_denominators().saturating_sub(before);
+        Ok(answer.with_written(written).with_zero_denominators(zeros))
+    }
+
+    fn output(&self, op: &str, context: &Context<'_>) -> Option<save::Output> {
+        save::Output::of(self.query.write.as_ref(), self.args, self.file, op, context)
     }
 }

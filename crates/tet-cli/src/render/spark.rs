@@ -9,7 +9,7 @@ const BLOCKS: [char; 8] = [
 pub(crate) fn line(counts: &[f64]) -> String {
     let high = counts.iter().copied().filter(|count| count.is_finite()).fold(0.0, f64::max);
     let block = |&count: &f64| {
-        if !(count > 0.0) {
+        if count.is_nan() || count <= 0.0 {
             return ' ';
         }
         // One count of many is still to be seen.

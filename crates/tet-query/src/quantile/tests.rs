@@ -4,6 +4,7 @@ use half::{bf16, f16};
 use proptest::prelude::*;
 
 use super::*;
+use crate::value::Scalar;
 use crate::element::Element;
 use crate::kernel::{At, Maker, Runs, rank_maker};
 
@@ -50,7 +51,6 @@ fn check<T: Ranked>(elements: Vec<T>, part: usize, setup: &Setup) {
     let nans = (elements.len() - sorted.len()) as u64;
     let mut memory = Memory { elements, part, passes: Vec::new() };
     let found = quantiles(T::DTYPE, setup, &mut memory).expect("numbers").expect("no pass fails");
-    assert_eq!(found.count, sorted.len() as u64);
     assert!(
         found.nan_count.is_none_or(|count| count == nans)
             && found.nan_count.is_some() == T::DTYPE.is_float()
@@ -116,7 +116,7 @@ fn many_equal_elements_take_one_pass() {
     for value in [0.0, -0.0, 5e-324, 1e300, f64::NEG_INFINITY] {
         let mut memory = Memory { elements: vec![value; 1000], part: 300, passes: Vec::new() };
         let found = quantiles(DType::Float64, &setup, &mut memory).expect("numbers");
-        assert_eq!(found.expect("no pass fails").count, 1000);
+        assert_eq!(found.expect("no pass fails").values.get(0), Some(Scalar::Float64(value)));
         assert_eq!(memory.passes, [Step::Digits]);
     }
 }

@@ -5,7 +5,7 @@ use tet_format::DType;
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
 use crate::op::{NanPolicy, Op};
-use crate::reduction::{Axes, Reduction};
+use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
 use crate::value::{Reduced, Scalar};

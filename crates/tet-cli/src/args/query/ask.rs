@@ -62,7 +62,7 @@ pub struct PartArgs {
     /// The dataset, by its name or #N
     #[arg(long, value_name = "NAME")]
     pub dataset: Option<String>,
-    /// What part of it: '0:10, :, -1' or 'time=\"Jan\":\"Apr\", lat=5'
+    /// What part of it: '0:10, :, -1' or 'time="Jan":"Apr", lat=5'
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
     /// Elements that pass: 'gt 273.15', 'ge 0, lt 40', not-null; several must all hold
@@ -134,8 +134,8 @@ pub struct OtherArgs {
     /// Every value by itself, with the statistics of --over or of all
     #[arg(long, value_name = "METHOD", group = super::op::GROUP, value_parser = methods())]
     pub transform: Option<String>,
-    /// Whether shape, names and labels are those of another dataset, on all axes or on some
-    #[arg(long, value_name = "OTHER[:AXES]", group = super::op::GROUP)]
+    /// Whether extents, names and labels of some axes are those of another dataset
+    #[arg(long, value_name = "OTHER:AXES", group = super::op::GROUP)]
     pub align: Option<String>,
 }
 

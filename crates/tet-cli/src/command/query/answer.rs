@@ -10,6 +10,7 @@ use tet_query::NanPolicy;
 
 use crate::context::Context;
 use crate::corner::Corner;
+use crate::escape::Escaped;
 use crate::exit::Result;
 use crate::render::json::{
     AlignmentShape, AnswerShape, EdgesShape, OneOrMany, ValuesShape, WrittenShape,
@@ -37,6 +38,8 @@ pub(crate) struct Answer {
     values: Vec<Number>,
     truncated: bool,
     count: u64,
+    /// Whether a filter left some of the elements out.
+    chosen: bool,
     nan_count: Option<u64>,
     nan: NanPolicy,
     beside: Beside,
@@ -74,7 +77,7 @@ struct Places {
     shown: Vec<(usize, ShownAxis)>,
 }
 
-/// A folded axis: its name and the labels of its positions.
+/// A folded axis: its name and the labels of its positions, as the file has them.
 #[derive(Debug)]
 struct ShownAxis {
     name: String,
@@ -145,12 +148,13 @@ impl Answer {
         let mut head: Vec<String> = self.along.iter().map(ResultAxis::name).collect();
         head.push(self.op.to_owned());
         let places = self.beside.places.as_ref();
-        head.extend(places.into_iter().flat_map(Places::names));
+        let escaped = |text: String| Escaped(&text).to_string();
+        head.extend(places.into_iter().flat_map(Places::names).map(escaped));
         context.line(head.join("\t"))?;
         for (at, value) in self.values.iter().enumerate() {
-            let mut line: Vec<String> = self.labels(at);
+            let mut line: Vec<String> = self.labels(at).into_iter().map(escaped).collect();
             line.push(value.shortest());
-            line.extend(places.into_iter().flat_map(|places| places.labels(at)));
+            line.extend(places.into_iter().flat_map(|places| places.labels(at)).map(escaped));
             context.line(line.join("\t"))?;
         }
         if self.truncated {
@@ -199,8 +203,7 @@ impl Places {
         let place = |(axis, shown): &(usize, ShownAxis)| {
             let position = self.cells.get(at)?.get(*axis)?;
             let label = shown.labels.get(usize::try_from(*position).unwrap_or(usize::MAX));
-            let escaped = |label| crate::escape::Escaped(label).to_string();
-            Some(label.map_or_else(|| position.to_string(), |label| escaped(label)))
+            Some(label.map_or_else(|| position.to_string(), Clone::clone))
         };
         self.shown.iter().map(|shown| place(shown).unwrap_or_default()).collect()
     }

@@ -58,7 +58,7 @@ pub(super) fn query(ask: &AskArgs, second: Option<&str>) -> Result<Query> {
     }
     query.reduction = reduction(ask)?;
     query.transform = transform(ask)?;
-    query.align = ask.other.align.as_deref().map(align);
+    query.align = ask.other.align.as_deref().map(align).transpose()?;
     query.filter = filter::parse(&ask.part.tests)?;
     query.group_by = group_by(&ask.cells);
     query.window = window(&ask.cells)?;
@@ -200,10 +200,16 @@ fn transform(ask: &AskArgs) -> Result<Option<QueryTransform>> {
     Ok(Some(QueryTransform { method, axes }))
 }
 
-/// `OTHER:AXES`; a name that holds colons itself ends in one more.
-fn align(text: &str) -> QueryAlign {
-    let (with, axes) = text.rsplit_once(':').unwrap_or((text, ""));
-    QueryAlign { with: with.to_owned(), axes: split_axes(axes) }
+/// `OTHER:AXES`.
+fn align(text: &str) -> Result<QueryAlign> {
+    let axes = |(with, axes): (&str, &str)| (with.to_owned(), split_axes(axes));
+    match text.rsplit_once(':').map(axes) {
+        Some((with, axes)) if !axes.is_empty() => Ok(QueryAlign { with, axes }),
+        _ => {
+            let failure = not_a(text, "comparison OTHER:AXES", "--align");
+            Err(failure.hint("name the axes to compare, as in --align elevation:lat,lon"))
+        }
+    }
 }
 
 fn label_filter(text: &str) -> Result<LabelFilter> {
@@ -281,8 +287,8 @@ mod tests {
 
     #[test]
     fn another_dataset_may_hold_colons() {
-        let with = |text: &str| align(text).with;
-        assert_eq!([with("a"), with("a:x,y"), with("a:b:")], ["a", "a", "a:b"]);
-        assert_eq!(align("a:x,y").axes.len(), 2);
+        let with = |text: &str| align(text).map(|align| align.with).ok();
+        assert_eq!([with("a:x,y"), with("a:b:x")], [Some("a".into()), Some("a:b".into())]);
+        assert_eq!([with("a"), with("a:")], [None, None]);
     }
 }

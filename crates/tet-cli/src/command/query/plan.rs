@@ -4,7 +4,6 @@ use tet_query::ReadPlan;
 use tet_query::document::{Ask, Resolved};
 
 use crate::context::Context;
-use crate::escape::Escaped;
 use crate::exit::Result;
 use crate::render::json::{ChunkPlan, PlanShape};
 use crate::render::table::{Side, Table};
@@ -64,7 +63,7 @@ pub(crate) fn write_text(
 ) -> Result<()> {
     let dataset = resolved.dataset;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
-    table.row(["plan", &format!("{} {}", Escaped(&dataset.name), dataset.dtype_name)]);
+    table.row(["plan", &format!("{} {}", dataset.name, dataset.dtype_name)]);
     for (name, text) in rows(plan, resolved) {
         table.row([name, &text]);
     }

@@ -1,11 +1,18 @@
-//! `-o`: where an array goes.
+//! Where an array goes: `-o`, or what the document says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tet_query::document::{Query, Write, WriteBase, WriteTarget};
+use tet_convert::export::Encoding;
+use tet_convert::{Origin, ResultOptions, ResultTarget, WritePolicy, Written};
+use tet_query::document::{Query, Resolved, Write, WriteBase, WriteTarget};
+use tet_query::{Catalog, Execution, Lens, Reduced};
 
-use crate::args::{SaveArgs, TargetName};
+use crate::args::{QueryArgs, SaveArgs, TargetName};
+use crate::context::Context;
 use crate::exit::{Failure, Result};
+use crate::open;
+use crate::progress::Progress;
+use crate::render::json::WrittenShape;
 
 /// Puts the flags into the document.
 ///
@@ -52,9 +59,167 @@ fn by_suffix(path: &Path) -> Result<WriteTarget> {
     }
 }
 
+/// A file that an answer goes to, and how it is written.
+pub(super) struct Output {
+    /// The path, as the user wrote it or as it was made up.
+    path: PathBuf,
+    /// The same from the base folder.
+    at: PathBuf,
+    target: ResultTarget,
+    policy: WritePolicy,
+    options: ResultOptions,
+}
+
+impl Output {
+    /// The file that a question asks for, if it asks for one; `op` is what is computed.
+    pub(super) fn of(
+        write: Option<&Write>,
+        args: &QueryArgs,
+        file: &Path,
+        op: &str,
+        context: &Context<'_>,
+    ) -> Option<Output> {
+        let write = write?;
+        let target = match write.target {
+            WriteTarget::Memory => return None,
+            WriteTarget::Npy => ResultTarget::Npy,
+            WriteTarget::Raw => ResultTarget::Raw,
+            WriteTarget::Tet => ResultTarget::Tet,
+        };
+        let beside = file.parent().map(Path::to_path_buf).unwrap_or_default();
+        let name = match &write.path {
+            Some(path) => PathBuf::from(path),
+            None => made_up(file, op, write, context.world().now()),
+        };
+        let path = match write.base {
+            WriteBase::Working => name,
+            WriteBase::File => beside.join(name),
+        };
+        let at = context.world().at(&path);
+        let folder =
+            |path: &Path| if path == Path::new("") { PathBuf::from(".") } else { path.into() };
+        let policy = if args.save.output.is_some() {
+            // The user's own hand may write anywhere.
+            WritePolicy::within(folder(at.parent().unwrap_or(Path::new(""))))
+        } else {
+            let working = folder(&context.world().base);
+            let beside = folder(&context.world().at(&beside));
+            let policy = WritePolicy::within(working);
+            if policy.roots.contains(&beside) { policy } else { policy.and(beside) }
+        };
+        let (overwrite, sync) = open::publish_options(args.write);
+        let history = Some(Origin { at: context.world().now() });
+        let options = ResultOptions { overwrite, sync, history, ..ResultOptions::default() };
+        Some(Output { path, at, target, policy, options })
+    }
+
+    /// Writes an array.
+    ///
+    /// # Errors
+    ///
+    /// The file may not be written there, or the array not be read.
+    pub(super) fn array(
+        mut self,
+        lens: &Lens<'_>,
+        how: &Execution,
+        progress: &Progress,
+        context: &mut Context<'_>,
+    ) -> Result<WrittenShape> {
+        // This bar counts what is written, not what is read.
+        self.options.execution = Execution { progress: None, ..how.clone() };
+        let size = lens.dtype().size().unwrap_or(1);
+        let count = lens.shape().element_count().unwrap_or(u64::MAX);
+        progress.next("writing", count.saturating_mul(size));
+        let mut tell = |done, _| progress.set(done);
+        let Output { target, policy, options, .. } = &self;
+        let written =
+            tet_convert::write_result(lens, *target, &self.at, policy, options, &mut tell);
+        self.told(written, context)
+    }
+
+    /// Writes the cells of a reduction.
+    ///
+    /// # Errors
+    ///
+    /// The file may not be written there, or its format does not hold the cells.
+    pub(super) fn cells(
+        mut self,
+        catalog: &Catalog,
+        resolved: &Resolved<'_>,
+        reduced: &Reduced,
+        how: &Execution,
+        context: &mut Context<'_>,
+    ) -> Result<WrittenShape> {
+        let encoding = match self.target {
+            ResultTarget::Npy => Encoding::Npy,
+            ResultTarget::Raw => Encoding::Raw,
+            _ => {
+                let text = "the cells of a reduction go to .npy or .raw, not to .tet";
+                return Err(Failure::usage("output-format", text));
+            }
+        };
+        self.options.execution = how.clone();
+        let Output { policy, options, .. } = &self;
+        let dataset = resolved.dataset;
+        let written = tet_convert::write_reduced(
+            catalog, dataset, reduced, encoding, &self.at, policy, options,
+        );
+        self.told(written, context)
+    }
+
+    fn told(
+        &self,
+        written: tet_convert::Result<Written>,
+        context: &mut Context<'_>,
+    ) -> Result<WrittenShape> {
+        let written = written.map_err(|error| self.named(error.into()))?;
+        for note in &written.notes {
+            context.warn(note);
+        }
+        let format = match self.target {
+            ResultTarget::Npy => "npy",
+            ResultTarget::Raw => "raw",
+            _ => "tet",
+        };
+        let path = self.path.to_string_lossy().into_owned();
+        Ok(WrittenShape { path, format, bytes: written.bytes })
+    }
+
+    /// A failure that speaks of the output as the user wrote it.
+    fn named(&self, mut failure: Failure) -> Failure {
+        let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let long = failure.file.clone().filter(|file| {
+            let last = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
+            last == name
+        });
+        if let Some(long) = long {
+            let path = self.path.to_string_lossy().into_owned();
+            failure.message = failure.message.replace(&long, &path);
+            failure.file = Some(path);
+        }
+        failure
+    }
+}
+
+/// `climate.zscore.tet` for a question to `climate.tet`, with the time where it is wished for.
+fn made_up(file: &Path, op: &str, write: &Write, now: u64) -> PathBuf {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let time = if write.timestamp { format!(".{now}") } else { String::new() };
+    PathBuf::from(format!("{stem}.{op}{time}.{}", write.target.name()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_made_up_of_file_and_method() {
+        let write = Write { target: WriteTarget::Tet, ..Write::default() };
+        let made = |write: &Write| made_up(Path::new("a/climate.tet"), "zscore", write, 7);
+        assert_eq!(made(&write), Path::new("climate.zscore.tet"));
+        let timed = Write { timestamp: true, ..write };
+        assert_eq!(made(&timed), Path::new("climate.zscore.7.tet"));
+    }
 
     #[test]
     fn the_suffix_tells_the_format() {

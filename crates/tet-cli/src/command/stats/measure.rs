@@ -127,7 +127,7 @@ impl<'a> Measure<'a> {
             (first(&end(Op::Min)?), first(&end(Op::Max)?))
         };
         let (low, high) = (min.to_f64(), max.to_f64());
-        if !(low <= high) {
+        if low.is_nan() || high.is_nan() {
             return Ok(None);
         }
         let params = Params { bins: bins(min, max), range: Some((low, high)), ..Params::default() };

@@ -33,6 +33,7 @@ impl Answer {
             values: vec![Number::Bool(shape.agrees)],
             truncated: false,
             count: 0,
+            chosen: false,
             nan_count: None,
             nan: NanPolicy::Propagate,
             beside: Beside { alignment: Some(shape), ..Beside::default() },
@@ -111,7 +112,7 @@ fn labels(pair: &AxisPairShape) -> String {
         }
         (_, Some(position), Some(found), _) => {
             let [first, second] = [0, 1].map(|at| {
-                found[at].as_deref().map_or("nothing".to_owned(), |label| format!("{label:?}"))
+                found[at].as_deref().map_or("nothing".to_owned(), |label| format!("\"{label}\""))
             });
             format!("{first} / {second} at {position}")
         }

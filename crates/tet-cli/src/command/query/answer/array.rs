@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use tet_query::document::{Ask, Resolved};
-use tet_query::{Along, Array, Catalog, Choice, Execution, NanPolicy};
+use tet_query::{
+    Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Execution, Hyperslab, Lens, NanPolicy,
+};
 
 use super::axis::{AxisLabels, ResultAxis};
+use super::reduced::{axis_name, folded};
 use super::{Answer, Beside};
 use crate::corner::{Corner, Parts};
 use crate::exit::{Failure, Result};
-use crate::part;
 use crate::picture;
+use crate::render::json::WrittenShape;
 use crate::render::number::Number;
 
 /// What an array is asked for, and how much of it is shown.
@@ -27,41 +30,64 @@ pub(crate) struct Request<'a> {
     pub(crate) nan: NanPolicy,
 }
 
-/// The array that is asked for, to be read in parts.
+/// A lens as an array that is read in parts.
 struct View<'a> {
-    request: &'a Request<'a>,
-}
-
-impl<'a> View<'a> {
-    fn open(request: &'a Request<'a>) -> Result<View<'a>> {
-        let plain = Choice::default();
-        match &request.resolved.ask {
-            Ask::Values(choice) if *choice == plain => Ok(View { request }),
-            _ => Err(Failure::usage("undefined", "this build does not compute it yet")),
-        }
-    }
-
-    fn dtype(&self) -> String {
-        self.request.resolved.dataset.dtype_name.clone()
-    }
-
-    /// What the axes of the array stand for.
-    fn along(&self) -> Vec<Along> {
-        let slices = self.request.resolved.slab.axes().iter().enumerate();
-        slices.filter(|(_, slice)| slice.is_kept()).map(|(axis, _)| Along::Axis(axis)).collect()
-    }
+    lens: &'a Lens<'a>,
+    how: &'a Execution,
 }
 
 impl Parts for View<'_> {
     fn shape(&self) -> Vec<u64> {
-        self.request.resolved.slab.kept_shape().to_vec()
+        self.lens.shape().to_vec()
     }
 
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array> {
-        let Request { catalog, resolved, how, .. } = self.request;
-        let part = part::part(&resolved.slab, resolved.dataset.shape(), ranges);
+        let slice = |range: &Range<u64>| AxisSlice {
+            start: range.start,
+            stop: range.end,
+            step: 1,
+            axis: Axis::Kept,
+        };
+        let part = Hyperslab::new(ranges.iter().map(slice).collect(), self.lens.shape());
         let part = part.ok_or_else(|| Failure::usage("selection", "no such part"))?;
-        Ok(catalog.read(resolved.dataset, &part, how)?)
+        Ok(self.lens.read(&part, self.how)?)
+    }
+}
+
+impl<'a> Request<'a> {
+    /// The array that is asked for; reads what its statistics need.
+    ///
+    /// # Errors
+    ///
+    /// As reading values; the dtype has no such array.
+    pub(crate) fn lens(&self) -> Result<Lens<'a>> {
+        let (choice, transform) = match &self.resolved.ask {
+            Ask::Values(choice) => (choice.clone(), None),
+            Ask::Transform(choice, transform) => (choice.clone(), Some(transform.clone())),
+            Ask::Reduce(_) | Ask::Align(_) => (Choice::default(), None),
+        };
+        let (dataset, slab) = (self.resolved.dataset, &self.resolved.slab);
+        Ok(Lens::new(self.catalog, dataset, slab, choice, transform, self.how)?)
+    }
+}
+
+/// What the axes of an array stand for.
+fn along(lens: &Lens<'_>) -> Vec<Along> {
+    let stands = |axis: usize| {
+        let picks = lens.choice().picks.iter().find(|picks| picks.axis == axis);
+        picks.map_or(Along::Axis(axis), |picks| Along::Picks(picks.clone()))
+    };
+    lens.axes().into_iter().map(stands).collect()
+}
+
+/// The axes whose elements share statistics.
+fn axes_of(resolved: &Resolved<'_>) -> Vec<usize> {
+    match &resolved.ask {
+        Ask::Transform(_, transform) => match &transform.axes {
+            Axes::Some(axes) if !axes.is_empty() => axes.clone(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
     }
 }
 
@@ -71,37 +97,69 @@ impl Answer {
     /// # Errors
     ///
     /// What is shown cannot be read, or the file changed.
-    pub(crate) fn of_array(request: &Request<'_>) -> Result<Answer> {
-        let mut view = View::open(request)?;
+    pub(crate) fn of_array(request: &Request<'_>, lens: &Lens<'_>) -> Result<Answer> {
         let Request { catalog, resolved, how, preview, nan } = *request;
+        let mut view = View { lens, how };
         let shape = view.shape();
         let mut values = Vec::new();
+        let zeros_before = lens.zero_denominators();
         if preview > 0 && !shape.contains(&0) {
             let array = view.read(&leading(&shape, preview))?;
             let shown = array.len().min(usize::try_from(preview).unwrap_or(usize::MAX));
             values.extend((0..shown).filter_map(|at| array.get(at)).map(Number::from));
         }
+        let zeros = lens.zero_denominators().saturating_sub(zeros_before);
         let corner = Corner::of(&mut view, how, false)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
         let labels = AxisLabels::new(catalog, resolved);
-        let along = view.along();
+        let axes = axes_of(resolved);
+        let method = lens.transform().map(|transform| transform.method);
+        let unit = match method {
+            Some(method) if !keeps_unit(method) => String::new(),
+            _ => picture::unit(resolved.dataset),
+        };
+        let along = along(lens);
         Ok(Answer {
-            op: "values",
+            op: method.map_or("values", tet_query::Method::name),
             name: resolved.dataset.name.clone(),
-            unit: picture::unit(resolved.dataset),
-            over: Vec::new(),
-            axes: Vec::new(),
+            unit,
+            over: folded(resolved, &axes).map(|axis| axis_name(resolved, axis)).collect(),
+            axes,
             along: along.iter().map(|along| ResultAxis::new(along, &labels, &[])).collect(),
-            dtype: view.dtype(),
+            dtype: lens.dtype().name().to_owned(),
             truncated: u64::try_from(values.len()).unwrap_or(u64::MAX) < count.unwrap_or(u64::MAX),
             values,
             count: count.unwrap_or(u64::MAX),
+            chosen: false,
             nan_count: None,
             nan,
-            beside: Beside { corner: Some(corner), ..Beside::default() },
+            beside: Beside {
+                corner: Some(corner),
+                zero_denominators: method.map(|_| zeros),
+                ..Beside::default()
+            },
             shape,
         })
     }
+
+    /// The same, with the file that all of it went to.
+    #[must_use]
+    pub(crate) fn with_written(mut self, written: WrittenShape) -> Answer {
+        self.beside.written = Some(written);
+        self
+    }
+
+    /// The same, with how often all of it divided by zero.
+    #[must_use]
+    pub(crate) fn with_zero_denominators(mut self, count: u64) -> Answer {
+        self.beside.zero_denominators = self.beside.zero_denominators.map(|_| count);
+        self
+    }
+}
+
+/// Whether transformed values are of the dataset's unit.
+fn keeps_unit(method: tet_query::Method) -> bool {
+    method == tet_query::Method::Center
 }
 
 /// The ranges of the axes that hold the first `count` values, and few more.

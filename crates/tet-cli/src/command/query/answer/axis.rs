@@ -91,7 +91,7 @@ impl ResultAxis {
         }
     }
 
-    /// What the axis is called: by name, else by number in the dataset.
+    /// What the axis is called, escaped: by name, else by number in the dataset.
     pub(crate) fn name(&self) -> String {
         match (&self.dim, self.axis) {
             (Some(dim), _) => Escaped(dim).to_string(),
@@ -100,12 +100,26 @@ impl ResultAxis {
         }
     }
 
-    /// What a position stands for.
+    /// What a position stands for, in few digits; print it escaped.
+    pub(crate) fn brief_label(&self, position: u64) -> String {
+        let at = usize::try_from(position).unwrap_or(usize::MAX);
+        match &self.stands {
+            Stands::Bins(edges) => match edges.get(at..at.saturating_add(2)) {
+                Some([low, high]) => {
+                    format!("{} .. {}", Number::F64(*low).brief(), Number::F64(*high).brief())
+                }
+                _ => position.to_string(),
+            },
+            _ => self.label(position),
+        }
+    }
+
+    /// What a position stands for; print it escaped.
     pub(crate) fn label(&self, position: u64) -> String {
         let at = usize::try_from(position).unwrap_or(usize::MAX);
         let labeled = |labels: &[String], at: u64| {
             let label = labels.get(usize::try_from(at).unwrap_or(usize::MAX));
-            label.map_or_else(|| at.to_string(), |label| Escaped(label).to_string())
+            label.map_or_else(|| at.to_string(), Clone::clone)
         };
         match &self.stands {
             Stands::Positions(labels) => labeled(labels, position),
@@ -169,8 +183,8 @@ fn window_label(start: i128, end: i128, count: u64, labels: &[String]) -> String
     }
     let label = |at: i128| labels.get(usize::try_from(at).unwrap_or(usize::MAX));
     match (label(first), label(stop - 1)) {
-        (Some(first), Some(last)) if first == last => Escaped(first).to_string(),
-        (Some(first), Some(last)) => format!("{} .. {}", Escaped(first), Escaped(last)),
+        (Some(first), Some(last)) if first == last => first.clone(),
+        (Some(first), Some(last)) => format!("{first} .. {last}"),
         _ => format!("{first}:{stop}"),
     }
 }

@@ -30,6 +30,8 @@ impl Answer {
             Cells::Float(_) => "float64",
             Cells::Element(array) => array.dtype().name(),
         };
+        let asked = resolved.reduction();
+        let chosen = asked.is_some_and(|asked| asked.filter.is_some() || !asked.picks.is_empty());
         let values = (0..reduced.values.len()).filter_map(|at| reduced.values.get(at));
         Answer {
             op: reduced.op.name(),
@@ -41,6 +43,7 @@ impl Answer {
             values: values.map(Number::from).collect(),
             truncated: false,
             count: reduced.count,
+            chosen,
             nan_count: reduced.nan_count,
             nan,
             beside,
@@ -67,7 +70,7 @@ fn has_unit(op: Op) -> bool {
 }
 
 /// The folded axes that were not gone already.
-fn folded<'a>(
+pub(super) fn folded<'a>(
     resolved: &'a Resolved<'_>,
     axes: &'a [usize],
 ) -> impl Iterator<Item = usize> + use<'a> {
@@ -94,7 +97,8 @@ fn beside(reduced: &Reduced, resolved: &Resolved<'_>, labels: &AxisLabels<'_>) -
         Details::Places(cells) => {
             let shown = folded(resolved, &reduced.axes).filter_map(|axis| {
                 let at = reduced.axes.iter().position(|&known| known == axis)?;
-                let name = axis_name(resolved, axis);
+                let name = resolved.dataset.dims.get(axis).cloned();
+                let name = name.unwrap_or_else(|| format!("axis {axis}"));
                 Some((at, ShownAxis { name, labels: labels.of(axis) }))
             });
             let places = Places { cells: cells.clone(), shown: shown.collect() };

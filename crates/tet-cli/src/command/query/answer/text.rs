@@ -12,6 +12,9 @@ use crate::render::spark;
 use crate::render::table::{Side, Table};
 use crate::size::{counted, grouped};
 
+/// Results that say themselves what NaN there are, or have none.
+const COUNTS: [&str; 7] =
+    ["count", "nan_count", "inf_count", "null_count", "all_finite", "any_nan", "any_inf"];
 /// Columns of the longest bar beside a row of values.
 const BAR_MAX: usize = 24;
 
@@ -34,7 +37,18 @@ impl Answer {
             (_, [_, last]) if last.is_bins() => self.write_histograms(context, preview)?,
             _ => self.write_array(context)?,
         }
-        self.write_count(context)
+        self.write_count(context)?;
+        self.write_written(context)
+    }
+
+    fn write_written(&self, context: &mut Context<'_>) -> Result<()> {
+        match &self.beside.written {
+            Some(written) => {
+                let line = format!("  {}", written.text());
+                context.line(context.paint.faint(line))
+            }
+            None => Ok(()),
+        }
     }
 
     fn write_value(&self, value: Number, context: &mut Context<'_>) -> Result<()> {
@@ -42,7 +56,7 @@ impl Answer {
         let title = format!("{} of {}", self.op, Escaped(&self.name));
         context.line(format!("{title} = {}{}", paint.strong(value), self.spaced_unit()))?;
         let at = self.beside.places.as_ref().map(|places| places.text(0)).unwrap_or_default();
-        if at.is_empty() { Ok(()) } else { context.line(format!("  at {at}")) }
+        if at.is_empty() { Ok(()) } else { context.line(format!("  at {}", Escaped(&at))) }
     }
 
     /// The shown part of an array, and where all of it went.
@@ -62,18 +76,21 @@ impl Answer {
             let line = format!("  {} by zero: NaN", counted(count, "division"));
             context.line(paint.warning(line))?;
         }
-        match &self.beside.written {
-            Some(written) => context.line(paint.faint(format!("  {}", written.text()))),
-            None => Ok(()),
-        }
+        self.write_written(context)
     }
 
     fn spaced_unit(&self) -> String {
         if self.unit.is_empty() { String::new() } else { format!(" {}", Escaped(&self.unit)) }
     }
 
+    /// The folded axes, when others are left.
     fn over_text(&self) -> String {
-        if self.over.is_empty() { String::new() } else { format!(" over {}", self.over.join(", ")) }
+        let left = self.along.iter().any(|axis| axis.axis.is_some());
+        if self.over.is_empty() || !left {
+            String::new()
+        } else {
+            format!(" over {}", self.over.join(", "))
+        }
     }
 
     fn title(&self) -> String {
@@ -96,9 +113,11 @@ impl Answer {
             Table::new(&[("", Side::Right), ("", Side::Right), ("", Side::Left), ("", Side::Left)]);
         let bars = Bars::over(values);
         for (at, (text, value)) in texts.iter().zip(values).enumerate() {
-            let label = self.labels(at).join(" ");
+            let position = u64::try_from(at).unwrap_or(u64::MAX);
+            let label = self.along.first().map(|axis| axis.brief_label(position));
             let place = self.beside.places.as_ref().map(|places| places.text(at));
             let bar = if place.is_some() { String::new() } else { bars.bar(*value) };
+            let label = label.unwrap_or_default();
             table.row([label, text.trim_end().to_owned(), bar, place.unwrap_or_default()]);
         }
         for line in table.lines(None, paint) {
@@ -142,7 +161,7 @@ impl Answer {
         for (cell, counts) in cells.enumerate() {
             let label = self.along.first().map(|axis| axis.label(u64::try_from(cell).unwrap_or(0)));
             let ends = histogram.ends(cell).map(|(low, high)| [low, high].map(Number::F64));
-            let [low, high] = ends.map(|ends| ends.map(Number::shortest)).unwrap_or_default();
+            let [low, high] = ends.map(|ends| ends.map(Number::brief)).unwrap_or_default();
             let counts: Vec<f64> = counts.iter().map(|count| count.to_f64()).collect();
             let outside = histogram.outside(cell).unwrap_or_default();
             table.row([label.unwrap_or_default(), low, spark::line(&counts), high, outside]);
@@ -166,12 +185,15 @@ impl Answer {
     fn write_count(&self, context: &mut Context<'_>) -> Result<()> {
         let nan = match (self.nan_count, self.nan) {
             (None | Some(0), _) => String::new(),
+            // What counts is told already, and NaN do not reach the result.
+            _ if COUNTS.contains(&self.op) => String::new(),
             (Some(count), NanPolicy::Skip) => format!(", {} NaN left out", grouped(count)),
             (Some(count), NanPolicy::Propagate) => {
                 format!(", {} of them NaN (--nan skip leaves them out)", grouped(count))
             }
         };
-        let line = format!("  {}{nan}", counted(self.count, "element"));
+        let chosen = if self.chosen { ", before the filter" } else { "" };
+        let line = format!("  {}{chosen}{nan}", counted(self.count, "element"));
         context.line(context.paint.faint(line))
     }
 }
@@ -188,7 +210,7 @@ impl Histogram {
 }
 
 impl Places {
-    /// Where the extremum of cell `at` is, in words.
+    /// Where the extremum of cell `at` is, in words; print it escaped.
     fn text(&self, at: usize) -> String {
         let labels = self.labels(at);
         if labels.iter().all(String::is_empty) {
