@@ -4,6 +4,7 @@
 //! printed then. `cargo xtask oracle` makes such files.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
+#![allow(clippy::print_stdout, reason = "a report is for the person who asked for it")]
 
 use std::path::{Path, PathBuf};
 

@@ -5,14 +5,12 @@
 
 use tet_query::naive::{self, Cell};
 use tet_query::{
-    Axes, Axis, AxisSlice, Catalog, Dataset, Hyperslab, NanPolicy, Op, Reduced, Reduction, Scalar,
+    Axes, Axis, AxisSlice, Catalog, Dataset, Error, Hyperslab, NanPolicy, Number, Op, Params,
+    Reduced, Reduction, Scalar,
 };
 use tet_tests::ask;
 use tet_tests::assemble::{self, Sheet, Stored, every_coord};
 use tet_tests::values::{TYPES, plain};
-
-/// The operations that are compared.
-const OPS: [Op; 5] = [Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];
 
 const EXTENT_MAX: u64 = 4;
 
@@ -68,24 +66,75 @@ impl World {
 
     /// Reduces `slab` in every way over these axes and compares with the oracle.
     fn check_reduce(&self, slab: &Hyperslab, axes: &Axes) {
-        let policies = [NanPolicy::Propagate, NanPolicy::Skip];
-        for (&op, nan) in OPS.iter().flat_map(|op| policies.map(|nan| (op, nan))) {
-            let reduction = Reduction { axes: axes.clone(), ..Reduction::all(op).with_nan(nan) };
-            let found = self.catalog.reduce(self.dataset(), slab, &reduction, &ask::small());
-            let wanted = naive::reduce(&self.catalog, self.dataset(), slab, &reduction);
-            let (found, wanted) = (found.unwrap(), wanted.unwrap());
-            let place = format!("{op:?} {nan:?} {axes:?} {slab:?} by {:?}", self.sheet.chunk_shape);
-            assert_eq!(cells(&found), wanted, "{place}");
-            assert_eq!(found.count, slab.element_count().unwrap(), "{place}");
+        let matrix = |op| matches!(op, Op::Covariance | Op::Correlation);
+        for &op in Op::ALL.iter().filter(|&&op| !matrix(op)) {
+            for nan in [NanPolicy::Propagate, NanPolicy::Skip] {
+                // What skips by its name does not do so twice.
+                if nan == NanPolicy::Propagate || !op.skips_nan() {
+                    let reduction = Reduction { axes: axes.clone(), ..asked(op).with_nan(nan) };
+                    self.check(slab, &reduction);
+                }
+            }
         }
+        // A matrix takes one axis of two and something along both.
+        let one =
+            matches!(axes, Axes::Some(axes) if axes.len() == 1 && slab.axes()[axes[0]].is_kept());
+        if slab.kept_shape().rank() == 2 && one && !slab.is_empty() {
+            for op in [Op::Covariance, Op::Correlation] {
+                self.check(slab, &Reduction { axes: axes.clone(), ..Reduction::all(op) });
+            }
+        }
+    }
+
+    fn check(&self, slab: &Hyperslab, reduction: &Reduction) {
+        let place = || format!("{reduction:?} {slab:?} by {:?}", self.sheet.chunk_shape);
+        let found = self.catalog.reduce(self.dataset(), slab, reduction, &ask::small());
+        let wanted = naive::reduce(&self.catalog, self.dataset(), slab, reduction);
+        let (found, wanted) = match (found, wanted) {
+            (Ok(found), Ok(wanted)) => (found, wanted),
+            // Bins over infinite elements.
+            (Err(Error::Histogram { .. }), Ok(_)) if reduction.op == Op::Histogram => return,
+            (found, wanted) => panic!("{found:?} {wanted:?} {}", place()),
+        };
+        let cells = cells(&found);
+        let agree = cells.len() == wanted.len()
+            && cells.iter().zip(&wanted).all(|(&found, &wanted)| near(reduction.op, found, wanted));
+        assert!(agree, "{cells:?}, not {wanted:?}: {}", place());
+        assert_eq!(found.count, slab.element_count().unwrap(), "{}", place());
     }
 }
 
-/// The cells of a result as the oracle writes them. No value of a world is NaN or a negative zero.
+/// The operation over all axes, with the numbers it takes.
+fn asked(op: Op) -> Reduction {
+    let params = Params {
+        ddof: 0,
+        fill: Some(Number::Int(-6)),
+        q: vec![0.0, 0.3, 1.0],
+        bins: 3,
+        ..Params::default()
+    };
+    Reduction { params, ..Reduction::all(op) }
+}
+
+/// Whether two cells are the same, up to a few roundings where the operation rounds.
+fn near(op: Op, found: Cell, wanted: Cell) -> bool {
+    let rounds = matches!(op.plain(), Op::Var | Op::Std | Op::NormL1 | Op::NormL2 | Op::Product)
+        || matches!(op, Op::Covariance | Op::Correlation);
+    match (found, wanted) {
+        (Cell::Float(found), Cell::Float(wanted)) if rounds && wanted.is_finite() => {
+            // What spreads around a mean is as exact as the elements are large, which is 20 here.
+            (found - wanted).abs() <= 1e-12 * wanted.abs().max(1.0)
+        }
+        _ => found == wanted,
+    }
+}
+
+/// The cells of a result as the oracle writes them.
 fn cells(reduced: &Reduced) -> Vec<Cell> {
     let cell = |at| match reduced.values.get(at).unwrap() {
         Scalar::Null => Cell::Null,
         Scalar::Int(integer) => Cell::Int(integer),
+        Scalar::Bool(truth) => Cell::Int(truth.into()),
         other => Cell::Float(other.to_f64().unwrap()),
     };
     (0..reduced.values.len()).map(cell).collect()

@@ -84,7 +84,7 @@ pub fn check(text: &str) -> Tally {
                 let (subject, catalog) = about.as_ref().expect("an array comes first");
                 let found = Found::of(catalog, &question.document, &execution(number));
                 let agreed = compare(&question.want, &found).map_err(|why| {
-                    let Question { form, document, want, .. } = &question;
+                    let Question { form, document, want, .. } = &*question;
                     let text = format!(
                         "line {}, {form}: {why}\n  {document}\n  of {subject}\n  \
                          found  {found}\n  wanted {want}",

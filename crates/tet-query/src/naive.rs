@@ -23,7 +23,7 @@ use self::fold::Members;
 use self::lane::{AxisLanes, Lane};
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
-use crate::op::Op;
+use crate::op::{NanPolicy, Op};
 use crate::reduction::{Axes, Number, Reduction};
 use crate::selection::Hyperslab;
 
@@ -166,7 +166,9 @@ impl Selected {
 
     /// What each cell of the result is made of.
     fn cells(&self, axes: &[AxisLanes], reduction: &Reduction) -> Vec<Members> {
-        let nan = reduction.nan_policy();
+        // What asks for NaN meets them.
+        let asks = matches!(reduction.op, Op::NanCount | Op::AnyNan | Op::AllFinite);
+        let nan = if asks { NanPolicy::Propagate } else { reduction.nan_policy() };
         let pad = reduction.window.as_ref().and_then(|window| window.pad);
         let passes = |element: Cell| {
             let filter = reduction.filter.as_ref();

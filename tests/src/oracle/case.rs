@@ -15,7 +15,7 @@ pub enum Line {
     /// What the lines after it ask about.
     Subject(Subject),
     /// A document with its answer.
-    Question(Question),
+    Question(Box<Question>),
 }
 
 /// An array as a file holds it.
@@ -69,12 +69,12 @@ pub fn parse(line: &str) -> Line {
     if fields.contains_key("elements") {
         return Line::Subject(Subject { fields, attrs: raw["attrs"].get().to_owned() });
     }
-    Line::Question(Question {
+    Line::Question(Box::new(Question {
         op: text("op"),
         form: text("form"),
         document: raw["document"].get().to_owned(),
         want: Want::parse(&fields["want"]),
-    })
+    }))
 }
 
 impl Want {
