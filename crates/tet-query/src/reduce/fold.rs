@@ -29,6 +29,9 @@ struct Loop {
     index: u64,
 }
 
+/// One element.
+const UNIT: Loop = Loop { count: 1, distance: 1, held: 1, cells: 0, index: 1 };
+
 /// Some neighboring positions of one axis of a strip whose cells are found in one way.
 #[derive(Clone, Debug)]
 struct Part {
@@ -98,6 +101,10 @@ pub(super) fn fold_strip(
                 };
                 push(&mut loops, this, is_indexed);
             }
+        }
+        // The elements of a run count on by one; where neighbors in memory do not, each is a run.
+        if is_indexed && loops.last().is_some_and(|last| last.cells == 0 && last.index != 1) {
+            loops.push(UNIT);
         }
         fold_loops(state, &block.bytes[first * size..], &mut loops, at, size);
         let Some(axis) = (0..nth.len()).rev().find(|&axis| nth[axis] + 1 < parts[axis].len())
@@ -192,10 +199,9 @@ fn push(loops: &mut Vec<Loop>, this: Loop, is_indexed: bool) {
 
 /// Folds what the loops go over; `bytes` begin with the first element.
 fn fold_loops(state: &mut dyn State, bytes: &[u8], loops: &mut Vec<Loop>, first: At, size: usize) {
-    let unit = Loop { count: 1, distance: 1, held: 1, cells: 0, index: 0 };
-    let inner = loops.pop().unwrap_or(unit);
+    let inner = loops.pop().unwrap_or(UNIT);
     if inner.cells == 0 && inner.distance == 1 {
-        let runs = loops.pop().unwrap_or(Loop { distance: 0, ..unit });
+        let runs = loops.pop().unwrap_or(Loop { distance: 0, ..UNIT });
         let runs = Runs {
             count: runs.count,
             len: inner.count,
@@ -215,7 +221,7 @@ fn fold_loops(state: &mut dyn State, bytes: &[u8], loops: &mut Vec<Loop>, first:
     }
     let folded = loops.iter().rposition(|this| this.cells == 0);
     let rows = folded.map(|at| loops.remove(at));
-    let rows = rows.unwrap_or(Loop { distance: count, ..unit });
+    let rows = rows.unwrap_or(Loop { distance: count, ..UNIT });
     let lanes = Lanes { count, rows: rows.count, distance: rows.distance, index: rows.index };
     let len = (rows.count - 1) * rows.distance + count;
     walk(loops, first, |element, at| {
