@@ -119,7 +119,8 @@ fn check_query(catalog: &Catalog, query: &Value, path: &Path) -> bool {
     };
     let dataset = catalog.find(doc["dataset"].as_str().unwrap()).unwrap();
     let slab = Hyperslab::whole(dataset.shape());
-    let reduction = Reduction { axes: Axes::Some(axes), ..Reduction::all(op) };
+    let axes = if axes.is_empty() { Axes::All } else { Axes::Some(axes) };
+    let reduction = Reduction { axes, ..Reduction::all(op) };
     let reduced = catalog.reduce(dataset, &slab, &reduction, &Execution::default()).unwrap();
     for (at, &wanted) in wanted.iter().enumerate() {
         let found = reduced.values.get(at).unwrap().to_f64().unwrap();

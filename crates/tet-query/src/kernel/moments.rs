@@ -56,7 +56,7 @@ impl Measure for Deviation {
 
 /// The variances of an element type.
 pub(super) trait Spread: Element {
-    /// Null where nothing was folded; NaN where no more than `ddof` elements were.
+    /// Null where nothing was folded; as NumPy divides by 0 where no more than `ddof` elements were.
     type Spread<M: Measure>: Kernel<Self>;
 }
 
@@ -86,8 +86,5 @@ spread! {
 /// The squared distances of `count` elements by what is left of them.
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn variance(m2: f64, count: u64, ddof: u32) -> f64 {
-    match count.checked_sub(u64::from(ddof)) {
-        None | Some(0) => f64::NAN,
-        Some(free) => m2 / free as f64,
-    }
+    m2 / count.saturating_sub(u64::from(ddof)) as f64
 }

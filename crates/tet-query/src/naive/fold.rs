@@ -115,9 +115,7 @@ fn product(dtype: DType, members: &Members) -> Result<Cell> {
     for &(element, _) in members.elements.iter().filter(|_| !zero) {
         let Cell::Int(integer) = element else { continue };
         // The one number whose magnitude has no positive twin may come last.
-        product = product
-            .checked_mul(integer)
-            .ok_or(Error::Undefined { op: Op::Product.name(), dtype })?;
+        product = product.checked_mul(integer).ok_or(Error::Overflow { op: Op::Product.name() })?;
     }
     Ok(Cell::Int(if zero { 0 } else { product }))
 }

@@ -50,7 +50,7 @@ impl Asked<'_> {
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => {
                 let counts = self.roles.element_counts(self.pad().is_some());
-                let values = Values::new(Cells::Count(counts));
+                let values = self.with_min_count(Values::new(Cells::Count(counts)))?;
                 Ok(Answer { values, ..Answer::default() })
             }
             Op::Median | Op::Quantile => self.order_statistics(),

@@ -102,8 +102,10 @@ pub(super) fn fold_strip(
                 push(&mut loops, this, is_indexed);
             }
         }
-        // The elements of a run count on by one; where neighbors in memory do not, each is a run.
-        if is_indexed && loops.last().is_some_and(|last| last.cells == 0 && last.index != 1) {
+        // The elements of a run count on by one and lanes share an index; where neighbors in memory
+        // do not, each is a run.
+        let fits = |last: &Loop| last.index == u64::from(last.cells == 0);
+        if is_indexed && !loops.last().is_none_or(fits) {
             loops.push(UNIT);
         }
         fold_loops(state, &block.bytes[first * size..], &mut loops, at, size);

@@ -54,7 +54,11 @@ fn wanted<T: Copy>(
     match kept.len() {
         0 => None,
         _ if kept.iter().any(|&e| !value(e).is_finite()) => Some(f64::NAN),
-        count if count <= ddof as usize => Some(f64::NAN),
+        // Distances by 0: no number, or infinitely many.
+        count if count <= ddof as usize => {
+            let spread = of(&kept, 0);
+            Some(if spread == 0.0 { f64::NAN } else { f64::INFINITY })
+        }
         _ => Some(of(&kept, ddof)),
     }
 }
