@@ -93,7 +93,7 @@ fn footers_of_samples_say_what_they_said() {
     }
 }
 
-/// All reductions that are there already, as NumPy knows them.
+/// The reductions of the samples, as NumPy knows them.
 #[test]
 fn queries_of_samples_agree_with_numpy() {
     let mut checked = 0;
@@ -103,7 +103,7 @@ fn queries_of_samples_agree_with_numpy() {
             checked += usize::from(check_query(&catalog, query, &path));
         }
     }
-    assert!(checked >= 12, "only {checked} queries could be compared");
+    assert!(checked >= 36, "only {checked} queries could be compared");
 }
 
 fn check_query(catalog: &Catalog, query: &Value, path: &Path) -> bool {
@@ -134,6 +134,7 @@ fn check_query(catalog: &Catalog, query: &Value, path: &Path) -> bool {
 fn number(value: &Value) -> f64 {
     match value {
         Value::String(text) => text.parse().unwrap(),
+        &Value::Bool(truth) => f64::from(u8::from(truth)),
         Value::Array(cells) => panic!("{cells:?} is deeper than a row"),
         other => other.as_f64().unwrap(),
     }
