@@ -51,6 +51,7 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::op::NanPolicy;
 use crate::quantile::Between;
+use crate::reduction::AxisGroups;
 use crate::value::{Cells, Values};
 
 /// A reduction over elements of one type, with one state per cell of the result.
@@ -86,6 +87,13 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
         }
     }
 
+    /// Folds elements whose cells a table says.
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
+        for (at, element) in scatter.targets(at) {
+            self.fold_run(at, &elements[element..=element]);
+        }
+    }
+
     /// Folds into one cell what stands in for elements that are not there.
     fn fold_pads(&mut self, cell: usize, pads: &[T]) {
         self.fold_run(At { cell, index: 0 }, pads);
@@ -93,6 +101,13 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
 
     /// Takes into `cell` what cell `from` of a later state holds.
     fn take(&mut self, cell: usize, later: &Self, from: usize);
+
+    /// Takes into `count` cells what as many cells of a later state hold.
+    fn take_lanes(&mut self, cell: usize, later: &Self, from: usize, count: usize) {
+        for nth in 0..count {
+            self.take(cell + nth, later, from + nth);
+        }
+    }
 
     /// Takes in the states of what comes later in plan order, cell by cell.
     fn merge(&mut self, later: Self);
@@ -160,6 +175,31 @@ impl Runs {
     }
 }
 
+/// Elements at even distances whose cells a table says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scatter<'a> {
+    /// The cell of each element, or [`AxisGroups::NONE`].
+    pub cells: &'a [u32],
+    /// Cells between neighbors of the table.
+    pub stride: usize,
+    /// Elements between two of them.
+    pub distance: usize,
+    /// What an element adds to [`At::index`].
+    pub index: u64,
+}
+
+impl Scatter<'_> {
+    /// Where each element that has a cell folds to, and which it is.
+    pub(crate) fn targets(self, at: At) -> impl Iterator<Item = (At, usize)> {
+        let has_cell = |&(_, &cell): &(usize, &u32)| cell != AxisGroups::NONE;
+        self.cells.iter().enumerate().filter(has_cell).map(move |(nth, &cell)| {
+            let cell = at.cell + cell as usize * self.stride;
+            let index = at.index + nth as u64 * self.index;
+            (At { cell, index }, nth * self.distance)
+        })
+    }
+}
+
 /// What a kernel is told beside the elements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
@@ -214,8 +254,31 @@ impl Folded {
         self.steps[end] = self.steps[end].wrapping_sub(count);
     }
 
+    fn take_lanes(&mut self, cell: usize, later: &Self, from: usize, count: usize) {
+        self.counts.take();
+        let mut before = 0;
+        let counts = &later.counts()[from..from + count];
+        for (step, &count) in self.steps[cell..].iter_mut().zip(counts) {
+            *step = step.wrapping_add(count.wrapping_sub(before));
+            before = count;
+        }
+        self.steps[cell + count] = self.steps[cell + count].wrapping_sub(before);
+    }
+
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
-        self.add(cell, 1, later.counts()[from]);
+        self.take_lanes(cell, later, from, 1);
+    }
+
+    /// Adds runs that lie at even distances in the cells.
+    fn add_runs(&mut self, first_cell: usize, runs: Runs) {
+        match runs.cells {
+            0 => self.add(first_cell, 1, (runs.count * runs.len) as u64),
+            1 => self.add(first_cell, runs.count, runs.len as u64),
+            _ => {
+                let cells = (0..runs.count).map(|nth| first_cell + nth * runs.cells);
+                cells.for_each(|cell| self.add(cell, 1, runs.len as u64));
+            }
+        }
     }
 
     fn merge(&mut self, later: &Self) {
@@ -224,15 +287,17 @@ impl Folded {
     }
 
     fn counts(&self) -> &[u64] {
-        self.counts.get_or_init(|| {
-            let mut count = 0_u64;
-            let cells = self.steps.len() - 1;
-            let running = self.steps[..cells].iter().map(|&step| {
-                count = count.wrapping_add(step);
-                count
-            });
-            running.collect()
-        })
+        self.counts.get_or_init(|| self.clone().into_counts())
+    }
+
+    fn into_counts(mut self) -> Vec<u64> {
+        self.steps.pop();
+        let mut count = 0_u64;
+        for step in &mut self.steps {
+            count = count.wrapping_add(*step);
+            *step = count;
+        }
+        self.steps
     }
 }
 
@@ -252,8 +317,15 @@ fn elements<T: Element>(cells: Vec<Option<T>>) -> Values {
     Values { cells: Cells::Element(array), nulls: nulls.contains(&true).then_some(nulls) }
 }
 
-fn floats_or_null(cells: Vec<Option<f64>>) -> Values {
-    let nulls: Vec<bool> = cells.iter().map(Option::is_none).collect();
-    let cells = cells.into_iter().map(|cell| cell.unwrap_or(0.0)).collect();
-    Values { cells: Cells::Float(cells), nulls: nulls.contains(&true).then_some(nulls) }
+fn floats_or_null(cells: impl Iterator<Item = Option<f64>>) -> Values {
+    let mut floats = Vec::with_capacity(cells.size_hint().0);
+    let mut nulls = None;
+    for cell in cells {
+        if cell.is_none() && nulls.is_none() {
+            nulls = Some(vec![false; floats.len()]);
+        }
+        nulls.iter_mut().for_each(|nulls| nulls.push(cell.is_none()));
+        floats.push(cell.unwrap_or(0.0));
+    }
+    Values { cells: Cells::Float(floats), nulls }
 }

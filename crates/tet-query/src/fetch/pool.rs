@@ -1,10 +1,13 @@
 //! Tasks on threads.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, Once};
 
 use crate::budget::Execution;
 use crate::error::{Error, Result};
+
+/// Bytes of freed memory that is worth keeping for the next task.
+const KEPT_LEN: usize = 4 << 20;
 
 /// Runs tasks `0..count`, each once, on up to `workers` threads with one state each.
 ///
@@ -17,6 +20,7 @@ pub(crate) fn run<S>(
     state: impl Fn() -> S + Sync,
     task: impl Fn(&mut S, u64) -> Result<u64> + Sync,
 ) -> Result<()> {
+    keep_freed_memory();
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
@@ -47,6 +51,14 @@ pub(crate) fn run<S>(
     }
     let failed = failed.into_inner().unwrap_or_else(|poison| poison.into_inner());
     failed.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Has the allocator keep what a task frees, which the next one wants again: the one of glibc gives
+/// blocks of 128 KiB back at once until it has seen a longer one freed, and fresh pages cost more
+/// than the folding into them.
+fn keep_freed_memory() {
+    static SEEN: Once = Once::new();
+    SEEN.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_LEN))));
 }
 
 /// Runs `work` on that many threads at once; false when there are no threads to be had.

@@ -181,7 +181,7 @@ impl<T: Numeric> Kernel<T> for Collect<T> {
         for cell in starts.windows(2) {
             self.finish_cell(&elements[cell[0]..cell[1]], &mut keys, &mut values);
         }
-        Ok(floats_or_null(values))
+        Ok(floats_or_null(values.into_iter()))
     }
 }
 

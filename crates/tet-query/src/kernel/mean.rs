@@ -1,11 +1,11 @@
 //! Means: a sum, divided by how many elements went into it.
 
 use super::sum::SumKernel;
-use super::{At, Folded, Kernel, Lanes, Setup, floats_or_null};
+use super::{At, Folded, Kernel, Lanes, Runs, Scatter, Setup};
 use crate::element::Element;
 use crate::error::Result;
 use crate::op::NanPolicy;
-use crate::value::Values;
+use crate::value::{Cells, Values};
 
 /// The mean of every cell; null where nothing was folded.
 #[derive(Debug)]
@@ -31,9 +31,24 @@ impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
         self.sum.fold_lanes(at, lanes, elements);
     }
 
+    fn fold_runs(&mut self, at: At, runs: Runs, elements: &[T]) {
+        self.folded.add_runs(at.cell, runs);
+        self.sum.fold_runs(at, runs, elements);
+    }
+
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
+        scatter.targets(at).for_each(|(at, _)| self.folded.add(at.cell, 1, 1));
+        self.sum.fold_scattered(at, scatter, elements);
+    }
+
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
         self.sum.take(cell, &later.sum, from);
         self.folded.take(cell, &later.folded, from);
+    }
+
+    fn take_lanes(&mut self, cell: usize, later: &Self, from: usize, count: usize) {
+        self.sum.take_lanes(cell, &later.sum, from, count);
+        self.folded.take_lanes(cell, &later.folded, from, count);
     }
 
     fn merge(&mut self, later: Self) {
@@ -45,17 +60,18 @@ impl<T: Element, S: SumKernel<T>> Kernel<T> for Mean<S> {
         self.sum.nan_count()
     }
 
-    fn finish(mut self) -> Result<Values> {
-        self.sum.settle();
-        let counts = self.folded.counts();
-        let mean = |(cell, &count): (usize, &u64)| {
-            let skipped = match self.nan {
-                NanPolicy::Propagate => 0,
-                NanPolicy::Skip => self.sum.nan_count_of(cell),
-            };
-            let count = count - skipped;
-            (count > 0).then(|| self.sum.mean(cell, count))
-        };
-        Ok(floats_or_null(counts.iter().enumerate().map(mean).collect()))
+    fn finish(self) -> Result<Values> {
+        let mut counts = self.folded.into_counts();
+        if self.nan == NanPolicy::Skip {
+            let skip = |(cell, count): (usize, &mut u64)| *count -= self.sum.nan_count_of(cell);
+            counts.iter_mut().enumerate().for_each(skip);
+        }
+        let mut means = self.sum.means(&counts);
+        let nulls = counts.contains(&0).then(|| {
+            let empty = means.iter_mut().zip(&counts).filter(|(_, count)| **count == 0);
+            empty.for_each(|(mean, _)| *mean = 0.0);
+            counts.iter().map(|&count| count == 0).collect()
+        });
+        Ok(Values { cells: Cells::Float(means), nulls })
     }
 }

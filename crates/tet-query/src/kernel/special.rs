@@ -133,6 +133,11 @@ impl Specials {
         Self { cell_count, nan, nan_counts: Vec::new(), infinite: Vec::new(), nan_count: 0 }
     }
 
+    /// Whether nothing was found in any cell.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.nan_counts.is_empty()
+    }
+
     /// Writes down what was found in one cell.
     pub(super) fn note(&mut self, cell: usize, found: Found) {
         if found.nan_count == 0 && found.infinite == 0 {
@@ -154,9 +159,17 @@ impl Specials {
 
     /// Adds what a cell of a later part found.
     pub(super) fn take(&mut self, cell: usize, later: &Self, from: usize) {
-        if !later.nan_counts.is_empty() {
-            let (nan_count, infinite) = (later.nan_counts[from], later.infinite[from]);
-            self.note(cell, Found { nan_count, infinite });
+        self.take_lanes(cell, later, from, 1);
+    }
+
+    /// Adds what neighboring cells of a later part found.
+    pub(super) fn take_lanes(&mut self, cell: usize, later: &Self, from: usize, count: usize) {
+        if later.is_empty() {
+            return;
+        }
+        for nth in 0..count {
+            let (nan_count, infinite) = (later.nan_counts[from + nth], later.infinite[from + nth]);
+            self.note(cell + nth, Found { nan_count, infinite });
         }
     }
 

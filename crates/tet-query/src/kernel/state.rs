@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use super::extrema::Ordered;
 use super::rank::{Ranked, odd};
 use super::test::Tester;
-use super::{At, Kernel, Lanes, Runs, Setup};
+use super::{At, Kernel, Lanes, Runs, Scatter, Setup};
 use crate::error::Result;
 use crate::reduction::Number;
 use crate::value::Values;
@@ -20,6 +20,8 @@ use crate::value::Values;
 const BLOCK: usize = 1024;
 /// Rows of lanes that a filter turns into columns.
 const COLUMN: usize = 64;
+/// Fewer rows than this are folded element by element.
+const COLUMN_MIN: usize = if cfg!(test) { 3 } else { 16 };
 
 /// The states of some cells, of whatever kernel and element type.
 pub(crate) trait State: Send {
@@ -27,9 +29,11 @@ pub(crate) trait State: Send {
     fn fold_runs(&mut self, at: At, runs: Runs, bytes: &[u8]);
     /// As [`Kernel::fold_lanes`]; the bytes are aligned for the elements.
     fn fold_lanes(&mut self, at: At, lanes: Lanes, bytes: &[u8]);
+    /// As [`Kernel::fold_scattered`]; the bytes are aligned for the elements.
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, bytes: &[u8]);
     /// Folds as many copies of a number into one cell, whatever the filter says.
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
-    /// As [`Kernel::take`] for `count` neighbors; `later` comes from the same maker.
+    /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
     fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);
     /// As [`Kernel::merge`]; `later` comes from the same maker.
     fn merge(&mut self, later: Box<dyn State>);
@@ -84,6 +88,11 @@ impl Maker {
             setup: Arc::new(setup),
             filter: filter.map(Arc::new),
         }
+    }
+
+    /// Whether elements pass a filter first.
+    pub(crate) fn filters(&self) -> bool {
+        self.filter.is_some()
     }
 
     /// States of nothing, one per cell.
@@ -165,6 +174,18 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
         }
     }
 
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, bytes: &[u8]) {
+        let elements: &[T] = elements(bytes);
+        let Some(sifter) = &self.filter else {
+            return self.kernel.fold_scattered(at, scatter, elements);
+        };
+        for (at, element) in scatter.targets(at) {
+            if sifter.tester.passes(elements[element]) {
+                self.kernel.fold_run(at, &elements[element..=element]);
+            }
+        }
+    }
+
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64) {
         let copies = [T::from_number(number); COLUMN];
         let mut left = count;
@@ -177,9 +198,7 @@ impl<T: Numeric, K: Kernel<T>> State for Of<T, K> {
 
     fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize) {
         let later = later.as_any().downcast_ref::<Self>().expect("one maker made both");
-        for nth in 0..count {
-            self.kernel.take(cell + nth, &later.kernel, from + nth);
-        }
+        self.kernel.take_lanes(cell, &later.kernel, from, count);
     }
 
     fn merge(&mut self, later: Box<dyn State>) {
@@ -245,8 +264,33 @@ impl<T: Numeric> Sifter<T> {
         }
     }
 
-    /// Turns lanes into columns: what is left of one is a run.
     fn fold_lanes<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, lanes: Lanes, elements: &[T]) {
+        if lanes.rows < COLUMN_MIN {
+            for (row, elements) in (0..).zip(lanes.rows(elements)) {
+                let index = at.index + row * lanes.index;
+                self.fold_row(kernel, At { index, ..at }, elements);
+            }
+        } else {
+            self.fold_columns(kernel, at, lanes, elements);
+        }
+    }
+
+    /// Folds what is left of a row, each element into its own cell.
+    fn fold_row<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, elements: &[T]) {
+        let mut cells = [0; BLOCK];
+        for (block, first) in elements.chunks(BLOCK).zip((at.cell..).step_by(BLOCK)) {
+            let mut passed = 0;
+            for (cell, &element) in (0..).zip(block) {
+                (cells[passed], self.room[passed]) = (cell, element);
+                passed += usize::from(self.tester.passes(element));
+            }
+            let scatter = Scatter { cells: &cells[..passed], stride: 1, distance: 1, index: 0 };
+            kernel.fold_scattered(At { cell: first, ..at }, scatter, &self.room[..passed]);
+        }
+    }
+
+    /// Turns lanes into columns: what is left of one is a run.
+    fn fold_columns<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, lanes: Lanes, elements: &[T]) {
         let column = if K::INDEXED { 1 } else { COLUMN };
         for first in (0..lanes.rows).step_by(column) {
             let rows = first..lanes.rows.min(first + column);

@@ -19,10 +19,8 @@ use crate::element::Element;
 
 /// A sum that a mean can be taken of.
 pub(crate) trait SumKernel<T: Element>: Kernel<T> {
-    /// Moves what is pending into the sums; comes before the two below.
-    fn settle(&mut self);
-    /// The sum of a cell divided by `count`.
-    fn mean(&self, cell: usize, count: u64) -> f64;
+    /// The sum of each cell divided by its count; any number where that is 0.
+    fn means(self, counts: &[u64]) -> Vec<f64>;
     /// How many NaN one cell met.
     fn nan_count_of(&self, cell: usize) -> u64;
 }

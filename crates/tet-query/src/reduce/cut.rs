@@ -35,7 +35,7 @@ const ROW_MIN: u64 = if cfg!(test) { 2 } else { 1 << 10 };
 /// Bins so few are cells of every task; more are shared out among tasks.
 const WIDE_BINS_MAX: u64 = if cfg!(test) { 2 } else { 64 };
 /// Positions whose states slide together, about.
-const SLIDE_CELLS: u64 = if cfg!(test) { 16 } else { 1 << 19 };
+const SLIDE_CELLS: u64 = if cfg!(test) { 16 } else { 1 << 16 };
 
 /// The tasks of a reduction.
 #[derive(Debug)]

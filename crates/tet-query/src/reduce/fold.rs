@@ -2,16 +2,20 @@
 //!
 //! ```text
 //!   axes --> parts with one way of finding cells --> loops, merged --> runs or lanes --> state
+//!    a table of short stretches along the innermost axis --> columns or elements --------^
 //! ```
+
+mod table;
 
 use std::ops::Range;
 
+use self::table::Table;
 use super::layout::{AxisCells, Layout};
 use super::window::Windows;
 use crate::decode;
 use crate::error::Result;
 use crate::fetch::Block;
-use crate::kernel::{At, Lanes, Runs, State};
+use crate::kernel::{At, Lanes, Maker, Runs, State};
 use crate::plan::piece::strides;
 use crate::plan::touch::AxisBox;
 use crate::reduction::AxisGroups;
@@ -64,18 +68,20 @@ impl Part {
 /// How axes merge into one loop is decided by where the elements lie in the chunk, never by where
 /// the block holds them: so the same calls reach the kernel for every source.
 pub(super) fn fold_strip(
-    state: &mut dyn State,
+    (maker, state): (&Maker, &mut dyn State),
     block: &Block<'_>,
     boxes: &[AxisBox],
     layout: &Layout,
     size: usize,
-    is_indexed: bool,
 ) -> Result<()> {
-    let parts: Vec<Vec<Part>> = boxes
-        .iter()
-        .zip(&layout.axes)
-        .map(|(axis_box, cells)| parts_of(axis_box, cells))
-        .collect::<Result<_>>()?;
+    let is_indexed = maker.indexed;
+    let table = Table::of(block, boxes, layout)?;
+    let parts = boxes.iter().zip(&layout.axes).enumerate();
+    let parts = parts.map(|(axis, (axis_box, cells))| match table {
+        Some(table) if table.axis == axis => Ok(vec![Part::plain(0, 1, 0, 0)]),
+        _ => parts_of(axis_box, cells),
+    });
+    let parts: Vec<Vec<Part>> = parts.collect::<Result<_>>()?;
     if parts.iter().any(Vec::is_empty) {
         return Ok(());
     }
@@ -102,13 +108,11 @@ pub(super) fn fold_strip(
                 push(&mut loops, this, is_indexed);
             }
         }
-        // The elements of a run count on by one and lanes share an index; where neighbors in memory
-        // do not, each is a run.
-        let fits = |last: &Loop| last.index == u64::from(last.cells == 0);
-        if is_indexed && !loops.last().is_none_or(fits) {
-            loops.push(UNIT);
+        let bytes = &block.bytes[first * size..];
+        match table {
+            Some(table) => table.fold((maker, state), bytes, &mut loops, at, size),
+            None => fold_loops((maker, state), bytes, &mut loops, at, size),
         }
-        fold_loops(state, &block.bytes[first * size..], &mut loops, at, size);
         let Some(axis) = (0..nth.len()).rev().find(|&axis| nth[axis] + 1 < parts[axis].len())
         else {
             return Ok(());
@@ -200,7 +204,19 @@ fn push(loops: &mut Vec<Loop>, this: Loop, is_indexed: bool) {
 }
 
 /// Folds what the loops go over; `bytes` begin with the first element.
-fn fold_loops(state: &mut dyn State, bytes: &[u8], loops: &mut Vec<Loop>, first: At, size: usize) {
+fn fold_loops(
+    (maker, state): (&Maker, &mut dyn State),
+    bytes: &[u8],
+    loops: &mut Vec<Loop>,
+    first: At,
+    size: usize,
+) {
+    // The elements of a run count on by one and lanes share an index; where neighbors in memory do
+    // not, each is a run.
+    let fits = |last: &Loop| last.index == u64::from(last.cells == 0);
+    if maker.indexed && !loops.last().is_none_or(fits) {
+        loops.push(UNIT);
+    }
     let inner = loops.pop().unwrap_or(UNIT);
     if inner.cells == 0 && inner.distance == 1 {
         let runs = loops.pop().unwrap_or(Loop { distance: 0, ..UNIT });

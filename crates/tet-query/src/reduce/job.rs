@@ -105,7 +105,7 @@ impl Job<'_> {
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
             let block = fetcher.block(&strips, boxes)?;
-            fold_strip(state.as_mut(), &block, boxes, &task.layout, size, self.maker.indexed)?;
+            fold_strip((self.maker, state.as_mut()), &block, boxes, &task.layout, size)?;
             done += element_count(boxes) * self.plan.element_size;
             strips.advance();
         }

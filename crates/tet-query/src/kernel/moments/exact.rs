@@ -67,7 +67,7 @@ impl<T: Integer + Square, M: Measure> Kernel<T> for ExactSpread<M> {
             });
             m2.map(|m2| M::of(variance(m2, count, self.ddof)))
         };
-        Ok(floats_or_null(self.folded.counts().iter().enumerate().map(cell).collect()))
+        Ok(floats_or_null(self.folded.counts().iter().enumerate().map(cell)))
     }
 }
 

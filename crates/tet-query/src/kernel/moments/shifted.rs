@@ -94,6 +94,6 @@ impl<T: Widened, M: Measure> Kernel<T> for ShiftedSpread<M> {
 
     fn finish(self) -> Result<Values> {
         let cells = 0..self.parts.counts.len();
-        Ok(floats_or_null(cells.map(|cell| self.cell(cell)).collect()))
+        Ok(floats_or_null(cells.map(|cell| self.cell(cell))))
     }
 }

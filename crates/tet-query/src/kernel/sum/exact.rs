@@ -128,12 +128,24 @@ fn add_block(block: &[f32], probe: &Probe, total: [f64; LANES], digits: u32, sum
 pub(super) fn total<T: Single>(block: &[T], room: &mut [f32]) -> f64 {
     let mut quarter = [0_f64; LANES / 4];
     add_rows(&mut quarter, block, room);
+    add_quarter(quarter)
+}
+
+/// The last lanes, pairwise.
+#[inline(always)]
+pub(super) fn add_quarter(quarter: [f64; LANES / 4]) -> f64 {
     (quarter[0] + quarter[2]) + (quarter[1] + quarter[3])
 }
 
 // The last lanes live with the caller: with their sum in sight, the compiler takes them apart.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn add_rows<T: Single>(quarter: &mut [f64; LANES / 4], block: &[T], room: &mut [f32]) {
+    add_run(quarter, block, room);
+}
+
+/// Adds a block down to its last lanes.
+#[inline(always)]
+pub(super) fn add_run<T: Single>(quarter: &mut [f64; LANES / 4], block: &[T], room: &mut [f32]) {
     let (rows, tail) = T::widen_all(block, room).as_chunks::<LANES>();
     let mut sums = [0_f64; LANES];
     for row in rows {

@@ -13,7 +13,7 @@ use super::fixed::power_of_two;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::strip::Strip;
-use crate::kernel::{At, Kernel, Lanes, Setup, integers};
+use crate::kernel::{At, Kernel, Lanes, Scatter, Setup, integers};
 use crate::value::Values;
 
 /// Lanes of integer loops; exact, so the number is free.
@@ -21,6 +21,8 @@ const LANES: usize = 32;
 const WIDE_LANES: usize = 16;
 /// So many elements may be pending in a cell.
 const PENDING_MAX: u64 = 1 << 31;
+/// Integers below it are floats too, and their quotient rounds once.
+const FLOAT_EXACT: u64 = 1 << 53;
 
 /// An integer element and how it adds.
 pub(crate) trait Integer: Element {
@@ -275,6 +277,17 @@ impl<T: Integer> Kernel<T> for IntegerSum {
         }
     }
 
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
+        self.reserve(scatter.cells.len());
+        for (At { cell, .. }, element) in scatter.targets(at) {
+            let total = T::total(&elements[element..=element]);
+            self.low[cell] = self.low[cell].wrapping_add(total.low);
+            if T::WIDE {
+                self.high[cell] += total.high;
+            }
+        }
+    }
+
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
         if self.settled.is_empty() {
             self.settled = vec![0; self.low.len()];
@@ -303,10 +316,12 @@ impl<T: Integer> Kernel<T> for IntegerSum {
 }
 
 impl<T: Integer> SumKernel<T> for IntegerSum {
-    fn settle(&mut self) {}
-
-    fn mean(&self, cell: usize, count: u64) -> f64 {
-        quotient(self.total(cell), count)
+    fn means(self, counts: &[u64]) -> Vec<f64> {
+        let mean = |(cell, &count): (usize, &u64)| match count {
+            0 => 0.0,
+            count => quotient(self.total(cell), count),
+        };
+        counts.iter().enumerate().map(mean).collect()
     }
 
     fn nan_count_of(&self, _cell: usize) -> u64 {
@@ -315,9 +330,12 @@ impl<T: Integer> SumKernel<T> for IntegerSum {
 }
 
 /// `sum / count`, correctly rounded; `count` is not 0.
+#[allow(clippy::cast_precision_loss, reason = "below 2^53 nothing is lost")]
 fn quotient(sum: i128, count: u64) -> f64 {
-    if sum == 0 {
-        return 0.0;
+    if let Ok(sum) = i64::try_from(sum)
+        && sum.unsigned_abs().max(count) < FLOAT_EXACT
+    {
+        return sum as f64 / count as f64;
     }
     let magnitude = sum.unsigned_abs();
     let count = u128::from(count);

@@ -8,17 +8,19 @@
 use multiversion::multiversion;
 
 use super::SumKernel;
-use super::exact::{add_row, padded, total};
+use super::exact::{add_quarter, add_row, add_run, padded, total};
 use super::pair::two_sum;
 use crate::element::{LANES, Single};
 use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
-use crate::kernel::{At, Kernel, Lanes, Setup, floats};
+use crate::kernel::{At, Kernel, Lanes, Runs, Scatter, Setup, floats};
 use crate::value::Values;
 
 /// Elements of a run added in plain float64 lanes.
 const RUN: usize = 512;
+/// Runs whose totals are looked at together.
+const RUNS: usize = 32;
 /// Cells that are compensated together.
 const GROUP: usize = 256;
 /// Totals a cell takes before it is compensated: a chain of 36 adds in a total and 24 here.
@@ -64,8 +66,16 @@ impl LaneSum {
         }
     }
 
-    fn total(&self, cell: usize) -> f64 {
-        self.specials.resolve(cell, self.sums[cell] + self.losts[cell])
+    /// The sums of all cells.
+    fn totals(mut self) -> Vec<f64> {
+        self.settle_all();
+        let LaneSum { mut sums, losts, specials, .. } = self;
+        add(&mut sums, &losts);
+        if !specials.is_empty() {
+            let resolve = |(cell, sum): (usize, &mut f64)| *sum = specials.resolve(cell, *sum);
+            sums.iter_mut().enumerate().for_each(resolve);
+        }
+        sums
     }
 }
 
@@ -96,6 +106,40 @@ impl<T: Single> Kernel<T> for LaneSum {
         }
     }
 
+    fn fold_runs(&mut self, at: At, runs: Runs, elements: &[T]) {
+        if runs.cells != 1 || runs.len > RUN {
+            let run = |nth| &elements[nth * runs.distance..][..runs.len];
+            return (0..runs.count).for_each(|nth| self.fold_run(runs.at(at, nth), run(nth)));
+        }
+        for first in (0..runs.count).step_by(RUNS) {
+            let some = Runs { count: RUNS.min(runs.count - first), ..runs };
+            let at = runs.at(at, first);
+            let elements = &elements[first * runs.distance..];
+            let mut totals = [0.0; RUNS];
+            let totals = &mut totals[..some.count];
+            if total_runs(some, elements, &mut self.room, totals) {
+                self.reserve(at.cell, some.count);
+                add(&mut self.block[at.cell..][..some.count], totals);
+            } else {
+                let run = |nth| &elements[nth * runs.distance..][..runs.len];
+                (0..some.count).for_each(|nth| self.fold_run(some.at(at, nth), run(nth)));
+            }
+        }
+    }
+
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
+        for (at, element) in scatter.targets(at) {
+            let value = elements[element].widen();
+            if value.is_finite() {
+                let (sum, more) = two_sum(self.sums[at.cell], f64::from(value));
+                self.sums[at.cell] = sum;
+                self.losts[at.cell] += more;
+            } else {
+                self.fold_run(at, &elements[element..=element]);
+            }
+        }
+    }
+
     fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
         for strip in Strip::cut(elements, lanes) {
             let cell = at.cell + strip.first_lane;
@@ -110,13 +154,16 @@ impl<T: Single> Kernel<T> for LaneSum {
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
-        for part in [later.sums[from], later.block[from]] {
-            let (sum, more) = two_sum(self.sums[cell], part);
-            self.sums[cell] = sum;
-            self.losts[cell] += more;
-        }
-        self.losts[cell] += later.losts[from];
-        self.specials.take(cell, &later.specials, from);
+        Kernel::<T>::take_lanes(self, cell, later, from, 1);
+    }
+
+    fn take_lanes(&mut self, cell: usize, later: &Self, from: usize, count: usize) {
+        let (cells, later_cells) = (cell..cell + count, from..from + count);
+        let (sums, losts) = (&mut self.sums[cells.clone()], &mut self.losts[cells]);
+        let later_losts = &later.losts[later_cells.clone()];
+        add_pairs(sums, losts, &later.sums[later_cells.clone()], later_losts);
+        add_pairs(sums, losts, &later.block[later_cells], &[]);
+        self.specials.take_lanes(cell, &later.specials, from, count);
     }
 
     fn merge(&mut self, mut later: Self) {
@@ -130,24 +177,46 @@ impl<T: Single> Kernel<T> for LaneSum {
         Some(self.specials.nan_count())
     }
 
-    fn finish(mut self) -> Result<Values> {
-        self.settle_all();
-        Ok(floats((0..self.sums.len()).map(|cell| self.total(cell)).collect()))
+    fn finish(self) -> Result<Values> {
+        Ok(floats(self.totals()))
     }
 }
 
 impl<T: Single> SumKernel<T> for LaneSum {
-    fn settle(&mut self) {
-        self.settle_all();
-    }
-
-    fn mean(&self, cell: usize, count: u64) -> f64 {
-        self.total(cell) / count as f64
+    fn means(self, counts: &[u64]) -> Vec<f64> {
+        let mut means = self.totals();
+        divide(&mut means, counts);
+        means
     }
 
     fn nan_count_of(&self, cell: usize) -> u64 {
         self.specials.nan_count_of(cell)
     }
+}
+
+/// The total of every run, as [`total`] adds it; whether all are finite.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn total_runs<T: Single>(runs: Runs, elements: &[T], room: &mut [f32], totals: &mut [f64]) -> bool {
+    let mut finite = true;
+    for (nth, to) in totals.iter_mut().enumerate() {
+        let mut quarter = [0.0; LANES / 4];
+        add_run(&mut quarter, &elements[nth * runs.distance..][..runs.len], room);
+        *to = add_quarter(quarter);
+        finite &= to.is_finite();
+    }
+    finite
+}
+
+/// Divides sums by counts.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn divide(sums: &mut [f64], counts: &[u64]) {
+    sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum /= count as f64);
+}
+
+/// Adds totals to blocks.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn add(block: &mut [f64], totals: &[f64]) {
+    block.iter_mut().zip(totals).for_each(|(to, from)| *to += from);
 }
 
 /// Adds pairs to pairs, two-sum; `later_losts` may be empty.

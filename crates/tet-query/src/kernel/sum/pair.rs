@@ -14,7 +14,7 @@ use super::fixed::FixedF64;
 use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Open, Sieve, Specials};
 use crate::kernel::strip::{SPAN, Strip};
-use crate::kernel::{At, Kernel, Lanes, Setup, floats};
+use crate::kernel::{At, Kernel, Lanes, Scatter, Setup, floats};
 use crate::value::Values;
 
 /// Chains with their lost parts fill half the registers of the smallest machine meant.
@@ -134,6 +134,18 @@ impl Kernel<f64> for PairSum {
         }
     }
 
+    fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[f64]) {
+        for (at, element) in scatter.targets(at) {
+            let (sum, more) = two_sum(self.sums[at.cell], elements[element]);
+            if sum.is_finite() {
+                self.sums[at.cell] = sum;
+                self.losts[at.cell] += more;
+            } else {
+                self.fold_run(at, &elements[element..=element]);
+            }
+        }
+    }
+
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
         self.add(cell, Pair { sum: later.sums[from], lost: later.losts[from] });
         if let Some(from) = later.beyond.get(&from) {
@@ -162,10 +174,9 @@ impl Kernel<f64> for PairSum {
 }
 
 impl SumKernel<f64> for PairSum {
-    fn settle(&mut self) {}
-
-    fn mean(&self, cell: usize, count: u64) -> f64 {
-        self.total(cell) / count as f64
+    fn means(self, counts: &[u64]) -> Vec<f64> {
+        let mean = |(cell, &count): (usize, &u64)| self.total(cell) / count as f64;
+        counts.iter().enumerate().map(mean).collect()
     }
 
     fn nan_count_of(&self, cell: usize) -> u64 {

@@ -68,10 +68,9 @@ impl<T: Single> Kernel<T> for ExactSum {
 }
 
 impl<T: Single> SumKernel<T> for ExactSum {
-    fn settle(&mut self) {}
-
-    fn mean(&self, cell: usize, count: u64) -> f64 {
-        self.total(cell) / count as f64
+    fn means(self, counts: &[u64]) -> Vec<f64> {
+        let mean = |(cell, &count): (usize, &u64)| self.total(cell) / count as f64;
+        counts.iter().enumerate().map(mean).collect()
     }
 
     fn nan_count_of(&self, cell: usize) -> u64 {

@@ -3,7 +3,7 @@
 use super::is_nan;
 use crate::element::Element;
 use crate::error::Result;
-use crate::kernel::{At, Kernel, Lanes, Runs, Setup};
+use crate::kernel::{At, Kernel, Lanes, Runs, Scatter, Setup};
 use crate::value::{Scalar, Values};
 
 /// Rows of lanes; the elements of a lane belong to one cell and count on row by row.
@@ -65,6 +65,30 @@ impl<T: Element> Ways<'_, T> {
         kernel
     }
 
+    /// All rows as a run for each of neighboring cells, in one call.
+    fn side_by_side<K: Kernel<T>>(&self, setup: &Setup) -> K {
+        let mut kernel = K::new(self.lanes, setup);
+        let columns: Vec<T> = (0..self.lanes).flat_map(|lane| self.column(lane)).collect();
+        let len = self.rows();
+        let runs = Runs { count: self.lanes, len, distance: len, cells: 1, index: 0 };
+        kernel.fold_runs(At::default(), runs, &columns);
+        kernel
+    }
+
+    /// Every element for itself, the last lane's cell first.
+    fn scattered<K: Kernel<T>>(&self, setup: &Setup) -> K {
+        let mut kernel = K::new(self.lanes, setup);
+        let cells: Vec<u32> =
+            (0..self.lanes as u32).rev().flat_map(|cell| [cell, u32::MAX]).collect();
+        for (row, elements) in self.elements.chunks(self.lanes).take(self.rows()).enumerate() {
+            let elements: Vec<T> =
+                elements.iter().rev().flat_map(|&element| [element; 4]).collect();
+            let scatter = Scatter { cells: &cells, stride: 1, distance: 2, index: 0 };
+            kernel.fold_scattered(At { cell: 0, index: row as u64 }, scatter, &elements);
+        }
+        kernel
+    }
+
     /// The results of every way, and how many NaN each met.
     fn all<K: Kernel<T>>(&self, setup: &Setup) -> Vec<(Result<Values>, Option<u64>)> {
         let (rows, cut) = (self.rows(), self.cut());
@@ -78,7 +102,10 @@ impl<T: Element> Ways<'_, T> {
             taken.take(lane, &last, lane);
             taken.take(lane, &first, lane);
         }
-        let ways: [K; 8] = [
+        let mut taken_lanes = K::new(self.lanes, setup);
+        taken_lanes.take_lanes(0, &last, 0, self.lanes);
+        taken_lanes.take_lanes(0, &first, 0, self.lanes);
+        let ways: [K; 11] = [
             self.runs(setup, 0..rows),
             self.lanes(setup, 0..rows),
             self.short_runs(setup),
@@ -87,6 +114,9 @@ impl<T: Element> Ways<'_, T> {
             merged(self.lanes(setup, cut..rows), self.runs(setup, 0..cut)),
             merged(self.runs(setup, 0..rows), K::new(self.lanes, setup)),
             taken,
+            taken_lanes,
+            self.side_by_side(setup),
+            self.scattered(setup),
         ];
         let finished = ways.into_iter().map(|kernel| {
             let nan_count = kernel.nan_count();
