@@ -29,6 +29,7 @@ use self::asked::Asked;
 use self::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::reduction::Reduction;
@@ -43,13 +44,8 @@ pub(crate) fn reduce(
     reduction: &Reduction,
     how: &Execution,
 ) -> Result<Reduced> {
-    if let Some(cause) = &dataset.fault {
-        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
-    }
-    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
     let count = slab.element_count().ok_or_else(|| Error::misfit(dataset))?;
-    let (roles, axes) = Roles::new(dataset, slab, reduction)?;
-    let asked = Asked { source, dataset, dtype, slab, reduction, how, roles };
+    let (asked, axes) = asked(source, dataset, slab, reduction, how)?;
     let answer = asked.answer()?;
     let mut reduced = Reduced {
         op: reduction.op,
@@ -77,6 +73,33 @@ pub(crate) fn reduce(
     }
     reduced.values = asked.own(reduced.values, &reduced.shape)?;
     Ok(reduced)
+}
+
+/// What reducing a selection costs.
+pub(crate) fn cost(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    reduction: &Reduction,
+    how: &Execution,
+) -> Result<Cost> {
+    asked(source, dataset, slab, reduction, how)?.0.cost()
+}
+
+/// What is asked, and the axes that are folded.
+fn asked<'a>(
+    source: &'a Source,
+    dataset: &'a Dataset,
+    slab: &'a Hyperslab,
+    reduction: &'a Reduction,
+    how: &'a Execution,
+) -> Result<(Asked<'a>, Vec<usize>)> {
+    if let Some(cause) = &dataset.fault {
+        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
+    }
+    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    let (roles, axes) = Roles::new(dataset, slab, reduction)?;
+    Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))
 }
 
 /// Puts an axis of quantiles first, as NumPy does; the values have them last.

@@ -7,6 +7,8 @@ use super::job::Job;
 use super::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
+use crate::decode;
 use crate::error::{Error, Result};
 use crate::fill::fill_of;
 use crate::histogram::{self, Range};
@@ -64,6 +66,20 @@ impl Asked<'_> {
         }
     }
 
+    /// What [`Asked::answer`] costs.
+    pub(super) fn cost(&self) -> Result<Cost> {
+        match self.reduction.op.plain() {
+            Op::Count if self.counts_all() => {
+                let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
+                Ok(Cost::default().with_values(cells))
+            }
+            Op::Median | Op::Quantile => self.order_cost(),
+            Op::Histogram => self.histogram_cost(),
+            Op::Covariance | Op::Correlation => self.matrix_cost(),
+            op => Ok(self.pass_cost(op, self.setup()?)?.then(self.min_count_cost()?)),
+        }
+    }
+
     /// What kernels are told.
     pub(super) fn setup(&self) -> Result<Setup> {
         let params = &self.reduction.params;
@@ -102,10 +118,20 @@ impl Asked<'_> {
         setup: Setup,
         pad: Option<Number>,
     ) -> Result<(Values, Option<u64>)> {
+        self.run(&self.maker(op, setup)?, pad)
+    }
+
+    /// What a pass with the kernel of an operation costs.
+    pub(super) fn pass_cost(&self, op: Op, setup: Setup) -> Result<Cost> {
+        self.run_cost(&self.maker(op, setup)?)
+    }
+
+    /// The maker of an operation's states.
+    fn maker(&self, op: Op, setup: Setup) -> Result<Maker> {
         let shown = !self.roles.shown().is_empty();
         let cells = if shown { CellCount::Many } else { CellCount::One };
         let maker = maker(self.dtype, op, cells, setup, self.filter());
-        self.run(&maker.ok_or_else(|| self.undefined())?, pad)
+        maker.ok_or_else(|| self.undefined())
     }
 
     /// One pass over the selection with the kernel of a maker.
@@ -113,6 +139,13 @@ impl Asked<'_> {
         let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
         let (source, dataset, how) = (self.source, self.dataset, self.how);
         Job { source, dataset, plan: &plan, how, roles: &self.roles, maker, pad }.run()
+    }
+
+    /// What that pass costs.
+    pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
+        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        let (source, dataset, how) = (self.source, self.dataset, self.how);
+        Ok(Job { source, dataset, plan: &plan, how, roles: &self.roles, maker, pad: None }.cost())
     }
 
     /// The operation is not for elements of this type.
@@ -156,6 +189,21 @@ impl Asked<'_> {
         Ok(Answer { values, nan_count, edges })
     }
 
+    /// What that costs.
+    fn histogram_cost(&self) -> Result<Cost> {
+        let params = &self.reduction.params;
+        // Where edges lie is not known yet, but how many there are.
+        let edges = vec![0.0; decode::len(u64::from(params.bins) + 1)?];
+        let counts = self.pass_cost(Op::Histogram, Setup { edges, ..self.setup()? })?;
+        if params.range.is_some() {
+            return Ok(counts);
+        }
+        let mut reduction = Reduction::all(Op::Min);
+        let whole = self.whole(&mut reduction)?;
+        let end = |op| whole.pass_cost(op, Setup::default());
+        Ok(end(Op::Min)?.then(end(Op::Max)?).then(counts))
+    }
+
     /// Nulls where a window has too few elements of its own.
     fn with_min_count(&self, mut values: Values) -> Result<Values> {
         let window = self.reduction.window.as_ref();
@@ -173,6 +221,18 @@ impl Asked<'_> {
         nulls.iter_mut().zip(counts).for_each(|(null, count)| *null |= count < least);
         values.nulls = nulls.contains(&true).then_some(nulls);
         Ok(values)
+    }
+
+    /// What it costs to know how many elements windows have.
+    fn min_count_cost(&self) -> Result<Cost> {
+        let window = self.reduction.window.as_ref();
+        match window.and_then(|window| window.min_count) {
+            Some(_) if !self.counts_all() => {
+                let setup = Setup { nan: self.reduction.nan_policy(), ..Setup::default() };
+                self.pass_cost(Op::Count, setup)
+            }
+            _ => Ok(Cost::default()),
+        }
     }
 
     /// The values in the dataset's own dtype and the result's shape, where they are elements.

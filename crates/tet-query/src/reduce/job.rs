@@ -10,6 +10,7 @@ use super::role::{Role, Roles};
 use super::slide::slide;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
 use crate::decode;
 use crate::error::Result;
 use crate::fetch::{self, Fetcher, Rows};
@@ -50,13 +51,10 @@ impl Job<'_> {
             let nan_count = state.nan_count();
             return Ok((state.finish()?, nan_count));
         }
-        let weight = self.cell_len().div_ceil(self.usual_len()).max(1);
-        let tasks = Tasks::new(self.plan, self.roles, weight);
+        let (tasks, held) = self.tasks();
         let assembly = Assembly::new(shape, decode::len(cells)?, self.maker.width);
         let board = Board::new(tasks.part_count(), assembly);
-        let held_cells = tasks.cells_max(self.roles);
-        let states = held_cells.saturating_mul(self.cell_len());
-        let workers = self.how.workers(self.plan.whole_len_max.saturating_add(states))?;
+        let workers = self.how.workers(held)?;
         let align = decode::len(self.plan.element_size)?;
         let rows = Rows::Aligned(align);
         let fetcher = || Fetcher::new(self.source, self.dataset, self.plan, self.how, rows);
@@ -74,6 +72,25 @@ impl Job<'_> {
             Ok(done)
         })?;
         Ok(board.finish())
+    }
+
+    /// What the pass costs.
+    pub(super) fn cost(&self) -> Cost {
+        let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
+        if cells == 0 {
+            return Cost::default();
+        }
+        let (tasks, held) = self.tasks();
+        let values = cells.saturating_mul(self.maker.width as u64);
+        Cost::pass(self.plan, self.how, held, tasks.count()).with_values(values)
+    }
+
+    /// The tasks, and the bytes a thread holds for one beside its windows.
+    fn tasks(&self) -> (Tasks, u64) {
+        let weight = self.cell_len().div_ceil(self.usual_len()).max(1);
+        let tasks = Tasks::new(self.plan, self.roles, weight);
+        let states = tasks.cells_max(self.roles).saturating_mul(self.cell_len());
+        (tasks, self.plan.whole_len_max.saturating_add(states))
     }
 
     /// Bytes of the state of one cell, those of its elements included where they are kept.
