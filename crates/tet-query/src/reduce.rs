@@ -98,6 +98,9 @@ fn asked<'a>(
         return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
     }
     let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    if reduction.seeks_pads() {
+        return Err(Error::NoPlace { op: reduction.op.name() });
+    }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
     Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))
 }

@@ -213,6 +213,12 @@ impl Reduction {
         Reduction { nan, ..self }
     }
 
+    /// Whether places are sought where pads, which have none, stand among the elements.
+    pub(crate) fn seeks_pads(&self) -> bool {
+        let seeks = matches!(self.op, Op::ArgMin | Op::ArgMax);
+        seeks && self.window.as_ref().is_some_and(|window| window.pad.is_some())
+    }
+
     /// What happens with NaN, by policy or by the operation's name.
     #[must_use]
     pub fn nan_policy(&self) -> NanPolicy {
