@@ -144,6 +144,48 @@ fn reductions_make_the_passes_that_are_said() {
     }
 }
 
+/// Several reductions of the same cells are one pass, and each is as it is alone.
+#[test]
+fn reductions_together_take_one_pass() {
+    let _turn = ALLOCATOR.alone();
+    let world = world();
+    let how = execution(1 << 30);
+    let ops = [Op::Min, Op::Max, Op::Mean, Op::Std, Op::InfCount, Op::Sum, Op::ArgMax];
+    for (nth, dataset) in world.catalog.datasets().iter().enumerate() {
+        let slab = Hyperslab::whole(dataset.shape());
+        for axes in [Axes::All, Axes::Some(vec![0]), Axes::Some(vec![1])] {
+            let ask = |&op: &Op| with(op, Params::default(), axes.clone());
+            let asked: Vec<Reduction> = ops.iter().map(ask).collect();
+            let said = world.catalog.reduce_cost(dataset, &slab, &asked[3], &how).unwrap();
+            let said = Cost { memory_len: said.memory_len * ops.len() as u64, ..said };
+            let mut together = Vec::new();
+            world.check("together", nth, said, || {
+                together = world.catalog.reduce_all(dataset, &slab, &asked, &how).unwrap();
+                0
+            });
+            for (found, asked) in together.iter().zip(&asked) {
+                let alone = world.catalog.reduce(dataset, &slab, asked, &how).unwrap();
+                assert_eq!(format!("{found:?}"), format!("{alone:?}"), "{asked:?}");
+            }
+            assert_eq!(together.len(), asked.len());
+        }
+    }
+    // What takes more passes, or has other cells, is answered too.
+    let (dataset, slab) = (&world.catalog.datasets()[1], Hyperslab::whole(&SHAPES[1]));
+    let asked = [
+        Reduction::all(Op::Median),
+        Reduction::all(Op::Sum),
+        Reduction::along(Op::Sum, [1]),
+        Reduction::all(Op::Count),
+        Reduction::all(Op::Max),
+    ];
+    let together = world.catalog.reduce_all(dataset, &slab, &asked, &how).unwrap();
+    for (found, asked) in together.iter().zip(&asked) {
+        let alone = world.catalog.reduce(dataset, &slab, asked, &how).unwrap();
+        assert_eq!(format!("{found:?}"), format!("{alone:?}"), "{asked:?}");
+    }
+}
+
 #[test]
 fn order_statistics_make_no_more_passes_than_are_said() {
     let _turn = ALLOCATOR.alone();

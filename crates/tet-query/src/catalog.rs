@@ -235,6 +235,24 @@ impl Catalog {
         Ok(reduced)
     }
 
+    /// Reduces the selected elements in several ways, each as [`Catalog::reduce`] does; those that
+    /// have the same cells and take one pass are folded in one pass.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::reduce`].
+    pub fn reduce_all(
+        &self,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        reductions: &[Reduction],
+        how: &Execution,
+    ) -> Result<Vec<Reduced>> {
+        let reduced = crate::reduce::reduce_all(&self.source, dataset, slab, reductions, how)?;
+        self.check_unchanged()?;
+        Ok(reduced)
+    }
+
     /// What [`Catalog::reduce`] would cost; no element is read to tell.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ mod window;
 
 use tet_io::Source;
 
-use self::asked::Asked;
+use self::asked::{Answer, Asked, answers};
 use self::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
@@ -44,9 +44,30 @@ pub(crate) fn reduce(
     reduction: &Reduction,
     how: &Execution,
 ) -> Result<Reduced> {
-    let count = slab.element_count().ok_or_else(|| Error::misfit(dataset))?;
     let (asked, axes) = asked(source, dataset, slab, reduction, how)?;
     let answer = asked.answer()?;
+    reduced(&asked, axes, answer)
+}
+
+/// Reduces a selection in several ways.
+pub(crate) fn reduce_all(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    reductions: &[Reduction],
+    how: &Execution,
+) -> Result<Vec<Reduced>> {
+    let all = reductions.iter().map(|reduction| asked(source, dataset, slab, reduction, how));
+    let (all, axes): (Vec<_>, Vec<_>) = all.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let answers = answers(&all)?.into_iter();
+    let each = all.iter().zip(axes).zip(answers);
+    each.map(|((asked, axes), answer)| reduced(asked, axes, answer)).collect()
+}
+
+/// The values with what they stand for.
+fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduced> {
+    let reduction = asked.reduction;
+    let count = asked.slab.element_count().ok_or_else(|| Error::misfit(asked.dataset))?;
     let mut reduced = Reduced {
         op: reduction.op,
         axes,

@@ -219,6 +219,14 @@ impl Reduction {
         seeks && self.window.as_ref().is_some_and(|window| window.pad.is_some())
     }
 
+    /// Whether both have the same cells, of the same positions.
+    pub(crate) fn has_cells_of(&self, other: &Reduction) -> bool {
+        self.axes == other.axes
+            && self.picks == other.picks
+            && self.groups == other.groups
+            && self.window == other.window
+    }
+
     /// What happens with NaN, by policy or by the operation's name.
     #[must_use]
     pub fn nan_policy(&self) -> NanPolicy {

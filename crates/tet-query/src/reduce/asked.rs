@@ -14,7 +14,7 @@ use crate::fill::fill_of;
 use crate::histogram::{self, Range};
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
-use crate::plan::plan;
+use crate::plan::{ReadPlan, plan};
 use crate::reduction::{AxisPicks, Number, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Scalar, Values};
@@ -44,11 +44,31 @@ pub(super) struct Answer {
     pub edges: Vec<f64>,
 }
 
+/// The answers to several questions, in their order. Those about the same cells as the first that
+/// takes one pass are answered in that pass, if they take one too.
+pub(super) fn answers(all: &[Asked<'_>]) -> Result<Vec<Answer>> {
+    let first = all.iter().find(|asked| asked.is_pass());
+    let joins = |asked: &Asked<'_>| {
+        first.is_some_and(|first| asked.is_pass() && asked.reduction.has_cells_of(first.reduction))
+    };
+    let mut makers = Vec::new();
+    for asked in all.iter().filter(|asked| joins(asked)) {
+        asked.check_cells()?;
+        makers.push(asked.maker(asked.reduction.op.plain(), asked.setup()?)?);
+    }
+    let found = first.map(|first| first.run_all(&makers, None)).transpose()?;
+    let mut found = found.unwrap_or_default().into_iter();
+    let answer = |asked: &Asked<'_>| match joins(asked).then(|| found.next()).flatten() {
+        Some((values, nan_count)) => Ok(Answer { values, nan_count, ..Answer::default() }),
+        None => asked.answer(),
+    };
+    all.iter().map(answer).collect()
+}
+
 impl Asked<'_> {
     /// Runs as many passes as it takes.
     pub(super) fn answer(&self) -> Result<Answer> {
-        let cells = self.roles.shape().into_iter().try_fold(1_u64, u64::checked_mul);
-        self.how.check_result(cells.and_then(|cells| cells.checked_mul(STATE_LEN)))?;
+        self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => {
                 let counts = self.roles.element_counts(self.pad().is_some());
@@ -64,6 +84,22 @@ impl Asked<'_> {
                 Ok(Answer { values, nan_count, ..Answer::default() })
             }
         }
+    }
+
+    /// Whether the cells are not too many.
+    fn check_cells(&self) -> Result<()> {
+        let cells = self.roles.shape().into_iter().try_fold(1_u64, u64::checked_mul);
+        self.how.check_result(cells.and_then(|cells| cells.checked_mul(STATE_LEN)))
+    }
+
+    /// Whether one pass with one kernel gives the answer.
+    fn is_pass(&self) -> bool {
+        let is_one = match self.reduction.op {
+            Op::Count => !self.counts_all(),
+            Op::Median | Op::Quantile | Op::Histogram | Op::Covariance | Op::Correlation => false,
+            _ => true,
+        };
+        is_one && self.reduction.window.is_none()
     }
 
     /// What [`Asked::answer`] costs.
@@ -136,16 +172,25 @@ impl Asked<'_> {
 
     /// One pass over the selection with the kernel of a maker.
     pub(super) fn run(&self, maker: &Maker, pad: Option<Number>) -> Result<(Values, Option<u64>)> {
-        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
-        let (source, dataset, how) = (self.source, self.dataset, self.how);
-        Job { source, dataset, plan: &plan, how, roles: &self.roles, maker, pad }.run()
+        // One kernel gives one result.
+        Ok(self.run_all(std::slice::from_ref(maker), pad)?.swap_remove(0))
     }
 
-    /// What that pass costs.
+    /// One pass over the selection with several kernels.
+    fn run_all(&self, makers: &[Maker], pad: Option<Number>) -> Result<Vec<(Values, Option<u64>)>> {
+        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        self.job(&plan, makers, pad).run()
+    }
+
+    /// What a pass with the kernel of a maker costs.
     pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
         let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        Ok(self.job(&plan, std::slice::from_ref(maker), None).cost())
+    }
+
+    fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {
         let (source, dataset, how) = (self.source, self.dataset, self.how);
-        Ok(Job { source, dataset, plan: &plan, how, roles: &self.roles, maker, pad: None }.cost())
+        Job { source, dataset, plan, how, roles: &self.roles, makers, pad }
     }
 
     /// The operation is not for elements of this type.
