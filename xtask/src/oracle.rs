@@ -4,12 +4,12 @@
 //! `requirements.txt`; the suite `oracle` of `tests/` answers them. Making the environment needs the
 //! network once, so this is no part of `ci`, which has the kept cases.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::run;
+use crate::{python, run};
 
 /// The cases that are kept: their number, their seed, the elements of an array, the documents for
 /// each.
@@ -39,7 +39,7 @@ pub(crate) struct Options {
 /// Makes the cases and answers them.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let folder = run::target().join("oracle");
-    let python = environment(&folder)?;
+    let python = python::environment(&folder.join("venv"), &sources().join("requirements.txt"))?;
     let (numbers, name) = if options.bless {
         (KEPT.map(str::to_owned), "kept.jsonl".to_owned())
     } else {
@@ -66,22 +66,4 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn sources() -> PathBuf {
     run::root().join("xtask/oracle")
-}
-
-/// The Python of the pinned environment, which is made when it is not there or no longer fits.
-fn environment(folder: &Path) -> Result<PathBuf> {
-    let wanted = std::fs::read_to_string(sources().join("requirements.txt"))?;
-    let made = folder.join("made_of.txt");
-    let home = folder.join("venv");
-    let python = home.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    if python.is_file() && std::fs::read_to_string(&made).is_ok_and(|found| found == wanted) {
-        return Ok(python);
-    }
-    std::fs::create_dir_all(folder)?;
-    run::check(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
-    run::check(install.arg(sources().join("requirements.txt")))?;
-    std::fs::write(&made, wanted)?;
-    Ok(python)
 }

@@ -100,7 +100,7 @@ fn npy_input(source: &Source, path: &Path, options: &ImportOptions) -> Result<In
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: true });
     }
     let header = Header::read(&mut SourceReader::buffered(source, 0))
-        .and_then(|header| header.check_len(source.len()).map(|()| header))
+        .and_then(|header| header.check_import(source.len()).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
     Ok(Input { name, header, position: 0 })
 }
@@ -127,7 +127,7 @@ fn npz_inputs(
             .map_err(|fault| of_member(path, &member.name, fault))?;
         let len = open.len;
         let header = Header::read(&mut open)
-            .and_then(|header| header.check_len(len).map(|()| header))
+            .and_then(|header| header.check_import(len).map(|()| header))
             .map_err(|fault| Error::Array { array: member.name.clone(), fault })?;
         inputs.push(Input { name: member.name.clone(), header, position: member.position });
     }

@@ -3,13 +3,15 @@
 //! ```text
 //!   policy    where a result may go
 //!   export    .npy and raw elements                 cells     a reduction's cells as an array
-//!   tet, band a new `.tet`, chunk by chunk          describe  what it says about its dataset
+//!   tet, band a new `.tet`, chunk by chunk          describe  what it says about its datasets
+//!   coordinates  the datasets that label its axes
 //! ```
 //!
 //! A file appears complete or not at all, is never an input, and replaces nothing unasked.
 
 mod band;
 mod cells;
+mod coordinates;
 mod describe;
 mod policy;
 mod tet;

@@ -8,7 +8,7 @@ use tet_convert::export::{
 };
 use tet_convert::{ChunkChoice, ImportOptions, Opened};
 use tet_file::write::CodecChoice;
-use tet_query::{Execution, Hyperslab, Lens, Selection};
+use tet_query::{AxisSlice, Execution, Hyperslab, Lens, Selection};
 
 fn chunked(shape: &[u64]) -> ImportOptions {
     let mut options = ImportOptions::default();
@@ -55,6 +55,29 @@ fn blocks_of_any_budget_give_the_same_bytes() {
             assert!(memory_budget < 1 << 30, "{outcome:?}");
         }
     }
+}
+
+#[test]
+fn an_array_of_no_elements_opens_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nothing.npy");
+    let opened = imported(folder.path(), &fixture("version_1.npy"), &ImportOptions::default());
+    let opened = opened.unwrap();
+    let dataset = &opened.catalog.datasets()[0];
+    let slices = dataset.shape().iter().enumerate().map(|(axis, &extent)| {
+        let stop = if axis == 0 { 0 } else { extent };
+        AxisSlice { stop, ..AxisSlice::whole(extent) }
+    });
+    let slab = Hyperslab::new(slices.collect(), dataset.shape()).unwrap();
+    let lens = Lens::values(&opened.catalog, dataset, &slab).unwrap();
+    let options = ExportOptions::default();
+    write_lens_file(&lens, Encoding::Npy, &path, &options, &mut |_, _| {}).unwrap();
+    let again = tet_convert::open(&path, &Default::default()).unwrap();
+    let found = &again.catalog.datasets()[0];
+    assert_eq!(found.shape(), &**lens.shape());
+    assert!(read(&again, "nothing").bytes().is_empty());
+    let refused = imported(folder.path(), &path, &ImportOptions::default());
+    assert!(refused.is_err(), "an import wants elements");
 }
 
 #[test]

@@ -85,10 +85,15 @@ impl Execution {
             let (wanted, limit) = (held, self.memory_budget);
             return Err(Error::Limit { what: "bytes in flight for one chunk", wanted, limit });
         }
+        Ok(self.affordable(held))
+    }
+
+    /// The same when `held` is not checked: one at least.
+    pub(crate) fn affordable(&self, held: u64) -> usize {
         let each = held.saturating_add(2 * self.window_len());
         let affordable = (self.memory_budget / each).max(1);
         let threads = if self.threads == 0 { thread_count() } else { self.threads };
-        Ok(threads.min(usize::try_from(affordable).unwrap_or(usize::MAX)))
+        threads.min(usize::try_from(affordable).unwrap_or(usize::MAX))
     }
 
     /// Checks a result's length before it is allocated.

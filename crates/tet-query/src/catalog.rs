@@ -15,6 +15,7 @@ use tet_io::Source;
 
 use crate::array::Array;
 use crate::budget::Execution;
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::reduction::Reduction;
 use crate::selection::{Hyperslab, nearest};
@@ -232,6 +233,39 @@ impl Catalog {
         let reduced = crate::reduce::reduce(&self.source, dataset, slab, reduction, how)?;
         self.check_unchanged()?;
         Ok(reduced)
+    }
+
+    /// Reduces the selected elements in several ways, each as [`Catalog::reduce`] does; those that
+    /// have the same cells and take one pass are folded in one pass.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::reduce`].
+    pub fn reduce_all(
+        &self,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        reductions: &[Reduction],
+        how: &Execution,
+    ) -> Result<Vec<Reduced>> {
+        let reduced = crate::reduce::reduce_all(&self.source, dataset, slab, reductions, how)?;
+        self.check_unchanged()?;
+        Ok(reduced)
+    }
+
+    /// What [`Catalog::reduce`] would cost; no element is read to tell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::reduce`], but for what only the elements and the budget can bring about.
+    pub fn reduce_cost(
+        &self,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        reduction: &Reduction,
+        how: &Execution,
+    ) -> Result<Cost> {
+        crate::reduce::cost(&self.source, dataset, slab, reduction, how)
     }
 
     /// Opens a session: many small reads, one look at the file's identity at its end.

@@ -89,6 +89,13 @@ pub(crate) fn matrix(
     })
 }
 
+/// Bytes that [`matrix`] of so many variables takes beside what is read.
+pub(crate) fn memory_len(variables: u64) -> u64 {
+    let sums = variables.saturating_mul(variables.saturating_add(1));
+    let block = variables.saturating_mul(BLOCK as u64);
+    sums.saturating_add(block).saturating_mul(8)
+}
+
 /// Sums of products of centered variables.
 struct Products<'a> {
     means: &'a [f64],

@@ -161,6 +161,12 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
+    /// A place is sought in windows that reach past the array.
+    #[error("{op} seeks a place in the array, and a pad has none: leave the padding out")]
+    NoPlace {
+        /// The operation.
+        op: &'static str,
+    },
     /// A histogram has no edges.
     #[error("histogram: {why}")]
     Histogram {
@@ -242,6 +248,7 @@ impl Error {
             | Error::Axis { .. }
             | Error::Combined { .. }
             | Error::Undefined { .. }
+            | Error::NoPlace { .. }
             | Error::Histogram { .. }
             | Error::NotATable { .. }
             | Error::NoFill { .. }

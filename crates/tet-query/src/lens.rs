@@ -22,12 +22,14 @@ pub use self::blocks::Blocks;
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
+use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::Buffer;
 use crate::plan::plan;
 use crate::plan::tiling::Inside;
 use crate::reduction::{AxisPicks, Filter, Number};
+use crate::scatter;
 use crate::selection::Hyperslab;
 use crate::transform::{Formula, Map, Statistics, Transform};
 
@@ -104,22 +106,13 @@ impl<'a> Lens<'a> {
         transform: Option<Transform>,
         how: &Execution,
     ) -> Result<Self> {
-        let mut lens = Lens::values(catalog, dataset, slab)?;
-        if !choice.picks.is_empty() {
-            lens.pick(&choice.picks)?;
-            lens.inside = plan(dataset, slab, how.coalesce)?.inside;
-        }
-        lens.choice = choice;
+        let mut lens = Lens::chosen(catalog, dataset, slab, choice, how)?;
         let filter = lens.choice.filter.clone();
         lens.map = match (&transform, filter) {
             (None, None) => None,
             (None, Some(filter)) => Some(lens.replacing(filter)?),
             (Some(transform), filter) => {
-                let undefined =
-                    || Error::Undefined { op: transform.method.name(), dtype: lens.dtype };
-                if !Map::is_number(lens.dtype) {
-                    return Err(undefined());
-                }
+                lens.check_number(transform)?;
                 let statistics = Statistics::measure(&lens, transform, how)?;
                 let formula = Formula::of(transform.method);
                 Some(Map::computing(filter, formula, statistics, lens.dtype))
@@ -129,6 +122,47 @@ impl<'a> Lens<'a> {
             lens.dtype = map.to();
         }
         lens.transform = transform;
+        Ok(lens)
+    }
+
+    /// What it costs to make a lens and to read all of it once; no element is read to tell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lens::new`], but for what only the elements and the budget can bring about.
+    pub fn cost(
+        catalog: &'a Catalog,
+        dataset: &'a Dataset,
+        slab: &Hyperslab,
+        choice: &Choice,
+        transform: Option<&Transform>,
+        how: &Execution,
+    ) -> Result<Cost> {
+        let lens = Lens::chosen(catalog, dataset, slab, choice.clone(), how)?;
+        let statistics = match transform {
+            Some(transform) => {
+                lens.check_number(transform)?;
+                Statistics::cost(&lens, transform, how)?
+            }
+            None => Cost::default(),
+        };
+        Ok(statistics.then(scatter::cost(dataset, slab, how)?))
+    }
+
+    /// The chosen values, not transformed yet.
+    fn chosen(
+        catalog: &'a Catalog,
+        dataset: &'a Dataset,
+        slab: &Hyperslab,
+        choice: Choice,
+        how: &Execution,
+    ) -> Result<Self> {
+        let mut lens = Lens::values(catalog, dataset, slab)?;
+        if !choice.picks.is_empty() {
+            lens.pick(&choice.picks)?;
+            lens.inside = plan(dataset, slab, how.coalesce)?.inside;
+        }
+        lens.choice = choice;
         Ok(lens)
     }
 
@@ -299,6 +333,12 @@ impl<'a> Lens<'a> {
         let nothing = nothing.filter(|&number| Map::holds(dtype, number));
         let no_fill = || Error::NoFill { dataset: self.dataset.name.clone(), dtype };
         Ok(Map::replacing(filter, nothing.ok_or_else(no_fill)?, dtype))
+    }
+
+    /// Whether the elements are numbers, which transforms are made of.
+    fn check_number(&self, transform: &Transform) -> Result<()> {
+        let (op, dtype) = (transform.method.name(), self.dtype);
+        if Map::is_number(dtype) { Ok(()) } else { Err(Error::Undefined { op, dtype }) }
     }
 
     /// Whether a part is a selection of the shape.

@@ -28,6 +28,8 @@ mod coalesce;
 
 mod budget;
 
+mod cost;
+
 mod fetch;
 
 mod decode;
@@ -74,6 +76,7 @@ pub use array::Array;
 pub use budget::Execution;
 pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Session};
 pub use coalesce::{Coalesce, Run, coalesce};
+pub use cost::{Cost, Passes};
 pub use element::Element;
 pub use error::{Error, Result};
 pub use fill::fill_of;

@@ -6,6 +6,7 @@
 
 use tet_format::DType;
 
+use crate::cost::Passes;
 use crate::element::dispatch;
 use crate::error::{Error, Result};
 use crate::kernel::{Pass, Ranked, Setup, Span, Step};
@@ -94,7 +95,7 @@ pub(crate) fn select<K: Ord>(keys: &mut [K], wanted: &[usize]) {
 }
 
 /// What folds all elements of a selection, as often as it is asked to.
-pub(crate) trait Passes {
+pub(crate) trait Passing {
     /// Folds those that count into the one cell of the kernel of this step, with
     /// [`Setup::digits`] being `pass`; gives its values and how many NaN it met.
     ///
@@ -124,12 +125,47 @@ pub(crate) struct Found {
 pub(crate) fn quantiles(
     dtype: DType,
     setup: &Setup,
-    passes: &mut dyn Passes,
+    passes: &mut dyn Passing,
 ) -> Option<Result<Found>> {
     dispatch!(dtype, T => quantiles_of::<T>(setup, passes))
 }
 
-fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passes) -> Result<Found> {
+/// What is known of the search for quantiles before it begins.
+#[derive(Debug)]
+pub(crate) struct Outlook {
+    /// How many passes it makes.
+    pub(crate) passes: Passes,
+    /// The first pass, which has the most counters.
+    pub(crate) digits: Pass,
+    /// The last one, if it keeps elements: as many as it may.
+    pub(crate) candidates: Pass,
+}
+
+/// What the search for so many quantiles among at most `count` elements will be like; `None` as in
+/// [`quantiles`].
+pub(crate) fn outlook(dtype: DType, count: u64, q_count: usize) -> Option<Outlook> {
+    let (first, last) = dispatch!(dtype, T => <T as Ranked>::VALUES)?;
+    let all = span(first, last, digit(1));
+    // Each quantile lies between two places.
+    let most = passes_max(bits(last - first), count, 2 * q_count.max(1));
+    let digits = Pass { spans: vec![all], expected: 0 };
+    let candidates = Pass { spans: vec![all], expected: count.min(CANDIDATES_MAX) };
+    Some(Outlook { passes: Passes { least: 1, most }, digits, candidates })
+}
+
+/// Passes until ranks of so many bits are known at so many places: each pass tells a digit of what
+/// is left, and few elements are kept instead.
+fn passes_max(bits: u32, count: u64, places: usize) -> u64 {
+    let mut left = bits.saturating_sub(digit(1));
+    let mut passes = 1;
+    while 0 < left {
+        passes += 1;
+        left = if count <= CANDIDATES_MAX { 0 } else { left.saturating_sub(digit(places)) };
+    }
+    passes
+}
+
+fn quantiles_of<T: Ranked>(setup: &Setup, passes: &mut dyn Passing) -> Result<Found> {
     let all = Sought { first: T::VALUES.0, last: T::VALUES.1, before: 0, count: 0, wanted: vec![] };
     let (counted, nan_count) = count(std::slice::from_ref(&all), passes)?;
     let count = counted.counts.iter().sum();
@@ -179,14 +215,9 @@ struct Counted {
 }
 
 /// Counts the digits of what is sought.
-fn count(sought: &[Sought], passes: &mut dyn Passes) -> Result<(Counted, Option<u64>)> {
-    let each = (DIGIT.saturating_sub((sought.len() - 1).checked_ilog2().map_or(0, |log| log + 1)))
-        .max(SPAN_DIGIT);
-    let span = |sought: &Sought| {
-        let len = sought.last - sought.first;
-        let shift = (u64::BITS - len.leading_zeros()).saturating_sub(each);
-        Span { first: sought.first, last: sought.last, shift }
-    };
+fn count(sought: &[Sought], passes: &mut dyn Passing) -> Result<(Counted, Option<u64>)> {
+    let each = digit(sought.len());
+    let span = |sought: &Sought| span(sought.first, sought.last, each);
     let pass = Pass { spans: sought.iter().map(span).collect(), expected: 0 };
     let (values, nan_count) = passes.run(Step::Digits, &pass)?;
     let counters = pass.counters();
@@ -198,11 +229,26 @@ fn count(sought: &[Sought], passes: &mut dyn Passes) -> Result<(Counted, Option<
     Ok((Counted { pass, counts, ends: (least, greatest) }, nan_count))
 }
 
+/// The logarithm of the counters of each of so many spans, about.
+fn digit(spans: usize) -> u32 {
+    let shared = (spans - 1).checked_ilog2().map_or(0, |log| log + 1);
+    DIGIT.saturating_sub(shared).max(SPAN_DIGIT)
+}
+
+/// A span of ranks with `2^each` counters, or one for each rank.
+fn span(first: u64, last: u64, each: u32) -> Span {
+    Span { first, last, shift: bits(last - first).saturating_sub(each) }
+}
+
+fn bits(len: u64) -> u32 {
+    u64::BITS - len.leading_zeros()
+}
+
 /// The ranks of all wanted places, in order; `None` when passes do not agree.
 fn search(
     mut sought: Vec<Sought>,
     mut counted: Counted,
-    passes: &mut dyn Passes,
+    passes: &mut dyn Passing,
 ) -> Result<Option<Vec<u64>>> {
     let mut known: Vec<(u64, u64)> = Vec::new();
     loop {
@@ -261,7 +307,7 @@ fn look_closer(sought: &[Sought], counted: &Counted) -> Option<Vec<Sought>> {
 }
 
 /// The wanted places and their ranks, from all elements that are still sought.
-fn candidates(sought: &[Sought], passes: &mut dyn Passes) -> Result<Option<Vec<(u64, u64)>>> {
+fn candidates(sought: &[Sought], passes: &mut dyn Passing) -> Result<Option<Vec<(u64, u64)>>> {
     let expected = sought.iter().map(|sought| sought.count).sum();
     let span = |sought: &Sought| Span { first: sought.first, last: sought.last, shift: 0 };
     let pass = Pass { spans: sought.iter().map(span).collect(), expected };

@@ -25,10 +25,11 @@ mod window;
 
 use tet_io::Source;
 
-use self::asked::Asked;
+use self::asked::{Answer, Asked, answers};
 use self::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::op::Op;
 use crate::reduction::Reduction;
@@ -43,14 +44,30 @@ pub(crate) fn reduce(
     reduction: &Reduction,
     how: &Execution,
 ) -> Result<Reduced> {
-    if let Some(cause) = &dataset.fault {
-        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
-    }
-    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
-    let count = slab.element_count().ok_or_else(|| Error::misfit(dataset))?;
-    let (roles, axes) = Roles::new(dataset, slab, reduction)?;
-    let asked = Asked { source, dataset, dtype, slab, reduction, how, roles };
+    let (asked, axes) = asked(source, dataset, slab, reduction, how)?;
     let answer = asked.answer()?;
+    reduced(&asked, axes, answer)
+}
+
+/// Reduces a selection in several ways.
+pub(crate) fn reduce_all(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    reductions: &[Reduction],
+    how: &Execution,
+) -> Result<Vec<Reduced>> {
+    let all = reductions.iter().map(|reduction| asked(source, dataset, slab, reduction, how));
+    let (all, axes): (Vec<_>, Vec<_>) = all.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let answers = answers(&all)?.into_iter();
+    let each = all.iter().zip(axes).zip(answers);
+    each.map(|((asked, axes), answer)| reduced(asked, axes, answer)).collect()
+}
+
+/// The values with what they stand for.
+fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduced> {
+    let reduction = asked.reduction;
+    let count = asked.slab.element_count().ok_or_else(|| Error::misfit(asked.dataset))?;
     let mut reduced = Reduced {
         op: reduction.op,
         axes,
@@ -77,6 +94,36 @@ pub(crate) fn reduce(
     }
     reduced.values = asked.own(reduced.values, &reduced.shape)?;
     Ok(reduced)
+}
+
+/// What reducing a selection costs.
+pub(crate) fn cost(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    reduction: &Reduction,
+    how: &Execution,
+) -> Result<Cost> {
+    asked(source, dataset, slab, reduction, how)?.0.cost()
+}
+
+/// What is asked, and the axes that are folded.
+fn asked<'a>(
+    source: &'a Source,
+    dataset: &'a Dataset,
+    slab: &'a Hyperslab,
+    reduction: &'a Reduction,
+    how: &'a Execution,
+) -> Result<(Asked<'a>, Vec<usize>)> {
+    if let Some(cause) = &dataset.fault {
+        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
+    }
+    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    if reduction.seeks_pads() {
+        return Err(Error::NoPlace { op: reduction.op.name() });
+    }
+    let (roles, axes) = Roles::new(dataset, slab, reduction)?;
+    Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))
 }
 
 /// Puts an axis of quantiles first, as NumPy does; the values have them last.

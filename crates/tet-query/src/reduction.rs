@@ -213,6 +213,20 @@ impl Reduction {
         Reduction { nan, ..self }
     }
 
+    /// Whether places are sought where pads, which have none, stand among the elements.
+    pub(crate) fn seeks_pads(&self) -> bool {
+        let seeks = matches!(self.op, Op::ArgMin | Op::ArgMax);
+        seeks && self.window.as_ref().is_some_and(|window| window.pad.is_some())
+    }
+
+    /// Whether both have the same cells, of the same positions.
+    pub(crate) fn has_cells_of(&self, other: &Reduction) -> bool {
+        self.axes == other.axes
+            && self.picks == other.picks
+            && self.groups == other.groups
+            && self.window == other.window
+    }
+
     /// What happens with NaN, by policy or by the operation's name.
     #[must_use]
     pub fn nan_policy(&self) -> NanPolicy {

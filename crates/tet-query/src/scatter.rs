@@ -15,6 +15,7 @@ use self::split::{Part, split};
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, Rows};
@@ -41,6 +42,14 @@ pub(crate) fn read(
     let mut array = Array::zeroed(dtype, slab.kept_shape())?;
     fill(source, dataset, &plan, how, array.bytes_mut())?;
     Ok(array)
+}
+
+/// What reading a selection costs, its elements aside.
+pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Cost> {
+    let plan = plan(dataset, slab, how.coalesce)?;
+    let len = plan.element_count.saturating_mul(plan.element_size);
+    let tasks = if len < TASK_LEN_MIN { 1 } else { u64::MAX };
+    Ok(Cost::pass(&plan, how, plan.whole_len_max, tasks))
 }
 
 /// Reads a selection into exactly its bytes.

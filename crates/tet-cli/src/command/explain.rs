@@ -5,8 +5,8 @@ mod cost;
 
 use std::path::Path;
 
-use tet_query::ReadPlan;
 use tet_query::document::{Ask, Resolved};
+use tet_query::{Passes, ReadPlan};
 
 use crate::args::ExplainArgs;
 use crate::command::query::{self, plan, question};
@@ -43,7 +43,7 @@ fn explain(
     let resolved = query.resolve(&opened.catalog)?;
     let plan = query::plan_of(&resolved)?;
     let how = query::execution(&args.read, &query, context);
-    let cost = Cost::of(&resolved, &plan, &how);
+    let cost = Cost::of(&opened.catalog, &resolved, &plan, &how)?;
     let axes = cost::axes(&resolved, context)?;
     let advice = advice::advice(&resolved, &plan, &cost, &how);
     opened.catalog.check_unchanged()?;
@@ -57,7 +57,8 @@ fn explain(
             op: op(&resolved),
             plan: plan::shape(&plan, &resolved, args.plan_chunks),
             chunks_of: resolved.dataset.grid.chunk_count(),
-            passes: cost.passes,
+            passes: cost.passes.most,
+            passes_min: cost.passes.least,
             selected_len: cost.selected_len,
             memory_len: cost.memory_len,
             axes,
@@ -105,12 +106,18 @@ fn write_plan(
             table.row([name, &text]);
         }
         table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
-        table.row(["passes", &grouped(cost.passes)]);
+        table.row(["passes", &passes(cost.passes)]);
     }
     for line in table.lines(None, context.paint) {
         context.line(line)?;
     }
     Ok(())
+}
+
+/// `3`, or `up to 5` where it depends on the values.
+fn passes(passes: Passes) -> String {
+    let most = grouped(passes.most);
+    if passes.is_exact() { most } else { format!("up to {most}") }
 }
 
 fn write_axes(axes: &[AxisCostShape], context: &mut Context<'_>) -> Result<()> {

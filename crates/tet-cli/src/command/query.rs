@@ -165,11 +165,15 @@ impl Asked<'_> {
         let answer = match &resolved.ask {
             Ask::Align(alignment) => Answer::of_alignment(resolved, alignment),
             Ask::Reduce(reduction) => {
-                let reduced = catalog.reduce(resolved.dataset, &resolved.slab, reduction, &how)?;
                 let output = self.output(reduction.op.name(), context);
-                let written = output
-                    .map(|output| output.cells(catalog, resolved, &reduced, &how, context))
-                    .transpose()?;
+                // What cannot be written is not computed first.
+                let encoding = output.as_ref().map(save::Output::encoding).transpose()?;
+                let reduced = catalog.reduce(resolved.dataset, &resolved.slab, reduction, &how)?;
+                let output = output.zip(encoding);
+                let write = |(output, encoding): (save::Output, _)| {
+                    output.cells(catalog, resolved, &reduced, encoding, &how, context)
+                };
+                let written = output.map(write).transpose()?;
                 let answer = Answer::of_reduced(catalog, resolved, reduced, reduction.nan_policy());
                 match written {
                     Some(written) => answer.with_written(written),

@@ -26,8 +26,8 @@ pub(super) fn name(lens: &Lens<'_>) -> String {
     lens.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
 }
 
-/// What the file says about the dataset.
-pub(super) fn metadata(lens: &Lens<'_>, is_scalar: bool) -> Metadata {
+/// What the file says about the dataset, added to `metadata`.
+pub(super) fn dataset(lens: &Lens<'_>, is_scalar: bool, metadata: &mut Metadata) {
     let dataset = lens.dataset();
     let mut about = DatasetMetadata::default();
     let rank = if is_scalar { 1 } else { lens.shape().rank() };
@@ -53,11 +53,9 @@ pub(super) fn metadata(lens: &Lens<'_>, is_scalar: bool) -> Metadata {
     if is_scalar {
         about.attrs.insert(SCALAR_KEY.to_owned(), AttrValue::from("1"));
     }
-    let mut metadata = Metadata::new();
     if !about.is_empty() {
         metadata.datasets.insert(name(lens), about);
     }
-    metadata
 }
 
 /// The attributes that still hold.

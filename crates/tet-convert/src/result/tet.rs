@@ -1,15 +1,16 @@
-//! A lens as the dataset of a new `.tet` file.
+//! A lens as the dataset of a new `.tet` file, and the coordinate datasets of its axes beside it.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
+use tet_file::metadata::Metadata;
+use tet_file::write::{ChunkAt, CodecChoice, WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{AxisSlice, Dataset, Hyperslab, Lens, plan};
+use tet_query::{AxisSlice, Dataset, Execution, Hyperslab, Lens, plan};
 
 use super::band::Bands;
-use super::{ResultOptions, Written, describe};
+use super::{ResultOptions, Written, coordinates, describe};
 use crate::export::{shape_of, stream};
 use crate::{Error, Note, Result, chunking};
 
@@ -20,7 +21,7 @@ const CHUNK_LEN_MAX: u64 = 64 << 20;
 /// The level of zstd where the source does not say it.
 const LEVEL: i32 = 3;
 
-/// Writes and publishes the file.
+/// Writes and publishes the file: the dataset, and those that label its axes.
 pub(super) fn write(
     lens: &Lens<'_>,
     path: &Path,
@@ -28,18 +29,9 @@ pub(super) fn write(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
     let mut notes = Vec::new();
-    let is_scalar = shape_of(lens).is_empty();
-    let dtype = stored_dtype(lens, &mut notes)?;
-    let shape = if is_scalar { Shape::from([1]) } else { lens.shape().clone() };
-    if is_scalar {
-        notes.push(Note::Scalar { dataset: describe::name(lens) });
-    }
-    let spec = DatasetSpec {
-        name: describe::name(lens),
-        dtype,
-        chunk_shape: chunk_shape(lens, &shape),
-        shape,
-    };
+    let coordinates = coordinates::of(lens, &options.execution)?;
+    let parts = std::iter::once(lens).chain(&coordinates);
+    let parts = parts.map(|lens| Part::new(lens, &mut notes)).collect::<Result<Vec<_>>>()?;
     let how = WriteOptions {
         encoder: options.codec.unwrap_or_else(|| codec_of(lens.dataset())),
         threads: options.execution.threads,
@@ -49,25 +41,14 @@ pub(super) fn write(
         inputs: lens.catalog().source().stamp().into_iter().collect(),
         ..WriteOptions::default()
     };
-    let chunk_shape = spec.chunk_shape.clone();
-    let mut writer = Writer::create(path, vec![spec], &how)?;
-    let mut bands = Bands::new(lens, chunk_shape, dtype, &options.execution)?;
-    // The writer hands on an error of ours as a box; it is kept here as it was.
-    let mut fault = None;
+    let specs = parts.iter().map(|part| part.spec.clone()).collect();
+    let mut writer = Writer::create(path, specs, &how)?;
     let total = stream::len_of(lens);
-    let written = writer.write_dataset(
-        0,
-        &mut |chunk, out| {
-            bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
-                fault = Some(error);
-                "the input failed".into()
-            })
-        },
-        &mut |done| progress(done.min(total), total),
-    );
-    match fault {
-        Some(error) => return Err(error),
-        None => written?,
+    for (id, part) in parts.iter().enumerate() {
+        part.write(id, &mut writer, &options.execution, &mut |done| {
+            // Coordinates are few beside what they label.
+            progress(if id == 0 { done.min(total) } else { total }, total);
+        })?;
     }
     progress(total, total);
     lens.catalog().check_unchanged()?;
@@ -75,8 +56,57 @@ pub(super) fn write(
         return Err(Error::Canceled);
     }
     let history = options.history.map(|origin| describe::history(lens, origin));
-    let written = writer.finish(&describe::metadata(lens, is_scalar), history.as_slice())?;
+    let mut metadata = Metadata::new();
+    for part in &parts {
+        describe::dataset(part.lens, part.is_scalar, &mut metadata);
+    }
+    let written = writer.finish(&metadata, history.as_slice())?;
     Ok(Written { bytes: written.file_len, notes })
+}
+
+/// A lens and the dataset it becomes.
+struct Part<'l> {
+    lens: &'l Lens<'l>,
+    spec: DatasetSpec,
+    is_scalar: bool,
+}
+
+impl<'l> Part<'l> {
+    fn new(lens: &'l Lens<'l>, notes: &mut Vec<Note>) -> Result<Self> {
+        let is_scalar = shape_of(lens).is_empty();
+        let dtype = stored_dtype(lens, notes)?;
+        let shape = if is_scalar { Shape::from([1]) } else { lens.shape().clone() };
+        if is_scalar {
+            notes.push(Note::Scalar { dataset: describe::name(lens) });
+        }
+        let (name, chunk_shape) = (describe::name(lens), chunk_shape(lens, &shape));
+        Ok(Part { lens, spec: DatasetSpec { name, dtype, shape, chunk_shape }, is_scalar })
+    }
+
+    /// Writes dataset `id` of the file.
+    fn write(
+        &self,
+        id: usize,
+        writer: &mut Writer,
+        how: &Execution,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let chunk_shape = self.spec.chunk_shape.clone();
+        let mut bands = Bands::new(self.lens, chunk_shape, self.spec.dtype, how)?;
+        // The writer hands on an error of ours as a box; it is kept here as it was.
+        let mut fault = None;
+        let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+            bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
+                fault = Some(error);
+                "the input failed".into()
+            })
+        };
+        let written = writer.write_dataset(id, fill, progress);
+        match fault {
+            Some(error) => Err(error),
+            None => Ok(written?),
+        }
+    }
 }
 
 /// The dtype in the file: the lens' own, or one that holds its every value.

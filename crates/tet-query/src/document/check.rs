@@ -206,6 +206,11 @@ fn laid(query: &Query, window: &QueryWindow, reduction: &QueryReduction) -> Resu
         let message = "rolling windows without \"pad\" reach past neither end".to_owned();
         return Err(wrong("align", message).advise("leave \"align\" out, or give \"pad\""));
     }
+    if matches!(reduction.op, Op::ArgMin | Op::ArgMax) && *pad != Pad::None {
+        let message =
+            format!("{:?} seeks a place in the array, and a pad has none", reduction.op.name());
+        return Err(wrong("pad", message).advise("leave \"pad\" out"));
+    }
     // Named axes are folded beside the window's, so that a window may hold more than its size.
     let most = if reduction.axes.is_empty() { *size } else { u64::MAX };
     match min_count {

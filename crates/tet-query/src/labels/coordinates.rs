@@ -29,7 +29,8 @@ impl<'a> CatalogLabels<'a> {
     }
 
     /// The one-dimensional dataset named after the dimension, of the same extent.
-    fn coordinate_dataset(&self, axis: usize) -> Option<&'a Dataset> {
+    #[must_use]
+    pub fn coordinate_dataset(&self, axis: usize) -> Option<&'a Dataset> {
         let name = self.dataset.dims.get(axis)?;
         let extent = self.dataset.shape().get(axis)?;
         let mut named = self.catalog.datasets().iter().filter(|it| it.name == *name);

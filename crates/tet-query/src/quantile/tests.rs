@@ -14,7 +14,7 @@ struct Memory<T> {
     passes: Vec<Step>,
 }
 
-impl<T: Element> Passes for Memory<T> {
+impl<T: Element> Passing for Memory<T> {
     fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
         self.passes.push(step);
         assert!(self.passes.len() < 100, "the search ends");
@@ -50,6 +50,8 @@ fn check<T: Ranked>(elements: Vec<T>, part: usize, setup: &Setup) {
     let nans = (elements.len() - sorted.len()) as u64;
     let mut memory = Memory { elements, part, passes: Vec::new() };
     let found = quantiles(T::DTYPE, setup, &mut memory).expect("numbers").expect("no pass fails");
+    let outlook = outlook(T::DTYPE, memory.elements.len() as u64, setup.q.len()).expect("numbers");
+    assert!(memory.passes.len() as u64 <= outlook.passes.most, "{:?} {outlook:?}", memory.passes);
     assert!(
         found.nan_count.is_none_or(|count| count == nans)
             && found.nan_count.is_some() == T::DTYPE.is_float()
@@ -123,7 +125,7 @@ fn many_equal_elements_take_one_pass() {
 #[test]
 fn elements_that_change_between_passes_are_noticed() {
     struct Changing(Memory<i32>, i32);
-    impl Passes for Changing {
+    impl Passing for Changing {
         fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
             let result = self.0.run(step, pass);
             self.0.elements.iter_mut().for_each(|element| *element = element.wrapping_add(self.1));

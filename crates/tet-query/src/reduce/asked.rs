@@ -7,12 +7,14 @@ use super::job::Job;
 use super::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
+use crate::decode;
 use crate::error::{Error, Result};
 use crate::fill::fill_of;
 use crate::histogram::{self, Range};
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
-use crate::plan::plan;
+use crate::plan::{ReadPlan, plan};
 use crate::reduction::{AxisPicks, Number, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Scalar, Values};
@@ -42,11 +44,31 @@ pub(super) struct Answer {
     pub edges: Vec<f64>,
 }
 
+/// The answers to several questions, in their order. Those about the same cells as the first that
+/// takes one pass are answered in that pass, if they take one too.
+pub(super) fn answers(all: &[Asked<'_>]) -> Result<Vec<Answer>> {
+    let first = all.iter().find(|asked| asked.is_pass());
+    let joins = |asked: &Asked<'_>| {
+        first.is_some_and(|first| asked.is_pass() && asked.reduction.has_cells_of(first.reduction))
+    };
+    let mut makers = Vec::new();
+    for asked in all.iter().filter(|asked| joins(asked)) {
+        asked.check_cells()?;
+        makers.push(asked.maker(asked.reduction.op.plain(), asked.setup()?)?);
+    }
+    let found = first.map(|first| first.run_all(&makers, None)).transpose()?;
+    let mut found = found.unwrap_or_default().into_iter();
+    let answer = |asked: &Asked<'_>| match joins(asked).then(|| found.next()).flatten() {
+        Some((values, nan_count)) => Ok(Answer { values, nan_count, ..Answer::default() }),
+        None => asked.answer(),
+    };
+    all.iter().map(answer).collect()
+}
+
 impl Asked<'_> {
     /// Runs as many passes as it takes.
     pub(super) fn answer(&self) -> Result<Answer> {
-        let cells = self.roles.shape().into_iter().try_fold(1_u64, u64::checked_mul);
-        self.how.check_result(cells.and_then(|cells| cells.checked_mul(STATE_LEN)))?;
+        self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => {
                 let counts = self.roles.element_counts(self.pad().is_some());
@@ -61,6 +83,36 @@ impl Asked<'_> {
                 let values = self.with_min_count(values)?;
                 Ok(Answer { values, nan_count, ..Answer::default() })
             }
+        }
+    }
+
+    /// Whether the cells are not too many.
+    fn check_cells(&self) -> Result<()> {
+        let cells = self.roles.shape().into_iter().try_fold(1_u64, u64::checked_mul);
+        self.how.check_result(cells.and_then(|cells| cells.checked_mul(STATE_LEN)))
+    }
+
+    /// Whether one pass with one kernel gives the answer.
+    fn is_pass(&self) -> bool {
+        let is_one = match self.reduction.op {
+            Op::Count => !self.counts_all(),
+            Op::Median | Op::Quantile | Op::Histogram | Op::Covariance | Op::Correlation => false,
+            _ => true,
+        };
+        is_one && self.reduction.window.is_none()
+    }
+
+    /// What [`Asked::answer`] costs.
+    pub(super) fn cost(&self) -> Result<Cost> {
+        match self.reduction.op.plain() {
+            Op::Count if self.counts_all() => {
+                let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
+                Ok(Cost::default().with_values(cells))
+            }
+            Op::Median | Op::Quantile => self.order_cost(),
+            Op::Histogram => self.histogram_cost(),
+            Op::Covariance | Op::Correlation => self.matrix_cost(),
+            op => Ok(self.pass_cost(op, self.setup()?)?.then(self.min_count_cost()?)),
         }
     }
 
@@ -102,17 +154,43 @@ impl Asked<'_> {
         setup: Setup,
         pad: Option<Number>,
     ) -> Result<(Values, Option<u64>)> {
+        self.run(&self.maker(op, setup)?, pad)
+    }
+
+    /// What a pass with the kernel of an operation costs.
+    pub(super) fn pass_cost(&self, op: Op, setup: Setup) -> Result<Cost> {
+        self.run_cost(&self.maker(op, setup)?)
+    }
+
+    /// The maker of an operation's states.
+    fn maker(&self, op: Op, setup: Setup) -> Result<Maker> {
         let shown = !self.roles.shown().is_empty();
         let cells = if shown { CellCount::Many } else { CellCount::One };
         let maker = maker(self.dtype, op, cells, setup, self.filter());
-        self.run(&maker.ok_or_else(|| self.undefined())?, pad)
+        maker.ok_or_else(|| self.undefined())
     }
 
     /// One pass over the selection with the kernel of a maker.
     pub(super) fn run(&self, maker: &Maker, pad: Option<Number>) -> Result<(Values, Option<u64>)> {
+        // One kernel gives one result.
+        Ok(self.run_all(std::slice::from_ref(maker), pad)?.swap_remove(0))
+    }
+
+    /// One pass over the selection with several kernels.
+    fn run_all(&self, makers: &[Maker], pad: Option<Number>) -> Result<Vec<(Values, Option<u64>)>> {
         let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        self.job(&plan, makers, pad).run()
+    }
+
+    /// What a pass with the kernel of a maker costs.
+    pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
+        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        Ok(self.job(&plan, std::slice::from_ref(maker), None).cost())
+    }
+
+    fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {
         let (source, dataset, how) = (self.source, self.dataset, self.how);
-        Job { source, dataset, plan: &plan, how, roles: &self.roles, maker, pad }.run()
+        Job { source, dataset, plan, how, roles: &self.roles, makers, pad }
     }
 
     /// The operation is not for elements of this type.
@@ -156,6 +234,21 @@ impl Asked<'_> {
         Ok(Answer { values, nan_count, edges })
     }
 
+    /// What that costs.
+    fn histogram_cost(&self) -> Result<Cost> {
+        let params = &self.reduction.params;
+        // Where edges lie is not known yet, but how many there are.
+        let edges = vec![0.0; decode::len(u64::from(params.bins) + 1)?];
+        let counts = self.pass_cost(Op::Histogram, Setup { edges, ..self.setup()? })?;
+        if params.range.is_some() {
+            return Ok(counts);
+        }
+        let mut reduction = Reduction::all(Op::Min);
+        let whole = self.whole(&mut reduction)?;
+        let end = |op| whole.pass_cost(op, Setup::default());
+        Ok(end(Op::Min)?.then(end(Op::Max)?).then(counts))
+    }
+
     /// Nulls where a window has too few elements of its own.
     fn with_min_count(&self, mut values: Values) -> Result<Values> {
         let window = self.reduction.window.as_ref();
@@ -173,6 +266,18 @@ impl Asked<'_> {
         nulls.iter_mut().zip(counts).for_each(|(null, count)| *null |= count < least);
         values.nulls = nulls.contains(&true).then_some(nulls);
         Ok(values)
+    }
+
+    /// What it costs to know how many elements windows have.
+    fn min_count_cost(&self) -> Result<Cost> {
+        let window = self.reduction.window.as_ref();
+        match window.and_then(|window| window.min_count) {
+            Some(_) if !self.counts_all() => {
+                let setup = Setup { nan: self.reduction.nan_policy(), ..Setup::default() };
+                self.pass_cost(Op::Count, setup)
+            }
+            _ => Ok(Cost::default()),
+        }
     }
 
     /// The values in the dataset's own dtype and the result's shape, where they are elements.

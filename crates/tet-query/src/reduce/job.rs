@@ -3,13 +3,14 @@
 use tet_io::Source;
 
 use super::assemble::Assembly;
-use super::board::Board;
+use super::board::{Board, States};
 use super::cut::{Task, Tasks};
 use super::fold::fold_strip;
 use super::role::{Role, Roles};
 use super::slide::slide;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
+use crate::cost::Cost;
 use crate::decode;
 use crate::error::Result;
 use crate::fetch::{self, Fetcher, Rows};
@@ -35,28 +36,30 @@ pub(super) struct Job<'a> {
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
     pub roles: &'a Roles,
-    pub maker: &'a Maker,
+    /// The kernels that fold the elements; all have the same cells.
+    pub makers: &'a [Maker],
     /// What windows are filled up with.
     pub pad: Option<Number>,
 }
 
 impl Job<'_> {
-    /// The values of all cells, and how many NaN were met.
-    pub(super) fn run(&self) -> Result<(Values, Option<u64>)> {
+    /// For every kernel the values of all cells, and how many NaN were met.
+    pub(super) fn run(&self) -> Result<Vec<(Values, Option<u64>)>> {
         let shape = self.roles.shape();
         let cells = shape.iter().copied().fold(1, u64::saturating_mul);
         if self.plan.element_count == 0 || cells == 0 {
-            let state = self.maker.make(decode::len(cells)?);
-            let nan_count = state.nan_count();
-            return Ok((state.finish()?, nan_count));
+            let nothing = |maker: &Maker| {
+                let state = maker.make(decode::len(cells)?);
+                let nan_count = state.nan_count();
+                Ok((state.finish()?, nan_count))
+            };
+            return self.makers.iter().map(nothing).collect();
         }
-        let weight = self.cell_len().div_ceil(self.usual_len()).max(1);
-        let tasks = Tasks::new(self.plan, self.roles, weight);
-        let assembly = Assembly::new(shape, decode::len(cells)?, self.maker.width);
-        let board = Board::new(tasks.part_count(), assembly);
-        let held_cells = tasks.cells_max(self.roles);
-        let states = held_cells.saturating_mul(self.cell_len());
-        let workers = self.how.workers(self.plan.whole_len_max.saturating_add(states))?;
+        let (tasks, held) = self.tasks();
+        let cells = decode::len(cells)?;
+        let assembly = |maker: &Maker| Assembly::new(shape.clone(), cells, maker.width);
+        let board = Board::new(tasks.part_count(), self.makers.iter().map(assembly));
+        let workers = self.how.workers(held)?;
         let align = decode::len(self.plan.element_size)?;
         let rows = Rows::Aligned(align);
         let fetcher = || Fetcher::new(self.source, self.dataset, self.plan, self.how, rows);
@@ -65,26 +68,47 @@ impl Job<'_> {
             fetcher.begin();
             let folded = self.fold(fetcher, &task, align);
             fetcher.end();
-            let (state, done) = folded?;
-            if let Some(state) = board.merge(task.tile, task.part, state) {
+            let (states, done) = folded?;
+            let states = board.merge(task.tile, task.part, states).unwrap_or_default();
+            for (nth, (maker, state)) in self.makers.iter().zip(states).enumerate() {
                 let nan_count = state.nan_count();
-                let values = self.complete(state, &task)?.finish()?;
-                board.put(values, nan_count, &task.layout.rect)?;
+                let values = self.complete(maker, state, &task)?.finish()?;
+                board.put(nth, values, nan_count, &task.layout.rect)?;
             }
             Ok(done)
         })?;
         Ok(board.finish())
     }
 
-    /// Bytes of the state of one cell, those of its elements included where they are kept.
-    fn cell_len(&self) -> u64 {
-        let elements = if self.maker.keeps { self.roles.cell_elements() } else { 0 };
-        self.maker.cell_len.saturating_add(elements.saturating_mul(self.plan.element_size))
+    /// What the pass costs.
+    pub(super) fn cost(&self) -> Cost {
+        let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
+        if cells == 0 {
+            return Cost::default();
+        }
+        let (tasks, held) = self.tasks();
+        let width = self.makers.iter().map(|maker| maker.width as u64).sum();
+        let values = cells.saturating_mul(width);
+        Cost::pass(self.plan, self.how, held, tasks.count()).with_values(values)
     }
 
-    /// Bytes that a cell may take before tiles become smaller.
-    fn usual_len(&self) -> u64 {
-        if self.maker.keeps { KEPT_LEN } else { CELL_LEN }
+    /// The tasks, and the bytes a thread holds for one beside its windows.
+    fn tasks(&self) -> (Tasks, u64) {
+        // The heaviest kernel says how finely is cut: those of the usual weight are cut as each
+        // would be alone.
+        let weight = |maker| self.cell_len(maker).div_ceil(usual_len(maker)).max(1);
+        let weight = self.makers.iter().map(weight).max().unwrap_or(1);
+        let tasks = Tasks::new(self.plan, self.roles, weight);
+        let cell_len = self.makers.iter().map(|maker| self.cell_len(maker));
+        let cell_len = cell_len.fold(0, u64::saturating_add);
+        let states = tasks.cells_max(self.roles).saturating_mul(cell_len);
+        (tasks, self.plan.whole_len_max.saturating_add(states))
+    }
+
+    /// Bytes of the state of one cell, those of its elements included where they are kept.
+    fn cell_len(&self, maker: &Maker) -> u64 {
+        let elements = if maker.keeps { self.roles.cell_elements() } else { 0 };
+        maker.cell_len.saturating_add(elements.saturating_mul(self.plan.element_size))
     }
 
     /// Folds what lies in a task; `None` when nothing does. Gives the selected bytes too.
@@ -93,11 +117,12 @@ impl Job<'_> {
         fetcher: &mut Fetcher<'_>,
         task: &Task,
         size: usize,
-    ) -> Result<(Option<Box<dyn State>>, u64)> {
+    ) -> Result<(Option<States>, u64)> {
         if task.rect.iter().any(std::ops::Range::is_empty) {
             return Ok((None, 0));
         }
-        let mut state = self.maker.make(task.layout.cell_count);
+        let make = |maker: &Maker| maker.make(task.layout.cell_count);
+        let mut states: States = self.makers.iter().map(make).collect();
         let touch = self.plan.touch.narrowed(&task.rect);
         let one_cell = self.roles.shown().is_empty();
         let mut strips =
@@ -105,18 +130,25 @@ impl Job<'_> {
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
             let block = fetcher.block(&strips, boxes)?;
-            fold_strip((self.maker, state.as_mut()), &block, boxes, &task.layout, size)?;
+            for (state, maker) in states.iter_mut().zip(self.makers) {
+                fold_strip((maker, state.as_mut()), &block, boxes, &task.layout, size)?;
+            }
             done += element_count(boxes) * self.plan.element_size;
             strips.advance();
         }
-        Ok((Some(state), done))
+        Ok((Some(states), done))
     }
 
     /// What is left to do once all parts of a tile have merged: windows slide and are filled up.
-    fn complete(&self, mut state: Box<dyn State>, task: &Task) -> Result<Box<dyn State>> {
+    fn complete(
+        &self,
+        maker: &Maker,
+        mut state: Box<dyn State>,
+        task: &Task,
+    ) -> Result<Box<dyn State>> {
         let layout = &task.layout;
         if let Some(sliding) = &layout.slide {
-            state = slide(self.maker, state.as_ref(), layout, sliding)?;
+            state = slide(maker, state.as_ref(), layout, sliding)?;
         }
         let Some(pad) = self.pad else { return Ok(state) };
         let folded = self.roles.folded_elements();
@@ -143,4 +175,9 @@ impl Job<'_> {
         }
         Ok(state)
     }
+}
+
+/// Bytes that a cell may take before tiles become smaller.
+fn usual_len(maker: &Maker) -> u64 {
+    if maker.keeps { KEPT_LEN } else { CELL_LEN }
 }

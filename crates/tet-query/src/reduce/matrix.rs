@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::asked::{Answer, Asked};
 use crate::array::Array;
-use crate::covariance::{Along, Measure, matrix};
+use crate::cost::Cost;
+use crate::covariance::{Along, Measure, matrix, memory_len};
 use crate::error::{Error, Result};
 use crate::op::{NanPolicy, Op};
 use crate::scatter;
@@ -26,6 +27,42 @@ impl Asked<'_> {
     /// The matrix of all pairs of variables.
     pub(super) fn matrix(&self) -> Result<Answer> {
         let Asked { reduction, roles, how, .. } = self;
+        let (variables, observed) = self.table()?;
+        let width = roles.counts[variables];
+        how.check_result(width.checked_mul(width).and_then(|pairs| pairs.checked_mul(16)))?;
+        let (means, nan_count) = self.pass(Op::Mean, self.setup()?, None)?;
+        let Cells::Float(means) = means.cells else { return Err(self.undefined()) };
+        let measure = match reduction.op {
+            Op::Correlation => Measure::Correlation,
+            _ => Measure::Covariance { ddof: reduction.params.ddof },
+        };
+        let along = if observed < variables { Along::Rows } else { Along::Columns };
+        let read = |range: Range<u64>| self.observations(observed, range);
+        let count = roles.counts[observed];
+        let values = matrix(measure, &means, count, self.block_count(width), along, read)?;
+        let values = Values::new(Cells::Float(values));
+        Ok(Answer { values, nan_count, ..Answer::default() })
+    }
+
+    /// What [`Asked::matrix`] costs: a pass for the means, and one in blocks of observations.
+    pub(super) fn matrix_cost(&self) -> Result<Cost> {
+        let (variables, observed) = self.table()?;
+        let (width, count) = (self.roles.counts[variables], self.roles.counts[observed]);
+        let means = self.pass_cost(Op::Mean, self.setup()?)?;
+        if count == 0 {
+            return Ok(means);
+        }
+        let block_count = count.min(self.block_count(width));
+        let slab = self.observed(observed, 0..block_count)?;
+        let block_len = self.observation_len(width).saturating_mul(block_count);
+        let blocks = scatter::cost(self.dataset, &slab, self.how)?;
+        let held = memory_len(width).saturating_add(block_len);
+        Ok(means.then(blocks.with_held(held)))
+    }
+
+    /// The axis of the variables and that of the observations.
+    fn table(&self) -> Result<(usize, usize)> {
+        let Asked { reduction, roles, .. } = self;
         let variables = self.variables()?;
         let kept = |&axis: &usize| axis != variables && self.slab.axes()[axis].is_kept();
         let others: Vec<usize> = (0..roles.axes.len()).filter(kept).collect();
@@ -37,33 +74,32 @@ impl Asked<'_> {
         if !plain || reduction.nan == NanPolicy::Skip {
             return Err(self.not_a_table());
         }
-        let width = roles.counts[variables];
-        how.check_result(width.checked_mul(width).and_then(|pairs| pairs.checked_mul(16)))?;
-        let (means, nan_count) = self.pass(Op::Mean, self.setup()?, None)?;
-        let Cells::Float(means) = means.cells else { return Err(self.undefined()) };
-        let measure = match reduction.op {
-            Op::Correlation => Measure::Correlation,
-            _ => Measure::Covariance { ddof: reduction.params.ddof },
-        };
-        let along = if observed < variables { Along::Rows } else { Along::Columns };
-        let size = self.dtype.size().unwrap_or(1);
-        let read_count = how.memory_budget / SHARE / width.saturating_mul(size).max(1);
-        let read = |range: Range<u64>| self.observations(observed, range);
-        let count = roles.counts[observed];
-        let values = matrix(measure, &means, count, read_count, along, read)?;
-        let values = Values::new(Cells::Float(values));
-        Ok(Answer { values, nan_count, ..Answer::default() })
+        Ok((variables, observed))
+    }
+
+    /// Bytes of one observation of so many variables.
+    fn observation_len(&self, width: u64) -> u64 {
+        width.saturating_mul(self.dtype.size().unwrap_or(1)).max(1)
+    }
+
+    /// How many observations are read at once.
+    fn block_count(&self, width: u64) -> u64 {
+        (self.how.memory_budget / SHARE / self.observation_len(width)).max(1)
     }
 
     /// Some of the observations, all variables of each.
     fn observations(&self, axis: usize, range: Range<u64>) -> Result<Array> {
+        scatter::read(self.source, self.dataset, &self.observed(axis, range)?, self.how)
+    }
+
+    /// The selection of some of the observations.
+    fn observed(&self, axis: usize, range: Range<u64>) -> Result<Hyperslab> {
         let mut slices = self.slab.axes().to_vec();
         let AxisSlice { start, step, .. } = slices[axis];
         slices[axis].start = start + range.start * step;
         slices[axis].stop = start + (range.end - 1) * step + 1;
         let slab = Hyperslab::new(slices, self.dataset.shape());
-        let slab = slab.ok_or_else(|| Error::misfit(self.dataset))?;
-        scatter::read(self.source, self.dataset, &slab, self.how)
+        slab.ok_or_else(|| Error::misfit(self.dataset))
     }
 
     fn not_a_table(&self) -> Error {

@@ -2,10 +2,11 @@
 
 use super::asked::{Answer, Asked};
 use super::role::{Role, Roles};
+use crate::cost::{Cost, Passes};
 use crate::error::{Error, Result};
 use crate::kernel::{Pass, Setup, Step, rank_maker};
 use crate::op::Op;
-use crate::quantile::{Between, Passes, quantiles};
+use crate::quantile::{Between, Passing, outlook, quantiles};
 use crate::reduction::{AxisPicks, Reduction};
 use crate::selection::{Axis, AxisSlice, Hyperslab};
 use crate::value::{Cells, Values};
@@ -16,21 +17,74 @@ const SHARE: u64 = 8;
 impl Asked<'_> {
     /// Medians and quantiles.
     pub(super) fn order_statistics(&self) -> Result<Answer> {
-        let mut setup = self.setup()?;
-        if self.reduction.op == Op::Median {
-            (setup.q, setup.between) = (vec![0.5], Between::Middle);
-        }
+        let setup = self.order_setup()?;
         let shape = self.roles.shape();
         if shape.is_empty() {
             return self.sought(&setup);
         }
-        let size = self.dtype.size().unwrap_or(1);
-        let cell_len = self.roles.cell_elements().saturating_mul(size);
-        if cell_len <= self.how.memory_budget / SHARE {
+        if self.is_kept() {
             let (values, nan_count) = self.pass(self.reduction.op, setup, None)?;
             return Ok(Answer { values, nan_count, ..Answer::default() });
         }
         self.cell_by_cell(&shape, &setup)
+    }
+
+    /// What [`Asked::order_statistics`] costs.
+    pub(super) fn order_cost(&self) -> Result<Cost> {
+        let setup = self.order_setup()?;
+        let shape = self.roles.shape();
+        if shape.is_empty() {
+            return self.sought_cost(&setup, self.roles.cell_elements());
+        }
+        if self.is_kept() {
+            return self.pass_cost(self.reduction.op, setup);
+        }
+        let count: u64 = shape.iter().product();
+        if count == 0 {
+            return Ok(Cost::default());
+        }
+        let (slab, reduction) = self.cell(&shape, 0)?;
+        let (roles, _) = Roles::new(self.dataset, &slab, &reduction)?;
+        let Asked { source, dataset, dtype, how, .. } = *self;
+        let one = Asked { source, dataset, dtype, slab: &slab, reduction: &reduction, how, roles };
+        let cost = one.sought_cost(&setup, self.roles.cell_elements())?;
+        let values = count.saturating_mul(setup.q.len() as u64);
+        let passes = cost.passes.times(self.roles.turns());
+        Ok(Cost { passes, ..cost }.with_values(values))
+    }
+
+    /// What is sought in each cell.
+    fn order_setup(&self) -> Result<Setup> {
+        let mut setup = self.setup()?;
+        if self.reduction.op == Op::Median {
+            (setup.q, setup.between) = (vec![0.5], Between::Middle);
+        }
+        Ok(setup)
+    }
+
+    /// Whether the elements of a cell are kept, as the budget allows it.
+    fn is_kept(&self) -> bool {
+        let size = self.dtype.size().unwrap_or(1);
+        let cell_len = self.roles.cell_elements().saturating_mul(size);
+        cell_len <= self.how.memory_budget / SHARE
+    }
+
+    /// What [`Asked::sought`] costs among at most `count` elements.
+    fn sought_cost(&self, setup: &Setup, count: u64) -> Result<Cost> {
+        let outlook = outlook(self.dtype, count, setup.q.len()).ok_or_else(|| self.undefined())?;
+        let cost = |step, digits| {
+            let setup = Setup { digits, ..setup.clone() };
+            let maker = rank_maker(self.dtype, step, setup, self.filter());
+            self.run_cost(&maker.ok_or_else(|| self.undefined())?)
+        };
+        let mut whole = cost(Step::Digits, outlook.digits)?;
+        if whole.passes == Passes::ONE {
+            if outlook.passes.most > 1 {
+                whole = whole.then(cost(Step::Candidates, outlook.candidates)?);
+            }
+            whole.passes = outlook.passes;
+        }
+        Ok(whole)
     }
 
     /// The order statistics of the one cell there is.
@@ -110,7 +164,7 @@ struct RankPasses<'a> {
     setup: &'a Setup,
 }
 
-impl Passes for RankPasses<'_> {
+impl Passing for RankPasses<'_> {
     fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)> {
         let setup = Setup { digits: pass.clone(), ..self.setup.clone() };
         let maker = rank_maker(self.asked.dtype, step, setup, self.asked.filter());

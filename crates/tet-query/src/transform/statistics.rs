@@ -4,11 +4,13 @@ use super::compute::Params;
 use super::map::{BLOCK, Formula, Map};
 use super::{Method, Transform};
 use crate::budget::Execution;
+use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::lens::Lens;
 use crate::op::Op;
 use crate::reduction::{Axes, Reduction};
+use crate::scatter;
 use crate::selection::Hyperslab;
 
 /// Bytes of a block whose exponentials are added up, at most.
@@ -57,6 +59,33 @@ impl Statistics {
             Method::Log1p | Method::Sqrt => (Vec::new(), Vec::new()),
         };
         Ok(Statistics::new(shift, scale, strides))
+    }
+
+    /// What [`Statistics::measure`] costs.
+    pub(crate) fn cost(lens: &Lens<'_>, transform: &Transform, how: &Execution) -> Result<Cost> {
+        let (dataset, slab) = (lens.dataset(), lens.slab());
+        let cost =
+            |op| lens.catalog().reduce_cost(dataset, slab, &reduction(lens, transform, op), how);
+        let ops: &[Op] = match transform.method {
+            Method::Log1p | Method::Sqrt => return Ok(Cost::default()),
+            Method::ZScore => &[Op::Mean, Op::Std],
+            Method::Center => &[Op::Mean],
+            Method::Scale => &[Op::Std],
+            Method::L1 => &[Op::NormL1],
+            Method::L2 => &[Op::NormL2],
+            Method::MinMax => &[Op::Min, Op::Max],
+            Method::Softmax => &[Op::Max],
+        };
+        let costs = ops.iter().map(|&op| cost(op)).collect::<Result<Vec<_>>>()?;
+        let all = costs.into_iter().fold(Cost::default(), Cost::then);
+        let (_, cells) = strides(lens, &transform.axes)?;
+        // The shift and the scale of every cell.
+        let numbers = cells as u64;
+        if transform.method != Method::Softmax {
+            return Ok(all.with_values(numbers));
+        }
+        let block = scatter::cost(dataset, slab, how)?.with_held(2 * sum_len(how));
+        Ok(all.then(block).with_values(numbers.saturating_mul(2)))
     }
 
     fn new(shift: Vec<f64>, scale: Vec<f64>, strides: Vec<usize>) -> Self {
@@ -111,15 +140,20 @@ fn strides(lens: &Lens<'_>, axes: &Axes) -> Result<(Vec<usize>, usize)> {
     Ok((strides, cells))
 }
 
-/// A statistic of every cell; NaN where there is none.
-fn measure(lens: &Lens<'_>, transform: &Transform, op: Op, how: &Execution) -> Result<Vec<f64>> {
-    let reduction = Reduction {
+/// What is asked for a statistic of every cell.
+fn reduction(lens: &Lens<'_>, transform: &Transform, op: Op) -> Reduction {
+    Reduction {
         axes: transform.axes.clone(),
         nan: transform.nan,
         filter: lens.choice().filter.clone(),
         picks: lens.choice().picks.clone(),
         ..Reduction::all(op)
-    };
+    }
+}
+
+/// A statistic of every cell; NaN where there is none.
+fn measure(lens: &Lens<'_>, transform: &Transform, op: Op, how: &Execution) -> Result<Vec<f64>> {
+    let reduction = reduction(lens, transform, op);
     let reduced = lens.catalog().reduce(lens.dataset(), lens.slab(), &reduction, how)?;
     let value = |at| reduced.values.get(at).and_then(crate::value::Scalar::to_f64);
     Ok((0..reduced.values.len()).map(|at| value(at).unwrap_or(f64::NAN)).collect())
@@ -142,7 +176,7 @@ fn sums_of_exp(
     let lens = lens.mapped(map);
     let mut sums = vec![0.0; cells];
     let mut errors = vec![0.0; cells];
-    let len_max = (how.memory_budget / 4).clamp(size_of::<f64>() as u64, SUM_LEN_MAX);
+    let len_max = sum_len(how);
     let blocks = lens.blocks(len_max, len_max);
     for block in blocks.into_iter().flatten() {
         let array = lens.read(&block, how)?;
@@ -160,6 +194,11 @@ fn sums_of_exp(
         if shift.is_finite() { sum + error } else { f64::NAN }
     };
     Ok(sums.into_iter().zip(errors).zip(&unscaled.shift).map(total).collect())
+}
+
+/// Bytes of a block whose exponentials are added up.
+fn sum_len(how: &Execution) -> u64 {
+    (how.memory_budget / 4).clamp(size_of::<f64>() as u64, SUM_LEN_MAX)
 }
 
 /// Adds a run of numbers to its cells, and what rounding loses of them.

@@ -127,10 +127,11 @@ fn huge_chunk(plan: &ReadPlan) -> Option<String> {
 }
 
 fn memory(cost: &Cost, how: &Execution) -> Option<String> {
-    (how.memory_budget < cost.chunk_len_max).then(|| {
+    (how.memory_budget < cost.thread_len).then(|| {
         format!(
-            "a chunk takes {} while it is decoded, which is over the budget of {}: raise --memory",
-            Size(cost.chunk_len_max),
+            "a thread takes {} for a chunk and its cells, which is over the budget of {}: raise \
+             --memory",
+            Size(cost.thread_len),
             Size(how.memory_budget)
         )
     })

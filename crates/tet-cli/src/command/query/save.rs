@@ -137,27 +137,38 @@ impl Output {
         self.told(written, context)
     }
 
+    /// How the cells of a reduction are written.
+    ///
+    /// # Errors
+    ///
+    /// The format does not hold them.
+    pub(super) fn encoding(&self) -> Result<Encoding> {
+        match self.target {
+            ResultTarget::Npy => Ok(Encoding::Npy),
+            ResultTarget::Raw => Ok(Encoding::Raw),
+            _ => {
+                let text = "the cells of a reduction go to .npy or .raw, not to .tet";
+                let hint =
+                    "write {\"target\": \"npy\", \"path\": \"result.npy\"}, or -o result.npy";
+                Err(Failure::usage("output-format", text).hint(hint))
+            }
+        }
+    }
+
     /// Writes the cells of a reduction.
     ///
     /// # Errors
     ///
-    /// The file may not be written there, or its format does not hold the cells.
+    /// The file may not be written there.
     pub(super) fn cells(
         mut self,
         catalog: &Catalog,
         resolved: &Resolved<'_>,
         reduced: &Reduced,
+        encoding: Encoding,
         how: &Execution,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
-        let encoding = match self.target {
-            ResultTarget::Npy => Encoding::Npy,
-            ResultTarget::Raw => Encoding::Raw,
-            _ => {
-                let text = "the cells of a reduction go to .npy or .raw, not to .tet";
-                return Err(Failure::usage("output-format", text));
-            }
-        };
         self.options.execution = how.clone();
         let Output { policy, options, .. } = &self;
         let dataset = resolved.dataset;

@@ -15,6 +15,8 @@ use crate::render::json::{BinsShape, DatasetStats, QuartilesShape};
 use crate::render::number::Number;
 use crate::target::Target;
 
+/// What one pass tells; of whole numbers, the last is not asked for.
+const ENDS_AND_MEANS: [Op; 5] = [Op::Min, Op::Max, Op::Mean, Op::Std, Op::InfCount];
 /// Blocks of a sparkline.
 const BINS: u32 = 32;
 
@@ -67,7 +69,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// Reads the values, several times.
+    /// Reads the values: once for most, and for the order and the histogram again.
     ///
     /// # Errors
     ///
@@ -75,38 +77,28 @@ impl<'a> Measure<'a> {
     pub(super) fn stats(&self) -> Result<DatasetStats> {
         open::check_readable(self.target.dataset)?;
         let is_float = self.target.dataset.dtype.is_some_and(DType::is_float);
-        let min = self.reduce(Op::Min, Params::default(), None)?;
-        let max = self.reduce(Op::Max, Params::default(), None)?;
-        let count = |op: Op| if is_float { self.count(op) } else { Ok(0) };
-        let nan_count = match min.nan_count {
-            Some(count) => count,
-            None => count(Op::NanCount)?,
-        };
-        let inf_count = count(Op::InfCount)?;
+        let ops: &[Op] = if is_float { &ENDS_AND_MEANS } else { &ENDS_AND_MEANS[..4] };
+        let found = self.reduce_all(ops, None)?;
+        let number = |at: usize| found.get(at).map_or(Number::Null, first);
+        let (min, max) = (number(0), number(1));
+        let inf_count = count(number(4));
         Ok(DatasetStats {
-            count: Some(min.count),
-            nan_count: Some(nan_count),
+            count: found.first().map(|found| found.count),
+            nan_count: Some(found.first().and_then(|found| found.nan_count).unwrap_or(0)),
             inf_count: Some(inf_count),
-            min: Some(first(&min)),
-            max: Some(first(&max)),
-            mean: Some(first(&self.reduce(Op::Mean, Params::default(), None)?)),
-            std: Some(first(&self.reduce(Op::Std, Params::default(), None)?)),
+            min: Some(min),
+            max: Some(max),
+            mean: Some(number(2)),
+            std: Some(number(3)),
             quartiles: if self.with_quartiles { Some(self.quartiles()?) } else { None },
-            histogram: self.histogram(first(&min), first(&max), inf_count)?,
+            histogram: self.histogram(min, max, inf_count)?,
             ..self.empty()
         })
     }
 
-    fn count(&self, op: Op) -> Result<u64> {
-        match first(&self.reduce(op, Params::default(), None)?) {
-            Number::Int(count) => Ok(u64::try_from(count).unwrap_or(u64::MAX)),
-            _ => Ok(0),
-        }
-    }
-
     fn quartiles(&self) -> Result<QuartilesShape> {
         let params = Params { q: vec![0.25, 0.5, 0.75], ..Params::of(Op::Quantile) };
-        let reduced = self.reduce(Op::Quantile, Params { one_q: false, ..params }, None)?;
+        let reduced = self.reduce(Op::Quantile, Params { one_q: false, ..params })?;
         let at = |at| reduced.values.get(at).map_or(Number::Null, Number::from);
         Ok(QuartilesShape { q25: at(0), q50: at(1), q75: at(2) })
     }
@@ -123,41 +115,65 @@ impl<'a> Measure<'a> {
                 ],
                 ..Filter::default()
             };
-            let end = |op| self.reduce(op, Params::default(), Some(finite.clone()));
-            (first(&end(Op::Min)?), first(&end(Op::Max)?))
+            let ends = self.reduce_all(&ENDS_AND_MEANS[..2], Some(&finite))?;
+            let end = |at: usize| ends.get(at).map_or(Number::Null, first);
+            (end(0), end(1))
         };
         let (low, high) = (min.to_f64(), max.to_f64());
         if low.is_nan() || high.is_nan() {
             return Ok(None);
         }
         let params = Params { bins: bins(min, max), range: Some((low, high)), ..Params::default() };
-        let reduced = self.reduce(Op::Histogram, params, None)?;
+        let reduced = self.reduce(Op::Histogram, params)?;
         let Details::Histogram { edges, .. } = &reduced.details else { return Ok(None) };
-        let count = |at| match reduced.values.get(at).map(Number::from) {
-            Some(Number::Int(count)) => u64::try_from(count).unwrap_or(u64::MAX),
-            _ => 0,
-        };
+        let count = |at| count(reduced.values.get(at).map_or(Number::Null, Number::from));
         Ok(Some(BinsShape {
             edges: edges.iter().map(|&edge| Number::F64(edge)).collect(),
             counts: (0..reduced.values.len()).map(count).collect(),
         }))
     }
 
+    /// Several reductions of all values in one pass, NaN left out.
+    fn reduce_all(&self, ops: &[Op], filter: Option<&Filter>) -> Result<Vec<Reduced>> {
+        let Target { dataset, slab } = self.target;
+        self.next("values");
+        let reduction = |&op: &Op| Reduction {
+            nan: NanPolicy::Skip,
+            filter: filter.cloned(),
+            ..Reduction::all(op)
+        };
+        let reductions: Vec<Reduction> = ops.iter().map(reduction).collect();
+        Ok(self.catalog.reduce_all(dataset, slab, &reductions, &self.how)?)
+    }
+
     /// One reduction of all values, NaN left out, under its own name on the bar.
-    fn reduce(&self, op: Op, params: Params, filter: Option<Filter>) -> Result<Reduced> {
+    fn reduce(&self, op: Op, params: Params) -> Result<Reduced> {
+        let Target { dataset, slab } = self.target;
+        self.next(op.name());
+        let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
+        Ok(self.catalog.reduce(dataset, slab, &reduction, &self.how)?)
+    }
+
+    /// Begins the bar of one pass.
+    fn next(&self, what: &str) {
         let Target { dataset, slab } = self.target;
         let element_size = dataset.dtype.and_then(DType::size).unwrap_or(1);
         let len = slab.element_count().unwrap_or(u64::MAX).saturating_mul(element_size);
-        self.progress.next(&format!("{} {}", Escaped(&dataset.name), op.name()), len);
-        let nan = if op == Op::NanCount { NanPolicy::Propagate } else { NanPolicy::Skip };
-        let reduction = Reduction { nan, params, filter, ..Reduction::all(op) };
-        Ok(self.catalog.reduce(dataset, slab, &reduction, &self.how)?)
+        self.progress.next(&format!("{} {what}", Escaped(&dataset.name)), len);
     }
 }
 
 /// The only value of a result.
 fn first(reduced: &Reduced) -> Number {
     reduced.values.get(0).map_or(Number::Null, Number::from)
+}
+
+/// A number that counts.
+fn count(number: Number) -> u64 {
+    match number {
+        Number::Int(count) => u64::try_from(count).unwrap_or(u64::MAX),
+        _ => 0,
+    }
 }
 
 /// As many bins as a sparkline has blocks, and not more than there are whole numbers.

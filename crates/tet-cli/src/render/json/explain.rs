@@ -23,8 +23,10 @@ pub(crate) struct Explained {
     pub(crate) plan: PlanShape,
     /// Chunks of the dataset.
     pub(crate) chunks_of: u64,
-    /// How often the values are read.
+    /// How often the values are read, at most.
     pub(crate) passes: u64,
+    /// How often they are read at least: it depends on the values where the two differ.
+    pub(crate) passes_min: u64,
     /// Bytes of the selected elements.
     pub(crate) selected_len: u64,
     /// Bytes held at once while it runs, about: buffers, chunks and the result.

@@ -143,7 +143,9 @@ fn computed() -> impl Strategy<Value = Computed> {
     let align = (with, axes(1)).prop_map(|(with, axes)| QueryAlign { with, axes });
     let cut = (proptest::option::of(group_by()), proptest::option::of(window()));
     let reduced = (reduction(), cut).prop_map(|(reduction, (group_by, window))| {
-        let window = if group_by.is_some() { None } else { window };
+        // No place is sought among pads.
+        let seeks = matches!(reduction.op, Op::ArgMin | Op::ArgMax);
+        let window = window.filter(|it| group_by.is_none() && (!seeks || it.pad == Pad::None));
         match reduction.op {
             Op::Covariance | Op::Correlation => Computed::Reduction(reduction, None, None),
             Op::Median | Op::Quantile | Op::Histogram => {

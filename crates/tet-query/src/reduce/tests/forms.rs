@@ -3,6 +3,8 @@
 use tet_format::DType;
 
 use super::{OPS, check_ways, element, wanted};
+use crate::budget::Execution;
+use crate::error::Error;
 use crate::op::Op;
 use crate::reduction::{
     AxisGroups, AxisPicks, Compare, Filter, Number, Reduction, Window, WindowAlign, WindowMode,
@@ -203,6 +205,25 @@ fn check(world: &World, every_slab: usize, every_form: usize) {
                     cells.iter().map(|cell| wanted(op, cell, dtype)).collect();
                 check_ways(world, &slab, &reduction, &wanted);
             }
+        }
+    }
+}
+
+/// A pad has no place, so no place is sought among pads.
+#[test]
+fn places_are_not_sought_among_pads() {
+    let world = world(DType::UInt16, &[13], &[5], Stored::Raw, Order::Packed, |n| {
+        u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
+    });
+    let slab = Hyperslab::whole(&world.shape);
+    let dataset = &world.mapped.datasets()[0];
+    for op in [Op::ArgMin, Op::ArgMax] {
+        for form in FORMS.iter().filter(|form| form.is_window()) {
+            let reduction = asked(op, &slab, &[*form]);
+            let padded = reduction.window.as_ref().is_some_and(|window| window.pad.is_some());
+            let found = world.mapped.reduce(dataset, &slab, &reduction, &Execution::default());
+            let refused = matches!(found, Err(Error::NoPlace { .. }));
+            assert_eq!(refused, padded, "{form:?}");
         }
     }
 }

@@ -1,0 +1,85 @@
+//! What an answer costs, told before it is computed.
+//!
+//! Every driver tells it from the numbers it runs with: the passes it makes, the threads that can be
+//! afforded, the windows, chunks and states they hold.
+
+use crate::budget::Execution;
+use crate::plan::ReadPlan;
+
+/// Bytes of one value of a result, at most.
+const VALUE_LEN: u64 = 16;
+
+/// What an answer costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// How often the selected elements are read.
+    pub passes: Passes,
+    /// The most bytes a thread holds beside its windows: a chunk that is decoded whole and the states
+    /// of a task. Over the budget the answer is refused.
+    pub thread_len: u64,
+    /// Bytes held at once, about: what all threads hold, and the cells of the result. An array that
+    /// is read is not in it.
+    pub memory_len: u64,
+}
+
+/// How often the selected elements are read. It depends on them where the two differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passes {
+    /// At least so often.
+    pub least: u64,
+    /// At most so often.
+    pub most: u64,
+}
+
+impl Passes {
+    /// One pass.
+    pub(crate) const ONE: Passes = Passes { least: 1, most: 1 };
+
+    /// Whether the number is known whatever the elements are.
+    #[must_use]
+    pub const fn is_exact(self) -> bool {
+        self.least == self.most
+    }
+
+    /// So many times these.
+    pub(crate) const fn times(self, count: u64) -> Passes {
+        Passes { least: self.least.saturating_mul(count), most: self.most.saturating_mul(count) }
+    }
+}
+
+impl Cost {
+    /// One pass over a plan by threads that hold `thread_len` bytes each, for so many tasks.
+    pub(crate) fn pass(plan: &ReadPlan, how: &Execution, thread_len: u64, tasks: u64) -> Cost {
+        if plan.element_count == 0 {
+            return Cost::default();
+        }
+        let threads = tasks.min(how.affordable(thread_len) as u64);
+        // No more is read than is there.
+        let windows = plan.read_len.min(2 * how.window_len());
+        let memory_len = threads.saturating_mul(thread_len.saturating_add(windows));
+        Cost { passes: Passes::ONE, thread_len, memory_len }
+    }
+
+    /// This and then another: nothing of the one is held while the other runs.
+    pub(crate) fn then(self, next: Cost) -> Cost {
+        let (a, b) = (self.passes, next.passes);
+        Cost {
+            passes: Passes {
+                least: a.least.saturating_add(b.least),
+                most: a.most.saturating_add(b.most),
+            },
+            thread_len: self.thread_len.max(next.thread_len),
+            memory_len: self.memory_len.max(next.memory_len),
+        }
+    }
+
+    /// The same with so many values held beside it.
+    pub(crate) const fn with_values(self, count: u64) -> Cost {
+        self.with_held(count.saturating_mul(VALUE_LEN))
+    }
+
+    /// The same with so many bytes held beside it.
+    pub(crate) const fn with_held(self, len: u64) -> Cost {
+        Cost { memory_len: self.memory_len.saturating_add(len), ..self }
+    }
+}
