@@ -13,7 +13,7 @@ use crate::run;
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// One group of workloads, such as R1, `micro` for criterion's, `peers` for other libraries;
-    /// all groups and `micro` when left out
+    /// all groups when left out
     name: Option<String>,
     /// Measure nothing; write the tables of docs/performance.md from what was measured last
     #[arg(long, conflicts_with = "name")]
@@ -37,11 +37,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if name == Some(PEERS) {
         return peers::run(&options.rest);
     }
-    if name.is_none_or(|name| name == MICRO) {
-        run::check(run::cargo().args(["bench", "--locked", "-p", "tet-bench", "--benches"]))?;
-    }
     if name == Some(MICRO) {
-        return Ok(());
+        return run::check(run::cargo().args([
+            "bench",
+            "--locked",
+            "-p",
+            "tet-bench",
+            "--benches",
+        ]));
     }
     let mut command = run::cargo();
     command.args(["run", "--release", "--locked", "-p", "tet-bench", "--"]);

@@ -139,7 +139,8 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::NoFill { .. } => plain("no-fill"),
         E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
         E::Overflow { .. } => plain("overflow"),
-        E::Limit { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
+        E::Budget { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
+        E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("ask for a smaller part"),
         _ => plain("query"),
     }
 }

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::process::{Resource, getrlimit};
+
 use crate::args::ColorWhen;
 
 /// The width text is made for when the terminal does not say, or when there is none.
@@ -227,10 +229,13 @@ fn terminal_width(stdout: &io::Stdout) -> usize {
     asked.or_else(shown).filter(|&width| width >= 20).unwrap_or(WIDTH_DEFAULT)
 }
 
+/// The memory this process may have: the machine's, or what its limits leave of that.
 #[allow(clippy::useless_conversion, reason = "the number is narrower on other machines")]
 fn memory_len() -> u64 {
     let facts = rustix::system::sysinfo();
-    u64::from(facts.totalram).saturating_mul(u64::from(facts.mem_unit))
+    let machine = u64::from(facts.totalram).saturating_mul(u64::from(facts.mem_unit));
+    let limits = [Resource::As, Resource::Data].map(|limit| getrlimit(limit).current);
+    limits.into_iter().flatten().fold(machine, u64::min)
 }
 
 /// What colors the terminal has, by the two variables everybody sets.

@@ -16,6 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use memmap2::Mmap;
+use rustix::param::page_size;
+use rustix::process::{Resource, getrlimit};
 
 use crate::mmap::map;
 use crate::stamp::Stamp;
@@ -56,6 +58,21 @@ impl Deref for LeasedView<'_> {
     }
 }
 
+/// Address space that a map leaves to threads, buffers and results.
+const ROOM_LEN: u64 = 192 << 20;
+
+/// Whether a map of `len` bytes leaves room in an address space that is limited.
+fn check_room(len: u64) -> Result<(), String> {
+    let Some(limit) = getrlimit(Resource::As).current else { return Ok(()) };
+    let pages = std::fs::read_to_string("/proc/self/statm").map_err(|error| error.to_string())?;
+    let pages = pages.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
+    let used = pages.saturating_mul(page_size() as u64);
+    if limit < used.saturating_add(len).saturating_add(ROOM_LEN) {
+        return Err(format!("{len} bytes do not fit the limit on address space, {limit} bytes"));
+    }
+    Ok(())
+}
+
 impl LeasedMap {
     /// Takes the lease, then maps the file. The text says why not.
     pub(crate) fn take(file: File) -> Result<Self, String> {
@@ -70,6 +87,7 @@ impl LeasedMap {
         })?;
         // From here on the file is closed on every way out, which gives the lease back.
         let len = Stamp::of(&file).map_err(|error| error.to_string())?.size;
+        check_room(len)?;
         // SAFETY: the lease was granted, so nobody has the file open for writing, and `len` is its
         // length under the lease. The map is only reached through `view`, which hands it out while
         // the lease holds; before the lease is given back the map is dropped under the write half

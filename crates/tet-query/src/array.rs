@@ -38,7 +38,8 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Limit`] when memory cannot hold it or the dtype has no whole bytes.
+    /// Returns [`Error::Limit`] when no memory could hold it or the dtype has no whole bytes, and
+    /// [`Error::NoMemory`] when this one cannot.
     pub fn zeroed(dtype: DType, shape: Shape) -> Result<Self> {
         let too_large =
             |wanted| Error::Limit { what: "array bytes", wanted, limit: usize::MAX as u64 };
@@ -48,7 +49,7 @@ impl Array {
         let (Ok(len), Ok(byte_len)) = (usize::try_from(count), usize::try_from(wanted)) else {
             return Err(too_large(wanted));
         };
-        let words = zeroed_words(byte_len).ok_or_else(|| too_large(wanted))?;
+        let words = zeroed_words(byte_len).ok_or(Error::NoMemory { wanted })?;
         Ok(Array { dtype, shape, len, byte_len, words })
     }
 

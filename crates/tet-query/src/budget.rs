@@ -79,11 +79,10 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Limit`] when `held` alone is over the budget.
+    /// Returns [`Error::Budget`] when `held` alone is over the budget.
     pub(crate) fn workers(&self, held: u64) -> Result<usize> {
         if self.memory_budget < held {
-            let (wanted, limit) = (held, self.memory_budget);
-            return Err(Error::Limit { what: "bytes in flight for one chunk", wanted, limit });
+            return Err(Error::Budget { wanted: held, budget: self.memory_budget });
         }
         Ok(self.affordable(held))
     }

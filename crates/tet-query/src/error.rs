@@ -202,6 +202,20 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
+    /// The memory budget does not hold one chunk and what is folded out of it.
+    #[error("{wanted} bytes are needed at once, the memory budget is {budget}")]
+    Budget {
+        /// How much is needed.
+        wanted: u64,
+        /// How much is allowed.
+        budget: u64,
+    },
+    /// The system has no memory left for the result.
+    #[error("the system gives no {wanted} bytes for the result")]
+    NoMemory {
+        /// How much is needed.
+        wanted: u64,
+    },
     /// An exact integer result is too large.
     #[error("{op}: the exact integer result does not fit 128 bits")]
     Overflow {
@@ -240,7 +254,10 @@ impl Error {
             | Error::MissingChunk { .. }
             | Error::DuplicateChunk { .. }
             | Error::UnknownCodec { .. } => Kind::Format,
-            Error::Limit { .. } | Error::Overflow { .. } => Kind::Limit,
+            Error::Limit { .. }
+            | Error::Budget { .. }
+            | Error::NoMemory { .. }
+            | Error::Overflow { .. } => Kind::Limit,
             Error::Selection(_)
             | Error::NoSuchDataset { .. }
             | Error::Ambiguous { .. }

@@ -4,6 +4,7 @@
 //!   roles   what each axis is: folded, kept, grouped, windowed     cut     tiles and parts
 //!   layout  where positions fold to                                fold    strips into states
 //!   slide   overlapping windows out of positions                   board, assemble: the cells
+//!   pad     what fills windows up
 //!   asked   one pass, or the passes of what one cannot answer
 //! ```
 //!
@@ -19,6 +20,7 @@ mod job;
 mod layout;
 mod matrix;
 mod order;
+mod pad;
 mod role;
 mod slide;
 mod window;
@@ -144,12 +146,17 @@ fn quantiles_first(reduced: &mut Reduced, q: &[f64]) {
 /// Takes what lies outside of a histogram out of the values, which have its bins then.
 fn bins_last(reduced: &mut Reduced, edges: Vec<f64>) {
     let bins = edges.len().saturating_sub(1);
-    let Cells::Count(counts) = &reduced.values.cells else { return };
+    let Cells::Count(counts) = &mut reduced.values.cells else { return };
     let cells = counts.chunks_exact(bins + 2);
     let below = cells.clone().map(|cell| cell[0]).collect();
     let above = cells.clone().map(|cell| cell[bins + 1]).collect();
-    let inside = cells.flat_map(|cell| &cell[1..=bins]).copied().collect();
-    reduced.values = Values::new(Cells::Count(inside));
+    // In place: there may be as many as memory holds.
+    let mut at = 0;
+    counts.retain(|_| {
+        let bin = at % (bins + 2);
+        at += 1;
+        0 < bin && bin <= bins
+    });
     reduced.shape.push(bins as u64);
     reduced.along.push(Along::Bins);
     reduced.details = Details::Histogram { edges, below, above };

@@ -142,6 +142,7 @@ pub(super) fn execution(args: &ReadArgs, query: &Query, context: &Context<'_>) -
     if let Some(memory) = args.memory {
         how.memory_budget = memory;
     }
+    how.result_max = how.result_max.min(context.world().memory_len);
     how
 }
 

@@ -7,6 +7,7 @@
 //! ```
 
 use super::number::Number;
+use super::numbers::Numbers;
 
 /// How many positions of each end are shown of a long axis.
 pub(crate) const EDGE: u64 = 3;
@@ -60,7 +61,7 @@ pub(crate) fn lay_out(axes: &[Shown], values: &[Number], width: usize) -> String
 
 /// Lays out an array that is all there; a large one shows its edges.
 #[must_use]
-pub(crate) fn lay_out_all(shape: &[u64], values: &[Number], width: usize) -> String {
+pub(crate) fn lay_out_all(shape: &[u64], values: &Numbers, width: usize) -> String {
     let axes = shown(shape, false);
     let mut kept = Vec::new();
     pick(&axes, shape, 0, &mut |at| kept.extend(values.get(at)));
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn an_array_that_is_all_there_shows_the_same_edges() {
-        let values = ints(&(0..2002).collect::<Vec<_>>());
+        let values = Numbers::Listed(ints(&(0..2002).collect::<Vec<_>>()));
         let text = lay_out_all(&[1001, 2], &values, 75);
         assert!(text.starts_with("[[   0    1]\n"), "{text}");
         assert!(text.ends_with("[2000 2001]]"), "{text}");

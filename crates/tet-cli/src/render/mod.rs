@@ -4,6 +4,7 @@ pub(crate) mod heatmap;
 pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod number;
+pub(crate) mod numbers;
 pub(crate) mod paint;
 pub(crate) mod spark;
 pub(crate) mod table;

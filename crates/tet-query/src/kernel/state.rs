@@ -279,13 +279,20 @@ impl<T: Numeric> Sifter<T> {
     fn fold_row<K: Kernel<T>>(&mut self, kernel: &mut K, at: At, elements: &[T]) {
         let mut cells = [0; BLOCK];
         for (block, first) in elements.chunks(BLOCK).zip((at.cell..).step_by(BLOCK)) {
-            let mut passed = 0;
-            for (cell, &element) in (0..).zip(block) {
-                (cells[passed], self.room[passed]) = (cell, element);
-                passed += usize::from(self.tester.passes(element));
+            let at = At { cell: first, ..at };
+            let wanted = self.tester.count(block);
+            if wanted == block.len() as u64 {
+                let lanes = Lanes { count: block.len(), rows: 1, distance: 0, index: 0 };
+                kernel.fold_lanes(at, lanes, block);
+            } else if wanted > 0 {
+                let mut passed = 0;
+                for (cell, &element) in (0..).zip(block) {
+                    (cells[passed], self.room[passed]) = (cell, element);
+                    passed += usize::from(self.tester.passes(element));
+                }
+                let scatter = Scatter { cells: &cells[..passed], stride: 1, distance: 1, index: 0 };
+                kernel.fold_scattered(at, scatter, &self.room[..passed]);
             }
-            let scatter = Scatter { cells: &cells[..passed], stride: 1, distance: 1, index: 0 };
-            kernel.fold_scattered(At { cell: first, ..at }, scatter, &self.room[..passed]);
         }
     }
 

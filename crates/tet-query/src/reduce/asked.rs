@@ -4,6 +4,7 @@ use tet_format::DType;
 use tet_io::Source;
 
 use super::job::Job;
+use super::pad::check_filled;
 use super::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
@@ -19,8 +20,8 @@ use crate::reduction::{AxisPicks, Number, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Scalar, Values};
 
-/// Bytes of the state of one cell of the result, at most.
-const STATE_LEN: u64 = 32;
+/// Bytes of one value of the result, at most.
+const VALUE_LEN: u64 = 16;
 
 /// A reduction and everything it is asked of.
 pub(super) struct Asked<'a> {
@@ -86,10 +87,19 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether the cells are not too many.
+    /// Whether neither the values are too many nor the elements of a cell.
     fn check_cells(&self) -> Result<()> {
-        let cells = self.roles.shape().into_iter().try_fold(1_u64, u64::checked_mul);
-        self.how.check_result(cells.and_then(|cells| cells.checked_mul(STATE_LEN)))
+        if let Some(window) = self.reduction.window.as_ref().filter(|window| window.pad.is_some()) {
+            check_filled(window.size, self.roles.folded_elements())?;
+        }
+        let params = &self.reduction.params;
+        let width = match self.reduction.op {
+            Op::Histogram => u64::from(params.bins) + 2,
+            Op::Quantile => params.q.len().max(1) as u64,
+            _ => 1,
+        };
+        let len = self.roles.shape().into_iter().try_fold(width, u64::checked_mul);
+        self.how.check_result(len.and_then(|len| len.checked_mul(VALUE_LEN)))
     }
 
     /// Whether one pass with one kernel gives the answer.

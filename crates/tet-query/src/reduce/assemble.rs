@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use bytemuck::Zeroable;
 use tet_format::Shape;
 
 use crate::array::Array;
 use crate::decode;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::value::{Cells, Values};
 
 /// A result whose tiles arrive one by one.
@@ -48,7 +49,10 @@ impl Assembly {
             _ => {}
         }
         if let Some(from) = &tile.nulls {
-            let to = values.nulls.get_or_insert_with(|| vec![false; count]);
+            let to = match &mut values.nulls {
+                Some(nulls) => nulls,
+                none => none.insert(zeros(count)?),
+            };
             rows.copy(to, from, self.width);
         }
         Ok(())
@@ -63,14 +67,22 @@ impl Assembly {
 /// Cells of the same kind as those of a tile, for the whole result.
 fn room(like: &Cells, count: usize) -> Result<Cells> {
     Ok(match like {
-        Cells::Count(_) => Cells::Count(vec![0; count]),
-        Cells::Truth(_) => Cells::Truth(vec![false; count]),
-        Cells::Int(_) => Cells::Int(vec![0; count]),
-        Cells::Float(_) => Cells::Float(vec![0.0; count]),
+        Cells::Count(_) => Cells::Count(zeros(count)?),
+        Cells::Truth(_) => Cells::Truth(zeros(count)?),
+        Cells::Int(_) => Cells::Int(zeros(count)?),
+        Cells::Float(_) => Cells::Float(zeros(count)?),
         Cells::Element(array) => {
             Cells::Element(Array::zeroed(array.dtype(), Shape::from([count as u64]))?)
         }
     })
+}
+
+/// Zeros, or an error where memory cannot hold them: the system is asked before it has to abort.
+fn zeros<V: Zeroable + Clone>(count: usize) -> Result<Vec<V>> {
+    let wanted = (count as u64).saturating_mul(size_of::<V>() as u64);
+    let reserved = Vec::<V>::new().try_reserve_exact(count);
+    reserved.map_err(|_| Error::NoMemory { wanted })?;
+    Ok(vec![V::zeroed(); count])
 }
 
 /// Where the rows of a tile go.

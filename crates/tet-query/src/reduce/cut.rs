@@ -20,7 +20,7 @@ use crate::plan::touch::Touch;
 /// Elements of a task that folds into one cell, about.
 const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 18 };
 /// Cells of a tile, about: their states stay in the nearest caches.
-const TILE_CELLS: u64 = if cfg!(test) { 4 } else { 1 << 14 };
+pub(super) const TILE_CELLS: u64 = if cfg!(test) { 4 } else { 1 << 14 };
 /// Elements of a task for each time that its state is as long as a usual one, and in all.
 const HEAVY_ELEMENTS: u64 = 1 << 8;
 const HEAVY_MAX: u64 = 1 << 22;

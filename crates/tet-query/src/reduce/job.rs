@@ -4,8 +4,9 @@ use tet_io::Source;
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
-use super::cut::{Task, Tasks};
+use super::cut::{TILE_CELLS, Task, Tasks};
 use super::fold::fold_strip;
+use super::pad::Pads;
 use super::role::{Role, Roles};
 use super::slide::slide;
 use crate::budget::Execution;
@@ -26,8 +27,12 @@ const STRIP_ELEMENTS: u64 = if cfg!(test) { 4 } else { 1 << 16 };
 const TILE_STRIP_ELEMENTS: u64 = if cfg!(test) { 8 } else { 1 << 18 };
 /// Bytes of the state of a usual cell.
 const CELL_LEN: u64 = 32;
-/// Bytes of a usual cell whose elements are kept: a tile of them takes 64 MiB.
-const KEPT_LEN: u64 = 1 << 12;
+/// A tile whose elements are kept takes so many bytes, and so much of the budget, at most. What
+/// becomes of kept elements does not depend on how they are cut, so the budget may say it.
+const KEPT_LEN_MAX: u64 = 1 << 26;
+const KEPT_SHARE: u64 = 8;
+/// Kept elements take so many times their bytes: as they came, with room to grow, and in order.
+const KEPT_TIMES: u64 = 4;
 
 /// One pass over a selection, ready to run.
 pub(super) struct Job<'a> {
@@ -96,7 +101,7 @@ impl Job<'_> {
     fn tasks(&self) -> (Tasks, u64) {
         // The heaviest kernel says how finely is cut: those of the usual weight are cut as each
         // would be alone.
-        let weight = |maker| self.cell_len(maker).div_ceil(usual_len(maker)).max(1);
+        let weight = |maker| self.cell_len(maker).div_ceil(self.usual_len(maker)).max(1);
         let weight = self.makers.iter().map(weight).max().unwrap_or(1);
         let tasks = Tasks::new(self.plan, self.roles, weight);
         let cell_len = self.makers.iter().map(|maker| self.cell_len(maker));
@@ -108,7 +113,14 @@ impl Job<'_> {
     /// Bytes of the state of one cell, those of its elements included where they are kept.
     fn cell_len(&self, maker: &Maker) -> u64 {
         let elements = if maker.keeps { self.roles.cell_elements() } else { 0 };
-        maker.cell_len.saturating_add(elements.saturating_mul(self.plan.element_size))
+        let kept = elements.saturating_mul(self.plan.element_size).saturating_mul(KEPT_TIMES);
+        maker.cell_len.saturating_add(kept)
+    }
+
+    /// Bytes that a cell may take before tiles become smaller.
+    fn usual_len(&self, maker: &Maker) -> u64 {
+        let tile = KEPT_LEN_MAX.min(self.how.memory_budget / KEPT_SHARE);
+        if maker.keeps { (tile / TILE_CELLS).max(1) } else { CELL_LEN }
     }
 
     /// Folds what lies in a task; `None` when nothing does. Gives the selected bytes too.
@@ -151,6 +163,7 @@ impl Job<'_> {
             state = slide(maker, state.as_ref(), layout, sliding)?;
         }
         let Some(pad) = self.pad else { return Ok(state) };
+        let mut pads = Pads::new(maker, pad);
         let folded = self.roles.folded_elements();
         let mut shown = 0;
         let extents: Vec<u64> = layout.rect.iter().map(|cells| cells.end - cells.start).collect();
@@ -164,20 +177,18 @@ impl Job<'_> {
             for (number, window) in layout.rect[shown].clone().enumerate() {
                 let covered = windows.positions(window);
                 let missing = windows.size - (covered.end - covered.start);
-                let copies = missing.saturating_mul(folded);
+                if missing == 0 {
+                    continue;
+                }
+                let copies = pads.of(missing.saturating_mul(folded));
                 for (line, lane) in (0..outer).flat_map(|line| (0..inner).map(move |it| (line, it)))
                 {
                     let cell = (line * extents[shown] + number as u64) * inner + lane;
-                    state.fold_copies(decode::len(cell)?, pad, copies);
+                    state.take(decode::len(cell)?, copies, 0, 1);
                 }
             }
             shown += 1;
         }
         Ok(state)
     }
-}
-
-/// Bytes that a cell may take before tiles become smaller.
-fn usual_len(maker: &Maker) -> u64 {
-    if maker.keeps { KEPT_LEN } else { CELL_LEN }
 }

@@ -11,8 +11,8 @@ use crate::reduction::{AxisPicks, Reduction};
 use crate::selection::{Axis, AxisSlice, Hyperslab};
 use crate::value::{Cells, Values};
 
-/// Cells of a task share so much of the budget, at most.
-const SHARE: u64 = 8;
+/// The elements of a cell are kept when they take so much of the budget, at most.
+const SHARE: u64 = 32;
 
 impl Asked<'_> {
     /// Medians and quantiles.

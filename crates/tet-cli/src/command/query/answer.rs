@@ -16,6 +16,7 @@ use crate::render::json::{
     AlignmentShape, AnswerShape, EdgesShape, OneOrMany, ValuesShape, WrittenShape,
 };
 use crate::render::number::Number;
+use crate::render::numbers::Numbers;
 use axis::ResultAxis;
 
 pub(crate) use array::Request;
@@ -35,7 +36,7 @@ pub(crate) struct Answer {
     shape: Vec<u64>,
     along: Vec<ResultAxis>,
     dtype: String,
-    values: Vec<Number>,
+    values: Numbers,
     truncated: bool,
     count: u64,
     /// Whether a filter left some of the elements out.
@@ -98,8 +99,8 @@ impl Answer {
             None => (None, None),
         };
         let quantiles = self.along.iter().find_map(|axis| axis.quantiles().map(<[f64]>::to_vec));
-        let values = match (one, self.values.first()) {
-            (true, Some(value)) => ValuesShape::One(*value),
+        let values = match (one, self.values.get(0)) {
+            (true, Some(value)) => ValuesShape::One(value),
             _ => ValuesShape::Many(self.values),
         };
         let place = |cell: Vec<u64>| if cell.is_empty() { None } else { Some(cell) };
@@ -134,9 +135,9 @@ impl Answer {
         }
     }
 
-    /// All values on one line, full precision.
-    pub(crate) fn one_line(&self) -> String {
-        self.values.iter().map(|value| value.shortest()).collect::<Vec<_>>().join(" ")
+    /// All values, to be shown on one line.
+    pub(crate) const fn values(&self) -> &Numbers {
+        &self.values
     }
 
     /// One line a value, with its labels or positions.

@@ -47,7 +47,7 @@ impl Told<'_> {
         let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview);
         match (&self.answer, format) {
             (_, QueryFormat::Json) => return context.json(&self.into_shape()),
-            (Some(answer), QueryFormat::Quiet) => return context.line(answer.one_line()),
+            (Some(answer), QueryFormat::Quiet) => return context.line(answer.values()),
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), QueryFormat::Text) => {
                 answer.write_text(context, preview)?;

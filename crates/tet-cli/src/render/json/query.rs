@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::render::number::Number;
+use crate::render::numbers::Numbers;
 
 /// The answer to a query.
 #[derive(Debug, Serialize)]
@@ -159,7 +160,7 @@ pub(crate) enum ValuesShape {
     /// One value.
     One(Number),
     /// Row-major.
-    Many(Vec<Number>),
+    Many(Numbers),
 }
 
 /// The same for what stands beside values.

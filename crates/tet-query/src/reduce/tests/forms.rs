@@ -228,6 +228,35 @@ fn places_are_not_sought_among_pads() {
     }
 }
 
+/// Pads are counted, not folded one by one, and too many to count are refused.
+#[test]
+fn a_window_is_filled_up_however_long_it_is() {
+    let world = world(DType::Int64, &[3], &[2], Stored::Raw, Order::Packed, |n| {
+        i64::try_from(element(n)).unwrap().to_le_bytes().to_vec()
+    });
+    let slab = Hyperslab::whole(&world.shape);
+    let dataset = &world.mapped.datasets()[0];
+    let ask = |op, size| {
+        let (mode, align) = (WindowMode::Bins, WindowAlign::Start);
+        let pad = Some(Number::Int(5));
+        let window = Window { axis: 0, size, step: size, mode, pad, align, min_count: None };
+        let reduction = Reduction { window: Some(window), ..Reduction::all(op) };
+        world.mapped.reduce(dataset, &slab, &reduction, &Execution::default())
+    };
+    let sum: i128 = (0..3).map(|n| i128::from(element(n))).sum();
+    for size in [4, 1000, (1 << 48) - 1, 1 << 48] {
+        let pads = i128::from(size) - 3;
+        let value = |op| ask(op, size).unwrap().values.get(0).unwrap();
+        assert_eq!(value(Op::Count), Scalar::Int(size.into()));
+        assert_eq!(value(Op::Sum), Scalar::Int(sum + 5 * pads));
+        let mean = (sum + 5 * pads) as f64 / size as f64;
+        assert_eq!(value(Op::Mean), Scalar::Float64(mean));
+    }
+    for op in [Op::Count, Op::Sum] {
+        assert!(matches!(ask(op, (1 << 48) + 1), Err(Error::Limit { .. })));
+    }
+}
+
 #[test]
 fn every_form_folds_what_a_loop_folds() {
     let worlds: &[(&[u64], &[u64], usize, usize)] = &[

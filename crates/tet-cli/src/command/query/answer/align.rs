@@ -10,6 +10,7 @@ use crate::escape::Escaped;
 use crate::exit::Result;
 use crate::render::json::{AlignmentShape, AxisPairShape};
 use crate::render::number::Number;
+use crate::render::numbers::Numbers;
 use crate::render::table::{Side, Table};
 
 impl Answer {
@@ -30,7 +31,7 @@ impl Answer {
             shape: Vec::new(),
             along: Vec::new(),
             dtype: "bool".to_owned(),
-            values: vec![Number::Bool(shape.agrees)],
+            values: Numbers::Listed(vec![Number::Bool(shape.agrees)]),
             truncated: false,
             count: 0,
             chosen: false,

@@ -15,6 +15,7 @@ use crate::exit::{Failure, Result};
 use crate::picture;
 use crate::render::json::WrittenShape;
 use crate::render::number::Number;
+use crate::render::numbers::Numbers;
 
 /// What an array is asked for, and how much of it is shown.
 pub(crate) struct Request<'a> {
@@ -128,7 +129,7 @@ impl Answer {
             along: along.iter().map(|along| ResultAxis::new(along, &labels, &[])).collect(),
             dtype: lens.dtype().name().to_owned(),
             truncated: u64::try_from(values.len()).unwrap_or(u64::MAX) < count.unwrap_or(u64::MAX),
-            values,
+            values: Numbers::Listed(values),
             count: count.unwrap_or(u64::MAX),
             chosen: false,
             nan_count: None,

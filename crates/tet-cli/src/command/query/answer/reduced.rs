@@ -7,7 +7,7 @@ use super::axis::{AxisLabels, ResultAxis};
 use super::{Answer, Beside, Histogram, Places, ShownAxis};
 use crate::escape::Escaped;
 use crate::picture;
-use crate::render::number::Number;
+use crate::render::numbers::Numbers;
 
 impl Answer {
     /// The answer of a reduction.
@@ -32,7 +32,6 @@ impl Answer {
         };
         let asked = resolved.reduction();
         let chosen = asked.is_some_and(|asked| asked.filter.is_some() || !asked.picks.is_empty());
-        let values = (0..reduced.values.len()).filter_map(|at| reduced.values.get(at));
         Answer {
             op: reduced.op.name(),
             name: dataset.name.clone(),
@@ -40,7 +39,7 @@ impl Answer {
             over: folded(resolved, &reduced.axes).map(|axis| axis_name(resolved, axis)).collect(),
             along: along.collect(),
             dtype: dtype.to_owned(),
-            values: values.map(Number::from).collect(),
+            values: Numbers::Cells(reduced.values),
             truncated: false,
             count: reduced.count,
             chosen,

@@ -31,8 +31,8 @@ impl Answer {
         if self.beside.corner.is_some() {
             return self.write_corner(context);
         }
-        match (&self.values[..], &self.along[..]) {
-            ([value], []) => self.write_value(*value, context)?,
+        match (self.values.get(0), &self.along[..]) {
+            (Some(value), []) => self.write_value(value, context)?,
             (_, [_]) => self.write_row(context, preview)?,
             (_, [_, last]) if last.is_bins() => self.write_histograms(context, preview)?,
             _ => self.write_array(context)?,
@@ -107,12 +107,12 @@ impl Answer {
         let paint = context.paint;
         context.line(paint.strong(self.title()))?;
         let shown = self.values.len().min(usize::try_from(preview).unwrap_or(usize::MAX));
-        let values = self.values.get(..shown).unwrap_or_default();
-        let texts = layout::column(values);
+        let values = self.values.part(0..shown);
+        let texts = layout::column(&values);
         let mut table =
             Table::new(&[("", Side::Right), ("", Side::Right), ("", Side::Left), ("", Side::Left)]);
-        let bars = Bars::over(values);
-        for (at, (text, value)) in texts.iter().zip(values).enumerate() {
+        let bars = Bars::over(&values);
+        for (at, (text, value)) in texts.iter().zip(&values).enumerate() {
             let position = u64::try_from(at).unwrap_or(u64::MAX);
             let label = self.along.first().map(|axis| axis.brief_label(position));
             let place = self.beside.places.as_ref().map(|places| places.text(at));
@@ -155,10 +155,10 @@ impl Answer {
             ("to", Side::Left),
             ("", Side::Left),
         ]);
-        let shown = usize::try_from(preview).unwrap_or(usize::MAX);
-        let cells = self.values.chunks(bins).take(shown);
-        let shown = cells.len();
-        for (cell, counts) in cells.enumerate() {
+        let cells = self.values.len().div_ceil(bins);
+        let shown = usize::try_from(preview).unwrap_or(usize::MAX).min(cells);
+        for cell in 0..shown {
+            let counts = self.values.part(cell * bins..(cell + 1) * bins);
             let label = self.along.first().map(|axis| axis.label(u64::try_from(cell).unwrap_or(0)));
             let ends = histogram.ends(cell).map(|(low, high)| [low, high].map(Number::F64));
             let [low, high] = ends.map(|ends| ends.map(Number::brief)).unwrap_or_default();

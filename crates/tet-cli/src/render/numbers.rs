@@ -1,0 +1,63 @@
+//! Many values: as they were computed, made into numbers one by one when they are told.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+use tet_query::Values;
+
+use super::number::Number;
+
+/// The values of an answer, row-major.
+#[derive(Debug)]
+pub(crate) enum Numbers {
+    /// The cells of a reduction.
+    Cells(Values),
+    /// The first values of an array.
+    Listed(Vec<Number>),
+}
+
+impl Numbers {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Numbers::Cells(values) => values.len(),
+            Numbers::Listed(numbers) => numbers.len(),
+        }
+    }
+
+    /// Value number `at`.
+    pub(crate) fn get(&self, at: usize) -> Option<Number> {
+        match self {
+            Numbers::Cells(values) => values.get(at).map(Number::from),
+            Numbers::Listed(numbers) => numbers.get(at).copied(),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Number> + '_ {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// Some of them.
+    pub(crate) fn part(&self, range: Range<usize>) -> Vec<Number> {
+        range.filter_map(|at| self.get(at)).collect()
+    }
+}
+
+impl Serialize for Numbers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+/// On one line, full precision.
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, number) in self.iter().enumerate() {
+            let space = if at == 0 { "" } else { " " };
+            write!(f, "{space}{}", number.shortest())?;
+        }
+        Ok(())
+    }
+}
