@@ -198,7 +198,7 @@ def pair(op, left, right, numpys, ddof):
         together = max(min(together, 1), -1)
     scale = exact.rounded(Fraction(spreads))
     value = exact.rounded(together)
-    if not math.isfinite(value) or not math.isfinite(scale) or not math.isfinite(numpys):
+    if not all(map(math.isfinite, (value, scale, scale * len(left), numpys))):
         return value, ANY
     if abs(numpys - value) > 1e-11 * scale or 0 < scale < 1e-280:
         return value, ANY

@@ -89,7 +89,8 @@ def equals_fill(values, fill):
     """Which values are the fill value; NaN are when it is NaN."""
     if isinstance(fill, float) and math.isnan(fill):
         return np.isnan(values.astype(np.float64))
-    return np.array([value == fill for value in comparable(values, fill)[0]], bool)
+    listed, fill = comparable(values, fill)
+    return np.array([value == fill for value in listed], bool)
 
 
 def comparable(values, number):

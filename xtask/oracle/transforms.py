@@ -13,8 +13,8 @@ from reductions import ANY
 #: How far off a transform may be, in steps of a float that is not a double.
 STEPS = {"softmax": 4, "log1p": 4}
 
-#: The methods that divide by a deviation.
-SPREAD = ("zscore", "scale")
+#: The methods that need every digit of whole numbers.
+EVERY_DIGIT = ("zscore", "scale", "center")
 
 
 def transformed(spec, values, passes):
@@ -30,7 +30,7 @@ def transformed(spec, values, passes):
         elements = values[lane].ravel().astype(np.float64)
         chosen = passes[lane].ravel()
         results = lane_of(spec.method, elements, chosen, spec.skips)
-        if values.dtype.kind != "f" and spec.method in SPREAD and is_blurred(values[lane][passes[lane]]):
+        if values.dtype.kind != "f" and spec.method in EVERY_DIGIT and is_blurred(values[lane][passes[lane]]):
             results = [(value, 0.0 if not there else ANY) for (value, _), there in zip(results, chosen)]
         cells = np.empty(len(elements), object)
         for nth, (result, tolerance) in enumerate(results):
@@ -117,6 +117,8 @@ def scale(elements, counted):
 
 def center(elements, counted):
     mean = mean_of(counted)
+    if np.isfinite(counted).all() and not math.isfinite(exact.rounded(exact.total(np.abs(counted)))):
+        return anything(elements)
     slack = np.nan_to_num(1e-15 * (np.abs(elements) + abs(mean)), posinf=0.0)
     return close(elements - mean, slack)
 
