@@ -160,6 +160,7 @@ impl From<tet_convert::Error> for Failure {
                 tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
             }
             E::NotReadable { path, .. } => plain("unknown-format").about(&path),
+            E::NotInPlace { path, .. } => plain("not-in-place").about(&path),
             E::NotImportable { path, .. } => plain("not-importable").about(&path),
             E::Array { .. } => plain("array"),
             E::Archive { path, .. } => plain("archive").about(&path),
