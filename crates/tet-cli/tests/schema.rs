@@ -134,6 +134,29 @@ fn every_form_answers_what_the_schema_says() {
 }
 
 #[test]
+fn places_have_a_position_for_each_axis() {
+    let world = World::new("tet.query/1");
+    let cells: [(&[&str], &[u64], u64); 5] = [
+        (&["lat,lon", "--window", "month:5"], &[0, 1, 2], 11_494),
+        (&["lat", "--rolling", "month:12", "-s", "lon=34:35"], &[0, 1], 191),
+        (&["lon", "--group-by-labels", "month", "-s", "lat=11"], &[0, 2], 334),
+        (&["month", "--label-filter", "lat=51", "-s", "lon=0:3"], &[0], 7),
+        (&["lat,lon", "--group-by", "month"], &[1, 2], 694),
+    ];
+    for (cells, axes, value) in cells {
+        let args = [&["query", "climate.tet", "temp", "--json", "--arg-max"], cells].concat();
+        let answer = world.answer(&args);
+        let result = &answer["result"];
+        assert_eq!(result["axes"], serde_json::json!(axes), "{args:?}");
+        let values = result["values"].as_array().expect("cells").iter().map(Value::as_u64);
+        assert!(values.clone().any(|found| found == Some(value)), "{args:?}: {result}");
+        for place in result["places"].as_array().expect("places") {
+            assert_eq!(place.as_array().map(Vec::len), Some(axes.len()), "{args:?}");
+        }
+    }
+}
+
+#[test]
 fn arrays_answer_what_the_schema_says() {
     let world = World::new("tet.query/1");
     world.answer(&["query", "numbers.tet", "gappy", "--json", "--plan-chunks"]);
