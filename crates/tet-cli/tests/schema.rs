@@ -214,6 +214,52 @@ fn statistics_are_what_the_schema_says() {
 }
 
 #[test]
+fn what_is_left_of_a_damaged_file_comes_with_a_failure() {
+    let damaged: [(&str, &[&str], &str); 2] = [
+        ("tet.stats/1", &["stats", "rotten.tet", "--json"], "payload"),
+        ("tet.info/1", &["info", "footless.tet", "--json"], "TET-H2"),
+    ];
+    for (schema, args, code) in damaged {
+        let world = World::new(schema);
+        let (exit, out, err) = world.run(args);
+        assert_eq!((exit, err.lines().count()), (Exit::Format, 1), "{args:?}: {err}");
+        conforms(&world.validator, &out, args);
+        let failure = conforms(&world.errors, &err, args);
+        assert_eq!((&failure["code"], &failure["file"]), (&code.into(), &args[1].into()));
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_comes_with_those_that_are() {
+    let world = World::new("tet.query/1");
+    for command in ["query", "stats", "explain"] {
+        let (exit, failure) = world.failure(&[command, "numbers.tet", "grd", "--json"]);
+        assert_eq!((exit, &failure["code"]), (Exit::Usage, &"no-such-dataset".into()));
+        assert_eq!(failure["where"]["dataset"], "grd");
+        assert_eq!(failure["datasets"], serde_json::json!(["grid", "gappy", "large"]));
+    }
+    let (_, failure) = world.failure(&["query", "numbers.tet", "--json"]);
+    assert_eq!(failure["datasets"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn a_document_that_is_no_text_names_its_file() {
+    let world = World::new("tet.query/1");
+    let long = vec![b' '; (1 << 20) + 1];
+    let marked = b"\xef\xbb\xbf{\"dataset\": \"grid\", \"sum\": []}";
+    for (name, content) in [("bytes.json", &b"{\xff}"[..]), ("long.json", &long)] {
+        std::fs::write(world.folder.path().join(name), content).expect("a file");
+        let (_, failure) = world.failure(&["query", "numbers.tet", name, "--json"]);
+        assert_eq!((&failure["code"], &failure["file"]), (&"document".into(), &name.into()));
+    }
+    std::fs::write(world.folder.path().join("marked.json"), marked).expect("a file");
+    assert_eq!(
+        world.answer(&["query", "numbers.tet", "marked.json", "--json"])["result"]["values"],
+        66
+    );
+}
+
+#[test]
 fn every_kind_of_failure_is_what_the_schema_says() {
     let world = World::new("tet.query/1");
     let failures: [(Exit, &str, &[&str]); 12] = [
