@@ -167,6 +167,8 @@ def spread(op, values, wide, ddof):
     if count == 0:
         return None, 0.0
     numpys = float(np.var(wide, ddof=ddof) if op == "var" else np.std(wide, ddof=ddof))
+    if count <= ddof and len(set(values.tolist())) > 1:
+        return math.inf if np.isfinite(wide).all() else numpys, 0.0
     if count <= ddof or not np.isfinite(wide).all():
         return numpys, 0.0
     value = exact.variance(wide, ddof)

@@ -3,14 +3,13 @@
 //! A failure says what, where, and what to do. People get lines on standard error, programs
 //! (`--json`) one `tet.error/1` object.
 
-use std::io::{self, Write};
+mod told;
+
+use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use serde::Serialize;
-
-use crate::escape::Message;
-use crate::render::json;
 
 /// What the process tells its caller. The numbers are a promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +121,8 @@ pub struct Facts {
     pub message: String,
     /// Lines that help to see it: the names there are, the place in a document.
     pub notes: Vec<String>,
+    /// The names of the datasets there are, when another one was asked for.
+    pub datasets: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
     /// The file in question, as the user wrote it.
@@ -141,6 +142,7 @@ impl Failure {
             code: code.to_owned(),
             message: message.into(),
             notes: Vec::new(),
+            datasets: Vec::new(),
             hint: None,
             file: None,
             place: Place::default(),
@@ -190,6 +192,14 @@ impl Failure {
         self
     }
 
+    /// The same with the names of the datasets there are.
+    #[must_use]
+    pub fn among<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Failure {
+        self.datasets = names.into_iter().map(str::to_owned).collect();
+        let note = crate::failure::names(self.datasets.iter().map(String::as_str));
+        self.note(note)
+    }
+
     /// The same about a file, when it names none yet.
     #[must_use]
     pub fn about(mut self, path: &Path) -> Failure {
@@ -216,96 +226,11 @@ impl Failure {
             Exit::Interrupted => "interrupted",
         }
     }
-
-    /// Tells people: the message, the lines that help, what to do.
-    ///
-    /// # Errors
-    ///
-    /// The stream does not take it.
-    pub fn write_text(&self, err: &mut dyn Write, colored: bool) -> io::Result<()> {
-        let (red, bold, cyan, end) = if colored {
-            ("\x1b[1;31m", "\x1b[1m", "\x1b[36m", "\x1b[0m")
-        } else {
-            ("", "", "", "")
-        };
-        let message = self.message_with_file();
-        writeln!(err, "{red}error:{end} {bold}{}{end}", Message(&message))?;
-        for note in &self.notes {
-            for line in note.lines().flat_map(wrapped) {
-                writeln!(err, "  {}", Message(line))?;
-            }
-        }
-        if let Some(hint) = &self.hint {
-            for line in hint.lines() {
-                writeln!(err, "  {cyan}{}{end}", Message(line))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn message_with_file(&self) -> String {
-        match &self.file {
-            Some(file) if self.message.contains(file.as_str()) => self.message.clone(),
-            Some(file) if self.code == "no-such-dataset" => format!("{} in {file}", self.message),
-            Some(file) => format!("{file}: {}", self.message),
-            None => self.message.clone(),
-        }
-    }
-
-    /// Tells programs: one `tet.error/1` object.
-    ///
-    /// # Errors
-    ///
-    /// The stream does not take it.
-    pub fn write_json(&self, err: &mut dyn Write) -> io::Result<()> {
-        let place = (self.place != Place::default()).then_some(&self.place);
-        let told = Told {
-            schema: "tet.error/1",
-            kind: self.kind(),
-            code: &self.code,
-            message: &self.message,
-            file: self.file.as_deref(),
-            place,
-            hint: self.hint.as_deref(),
-        };
-        json::write_line(err, &told)
-    }
-}
-
-/// A long list of names in several lines; any other line as it is, for a caret may point into it.
-fn wrapped(line: &str) -> Vec<&str> {
-    let mut lines = Vec::new();
-    let mut rest = line;
-    while rest.starts_with("allowed: ") || (!lines.is_empty() && !rest.is_empty()) {
-        let cut = rest.char_indices().nth(LIST_WIDTH).map_or(rest.len(), |(at, _)| at);
-        let end = rest.get(..cut).and_then(|head| head.rfind(", ")).map(|at| at + 2);
-        let (Some(end), true) = (end, cut < rest.len()) else { break };
-        let (head, tail) = rest.split_at(end);
-        lines.push(head.trim_end());
-        rest = tail;
-    }
-    lines.push(rest);
-    lines
-}
-
-/// Letters of a line of names.
-const LIST_WIDTH: usize = 96;
-
-#[derive(Serialize)]
-struct Told<'a> {
-    schema: &'static str,
-    kind: &'static str,
-    code: &'a str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
-    place: Option<&'a Place>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
 }
 
 const BROKEN_PIPE: &str = "broken-pipe";
+/// What helps when a disk is full.
+pub(crate) const MAKE_ROOM: &str = "make room, then try again";
 
 /// Errors of our own output; paths of inputs come with the libraries' errors.
 impl From<io::Error> for Failure {
@@ -314,6 +239,9 @@ impl From<io::Error> for Failure {
             return Failure::new(Exit::Done, BROKEN_PIPE, "the reader of the output has left");
         }
         let message = format!("cannot write the output: {error}");
+        if error.kind() == io::ErrorKind::StorageFull {
+            return Failure::new(Exit::World, "disk-full", message).hint(MAKE_ROOM);
+        }
         Failure::new(Exit::World, "io", message)
     }
 }
@@ -321,55 +249,6 @@ impl From<io::Error> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn told(failure: &Failure) -> (String, String) {
-        let (mut text, mut json) = (Vec::new(), Vec::new());
-        failure.write_text(&mut text, false).expect("a vector takes all");
-        failure.write_json(&mut json).expect("a vector takes all");
-        (String::from_utf8(text).expect("text"), String::from_utf8(json).expect("text"))
-    }
-
-    #[test]
-    fn a_failure_says_what_where_and_what_to_do() {
-        let failure = Failure::usage("no-such-dataset", "no dataset \"tmp\"")
-            .about(Path::new("climate.tet"))
-            .note("datasets: temp, pressure")
-            .hint("did you mean \"temp\"?");
-        let (text, json) = told(&failure);
-        assert_eq!(
-            text,
-            "error: no dataset \"tmp\" in climate.tet\n  datasets: temp, pressure\n  did you mean \"temp\"?\n"
-        );
-        assert_eq!(
-            json,
-            "{\"schema\":\"tet.error/1\",\"kind\":\"usage\",\"code\":\"no-such-dataset\",\
-             \"message\":\"no dataset \\\"tmp\\\"\",\"file\":\"climate.tet\",\
-             \"hint\":\"did you mean \\\"temp\\\"?\"}\n"
-        );
-    }
-
-    #[test]
-    fn long_lists_of_names_are_told_in_lines() {
-        let list = format!("allowed: {}", ["one", "three"].repeat(20).join(", "));
-        let lines = wrapped(&list);
-        assert!(lines.len() > 1 && lines.iter().all(|line| line.len() <= LIST_WIDTH), "{lines:?}");
-        assert_eq!(lines.join(" "), list);
-        let excerpt = "x, ".repeat(60);
-        assert_eq!(wrapped(&excerpt), [excerpt.as_str()]);
-        assert_eq!(wrapped("allowed: a, b"), ["allowed: a, b"]);
-        assert_eq!(wrapped(""), [""]);
-    }
-
-    #[test]
-    fn h13_a_failure_never_speaks_raw() {
-        let failure = Failure::usage("x", "no dataset \"\u{1b}]0;owned\u{7}\u{202e}\"")
-            .note("datasets: \u{9b}2J")
-            .hint("try \u{2028}");
-        let (text, json) = told(&failure);
-        for told in [text, json] {
-            assert!(!told.chars().any(|c| c != '\n' && crate::escape::acts(c)), "{told:?}");
-        }
-    }
 
     #[test]
     fn exit_codes_are_those_of_the_manual() {

@@ -3,7 +3,7 @@
 use tet_query::document::DocumentError;
 
 use crate::escape::Escaped;
-use crate::exit::{Exit, Failure, Place};
+use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
 
 /// Names shown in one line, at most.
 const NAMES_SHOWN_MAX: usize = 12;
@@ -43,7 +43,7 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => ("not-found", "is the path right?"),
             ErrorKind::PermissionDenied => ("permission", ""),
-            ErrorKind::StorageFull => ("disk-full", "make room, then try again"),
+            ErrorKind::StorageFull => ("disk-full", MAKE_ROOM),
             ErrorKind::ReadOnlyFilesystem => ("read-only", "write somewhere else"),
             _ => ("io", ""),
         },
@@ -86,8 +86,10 @@ impl From<tet_query::Error> for Failure {
             tet_query::Error::NoSuchDataset { name, known, suggestion } => {
                 let text = format!("no dataset \"{}\"", Escaped(&name));
                 let failure = Failure::usage("no-such-dataset", text);
-                let hint = suggestion.map(|name| format!("did you mean \"{}\"?", Escaped(&name)));
-                failure.note(names(known.iter().map(String::as_str))).hint(hint.unwrap_or_default())
+                let hint = suggestion.map(|near| format!("did you mean \"{}\"?", Escaped(&near)));
+                let place = Place { dataset: Some(name), ..Place::default() };
+                let failure = failure.among(known.iter().map(String::as_str)).at(place);
+                failure.hint(hint.unwrap_or_default())
             }
             error => query_failure(&error),
         }
@@ -161,6 +163,7 @@ impl From<tet_convert::Error> for Failure {
                 tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
             }
             E::NotReadable { path, .. } => plain("unknown-format").about(&path),
+            E::NotInPlace { path, .. } => plain("not-in-place").about(&path),
             E::NotImportable { path, .. } => plain("not-importable").about(&path),
             E::Array { .. } => plain("array"),
             E::Archive { path, .. } => plain("archive").about(&path),

@@ -69,6 +69,17 @@ fn a_full_disk_under_the_output_is_an_error() {
         .expect("runs");
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write"));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("is there");
+    let output = program()
+        .args(["query", "climate.tet", "temp", "--mean", "--json"])
+        .current_dir(folder.path())
+        .stdout(full)
+        .output()
+        .expect("runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{told}");
+    assert!(told.contains(r#""kind":"io","code":"disk-full""#), "{told}");
+    assert!(told.contains(r#""hint":"make room"#), "{told}");
 }
 
 #[test]

@@ -134,6 +134,29 @@ fn every_form_answers_what_the_schema_says() {
 }
 
 #[test]
+fn places_have_a_position_for_each_axis() {
+    let world = World::new("tet.query/1");
+    let cells: [(&[&str], &[u64], u64); 5] = [
+        (&["lat,lon", "--window", "month:5"], &[0, 1, 2], 11_494),
+        (&["lat", "--rolling", "month:12", "-s", "lon=34:35"], &[0, 1], 191),
+        (&["lon", "--group-by-labels", "month", "-s", "lat=11"], &[0, 2], 334),
+        (&["month", "--label-filter", "lat=51", "-s", "lon=0:3"], &[0], 7),
+        (&["lat,lon", "--group-by", "month"], &[1, 2], 694),
+    ];
+    for (cells, axes, value) in cells {
+        let args = [&["query", "climate.tet", "temp", "--json", "--arg-max"], cells].concat();
+        let answer = world.answer(&args);
+        let result = &answer["result"];
+        assert_eq!(result["axes"], serde_json::json!(axes), "{args:?}");
+        let values = result["values"].as_array().expect("cells").iter().map(Value::as_u64);
+        assert!(values.clone().any(|found| found == Some(value)), "{args:?}: {result}");
+        for place in result["places"].as_array().expect("places") {
+            assert_eq!(place.as_array().map(Vec::len), Some(axes.len()), "{args:?}");
+        }
+    }
+}
+
+#[test]
 fn arrays_answer_what_the_schema_says() {
     let world = World::new("tet.query/1");
     world.answer(&["query", "numbers.tet", "gappy", "--json", "--plan-chunks"]);
@@ -188,6 +211,52 @@ fn statistics_are_what_the_schema_says() {
     assert!(quick["datasets"][0].get("quartiles").is_none());
     let empty = world.answer(&["stats", "numbers.tet", "gappy[0:0]", "--json"]);
     assert!(empty["datasets"][0]["min"].is_null());
+}
+
+#[test]
+fn what_is_left_of_a_damaged_file_comes_with_a_failure() {
+    let damaged: [(&str, &[&str], &str); 2] = [
+        ("tet.stats/1", &["stats", "rotten.tet", "--json"], "payload"),
+        ("tet.info/1", &["info", "footless.tet", "--json"], "TET-H2"),
+    ];
+    for (schema, args, code) in damaged {
+        let world = World::new(schema);
+        let (exit, out, err) = world.run(args);
+        assert_eq!((exit, err.lines().count()), (Exit::Format, 1), "{args:?}: {err}");
+        conforms(&world.validator, &out, args);
+        let failure = conforms(&world.errors, &err, args);
+        assert_eq!((&failure["code"], &failure["file"]), (&code.into(), &args[1].into()));
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_comes_with_those_that_are() {
+    let world = World::new("tet.query/1");
+    for command in ["query", "stats", "explain"] {
+        let (exit, failure) = world.failure(&[command, "numbers.tet", "grd", "--json"]);
+        assert_eq!((exit, &failure["code"]), (Exit::Usage, &"no-such-dataset".into()));
+        assert_eq!(failure["where"]["dataset"], "grd");
+        assert_eq!(failure["datasets"], serde_json::json!(["grid", "gappy", "large"]));
+    }
+    let (_, failure) = world.failure(&["query", "numbers.tet", "--json"]);
+    assert_eq!(failure["datasets"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn a_document_that_is_no_text_names_its_file() {
+    let world = World::new("tet.query/1");
+    let long = vec![b' '; (1 << 20) + 1];
+    let marked = b"\xef\xbb\xbf{\"dataset\": \"grid\", \"sum\": []}";
+    for (name, content) in [("bytes.json", &b"{\xff}"[..]), ("long.json", &long)] {
+        std::fs::write(world.folder.path().join(name), content).expect("a file");
+        let (_, failure) = world.failure(&["query", "numbers.tet", name, "--json"]);
+        assert_eq!((&failure["code"], &failure["file"]), (&"document".into(), &name.into()));
+    }
+    std::fs::write(world.folder.path().join("marked.json"), marked).expect("a file");
+    assert_eq!(
+        world.answer(&["query", "numbers.tet", "marked.json", "--json"])["result"]["values"],
+        66
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Everything that can go wrong on the way in or out.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tet_format::DType;
 use tet_io::Kind;
@@ -26,12 +26,20 @@ pub enum Error {
     #[error(transparent)]
     Query(#[from] tet_query::Error),
     /// The file is of a format that is not read in place.
-    #[error("{} is {format}{}", path.display(), advice(*format))]
+    #[error("{} is {format}{}", path.display(), advice(path, *format))]
     NotReadable {
         /// The file.
         path: PathBuf,
         /// What it is.
         format: Format,
+    },
+    /// The elements of the array do not lie as they would be read in place.
+    #[error("{} is a NumPy .npy array, and {why}: convert it first ({})", path.display(), conversion(path))]
+    NotInPlace {
+        /// The file.
+        path: PathBuf,
+        /// What is in the way, in words.
+        why: &'static str,
     },
     /// The file is of a format that is not imported.
     #[error("{} is {format}: .npy and .npz are imported", path.display())]
@@ -206,6 +214,7 @@ impl Error {
             Self::Archive { fault: NpzFault::Read(error), .. }
             | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
             Self::NotReadable { .. }
+            | Self::NotInPlace { .. }
             | Self::NotImportable { .. }
             | Self::Array { .. }
             | Self::Archive { .. } => Kind::Format,
@@ -266,12 +275,29 @@ fn kind_of(error: &io::Error) -> Kind {
     }
 }
 
-fn advice(format: Format) -> &'static str {
+fn advice(path: &Path, format: Format) -> String {
     match format {
-        Format::Npy | Format::Npz => ": convert it first (tet convert IN OUT.tet)",
-        Format::Empty | Format::Unknown | Format::Tet => "",
-        _ => ", which this build does not read",
+        Format::Npy | Format::Npz => format!(": convert it first ({})", conversion(path)),
+        Format::Empty | Format::Unknown | Format::Tet => String::new(),
+        _ => ", which this build does not read".to_owned(),
     }
+}
+
+/// The command that makes a `.tet` file of this one, as a shell takes it.
+fn conversion(path: &Path) -> String {
+    let output = path.with_extension("tet");
+    format!("tet convert {} {}", word(path), word(&output))
+}
+
+/// A path as one word of a shell.
+fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |next: char| next.is_alphanumeric() || "/._-+,:@%=".contains(next);
+    let dash = if text.starts_with('-') { "./" } else { "" };
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return format!("{dash}{text}");
+    }
+    format!("'{dash}{}'", text.replace('\'', "'\\''"))
 }
 
 fn of_member(member: Option<&str>) -> String {
@@ -331,6 +357,18 @@ mod tests {
             assert_eq!(nearest(name, &known), wanted, "{name}");
         }
         assert_eq!(nearest(&"x".repeat(10_000), &known), None);
+    }
+
+    #[test]
+    fn the_conversion_is_a_command_for_a_shell() {
+        for (path, wanted) in [
+            ("x.npy", "tet convert x.npy x.tet"),
+            ("a/b.c.npz", "tet convert a/b.c.npz a/b.c.tet"),
+            ("my run's.npy", "tet convert 'my run'\\''s.npy' 'my run'\\''s.tet'"),
+            ("-x.npy", "tet convert ./-x.npy ./-x.tet"),
+        ] {
+            assert_eq!(conversion(Path::new(path)), wanted);
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub struct Opened {
 /// Opens the container at `path`, told by its content.
 ///
 /// A `.npy` is read in place when its elements lie as `.tet` would store them: row-major and
-/// little endian.
+/// little endian. One without axes stays without.
 ///
 /// # Errors
 /// The file cannot be read, is damaged, of a format this build does not read in place, or, with
@@ -116,10 +116,7 @@ fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opene
             let tet = TetFile::open(source, &how)?;
             (Catalog::from_tet(tet.clone())?, Some(tet))
         }
-        Format::Npy => match npy::catalog(path, source)? {
-            Some(catalog) => (catalog, None),
-            None => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
-        },
+        Format::Npy => (npy::catalog(path, source)?, None),
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };
     Ok(Opened { catalog, format, tet, path: path.to_path_buf(), options: options.clone() })

@@ -143,7 +143,7 @@ fn an_output_over_its_input_is_refused() {
 
 #[test]
 fn a_plain_npy_is_read_in_place() {
-    let names = [("version_1", "i4"), ("rank_8", "u2"), ("bits", "")];
+    let names = [("version_1", "i4"), ("rank_8", "u2"), ("bits", ""), ("scalar", "")];
     for (name, code) in names {
         let path = fixture(&format!("{name}.npy"));
         let opened = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap();
@@ -156,11 +156,40 @@ fn a_plain_npy_is_read_in_place() {
         let found = written(&opened, name, Encoding::Npy, &Execution::default());
         assert_eq!(found, std::fs::read(&path).unwrap(), "{name}");
     }
-    for name in ["fortran_big", "bits_big"] {
-        let path = fixture(&format!("{name}.npy"));
-        let error = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("convert it first"), "{error}");
+}
+
+#[test]
+fn a_npy_that_is_not_read_in_place_says_why_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let bytes = (0..6_u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>();
+    let open = |descr: &str, order: &str, shape: &str| {
+        std::fs::write(&path, common::npy(descr, order, shape, &bytes)).unwrap();
+        tet_convert::open(&path, &tet_convert::OpenOptions::default())
+    };
+    let command = format!("(tet convert {0}.npy {0}.tet)", folder.path().join("x").display());
+    for (descr, order, words) in [
+        (">u4", "False", "its numbers are big-endian:"),
+        ("<u4", "True", "its elements lie in column order (Fortran order):"),
+        (">u4", "True", "its numbers are big-endian and lie in column order (Fortran order):"),
+    ] {
+        let error = open(descr, order, "(2, 3)").unwrap_err().to_string();
+        assert!(error.contains(words) && error.ends_with(&command), "{error}");
     }
+    // Along one axis columns are rows.
+    for shape in ["(6,)", "(1, 6)", "(6, 1)"] {
+        let opened = open("<u4", "True", shape).unwrap();
+        assert_eq!(read(&opened, "x").bytes(), bytes, "{shape}");
+    }
+}
+
+#[test]
+fn a_scalar_in_place_has_no_axes() {
+    let path = fixture("scalar.npy");
+    let opened = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap();
+    let dataset = &opened.catalog.datasets()[0];
+    assert_eq!((dataset.shape().len(), dataset.grid.chunk_count()), (0, 1));
+    assert_eq!(read(&opened, "scalar").bytes(), 2.5_f32.to_le_bytes());
 }
 
 #[test]

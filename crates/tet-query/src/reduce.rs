@@ -85,7 +85,10 @@ fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduce
             quantiles_first(&mut reduced, &reduction.params.q)
         }
         Op::Histogram => bins_last(&mut reduced, answer.edges),
-        Op::ArgMin | Op::ArgMax => reduced.details = places(&asked.roles, &reduced.values),
+        Op::ArgMin | Op::ArgMax => {
+            reduced.axes = indexed_axes(&asked.roles, asked.slab);
+            reduced.details = places(&asked.roles, &reduced.axes, &reduced.values);
+        }
         Op::Covariance | Op::Correlation => {
             let variables = Along::Variables(asked.variables()?);
             let count = reduced.shape.first().copied().unwrap_or(0);
@@ -162,13 +165,19 @@ fn bins_last(reduced: &mut Reduced, edges: Vec<f64>) {
     reduced.details = Details::Histogram { edges, below, above };
 }
 
-/// The selected positions along the folded axes that indices stand for.
-fn places(roles: &Roles, values: &Values) -> Details {
+/// The axes of the selection along which an index counts, in order.
+fn indexed_axes(roles: &Roles, slab: &Hyperslab) -> Vec<usize> {
+    let slices = slab.axes().iter().enumerate();
+    slices
+        .filter(|&(axis, slice)| slice.is_kept() && roles.is_indexed(axis))
+        .map(|(axis, _)| axis)
+        .collect()
+}
+
+/// The selected positions along these axes that indices stand for.
+fn places(roles: &Roles, axes: &[usize], values: &Values) -> Details {
     let Cells::Count(indices) = &values.cells else { return Details::None };
-    let axes: Vec<u64> = (0..roles.axes.len())
-        .filter(|&axis| roles.is_indexed(axis))
-        .map(|axis| roles.counts[axis])
-        .collect();
+    let axes: Vec<u64> = axes.iter().map(|&axis| roles.counts[axis]).collect();
     let place = |(at, &index): (usize, &u64)| {
         if values.nulls.as_ref().is_some_and(|nulls| nulls[at]) {
             return Vec::new();

@@ -78,7 +78,8 @@ pub struct Params {
     pub one_q: bool,
     /// For `histogram`: how many bins.
     pub bins: u32,
-    /// For `histogram`: the first and the last edge; those of the elements when it is not said.
+    /// For `histogram`: the first and the last edge; the range of all selected elements when it is
+    /// not said, whatever the cells.
     pub range: Option<(f64, f64)>,
 }
 

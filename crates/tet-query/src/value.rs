@@ -11,7 +11,8 @@ use crate::reduction::{AxisGroups, AxisPicks};
 pub struct Reduced {
     /// What was computed.
     pub op: Op,
-    /// The axes of the dataset that were folded away, in order.
+    /// The axes of the dataset that were folded away, in order; for a position those along which
+    /// it counts, which are the grouped and the windowed ones too.
     pub axes: Vec<usize>,
     /// The extents of the result; empty for one value.
     pub shape: Vec<u64>,
@@ -70,8 +71,8 @@ pub enum Details {
         /// Elements above the last edge.
         above: Vec<u64>,
     },
-    /// Where an extremum is: for each cell one selected position per folded axis; none for a null
-    /// cell.
+    /// Where an extremum is: for each cell one selected position for each of the answer's `axes`;
+    /// none for a null cell.
     Places(Vec<Vec<u64>>),
 }
 

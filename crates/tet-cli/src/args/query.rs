@@ -53,7 +53,9 @@ pub struct ShowArgs {
     /// The same as --format json: one `tet.query/1` object
     #[arg(long)]
     pub json: bool,
-    /// How many values of an array answer to show
+    /// How many values of an array answer to show, and how many lines of a reduction's report
+    ///
+    /// Every value of a reduction is in --json, and in the formats table and quiet.
     #[arg(long, value_name = "N", default_value = "64")]
     pub preview: u64,
 }

@@ -13,7 +13,7 @@ use tet_query::Dataset;
 use crate::args::{InfoArgs, IoName};
 use crate::context::Context;
 use crate::escape::Escaped;
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::render::json::{DatasetInfo, Info};
 use crate::render::table::{Side, Table};
@@ -39,10 +39,12 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     let Some(fault) = fault else { return Ok(Exit::Done) };
     // The rest was shown; the exit code says that it is not all.
-    if !args.json {
-        context.warn(format!("the footer cannot be read: {fault}"));
+    let fault = tet_file::Error::from(fault);
+    if args.json {
+        return Err(Failure::from(fault).about(&args.file));
     }
-    Ok(Exit::from(tet_file::Error::from(fault).kind()))
+    context.warn(format!("the footer cannot be read: {fault}"));
+    Ok(Exit::from(fault.kind()))
 }
 
 fn stored(opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {

@@ -118,7 +118,7 @@ fn only_dataset(opened: &Opened) -> Result<String> {
         datasets => {
             let text = format!("the file holds {} datasets: name one", datasets.len());
             let names = datasets.iter().map(|dataset| dataset.name.as_str());
-            Err(Failure::usage("no-dataset-named", text).note(crate::failure::names(names)))
+            Err(Failure::usage("no-dataset-named", text).among(names))
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::render::json::{DatasetStats, Stats};
 use crate::render::number::Number;
 use crate::render::spark;
 use crate::render::table::{Side, Table};
-use crate::size::grouped;
+use crate::size::{counted, grouped};
 use crate::target::{self, Target};
 use measure::Measure;
 
@@ -41,7 +41,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     };
     let how = open::execution(&args.read, context);
     let progress = Progress::new(context, "reading", 0);
-    let mut exit = Exit::Done;
+    let mut faults = Vec::new();
     let mut datasets = Vec::new();
     for target in &targets {
         context.check_cancelled()?;
@@ -50,10 +50,10 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             Ok(stats) => stats,
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
             Err(failure) => {
-                if failure.code != "undefined" {
-                    exit = failure.exit;
-                }
-                measure.unreadable(failure.message.clone())
+                let stats = measure.unreadable(failure.message.clone());
+                // What has no numbers is not damaged.
+                faults.extend(Some(failure).filter(|failure| failure.code != "undefined"));
+                stats
             }
         };
         datasets.push(stats);
@@ -69,13 +69,21 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             integrity: open::integrity(opened),
             warnings: Vec::new(),
         })?;
-        return Ok(exit);
+    } else {
+        match (&datasets[..], &targets[..]) {
+            ([stats], [target]) => write_one(stats, target, context)?,
+            _ => write_all(&datasets, context)?,
+        }
     }
-    match (&datasets[..], &targets[..]) {
-        ([stats], [target]) => write_one(stats, target, context)?,
-        _ => write_all(&datasets, context)?,
-    }
-    Ok(exit)
+    first_of(faults)
+}
+
+/// The rest was shown; the first of the failures says that it is not all.
+fn first_of(faults: Vec<Failure>) -> Result<Exit> {
+    let more = faults.len().saturating_sub(1);
+    let Some(first) = faults.into_iter().next() else { return Ok(Exit::Done) };
+    let count = counted(u64::try_from(more).unwrap_or(u64::MAX), "more dataset");
+    Err(if more == 0 { first } else { first.note(format!("{count} could not be read")) })
 }
 
 /// Whether a failure concerns one dataset, and others may still be told.

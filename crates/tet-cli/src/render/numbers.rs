@@ -39,6 +39,11 @@ impl Numbers {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
+    /// For each whether it is none.
+    pub(crate) fn nulls(&self) -> Vec<bool> {
+        self.iter().map(|number| number == Number::Null).collect()
+    }
+
     /// Some of them.
     pub(crate) fn part(&self, range: Range<usize>) -> Vec<Number> {
         range.filter_map(|at| self.get(at)).collect()

@@ -13,23 +13,22 @@ use crate::import::{ByteOrder, ElementOrder, Header, SourceReader};
 use crate::sniff::Format;
 use crate::{Error, Result, chunking};
 
-/// The catalog of a `.npy` file, or `None` when its elements must be turned or swapped first.
-pub(super) fn catalog(path: &Path, source: Source) -> Result<Option<Catalog>> {
+/// The catalog of a `.npy` file whose elements lie as `.tet` would store them.
+pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let header = Header::read(&mut SourceReader::buffered(&source, 0))
         .and_then(|header| header.check_len(source.len()).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
-    let shape = if header.shape.is_empty() { vec![1] } else { header.shape };
-    let is_as_stored =
-        header.order == ElementOrder::RowMajor && header.descr.order == ByteOrder::Little;
-    let Some(dtype) = DType::from_name(header.descr.name).filter(|_| is_as_stored) else {
-        return Ok(None);
-    };
+    let refused = |why| Error::NotInPlace { path: path.to_path_buf(), why };
+    if let Some(why) = turned(&header) {
+        return Err(refused(why));
+    }
+    let dtype = DType::from_name(header.descr.name)
+        .ok_or_else(|| refused("its dtype is none of a .tet file"))?;
     let element_size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
-    let chunk_shape = chunking::auto(&shape, element_size);
-    let Some(grid) = Grid::new(Shape::from(shape), Shape::from(chunk_shape)) else {
-        return Ok(None);
-    };
+    let chunk_shape = chunking::auto(&header.shape, element_size);
+    let grid = Grid::new(Shape::from(header.shape), Shape::from(chunk_shape))
+        .ok_or_else(|| refused("its shape is none of a .tet file"))?;
     let slabs = Slabs {
         grid: grid.clone(),
         element_size,
@@ -48,7 +47,22 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Option<Catalog>> {
         fault: None,
         chunks: Arc::new(slabs),
     };
-    Ok(Some(Catalog::new(source, Format::Npy.name(), vec![dataset])))
+    Ok(Catalog::new(source, Format::Npy.name(), vec![dataset]))
+}
+
+/// What keeps the elements from being read where they lie, if anything does.
+fn turned(header: &Header) -> Option<&'static str> {
+    // Along one axis both orders are the same.
+    let is_line = header.shape.iter().filter(|&&extent| extent != 1).count() <= 1;
+    let by_column = header.order == ElementOrder::ColumnMajor && !is_line;
+    match (header.descr.order, by_column) {
+        (ByteOrder::Little, false) => None,
+        (ByteOrder::Big, false) => Some("its numbers are big-endian"),
+        (ByteOrder::Little, true) => Some("its elements lie in column order (Fortran order)"),
+        (ByteOrder::Big, true) => {
+            Some("its numbers are big-endian and lie in column order (Fortran order)")
+        }
+    }
 }
 
 /// Chunks that are slabs of one row-major array, and so follow one another without a gap.

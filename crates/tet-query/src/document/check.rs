@@ -112,6 +112,7 @@ fn matrix(query: &Query, reduction: &QueryReduction) -> Result<()> {
     }
     let beside = [
         ("filter", query.filter.is_some()),
+        ("label_filter", query.label_filter.is_some()),
         ("group_by", query.group_by.is_some()),
         ("window", query.window.is_some()),
     ];

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::DEPTH_MAX;
 use super::error::DocumentError;
-use super::tree::{Entry, Node, Value};
+use super::tree::{Entry, Node, Value, double};
 
 type Result<T> = std::result::Result<T, DocumentError>;
 
@@ -173,10 +173,12 @@ impl Reader<'_> {
         }
         let digits = &self.text[start..self.at];
         let integer = if whole { digits.parse().ok().map(Value::Integer) } else { None };
-        let float = || digits.parse().ok().filter(|it: &f64| it.is_finite()).map(Value::Float);
-        integer.or_else(float).ok_or_else(|| {
-            self.wrong_at(&(start..self.at), "the number is beyond what a double holds")
-        })
+        match integer {
+            Some(integer) => Ok(integer),
+            None => double(digits)
+                .map(Value::Float)
+                .map_err(|message| self.wrong_at(&(start..self.at), message)),
+        }
     }
 
     fn string(&mut self) -> Result<String> {
@@ -265,6 +267,8 @@ mod tests {
             ("-9007199254740993", Value::Integer(-9_007_199_254_740_993)),
             ("1.5e2", Value::Float(150.0)),
             ("1E-2", Value::Float(0.01)),
+            ("0.0e-999", Value::Float(0.0)),
+            ("5e-324", Value::Float(5e-324)),
             ("\"a\\n\\u00e9\\ud83d\\ude00\\/\"", text("a\n\u{e9}\u{1f600}/")),
             ("[]", Value::List(vec![])),
             ("{ }", Value::Table(vec![])),
@@ -295,6 +299,7 @@ mod tests {
             ("1.", 1, 3, "a digit is wanted"),
             ("1e", 1, 3, "a digit is wanted"),
             ("1e999", 1, 1, "the number is beyond what a double holds"),
+            ("-0.01e-999", 1, 1, "the number is so small that a double makes 0 of it"),
             ("NaN", 1, 1, "a value is wanted"),
             ("+1", 1, 1, "a value is wanted"),
             ("'a'", 1, 1, "a value is wanted"),

@@ -151,12 +151,16 @@ pub(crate) fn op(key: &str) -> Option<Op> {
 /// Keys of a reduction that is written as an object.
 pub(crate) const fn of_op(op: Op) -> &'static [&'static str] {
     match op {
-        Op::Var | Op::Std | Op::NanVar | Op::NanStd | Op::Covariance => &["axis", "axes", "ddof"],
-        Op::Quantile => &["q", "axis", "axes"],
-        Op::Histogram => &["bins", "min", "max", "axis", "axes"],
-        Op::NullCount => &["fill", "axis", "axes"],
-        _ => &["axis", "axes"],
+        Op::Quantile => &["q", "axis", "axes", "ddof"],
+        Op::Histogram => &["bins", "min", "max", "axis", "axes", "ddof"],
+        Op::NullCount => &["fill", "axis", "axes", "ddof"],
+        _ => &["axis", "axes", "ddof"],
     }
+}
+
+/// Whether `ddof` may be other than 0: something is divided by a count.
+pub(crate) const fn takes_ddof(op: Op) -> bool {
+    matches!(op, Op::Var | Op::Std | Op::NanVar | Op::NanStd | Op::Covariance)
 }
 
 /// All keys at the top.

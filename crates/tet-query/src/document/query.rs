@@ -70,7 +70,7 @@ impl Query {
         self
     }
 
-    /// Reads a document: JSON if it starts with `{`, else TOML.
+    /// Reads a document: JSON if it starts with `{`, else TOML; a byte order mark is skipped.
     ///
     /// # Errors
     ///
@@ -91,6 +91,7 @@ impl Query {
     /// the feature `json`.
     pub fn from_json(text: &str) -> Result<Query, Box<DocumentError>> {
         bounded(text)?;
+        let text = unmarked(text);
         #[cfg(feature = "json")]
         return Ok(read::query(text, &super::json::read(text)?)?);
         #[cfg(not(feature = "json"))]
@@ -105,6 +106,7 @@ impl Query {
     /// the feature `toml`.
     pub fn from_toml(text: &str) -> Result<Query, Box<DocumentError>> {
         bounded(text)?;
+        let text = unmarked(text);
         #[cfg(feature = "toml")]
         return Ok(read::query(text, &super::toml::read(text)?)?);
         #[cfg(not(feature = "toml"))]
@@ -122,6 +124,11 @@ impl Query {
     pub fn to_toml(&self) -> String {
         text::toml(self)
     }
+}
+
+/// The text without the byte order mark that some editors put first.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn bounded(text: &str) -> Result<(), DocumentError> {

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::DEPTH_MAX;
 use super::error::DocumentError;
-use super::tree::{Entry, Node, Value};
+use super::tree::{Entry, Node, Value, double};
 
 type Result<T> = std::result::Result<T, DocumentError>;
 
@@ -45,10 +45,13 @@ fn value_of(text: &str, value: DeValue<'_>, span: &Range<usize>, depth: usize) -
             let integer = i128::from_str_radix(it.as_str(), it.radix());
             Value::Integer(integer.map_err(|_| beyond(text, span))?)
         }
-        DeValue::Float(it) => match it.as_str().parse::<f64>() {
-            Ok(float) if float.is_finite() => Value::Float(float),
-            _ => return Err(beyond(text, span)),
-        },
+        DeValue::Float(it) => {
+            let literal = it.as_str();
+            if literal.ends_with("inf") || literal.ends_with("nan") {
+                return Err(beyond(text, span));
+            }
+            Value::Float(double(literal).map_err(|message| DocumentError::at(text, span, message))?)
+        }
         DeValue::Array(items) => {
             check_depth(text, span, depth + 1)?;
             let items = items.into_iter().map(|item| {
@@ -103,6 +106,7 @@ mod tests {
             ("\n\n= 1", 3),
             ("a = inf", 1),
             ("a = nan", 1),
+            ("a = 1e-999", 1),
             ("a = \"x", 1),
         ] {
             assert_eq!(read(toml).unwrap_err().line(), Some(line), "{toml}");

@@ -44,3 +44,14 @@ impl Value {
         }
     }
 }
+
+/// The double that a literal means, or why there is none.
+pub(crate) fn double(literal: &str) -> Result<f64, &'static str> {
+    let float = literal.parse::<f64>().ok().filter(|float| float.is_finite());
+    let float = float.ok_or("the number is beyond what a double holds")?;
+    let digits = literal.split(['e', 'E']).next().unwrap_or_default();
+    if float == 0.0 && digits.contains(|digit| matches!(digit, '1'..='9')) {
+        return Err("the number is so small that a double makes 0 of it");
+    }
+    Ok(float)
+}

@@ -162,7 +162,9 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 fn of_axes(dims: &[String], rank: usize) -> String {
-    if dims.is_empty() {
+    if rank == 0 {
+        ": the dataset has no axes".to_owned()
+    } else if dims.is_empty() {
         format!(" of {}", counted(rank, "unnamed axis", "unnamed axes"))
     } else {
         named(dims)

@@ -92,7 +92,7 @@ pub struct ParamArgs {
     /// The fill value: of --null-count
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub fill: Option<String>,
-    /// The first and the last edge: of --histogram; else those of the values
+    /// The first and the last edge: of --histogram; else the range of all selected values
     #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true)]
     pub range: Option<String>,
 }

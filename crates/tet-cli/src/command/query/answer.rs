@@ -72,13 +72,13 @@ struct Histogram {
 /// Where extrema are.
 #[derive(Debug)]
 struct Places {
-    /// For each cell a position along each folded axis; none for a cell without a value.
+    /// For each cell a position along each axis; none for a cell without a value.
     cells: Vec<Vec<u64>>,
-    /// The folded axes that a reader sees, by their place among the folded axes.
-    shown: Vec<(usize, ShownAxis)>,
+    /// The axes along which positions count.
+    shown: Vec<ShownAxis>,
 }
 
-/// A folded axis: its name and the labels of its positions, as the file has them.
+/// An axis along which positions count: its name and the labels of its positions, as the file has them.
 #[derive(Debug)]
 struct ShownAxis {
     name: String,
@@ -99,13 +99,15 @@ impl Answer {
             None => (None, None),
         };
         let quantiles = self.along.iter().find_map(|axis| axis.quantiles().map(<[f64]>::to_vec));
+        let nulls = self.beside.places.as_ref().map(|_| self.values.nulls());
         let values = match (one, self.values.get(0)) {
             (true, Some(value)) => ValuesShape::One(value),
             _ => ValuesShape::Many(self.values),
         };
-        let place = |cell: Vec<u64>| if cell.is_empty() { None } else { Some(cell) };
+        let place = |(cell, null): (Vec<u64>, bool)| (!null).then_some(cell);
         let places = self.beside.places.map(|places| {
-            let cells = places.cells.into_iter().map(place).collect();
+            let cells =
+                places.cells.into_iter().zip(nulls.unwrap_or_default()).map(place).collect();
             OneOrMany::of(cells, one)
         });
         AnswerShape {
@@ -196,17 +198,17 @@ impl Histogram {
 
 impl Places {
     fn names(&self) -> Vec<String> {
-        self.shown.iter().map(|(_, axis)| axis.name.clone()).collect()
+        self.shown.iter().map(|axis| axis.name.clone()).collect()
     }
 
     /// Where the extremum of cell `at` is: a label or a position for each axis that is shown.
     fn labels(&self, at: usize) -> Vec<String> {
-        let place = |(axis, shown): &(usize, ShownAxis)| {
-            let position = self.cells.get(at)?.get(*axis)?;
+        let place = |(nth, shown): (usize, &ShownAxis)| {
+            let position = self.cells.get(at)?.get(nth)?;
             let label = shown.labels.get(usize::try_from(*position).unwrap_or(usize::MAX));
             Some(label.map_or_else(|| position.to_string(), Clone::clone))
         };
-        self.shown.iter().map(|shown| place(shown).unwrap_or_default()).collect()
+        self.shown.iter().enumerate().map(|shown| place(shown).unwrap_or_default()).collect()
     }
 }
 

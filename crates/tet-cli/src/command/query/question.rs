@@ -65,7 +65,11 @@ fn file_and_second(args: &QuestionArgs) -> Result<(PathBuf, Option<&str>)> {
 
 /// Whether an argument is a document or a dataset's name.
 fn is_document(text: &str) -> bool {
-    text == "-" || text.trim_start().starts_with('{') || is_text(text) || has_extension(text)
+    text == "-" || is_object(text) || is_text(text) || has_extension(text)
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
 
 fn is_text(text: &str) -> bool {
@@ -111,7 +115,7 @@ impl Document {
 }
 
 fn read_document(asked: &str, context: &mut Context<'_>) -> Result<Document> {
-    let inline = asked.trim_start().starts_with('{') || is_text(asked);
+    let inline = is_object(asked) || is_text(asked);
     if inline {
         return Ok(Document { text: asked.to_owned(), syntax: Syntax::Either, file: None });
     }
@@ -129,7 +133,7 @@ fn read_file(path: &Path, context: &Context<'_>) -> Result<Document> {
     let source = tet_io::Source::open(context.world().at(path))?;
     let wanted = usize::try_from(source.len()).unwrap_or(usize::MAX);
     if wanted > LEN_MAX {
-        return Err(too_long(path));
+        return Err(too_long(path).about(path));
     }
     let mut bytes = vec![0; wanted];
     source.read_exact_at(0, &mut bytes)?;
@@ -138,7 +142,8 @@ fn read_file(path: &Path, context: &Context<'_>) -> Result<Document> {
         Some(extension) if extension.eq_ignore_ascii_case("toml") => Syntax::Toml,
         _ => Syntax::Either,
     };
-    Ok(Document { text: utf8(bytes, path)?, syntax, file: Some(path.to_path_buf()) })
+    let text = utf8(bytes, path).map_err(|failure| failure.about(path))?;
+    Ok(Document { text, syntax, file: Some(path.to_path_buf()) })
 }
 
 fn bounded(input: &mut dyn Read, path: &Path) -> Result<String> {
@@ -174,9 +179,16 @@ mod tests {
 
     #[test]
     fn documents_are_told_from_names() {
-        for document in
-            ["-", "{\"dataset\": 1}", " {", "dataset = \"a\"", "a\nb", "q.json", "q.TOML"]
-        {
+        for document in [
+            "-",
+            "{\"dataset\": 1}",
+            " {",
+            "\u{feff}{",
+            "dataset = \"a\"",
+            "a\nb",
+            "q.json",
+            "q.TOML",
+        ] {
             assert!(is_document(document), "{document:?}");
         }
         for name in ["temp", "#0", "a/b", "temp[time=0:3]", "json", ""] {

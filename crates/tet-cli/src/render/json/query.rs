@@ -101,7 +101,8 @@ pub(crate) struct ChunkPlan {
 pub(crate) struct AnswerShape {
     /// The reduction, the transform, `values` or `align`.
     pub(crate) op: &'static str,
-    /// The axes that were folded away, compared, or that statistics were taken over.
+    /// The axes that were folded away, compared, that statistics were taken over, or along which
+    /// places count.
     pub(crate) axes: Vec<usize>,
     /// The names of the axes of the result, or none.
     pub(crate) dims: Vec<String>,
@@ -139,7 +140,7 @@ pub(crate) struct AnswerShape {
     /// The windows that an axis of the result stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) windows: Option<WindowShape>,
-    /// Where extrema are: for each value one selected position per folded axis.
+    /// Where extrema are: for each value one selected position for each of `axes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) places: Option<OneOrMany<Option<Vec<u64>>>>,
     /// How often a transform divided by zero.

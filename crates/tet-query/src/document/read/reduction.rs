@@ -68,7 +68,7 @@ fn object(
         let value = &member.value;
         origin.mark(Part::Param(member.key), &value.node.span, &value.path);
         match member.key {
-            "ddof" => params.ddof = value.integer(0, u32::MAX.into())?,
+            "ddof" => params.ddof = ddof(value, op)?,
             "q" => quantiles(value, params)?,
             "bins" => params.bins = value.integer(1, Params::BINS_MAX.into())?,
             "min" => min = Some(value.finite()?),
@@ -92,6 +92,16 @@ fn object(
         }
     };
     Ok(axes.unwrap_or_default())
+}
+
+/// What is taken off the count; 0 says nothing, and may stand in every reduction.
+fn ddof(at: &Cursor<'_>, op: Op) -> Result<u32> {
+    let ddof = at.integer(0, u32::MAX.into())?;
+    if ddof == 0 || keys::takes_ddof(op) {
+        return Ok(ddof);
+    }
+    let message = format!("{:?} takes nothing off a count, so its \"ddof\" is 0", op.name());
+    Err(at.wrong(message).advise("leave it out; \"var\", \"std\" and \"covariance\" take others"))
 }
 
 /// The axes under `axis` or `axes`.

@@ -26,7 +26,7 @@ pub(super) fn write(at: &Cursor<'_>) -> Result<Write> {
     let given = target.is_some();
     (write.target, write.base) = target.unwrap_or_default();
     if let Some((timestamp, member)) = timestamp {
-        if write.target != WriteTarget::Tet || path.is_some() {
+        if timestamp && (write.target != WriteTarget::Tet || path.is_some()) {
             let message = "\"timestamp\" is for a name that is made up, which a .tet file gets";
             return Err(member
                 .wrong(message)

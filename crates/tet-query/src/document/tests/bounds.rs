@@ -11,6 +11,17 @@ fn a_document_past_its_limit_is_a_limit() {
 }
 
 #[test]
+fn a_byte_order_mark_is_skipped() {
+    for text in ["{\"dataset\": \"a\"}", "dataset = \"a\"\n"] {
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(Query::parse(&marked).unwrap(), Query::new("a"));
+    }
+    let error = Query::parse("\u{feff}{\"a\": 1}").unwrap_err();
+    assert_eq!((error.line(), error.column()), (Some(1), Some(2)));
+    assert!(Query::parse("{\"dataset\": \u{feff}\"a\"}").is_err());
+}
+
+#[test]
 fn execution_lies_over_the_callers() {
     let base = crate::budget::Execution { threads: 3, memory_budget: 77, ..Default::default() };
     let mut asked = QueryExecution::default();

@@ -224,6 +224,7 @@ prop_compose! {
             Computed::Reduction(reduction, group_by, window) => {
                 if matches!(reduction.op, Op::Covariance | Op::Correlation) {
                     query.filter = None;
+                    query.label_filter = None;
                     query.nan = skip.then_some(NanPolicy::Propagate);
                 }
                 if let Some(window) = window {

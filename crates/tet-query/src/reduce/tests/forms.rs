@@ -11,7 +11,7 @@ use crate::reduction::{
 };
 use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
-use crate::value::Scalar;
+use crate::value::{Details, Scalar};
 
 /// What an axis may be asked to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -275,6 +275,61 @@ fn every_form_folds_what_a_loop_folds() {
                 u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
             });
             check(&integers, every_slab * 3, every_form);
+        }
+    }
+}
+
+/// Whether the places of a reduction are those of the largest element of every cell.
+fn check_places(world: &World, slab: &Hyperslab, forms: &[Form]) {
+    let (shape, counts) = (&world.shape, slab.counts());
+    let dataset = &world.mapped.datasets()[0];
+    let reduction = asked(Op::ArgMax, slab, forms);
+    let reduced = world.mapped.reduce(dataset, slab, &reduction, &Execution::default()).unwrap();
+    let Details::Places(places) = &reduced.details else { panic!("an extremum has places") };
+    let selected: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
+    let numbers = forms.iter().zip(&counts);
+    let numbers: Vec<Vec<u64>> =
+        numbers.map(|(form, &n)| (0..form.cells(n).len() as u64).collect()).collect();
+    let cells = cells(shape, slab, forms, |_| true);
+    assert_eq!(places.len(), cells.len());
+    for ((place, elements), number) in places.iter().zip(&cells).zip(product(&numbers)) {
+        let Some(&largest) = elements.iter().max() else {
+            assert!(place.is_empty());
+            continue;
+        };
+        assert_eq!(place.len(), reduced.axes.len(), "{forms:?}");
+        let told = |axis: usize| reduced.axes.iter().position(|&told| told == axis);
+        let nth = |axis: usize| match (told(axis), forms[axis]) {
+            (Some(at), _) => place[at],
+            (None, Form::Each) => number[axis],
+            (None, Form::Picks) => number[axis] * 2 + 1,
+            (None, form) => {
+                assert!(!slab.axes()[axis].is_kept(), "{form:?} tells no position");
+                0
+            }
+        };
+        let at: Vec<u64> = (0..shape.len())
+            .map(|axis| selected[axis][usize::try_from(nth(axis)).unwrap()])
+            .collect();
+        assert_eq!(element(linear_of(shape, &at)), largest, "{slab:?} {forms:?}");
+    }
+}
+
+#[test]
+fn places_count_along_the_axes_of_the_answer() {
+    for (shape, every_slab, every_form) in [(vec![13], 7, 1), (vec![6, 5], 97, 1)] {
+        let world =
+            world(DType::UInt16, &shape, &[4, 2][..shape.len()], Stored::Raw, Order::Packed, |n| {
+                u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
+            });
+        for slab in slabs(&shape, |number| number % every_slab == 0) {
+            let padded = |form: &Form| {
+                matches!(form, Form::Bins(_, _, true) | Form::Rolling { pad: true, .. })
+            };
+            let forms = combinations(shape.len(), every_form);
+            for forms in forms.iter().filter(|forms| !forms.iter().any(padded)) {
+                check_places(&world, &slab, forms);
+            }
         }
     }
 }

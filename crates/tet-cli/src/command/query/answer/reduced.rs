@@ -1,7 +1,7 @@
 //! The answer of a reduction.
 
 use tet_query::document::Resolved;
-use tet_query::{Catalog, Cells, Details, NanPolicy, Op, Reduced};
+use tet_query::{Along, Catalog, Cells, Details, NanPolicy, Op, Reduced};
 
 use super::axis::{AxisLabels, ResultAxis};
 use super::{Answer, Beside, Histogram, Places, ShownAxis};
@@ -36,7 +36,7 @@ impl Answer {
             op: reduced.op.name(),
             name: dataset.name.clone(),
             unit: if has_unit(reduced.op) { picture::unit(dataset) } else { String::new() },
-            over: folded(resolved, &reduced.axes).map(|axis| axis_name(resolved, axis)).collect(),
+            over: over(resolved, &reduced),
             along: along.collect(),
             dtype: dtype.to_owned(),
             values: Numbers::Cells(reduced.values),
@@ -77,6 +77,19 @@ pub(super) fn folded<'a>(
     axes.iter().copied().filter(|&axis| slices.get(axis).is_some_and(|slice| slice.is_kept()))
 }
 
+/// The names of the axes that are gone from the result.
+fn over(resolved: &Resolved<'_>, reduced: &Reduced) -> Vec<String> {
+    let is_left = |axis: usize| {
+        reduced.along.iter().any(|along| match along {
+            Along::Groups(groups) => groups.axis == axis,
+            Along::Windows { axis: windowed, .. } => *windowed == axis,
+            _ => false,
+        })
+    };
+    let gone = folded(resolved, &reduced.axes).filter(|&axis| !is_left(axis));
+    gone.map(|axis| axis_name(resolved, axis)).collect()
+}
+
 /// What an axis of the dataset is called.
 pub(super) fn axis_name(resolved: &Resolved<'_>, axis: usize) -> String {
     let name = resolved.dataset.dims.get(axis);
@@ -94,13 +107,13 @@ fn beside(reduced: &Reduced, resolved: &Resolved<'_>, labels: &AxisLabels<'_>) -
             Beside { histogram: Some(histogram), ..Beside::default() }
         }
         Details::Places(cells) => {
-            let shown = folded(resolved, &reduced.axes).filter_map(|axis| {
-                let at = reduced.axes.iter().position(|&known| known == axis)?;
+            let shown = |&axis: &usize| {
                 let name = resolved.dataset.dims.get(axis).cloned();
                 let name = name.unwrap_or_else(|| format!("axis {axis}"));
-                Some((at, ShownAxis { name, labels: labels.of(axis) }))
-            });
-            let places = Places { cells: cells.clone(), shown: shown.collect() };
+                ShownAxis { name, labels: labels.of(axis) }
+            };
+            let shown = reduced.axes.iter().map(shown).collect();
+            let places = Places { cells: cells.clone(), shown };
             Beside { places: Some(places), ..Beside::default() }
         }
     }

@@ -216,9 +216,7 @@ impl Places {
         if labels.iter().all(String::is_empty) {
             return String::new();
         }
-        let pair = |((_, axis), label): (&(usize, super::ShownAxis), String)| {
-            format!("{} {label}", axis.name)
-        };
+        let pair = |(axis, label): (&super::ShownAxis, String)| format!("{} {label}", axis.name);
         self.shown.iter().zip(labels).map(pair).collect::<Vec<_>>().join(", ")
     }
 }
