@@ -88,7 +88,7 @@ fn fill(
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let state = || Fetcher::new(source, dataset, plan, how, Rows::Any);
-    fetch::run(workers, parts.len() as u64, how, state, |fetcher, index| {
+    fetch::run((workers, u64::MAX), parts.len() as u64, how, state, |fetcher, index| {
         let part = parts
             .get(decode::len(index)?)
             .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());

@@ -1,7 +1,10 @@
 //! Tasks on threads.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, Once};
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, MutexGuard, Once};
 
 use crate::budget::Execution;
 use crate::error::{Error, Result};
@@ -12,36 +15,26 @@ const KEPT_LEN: usize = 4 << 20;
 /// Runs tasks `0..count`, each once, on up to `workers` threads with one state each.
 ///
 /// Tasks are begun in order, so the error that comes back is that of the first task that fails,
-/// whatever the number of threads. A task answers how many selected bytes it finished.
+/// whatever the number of threads. Those that have begun are `ahead` at most, counted from the first
+/// that has not ended: what ends before its turn is held until then. A task answers how many selected
+/// bytes it finished.
 pub(crate) fn run<S>(
-    workers: usize,
+    (workers, ahead): (usize, u64),
     count: u64,
     how: &Execution,
     state: impl Fn() -> S + Sync,
     task: impl Fn(&mut S, u64) -> Result<u64> + Sync,
 ) -> Result<()> {
     keep_freed_memory();
-    let next = AtomicU64::new(0);
-    let stop = AtomicBool::new(false);
-    let failed: Mutex<Option<(u64, Error)>> = Mutex::new(None);
+    let queue = Queue::new(count, ahead);
     let work = || {
         let mut state = state();
-        while !stop.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                return;
-            }
+        while let Some(turn) = queue.next() {
             let outcome =
-                if how.is_canceled() { Err(Error::Canceled) } else { task(&mut state, index) };
+                if how.is_canceled() { Err(Error::Canceled) } else { task(&mut state, turn.index) };
             match outcome {
                 Ok(done) => how.report(done),
-                Err(error) => {
-                    stop.store(true, Ordering::Relaxed);
-                    let mut first = failed.lock().unwrap_or_else(|poison| poison.into_inner());
-                    if first.as_ref().is_none_or(|(at, _)| index < *at) {
-                        *first = Some((index, error));
-                    }
-                }
+                Err(error) => queue.fail(turn.index, error),
             }
         }
     };
@@ -49,8 +42,83 @@ pub(crate) fn run<S>(
     if wanted <= 1 || !on_threads(wanted, &work) {
         work();
     }
-    let failed = failed.into_inner().unwrap_or_else(|poison| poison.into_inner());
-    failed.map_or(Ok(()), |(_, error)| Err(error))
+    queue.finish()
+}
+
+/// Tasks that wait for a thread.
+struct Queue {
+    count: u64,
+    ahead: u64,
+    state: Mutex<Progress>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The next task to begin.
+    next: u64,
+    /// All before this one have ended.
+    oldest: u64,
+    /// Tasks that ended before one that had begun earlier.
+    early: BTreeSet<u64>,
+    failed: Option<(u64, Error)>,
+}
+
+/// A task that has begun; it ends when this goes, by a panic too.
+struct Turn<'a> {
+    queue: &'a Queue,
+    index: u64,
+}
+
+impl Queue {
+    fn new(count: u64, ahead: u64) -> Self {
+        Queue { count, ahead: ahead.max(1), state: Mutex::default(), ended: Condvar::new() }
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    /// The next task, once it may begin; `None` when there is none, or one has failed.
+    fn next(&self) -> Option<Turn<'_>> {
+        let mut progress = self.progress();
+        loop {
+            if progress.failed.is_some() || self.count <= progress.next {
+                return None;
+            }
+            if progress.next - progress.oldest < self.ahead {
+                let index = progress.next;
+                progress.next += 1;
+                return Some(Turn { queue: self, index });
+            }
+            progress = self.ended.wait(progress).unwrap_or_else(|poison| poison.into_inner());
+        }
+    }
+
+    fn fail(&self, index: u64, error: Error) {
+        let mut progress = self.progress();
+        if progress.failed.as_ref().is_none_or(|(at, _)| index < *at) {
+            progress.failed = Some((index, error));
+        }
+    }
+
+    fn finish(self) -> Result<()> {
+        let progress = self.state.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        progress.failed.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut progress = self.queue.progress();
+        progress.early.insert(self.index);
+        while progress.early.first() == Some(&progress.oldest) {
+            progress.early.pop_first();
+            progress.oldest += 1;
+        }
+        drop(progress);
+        self.queue.ended.notify_all();
+    }
 }
 
 /// Has the allocator keep what a task frees, which the next one wants again: the one of glibc gives

@@ -33,6 +33,8 @@ const KEPT_LEN_MAX: u64 = 1 << 26;
 const KEPT_SHARE: u64 = 8;
 /// Kept elements take so many times their bytes: as they came, with room to grow, and in order.
 const KEPT_TIMES: u64 = 4;
+/// States that wait for their turn to merge take so many bytes at most, or are two for each thread.
+const WAITING_LEN: u64 = 1 << 20;
 
 /// One pass over a selection, ready to run.
 pub(super) struct Job<'a> {
@@ -60,15 +62,16 @@ impl Job<'_> {
             };
             return self.makers.iter().map(nothing).collect();
         }
-        let (tasks, held) = self.tasks();
+        let (tasks, states_len) = self.tasks();
         let cells = decode::len(cells)?;
         let assembly = |maker: &Maker| Assembly::new(shape.clone(), cells, maker.width);
         let board = Board::new(tasks.part_count(), self.makers.iter().map(assembly));
-        let workers = self.how.workers(held)?;
+        let workers = self.how.workers(self.thread_len(states_len))?;
+        let ahead = (2 * workers as u64).max(WAITING_LEN / states_len.max(1));
         let align = decode::len(self.plan.element_size)?;
         let rows = Rows::Aligned(align);
         let fetcher = || Fetcher::new(self.source, self.dataset, self.plan, self.how, rows);
-        fetch::run(workers, tasks.count(), self.how, fetcher, |fetcher, index| {
+        fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;
             fetcher.begin();
             let folded = self.fold(fetcher, &task, align);
@@ -91,13 +94,19 @@ impl Job<'_> {
         if cells == 0 {
             return Cost::default();
         }
-        let (tasks, held) = self.tasks();
+        let (tasks, states_len) = self.tasks();
         let width = self.makers.iter().map(|maker| maker.width as u64).sum();
         let values = cells.saturating_mul(width);
-        Cost::pass(self.plan, self.how, held, tasks.count()).with_values(values)
+        Cost::pass(self.plan, self.how, self.thread_len(states_len), tasks.count())
+            .with_values(values)
     }
 
-    /// The tasks, and the bytes a thread holds for one beside its windows.
+    /// Bytes a thread holds beside its windows.
+    fn thread_len(&self, states_len: u64) -> u64 {
+        self.plan.whole_len_max.saturating_add(states_len)
+    }
+
+    /// The tasks, and the bytes of the states of one.
     fn tasks(&self) -> (Tasks, u64) {
         // The heaviest kernel says how finely is cut: those of the usual weight are cut as each
         // would be alone.
@@ -106,8 +115,8 @@ impl Job<'_> {
         let tasks = Tasks::new(self.plan, self.roles, weight);
         let cell_len = self.makers.iter().map(|maker| self.cell_len(maker));
         let cell_len = cell_len.fold(0, u64::saturating_add);
-        let states = tasks.cells_max(self.roles).saturating_mul(cell_len);
-        (tasks, self.plan.whole_len_max.saturating_add(states))
+        let states_len = tasks.cells_max(self.roles).saturating_mul(cell_len);
+        (tasks, states_len)
     }
 
     /// Bytes of the state of one cell, those of its elements included where they are kept.

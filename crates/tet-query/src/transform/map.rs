@@ -232,7 +232,7 @@ fn in_tasks<O: Element>(
         out.chunks_mut(TASK_ELEMENTS).map(|piece| Mutex::new(Some(piece))).collect();
     let workers = how.workers(0)?;
     fetch::run(
-        workers,
+        (workers, u64::MAX),
         tasks.len() as u64,
         how,
         || (),

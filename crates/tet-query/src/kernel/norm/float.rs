@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::kernel::moments::Widened;
 use crate::kernel::special::{Float, Found, LaneFound, Sieve, Specials};
 use crate::kernel::strip::{ROWS, SPAN, Strip};
-use crate::kernel::sum::{add_lanes, power_of_two, two_sum};
+use crate::kernel::sum::{Pair, add_lanes, power_of_two};
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 
@@ -31,25 +31,6 @@ const MOST: f64 = LARGE * LARGE;
 const SCALE: i32 = 600;
 
 const _: () = assert!(SPAN / N <= 32, "a bit for each group of lanes");
-
-/// A compensated sum.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pair {
-    sum: f64,
-    lost: f64,
-}
-
-impl Pair {
-    #[inline(always)]
-    fn add(&mut self, more: f64) {
-        let (sum, lost) = two_sum(self.sum, more);
-        *self = Pair { sum, lost: self.lost + lost };
-    }
-
-    fn total(self) -> f64 {
-        self.sum + self.lost
-    }
-}
 
 /// Scaled squares of a cell.
 #[derive(Clone, Copy, Debug, Default)]

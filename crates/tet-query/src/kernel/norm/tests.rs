@@ -7,7 +7,7 @@ use super::{Magnitude, MagnitudeSum, Normed};
 use crate::element::Element;
 use crate::kernel::table::Summed;
 use crate::kernel::tests::ways::Ways;
-use crate::kernel::tests::{POLICIES, bits, fsum, shape, trim};
+use crate::kernel::tests::{POLICIES, bits, each_extremes, fsum, shape, trim};
 use crate::kernel::{At, Kernel, Setup};
 use crate::op::NanPolicy;
 use crate::value::Scalar;
@@ -191,14 +191,7 @@ fn extreme_integers_never_overflow() {
             check_integers((40, 300), vec![extreme; 40_000]);
         }
     }
-    check([i8::MIN, i8::MAX]);
-    check([u8::MIN, u8::MAX]);
-    check([i16::MIN, i16::MAX]);
-    check([u16::MIN, u16::MAX]);
-    check([i32::MIN, i32::MAX]);
-    check([u32::MIN, u32::MAX]);
-    check([i64::MIN, i64::MAX]);
-    check([u64::MIN, u64::MAX]);
+    each_extremes!(check);
 }
 
 #[test]

@@ -195,12 +195,24 @@ pub(in crate::kernel) fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// A running sum with its lost part.
 #[derive(Clone, Copy, Debug, Default)]
-struct Pair {
-    sum: f64,
-    lost: f64,
+pub(in crate::kernel) struct Pair {
+    pub(in crate::kernel) sum: f64,
+    pub(in crate::kernel) lost: f64,
 }
 
 impl Pair {
+    /// Adds one number.
+    #[inline(always)]
+    pub(in crate::kernel) fn add(&mut self, more: f64) {
+        let (sum, lost) = two_sum(self.sum, more);
+        *self = Pair { sum, lost: self.lost + lost };
+    }
+
+    /// Both parts in one.
+    pub(in crate::kernel) fn total(self) -> f64 {
+        self.sum + self.lost
+    }
+
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
         let (sum, lost) = two_sum(self.sum, other.sum);
