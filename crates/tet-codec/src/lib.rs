@@ -1,17 +1,20 @@
-//! Payload codecs: how the stored bytes of a chunk become its elements, and back.
+//! Payload codecs: how the stored bytes of a chunk become its elements, and back; and digests, which
+//! tell whether bytes are those that were written.
 //!
-//! Implements format section 4. A codec never writes beyond the length it was told, and never
+//! Implements format sections 5 and 6.2. A codec never writes beyond the length it was told, and never
 //! allocates by a number it read: the caller brings a buffer of exactly `decoded_len` bytes.
 
 #![forbid(unsafe_code)]
 
 mod codec;
+mod digest;
 mod error;
 mod raw;
 #[cfg(feature = "zstd")]
 mod zstd;
 
 pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
+pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result};
 pub use raw::Raw;
 #[cfg(feature = "zstd")]

@@ -10,11 +10,14 @@ mod value;
 
 pub use json::FooterJson;
 
-use tet_format::footer::{TAIL_LEN, Tail, WireTail, check_spills};
+use tet_codec::Strength;
+use tet_format::footer::{Spill, TAIL_LEN, Tail, WireTail, check_spills};
+use tet_format::superblock::{FLAG_FOOTER, WireSuperblock};
 use tet_format::{Error as Fault, Faults, Limits, Rule, Strict, Superblock};
 use tet_io::Source;
 
 use crate::error::Result;
+use crate::integrity::{Listed, Said, sealed};
 use crate::metadata::Metadata;
 pub(crate) use value::{Value, check_text, wrong_type};
 
@@ -31,6 +34,8 @@ pub struct Footer {
     pub json_at: u64,
     /// Where the JSON of the metadata starts in the file.
     pub metadata_at: u64,
+    /// What the JSON says of digests.
+    pub integrity: Said,
 }
 
 impl Footer {
@@ -82,6 +87,30 @@ pub fn read(source: &Source, superblock: &Superblock, limits: &Limits) -> Result
     Ok((tail, footer))
 }
 
+/// The fault of a file whose flag is clear though it ends in a footer that matches its own digest;
+/// `tail` are its last bytes.
+///
+/// # Errors
+///
+/// Returns errors of the source.
+pub fn cleared_flag(
+    source: &Source,
+    tail: &[u8; WireTail::LEN],
+    (index_end, file_len): (u64, u64),
+    limits: &Limits,
+) -> Result<Option<Fault>> {
+    let Ok(read) = Tail::read(tail, index_end, file_len) else { return Ok(None) };
+    let span = read.json_span(file_len);
+    if limits.check_json_len(span.len(), span.start()).is_err() {
+        return Ok(None);
+    }
+    let json = read_span(source, span.start(), span.len())?;
+    let is_sealed = sealed(&json, tail).is_some_and(|(said, found)| said == found);
+    let at = const { WireSuperblock::offset_of("flags") };
+    let fault = Fault { rule: Rule::FlagCleared, at, found: 0, wanted: FLAG_FOOTER.into() };
+    Ok(is_sealed.then_some(fault))
+}
+
 /// Reads what follows a tail and applies every rule about it.
 ///
 /// Spills are held to the end of the index here; the end of the last payload is another check,
@@ -108,6 +137,9 @@ pub fn check(
     let Some(root) = Value::read(&bytes, json_at, limits, Rule::JsonSyntax, faults)? else {
         return Ok(footer);
     };
+    if let Some(value) = root.member("integrity") {
+        footer.integrity = Said::read(value, &bytes, &tail.encode(), faults)?;
+    }
     footer.json = FooterJson::read(root, faults)?;
     footer.metadata_at = root.member("metadata").map_or(json_at, |value| value.at());
     let spills = &footer.json.spills;
@@ -119,11 +151,32 @@ pub fn check(
         faults.fault(fault)?;
     } else if is_inside {
         let bytes = read_span(source, spill.offset, spill.len)?;
+        if let Said::Key(key) = &footer.integrity {
+            check_spill(spill, &bytes, &key.spills, json_at, faults)?;
+        }
         let root = Value::read(&bytes, spill.offset, limits, Rule::SpillJson, faults)?;
         footer.spilled = root.map(|root| Metadata::read(root, faults)).transpose()?;
         footer.metadata_at = spill.offset;
     }
     Ok(footer)
+}
+
+/// Compares a spill with its digest, which must be listed.
+fn check_spill(
+    spill: Spill,
+    bytes: &[u8],
+    listed: &[Listed],
+    json_at: u64,
+    faults: &mut impl Faults,
+) -> tet_format::Result<()> {
+    let rule = Rule::SpillDigest;
+    match listed.iter().find(|listed| listed.spill == spill) {
+        None => faults.fault(Fault { rule, at: json_at, found: spill.offset, wanted: 0 }),
+        Some(listed) => match tet_codec::compare(bytes, listed.digest, Strength::Full) {
+            None => Ok(()),
+            Some((found, wanted)) => faults.fault(Fault { rule, at: spill.offset, found, wanted }),
+        },
+    }
 }
 
 /// Reads bytes whose length a limit and the file's own length have bounded.

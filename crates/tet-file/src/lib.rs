@@ -11,6 +11,7 @@
 mod dataset;
 mod error;
 pub mod footer;
+pub mod integrity;
 pub mod metadata;
 mod open;
 mod rows;
@@ -19,12 +20,13 @@ pub mod write;
 
 pub use dataset::{DatasetEntry, RowOrder};
 pub use error::{Error, Result, codec_kind};
+pub use integrity::{Digests, Protection};
 pub use metadata::{AttrValue, DatasetMetadata, HistoryRow, Metadata};
 pub use open::{FooterMode, OpenOptions, TetFile};
 pub use rows::Index;
 pub use tet_io::Kind;
 pub use warning::Warning;
-pub use write::{CodecChoice, WriteOptions, Writer, Written};
+pub use write::{CodecChoice, DigestChoice, WriteOptions, Writer, Written};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

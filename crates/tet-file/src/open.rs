@@ -3,12 +3,13 @@
 use tet_format::directory::Directory;
 use tet_format::footer::{TAIL_LEN, WireTail};
 use tet_format::superblock::WireSuperblock;
-use tet_format::{Limits, Note, Superblock};
+use tet_format::{Limits, Note, NoteCode, Superblock};
 use tet_io::Source;
 
 use crate::dataset::{self, DatasetEntry};
 use crate::error::{Error, Result};
 use crate::footer::{self, Footer};
+use crate::integrity::{Digests, Protection, Said, stale_block};
 use crate::metadata::{self, HistoryRow, Metadata};
 use crate::rows::Index;
 use crate::warning::Warning;
@@ -44,6 +45,7 @@ pub struct TetFile {
     footer: Footer,
     footer_fault: Option<tet_format::Error>,
     payload_end: u64,
+    protection: Protection,
     warnings: Vec<Warning>,
 }
 
@@ -60,11 +62,12 @@ impl TetFile {
     /// or (when it is required) footer, and [`Error::Io`] when bytes cannot be read.
     pub fn open(source: Source, options: &OpenOptions) -> Result<Self> {
         let mut warnings = Vec::new();
-        let (superblock, wire) = read_superblock(&source)?;
-        if let Some(wire) = wire {
+        let mut head = Vec::new();
+        let superblock = read_superblock(&source, &mut head)?;
+        if let Some(wire) = head.first_chunk().map(WireSuperblock::decode) {
             note(&mut warnings, |notes| tet_format::superblock::notes(&wire, notes));
         }
-        let mut datasets = read_directory(&source, &superblock, &options.limits)?;
+        let mut datasets = read_directory(&source, &superblock, &options.limits, &mut head)?;
         let index = Index::read(&source, &superblock)?;
         dataset::place_rows(&mut datasets, &index)?;
         let mut file = Self {
@@ -75,16 +78,68 @@ impl TetFile {
             index,
             footer: Footer::default(),
             footer_fault: None,
+            protection: Protection::None,
             warnings,
         };
         file.open_footer(options)?;
+        file.open_digests(&head, options)?;
         Ok(file)
+    }
+
+    /// Compares the structure with its digests, which stand in the footer.
+    fn open_digests(&mut self, head: &[u8], options: &OpenOptions) -> Result<()> {
+        let is_ignored = options.footer == FooterMode::Ignore;
+        self.protection = match &self.footer.integrity {
+            Said::Unknown => {
+                let at = self.footer.json_at;
+                let note = Note { code: NoteCode::DigestsUnknown, at, found: 0 };
+                self.warnings.push(Warning::Note(note));
+                Protection::Unknown
+            }
+            Said::Nothing if is_ignored || self.footer_fault.is_some() => Protection::Unknown,
+            Said::Nothing => match self.stale_block()? {
+                Some(note) => {
+                    self.warnings.push(Warning::Note(note));
+                    Protection::Stale
+                }
+                None => Protection::None,
+            },
+            Said::Key(key) => {
+                let header = self.index.header_bytes().as_slice();
+                let head = [head, header].concat();
+                let key = (&**key, self.footer.json_at);
+                let rows = self.index.row_count();
+                let digests = Digests::open(&self.source, &self.superblock, key, rows, &head);
+                let checked = digests.and_then(|digests| {
+                    self.index.protect(&digests)?;
+                    Ok(digests)
+                });
+                match checked {
+                    Ok(digests) => Protection::Digests(digests),
+                    Err(Error::Format(fault)) if options.footer == FooterMode::Lenient => {
+                        self.warnings.push(Warning::Fault(fault));
+                        Protection::Broken(fault)
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        Ok(())
+    }
+
+    /// A block of digests before the spills, which no footer names.
+    fn stale_block(&self) -> Result<Option<Note>> {
+        let (source, index_end) = (&self.source, self.index_end());
+        let spills = self.footer.json.spills.present(self.footer.version);
+        let first = spills.map(|(_, spill)| spill.offset).filter(|&at| index_end <= at).min();
+        let end = first.map_or(self.payload_end, |first| first.min(self.payload_end));
+        stale_block(source, self.index.row_count(), index_end, end)
     }
 
     fn open_footer(&mut self, options: &OpenOptions) -> Result<()> {
         let file_len = self.file_len();
         if !self.superblock.has_footer() {
-            return self.note_undeclared_tail();
+            return self.note_undeclared_tail(options);
         }
         if options.footer == FooterMode::Ignore {
             return Ok(());
@@ -108,7 +163,7 @@ impl TetFile {
         }
     }
 
-    fn note_undeclared_tail(&mut self) -> Result<()> {
+    fn note_undeclared_tail(&mut self, options: &OpenOptions) -> Result<()> {
         let (file_len, index_end) = (self.file_len(), self.index_end());
         if file_len.saturating_sub(index_end) < TAIL_LEN {
             return Ok(());
@@ -119,6 +174,13 @@ impl TetFile {
         note(&mut self.warnings, |notes| {
             tet_format::footer::notes(&tail, flags, index_end, file_len, notes);
         });
+        let place = (index_end, file_len);
+        match footer::cleared_flag(&self.source, &tail, place, &options.limits)? {
+            Some(_) if options.footer == FooterMode::Ignore => {}
+            Some(fault) if options.footer == FooterMode::Lenient => self.footer_fault = Some(fault),
+            Some(fault) => return Err(fault.into()),
+            None => {}
+        }
         Ok(())
     }
 
@@ -203,6 +265,12 @@ impl TetFile {
         self.superblock.index_end()
     }
 
+    /// What the file says to let its bytes be checked.
+    #[must_use]
+    pub fn protection(&self) -> &Protection {
+        &self.protection
+    }
+
     /// What is odd about the file.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
@@ -210,20 +278,20 @@ impl TetFile {
     }
 }
 
-/// Reads the superblock; the wire form too, for what is odd about it.
-fn read_superblock(source: &Source) -> Result<(Superblock, Option<WireSuperblock>)> {
-    let mut bytes = [0; WireSuperblock::LEN];
-    let len = source.len().min(bytes.len() as u64);
-    let bytes = bytes.get_mut(..usize::try_from(len).unwrap_or(0)).unwrap_or_default();
-    source.read_exact_at(0, bytes)?;
-    let superblock = Superblock::read(bytes, source.len())?;
-    Ok((superblock, bytes.first_chunk().map(WireSuperblock::decode)))
+/// Reads the superblock; its bytes are appended to `head`.
+fn read_superblock(source: &Source, head: &mut Vec<u8>) -> Result<Superblock> {
+    let len = source.len().min(WireSuperblock::LEN as u64);
+    head.resize(usize::try_from(len).unwrap_or(0), 0);
+    source.read_exact_at(0, head)?;
+    Ok(Superblock::read(head, source.len())?)
 }
 
+/// Reads the directory; its bytes are appended to `head`.
 fn read_directory(
     source: &Source,
     superblock: &Superblock,
     limits: &Limits,
+    head: &mut Vec<u8>,
 ) -> Result<Vec<DatasetEntry>> {
     if superblock.dataset_count == 0 {
         return Ok(Vec::new());
@@ -231,9 +299,11 @@ fn read_directory(
     let span = superblock.directory_span();
     // The superblock's rules have bounded the length by that of the file, this by the limit.
     limits.check_directory_len(span.len())?;
-    let mut region = vec![0; usize::try_from(span.len()).unwrap_or(0)];
-    source.read_exact_at(span.start(), &mut region)?;
-    let directory = Directory::read(&region, span.start(), superblock.dataset_count, limits)?;
+    let start = head.len();
+    head.resize(start + usize::try_from(span.len()).unwrap_or(0), 0);
+    let region = head.get_mut(start..).unwrap_or_default();
+    source.read_exact_at(span.start(), region)?;
+    let directory = Directory::read(region, span.start(), superblock.dataset_count, limits)?;
     Ok(dataset::entries(&directory))
 }
 

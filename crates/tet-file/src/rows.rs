@@ -1,16 +1,25 @@
 //! The index of an opened file: rows on demand (format section 3).
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{HEADER_LEN, IndexHeader, IndexRow, ROW_LEN};
 use tet_format::{Superblock, layout};
 use tet_io::Source;
 
 use crate::error::Result;
+use crate::integrity::Digests;
 
 /// An index up to this long is kept in memory whole.
 const KEPT_LEN_MAX: u64 = 2 << 20;
+
+/// The length of a page of rows.
+const PAGE_LEN: usize = PAGE_ROW_COUNT as usize * IndexRow::LEN;
+
+/// Pages that are kept in memory, 852 kB each.
+const KEPT_PAGES_MAX: usize = 64;
 
 /// Rows are read in blocks of this many, 1 MiB each.
 const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
@@ -21,8 +30,18 @@ pub struct Index {
     source: Source,
     header: IndexHeader,
     offset: u64,
+    header_bytes: [u8; IndexHeader::LEN],
     /// Header and rows, when they are few.
     kept: Option<Arc<Vec<u8>>>,
+    /// Pages that are compared with their digests, when rows are many.
+    pages: Option<Arc<Pages>>,
+}
+
+/// Pages of rows that match their digests.
+#[derive(Debug)]
+struct Pages {
+    digests: Digests,
+    held: Mutex<BTreeMap<u64, Arc<Vec<u8>>>>,
 }
 
 impl Index {
@@ -31,15 +50,34 @@ impl Index {
         let source = source.clone();
         let (offset, len) = (superblock.index_offset, superblock.index_len);
         if superblock.dataset_count == 0 {
-            return Ok(Self { source, header: IndexHeader::new(0), offset, kept: None });
+            let (header, header_bytes) = (IndexHeader::new(0), [0; IndexHeader::LEN]);
+            return Ok(Self { source, header, offset, header_bytes, kept: None, pages: None });
         }
         // The superblock's rules have bounded the length by that of the file.
         let first_len = if len <= KEPT_LEN_MAX { len } else { HEADER_LEN };
         let mut bytes = vec![0; usize::try_from(first_len).unwrap_or(0)];
         source.read_exact_at(offset, &mut bytes)?;
         let header = IndexHeader::read(&bytes, offset, len)?;
+        let header_bytes = bytes.first_chunk().copied().unwrap_or([0; IndexHeader::LEN]);
         let kept = (first_len == len).then(|| Arc::new(bytes));
-        Ok(Self { source, header, offset, kept })
+        Ok(Self { source, header, offset, header_bytes, kept, pages: None })
+    }
+
+    /// The header as it stands in the file; zeros where there is none.
+    pub(crate) fn header_bytes(&self) -> &[u8; IndexHeader::LEN] {
+        &self.header_bytes
+    }
+
+    /// Has rows compared with digests: at once those in memory, the others when they are read.
+    pub(crate) fn protect(&mut self, digests: &Digests) -> Result<()> {
+        let Some(kept) = &self.kept else {
+            let pages = Pages { digests: digests.clone(), held: Mutex::default() };
+            self.pages = Some(Arc::new(pages));
+            return Ok(());
+        };
+        let rows = kept.get(IndexHeader::LEN..).unwrap_or_default();
+        let pages = rows.chunks(PAGE_LEN);
+        (0..).zip(pages).try_for_each(|(page, rows)| digests.check_page(page, rows))
     }
 
     /// The header, with its hints.
@@ -87,6 +125,9 @@ impl Index {
             visit(range.start, rows.unwrap_or(&[]));
             return Ok(());
         }
+        if let Some(pages) = &self.pages {
+            return self.for_pages(pages, range.start..end, visit);
+        }
         let mut start = range.start;
         let mut block = Vec::new();
         while start < end {
@@ -97,5 +138,45 @@ impl Index {
             start += count;
         }
         Ok(())
+    }
+
+    /// The same by pages that match their digests.
+    fn for_pages(
+        &self,
+        pages: &Pages,
+        range: Range<u64>,
+        mut visit: impl FnMut(u64, &[[u8; IndexRow::LEN]]),
+    ) -> Result<()> {
+        let mut start = range.start;
+        while start < range.end {
+            let page = start / PAGE_ROW_COUNT;
+            let first = page * PAGE_ROW_COUNT;
+            let end = range.end.min(first + PAGE_ROW_COUNT);
+            let held = self.page(pages, page)?;
+            let part = |row: u64| usize::try_from(row - first).unwrap_or(usize::MAX);
+            let rows = held.as_chunks().0.get(part(start)..part(end));
+            visit(start, rows.unwrap_or(&[]));
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// A page: out of memory, or read and compared.
+    fn page(&self, pages: &Pages, page: u64) -> Result<Arc<Vec<u8>>> {
+        let mut held = pages.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rows) = held.get(&page) {
+            return Ok(Arc::clone(rows));
+        }
+        let rows = pages.digests.block().page_rows(page);
+        // A page is as long as it is.
+        let mut bytes = vec![0; usize::try_from((rows.end - rows.start) * ROW_LEN).unwrap_or(0)];
+        self.source.read_exact_at(self.row_at(rows.start), &mut bytes)?;
+        pages.digests.check_page(page, &bytes)?;
+        let bytes = Arc::new(bytes);
+        if KEPT_PAGES_MAX <= held.len() {
+            held.pop_first();
+        }
+        held.insert(page, Arc::clone(&bytes));
+        Ok(bytes)
     }
 }

@@ -12,7 +12,7 @@ mod options;
 mod ordered;
 mod writer;
 
-pub use options::{CodecChoice, WriteOptions};
+pub use options::{CodecChoice, DigestChoice, WriteOptions};
 pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
 pub use writer::{ChunkAt, Fill, FillError, Writer, Written};
 

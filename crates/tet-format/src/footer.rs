@@ -137,7 +137,7 @@ fn no_room(index_end: u64, file_len: u64) -> Error {
 }
 
 /// Where the JSON says that a spill lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spill {
     /// Where it starts in the file.
     pub offset: u64,

@@ -49,6 +49,8 @@ pub mod index;
 
 pub mod footer;
 
+pub mod digest;
+
 mod file;
 pub mod layout;
 pub mod map;
@@ -58,6 +60,7 @@ pub mod write;
 mod testing;
 
 pub use codec::{Codec, zstd_decoded_max};
+pub use digest::Digest;
 pub use dtype::DType;
 pub use error::{Error, Faults, Result, Strict};
 pub use file::File;

@@ -54,6 +54,8 @@ notes! {
     "TET-N13" RowOrder Index: "the rows are not in dataset and row-major order";
     "TET-N14" PayloadShared Payload: "two rows share one payload";
     "TET-N15" BytesUnused Gap: "bytes that belong to no structure are not zero";
+    "TET-N16" DigestsStale Footer: "the file has digests to which the footer does not refer";
+    "TET-N17" DigestsUnknown Footer: "the digests are of a version that is not known here";
 }
 
 impl fmt::Display for NoteCode {

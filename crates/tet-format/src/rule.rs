@@ -196,6 +196,39 @@ rules! {
     "TET-M10" LabelCount Footer:
         "an axis must have as many labels as its extent",
         "";
+    "TET-G1" IntegrityKey Footer:
+        "`integrity` must be the last key of the footer JSON and hold the members of section 6.2, `self` last",
+        "a program that does not know it wrote the footer: `tet digest add` protects the file anew";
+    "TET-G2" SelfDigest Footer:
+        "the footer JSON and the tail must match `self`",
+        "the footer is damaged: restore the file from a copy, or `tet repair` it";
+    "TET-G3" HeadDigest Superblock:
+        "superblock, directory and index header must match `head`",
+        "the file is damaged: restore it from a copy, or `tet repair` it";
+    "TET-G4" PageDigest Index:
+        "every page of 8192 rows must match its digest",
+        "the index is damaged: restore the file from a copy, or `tet repair` it";
+    "TET-G5" PagesDigest Footer:
+        "the digests of the pages must match `index`",
+        "the file is damaged: restore it from a copy, or `tet repair` it";
+    "TET-G6" ChunkDigest Payload:
+        "a payload must match its digest",
+        "the payload is damaged: restore the chunk from a copy (`tet repair --from`)";
+    "TET-G7" ChunksDigest Footer:
+        "the rows and the digests of their payloads must match `chunks`",
+        "the file is damaged: restore it from a copy, or `tet repair` it";
+    "TET-G8" SpillDigest Footer:
+        "`integrity` must list every spill, and each must match its digest",
+        "the spill is damaged: restore the file from a copy, or `tet repair` it";
+    "TET-G9" DigestBlock Footer:
+        "the `TDIG` block must start where the last payload ends, and have a digest for every page and row",
+        "the file is damaged: restore it from a copy, or `tet repair` it";
+    "TET-G10" GapZero Gap:
+        "with `integrity`, bytes that belong to no structure must be zero",
+        "the bytes were changed or hidden there: `tet repair` clears them";
+    "TET-G11" FlagCleared Superblock:
+        "the footer flag must be set when the file ends in a footer that matches its `self`",
+        "the flag is damaged: --no-footer reads on without the footer, `tet repair` sets it";
     "TET-L1" LimitName Directory:
         "a name may be at most `name_len_max` bytes long",
         "raise the limit if you trust the file";

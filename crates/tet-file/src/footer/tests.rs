@@ -171,15 +171,15 @@ fn spills_of_version_2_count_in_version_2_alone() {
 #[test]
 fn what_is_not_known_is_kept_as_it_stands() {
     let json = concat!(
-        r#"{"integrity": {"v" : 1, "n": 18446744073709551615},"history":"#,
+        r#"{"extension": {"v" : 1, "n": 18446744073709551615},"history":"#,
         r#"[{"at":"1","op":"o","source":"s","agent":[1, 2.50],"params":{"a":"b"},"parents":["p"]}],"#,
         r#""metadata":{"zz":null,"datasets":{"v":{"units": 1e2,"coords":{"x":{"labels":[],"u":0}}}},"#,
         r#""file":{"n":10000000000000000000000,"t":"x\ny"},"tet":{"more":[]}}}"#
     );
     let footer = read_json(json).unwrap();
     let pair = |key: &str, text: &str| (key.to_owned(), text.to_owned());
-    let integrity = pair("integrity", r#"{"v" : 1, "n": 18446744073709551615}"#);
-    assert_eq!(footer.json.unknown, [integrity]);
+    let extension = pair("extension", r#"{"v" : 1, "n": 18446744073709551615}"#);
+    assert_eq!(footer.json.unknown, [extension]);
     let mut row = HistoryRow::new("o", "s", "1");
     row.parents = vec!["p".to_owned()];
     row.params.insert("a".to_owned(), "b".to_owned());

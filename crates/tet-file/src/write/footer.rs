@@ -1,6 +1,9 @@
 //! The footer of a new file (format section 5): version 1, inline or spilled.
 
+use tet_format::footer::{FOOTER_VERSION, Spill, Tail};
+
 use crate::error::{Error, Result};
+use crate::integrity::{IntegrityKey, Listed, seal};
 use crate::metadata::{HistoryRow, Metadata, encode, encode_history};
 
 /// The longest footer JSON that every reader takes.
@@ -17,14 +20,15 @@ pub(super) struct FooterText {
     pub(super) json: String,
 }
 
-/// Encodes the footer of a file whose spill would start at `spill_offset`; `None` when there is
-/// nothing to say.
+/// Encodes the footer of a file whose spill would start at `spill_offset`, with the key of its
+/// digests; `None` when there is nothing to say.
 pub(super) fn footer_text(
     metadata: &Metadata,
     history: &[HistoryRow],
     spill_offset: u64,
+    key: Option<&IntegrityKey>,
 ) -> Result<Option<FooterText>> {
-    if metadata.is_empty() && history.is_empty() {
+    if metadata.is_empty() && history.is_empty() && key.is_none() {
         return Ok(None);
     }
     bound("history, in rows,", history.len(), HISTORY_COUNT_MAX)?;
@@ -37,19 +41,36 @@ pub(super) fn footer_text(
     if !metadata.is_empty() {
         members.push(format!("\"metadata\":{metadata}"));
     }
-    let json = format!("{{{}}}", members.join(","));
+    let json = together(members, key, &[]);
     if json.len() <= JSON_LEN_MAX {
         return Ok(Some(FooterText { spill: String::new(), json }));
     }
     let mut members = history_only;
+    let mut listed = Vec::new();
     if !metadata.is_empty() {
-        let len = metadata.len();
-        members.push(format!("\"metadata_ref\":{{\"offset\":{spill_offset},\"len\":{len}}}"));
+        let spill = Spill { offset: spill_offset, len: metadata.len() as u64 };
+        let Spill { offset, len } = spill;
+        members.push(format!("\"metadata_ref\":{{\"offset\":{offset},\"len\":{len}}}"));
+        listed.push(Listed { spill, digest: tet_codec::digest(metadata.as_bytes()) });
     }
-    let json = format!("{{{}}}", members.join(","));
+    let json = together(members, key, &listed);
     bound("JSON, in bytes,", json.len(), JSON_LEN_MAX)?;
     bound("metadata, in bytes,", metadata.len(), SPILL_LEN_MAX)?;
     Ok(Some(FooterText { spill: metadata, json }))
+}
+
+/// Puts members together; the key of the digests is the last of them and seals all.
+fn together(mut members: Vec<String>, key: Option<&IntegrityKey>, spills: &[Listed]) -> String {
+    members.extend(key.map(|key| {
+        let spills = spills.to_vec();
+        IntegrityKey { spills, ..key.clone() }.encode()
+    }));
+    let json = format!("{{{}}}", members.join(","));
+    if key.is_none() {
+        return json;
+    }
+    let tail = Tail { json_len: json.len() as u64, version: FOOTER_VERSION };
+    seal(json, &tail.encode())
 }
 
 fn bound(what: &'static str, found: usize, wanted: usize) -> Result<()> {

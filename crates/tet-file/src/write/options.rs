@@ -35,6 +35,16 @@ impl CodecChoice {
     }
 }
 
+/// Whether digests are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DigestChoice {
+    /// For every byte of the file.
+    #[default]
+    Written,
+    /// None: nothing tells when bytes change.
+    Left,
+}
+
 /// How a new file is written.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
@@ -46,6 +56,8 @@ pub struct WriteOptions {
     pub align: Align,
     /// Whether extents of 0 are allowed.
     pub zero_extents: ZeroExtents,
+    /// Whether digests are written, by which a reader tells that bytes have changed.
+    pub digests: DigestChoice,
     /// Whether success means durable.
     pub sync: Sync,
     /// What to do when the file exists.

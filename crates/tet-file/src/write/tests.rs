@@ -194,10 +194,11 @@ fn extents_of_zero_are_refused_unless_asked_for() {
 
 #[test]
 fn nothing_to_say_is_no_footer() {
-    assert_eq!(footer_text(&Metadata::new(), &[], 32).unwrap(), None);
+    assert_eq!(footer_text(&Metadata::new(), &[], 32, None).unwrap(), None);
     let folder = Folder::new();
     let path = folder.path("t.tet");
-    let writer = Writer::create(&path, vec![], &WriteOptions::default()).unwrap();
+    let options = WriteOptions { digests: DigestChoice::Left, ..WriteOptions::default() };
+    let writer = Writer::create(&path, vec![], &options).unwrap();
     assert_eq!(writer.finish(&Metadata::new(), &[]).unwrap().file_len, 32);
     assert_eq!(fs::read(&path).unwrap().len(), 32);
 }
@@ -222,14 +223,17 @@ fn metadata_of(len: usize) -> Metadata {
 #[test]
 fn metadata_is_spilled_when_the_json_would_be_too_long() {
     let history = [HistoryRow::new("a", "b", "1")];
-    for (len, is_spilled) in [(1, false), (60_000, false), (66_000, true), (1_000_000, true)] {
+    let cases = [(1, false), (60_000, false), (66_000, true), (1_000_000, true)];
+    for (len, is_spilled) in cases {
         let metadata = metadata_of(len);
-        let FooterText { spill, json } = footer_text(&metadata, &history, 640).unwrap().unwrap();
+        let FooterText { spill, json } =
+            footer_text(&metadata, &history, 640, None).unwrap().unwrap();
         assert_eq!(!spill.is_empty(), is_spilled, "{len}");
         assert!(json.len() <= 65_536);
         let folder = Folder::new();
         let path = folder.path("t.tet");
-        let writer = Writer::create(&path, vec![], &WriteOptions::default()).unwrap();
+        let options = WriteOptions { digests: DigestChoice::Left, ..WriteOptions::default() };
+        let writer = Writer::create(&path, vec![], &options).unwrap();
         let written = writer.finish(&metadata, &history).unwrap();
         let source = Source::open(&path).unwrap();
         let file = TetFile::open(source, &OpenOptions::default()).unwrap();
@@ -246,11 +250,11 @@ fn footers_that_readers_refuse_are_refused() {
     let many = vec![row.clone(); 4097];
     let long = HistoryRow::new("a", &"b".repeat(65_536), "1");
     for history in [many, vec![long]] {
-        let error = footer_text(&Metadata::new(), &history, 32).unwrap_err();
+        let error = footer_text(&Metadata::new(), &history, 32, None).unwrap_err();
         assert!(matches!(error, Error::FooterLimit { .. }), "{error:?}");
         assert_eq!(error.kind(), crate::Kind::Limit);
     }
-    let error = footer_text(&metadata_of(17 << 20), &[row], 32).unwrap_err();
+    let error = footer_text(&metadata_of(17 << 20), &[row], 32, None).unwrap_err();
     assert!(matches!(error, Error::FooterLimit { wanted: 16_777_216, .. }), "{error:?}");
 }
 

@@ -4,17 +4,19 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tet_codec::Encode;
-use tet_format::Grid;
+use tet_codec::{Encode, digest};
 use tet_format::footer::FOOTER_VERSION;
+use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, WriteError};
+use tet_format::{Digest, Grid};
 use tet_io::{Publisher, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
-use super::options::WriteOptions;
+use super::options::{DigestChoice, WriteOptions};
 use super::ordered::{Hands, Pipeline, in_order};
 use crate::error::{Error, Result};
+use crate::integrity::Seal;
 use crate::metadata::{HistoryRow, Metadata};
 
 /// What the caller may fail with while filling a chunk.
@@ -63,6 +65,8 @@ pub struct Writer {
     next_dataset: usize,
     target: PathBuf,
     written: Written,
+    /// The digests of the chunks written so far, unless none are wanted.
+    digests: Option<Vec<Digest>>,
     /// Buffers that have been used and are used again.
     spare: Vec<Batch>,
 }
@@ -89,7 +93,8 @@ impl Writer {
         let file = FileWriter::new(out, layout).map_err(|error| fault(error, &target))?;
         let thread_count = options.thread_count();
         let (written, spare) = (Written::default(), Vec::new());
-        Ok(Self { file, encoder, thread_count, next_dataset: 0, target, written, spare })
+        let digests = (options.digests == DigestChoice::Written).then(Vec::new);
+        Ok(Self { file, encoder, thread_count, next_dataset: 0, target, written, digests, spare })
     }
 
     /// Writes all chunks of dataset `id`, the next one declared.
@@ -126,13 +131,16 @@ impl Writer {
             target: &self.target,
             codec: encoder.codec(),
             written: &mut self.written,
+            digests: self.digests.as_mut(),
         };
+        let has_digests = sink.digests.is_some();
         let sink = Mutex::new(sink);
         let rank = grid.rank();
         let mut stream = Stream {
             dataset: id,
             grid: &grid,
             element_size,
+            has_digests: has_digests && is_raw,
             coord: vec![0; rank],
             extents: vec![0; rank],
             linear: 0,
@@ -144,8 +152,11 @@ impl Writer {
         };
         // Raw chunks have nothing to be encoded: they are written while the next are filled.
         let work = |batch: &mut Batch| {
-            batch.fault =
-                if is_raw { lock(&sink).write(batch).err() } else { batch.encode(encoder).err() };
+            batch.fault = if is_raw {
+                lock(&sink).write(batch).err()
+            } else {
+                batch.encode(encoder, has_digests).err()
+            };
         };
         in_order(&mut stream, hands, work)?;
         self.next_dataset += 1;
@@ -167,12 +178,16 @@ impl Writer {
         if found != wanted {
             return Err(Error::DatasetOrder { found, wanted });
         }
+        let seal = self.digests.as_ref().map(|digests| {
+            let head = self.file.layout().head_bytes(FLAG_FOOTER);
+            Seal::new(&head, self.file.rows(), digests, self.file.position())
+        });
         // The place of digests and statistics is between the last payload and the spill.
-        let block = &[];
-        let spill_offset = self.file.position();
-        let text = footer_text(metadata, history, spill_offset)?;
+        let (key, block) = seal.map_or((None, vec![]), |seal| (Some(seal.key), seal.block));
+        let spill_offset = self.file.position() + block.len() as u64;
+        let text = footer_text(metadata, history, spill_offset, key.as_ref())?;
         let parts = text.as_ref().map(|text| FooterParts {
-            block,
+            block: &block,
             spill: text.spill.as_bytes(),
             json: text.json.as_bytes(),
             version: FOOTER_VERSION,
@@ -217,6 +232,7 @@ struct Sink<'a> {
     target: &'a Path,
     codec: tet_format::Codec,
     written: &'a mut Written,
+    digests: Option<&'a mut Vec<Digest>>,
 }
 
 impl Sink<'_> {
@@ -232,6 +248,9 @@ impl Sink<'_> {
             self.written.stored_len += stored.len() as u64;
             self.written.decoded_len += decoded_len;
             self.written.chunk_count += 1;
+        }
+        if let Some(digests) = &mut self.digests {
+            digests.extend_from_slice(&batch.digests);
         }
         Ok(())
     }
@@ -252,6 +271,8 @@ struct Batch {
     scratch: Vec<u8>,
     /// For each chunk, the bytes of its elements and of its payload.
     lens: Vec<[usize; 2]>,
+    /// The digests of their payloads, where digests are written.
+    digests: Vec<Digest>,
     fault: Option<Error>,
 }
 
@@ -260,13 +281,15 @@ impl Batch {
         self.decoded.clear();
         self.stored.clear();
         self.lens.clear();
+        self.digests.clear();
         self.fault = None;
     }
 
-    fn encode(&mut self, encoder: &dyn Encode) -> Result<()> {
+    fn encode(&mut self, encoder: &dyn Encode, has_digests: bool) -> Result<()> {
         if let [[_, stored_len]] = self.lens.as_mut_slice() {
             encoder.encode(&self.decoded, &mut self.stored)?;
             *stored_len = self.stored.len();
+            self.digests.extend(has_digests.then(|| digest(&self.stored)));
             return Ok(());
         }
         let mut rest = self.decoded.as_slice();
@@ -275,6 +298,7 @@ impl Batch {
             rest = later;
             encoder.encode(decoded, &mut self.scratch)?;
             *stored_len = self.scratch.len();
+            self.digests.extend(has_digests.then(|| digest(&self.scratch)));
             self.stored.extend_from_slice(&self.scratch);
         }
         Ok(())
@@ -286,6 +310,8 @@ struct Stream<'a> {
     dataset: usize,
     grid: &'a Grid,
     element_size: u64,
+    /// Whether chunks get their digests here: raw ones, while others are written.
+    has_digests: bool,
     coord: Vec<u64>,
     extents: Vec<u64>,
     /// The chunk that is filled next.
@@ -324,6 +350,7 @@ impl Stream<'_> {
             let (coord, found) = (self.coord.clone(), len as u64);
             return Err(Error::ChunkLen { dataset, coord, found, wanted });
         }
+        batch.digests.extend(self.has_digests.then(|| digest(out)));
         if !is_first {
             batch.decoded.extend_from_slice(&batch.scratch);
         }

@@ -110,7 +110,7 @@ impl<W: Write + Seek> FileWriter<W> {
     }
 
     /// The rows of the chunks written so far.
-    pub fn rows(&self) -> impl Iterator<Item = IndexRow> {
+    pub fn rows(&self) -> impl Iterator<Item = IndexRow> + Clone {
         self.layout.chunks().zip(&self.stored).map(|(chunk, stored)| row_of(&chunk, *stored))
     }
 

@@ -1,0 +1,136 @@
+//! Digests of bytes (format section 6.2): CRC-32C and XXH3.
+
+use std::fmt;
+
+use crc_fast::CrcAlgorithm;
+use tet_format::Digest;
+use twox_hash::XxHash3_64;
+
+/// The CRC that the format calls CRC-32C.
+const CRC: CrcAlgorithm = CrcAlgorithm::Crc32Iscsi;
+
+/// Bytes that are digested twice while they are in the nearest caches.
+const PIECE_LEN: usize = 64 << 10;
+
+/// How bytes are compared with a digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strength {
+    /// By XXH3 alone: what changed is found but once in 2^64.
+    Fast,
+    /// By both halves: up to 32 changed bits in a row are found for certain.
+    Full,
+}
+
+/// The digest of bytes.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> Digest {
+    let mut digester = Digester::new(Strength::Full);
+    digester.update(bytes);
+    digester.finish()
+}
+
+/// Compares bytes with the digest they should have; gives the numbers found and wanted where they
+/// differ.
+#[must_use]
+pub fn compare(bytes: &[u8], wanted: Digest, strength: Strength) -> Option<(u64, u64)> {
+    match strength {
+        Strength::Fast => {
+            let xxh3 = XxHash3_64::oneshot(bytes);
+            (xxh3 != wanted.xxh3).then_some((xxh3, wanted.xxh3))
+        }
+        Strength::Full => digest(bytes).differs(wanted),
+    }
+}
+
+/// The digest of bytes that come piece by piece.
+#[derive(Clone)]
+pub struct Digester {
+    crc32c: Option<crc_fast::Digest>,
+    xxh3: XxHash3_64,
+}
+
+impl Digester {
+    /// The digester of no bytes.
+    #[must_use]
+    pub fn new(strength: Strength) -> Self {
+        let crc32c = (strength == Strength::Full).then(|| crc_fast::Digest::new(CRC));
+        Digester { crc32c, xxh3: XxHash3_64::new() }
+    }
+
+    /// Takes in more bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        for piece in bytes.chunks(PIECE_LEN) {
+            if let Some(crc32c) = &mut self.crc32c {
+                crc32c.update(piece);
+            }
+            std::hash::Hasher::write(&mut self.xxh3, piece);
+        }
+    }
+
+    /// The digest of all bytes; without its CRC-32C where that was not asked for.
+    #[must_use]
+    pub fn finish(&self) -> Digest {
+        // The CRC of 32 bits comes in the low half.
+        let low = |crc: u64| (crc & u64::from(u32::MAX)) as u32;
+        let crc32c = self.crc32c.as_ref().map_or(0, |crc| low(crc.finalize()));
+        Digest { crc32c, xxh3: std::hash::Hasher::finish(&self.xxh3) }
+    }
+
+    /// Compares the bytes with the digest they should have, as far as they were taken in.
+    #[must_use]
+    pub fn compare(&self, wanted: Digest) -> Option<(u64, u64)> {
+        let found = self.finish();
+        let crc32c = self.crc32c.as_ref().map_or(wanted.crc32c, |_| found.crc32c);
+        Digest { crc32c, ..found }.differs(wanted)
+    }
+}
+
+impl fmt::Debug for Digester {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Digester").field(&self.finish()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check values of the two algorithms' own documents.
+    #[test]
+    fn known_bytes_have_known_digests() {
+        assert_eq!(digest(b"123456789").crc32c, 0xe306_9283);
+        assert_eq!(digest(b"").xxh3, 0x2d06_8005_38d3_94c2);
+        assert_eq!(digest(b"").crc32c, 0);
+    }
+
+    #[test]
+    fn pieces_make_the_digest_of_the_whole() {
+        let bytes: Vec<u8> = (0..200_000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect();
+        let whole = digest(&bytes);
+        for piece in [1000, 65_536, 70_001, 199_999] {
+            for strength in [Strength::Fast, Strength::Full] {
+                let mut digester = Digester::new(strength);
+                bytes.chunks(piece).for_each(|piece| digester.update(piece));
+                assert_eq!(digester.compare(whole), None);
+                assert_eq!(compare(&bytes, whole, strength), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_changed_bit_differs_in_both_halves() {
+        let mut bytes = vec![7; 300];
+        let whole = digest(&bytes);
+        for bit in 0..bytes.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let found = digest(&bytes);
+            assert!(found.crc32c != whole.crc32c && found.xxh3 != whole.xxh3, "bit {bit}");
+            assert!(compare(&bytes, whole, Strength::Fast).is_some());
+            assert!(compare(&bytes, whole, Strength::Full).is_some());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        let crc_alone = Digest { xxh3: whole.xxh3, crc32c: !whole.crc32c };
+        assert_eq!(compare(&bytes, crc_alone, Strength::Fast), None);
+        assert!(compare(&bytes, crc_alone, Strength::Full).is_some());
+    }
+}

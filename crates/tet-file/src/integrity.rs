@@ -1,0 +1,75 @@
+//! Whether the bytes of a file are those that were written (format section 6.2).
+//!
+//! ```text
+//!   self     the footer JSON and the tail     compared when the footer is read
+//!   head     superblock to index header       compared at open
+//!   index    pages of rows                    compared at open, or when a page is first touched
+//!   chunks   payloads                         compared by whoever reads them whole
+//! ```
+
+mod digests;
+mod key;
+mod seal;
+
+pub use digests::{Digests, rows_digest};
+pub use key::{IntegrityKey, Listed, Said};
+pub(crate) use key::{seal, sealed};
+pub(crate) use seal::Seal;
+
+use tet_format::digest::{BLOCK_HEADER_LEN, DigestBlock, WireDigestBlock, block_len};
+use tet_format::{Error as Fault, Note, NoteCode};
+use tet_io::Source;
+
+use crate::error::Result;
+
+/// What a file says to let its bytes be checked.
+#[derive(Clone, Debug, Default)]
+pub enum Protection {
+    /// Nothing: no byte of it can be checked.
+    #[default]
+    None,
+    /// Nothing any more: digests are there, but a program that does not know them wrote the footer.
+    Stale,
+    /// It was not looked at, or is of a version that is not known here.
+    Unknown,
+    /// It does not match the file's structure; the file was opened nevertheless.
+    Broken(Fault),
+    /// Digests; those of the structure match.
+    Digests(Digests),
+}
+
+impl Protection {
+    /// The digests, if there are any that can be relied on.
+    #[must_use]
+    pub const fn digests(&self) -> Option<&Digests> {
+        match self {
+            Protection::Digests(digests) => Some(digests),
+            _ => None,
+        }
+    }
+}
+
+/// Notes a block of digests that ends at `end` and that no footer names.
+///
+/// # Errors
+///
+/// Returns an error when the bytes cannot be read.
+pub fn stale_block(
+    source: &Source,
+    row_count: u64,
+    index_end: u64,
+    end: u64,
+) -> Result<Option<Note>> {
+    let at = block_len(row_count).and_then(|len| end.checked_sub(len));
+    let Some(at) = at.filter(|&at| index_end <= at && end <= source.len()) else {
+        return Ok(None);
+    };
+    let mut header = [0; WireDigestBlock::LEN];
+    source.read_exact_at(at, &mut header)?;
+    let is_block = DigestBlock::read(&header, at, row_count).is_ok();
+    let found = end - at - BLOCK_HEADER_LEN;
+    Ok(is_block.then_some(Note { code: NoteCode::DigestsStale, at, found }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The digests of an opened file: those of pages in memory, those of chunks on demand.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tet_codec::{Digester, Strength, digest};
+use tet_format::digest::{
+    DIGEST_LEN, DigestBlock, PAGE_ROW_COUNT, WireDigestBlock, block_len, head_end, page_count,
+};
+use tet_format::index::{IndexRow, ROW_LEN};
+use tet_format::{Digest, Error as Fault, Rule, Superblock};
+use tet_io::Source;
+
+use super::key::IntegrityKey;
+use crate::error::Result;
+
+/// Pages whose chunk digests are kept in memory: 98 kB each.
+const KEPT_PAGES_MAX: usize = 64;
+
+/// The digests of an opened file. Clones are cheap and share what is in memory.
+#[derive(Clone, Debug)]
+pub struct Digests(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    source: Source,
+    key: IntegrityKey,
+    block: DigestBlock,
+    index_offset: u64,
+    pages: Vec<Digest>,
+    /// Digests of the payloads of pages.
+    chunks: Mutex<BTreeMap<u64, Arc<Vec<Digest>>>>,
+}
+
+impl Digests {
+    /// Reads the block that the key names and compares the digests of head and pages; `json_at` is
+    /// where the JSON starts, which the block must precede.
+    pub(crate) fn open(
+        source: &Source,
+        superblock: &Superblock,
+        (key, json_at): (&IntegrityKey, u64),
+        row_count: u64,
+        head: &[u8],
+    ) -> Result<Self> {
+        check_head(superblock, key, head)?;
+        let place = key.block;
+        let misplaced = |found, wanted| {
+            Err(Fault { rule: Rule::DigestBlock, at: json_at, found, wanted }.into())
+        };
+        let wanted = block_len(row_count).unwrap_or(u64::MAX);
+        let is_inside = superblock.index_end() <= place.offset
+            && place.offset.checked_add(wanted).is_some_and(|end| end <= json_at);
+        if place.len != wanted {
+            return misplaced(place.len, wanted);
+        } else if !is_inside {
+            return misplaced(place.offset, superblock.index_end());
+        }
+        let mut header = [0; WireDigestBlock::LEN];
+        source.read_exact_at(place.offset, &mut header)?;
+        let block = DigestBlock::read(&header, place.offset, row_count)?;
+        // The length has been held to that of the file.
+        let mut pages = vec![0; usize::try_from(page_count(row_count) * DIGEST_LEN).unwrap_or(0)];
+        source.read_exact_at(block.pages_at(), &mut pages)?;
+        if let Some((found, wanted)) = digest(&pages).differs(key.index) {
+            let rule = Rule::PagesDigest;
+            return Err(Fault { rule, at: block.pages_at(), found, wanted }.into());
+        }
+        let (source, key, index_offset) = (source.clone(), key.clone(), superblock.index_offset);
+        let chunks = Mutex::default();
+        Ok(Digests(Arc::new(Inner {
+            source,
+            key,
+            block,
+            index_offset,
+            pages: list(&pages),
+            chunks,
+        })))
+    }
+
+    /// What the footer says.
+    #[must_use]
+    pub fn key(&self) -> &IntegrityKey {
+        &self.0.key
+    }
+
+    /// Where the digests lie.
+    #[must_use]
+    pub fn block(&self) -> &DigestBlock {
+        &self.0.block
+    }
+
+    /// Compares all rows of a page with their digest.
+    ///
+    /// # Errors
+    ///
+    /// Returns the breach of the format when they differ.
+    pub fn check_page(&self, page: u64, rows: &[u8]) -> Result<()> {
+        let wanted = usize::try_from(page).ok().and_then(|page| self.0.pages.get(page));
+        match digest(rows).differs(wanted.copied().unwrap_or_default()) {
+            None => Ok(()),
+            Some((found, wanted)) => {
+                let at = self.0.block.page_at(page, self.0.index_offset);
+                Err(Fault { rule: Rule::PageDigest, at, found, wanted }.into())
+            }
+        }
+    }
+
+    /// The digest of the payload of a row.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the digests cannot be read.
+    pub fn of_row(&self, row: u64) -> Result<Digest> {
+        let page = row / PAGE_ROW_COUNT;
+        let mut chunks = self.0.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = match chunks.get(&page) {
+            Some(held) => Arc::clone(held),
+            None => {
+                let held = Arc::new(self.read(self.0.block.page_rows(page))?);
+                if KEPT_PAGES_MAX <= chunks.len() {
+                    chunks.pop_first();
+                }
+                chunks.insert(page, Arc::clone(&held));
+                held
+            }
+        };
+        let nth = usize::try_from(row % PAGE_ROW_COUNT).unwrap_or(usize::MAX);
+        Ok(held.get(nth).copied().unwrap_or_default())
+    }
+
+    fn read(&self, rows: Range<u64>) -> Result<Vec<Digest>> {
+        // A page is as long as it is.
+        let len = usize::try_from((rows.end - rows.start) * DIGEST_LEN).unwrap_or(0);
+        let mut bytes = vec![0; len];
+        self.0.source.read_exact_at(self.0.block.chunk_at(rows.start), &mut bytes)?;
+        Ok(list(&bytes))
+    }
+}
+
+/// Compares the head with its digest.
+fn check_head(superblock: &Superblock, key: &IntegrityKey, head: &[u8]) -> Result<()> {
+    let end = usize::try_from(head_end(superblock)).unwrap_or(usize::MAX);
+    let head = head.get(..end).unwrap_or(head);
+    match digest(head).differs(key.head) {
+        None => Ok(()),
+        Some((found, wanted)) => Err(Fault { rule: Rule::HeadDigest, at: 0, found, wanted }.into()),
+    }
+}
+
+fn list(bytes: &[u8]) -> Vec<Digest> {
+    bytes.as_chunks().0.iter().map(|&bytes| Digest::from_bytes(bytes)).collect()
+}
+
+/// Takes rows in their order, each with the digest of its payload, to the digest `chunks`.
+///
+/// What a row says of places is left out, so that a copy that is packed anew has the same digest.
+#[must_use]
+pub fn rows_digest(rows: impl Iterator<Item = (IndexRow, Digest)>) -> Digest {
+    let mut digester = Digester::new(Strength::Full);
+    let mut bytes = Vec::with_capacity(ROW_LEN as usize);
+    for (row, digest) in rows {
+        bytes.clear();
+        bytes.extend_from_slice(&row.dataset_id.to_le_bytes());
+        row.coord.iter().for_each(|at| bytes.extend_from_slice(&at.to_le_bytes()));
+        bytes.extend_from_slice(&row.codec.to_le_bytes());
+        bytes.extend_from_slice(&row.raw_len.to_le_bytes());
+        bytes.extend_from_slice(&row.stored_len.to_le_bytes());
+        bytes.extend_from_slice(&digest.to_bytes());
+        digester.update(&bytes);
+    }
+    digester.finish()
+}

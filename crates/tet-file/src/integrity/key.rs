@@ -1,0 +1,165 @@
+//! The `integrity` key of the footer JSON, read and written.
+
+use std::fmt::Write;
+
+use tet_codec::{Digester, Strength};
+use tet_format::footer::Spill;
+use tet_format::{Digest, Error as Fault, Faults, Result, Rule};
+
+use crate::footer::Value;
+
+/// The version of the key.
+const VERSION: u64 = 1;
+/// The algorithms of its digests.
+const ALGORITHMS: &str = "crc32c+xxh3";
+/// What the JSON ends in, around the hexadecimal digits of `self`.
+const SELF_BEFORE: &[u8] = b"\"self\":\"";
+const SELF_AFTER: &[u8] = b"\"}}";
+const HEX_LEN: usize = 2 * Digest::LEN;
+const ZEROS: [u8; HEX_LEN] = [b'0'; HEX_LEN];
+
+/// The `integrity` key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntegrityKey {
+    /// The digest of superblock, directory and index header.
+    pub head: Digest,
+    /// The digest of the digests of the index's pages.
+    pub index: Digest,
+    /// The digest of all rows and the digests of their payloads.
+    pub chunks: Digest,
+    /// Where the digests of pages and payloads lie.
+    pub block: Spill,
+    /// The spills with their digests.
+    pub spills: Vec<Listed>,
+}
+
+/// A spill with its digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Where it lies.
+    pub spill: Spill,
+    /// The digest of its bytes.
+    pub digest: Digest,
+}
+
+/// What a footer says of digests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Something of a version that is not known here.
+    Unknown,
+    /// Where they are.
+    Key(Box<IntegrityKey>),
+}
+
+impl Said {
+    /// Reads the key, which is `value`, out of a footer JSON of which these are the bytes and the
+    /// bytes of the tail, and compares both with `self`.
+    pub(crate) fn read(
+        value: Value<'_>,
+        json: &[u8],
+        tail: &[u8],
+        faults: &mut impl Faults,
+    ) -> Result<Said> {
+        let text = |key| value.member(key).and_then(Value::string);
+        let version = value.member("v").and_then(Value::unsigned);
+        if version.is_some_and(|version| version != VERSION)
+            || text("alg").is_some_and(|names| names != ALGORITHMS)
+        {
+            return Ok(Said::Unknown);
+        }
+        let key = version.and(text("alg")).and_then(|_| IntegrityKey::read(value));
+        let (Some(key), Some((said, found))) = (key, sealed(json, tail)) else {
+            let rule = Rule::IntegrityKey;
+            faults.fault(Fault { rule, at: value.at(), found: 0, wanted: 0 })?;
+            return Ok(Said::Unknown);
+        };
+        if let Some((found, wanted)) = found.differs(said) {
+            let rule = Rule::SelfDigest;
+            faults.fault(Fault { rule, at: value.at(), found, wanted })?;
+        }
+        Ok(Said::Key(Box::new(key)))
+    }
+
+    /// The key, if it is known.
+    #[must_use]
+    pub fn key(&self) -> Option<&IntegrityKey> {
+        match self {
+            Said::Key(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
+impl IntegrityKey {
+    fn read(value: Value<'_>) -> Option<Self> {
+        let digest = |key| Digest::from_hex(&value.member(key)?.string()?);
+        let spills = value.member("spills")?.items()?;
+        Some(IntegrityKey {
+            head: digest("head")?,
+            index: digest("index")?,
+            chunks: digest("chunks")?,
+            block: spill(value.member("block")?)?,
+            spills: spills.into_iter().map(listed).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The key and its value, with `self` still zero.
+    pub(crate) fn encode(&self) -> String {
+        let IntegrityKey { head, index, chunks, block, spills } = self;
+        let Spill { offset, len } = block;
+        let mut out = format!(
+            "\"integrity\":{{\"v\":{VERSION},\"alg\":\"{ALGORITHMS}\",\"head\":\"{head}\",\
+             \"index\":\"{index}\",\"chunks\":\"{chunks}\",\
+             \"block\":{{\"offset\":{offset},\"len\":{len}}},\"spills\":["
+        );
+        for (nth, Listed { spill: Spill { offset, len }, digest }) in spills.iter().enumerate() {
+            let comma = if nth == 0 { "" } else { "," };
+            // Writing to a string cannot fail.
+            let _ =
+                write!(out, "{comma}{{\"offset\":{offset},\"len\":{len},\"digest\":\"{digest}\"}}");
+        }
+        out + "],\"self\":\"" + &"0".repeat(HEX_LEN) + "\"}"
+    }
+}
+
+fn spill(value: Value<'_>) -> Option<Spill> {
+    let number = |key| value.member(key)?.unsigned();
+    Some(Spill { offset: number("offset")?, len: number("len")? })
+}
+
+fn listed(value: Value<'_>) -> Option<Listed> {
+    let digest = Digest::from_hex(&value.member("digest")?.string()?)?;
+    Some(Listed { spill: spill(value)?, digest })
+}
+
+/// The bytes before the digits of `self`, the digits, and the bytes after them.
+fn parts(json: &[u8]) -> Option<(&[u8], &[u8; HEX_LEN])> {
+    let (before, digits) = json.strip_suffix(SELF_AFTER)?.split_last_chunk()?;
+    before.ends_with(SELF_BEFORE).then_some((before, digits))
+}
+
+fn seal_of(before: &[u8], tail: &[u8]) -> Digest {
+    let mut digester = Digester::new(Strength::Full);
+    for part in [before, &ZEROS, SELF_AFTER, tail] {
+        digester.update(part);
+    }
+    digester.finish()
+}
+
+/// The digest that a footer JSON gives as `self`, and the one it has; `None` where it gives none.
+pub(crate) fn sealed(json: &[u8], tail: &[u8]) -> Option<(Digest, Digest)> {
+    let (before, digits) = parts(json)?;
+    let said = Digest::from_hex(str::from_utf8(digits).ok()?)?;
+    Some((said, seal_of(before, tail)))
+}
+
+/// Puts the digest of JSON and tail where the zeros of `self` stand at the JSON's end.
+pub(crate) fn seal(json: String, tail: &[u8]) -> String {
+    let Some((before, _)) = parts(json.as_bytes()) else { return json };
+    let (seal, len) = (seal_of(before, tail), before.len());
+    let after = String::from_utf8_lossy(SELF_AFTER);
+    format!("{}{seal}{after}", &json[..len])
+}
