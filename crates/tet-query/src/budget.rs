@@ -19,10 +19,27 @@ pub struct Execution {
     pub result_max: u64,
     /// Which gaps are read through.
     pub coalesce: Coalesce,
+    /// Which payloads are compared with their digests.
+    pub digests: DigestPolicy,
+    /// Set when an answer rests on payloads that have digests and were not compared with them.
+    pub unchecked: Option<Arc<AtomicBool>>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how many selected bytes were just finished, from any thread.
     pub progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+}
+
+/// Which payloads are compared with their digests, where a file has any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DigestPolicy {
+    /// Those that pass whole through a decoder or a read, by the fast half of the digest. Raw bytes
+    /// that are mapped, and parts of payloads, are not compared.
+    #[default]
+    Auto,
+    /// All that are touched, whole, mapped ones too, by both halves.
+    Always,
+    /// None.
+    Never,
 }
 
 /// 1 GiB.
@@ -40,6 +57,8 @@ impl Default for Execution {
             memory_budget: MEMORY_BUDGET,
             result_max: RESULT_MAX,
             coalesce: Coalesce::DEFAULT,
+            digests: DigestPolicy::Auto,
+            unchecked: None,
             cancel: None,
             progress: None,
         }
@@ -53,6 +72,7 @@ impl fmt::Debug for Execution {
             .field("memory_budget", &self.memory_budget)
             .field("result_max", &self.result_max)
             .field("coalesce", &self.coalesce)
+            .field("digests", &self.digests)
             .finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tet_codec::Decode;
 use tet_file::TetFile;
-use tet_format::{DType, Grid, Span};
+use tet_format::{DType, Digest, Grid, Span};
 use tet_io::Source;
 
 use crate::array::Array;
@@ -75,6 +75,21 @@ pub trait ChunkTable: Send + Sync {
     /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
 
+    /// Whether the file has digests of the chunks.
+    fn has_digests(&self) -> bool {
+        false
+    }
+
+    /// The digest of the stored bytes of a chunk that was located here, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the digests cannot be read.
+    fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
+        let _ = place;
+        Ok(None)
+    }
+
     /// The codecs that [`ChunkPlace::codec`] counts through.
     fn codecs(&self) -> &[Arc<dyn Decode>];
 }
@@ -88,6 +103,8 @@ pub struct ChunkPlace {
     pub decoded_len: u64,
     /// Which of the dataset's codecs decodes it.
     pub codec: u16,
+    /// The number by which the file knows its digest.
+    pub row: u64,
 }
 
 impl fmt::Debug for Dataset {

@@ -285,6 +285,12 @@ impl Error {
         Error::Misfit { dataset: dataset.name.clone(), shape: dataset.grid.shape().clone() }
     }
 
+    /// A chunk that breaks a rule.
+    pub(crate) fn chunk(dataset: &Dataset, read: &ChunkRead, fault: tet_format::Error) -> Self {
+        let chunk = dataset.grid.coord_of(read.linear).into();
+        Error::Chunk { dataset: dataset.name.clone(), chunk, fault }
+    }
+
     /// A payload that does not decode.
     pub(crate) fn codec(dataset: &Dataset, read: &ChunkRead, fault: tet_codec::Error) -> Self {
         Error::Codec {

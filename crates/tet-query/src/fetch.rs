@@ -10,6 +10,7 @@
 //! Whichever it is, the strip that comes out has the same elements in the same order.
 
 mod buffer;
+mod check;
 mod gather;
 mod pool;
 
@@ -19,6 +20,8 @@ use tet_format::Span;
 use tet_io::{Source, View};
 
 pub(crate) use self::buffer::Buffer;
+pub(crate) use self::check::Checks;
+use self::check::Passing;
 pub(crate) use self::pool::run;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
@@ -67,6 +70,8 @@ pub(crate) struct Fetcher<'a> {
     window_len: u64,
     rows: Rows,
     view: Option<View<'a>>,
+    checks: &'a Checks<'a>,
+    passing: Passing<'a>,
     window: Buffer,
     window_at: Range<u64>,
     chunk: Buffer,
@@ -81,18 +86,20 @@ impl<'a> Fetcher<'a> {
     /// A fetcher that has read nothing.
     pub(crate) fn new(
         source: &'a Source,
-        dataset: &'a Dataset,
+        checks: &'a Checks<'a>,
         plan: &'a ReadPlan,
         how: &Execution,
         rows: Rows,
     ) -> Self {
         Fetcher {
             source,
-            dataset,
+            dataset: checks.dataset(),
             plan,
             window_len: how.window_len(),
             rows,
             view: None,
+            checks,
+            passing: Passing::new(checks),
             window: Buffer::default(),
             window_at: 0..0,
             chunk: Buffer::default(),
@@ -125,6 +132,7 @@ impl<'a> Fetcher<'a> {
             self.identity(strips, &read, boxes)?
         } else {
             let segments = plan.segments(&read, boxes);
+            self.checks.part(&read, self.source, self.view.as_ref())?;
             self.gather(&read, boxes, segments)?;
             Held::Dense
         };
@@ -156,7 +164,9 @@ impl<'a> Fetcher<'a> {
         if self.holds(span) {
             return Ok(false);
         }
+        self.touch(&read)?;
         self.source.read_exact_at(span.start(), out)?;
+        self.passing.pass(&read, span.start(), out)?;
         Ok(true)
     }
 
@@ -170,6 +180,7 @@ impl<'a> Fetcher<'a> {
         let segments = self.plan.segments(read, boxes);
         let span = self.span(read, &(segments.base..segments.end(boxes)));
         let range = usize_range(span)?;
+        self.touch(read)?;
         if let Some(view) = self.view.as_deref() {
             let Some(bytes) = view.get(range.clone()) else {
                 return Err(Error::shrunk(self.source));
@@ -183,10 +194,14 @@ impl<'a> Fetcher<'a> {
             return Ok(Held::Dense);
         }
         if segments.count != 1 || self.window_len < span.len() {
+            self.checks.part(read, self.source, None)?;
             self.gather(read, boxes, segments)?;
             return Ok(Held::Dense);
         }
         let range = self.ensure(strips, span)?;
+        let window = decode::len(self.window_at.end - self.window_at.start)?;
+        let window = &self.window.bytes()[..window];
+        self.passing.pass(read, self.window_at.start, window)?;
         if self.fits(&self.window.bytes()[range.clone()], boxes) {
             return Ok(Held::Window(range));
         }
@@ -194,6 +209,15 @@ impl<'a> Fetcher<'a> {
         let element_size = decode::len(self.plan.element_size)?;
         copy_dense(&self.window.bytes()[range], boxes, self.dense.room(len)?, element_size);
         Ok(Held::Dense)
+    }
+
+    /// Takes note that bytes of a raw chunk are used as they lie in the file. Those that are read
+    /// are compared as they pass, unless all are to be compared before.
+    fn touch(&self, read: &ChunkRead) -> Result<()> {
+        if self.view.is_none() && !self.checks.is_ahead() {
+            return Ok(());
+        }
+        self.checks.part(read, self.source, self.view.as_ref())
     }
 
     /// The strip's bytes in a chunk that is decoded whole, which is done at its first strip.
@@ -209,14 +233,17 @@ impl<'a> Fetcher<'a> {
             let range = usize_range(span)?;
             if let Some(view) = self.view.as_deref() {
                 let Some(stored) = view.get(range) else { return Err(Error::shrunk(self.source)) };
+                self.checks.whole(read, stored)?;
                 decode::whole(self.plan, self.dataset, read, stored, &mut self.chunk)?;
             } else if span.len() <= self.window_len {
                 let range = self.ensure(strips, span)?;
                 let stored = &self.window.bytes()[range];
+                self.checks.whole(read, stored)?;
                 decode::whole(self.plan, self.dataset, read, stored, &mut self.chunk)?;
             } else {
                 let stored = self.stored.room(range.len())?;
                 self.source.read_exact_at(span.start(), stored)?;
+                self.checks.whole(read, stored)?;
                 decode::whole(self.plan, self.dataset, read, stored, &mut self.chunk)?;
             }
             self.chunk_at = Some(strips.ordinal());

@@ -73,7 +73,7 @@ mod testing;
 
 pub use align::{Alignment, AxisAlignment, LabelAlignment};
 pub use array::Array;
-pub use budget::Execution;
+pub use budget::{DigestPolicy, Execution};
 pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Session};
 pub use coalesce::{Coalesce, Run, coalesce};
 pub use cost::{Cost, Passes};

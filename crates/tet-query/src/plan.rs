@@ -197,7 +197,7 @@ impl ReadPlan {
         boxes: &[AxisBox],
         runs: &mut RunCount,
     ) -> Result<Span> {
-        let ChunkPlace { stored, decoded_len, codec } = read.place;
+        let ChunkPlace { stored, decoded_len, codec, .. } = read.place;
         let wanted = chunk_elements(boxes).saturating_mul(self.element_size);
         let Some(codec) = dataset.codecs().get(usize::from(codec)) else {
             let chunk = dataset.grid.coord_of(read.linear).into();
@@ -250,7 +250,7 @@ impl ReadPlan {
     /// Where in the file the bytes of these elements of a chunk lie: all of them when it is
     /// decoded whole, `None` when its codec names bytes outside it.
     pub(crate) fn stored_span(&self, read: &ChunkRead, elements: Range<u64>) -> Option<Span> {
-        let ChunkPlace { stored, decoded_len, codec } = read.place;
+        let ChunkPlace { stored, decoded_len, codec, .. } = read.place;
         let element_size = self.element_size;
         let layout = ChunkLayout { stored_len: stored.len(), decoded_len, element_size };
         match self.codecs.get(usize::from(codec))?.stored_spans(layout, elements) {

@@ -18,7 +18,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Fetcher, Rows};
+use crate::fetch::{self, Checks, Fetcher, Rows};
 use crate::plan::piece::{Strips, dense_range, element_count};
 use crate::plan::touch::AxisBox;
 use crate::plan::{ReadPlan, plan};
@@ -79,7 +79,8 @@ fn fill(
     if plan.element_count == 0 {
         return Ok(());
     }
-    if fill_at_once(source, plan, out)? {
+    let checks = Checks::new(dataset, how);
+    if fill_at_once(source, &checks, plan, out)? {
         return Ok(());
     }
     let small = (out.len() as u64) < TASK_LEN_MIN;
@@ -87,7 +88,7 @@ fn fill(
     let parts = split(plan, out, if small { 1 } else { workers })?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
-    let state = || Fetcher::new(source, dataset, plan, how, Rows::Any);
+    let state = || Fetcher::new(source, &checks, plan, how, Rows::Any);
     fetch::run((workers, u64::MAX), parts.len() as u64, how, state, |fetcher, index| {
         let part = parts
             .get(decode::len(index)?)
@@ -102,7 +103,12 @@ fn fill(
 
 /// Serves what lies in one piece of one raw chunk, such as a point, without any further ado; false
 /// when it does not.
-fn fill_at_once(source: &Source, plan: &ReadPlan, out: &mut [u8]) -> Result<bool> {
+fn fill_at_once(
+    source: &Source,
+    checks: &Checks<'_>,
+    plan: &ReadPlan,
+    out: &mut [u8],
+) -> Result<bool> {
     let [read] = plan.chunks() else { return Ok(false) };
     let small = (out.len() as u64) < TASK_LEN_MIN && plan.is_identity(read);
     let elements = plan.touch.cursor().boxes().and_then(dense_range);
@@ -110,9 +116,16 @@ fn fill_at_once(source: &Source, plan: &ReadPlan, out: &mut [u8]) -> Result<bool
     let at = read.place.stored.start() + elements.start * plan.element_size;
     let view = source.view();
     let start = decode::len(at)?;
+    let is_whole = read.place.stored.len() == out.len() as u64;
+    if !is_whole {
+        checks.part(read, source, view.as_ref())?;
+    }
     match view.as_deref().and_then(|view| view.get(start..)?.get(..out.len())) {
         Some(bytes) => out.copy_from_slice(bytes),
         None => source.read_exact_at(at, out)?,
+    }
+    if is_whole {
+        checks.whole(read, out)?;
     }
     Ok(true)
 }

@@ -129,7 +129,7 @@ pub(crate) fn world(
     let grid = Grid::new(shape.into(), chunk_shape.into()).unwrap();
     let count = grid.chunk_count();
     let mut bytes = vec![0xee; 8];
-    let empty = ChunkPlace { stored: Span::new(0, 0).unwrap(), decoded_len: 0, codec: 0 };
+    let empty = ChunkPlace { stored: Span::new(0, 0).unwrap(), decoded_len: 0, codec: 0, row: 0 };
     let mut places = vec![empty; usize::try_from(count).unwrap()];
     for at in 0..count {
         let linear = if order == Order::Backwards { count - 1 - at } else { at };
@@ -148,7 +148,7 @@ pub(crate) fn world(
         }
         let span = Span::from_range(start..bytes.len() as u64).unwrap();
         places[usize::try_from(linear).unwrap()] =
-            ChunkPlace { stored: span, decoded_len: decoded.len() as u64, codec: 0 };
+            ChunkPlace { stored: span, decoded_len: decoded.len() as u64, codec: 0, row: 0 };
     }
     bytes.extend([0xee; 8]);
     let codec: Arc<dyn Decode> =

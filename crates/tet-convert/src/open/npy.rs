@@ -92,7 +92,7 @@ impl ChunkTable for Slabs {
                 wanted: u64::MAX,
                 limit: u64::MAX,
             })?;
-            out.push(ChunkPlace { stored, decoded_len, codec: 0 });
+            out.push(ChunkPlace { stored, decoded_len, codec: 0, row: 0 });
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tet_codec::Decode;
 use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
-use tet_format::{Codec, Strict};
+use tet_format::{Codec, Digest, Strict};
 
 use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
 use crate::error::{Error, Result};
@@ -196,7 +196,7 @@ impl TetChunks {
             let codec = Codec::from_tag(row.codec).to_string();
             return Err(Error::unknown_codec(name, coord.into(), codec));
         };
-        Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec })
+        Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec, row: number })
     }
 }
 
@@ -208,6 +208,15 @@ impl ChunkTable for TetChunks {
         }
         out.truncate(before);
         self.locate_anywhere(linear, out)
+    }
+
+    fn has_digests(&self) -> bool {
+        self.file.file.protection().digests().is_some()
+    }
+
+    fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
+        let digests = self.file.file.protection().digests();
+        Ok(digests.map(|digests| digests.of_row(place.row)).transpose()?)
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

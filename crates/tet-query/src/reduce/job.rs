@@ -14,7 +14,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::Result;
-use crate::fetch::{self, Fetcher, Rows};
+use crate::fetch::{self, Checks, Fetcher, Rows};
 use crate::kernel::{Maker, State};
 use crate::plan::ReadPlan;
 use crate::plan::piece::{Strips, element_count};
@@ -70,7 +70,8 @@ impl Job<'_> {
         let ahead = (2 * workers as u64).max(WAITING_LEN / states_len.max(1));
         let align = decode::len(self.plan.element_size)?;
         let rows = Rows::Aligned(align);
-        let fetcher = || Fetcher::new(self.source, self.dataset, self.plan, self.how, rows);
+        let checks = Checks::new(self.dataset, self.how);
+        let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;
             fetcher.begin();

@@ -1,0 +1,223 @@
+//! Payloads compared with their digests, as they come by.
+//!
+//! ```text
+//!   auto     stored bytes that are read or decoded whole, by the fast half of their digests
+//!   always   every payload that is touched, whole, by both halves, before its bytes are used
+//!   never    none
+//! ```
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tet_codec::{Digester, Strength};
+use tet_format::Digest;
+use tet_io::{Source, View};
+
+use super::usize_range;
+use crate::budget::{DigestPolicy, Execution};
+use crate::catalog::Dataset;
+use crate::decode;
+use crate::error::{Error, Result};
+use crate::plan::ChunkRead;
+
+/// What the threads of one answer share.
+#[derive(Debug)]
+pub(crate) struct Checks<'a> {
+    dataset: &'a Dataset,
+    has_digests: bool,
+    policy: DigestPolicy,
+    unchecked: Option<&'a AtomicBool>,
+    /// Chunks that were compared before their bytes were used.
+    compared: Mutex<BTreeSet<u64>>,
+}
+
+impl<'a> Checks<'a> {
+    pub(crate) fn new(dataset: &'a Dataset, how: &'a Execution) -> Self {
+        Checks {
+            dataset,
+            has_digests: dataset.chunks.has_digests(),
+            policy: how.digests,
+            unchecked: how.unchecked.as_deref(),
+            compared: Mutex::default(),
+        }
+    }
+
+    pub(super) fn dataset(&self) -> &'a Dataset {
+        self.dataset
+    }
+
+    /// Whether payloads are compared before their bytes are used.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.policy == DigestPolicy::Always
+    }
+
+    /// The digest that the file has for a chunk, unless none is wanted or there is none.
+    fn wanted(&self, read: &ChunkRead) -> Result<Option<Digest>> {
+        if !self.has_digests {
+            return Ok(None);
+        }
+        if self.policy == DigestPolicy::Never {
+            self.mark();
+            return Ok(None);
+        }
+        self.dataset.chunks.digest(&read.place)
+    }
+
+    fn strength(&self) -> Strength {
+        match self.policy {
+            DigestPolicy::Always => Strength::Full,
+            _ => Strength::Fast,
+        }
+    }
+
+    /// Says that bytes are used that were not compared.
+    fn mark(&self) {
+        if let Some(unchecked) = self.unchecked {
+            unchecked.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The error for bytes that differ from their digest.
+    fn fault(&self, read: &ChunkRead, (found, wanted): (u64, u64)) -> Error {
+        let rule = tet_format::Rule::ChunkDigest;
+        let fault = tet_format::Error { rule, at: read.place.stored.start(), found, wanted };
+        Error::chunk(self.dataset, read, fault)
+    }
+
+    /// Compares all stored bytes of a chunk.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the chunk when they differ from its digest.
+    pub(crate) fn whole(&self, read: &ChunkRead, stored: &[u8]) -> Result<()> {
+        let Some(wanted) = self.wanted(read)? else { return Ok(()) };
+        match tet_codec::compare(stored, wanted, self.strength()) {
+            None => Ok(()),
+            Some(differs) => Err(self.fault(read, differs)),
+        }
+    }
+
+    /// Takes note that some bytes of a chunk are used; compares the whole chunk first where that is
+    /// asked for, once for all threads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checks::whole`], and when the bytes cannot be read.
+    pub(crate) fn part(
+        &self,
+        read: &ChunkRead,
+        source: &Source,
+        view: Option<&View<'_>>,
+    ) -> Result<()> {
+        if self.has_digests && !self.is_ahead() {
+            self.mark();
+            return Ok(());
+        }
+        let Some(wanted) = self.wanted(read)? else { return Ok(()) };
+        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if compared().contains(&read.linear) {
+            return Ok(());
+        }
+        let mut digester = Digester::new(Strength::Full);
+        match view {
+            Some(view) => {
+                let stored = view.get(usize_range(read.place.stored)?);
+                digester.update(stored.ok_or_else(|| Error::shrunk(source))?);
+            }
+            None => read_through(source, read, &mut digester)?,
+        }
+        if let Some(differs) = digester.compare(wanted) {
+            return Err(self.fault(read, differs));
+        }
+        compared().insert(read.linear);
+        Ok(())
+    }
+}
+
+/// Bytes that are read at a time only to be compared.
+const PIECE_LEN: u64 = 256 << 10;
+
+fn read_through(source: &Source, read: &ChunkRead, digester: &mut Digester) -> Result<()> {
+    let span = read.place.stored;
+    let mut piece = vec![0; decode::len(span.len().min(PIECE_LEN))?];
+    let mut at = span.start();
+    while at < span.end() {
+        let len = decode::len((span.end() - at).min(PIECE_LEN))?;
+        source.read_exact_at(at, &mut piece[..len])?;
+        digester.update(&piece[..len]);
+        at += len as u64;
+    }
+    Ok(())
+}
+
+/// A payload that one thread reads piece by piece, from its first byte on.
+#[derive(Debug)]
+pub(super) struct Passing<'a> {
+    checks: &'a Checks<'a>,
+    chunk: Option<Begun>,
+}
+
+#[derive(Debug)]
+struct Begun {
+    linear: u64,
+    /// The first byte in the file that has not come by; `None` once the payload is compared, or
+    /// cannot be.
+    next: Option<u64>,
+    digester: Digester,
+    wanted: Digest,
+}
+
+impl<'a> Passing<'a> {
+    pub(super) fn new(checks: &'a Checks<'a>) -> Self {
+        Passing { checks, chunk: None }
+    }
+
+    /// Takes note of bytes of the file from `at` on, of which those of the chunk are used.
+    pub(super) fn pass(&mut self, read: &ChunkRead, at: u64, bytes: &[u8]) -> Result<()> {
+        if self.checks.is_ahead() {
+            return Ok(());
+        }
+        let span = read.place.stored;
+        if self.chunk.as_ref().is_none_or(|begun| begun.linear != read.linear) {
+            self.leave();
+            let Some(wanted) = self.checks.wanted(read)? else { return Ok(()) };
+            let (linear, next) = (read.linear, Some(span.start()));
+            let digester = Digester::new(self.checks.strength());
+            self.chunk = Some(Begun { linear, next, digester, wanted });
+        }
+        let Some(begun) = &mut self.chunk else { return Ok(()) };
+        let Some(next) = begun.next else { return Ok(()) };
+        if next < at {
+            begun.next = None;
+            self.checks.mark();
+            return Ok(());
+        }
+        let start = decode::len(next - at)?;
+        let end = decode::len(span.end() - at)?.min(bytes.len());
+        let Some(bytes) = bytes.get(start..end) else { return Ok(()) };
+        begun.digester.update(bytes);
+        let next = next + bytes.len() as u64;
+        begun.next = Some(next);
+        if next == span.end() {
+            begun.next = None;
+            if let Some(differs) = begun.digester.compare(begun.wanted) {
+                return Err(self.checks.fault(read, differs));
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on to another chunk: one that has not come by whole was not compared.
+    fn leave(&mut self) {
+        if self.chunk.take().is_some_and(|begun| begun.next.is_some()) {
+            self.checks.mark();
+        }
+    }
+}
+
+impl Drop for Passing<'_> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
