@@ -8,8 +8,11 @@
 //! opinion about them.
 
 mod dataset;
+mod seal;
 
 pub use dataset::{Dataset, Stored};
+use seal::Seal;
+pub use seal::{refooted, resealed};
 
 /// A footer at the end of the file.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ pub struct Sheet {
     pub footer: Option<Footer>,
     /// Zero bytes before each payload.
     pub gap_len: usize,
+    /// Whether the footer has digests.
+    pub sealed: bool,
     /// Rows and payloads in this order; rows of the row-major order when empty.
     pub row_order: Vec<usize>,
 }
@@ -48,6 +53,8 @@ pub struct Marks {
     pub rows: Vec<u64>,
     /// Each payload: offset and length, in the order of the rows.
     pub payloads: Vec<(u64, u64)>,
+    /// The block of digests.
+    pub block: u64,
     /// Each spill.
     pub spills: Vec<u64>,
     /// The footer's JSON.
@@ -94,6 +101,12 @@ impl Sheet {
         self
     }
 
+    /// The same sheet with digests in its footer.
+    #[must_use]
+    pub fn sealed(self) -> Self {
+        Self { sealed: true, ..self }
+    }
+
     /// Lays the sheet down.
     #[must_use]
     pub fn assemble(&self) -> Assembled {
@@ -114,8 +127,9 @@ impl Sheet {
         if !self.datasets.is_empty() {
             self.index(&rows, index_offset + index_len, &mut out, &mut marks);
         }
+        let seal = self.sealed.then(|| Seal::lay(&mut out, &mut marks));
         if let Some(footer) = &self.footer {
-            footer.lay(&mut out, &mut marks);
+            footer.lay(seal.as_ref(), &mut out, &mut marks);
         }
         if self.footer.is_none() {
             marks.json = out.len() as u64;
@@ -185,13 +199,18 @@ impl Sheet {
 }
 
 impl Footer {
-    fn lay(&self, out: &mut Vec<u8>, marks: &mut Marks) {
+    fn lay(&self, seal: Option<&Seal>, out: &mut Vec<u8>, marks: &mut Marks) {
         let mut json = self.json.clone();
         for (number, spill) in self.spills.iter().enumerate() {
             marks.spills.push(out.len() as u64);
             json = json.replace(&format!("@{number}@"), &out.len().to_string());
             json = json.replace(&format!("#{number}#"), &spill.len().to_string());
             out.extend(spill);
+        }
+        if let Some(seal) = seal {
+            let spills = self.spills.iter().map(Vec::as_slice);
+            let spills: Vec<_> = marks.spills.iter().copied().zip(spills).collect();
+            json = seal.json(&json, &spills, self.version);
         }
         marks.json = out.len() as u64;
         out.extend(json.as_bytes());

@@ -11,6 +11,7 @@
 //! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
 //! values     seeded bytes for every element type
 //! meter      a source that counts what is read
+//! witness    what a sound file answers, and a damaged one
 //! oracle     documents with the answers of NumPy
 //! ```
 //!
@@ -33,6 +34,7 @@ pub mod npy;
 pub mod oracle;
 pub mod reject;
 pub mod values;
+pub mod witness;
 pub mod zoo;
 
 #[cfg(doctest)]

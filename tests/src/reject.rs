@@ -2,6 +2,7 @@
 //!
 //! The byte is the first one of the field that would have to change.
 
+pub mod digest;
 pub mod directory;
 pub mod footer;
 pub mod index;
@@ -23,6 +24,7 @@ pub fn cases() -> Vec<Reject> {
         payload::cases(),
         footer::cases(),
         metadata::cases(),
+        digest::cases(),
         limits::cases(),
     ]
     .concat()

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tet_convert::{Io, OpenOptions, Opened};
-use tet_file::FooterMode;
+use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::Overwrite;
 use tet_io::publish::Sync;
-use tet_query::{Dataset, Execution};
+use tet_query::{Dataset, DigestPolicy, Execution};
 
-use crate::args::{IoName, ReadArgs, WriteArgs};
+use crate::args::{DigestName, IoName, ReadArgs, WriteArgs};
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 
@@ -60,14 +61,30 @@ fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
 /// How a read is carried out.
 #[must_use]
 pub(crate) fn execution(args: &ReadArgs, context: &Context<'_>) -> Execution {
-    let mut how =
-        Execution { cancel: Some(Arc::clone(&context.world().cancel)), ..Execution::default() };
+    with_flags(unflagged(context), args)
+}
+
+/// How a read is carried out when no flag says otherwise.
+#[must_use]
+pub(crate) fn unflagged(context: &Context<'_>) -> Execution {
+    let cancel = Some(Arc::clone(&context.world().cancel));
+    Execution { cancel, unchecked: Some(Arc::default()), ..Execution::default() }
+}
+
+/// The same with what the flags say.
+#[must_use]
+pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
     if args.threads > 0 {
         how.threads = args.threads;
     }
     if let Some(memory) = args.memory {
         how.memory_budget = memory;
     }
+    how.digests = match args.digests {
+        DigestName::Auto => DigestPolicy::Auto,
+        DigestName::Always => DigestPolicy::Always,
+        DigestName::Never => DigestPolicy::Never,
+    };
     how
 }
 
@@ -93,10 +110,19 @@ pub(crate) fn check_readable(dataset: &Dataset) -> Result<()> {
     }
 }
 
-/// How far digests stand behind what a file says; this build compares none yet.
+/// How far digests stand behind what was told of a file; `how` is the way its payloads were read, if
+/// they were.
 #[must_use]
-pub(crate) fn integrity(opened: &Opened) -> &'static str {
-    let keys = opened.tet.iter().flat_map(|file| &file.footer().json.unknown);
-    let has_digests = keys.into_iter().any(|(key, _)| key == "integrity");
-    if has_digests { "unchecked" } else { "unprotected" }
+pub(crate) fn integrity(opened: &Opened, how: Option<&Execution>) -> &'static str {
+    let unchecked = how.and_then(|how| how.unchecked.as_deref());
+    match opened.tet.as_ref().map(TetFile::protection) {
+        None | Some(Protection::None) => "unprotected",
+        Some(Protection::Stale) => "stale",
+        Some(Protection::Unknown) => "unchecked",
+        Some(Protection::Broken(_)) => "mismatch",
+        Some(Protection::Digests(_)) => match unchecked {
+            Some(unchecked) if unchecked.load(Ordering::Relaxed) => "unchecked",
+            _ => "verified",
+        },
+    }
 }

@@ -3,7 +3,7 @@
 use tet_format::NoteCode;
 
 use crate::accept::square;
-use crate::assemble::{Dataset, Sheet, put};
+use crate::assemble::{Dataset, Sheet, put, refooted};
 use crate::case::Odd;
 
 /// The odd files, one for each note.
@@ -21,6 +21,9 @@ fn fields() -> Vec<Odd> {
     let record = one.marks.records[0];
     let (index, row) = (one.marks.index, one.marks.rows[0]);
     let tailed = Sheet::of(&[square()]).footer("{}").assemble();
+    let newer = Sheet::of(&[square()]).footer(r#"{"integrity":{"v":2}}"#).assemble();
+    let sealed = Sheet::of(&[square()]).footer("{}").sealed().assemble();
+    let stale = refooted(&sealed.bytes, sealed.marks.json, "{}");
     vec![
         odd("flag bit 1", one.with_u32(12, 2), NoteCode::UnknownFlags, 12),
         odd(
@@ -54,6 +57,13 @@ fn fields() -> Vec<Odd> {
             index + 18,
         ),
         odd("a row's reserved field", one.with_u32(row + 100, 1), NoteCode::RowReserved, row + 100),
+        odd(
+            "digests of version 2",
+            newer.bytes.clone(),
+            NoteCode::DigestsUnknown,
+            newer.marks.json,
+        ),
+        odd("a footer that forgot its digests", stale, NoteCode::DigestsStale, sealed.marks.block),
         odd("a slot past the rank", one.with_u64(row + 24, 1), NoteCode::RowSlots, row + 24),
     ]
 }

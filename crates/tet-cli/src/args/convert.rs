@@ -48,6 +48,9 @@ pub struct ConvertArgs {
     /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096
     #[arg(long, value_name = "BYTES", default_value = "64", value_parser = ["8", "64", "4096"])]
     pub align: String,
+    /// Write no digests: nothing tells then when bytes of the file change
+    #[arg(long)]
+    pub no_digests: bool,
     /// Do not write down how the file came to be
     #[arg(long)]
     pub no_history: bool,

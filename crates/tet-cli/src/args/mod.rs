@@ -165,6 +165,12 @@ pub struct ReadArgs {
     /// Threads to use, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     pub threads: usize,
+    /// Which payloads are compared with their digests
+    ///
+    /// `auto` compares those that are decoded or read whole, `always` all that are touched, mapped
+    /// ones too. What is said of an answer, `verified` or `unchecked`, follows from it.
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub digests: DigestName,
     /// The most memory a read may hold at once, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
@@ -180,6 +186,18 @@ pub enum IoName {
     Pread,
     /// A map under a lease.
     Mmap,
+}
+
+/// Which payloads are compared with their digests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum DigestName {
+    /// Those that are decoded or read whole.
+    #[default]
+    Auto,
+    /// All that are touched.
+    Always,
+    /// None.
+    Never,
 }
 
 /// How a file is written.

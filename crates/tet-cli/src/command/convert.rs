@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tet_convert::{Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Origin};
-use tet_file::write::CodecChoice;
+use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 
 use crate::args::{CodecName, ConvertArgs};
@@ -66,6 +66,9 @@ fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
     options.history = (!args.no_history).then(|| Origin { at: context.world().now() });
     options.overwrite = overwrite;
     options.sync = sync;
+    if args.no_digests {
+        options.digests = DigestChoice::Left;
+    }
     options.cancel = Some(Arc::clone(&context.world().cancel));
     Ok(options)
 }

@@ -7,7 +7,7 @@ mod metadata;
 use std::path::Path;
 
 use tet_convert::Opened;
-use tet_file::{FooterMode, TetFile};
+use tet_file::{FooterMode, Protection, TetFile};
 use tet_query::Dataset;
 
 use crate::args::{InfoArgs, IoName};
@@ -69,7 +69,9 @@ fn write(
     let version = opened.tet.as_ref().map_or(1, TetFile::version);
     let format = opened.catalog.format();
     let title = context.paint.strong(name);
-    context.line(format!("{title}  {format} version {version}, {}, {count}", Size(file_len)))?;
+    let size = Size(file_len);
+    let digests = digests(opened);
+    context.line(format!("{title}  {format} version {version}, {size}, {count}{digests}"))?;
     write_table(opened.catalog.datasets(), stored, context)?;
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
@@ -95,6 +97,17 @@ fn write(
         context.warn(warning);
     }
     Ok(())
+}
+
+/// What is to be said of the digests of a file that may have them.
+fn digests(opened: &Opened) -> &'static str {
+    match opened.tet.as_ref().map(TetFile::protection) {
+        None | Some(Protection::Unknown) => "",
+        Some(Protection::None) => ", no digests",
+        Some(Protection::Stale) => ", stale digests",
+        Some(Protection::Broken(_)) => ", digests do not match",
+        Some(Protection::Digests(_)) => ", with digests",
+    }
 }
 
 /// A path as the user wrote it, harmless.
@@ -241,7 +254,7 @@ fn shape(
         datasets: told,
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),
-        integrity: open::integrity(opened),
+        integrity: open::integrity(opened, None),
         layout: (args.layout || args.all).then(|| layout::regions(opened)),
         warnings: fault.into_iter().chain(warnings(opened)).collect(),
     })

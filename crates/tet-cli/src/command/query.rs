@@ -54,6 +54,7 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
         resolved: &resolved,
         plan,
         show: &args.show,
+        integrity: open::integrity(&opened, None),
         answer: None,
     };
     let format = format(args, context);
@@ -61,7 +62,8 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
         let how = execution(&args.read, &query, context);
         let since = Instant::now();
         let asked = Asked { args, file, opened: &opened, query: &query, resolved: &resolved };
-        told.answer = Some(asked.answer(&told.plan, how, context)?);
+        told.answer = Some(asked.answer(&told.plan, how.clone(), context)?);
+        told.integrity = open::integrity(&opened, Some(&how));
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }
@@ -133,15 +135,8 @@ fn for_scan(opened: Opened, query: &Query) -> Result<Opened> {
 
 /// The document's wishes, then the flags'.
 pub(super) fn execution(args: &ReadArgs, query: &Query, context: &Context<'_>) -> Execution {
-    let base =
-        Execution { cancel: Some(Arc::clone(&context.world().cancel)), ..Execution::default() };
-    let mut how = query.execution.over(&base, context.world().memory_len);
-    if args.threads > 0 {
-        how.threads = args.threads;
-    }
-    if let Some(memory) = args.memory {
-        how.memory_budget = memory;
-    }
+    let wished = query.execution.over(&open::unflagged(context), context.world().memory_len);
+    let mut how = open::with_flags(wished, args);
     how.result_max = how.result_max.min(context.world().memory_len);
     how
 }

@@ -66,7 +66,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             file: args.file.to_string_lossy().into_owned(),
             format: catalog.format(),
             datasets,
-            integrity: open::integrity(opened),
+            integrity: open::integrity(opened, Some(&how)),
             warnings: Vec::new(),
         })?;
     } else {

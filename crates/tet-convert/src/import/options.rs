@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tet_file::write::CodecChoice;
+use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
 
@@ -70,6 +70,8 @@ pub struct ImportOptions {
     pub name: Option<String>,
     /// The history row; `None` leaves it out.
     pub history: Option<Origin>,
+    /// Whether digests are written.
+    pub digests: DigestChoice,
     /// Whether an existing output is replaced.
     pub overwrite: Overwrite,
     /// How durable the output is when `import` returns.
@@ -99,6 +101,7 @@ impl Default for ImportOptions {
             name: None,
             history: None,
             overwrite: Overwrite::Refuse,
+            digests: DigestChoice::Written,
             sync: Sync::Full,
             cancel: None,
         }

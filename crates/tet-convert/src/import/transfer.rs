@@ -90,6 +90,7 @@ fn write_options(options: &ImportOptions, source: &Source) -> WriteOptions {
         encoder: options.codec,
         threads: options.threads,
         align: options.align,
+        digests: options.digests,
         sync: options.sync,
         overwrite: options.overwrite,
         inputs: source.stamp().into_iter().collect(),

@@ -11,7 +11,6 @@ use super::plan;
 use crate::args::{QueryFormat, ShowArgs};
 use crate::context::Context;
 use crate::exit::Result;
-use crate::open;
 use crate::render::json::{DatasetShape, QueryAnswer, SelectionShape};
 
 /// A question, its plan, and its answer when there is one.
@@ -28,6 +27,8 @@ pub(super) struct Told<'a> {
     pub(super) warnings: Vec<String>,
     /// How it is shown.
     pub(super) show: &'a ShowArgs,
+    /// How far digests stand behind it.
+    pub(super) integrity: &'static str,
     /// The answer; none when only the plan was asked for.
     pub(super) answer: Option<Answer>,
 }
@@ -70,7 +71,7 @@ impl Told<'_> {
             selection: selection(self.resolved),
             plan: plan::shape(&self.plan, self.resolved, self.show.plan_chunks),
             result: self.answer.map(Answer::into_shape),
-            integrity: open::integrity(self.opened),
+            integrity: self.integrity,
             warnings: self.warnings,
         }
     }
