@@ -1,5 +1,8 @@
 //! Hostile files: small bytes, large claims. Each says what must become of it.
 
+mod digests;
+mod records;
+
 use tet_format::Rule;
 
 use crate::accept::square;
@@ -31,7 +34,17 @@ pub enum Fate {
 /// The whole zoo.
 #[must_use]
 pub fn animals() -> Vec<Animal> {
-    [counts(), products(), rows(), frames(), footers(), names()].concat()
+    [
+        counts(),
+        products(),
+        rows(),
+        frames(),
+        footers(),
+        names(),
+        records::animals(),
+        digests::animals(),
+    ]
+    .concat()
 }
 
 fn animal(name: &'static str, bytes: Vec<u8>, fate: Fate) -> Animal {
