@@ -9,9 +9,10 @@ use std::sync::Arc;
 use half::{bf16, f16};
 
 use super::extrema::Ordered;
-use super::rank::{Ranked, odd};
+use super::rank::Ranked;
 use super::test::Tester;
 use super::{At, Kernel, Lanes, Runs, Scatter, Setup};
+use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::Result;
 use crate::reduction::Number;
 use crate::value::Values;
@@ -143,8 +144,8 @@ macro_rules! numeric {
 }
 
 numeric! {
-    f16 => |number| f16::from_f32(odd(number.to_f64()));
-    bf16 => |number| bf16::from_f32(odd(number.to_f64()));
+    f16 => |number| nearest_f16(number.to_f64());
+    bf16 => |number| nearest_bf16(number.to_f64());
     f32 => |number| number.to_f64() as f32;
     f64 => Number::to_f64;
 }
