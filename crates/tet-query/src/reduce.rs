@@ -127,6 +127,9 @@ fn asked<'a>(
     if reduction.seeks_pads() {
         return Err(Error::NoPlace { op: reduction.op.name() });
     }
+    if let Some(what) = reduction.window_beyond() {
+        return Err(Error::Windowed { op: reduction.op.name(), what });
+    }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
     Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))
 }
