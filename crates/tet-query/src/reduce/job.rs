@@ -33,6 +33,8 @@ const KEPT_LEN_MAX: u64 = 1 << 26;
 const KEPT_SHARE: u64 = 8;
 /// Kept elements take so many times their bytes: as they came, with room to grow, and in order.
 const KEPT_TIMES: u64 = 4;
+/// Bytes that say the cell of a kept element, with room to grow.
+const KEPT_BESIDE: u64 = 2 * size_of::<u32>() as u64;
 /// States that wait for their turn to merge take so many bytes at most, or are two for each thread.
 const WAITING_LEN: u64 = 1 << 20;
 
@@ -122,8 +124,8 @@ impl Job<'_> {
     /// Bytes of the state of one cell, those of its elements included where they are kept.
     fn cell_len(&self, maker: &Maker) -> u64 {
         let elements = if maker.keeps { self.roles.cell_elements() } else { 0 };
-        let kept = elements.saturating_mul(self.plan.element_size).saturating_mul(KEPT_TIMES);
-        maker.cell_len.saturating_add(kept)
+        let kept_len = self.plan.element_size.saturating_mul(KEPT_TIMES) + KEPT_BESIDE;
+        maker.cell_len.saturating_add(elements.saturating_mul(kept_len))
     }
 
     /// Bytes that a cell may take before tiles become smaller.
