@@ -8,7 +8,7 @@ use super::pad::check_filled;
 use super::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
-use crate::cost::Cost;
+use crate::cost::{Cost, VALUE_LEN};
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fill::fill_of;
@@ -19,9 +19,6 @@ use crate::plan::{ReadPlan, plan};
 use crate::reduction::{AxisPicks, Number, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Scalar, Values};
-
-/// Bytes of one value of the result, at most.
-const VALUE_LEN: u64 = 16;
 
 /// A reduction and everything it is asked of.
 pub(super) struct Asked<'a> {
@@ -87,7 +84,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether neither the values are too many nor the elements of a cell.
+    /// Checks that neither the values are too many nor the elements of a cell.
     fn check_cells(&self) -> Result<()> {
         if let Some(window) = self.reduction.window.as_ref().filter(|window| window.pad.is_some()) {
             check_filled(window.size, self.roles.folded_elements())?;
@@ -114,6 +111,7 @@ impl Asked<'_> {
 
     /// What [`Asked::answer`] costs.
     pub(super) fn cost(&self) -> Result<Cost> {
+        self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => {
                 let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
