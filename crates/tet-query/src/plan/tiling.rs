@@ -21,7 +21,7 @@ pub(crate) enum Inside {
 }
 
 /// How one axis is cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct AxisParts {
     axis: usize,
     touch: AxisTouch,
@@ -51,7 +51,7 @@ impl AxisParts {
 }
 
 /// Some axes of a selection, cut into rectangles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tiling {
     axes: Vec<AxisParts>,
 }

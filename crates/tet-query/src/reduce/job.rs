@@ -45,7 +45,7 @@ pub(super) struct Job<'a> {
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
     pub roles: &'a Roles,
-    /// The kernels that fold the elements; all have the same cells.
+    /// The kernels that fold the elements; all have the same cells and [`Job::cut`].
     pub makers: &'a [Maker],
     /// What windows are filled up with.
     pub pad: Option<Number>,
@@ -108,10 +108,14 @@ impl Job<'_> {
         self.plan.whole_len_max.saturating_add(states_len)
     }
 
+    /// How the pass is cut: on it depends in what order states merge.
+    pub(super) fn cut(&self) -> Tasks {
+        self.tasks().0
+    }
+
     /// The tasks, and the bytes of the states of one.
     fn tasks(&self) -> (Tasks, u64) {
-        // The heaviest kernel says how finely is cut: those of the usual weight are cut as each
-        // would be alone.
+        // Several kernels are cut alike, whichever says how finely.
         let weight = |maker| self.cell_len(maker).div_ceil(self.usual_len(maker)).max(1);
         let weight = self.makers.iter().map(weight).max().unwrap_or(1);
         let tasks = Tasks::new(self.plan, self.roles, weight);

@@ -133,6 +133,37 @@ fn what_is_folded_is_what_a_loop_folds() {
     }
 }
 
+/// Reductions that are asked for together have the bits that each has alone, though some would be
+/// cut otherwise.
+#[test]
+fn bits_do_not_depend_on_company() {
+    let shape = [5, 12, 7];
+    let world = world(DType::Int64, &shape, &[2, 4, 7], Stored::Raw, Order::Packed, |n| {
+        // A product with a zero in it fits.
+        let wild = i64::try_from(element(n)).unwrap().pow(7) * i64::from(n % 3 != 0);
+        wild.to_le_bytes().to_vec()
+    });
+    let dataset = &world.mapped.datasets()[0];
+    let how = Execution { threads: 2, ..Execution::default() };
+    for slab in slabs(&shape, |number| number % 4001 == 17) {
+        for axes in [vec![], vec![0], vec![1], vec![0, 1], vec![0, 2], vec![1, 2], vec![0, 1, 2]] {
+            for ops in [[Op::Var, Op::Product, Op::Mean], [Op::Product, Op::Mean, Op::Var]] {
+                let asked = ops.map(|op| Reduction::along(op, axes.clone()));
+                let alone =
+                    asked.each_ref().map(|one| world.mapped.reduce(dataset, &slab, one, &how));
+                if alone.iter().any(Result::is_err) {
+                    continue;
+                }
+                let together = world.mapped.reduce_all(dataset, &slab, &asked, &how).unwrap();
+                for (found, alone) in together.iter().zip(alone) {
+                    let alone = alone.unwrap();
+                    assert_eq!(format!("{found:?}"), format!("{alone:?}"), "{slab:?} {axes:?}");
+                }
+            }
+        }
+    }
+}
+
 /// What is refused for its size is refused by whoever only asks what it costs.
 #[test]
 fn too_many_cells_are_refused_before_they_are_computed() {
