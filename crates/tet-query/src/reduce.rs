@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Cuts depend on selection, grid, codecs and what is asked only, so the same bits come out whatever
-//! the threads, the budget, the coalescing and the source.
+//! the threads, the budget, the coalescing and the source. Where elements are kept cuts depend on the
+//! budget too, and what becomes of the elements does not depend on cuts.
 
 mod asked;
 mod assemble;
