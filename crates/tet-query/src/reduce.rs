@@ -121,10 +121,7 @@ fn asked<'a>(
     reduction: &'a Reduction,
     how: &'a Execution,
 ) -> Result<(Asked<'a>, Vec<usize>)> {
-    if let Some(cause) = &dataset.fault {
-        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
-    }
-    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    let dtype = dataset.readable()?;
     if reduction.seeks_pads() {
         return Err(Error::NoPlace { op: reduction.op.name() });
     }

@@ -52,6 +52,21 @@ pub enum Compare {
     Ge,
 }
 
+impl Compare {
+    /// Its name in documents, such as `le`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compare::Eq => "eq",
+            Compare::Ne => "ne",
+            Compare::Lt => "lt",
+            Compare::Le => "le",
+            Compare::Gt => "gt",
+            Compare::Ge => "ge",
+        }
+    }
+}
+
 /// Which elements count; all tests must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {

@@ -102,10 +102,8 @@ impl Maker {
     }
 }
 
-/// Elements that are numbers of documents too.
+/// Elements that numbers of documents are rounded to.
 pub(crate) trait Numeric: Ranked {
-    /// The element as a number, exactly.
-    fn to_number(self) -> Number;
     /// The nearest element to a number.
     fn from_number(number: Number) -> Self;
 }
@@ -113,10 +111,6 @@ pub(crate) trait Numeric: Ranked {
 macro_rules! numeric {
     ($($type:ty => $from:expr;)+) => {$(
         impl Numeric for $type {
-            fn to_number(self) -> Number {
-                Number::Float(self.into())
-            }
-
             fn from_number(number: Number) -> Self {
                 let from: fn(Number) -> $type = $from;
                 from(number)
@@ -125,10 +119,6 @@ macro_rules! numeric {
     )+};
     (integers $($type:ty),+) => {$(
         impl Numeric for $type {
-            fn to_number(self) -> Number {
-                Number::Int(self.into())
-            }
-
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss,
                     reason = "`as` goes to the nearest integer there is")]
             fn from_number(number: Number) -> Self {

@@ -9,7 +9,7 @@ use crate::covariance::{Along, Measure, matrix, memory_len};
 use crate::error::{Error, Result};
 use crate::op::{NanPolicy, Op};
 use crate::scatter;
-use crate::selection::{AxisSlice, Hyperslab};
+use crate::selection::Hyperslab;
 use crate::value::{Cells, Values};
 
 /// A block of observations takes so much of the budget, at most.
@@ -97,9 +97,7 @@ impl Asked<'_> {
     /// The selection of some of the observations.
     fn observed(&self, axis: usize, range: Range<u64>) -> Result<Hyperslab> {
         let mut slices = self.slab.axes().to_vec();
-        let AxisSlice { start, step, .. } = slices[axis];
-        slices[axis].start = start + range.start * step;
-        slices[axis].stop = start + (range.end - 1) * step + 1;
+        slices[axis] = slices[axis].part(range);
         let slab = Hyperslab::new(slices, self.dataset.shape());
         slab.ok_or_else(|| Error::misfit(self.dataset))
     }
