@@ -137,7 +137,9 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         }
         E::Misfit { dataset, .. } => at(plain("misfit"), dataset, None, None),
         E::Axis { .. } => plain("axis"),
-        E::Undefined { .. } | E::Combined { .. } | E::NoPlace { .. } => plain("undefined"),
+        E::Undefined { .. } | E::Combined { .. } | E::NoPlace { .. } | E::Windowed { .. } => {
+            plain("undefined")
+        }
         E::NoFill { .. } => plain("no-fill"),
         E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
         E::Overflow { .. } => plain("overflow"),

@@ -125,6 +125,14 @@ impl Dataset {
         self.fault.as_deref()
     }
 
+    /// The type of its elements, when it can be read.
+    pub(crate) fn readable(&self) -> Result<DType> {
+        if let Some(cause) = &self.fault {
+            return Err(Error::Unreadable { dataset: self.name.clone(), cause: cause.clone() });
+        }
+        self.dtype.ok_or_else(|| Error::unknown_dtype(self))
+    }
+
     /// The codecs of its chunks.
     #[must_use]
     pub fn codecs(&self) -> &[Arc<dyn Decode>] {

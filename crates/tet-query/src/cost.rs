@@ -7,7 +7,7 @@ use crate::budget::Execution;
 use crate::plan::ReadPlan;
 
 /// Bytes of one value of a result, at most.
-const VALUE_LEN: u64 = 16;
+pub(crate) const VALUE_LEN: u64 = 16;
 
 /// What an answer costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

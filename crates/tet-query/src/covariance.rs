@@ -18,7 +18,7 @@ use multiversion::multiversion;
 use crate::array::Array;
 use crate::element::dispatch;
 use crate::error::{Error, Result};
-use crate::kernel::Ranked;
+use crate::kernel::{Ranked, two_sum};
 
 /// Observations of a block.
 const BLOCK: usize = if cfg!(test) { 8 } else { 256 };
@@ -234,10 +234,7 @@ impl<'a> Products<'a> {
 /// Adds a product to the sum of a pair, and what that loses to what was lost.
 fn add(sums: &mut [f64], losts: &mut [f64], variables: usize, at: (usize, usize), product: f64) {
     let (row, column) = at;
-    let before = sums[row * variables + column];
-    let sum = before + product;
-    let added = sum - before;
-    let lost = (before - (sum - added)) + (product - added);
+    let (sum, lost) = two_sum(sums[row * variables + column], product);
     sums[row * variables + column] = sum;
     if row == column {
         losts[row] += lost;

@@ -117,9 +117,77 @@ impl Single for f16 {
     }
 }
 
+/// The float16 nearest to a double, rounded once.
+#[inline(always)]
+pub(crate) fn nearest_f16(value: f64) -> f16 {
+    f16::from_f32(odd(value))
+}
+
+/// The bfloat16 nearest to a double, rounded once.
+#[inline(always)]
+pub(crate) fn nearest_bf16(value: f64) -> bf16 {
+    bf16::from_f32(odd(value))
+}
+
+/// The float32 toward zero, made odd where a bit is lost: rounding it once more then gives what
+/// rounding the double would. `from_f64` of the two types loses bits on some machines.
+#[allow(clippy::cast_possible_truncation, reason = "corrected right after")]
+#[inline(always)]
+fn odd(value: f64) -> f32 {
+    let near = value as f32;
+    let wide = f64::from(near);
+    if wide == value || value.is_nan() {
+        return near;
+    }
+    let toward_zero = if wide.abs() > value.abs() { near.to_bits() - 1 } else { near.to_bits() };
+    f32::from_bits(toward_zero | 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Between two neighbors the nearer one is taken, and of two as near the even one.
+    fn check_nearest(name: &str, infinity: u16, wide: fn(u16) -> f64, nearest: fn(f64) -> u16) {
+        for low in 0..infinity {
+            let (below, above) = (wide(low), wide(low + 1));
+            // Infinity stands where the next number would.
+            let above = if above.is_infinite() { 2.0 * below - wide(low - 1) } else { above };
+            let middle = f64::midpoint(below, above);
+            let even = low + (low & 1);
+            for (value, wanted) in [
+                (below, low),
+                (below.next_up(), low),
+                (middle.next_down(), low),
+                (middle, even),
+                (middle.next_up(), low + 1),
+                (above.next_down(), low + 1),
+            ] {
+                assert_eq!(nearest(value), wanted, "{name}: {value:e}");
+                assert_eq!(nearest(-value), wanted | 0x8000, "{name}: -{value:e}");
+            }
+        }
+        for (value, wanted) in [(f64::INFINITY, infinity), (f64::MAX, infinity), (5e-324, 0)] {
+            assert_eq!(nearest(value), wanted, "{name}: {value:e}");
+        }
+        assert!(wide(nearest(f64::NAN)).is_nan());
+    }
+
+    #[test]
+    fn doubles_are_rounded_once() {
+        check_nearest(
+            "float16",
+            f16::INFINITY.to_bits(),
+            |bits| f16::from_bits(bits).widen().into(),
+            |value| nearest_f16(value).to_bits(),
+        );
+        check_nearest(
+            "bfloat16",
+            bf16::INFINITY.to_bits(),
+            |bits| bf16::from_bits(bits).widen().into(),
+            |value| nearest_bf16(value).to_bits(),
+        );
+    }
 
     #[test]
     fn every_half_widens_like_the_half_crate() {

@@ -167,6 +167,14 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
+    /// A window has what the operation over it does not know.
+    #[error("{op} takes windows without {what}: leave it out")]
+    Windowed {
+        /// The operation.
+        op: &'static str,
+        /// What it does not know.
+        what: &'static str,
+    },
     /// A histogram has no edges.
     #[error("histogram: {why}")]
     Histogram {
@@ -266,6 +274,7 @@ impl Error {
             | Error::Combined { .. }
             | Error::Undefined { .. }
             | Error::NoPlace { .. }
+            | Error::Windowed { .. }
             | Error::Histogram { .. }
             | Error::NotATable { .. }
             | Error::NoFill { .. }

@@ -3,7 +3,6 @@
 //! It comes from the attributes `_FillValue`, `missing_value` and `fill_value`, the first of them
 //! that says a number.
 
-#[cfg(any(feature = "json", feature = "toml"))]
 use tet_format::DType;
 
 use crate::catalog::{AttrText, Dataset};
@@ -19,7 +18,6 @@ pub fn fill_of(dataset: &Dataset) -> Option<Number> {
 }
 
 /// Whether a dtype holds a number, rounded if it is a float.
-#[cfg(any(feature = "json", feature = "toml"))]
 pub(crate) fn fits(number: Number, dtype: DType) -> bool {
     if dtype.is_float() {
         return true;
@@ -58,7 +56,6 @@ fn number(attr: &AttrText) -> Option<Number> {
 mod tests {
     use super::*;
 
-    #[cfg(any(feature = "json", feature = "toml"))]
     #[test]
     fn a_fill_value_must_be_one_of_the_dtype() {
         for (number, dtype, wanted) in [
@@ -76,6 +73,8 @@ mod tests {
             (Number::Float(0.5), DType::Int16, false),
             (Number::Float(f64::NAN), DType::Int64, false),
             (Number::Float(1e300), DType::Int64, false),
+            (Number::Float(2_f64.powi(63)), DType::Int64, false),
+            (Number::Float(2_f64.powi(63)), DType::UInt64, true),
             (Number::Float(1e300), DType::Float16, true),
             (Number::Int(1), DType::Bool, true),
             (Number::Int(2), DType::Bool, false),

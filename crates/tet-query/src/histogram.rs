@@ -1,10 +1,9 @@
 //! The edges of a histogram, as NumPy lays them.
 
-use half::{bf16, f16};
 use tet_format::DType;
 
+use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::{Error, Result};
-use crate::kernel::odd;
 
 /// What the outermost edges are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,8 +56,8 @@ type Round = fn(f64) -> f64;
 /// Rounding to a type of elements.
 fn rounding(dtype: DType) -> Round {
     match dtype {
-        DType::Float16 => |edge| f16::from_f32(odd(edge)).to_f64(),
-        DType::BFloat16 => |edge| bf16::from_f32(odd(edge)).to_f64(),
+        DType::Float16 => |edge| nearest_f16(edge).to_f64(),
+        DType::BFloat16 => |edge| nearest_bf16(edge).to_f64(),
         DType::Float32 => |edge| f64::from(edge as f32),
         _ => |edge| edge,
     }

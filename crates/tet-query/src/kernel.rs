@@ -37,8 +37,9 @@ mod tests;
 
 pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
-pub(crate) use rank::{Ranked, odd};
+pub(crate) use rank::Ranked;
 pub(crate) use state::{Maker, Numeric, State};
+pub(crate) use sum::two_sum;
 pub(crate) use table::{Step, maker, rank_maker};
 pub(crate) use test::{Test, Tester};
 

@@ -26,6 +26,7 @@ use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::Buffer;
+use crate::fill::fits;
 use crate::plan::plan;
 use crate::plan::tiling::Inside;
 use crate::reduction::{AxisPicks, Filter, Number};
@@ -69,10 +70,7 @@ impl<'a> Lens<'a> {
     ///
     /// Returns an error when the dataset cannot be read or the selection is not of its shape.
     pub fn values(catalog: &'a Catalog, dataset: &'a Dataset, slab: &Hyperslab) -> Result<Self> {
-        if let Some(cause) = &dataset.fault {
-            return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
-        }
-        let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+        let dtype = dataset.readable()?;
         if Hyperslab::new(slab.axes().to_vec(), dataset.shape()).is_none() {
             return Err(Error::misfit(dataset));
         }
@@ -330,7 +328,7 @@ impl<'a> Lens<'a> {
             return Err(Error::Undefined { op: "filter", dtype });
         }
         let nothing = if dtype.is_float() { Some(Number::Float(f64::NAN)) } else { filter.fill };
-        let nothing = nothing.filter(|&number| Map::holds(dtype, number));
+        let nothing = nothing.filter(|&number| fits(number, dtype));
         let no_fill = || Error::NoFill { dataset: self.dataset.name.clone(), dtype };
         Ok(Map::replacing(filter, nothing.ok_or_else(no_fill)?, dtype))
     }

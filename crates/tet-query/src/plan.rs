@@ -71,10 +71,7 @@ pub struct ReadPlan {
 ///
 /// Returns an error when a touched chunk is missing, twice there or breaks a rule.
 pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<ReadPlan> {
-    if let Some(cause) = &dataset.fault {
-        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
-    }
-    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    let dtype = dataset.readable()?;
     let misfit = || Error::misfit(dataset);
     let plan = ReadPlan {
         touch: Touch::new(&dataset.grid, slab).ok_or_else(misfit)?,

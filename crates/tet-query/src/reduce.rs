@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Cuts depend on selection, grid, codecs and what is asked only, so the same bits come out whatever
-//! the threads, the budget, the coalescing and the source.
+//! the threads, the budget, the coalescing and the source. Where elements are kept cuts depend on the
+//! budget too, and what becomes of the elements does not depend on cuts.
 
 mod asked;
 mod assemble;
@@ -120,12 +121,12 @@ fn asked<'a>(
     reduction: &'a Reduction,
     how: &'a Execution,
 ) -> Result<(Asked<'a>, Vec<usize>)> {
-    if let Some(cause) = &dataset.fault {
-        return Err(Error::Unreadable { dataset: dataset.name.clone(), cause: cause.clone() });
-    }
-    let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
+    let dtype = dataset.readable()?;
     if reduction.seeks_pads() {
         return Err(Error::NoPlace { op: reduction.op.name() });
+    }
+    if let Some(what) = reduction.window_beyond() {
+        return Err(Error::Windowed { op: reduction.op.name(), what });
     }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
     Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))

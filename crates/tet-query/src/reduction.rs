@@ -52,6 +52,21 @@ pub enum Compare {
     Ge,
 }
 
+impl Compare {
+    /// Its name in documents, such as `le`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compare::Eq => "eq",
+            Compare::Ne => "ne",
+            Compare::Lt => "lt",
+            Compare::Le => "le",
+            Compare::Gt => "gt",
+            Compare::Ge => "ge",
+        }
+    }
+}
+
 /// Which elements count; all tests must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
@@ -218,6 +233,17 @@ impl Reduction {
     pub(crate) fn seeks_pads(&self) -> bool {
         let seeks = matches!(self.op, Op::ArgMin | Op::ArgMax);
         seeks && self.window.as_ref().is_some_and(|window| window.pad.is_some())
+    }
+
+    /// What the window has that the operation does not know: nulls come out of one pass only, and
+    /// order statistics know no pads.
+    pub(crate) fn window_beyond(&self) -> Option<&'static str> {
+        let window = self.window.as_ref()?;
+        match self.op {
+            Op::Median | Op::Quantile if window.pad.is_some() => Some("padding"),
+            Op::Median | Op::Quantile | Op::Histogram => window.min_count.map(|_| "min_count"),
+            _ => None,
+        }
     }
 
     /// Whether both have the same cells, of the same positions.

@@ -131,17 +131,7 @@ fn of_filter(filter: &Filter) -> String {
         Number::Int(integer) => integer.to_string(),
         Number::Float(float) => format!("{float:?}"),
     };
-    let test = |(compare, to): &(Compare, Number)| {
-        let name = match compare {
-            Compare::Eq => "eq",
-            Compare::Ne => "ne",
-            Compare::Lt => "lt",
-            Compare::Le => "le",
-            Compare::Gt => "gt",
-            Compare::Ge => "ge",
-        };
-        format!("{name} {}", number(to))
-    };
+    let test = |(compare, to): &(Compare, Number)| format!("{} {}", compare.name(), number(to));
     let nulls = [("is_null", filter.is_null), ("is_not_null", filter.is_not_null)];
     let nulls = nulls.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name.to_owned());
     filter.tests.iter().map(test).chain(nulls).collect::<Vec<_>>().join(", ")

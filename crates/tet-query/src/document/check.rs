@@ -1,7 +1,6 @@
 //! What a query may not say at once, whether it was read or built by hand.
 
 use super::error::DocumentError;
-use super::keys;
 use super::origin::Part;
 use super::query::{GroupBy, Pad, Query, QueryReduction, QueryWindow};
 use crate::op::{NanPolicy, Op};
@@ -134,9 +133,7 @@ fn filter(query: &Query) -> Result<()> {
             return wrong("nothing compares with NaN".to_owned());
         }
         if filter.tests[..nth].iter().any(|(before, _)| before == compare) {
-            let known = keys::COMPARE.iter().find(|(_, known)| known == compare);
-            let name = known.map(|(name, _)| *name).unwrap_or_default();
-            return wrong(format!("the test {name:?} is given twice"));
+            return wrong(format!("the test {:?} is given twice", compare.name()));
         }
     }
     if filter.is_null && filter.is_not_null {

@@ -44,12 +44,12 @@ pub(crate) const FILTER: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge", "is_nul
 
 /// Keys of `filter` that compare with a number.
 pub(crate) const COMPARE: &[(&str, Compare)] = &[
-    ("eq", Compare::Eq),
-    ("ne", Compare::Ne),
-    ("lt", Compare::Lt),
-    ("le", Compare::Le),
-    ("gt", Compare::Gt),
-    ("ge", Compare::Ge),
+    (Compare::Eq.name(), Compare::Eq),
+    (Compare::Ne.name(), Compare::Ne),
+    (Compare::Lt.name(), Compare::Lt),
+    (Compare::Le.name(), Compare::Le),
+    (Compare::Gt.name(), Compare::Gt),
+    (Compare::Ge.name(), Compare::Ge),
 ];
 
 /// Keys of `group_by` by labels.

@@ -12,6 +12,9 @@ use crate::value::Values;
 
 /// Lanes whose elements are brought together at once.
 const SPAN: usize = 64;
+/// So many elements or fewer say their cells one by one: two parts, their own and one for those
+/// behind them, take no less.
+const FEW: usize = 2 * size_of::<Part>() / size_of::<u32>();
 
 /// The quantiles [`Setup::q`] of every cell; null where there is no element.
 #[derive(Debug)]
@@ -23,17 +26,25 @@ pub(crate) struct Collect<T> {
     elements: Vec<T>,
     /// What the elements are, in order.
     parts: Vec<Part>,
+    /// The cells of scattered elements, in order.
+    cells: Vec<u32>,
     nan_count: u64,
     /// The elements cell by cell, from when they are asked for to the next fold.
     arranged: OnceCell<Arranged<T>>,
 }
 
-/// Rows of neighboring cells.
+/// Rows of neighboring cells; without lanes as many elements as rows, each of its own cell.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     cell: usize,
     lanes: usize,
     rows: usize,
+}
+
+impl Part {
+    const fn is_scattered(self) -> bool {
+        self.lanes == 0
+    }
 }
 
 /// Elements cell by cell.
@@ -51,7 +62,25 @@ impl<T: Numeric> Collect<T> {
         self.elements.extend_from_slice(run);
         match self.parts.last_mut() {
             Some(part) if part.cell == cell && part.lanes == 1 => part.rows += run.len(),
-            _ => self.parts.push(Part { cell, lanes: 1, rows: run.len() }),
+            _ => self.lay(Part { cell, lanes: 1, rows: run.len() }),
+        }
+    }
+
+    /// Says what the elements kept last are, in no more than 4 bytes for each.
+    fn lay(&mut self, part: Part) {
+        let Part { cell, lanes, rows } = part;
+        let (count, end) = (lanes * rows, u32::try_from(cell + lanes));
+        if count == 0 {
+            return;
+        }
+        if FEW < count || end.is_err() {
+            return self.parts.push(part);
+        }
+        let cells = (0..rows).flat_map(|_| cell..cell + lanes);
+        self.cells.extend(cells.map(|cell| cell as u32));
+        match self.parts.last_mut() {
+            Some(part) if part.is_scattered() => part.rows += count,
+            _ => self.parts.push(Part { cell: 0, lanes: 0, rows: count }),
         }
     }
 
@@ -62,7 +91,8 @@ impl<T: Numeric> Collect<T> {
     }
 
     fn arranged(&self) -> &Arranged<T> {
-        self.arranged.get_or_init(|| arrange(self.cell_count, &self.elements, &self.parts))
+        let parts = (&self.parts[..], &self.cells[..]);
+        self.arranged.get_or_init(|| arrange(self.cell_count, &self.elements, parts))
     }
 
     /// Writes the quantiles of a cell; `keys` is room.
@@ -87,8 +117,13 @@ impl<T: Numeric> Collect<T> {
 }
 
 /// Puts elements together cell by cell, those of a cell in the order they came in.
-fn arrange<T: Numeric>(cell_count: usize, elements: &[T], parts: &[Part]) -> Arranged<T> {
+fn arrange<T: Numeric>(
+    cell_count: usize,
+    elements: &[T],
+    (parts, cells): (&[Part], &[u32]),
+) -> Arranged<T> {
     let mut starts = vec![0; cell_count + 1];
+    cells.iter().for_each(|&cell| starts[cell as usize + 1] += 1);
     for part in parts {
         let counts = &mut starts[part.cell + 1..][..part.lanes];
         counts.iter_mut().for_each(|count| *count += part.rows);
@@ -100,13 +135,21 @@ fn arrange<T: Numeric>(cell_count: usize, elements: &[T], parts: &[Part]) -> Arr
     }
     let mut next = starts[..cell_count].to_vec();
     let mut arranged = vec![T::zeroed(); elements.len()];
-    let mut rest = elements;
-    for &Part { cell, lanes, rows } in parts {
-        let (here, after) = rest.split_at(lanes * rows);
+    let (mut rest, mut cells) = (elements, cells.iter());
+    for &part in parts {
+        let Part { cell, lanes, rows } = part;
+        let (here, after) = rest.split_at(lanes.max(1) * rows);
         rest = after;
         if lanes == 1 {
             arranged[next[cell]..][..rows].copy_from_slice(here);
             next[cell] += rows;
+            continue;
+        }
+        if part.is_scattered() {
+            for (&element, &cell) in here.iter().zip(&mut cells) {
+                arranged[next[cell as usize]] = element;
+                next[cell as usize] += 1;
+            }
             continue;
         }
         for first in (0..lanes).step_by(SPAN) {
@@ -137,6 +180,7 @@ impl<T: Numeric> Kernel<T> for Collect<T> {
             nan: setup.nan,
             elements: Vec::new(),
             parts: Vec::new(),
+            cells: Vec::new(),
             nan_count: 0,
             arranged: OnceCell::new(),
         }
@@ -153,7 +197,7 @@ impl<T: Numeric> Kernel<T> for Collect<T> {
             self.count_nan(row);
             self.elements.extend_from_slice(row);
         }
-        self.parts.push(Part { cell: at.cell, lanes: lanes.count, rows: lanes.rows });
+        self.lay(Part { cell: at.cell, lanes: lanes.count, rows: lanes.rows });
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
@@ -167,6 +211,7 @@ impl<T: Numeric> Kernel<T> for Collect<T> {
         self.arranged.take();
         self.elements.extend(later.elements);
         self.parts.extend(later.parts);
+        self.cells.extend(later.cells);
         self.nan_count += later.nan_count;
     }
 

@@ -13,7 +13,7 @@ use half::{bf16, f16};
 use multiversion::multiversion;
 
 use super::extrema::Ordered;
-use crate::element::Single;
+use crate::element::{Single, nearest_bf16, nearest_f16};
 use crate::reduction::Number;
 
 /// An element with a rank.
@@ -209,23 +209,10 @@ integers! {
 }
 
 floats! {
-    f16 => i16, u16, 64, |half| half.widen().into(), |value| f16::from_f32(odd(value));
-    bf16 => i16, u16, 64, |half| half.widen().into(), |value| bf16::from_f32(odd(value));
+    f16 => i16, u16, 64, |half| half.widen().into(), nearest_f16;
+    bf16 => i16, u16, 64, |half| half.widen().into(), nearest_bf16;
     f32 => i32, u32, 32, f64::from, |value| value as f32;
     f64 => i64, u64, 16, |value| value, |value| value;
-}
-
-/// The float32 toward zero, made odd where a bit is lost: rounding it once more then gives what
-/// rounding the double would.
-#[allow(clippy::cast_possible_truncation, reason = "corrected right after")]
-pub(crate) fn odd(value: f64) -> f32 {
-    let near = value as f32;
-    let wide = f64::from(near);
-    if wide == value || value.is_nan() {
-        return near;
-    }
-    let toward_zero = if wide.abs() > value.abs() { near.to_bits() - 1 } else { near.to_bits() };
-    f32::from_bits(toward_zero | 1)
 }
 
 #[multiversion(targets("x86_64+avx+avx2"))]

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use half::{bf16, f16};
 
 use super::extrema::Ordered;
-use super::rank::{Ranked, odd};
+use super::rank::Ranked;
 use super::test::Tester;
 use super::{At, Kernel, Lanes, Runs, Scatter, Setup};
+use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::Result;
 use crate::reduction::Number;
 use crate::value::Values;
@@ -101,10 +102,8 @@ impl Maker {
     }
 }
 
-/// Elements that are numbers of documents too.
+/// Elements that numbers of documents are rounded to.
 pub(crate) trait Numeric: Ranked {
-    /// The element as a number, exactly.
-    fn to_number(self) -> Number;
     /// The nearest element to a number.
     fn from_number(number: Number) -> Self;
 }
@@ -112,10 +111,6 @@ pub(crate) trait Numeric: Ranked {
 macro_rules! numeric {
     ($($type:ty => $from:expr;)+) => {$(
         impl Numeric for $type {
-            fn to_number(self) -> Number {
-                Number::Float(self.into())
-            }
-
             fn from_number(number: Number) -> Self {
                 let from: fn(Number) -> $type = $from;
                 from(number)
@@ -124,10 +119,6 @@ macro_rules! numeric {
     )+};
     (integers $($type:ty),+) => {$(
         impl Numeric for $type {
-            fn to_number(self) -> Number {
-                Number::Int(self.into())
-            }
-
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss,
                     reason = "`as` goes to the nearest integer there is")]
             fn from_number(number: Number) -> Self {
@@ -143,8 +134,8 @@ macro_rules! numeric {
 }
 
 numeric! {
-    f16 => |number| f16::from_f32(odd(number.to_f64()));
-    bf16 => |number| bf16::from_f32(odd(number.to_f64()));
+    f16 => |number| nearest_f16(number.to_f64());
+    bf16 => |number| nearest_bf16(number.to_f64());
     f32 => |number| number.to_f64() as f32;
     f64 => Number::to_f64;
 }

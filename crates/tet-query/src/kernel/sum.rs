@@ -11,7 +11,8 @@ pub(super) use exact::add_lanes;
 pub(super) use fixed::power_of_two;
 pub(super) use integer::{Integer, IntegerSum};
 pub(super) use lanes::LaneSum;
-pub(super) use pair::{Pair, PairSum, two_sum};
+pub(crate) use pair::two_sum;
+pub(super) use pair::{Pair, PairSum};
 pub(super) use whole::ExactSum;
 
 use super::Kernel;

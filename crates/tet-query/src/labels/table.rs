@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use half::{bf16, f16};
+use crate::element::{nearest_bf16, nearest_f16};
 
 /// The labels of one axis, one per position.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +40,8 @@ impl FloatWidth {
     #[allow(clippy::cast_possible_truncation, reason = "the value was one of this width")]
     fn text(self, value: f64) -> String {
         match self {
-            FloatWidth::Half => f16::from_f64(value).to_string(),
-            FloatWidth::Brain => bf16::from_f64(value).to_string(),
+            FloatWidth::Half => nearest_f16(value).to_string(),
+            FloatWidth::Brain => nearest_bf16(value).to_string(),
             FloatWidth::Single => (value as f32).to_string(),
             FloatWidth::Double => value.to_string(),
         }
@@ -94,8 +94,8 @@ impl Number {
     fn round(self, width: FloatWidth) -> Number {
         #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
         Number::Float(match width {
-            FloatWidth::Half => f16::from_f64(self.float()).to_f64(),
-            FloatWidth::Brain => bf16::from_f64(self.float()).to_f64(),
+            FloatWidth::Half => nearest_f16(self.float()).to_f64(),
+            FloatWidth::Brain => nearest_bf16(self.float()).to_f64(),
             FloatWidth::Single => f64::from(self.float() as f32),
             FloatWidth::Double => self.float(),
         })
@@ -269,6 +269,8 @@ impl Labels<'_> {
 
 #[cfg(test)]
 mod tests {
+    use half::f16;
+
     use super::*;
 
     fn texts(labels: &[&str]) -> Labels<'static> {
@@ -305,6 +307,11 @@ mod tests {
         let halves =
             Labels::Floats { values: vec![f16::from_f32(0.1).to_f64()], width: FloatWidth::Half };
         assert_eq!(halves.first_equal("0.1"), Some(0));
+        // Past the middle of two halves, by less than a float32 tells.
+        let halves = Labels::Floats { values: vec![1.0, 1.000_976_562_5], width: FloatWidth::Half };
+        assert_eq!(halves.first_equal("1.000488281250001"), Some(1));
+        let brains = Labels::Floats { values: vec![1.0, 1.007_812_5], width: FloatWidth::Brain };
+        assert_eq!(brains.first_equal("1.003906250000001"), Some(1));
         assert_eq!(singles.text(1).as_deref(), Some("0.1"));
         let big = (1i128 << 53) + 1;
         let integers = Labels::Integers(vec![big - 1, big]);

@@ -197,13 +197,6 @@ fn even(positions: &[u64], at: usize) -> usize {
     uneven.map_or(positions.len(), |nth| at + nth + 1)
 }
 
-/// The positions of a slice from number `first` to before number `end`, which are there.
-pub(super) fn part(slice: AxisSlice, first: u64, end: u64) -> AxisSlice {
-    let start = slice.start + first * slice.step;
-    let last = slice.start + (end - 1) * slice.step;
-    AxisSlice { start, stop: last + 1, step: slice.step, axis: slice.axis }
-}
-
 /// Two halves of a selection, row-major one after the other; `None` for one element or none.
 pub(super) fn halves(whole: &Hyperslab) -> Option<[Hyperslab; 2]> {
     let axes = whole.axes();
@@ -211,7 +204,7 @@ pub(super) fn halves(whole: &Hyperslab) -> Option<[Hyperslab; 2]> {
     let (slice, count) = (axes[axis], axes[axis].count());
     let cut = |first, end| {
         let mut axes = axes.to_vec();
-        axes[axis] = part(slice, first, end);
+        axes[axis] = slice.part(first..end);
         // As far as the slices reach: they hold to what is promised for those extents.
         let extents: Vec<u64> = axes.iter().map(|slice| slice.stop).collect();
         Hyperslab::new(axes, &extents)

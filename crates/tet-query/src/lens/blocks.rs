@@ -4,7 +4,7 @@
 //! of the axes after. Cuts fall between chunks where they can, so that a chunk is decoded once.
 
 use super::Lens;
-use super::axes::{LensAxis, part};
+use super::axes::LensAxis;
 use crate::selection::{AxisSlice, Hyperslab};
 
 /// How a lens is cut.
@@ -52,7 +52,7 @@ impl Iterator for Blocks<'_> {
         }
         for (axis, slice) in slices.iter_mut().enumerate().take(self.cut.axis + 1) {
             let end = if axis == self.cut.axis { end } else { at[axis] + 1 };
-            *slice = part(*slice, at[axis], end);
+            *slice = slice.part(at[axis]..end);
         }
         // On to the next positions, the cut axis first.
         for axis in (0..self.shape.len().min(self.cut.axis + 1)).rev() {

@@ -7,6 +7,7 @@ use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::Buffer;
 use crate::plan::tiling::Inside;
+use crate::scatter;
 use crate::selection::Hyperslab;
 
 /// Bytes of a piece that is not read straight to its place, at most.
@@ -23,9 +24,20 @@ struct Piece<'r> {
 impl Lens<'_> {
     /// Reads the dataset's elements of a part into exactly their bytes.
     pub(super) fn gather(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
-        if !self.is_picked() {
-            return self.catalog.read_into(self.dataset, &self.composed(part)?, how, out);
+        if self.is_picked() {
+            self.gather_picked(part, how, out)?;
+        } else {
+            self.read_slab(&self.composed(part)?, how, out)?;
         }
+        // Once for all pieces.
+        self.catalog.check_unchanged()
+    }
+
+    fn read_slab(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
+        scatter::read_into(self.catalog.source(), self.dataset, slab, how, out)
+    }
+
+    fn gather_picked(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
         if part.is_empty() {
             return Ok(());
         }
@@ -46,8 +58,8 @@ impl Lens<'_> {
         {
             let first = halves[0].element_count().unwrap_or(u64::MAX).saturating_mul(size);
             let (first, second) = out.split_at_mut(decode::len(first)?);
-            self.gather(&halves[0], how, first)?;
-            return self.gather(&halves[1], how, second);
+            self.gather_picked(&halves[0], how, first)?;
+            return self.gather_picked(&halves[1], how, second);
         }
         let mut room = Buffer::default();
         let mut nth = vec![0; runs.len()];
@@ -78,10 +90,10 @@ impl Lens<'_> {
         let len = decode::len(len)?;
         if piece.is_contiguous() {
             let start = to * piece.size;
-            return self.catalog.read_into(self.dataset, &slab, how, &mut out[start..start + len]);
+            return self.read_slab(&slab, how, &mut out[start..start + len]);
         }
         let room = room.room(len)?;
-        self.catalog.read_into(self.dataset, &slab, how, room)?;
+        self.read_slab(&slab, how, room)?;
         piece.place(0, room, (out, to));
         Ok(())
     }

@@ -292,6 +292,31 @@ fn what_is_computed_is_what_a_loop_computes() {
     }
 }
 
+/// What fails a filter becomes the fill value exactly, or nothing does.
+#[test]
+fn a_fill_value_is_one_of_the_elements_type() {
+    for (dtype, fill, fits) in [
+        (DType::Int64, Number::Float(2_f64.powi(62)), true),
+        (DType::Int64, Number::Float(2_f64.powi(63)), false),
+        (DType::Int64, Number::Float(0.5), false),
+        (DType::UInt8, Number::Int(255), true),
+        (DType::UInt8, Number::Int(256), false),
+        (DType::Bool, Number::Int(1), true),
+        (DType::Bool, Number::Int(2), false),
+    ] {
+        let size = usize::try_from(dtype.size().unwrap()).unwrap();
+        let bytes = |_| vec![0; size];
+        let world = world(dtype, &[3], &[2], Stored::Raw, Order::Packed, bytes);
+        let filter = Some(Filter { fill: Some(fill), ..above(5, None) });
+        let choice = Choice { filter, picks: vec![] };
+        let (slab, how) = (Hyperslab::whole(&[3]), Execution::default());
+        let dataset = &world.mapped.datasets()[0];
+        let lens = Lens::new(&world.mapped, dataset, &slab, choice, None, &how);
+        let refused = matches!(lens, Err(Error::NoFill { .. }));
+        assert_eq!(refused, !fits, "{dtype:?} {fill:?}");
+    }
+}
+
 #[test]
 fn picks_and_transforms_go_together() {
     let shape = [5, 6];

@@ -1,9 +1,9 @@
 //! Medians, quantiles and histograms by sorting and counting.
 
-use half::{bf16, f16};
 use tet_format::DType;
 
 use super::Cell;
+use super::sieve::at_width;
 
 /// The middle of the sorted elements, or the mean of the two middle ones.
 pub(super) fn median(mut elements: Vec<f64>) -> Cell {
@@ -69,7 +69,7 @@ pub(super) fn edges(
     let (mut low, mut high) =
         range.unwrap_or(if there.is_empty() { (0.0, 1.0) } else { (least, most) });
     let wide = range.is_some() || there.is_empty();
-    let narrow = |value: f64| if wide { value } else { narrowed(dtype, value) };
+    let narrow = |value: f64| if wide { value } else { at_width(dtype, value) };
     if low == high {
         (low, high) = (narrow(low - 0.5), narrow(high + 0.5));
     }
@@ -78,17 +78,7 @@ pub(super) fn edges(
         nth if nth == bins => high,
         nth => narrow(narrow(narrow(f64::from(nth)) * step) + low),
     };
-    (0..=bins).map(|nth| narrowed(dtype, edge(nth))).collect()
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
-fn narrowed(dtype: DType, edge: f64) -> f64 {
-    match dtype {
-        DType::Float16 => f16::from_f64(edge).to_f64(),
-        DType::BFloat16 => bf16::from_f64(edge).to_f64(),
-        DType::Float32 => f64::from(edge as f32),
-        _ => edge,
-    }
+    (0..=bins).map(|nth| at_width(dtype, edge(nth))).collect()
 }
 
 #[cfg(test)]

@@ -57,20 +57,36 @@ fn beside_float(element: i128, number: f64) -> Option<Ordering> {
 }
 
 /// A number at the width of the elements, if it lies in their range.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "rounding is what is wanted"
-)]
 fn narrowed(dtype: DType, number: Number) -> f64 {
     let wide = number.to_f64();
-    let (narrow, most) = match dtype {
-        DType::Float16 => (f16::from_f64(wide).to_f64(), f16::MAX.to_f64()),
-        DType::BFloat16 => (bf16::from_f64(wide).to_f64(), bf16::MAX.to_f64()),
-        DType::Float32 => (f64::from(wide as f32), f64::from(f32::MAX)),
-        _ => (wide, f64::MAX),
+    if wide.abs() <= most(dtype) { at_width(dtype, wide) } else { wide }
+}
+
+/// The greatest finite element.
+fn most(dtype: DType) -> f64 {
+    match dtype {
+        DType::Float16 => f16::MAX.to_f64(),
+        DType::BFloat16 => bf16::MAX.to_f64(),
+        DType::Float32 => f32::MAX.into(),
+        _ => f64::MAX,
+    }
+}
+
+/// The element nearest to a number: a whole multiple of what its last digit is worth.
+pub(super) fn at_width(dtype: DType, wide: f64) -> f64 {
+    let (digits, least) = match dtype {
+        DType::Float16 => (11, -24),
+        DType::BFloat16 => (8, -133),
+        DType::Float32 => (24, -149),
+        _ => return wide,
     };
-    if wide.abs() <= most { narrow } else { wide }
+    if !wide.is_finite() {
+        return wide;
+    }
+    let exponent = i32::from((wide.to_bits() >> 52) as u16 & 0x7ff) - 1023;
+    let unit = 2_f64.powi((exponent + 1 - digits).max(least));
+    let near = (wide / unit).round_ties_even() * unit;
+    if near.abs() <= most(dtype) { near } else { f64::INFINITY.copysign(wide) }
 }
 
 #[cfg(test)]
@@ -81,11 +97,17 @@ mod tests {
     fn numbers_are_compared_at_the_right_width() {
         use Ordering::{Equal, Greater, Less};
         let big = (1_i128 << 60) + 1;
+        let (half_way, brain_way) = (1.0 + 2_f64.powi(-11), 1.0 + 2_f64.powi(-8));
         for (dtype, element, number, wanted) in [
             (DType::Float32, Cell::Float(0.1_f32.into()), Number::Float(0.1), Some(Equal)),
             (DType::Float64, Cell::Float(0.1_f32.into()), Number::Float(0.1), Some(Greater)),
             (DType::Float16, Cell::Float(f64::INFINITY), Number::Int(70_000), Some(Greater)),
             (DType::Float16, Cell::Float(65_504.0), Number::Int(70_000), Some(Less)),
+            (DType::Float16, Cell::Float(1.0), Number::Float(half_way), Some(Equal)),
+            (DType::Float16, Cell::Float(1.0), Number::Float(half_way.next_up()), Some(Less)),
+            (DType::BFloat16, Cell::Float(1.0), Number::Float(brain_way), Some(Equal)),
+            (DType::BFloat16, Cell::Float(1.0), Number::Float(brain_way.next_up()), Some(Less)),
+            (DType::Float16, Cell::Float(f16::MAX.to_f64()), Number::Float(65_519.9), Some(Less)),
             (DType::Float64, Cell::Float(-0.0), Number::Int(0), Some(Equal)),
             (DType::Float64, Cell::Float(f64::NAN), Number::Int(0), None),
             (DType::Int64, Cell::Int(big), Number::Int(big - 1), Some(Greater)),
@@ -98,5 +120,23 @@ mod tests {
         ] {
             assert_eq!(order(dtype, element, number), wanted, "{dtype:?} {element:?} {number:?}");
         }
+    }
+
+    #[test]
+    fn elements_are_the_nearest_to_themselves_and_singles_round_as_the_machine_does() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits).to_f64(), bf16::from_bits(bits).to_f64());
+            for (dtype, element) in [(DType::Float16, half), (DType::BFloat16, brain)] {
+                let found = at_width(dtype, element);
+                assert!(found.to_bits() == element.to_bits() || element.is_nan(), "{element:e}");
+            }
+            let wide = f64::from_bits(u64::from(bits).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            for wide in [wide, brain * 1.000_000_123_456_789, f64::from(f32::MAX) * 1.000_000_1] {
+                let (found, wanted) = (at_width(DType::Float32, wide), f64::from(wide as f32));
+                assert!(found.to_bits() == wanted.to_bits() || wide.is_nan(), "{wide:e}");
+            }
+        }
+        assert_eq!(at_width(DType::Float16, 65_520.0), f64::INFINITY);
+        assert_eq!(at_width(DType::Float16, -65_519.9), -65_504.0);
     }
 }

@@ -1,7 +1,8 @@
 //! Cutting a selection into the rectangles that tasks own.
 //!
-//! The cut depends on selection, grid and codecs only: never on threads, budget or coalescing. So
-//! whatever is folded inside one rectangle is folded the same way on every machine.
+//! The cut depends on selection, grid, codecs and the limit only: never on threads or coalescing, nor
+//! on the budget but for kept elements, whose limit it says. So whatever is folded inside one
+//! rectangle is folded the same way on every machine.
 
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ pub(crate) enum Inside {
 }
 
 /// How one axis is cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct AxisParts {
     axis: usize,
     touch: AxisTouch,
@@ -51,7 +52,7 @@ impl AxisParts {
 }
 
 /// Some axes of a selection, cut into rectangles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tiling {
     axes: Vec<AxisParts>,
 }

@@ -7,7 +7,7 @@ use tet_format::Grid;
 use crate::selection::{AxisSlice, Hyperslab};
 
 /// The selected positions of one axis and the chunks they lie in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AxisTouch {
     /// The first selected position.
     start: u64,

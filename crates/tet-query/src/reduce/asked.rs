@@ -8,7 +8,7 @@ use super::pad::check_filled;
 use super::role::Roles;
 use crate::budget::Execution;
 use crate::catalog::Dataset;
-use crate::cost::Cost;
+use crate::cost::{Cost, VALUE_LEN};
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fill::fill_of;
@@ -19,9 +19,6 @@ use crate::plan::{ReadPlan, plan};
 use crate::reduction::{AxisPicks, Number, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Scalar, Values};
-
-/// Bytes of one value of the result, at most.
-const VALUE_LEN: u64 = 16;
 
 /// A reduction and everything it is asked of.
 pub(super) struct Asked<'a> {
@@ -46,24 +43,29 @@ pub(super) struct Answer {
 }
 
 /// The answers to several questions, in their order. Those about the same cells as the first that
-/// takes one pass are answered in that pass, if they take one too.
+/// takes one pass are answered in that pass, if they take one too and are cut alike: each answer is
+/// what it is alone.
 pub(super) fn answers(all: &[Asked<'_>]) -> Result<Vec<Answer>> {
-    let first = all.iter().find(|asked| asked.is_pass());
-    let joins = |asked: &Asked<'_>| {
-        first.is_some_and(|first| asked.is_pass() && asked.reduction.has_cells_of(first.reduction))
+    let Some(first) = all.iter().find(|asked| asked.is_pass()) else {
+        return all.iter().map(Asked::answer).collect();
     };
-    let mut makers = Vec::new();
-    for asked in all.iter().filter(|asked| joins(asked)) {
-        asked.check_cells()?;
-        makers.push(asked.maker(asked.reduction.op.plain(), asked.setup()?)?);
+    let plan = first.plan()?;
+    let cut = |maker: &Maker| first.job(&plan, std::slice::from_ref(maker), None).cut();
+    let (mut makers, mut joins) = (Vec::new(), vec![false; all.len()]);
+    for (asked, joins) in all.iter().zip(&mut joins) {
+        if asked.is_pass() && asked.reduction.has_cells_of(first.reduction) {
+            asked.check_cells()?;
+            let maker = asked.maker(asked.reduction.op.plain(), asked.setup()?)?;
+            *joins = makers.first().is_none_or(|first| cut(first) == cut(&maker));
+            makers.extend(joins.then_some(maker));
+        }
     }
-    let found = first.map(|first| first.run_all(&makers, None)).transpose()?;
-    let mut found = found.unwrap_or_default().into_iter();
-    let answer = |asked: &Asked<'_>| match joins(asked).then(|| found.next()).flatten() {
+    let mut found = first.job(&plan, &makers, None).run()?.into_iter();
+    let answer = |(asked, joins): (&Asked<'_>, bool)| match joins.then(|| found.next()).flatten() {
         Some((values, nan_count)) => Ok(Answer { values, nan_count, ..Answer::default() }),
         None => asked.answer(),
     };
-    all.iter().map(answer).collect()
+    all.iter().zip(joins).map(answer).collect()
 }
 
 impl Asked<'_> {
@@ -87,7 +89,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether neither the values are too many nor the elements of a cell.
+    /// Checks that neither the values are too many nor the elements of a cell.
     fn check_cells(&self) -> Result<()> {
         if let Some(window) = self.reduction.window.as_ref().filter(|window| window.pad.is_some()) {
             check_filled(window.size, self.roles.folded_elements())?;
@@ -114,6 +116,7 @@ impl Asked<'_> {
 
     /// What [`Asked::answer`] costs.
     pub(super) fn cost(&self) -> Result<Cost> {
+        self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => {
                 let cells = self.roles.shape().into_iter().fold(1, u64::saturating_mul);
@@ -182,20 +185,19 @@ impl Asked<'_> {
 
     /// One pass over the selection with the kernel of a maker.
     pub(super) fn run(&self, maker: &Maker, pad: Option<Number>) -> Result<(Values, Option<u64>)> {
+        let plan = self.plan()?;
         // One kernel gives one result.
-        Ok(self.run_all(std::slice::from_ref(maker), pad)?.swap_remove(0))
-    }
-
-    /// One pass over the selection with several kernels.
-    fn run_all(&self, makers: &[Maker], pad: Option<Number>) -> Result<Vec<(Values, Option<u64>)>> {
-        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
-        self.job(&plan, makers, pad).run()
+        Ok(self.job(&plan, std::slice::from_ref(maker), pad).run()?.swap_remove(0))
     }
 
     /// What a pass with the kernel of a maker costs.
     pub(super) fn run_cost(&self, maker: &Maker) -> Result<Cost> {
-        let plan = plan(self.dataset, self.slab, self.how.coalesce)?;
+        let plan = self.plan()?;
         Ok(self.job(&plan, std::slice::from_ref(maker), None).cost())
+    }
+
+    fn plan(&self) -> Result<ReadPlan> {
+        plan(self.dataset, self.slab, self.how.coalesce)
     }
 
     fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {

@@ -5,7 +5,8 @@
 //!   folded axes, groups   -> parts; the states of a tile's parts merge in order
 //! ```
 //!
-//! The cut depends on selection, grid, codecs and what is asked only, never on threads or budget.
+//! The cut depends on selection, grid, codecs and what is asked only, never on threads; on the budget
+//! only for kept elements, to which cuts are all the same.
 
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ const WIDE_BINS_MAX: u64 = if cfg!(test) { 2 } else { 64 };
 const SLIDE_CELLS: u64 = if cfg!(test) { 16 } else { 1 << 16 };
 
 /// The tasks of a reduction.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tasks {
     tiles: Tiling,
     parts: Tiling,
@@ -46,7 +47,7 @@ pub(super) struct Tasks {
 }
 
 /// An axis whose windows are shared out among tasks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WindowCut {
     axis: usize,
     windows: Windows,

@@ -138,7 +138,7 @@ fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
     }
 }
 
-/// Stretches of positions with one cell, and stretches of positions with one each.
+/// Stretches of neighbors that have one cell; those without a cell are left out.
 fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<Vec<Part>> {
     let cells = &cell_of[decode::len(positions.start)?..decode::len(positions.end)?];
     let mut parts = Vec::new();

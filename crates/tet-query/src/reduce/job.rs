@@ -33,6 +33,8 @@ const KEPT_LEN_MAX: u64 = 1 << 26;
 const KEPT_SHARE: u64 = 8;
 /// Kept elements take so many times their bytes: as they came, with room to grow, and in order.
 const KEPT_TIMES: u64 = 4;
+/// Bytes that say the cell of a kept element, with room to grow.
+const KEPT_BESIDE: u64 = 2 * size_of::<u32>() as u64;
 /// States that wait for their turn to merge take so many bytes at most, or are two for each thread.
 const WAITING_LEN: u64 = 1 << 20;
 
@@ -43,7 +45,7 @@ pub(super) struct Job<'a> {
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
     pub roles: &'a Roles,
-    /// The kernels that fold the elements; all have the same cells.
+    /// The kernels that fold the elements; all have the same cells and [`Job::cut`].
     pub makers: &'a [Maker],
     /// What windows are filled up with.
     pub pad: Option<Number>,
@@ -107,10 +109,14 @@ impl Job<'_> {
         self.plan.whole_len_max.saturating_add(states_len)
     }
 
+    /// How the pass is cut: on it depends in what order states merge.
+    pub(super) fn cut(&self) -> Tasks {
+        self.tasks().0
+    }
+
     /// The tasks, and the bytes of the states of one.
     fn tasks(&self) -> (Tasks, u64) {
-        // The heaviest kernel says how finely is cut: those of the usual weight are cut as each
-        // would be alone.
+        // Several kernels are cut alike, whichever says how finely.
         let weight = |maker| self.cell_len(maker).div_ceil(self.usual_len(maker)).max(1);
         let weight = self.makers.iter().map(weight).max().unwrap_or(1);
         let tasks = Tasks::new(self.plan, self.roles, weight);
@@ -123,8 +129,8 @@ impl Job<'_> {
     /// Bytes of the state of one cell, those of its elements included where they are kept.
     fn cell_len(&self, maker: &Maker) -> u64 {
         let elements = if maker.keeps { self.roles.cell_elements() } else { 0 };
-        let kept = elements.saturating_mul(self.plan.element_size).saturating_mul(KEPT_TIMES);
-        maker.cell_len.saturating_add(kept)
+        let kept_len = self.plan.element_size.saturating_mul(KEPT_TIMES) + KEPT_BESIDE;
+        maker.cell_len.saturating_add(elements.saturating_mul(kept_len))
     }
 
     /// Bytes that a cell may take before tiles become smaller.

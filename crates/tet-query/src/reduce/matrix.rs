@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::asked::{Answer, Asked};
 use crate::array::Array;
-use crate::cost::Cost;
+use crate::cost::{Cost, VALUE_LEN};
 use crate::covariance::{Along, Measure, matrix, memory_len};
 use crate::error::{Error, Result};
 use crate::op::{NanPolicy, Op};
 use crate::scatter;
-use crate::selection::{AxisSlice, Hyperslab};
+use crate::selection::Hyperslab;
 use crate::value::{Cells, Values};
 
 /// A block of observations takes so much of the budget, at most.
@@ -26,10 +26,9 @@ impl Asked<'_> {
 
     /// The matrix of all pairs of variables.
     pub(super) fn matrix(&self) -> Result<Answer> {
-        let Asked { reduction, roles, how, .. } = self;
+        let Asked { reduction, roles, .. } = self;
         let (variables, observed) = self.table()?;
         let width = roles.counts[variables];
-        how.check_result(width.checked_mul(width).and_then(|pairs| pairs.checked_mul(16)))?;
         let (means, nan_count) = self.pass(Op::Mean, self.setup()?, None)?;
         let Cells::Float(means) = means.cells else { return Err(self.undefined()) };
         let measure = match reduction.op {
@@ -60,7 +59,7 @@ impl Asked<'_> {
         Ok(means.then(blocks.with_held(held)))
     }
 
-    /// The axis of the variables and that of the observations.
+    /// The axis of the variables and that of the observations; the matrix is not too large.
     fn table(&self) -> Result<(usize, usize)> {
         let Asked { reduction, roles, .. } = self;
         let variables = self.variables()?;
@@ -74,6 +73,9 @@ impl Asked<'_> {
         if !plain || reduction.nan == NanPolicy::Skip {
             return Err(self.not_a_table());
         }
+        let width = roles.counts[variables];
+        let len = width.checked_mul(width).and_then(|pairs| pairs.checked_mul(VALUE_LEN));
+        self.how.check_result(len)?;
         Ok((variables, observed))
     }
 
@@ -95,9 +97,7 @@ impl Asked<'_> {
     /// The selection of some of the observations.
     fn observed(&self, axis: usize, range: Range<u64>) -> Result<Hyperslab> {
         let mut slices = self.slab.axes().to_vec();
-        let AxisSlice { start, step, .. } = slices[axis];
-        slices[axis].start = start + range.start * step;
-        slices[axis].stop = start + (range.end - 1) * step + 1;
+        slices[axis] = slices[axis].part(range);
         let slab = Hyperslab::new(slices, self.dataset.shape());
         slab.ok_or_else(|| Error::misfit(self.dataset))
     }

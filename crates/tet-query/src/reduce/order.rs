@@ -8,7 +8,7 @@ use crate::kernel::{Pass, Setup, Step, rank_maker};
 use crate::op::Op;
 use crate::quantile::{Between, Passing, outlook, quantiles};
 use crate::reduction::{AxisPicks, Reduction};
-use crate::selection::{Axis, AxisSlice, Hyperslab};
+use crate::selection::Hyperslab;
 use crate::value::{Cells, Values};
 
 /// The elements of a cell are kept when they take so much of the budget, at most.
@@ -131,11 +131,9 @@ impl Asked<'_> {
             let nth = rest % extent;
             rest /= extent;
             match &self.roles.axes[axis] {
-                Role::Each => slices[axis] = part(slices[axis], nth, 1),
+                Role::Each => slices[axis] = slices[axis].part(nth..nth + 1),
                 Role::Windows(windows) => {
-                    let positions = windows.positions(nth);
-                    let count = positions.end - positions.start;
-                    slices[axis] = part(slices[axis], positions.start, count);
+                    slices[axis] = slices[axis].part(windows.positions(nth));
                 }
                 Role::Map(map) => {
                     let in_cell = |&(_, &of): &(u64, &u32)| u64::from(of) == nth;
@@ -149,13 +147,6 @@ impl Asked<'_> {
         let slab = Hyperslab::new(slices, self.dataset.shape());
         Ok((slab.ok_or_else(|| Error::misfit(self.dataset))?, reduction))
     }
-}
-
-/// `count` of the selected positions, from number `first` on.
-fn part(slice: AxisSlice, first: u64, count: u64) -> AxisSlice {
-    let start = slice.start + first * slice.step;
-    let stop = if count == 0 { start } else { start + (count - 1) * slice.step + 1 };
-    AxisSlice { start, stop, step: slice.step, axis: Axis::Kept }
 }
 
 /// Passes over the elements of one cell.

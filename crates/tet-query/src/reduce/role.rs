@@ -181,7 +181,7 @@ impl Roles {
         axes.map(of).map(|turns| turns.max(1)).fold(1, u64::saturating_mul)
     }
 
-    /// How many elements one position of `axis` has in a cell: those of the folded axes.
+    /// How many elements one position of a window has in a cell: those of the folded axes.
     pub(super) fn folded_elements(&self) -> u64 {
         let of = |(role, &count): (&Role, &u64)| match role {
             Role::Folded => count,

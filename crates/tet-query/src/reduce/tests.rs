@@ -5,7 +5,7 @@ use tet_format::DType;
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
 use crate::op::{NanPolicy, Op};
-use crate::reduction::Reduction;
+use crate::reduction::{Params, Reduction};
 use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
 use crate::value::{Reduced, Scalar};
@@ -131,6 +131,65 @@ fn what_is_folded_is_what_a_loop_folds() {
             check(&integers, DType::UInt16, every * 3);
         }
     }
+}
+
+/// Reductions that are asked for together have the bits that each has alone, though some would be
+/// cut otherwise.
+#[test]
+fn bits_do_not_depend_on_company() {
+    let shape = [5, 12, 7];
+    let world = world(DType::Int64, &shape, &[2, 4, 7], Stored::Raw, Order::Packed, |n| {
+        // A product with a zero in it fits.
+        let wild = i64::try_from(element(n)).unwrap().pow(7) * i64::from(n % 3 != 0);
+        wild.to_le_bytes().to_vec()
+    });
+    let dataset = &world.mapped.datasets()[0];
+    let how = Execution { threads: 2, ..Execution::default() };
+    for slab in slabs(&shape, |number| number % 4001 == 17) {
+        for axes in [vec![], vec![0], vec![1], vec![0, 1], vec![0, 2], vec![1, 2], vec![0, 1, 2]] {
+            for ops in [[Op::Var, Op::Product, Op::Mean], [Op::Product, Op::Mean, Op::Var]] {
+                let asked = ops.map(|op| Reduction::along(op, axes.clone()));
+                let alone =
+                    asked.each_ref().map(|one| world.mapped.reduce(dataset, &slab, one, &how));
+                if alone.iter().any(Result::is_err) {
+                    continue;
+                }
+                let together = world.mapped.reduce_all(dataset, &slab, &asked, &how).unwrap();
+                for (found, alone) in together.iter().zip(alone) {
+                    let alone = alone.unwrap();
+                    assert_eq!(format!("{found:?}"), format!("{alone:?}"), "{slab:?} {axes:?}");
+                }
+            }
+        }
+    }
+}
+
+/// What is refused for its size is refused by whoever only asks what it costs.
+#[test]
+fn too_many_cells_are_refused_before_they_are_computed() {
+    let bytes = |n: u64| f64::from(u32::try_from(n).unwrap()).to_le_bytes().to_vec();
+    let world = world(DType::Float64, &[40, 5], &[7, 5], Stored::Raw, Order::Packed, bytes);
+    let dataset = &world.mapped.datasets()[0];
+    let slab = Hyperslab::whole(&world.shape);
+    for op in [Op::Sum, Op::Count, Op::Median, Op::Histogram, Op::Covariance] {
+        let reduction = Reduction { params: Params::of(op), ..Reduction::along(op, [1]) };
+        for (result_max, fits) in [(1 << 20, true), (16 * 39, false)] {
+            let how = Execution { result_max, ..Execution::default() };
+            let found = world.mapped.reduce(dataset, &slab, &reduction, &how);
+            let cost = world.mapped.reduce_cost(dataset, &slab, &reduction, &how);
+            assert_eq!(found.is_ok(), fits, "{op:?}");
+            let (found, cost) = (found.err(), cost.err());
+            assert_eq!(format!("{found:?}"), format!("{cost:?}"), "{op:?}");
+        }
+    }
+    // A matrix has the square of its variables.
+    let (how, reduction) = (
+        Execution { result_max: 16 * 1599, ..Execution::default() },
+        Reduction::along(Op::Covariance, [1]),
+    );
+    let found = world.mapped.reduce(dataset, &slab, &reduction, &how).unwrap_err();
+    let cost = world.mapped.reduce_cost(dataset, &slab, &reduction, &how).unwrap_err();
+    assert_eq!(found.to_string(), cost.to_string());
 }
 
 /// Sums of numbers that round differently in every order have the same bits everywhere.

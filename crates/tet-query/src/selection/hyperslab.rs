@@ -1,5 +1,7 @@
 //! A resolved selection: start, stop and step per axis, in range and in order.
 
+use std::ops::Range;
+
 use tet_format::Shape;
 
 /// Whether an axis appears in the result.
@@ -46,6 +48,14 @@ impl AxisSlice {
             0 => None,
             count => Some(self.start + (count - 1) * self.step),
         }
+    }
+
+    /// Those of the selected positions that `range` counts through.
+    pub(crate) fn part(self, range: Range<u64>) -> AxisSlice {
+        let start = self.start + range.start * self.step;
+        let last = |end| self.start + (end - 1) * self.step;
+        let stop = if range.is_empty() { start } else { last(range.end) + 1 };
+        AxisSlice { start, stop, ..self }
     }
 
     /// Whether the axis appears in the result.

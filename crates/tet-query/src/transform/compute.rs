@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 use multiversion::multiversion;
 
-use crate::element::Element;
+use crate::element::{Element, nearest_bf16, nearest_f16};
 use crate::kernel::Numeric;
 
 /// Elements that are computed with as float64.
@@ -41,8 +41,8 @@ macro_rules! floats {
 }
 
 floats! {
-    f16: f16::from_f64;
-    bf16: bf16::from_f64;
+    f16: nearest_f16;
+    bf16: nearest_bf16;
     f32: |value| value as f32;
     f64: |value| value;
 }
@@ -127,5 +127,21 @@ pub(super) fn log1p<T: Wide, O: Narrow>(elements: &[T], out: &mut [O]) {
 pub(super) fn sqrt<T: Wide, O: Narrow>(elements: &[T], out: &mut [O]) {
     for (out, element) in out.iter_mut().zip(elements) {
         *out = O::narrow(element.wide().sqrt());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A little past the middle of 1 and what follows, by less than a float32 tells.
+    #[test]
+    fn results_are_rounded_once() {
+        let shifted =
+            |digits: i32| Params::One { shift: -(2_f64.powi(-digits) + f64::EPSILON), scale: 1.0 };
+        let (mut half, mut brain) = ([f16::ZERO], [bf16::ZERO]);
+        linear::<f16, f16>(&[f16::ONE], shifted(11), &mut half);
+        linear::<bf16, bf16>(&[bf16::ONE], shifted(8), &mut brain);
+        assert_eq!((half[0].to_bits(), brain[0].to_bits()), (0x3c01, 0x3f81));
     }
 }

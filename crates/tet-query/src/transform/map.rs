@@ -93,15 +93,6 @@ impl Map {
         dispatch!(dtype, T => T::DTYPE).is_some()
     }
 
-    /// Whether elements of this type can be exactly this number.
-    pub(crate) fn holds(dtype: DType, number: Number) -> bool {
-        let same = |held: Number| match (held, number) {
-            (Number::Int(a), Number::Int(b)) => a == b,
-            (a, b) => a.to_f64() == b.to_f64() || b.to_f64().is_nan() && a.to_f64().is_nan(),
-        };
-        dispatch!(dtype, T => same(T::from_number(number).to_number())) == Some(true)
-    }
-
     /// The type of the elements that come out.
     pub(crate) const fn to(&self) -> DType {
         self.to

@@ -7,6 +7,7 @@ use crate::budget::Execution;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
+use crate::kernel::two_sum;
 use crate::lens::Lens;
 use crate::op::Op;
 use crate::reduction::{Axes, Reduction};
@@ -205,9 +206,8 @@ fn sum_len(how: &Execution) -> u64 {
 fn add(elements: &[f64], run: Run, sums: &mut [f64], errors: &mut [f64]) {
     let step = |sum: f64, error: f64, element: f64| {
         let element = if element.is_nan() { 0.0 } else { element };
-        let next = sum + element;
-        let back = next - sum;
-        (next, error + ((sum - (next - back)) + (element - back)))
+        let (next, lost) = two_sum(sum, element);
+        (next, error + lost)
     };
     if run.stride == 0 {
         let mut state = (sums[run.cell], errors[run.cell]);

@@ -143,7 +143,7 @@ pub(crate) struct AnswerShape {
     /// Where extrema are: for each value one selected position for each of `axes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) places: Option<OneOrMany<Option<Vec<u64>>>>,
-    /// How often a transform divided by zero.
+    /// How often a transform divided by zero: of the values shown, or of all if they are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) zero_denominators: Option<u64>,
     /// How the axes compare.

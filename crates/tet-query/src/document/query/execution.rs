@@ -6,13 +6,13 @@ use crate::budget::Execution;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryExecution {
-    /// Bytes that may be held at once.
+    /// Bytes that may be held at once; 0 is not said.
     pub memory_budget_bytes: Option<u64>,
-    /// The same as a share of the machine's memory, in hundredths of a percent.
+    /// The same as a share of the memory there is, in hundredths of a percent. Bytes win over it.
     pub memory_budget_percent_bps: Option<u16>,
     /// Threads to use; 0 means all there are.
     pub threads: Option<usize>,
-    /// `false` asks for one thread.
+    /// `false` asks for one thread, unless `threads` says how many.
     pub fold_parallel: Option<bool>,
     /// Which device the author had in mind. The answer comes from the CPU.
     pub device: Option<String>,
@@ -27,9 +27,10 @@ impl QueryExecution {
             let bytes = u128::from(memory_len) * u128::from(bps) / 10_000;
             u64::try_from(bytes).unwrap_or(u64::MAX)
         };
-        let asked = self.memory_budget_bytes.or(self.memory_budget_percent_bps.map(share));
         // Zero stands for "not said", as in the file's own hint.
-        if let Some(budget) = asked.filter(|&budget| budget != 0) {
+        let said = |budget: &u64| *budget != 0;
+        let share = || self.memory_budget_percent_bps.map(share).filter(said);
+        if let Some(budget) = self.memory_budget_bytes.filter(said).or_else(share) {
             execution.memory_budget = budget;
         }
         if self.fold_parallel == Some(false) {

@@ -37,6 +37,10 @@ fn execution_lies_over_the_callers() {
     asked.memory_budget_bytes = Some(99);
     assert_eq!(over(&asked), (5, 99));
     asked.memory_budget_bytes = Some(0);
+    assert_eq!(over(&asked), (5, 1 << 38));
+    asked.memory_budget_percent_bps = Some(0);
+    assert_eq!(over(&asked), (5, 77));
+    asked.memory_budget_percent_bps = None;
     assert_eq!(over(&asked), (5, 77));
     asked.device = Some("cuda".to_owned());
     assert_eq!(asked.notes(), ["device \"cuda\" is answered by the cpu"]);

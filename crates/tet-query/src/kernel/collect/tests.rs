@@ -4,6 +4,7 @@ use half::f16;
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::Scatter;
 use crate::value::Scalar;
 
 /// NumPy's quantile of what is in order, as doubles.
@@ -58,6 +59,7 @@ fn check<T: Numeric>(lanes: usize, cut: usize, elements: &[T], setup: &Setup) {
         |lane: usize| -> Vec<T> { (0..rows).map(|row| elements[row * lanes + lane]).collect() };
     let new = || -> Collect<T> { Kernel::<T>::new(lanes, setup) };
     let (mut by_lanes, mut later, mut by_runs, mut taken) = (new(), new(), new(), new());
+    let (mut scattered, mut behind) = (new(), new());
     by_lanes.fold_lanes(At::default(), lay(cut), elements);
     later.fold_lanes(At::default(), lay(rows - cut), &elements[cut * lanes..]);
     by_lanes.merge(later);
@@ -67,7 +69,21 @@ fn check<T: Numeric>(lanes: usize, cut: usize, elements: &[T], setup: &Setup) {
         by_runs.fold_run(At { cell: lane, index: 0 }, &first[last..]);
         taken.take(lane, &by_lanes, lane);
     }
-    for kernel in [by_lanes, by_runs, taken] {
+    let cells: Vec<u32> = (0..lanes as u32).collect();
+    let row = Scatter { cells: &cells, stride: 1, distance: 1, index: 0 };
+    for (nth, elements) in lay(rows).rows(elements).enumerate() {
+        let kernel = if nth < cut { &mut scattered } else { &mut behind };
+        match nth % 3 {
+            0 => kernel.fold_lanes(At::default(), lay(1), elements),
+            _ => kernel.fold_scattered(At::default(), row, elements),
+        }
+    }
+    scattered.merge(behind);
+    for kernel in [by_lanes, by_runs, taken, scattered] {
+        let beside = size_of_val(&kernel.parts[..]) + size_of_val(&kernel.cells[..]);
+        // Each of the two states that were merged may end in a part of its own.
+        let allowed = 4 * kernel.elements.len() + 2 * size_of::<Part>();
+        assert!(beside <= allowed, "{beside} bytes, not {allowed}");
         let nans = elements[..rows * lanes].iter().filter(|e| e.wide().is_nan()).count() as u64;
         assert!(kernel.nan_count().is_none_or(|count| count == nans));
         let values = kernel.finish().expect("quantiles fit");

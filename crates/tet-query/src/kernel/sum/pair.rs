@@ -186,7 +186,7 @@ impl SumKernel<f64> for PairSum {
 
 /// `a + b` and exactly what its rounding lost.
 #[inline(always)]
-pub(in crate::kernel) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_seen = sum - a;
     let lost = (a - (sum - b_seen)) + (b - b_seen);
