@@ -11,6 +11,7 @@
 //! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
 //! values     seeded bytes for every element type
 //! meter      a source that counts what is read
+//! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
 //! ```
 //!
@@ -32,6 +33,7 @@ pub mod meter;
 pub mod npy;
 pub mod oracle;
 pub mod reject;
+pub mod sim;
 pub mod values;
 pub mod zoo;
 
