@@ -12,6 +12,7 @@
 //! values     seeded bytes for every element type
 //! meter      a source that counts what is read
 //! witness    what a sound file answers, and a damaged one
+//! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
 //! ```
 //!
@@ -33,6 +34,7 @@ pub mod meter;
 pub mod npy;
 pub mod oracle;
 pub mod reject;
+pub mod sim;
 pub mod values;
 pub mod witness;
 pub mod zoo;

@@ -30,7 +30,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let folder = run::target().join("interop/files");
     let mut files = fixtures::write_small(&folder)?;
     files.extend(options.files.iter().cloned());
-    let ours = our_program()?;
+    let ours = run::program()?;
     let mut queries = 0;
     for path in &files {
         let name = path.display();
@@ -43,11 +43,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     println!("{} files verified by the reference, {queries} answers agree", files.len());
     Ok(())
-}
-
-fn our_program() -> Result<PathBuf> {
-    run::check(run::cargo().args(["build", "--quiet", "--locked", "-p", "tet-cli"]))?;
-    Ok(run::target().join("debug/tet"))
 }
 
 /// Puts the same questions to both programs; returns how many.

@@ -9,6 +9,7 @@
 
 mod bench;
 mod ci;
+mod crash;
 mod docs;
 mod fixtures;
 mod interop;
@@ -40,6 +41,8 @@ enum Task {
     Bench(bench::Options),
     /// Writes docs/cli.md and the man pages; compares the rule table with the code
     Docs(docs::Options),
+    /// Kills and fails the commands that write, at every call by which they write
+    Crash(crash::Options),
     /// Checks files of ours with the reference program, installed into target/
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
@@ -53,6 +56,7 @@ fn main() -> anyhow::Result<()> {
         Task::GenFixtures(options) => fixtures::run(&options),
         Task::Bench(options) => bench::run(&options),
         Task::Docs(options) => docs::run(&options),
+        Task::Crash(options) => crash::run(&options),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
     }

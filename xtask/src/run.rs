@@ -24,6 +24,12 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Builds the command, without optimizing it, and gives its path.
+pub(crate) fn program() -> Result<PathBuf> {
+    check(cargo().args(["build", "--quiet", "--locked", "-p", "tet-cli"]))?;
+    Ok(target().join("debug/tet"))
+}
+
 /// Runs a program to its end; anything but success is an error.
 pub(crate) fn check(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("could not start {}", line(command)))?;

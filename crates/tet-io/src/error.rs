@@ -41,6 +41,8 @@ pub enum Step {
     Sync,
     /// Giving the new file a name.
     Link,
+    /// Keeping other edits of the target out.
+    Lock,
     /// Renaming the new file over its target.
     Rename,
     /// Making the new name durable.
@@ -60,6 +62,7 @@ impl fmt::Display for Step {
             Self::SetMode => "set the permissions of",
             Self::Sync => "sync",
             Self::Link => "name the new file for",
+            Self::Lock => "lock",
             Self::Rename => "rename the new file to",
             Self::SyncFolder => "sync the folder of",
         })

@@ -1,23 +1,29 @@
 //! Publishing a file: written beside its target, synced, renamed, its folder synced.
 //!
 //! ```text
-//! begin                 write ...           commit
-//! create without name   file()              mode, sync, name, rename, sync folder
+//! begin                          write ...           commit
+//! create without name, rights    file(), copy_from   sync, name, compare, rename, sync folder
 //! ```
 //!
 //! At every moment, and after a crash at any moment, the target is the old file or the new file.
 //! The new file has no name until it is complete where the system has files without names
 //! (`O_TMPFILE`), else a hidden one beside the target, removed when the publisher is dropped.
+//!
+//! What a signal interrupts is called again, but for syncing, which is never called twice.
 
-use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
+mod hidden;
+mod target;
+
+use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use tet_format::Span;
+
 use crate::error::{Error, Result, Step};
-use crate::source::what_is;
+use crate::source::Source;
 use crate::stamp::Stamp;
-use crate::vfs::{Disk, Vfs, VfsFile};
+use crate::vfs::{Disk, Entry, Vfs, VfsFile};
 
 /// What to do when the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,6 +33,14 @@ pub enum Overwrite {
     Refuse,
     /// Replace it by rename.
     Replace,
+    /// Replace it by rename if it is the file of this stamp, in the same state still: the target
+    /// was read, and the new file is the old one, edited. It may be among the inputs.
+    ///
+    /// The state is compared right before the rename, under a lock that all edits take. Keep the
+    /// [`Source`] that was read open until then: the system gives the number of a file that
+    /// nobody holds to the next one. A file with several names keeps its old bytes under the
+    /// other ones.
+    Edit(Stamp),
 }
 
 /// Whether success means durable.
@@ -59,8 +73,6 @@ pub struct Publisher {
     hidden: Option<PathBuf>,
     target: PathBuf,
     folder: PathBuf,
-    /// The permissions of the file that is replaced.
-    mode: Option<u32>,
     force: Overwrite,
     sync: Sync,
 }
@@ -71,7 +83,8 @@ impl Publisher {
     /// # Errors
     ///
     /// Returns [`Error::Exists`], [`Error::SameFile`], [`Error::NotRegular`] or [`Error::NoName`]
-    /// when the target may not be written, [`Error::Io`] when no file can be made beside it.
+    /// when the target may not be written, [`Error::Changed`] when an edited one is another file
+    /// by now, [`Error::Io`] when no file can be made beside it.
     pub fn begin(target: impl AsRef<Path>, options: &Publish) -> Result<Self> {
         Self::begin_on(Box::new(Disk), target.as_ref(), options)
     }
@@ -82,25 +95,32 @@ impl Publisher {
     ///
     /// Returns what [`Publisher::begin`] returns.
     pub fn begin_on(vfs: Box<dyn Vfs>, target: &Path, options: &Publish) -> Result<Self> {
-        let target = resolve(target)?;
-        let mode = check_target(&target, options)?;
+        let target = target::resolve(&*vfs, target)?;
+        target::check(&*vfs, &target, options)?;
         let folder = match target.parent() {
             Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
             Some(parent) => parent.to_path_buf(),
             None => return Err(Error::NoName { path: target }),
         };
         let created = |error| Error::io(Step::Create, &target, error);
-        let (file, hidden) = match vfs.create_unnamed(&folder).map_err(created)? {
+        let unnamed = retried(|| vfs.create_unnamed(&folder)).map_err(created)?;
+        let (file, hidden) = match unnamed {
             Some(file) => (file, None),
             None => {
                 let (file, hidden) =
-                    with_hidden_name(&target, &folder, |path| vfs.create_named(path))
+                    hidden::create(&target, &folder, |path| vfs.create_named(path))
                         .map_err(created)?;
                 (file, Some(hidden))
             }
         };
         let Publish { force, sync, .. } = *options;
-        Ok(Self { vfs, file, hidden, target, folder, mode, force, sync })
+        let mut publisher = Self { vfs, file, hidden, target, folder, force, sync };
+        if force != Overwrite::Refuse {
+            let Self { file, target, .. } = &mut publisher;
+            let kept = retried(|| file.keep_rights(target));
+            kept.map_err(|error| publisher.fault(Step::SetMode, error))?;
+        }
+        Ok(publisher)
     }
 
     /// The new file, to be written.
@@ -114,6 +134,28 @@ impl Publisher {
         &self.target
     }
 
+    /// Copies a span of `source` to where the new file is written: inside the kernel as far as it
+    /// goes, sharing blocks and keeping holes where the file system can, by reading and writing
+    /// for the rest.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Source::read_exact_at`] returns, and [`Error::Io`] with the target when it
+    /// cannot be written.
+    pub fn copy_from(&mut self, source: &Source, span: Span) -> Result<()> {
+        let copied = source.file().map_or(0, |file| self.file.copy_span(file, span));
+        let mut at = span.start().saturating_add(copied);
+        let mut window = Vec::new();
+        while at < span.end() {
+            let len = (span.end() - at).min(COPY_WINDOW_LEN);
+            window.resize(usize::try_from(len).unwrap_or(0), 0);
+            source.read_exact_at(at, &mut window)?;
+            self.file.write_all(&window).map_err(|error| self.write_fault(error))?;
+            at += len;
+        }
+        Ok(())
+    }
+
     /// Names what went wrong while writing the new file.
     #[must_use]
     pub fn write_fault(&self, source: io::Error) -> Error {
@@ -124,20 +166,24 @@ impl Publisher {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Exists`] when the target appeared meanwhile and may not be replaced, and
-    /// [`Error::Io`] with the step that failed. The target is the old file then, unless only
-    /// syncing its folder failed: then it is the new one, perhaps not durably.
+    /// Returns [`Error::Exists`] when the target appeared meanwhile and may not be replaced,
+    /// [`Error::Changed`] when the one that was edited is not what it was, and [`Error::Io`] with
+    /// the step that failed. The target is the old file then, unless only syncing its folder
+    /// failed: then it is the new one, perhaps not durably.
     pub fn commit(mut self) -> Result<()> {
-        self.file.flush().map_err(|error| self.write_fault(error))?;
-        if let Some(mode) = self.mode {
-            self.file.set_mode(mode).map_err(|error| self.fault(Step::SetMode, error))?;
-        }
+        let Self { file, .. } = &mut self;
+        retried(|| file.flush()).map_err(|error| self.write_fault(error))?;
         if self.sync == Sync::Full {
             self.file.sync().map_err(|error| self.fault(Step::Sync, error))?;
         }
-        match self.force {
-            Overwrite::Refuse => self.name_new()?,
-            Overwrite::Replace => self.name_over()?,
+        // A lock is held until the new name is there.
+        let _lock = match self.force {
+            Overwrite::Refuse => self.name_new().map(|()| None),
+            Overwrite::Replace => self.name_hidden().map(|()| None),
+            Overwrite::Edit(stamp) => self.name_hidden().and_then(|()| self.compare(&stamp)),
+        }?;
+        if self.force != Overwrite::Refuse {
+            self.name_over()?;
         }
         if self.sync == Sync::Full {
             let synced = self.vfs.sync_folder(&self.folder);
@@ -148,36 +194,45 @@ impl Publisher {
 
     /// Gives the new file the target's name, which must be free: the kernel decides, not we.
     fn name_new(&mut self) -> Result<()> {
-        match self.hidden.take() {
-            None => {
-                let linked = self.file.link(&self.target);
-                linked.map_err(|error| self.fault(Step::Link, error))
-            }
-            Some(hidden) => {
-                let renamed = self.vfs.rename_new(&hidden, &self.target);
-                renamed.map_err(|error| {
-                    self.hidden = Some(hidden);
-                    self.fault(Step::Rename, error)
-                })
-            }
+        let Self { vfs, file, hidden, target, .. } = self;
+        let (step, named) = match &*hidden {
+            None => (Step::Link, retried(|| file.link(target))),
+            Some(hidden) => (Step::Rename, retried(|| vfs.rename_new(hidden, target))),
+        };
+        named.map_err(|error| self.fault(step, error))?;
+        self.hidden = None;
+        Ok(())
+    }
+
+    /// Gives the new file a hidden name if it has none.
+    fn name_hidden(&mut self) -> Result<()> {
+        if self.hidden.is_none() {
+            let Self { file, target, folder, .. } = self;
+            let named = hidden::create(target, folder, |path| file.link(path));
+            self.hidden = Some(named.map_err(|error| self.fault(Step::Link, error))?.1);
+        }
+        Ok(())
+    }
+
+    /// Locks the target and checks that it is the file of this stamp, in the same state.
+    fn compare(&self, stamp: &Stamp) -> Result<Option<File>> {
+        let lock = retried(|| self.vfs.lock(&self.target));
+        let lock = lock.map_err(|error| self.fault(Step::Lock, error))?;
+        let entry = retried(|| self.vfs.entry(&self.target));
+        match entry.map_err(|error| self.fault(Step::Stat, error))? {
+            Entry::File(now) if stamp.is_same_state(&now) => Ok(lock),
+            _ => Err(Error::Changed { path: self.target.clone() }),
         }
     }
 
-    /// Gives the new file a hidden name if it has none, then renames it over the target.
+    /// Renames the new file over the target.
     fn name_over(&mut self) -> Result<()> {
-        let hidden = match self.hidden.take() {
-            Some(hidden) => hidden,
-            None => {
-                let named =
-                    with_hidden_name(&self.target, &self.folder, |path| self.file.link(path));
-                named.map_err(|error| self.fault(Step::Link, error))?.1
-            }
-        };
-        let renamed = self.vfs.rename(&hidden, &self.target);
-        renamed.map_err(|error| {
-            self.hidden = Some(hidden);
-            self.fault(Step::Rename, error)
-        })
+        if let Some(hidden) = &self.hidden {
+            let renamed = retried(|| self.vfs.rename(hidden, &self.target));
+            renamed.map_err(|error| self.fault(Step::Rename, error))?;
+        }
+        self.hidden = None;
+        Ok(())
     }
 
     fn fault(&self, step: Step, error: io::Error) -> Error {
@@ -192,7 +247,7 @@ impl Drop for Publisher {
     fn drop(&mut self) {
         if let Some(hidden) = self.hidden.take() {
             // Nobody is left to hear of a failure; the name says what the file is.
-            let _ = self.vfs.remove(&hidden);
+            let _ = retried(|| self.vfs.remove(&hidden));
         }
     }
 }
@@ -213,91 +268,18 @@ impl Seek for Publisher {
     }
 }
 
-/// Links in a row before we think that they form a ring; the kernel's own bound.
-const LINK_COUNT_MAX: usize = 40;
-
-/// Follows the target's last component while it is a symbolic link, dangling or not.
-fn resolve(target: &Path) -> Result<PathBuf> {
-    let fault = |error| Error::io(Step::Resolve, target, error);
-    let mut path = target.to_path_buf();
-    for _ in 0..LINK_COUNT_MAX {
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_symlink() => {
-                let link = fs::read_link(&path).map_err(fault)?;
-                path = path.parent().unwrap_or(Path::new("")).join(link);
-            }
-            Ok(_) => return Ok(path),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(path),
-            Err(error) => return Err(fault(error)),
+/// Calls again what a signal interrupted: the system did nothing then.
+fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            outcome => return outcome,
         }
     }
-    Err(fault(io::Error::other("too many symbolic links")))
 }
 
-/// Whether the target may be written; the permissions it has, if it exists.
-fn check_target(target: &Path, options: &Publish) -> Result<Option<u32>> {
-    let path = target.to_path_buf();
-    let metadata = match fs::symlink_metadata(target) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return if target.file_name().is_some() {
-                Ok(None)
-            } else {
-                Err(Error::NoName { path })
-            };
-        }
-        Err(error) => return Err(Error::io(Step::Resolve, target, error)),
-    };
-    if !metadata.is_file() {
-        return Err(Error::NotRegular { path, what: what_is(&metadata) });
-    }
-    let stamp = Stamp::from_metadata(&metadata);
-    if options.inputs.iter().any(|input| input.is_same_file(&stamp)) {
-        return Err(Error::SameFile { path });
-    }
-    if options.force == Overwrite::Refuse {
-        return Err(Error::Exists { path });
-    }
-    Ok(mode_of(&metadata))
-}
-
-#[cfg(unix)]
-fn mode_of(metadata: &fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(metadata.permissions().mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-fn mode_of(_metadata: &fs::Metadata) -> Option<u32> {
-    None
-}
-
-/// How often a taken hidden name is tried anew.
-const HIDDEN_NAME_COUNT_MAX: usize = 16;
-
-/// The target's own name is cut here, so that the hidden one is not too long for the system.
-const HIDDEN_NAME_CHARS: usize = 40;
-
-/// Calls `create` with hidden names beside the target until one is free.
-fn with_hidden_name<T>(
-    target: &Path,
-    folder: &Path,
-    mut create: impl FnMut(&Path) -> io::Result<T>,
-) -> io::Result<(T, PathBuf)> {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().take(HIDDEN_NAME_CHARS).collect();
-    let mut outcome = Err(ErrorKind::AlreadyExists.into());
-    for _ in 0..HIDDEN_NAME_COUNT_MAX {
-        let random = RandomState::new().build_hasher().finish();
-        let hidden = folder.join(format!(".{name}.tet-{random:016x}.tmp"));
-        outcome = create(&hidden).map(|made| (made, hidden));
-        match &outcome {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            _ => break,
-        }
-    }
-    outcome
-}
+/// Bytes read and written at a time where the kernel does not copy.
+const COPY_WINDOW_LEN: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests;

@@ -212,6 +212,11 @@ impl Source {
         })
     }
 
+    /// The open file, if there is one. Its bytes are those of the source unless it changed.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.0.backend.file()
+    }
+
     /// The bytes of the whole file, where they are in memory already.
     ///
     /// Hold the view for one task, then drop it. A leased map gives `None` from the moment somebody

@@ -64,6 +64,15 @@ impl Stamp {
         cfg!(unix) && self.dev == other.dev && self.ino == other.ino
     }
 
+    /// Whether both name one file in one state: nothing but the number of its names may differ.
+    ///
+    /// Stricter than [`Stamp::is_unchanged`]: whoever replaces a file by what it was made from does
+    /// not overlook a change of its permissions either.
+    #[must_use]
+    pub fn is_same_state(&self, now: &Self) -> bool {
+        Self { link_count: now.link_count, ..*self } == *now
+    }
+
     /// Whether the bytes seen under `self` are still the bytes seen under `now`.
     ///
     /// A file that was renamed, unlinked or replaced by rename keeps its bytes, but its inode time
@@ -97,7 +106,10 @@ mod tests {
         ];
         for other in others {
             assert!(!AT_OPEN.is_unchanged(&other), "{other:?}");
+            assert!(!AT_OPEN.is_same_state(&other), "{other:?}");
         }
+        assert!(AT_OPEN.is_same_state(&Stamp { link_count: 2, ..AT_OPEN }));
+        assert!(!AT_OPEN.is_same_state(&Stamp { ctime: 9, link_count: 2, ..AT_OPEN }));
     }
 
     #[test]

@@ -1,12 +1,29 @@
 //! The few operations publishing needs, as a trait, so that a test can let each of them fail.
 
+mod copy;
+mod disk;
+mod rights;
+
 use std::fmt::Debug;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use tet_format::Span;
+
+use crate::stamp::Stamp;
+
+pub use disk::Disk;
 
 /// A place to publish files in.
 pub trait Vfs: Debug + Send + Sync {
+    /// What a path names, links not followed.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says; that nothing is there is an answer.
+    fn entry(&self, path: &Path) -> io::Result<Entry>;
+
     /// Creates a file without a name in `folder`, or `None` where that is not to be had.
     ///
     /// # Errors
@@ -20,6 +37,15 @@ pub trait Vfs: Debug + Send + Sync {
     ///
     /// Returns what the system says, `AlreadyExists` when the name is taken.
     fn create_named(&self, path: &Path) -> io::Result<Box<dyn VfsFile>>;
+
+    /// Locks a file against others who lock it too, until what this returns is dropped.
+    ///
+    /// It is a courtesy among those who edit, and `None` where locks are not to be had.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says, `WouldBlock` when somebody else holds the lock.
+    fn lock(&self, path: &Path) -> io::Result<Option<File>>;
 
     /// Renames `from` to `to`, replacing it.
     ///
@@ -42,7 +68,7 @@ pub trait Vfs: Debug + Send + Sync {
     /// Returns what the system says.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes the names in a folder durable.
+    /// Makes the names in a folder durable. Never called again after it failed.
     ///
     /// # Errors
     ///
@@ -50,21 +76,43 @@ pub trait Vfs: Debug + Send + Sync {
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing.
+    Absent,
+    /// A symbolic link to this path.
+    Link(PathBuf),
+    /// A regular file, in this state.
+    File(Stamp),
+    /// Neither, in words.
+    Other(&'static str),
+}
+
 /// A new file that is being written.
 pub trait VfsFile: Write + Seek + Debug + Send {
-    /// Makes the bytes durable.
+    /// Makes the bytes durable. Never called again after it failed: the system counts the bytes
+    /// that it could not write as written, so a second call would say that all is well.
     ///
     /// # Errors
     ///
     /// Returns what the system says; the bytes written so far cannot be relied on then.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Sets the permission bits, where the system has them.
+    /// Takes over the permissions of the file at `path`, and its owner and extended attributes as
+    /// far as that is permitted. Does nothing when no file is there.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
-    fn set_mode(&mut self, mode: u32) -> io::Result<()>;
+    /// Returns what the system says when permissions cannot be set.
+    fn keep_rights(&mut self, path: &Path) -> io::Result<()>;
+
+    /// Copies a span of another file to the end of this one without carrying it through memory,
+    /// and says how many bytes from the span's start on are done: any number, 0 at worst.
+    ///
+    /// Holes may stay holes. What keeps it from going on is no error: the caller goes on by
+    /// reading and writing, and hears then which of the two fails.
+    fn copy_span(&mut self, from: &File, span: Span) -> u64;
 
     /// Gives a file without a name the name `path`, which must not exist.
     ///
@@ -72,106 +120,4 @@ pub trait VfsFile: Write + Seek + Debug + Send {
     ///
     /// Returns what the system says, `AlreadyExists` when the name is taken.
     fn link(&mut self, path: &Path) -> io::Result<()>;
-}
-
-/// The disk.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Disk;
-
-impl Vfs for Disk {
-    fn create_unnamed(&self, folder: &Path) -> io::Result<Option<Box<dyn VfsFile>>> {
-        // Whatever is wrong here, creating a named file says it better.
-        Ok(unnamed(folder).ok().map(|file| Box::new(file) as Box<dyn VfsFile>))
-    }
-
-    fn create_named(&self, path: &Path) -> io::Result<Box<dyn VfsFile>> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        Ok(Box::new(file))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
-    }
-
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{CWD, RenameFlags, renameat_with};
-            use rustix::io::Errno;
-            match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                outcome => return Ok(outcome?),
-            }
-        }
-        // A second name never replaces a first one either.
-        fs::hard_link(from, to)?;
-        fs::remove_file(from)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
-    }
-
-    #[cfg(unix)]
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        match File::open(folder)?.sync_all() {
-            // Some file systems have nothing to sync in a folder.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-            outcome => outcome,
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl VfsFile for File {
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
-    }
-
-    #[cfg(unix)]
-    fn set_mode(&mut self, mode: u32) -> io::Result<()> {
-        use std::os::unix::fs::PermissionsExt;
-        self.set_permissions(fs::Permissions::from_mode(mode))
-    }
-
-    #[cfg(not(unix))]
-    fn set_mode(&mut self, _mode: u32) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[cfg(target_os = "linux")]
-    fn link(&mut self, path: &Path) -> io::Result<()> {
-        use rustix::fs::{AtFlags, CWD, linkat};
-        Ok(linkat(CWD, proc_path(self), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn link(&mut self, _path: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
-/// A file without a name that can be given one later, which takes a mounted `/proc`.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = OpenOptions::new();
-    let file = options.read(true).write(true).custom_flags(libc::O_TMPFILE).open(folder)?;
-    fs::metadata(proc_path(&file))?;
-    Ok(file)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_folder: &Path) -> io::Result<File> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(target_os = "linux")]
-fn proc_path(file: &File) -> String {
-    use std::os::fd::AsRawFd;
-    format!("/proc/self/fd/{}", file.as_raw_fd())
 }

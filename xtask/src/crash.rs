@@ -1,0 +1,211 @@
+//! Kills and fails the commands that write, at every system call by which they write.
+//!
+//! ```text
+//! scene   a command and its target: run it, look at what is left, judge
+//! trace   strace: SIGKILL at call n, an error at call n, an error from call n on, no threads
+//! world   a disk that is full, a limit on the length of files
+//! ```
+//!
+//! It takes minutes and needs Linux, `strace` and the right to mount, so it is no part of `ci`.
+//! What it cannot do fails: nothing is skipped.
+
+mod scene;
+mod trace;
+mod world;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::run;
+use scene::{Onto, Scene};
+
+/// What to run.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only the commands whose name contains this
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
+}
+
+/// A command that writes one file.
+struct Case {
+    name: &'static str,
+    /// `IN/` stands for the folder of inputs, `OUT/` for that of the target.
+    args: &'static [&'static str],
+    target: &'static str,
+    kind: Kind,
+}
+
+/// What becomes of the target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It is made of another file; `--force` replaces it.
+    Output,
+    /// It is changed: it starts as a copy of this input.
+    #[allow(dead_code, reason = "commands that edit a file come into the table one by one")]
+    Edit(&'static str),
+}
+
+/// The commands. One that writes a file in a new way comes here too.
+const CASES: &[Case] = &[
+    Case {
+        name: "convert .npz",
+        args: &["convert", "IN/climate.npz", "OUT/t.tet"],
+        target: "t.tet",
+        kind: Kind::Output,
+    },
+    Case {
+        name: "convert raw",
+        args: &["convert", "IN/large.npy", "OUT/t.tet", "--codec", "raw", "--chunks", "100,1000"],
+        target: "t.tet",
+        kind: Kind::Output,
+    },
+    Case {
+        name: "cat -o .npy",
+        args: &["cat", "IN/climate.tet", "temp", "-o", "OUT/t.npy"],
+        target: "t.npy",
+        kind: Kind::Output,
+    },
+    Case {
+        name: "cat -o .csv",
+        args: &["cat", "IN/climate.tet", "temp[0]", "-o", "OUT/t.csv"],
+        target: "t.csv",
+        kind: Kind::Output,
+    },
+    Case {
+        name: "query -o .npy",
+        args: &["query", "IN/climate.tet", "temp", "--mean", "month", "-o", "OUT/t.npy"],
+        target: "t.npy",
+        kind: Kind::Output,
+    },
+    Case {
+        name: "query -o .tet",
+        args: &[
+            "query",
+            "IN/climate.tet",
+            "temp",
+            "--transform",
+            "zscore",
+            "--over",
+            "month",
+            "-o",
+            "OUT/t.tet",
+        ],
+        target: "t.tet",
+        kind: Kind::Output,
+    },
+];
+
+/// What was tried with one command, and what became of its target.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    calls: usize,
+    kills: usize,
+    errors: usize,
+    full: usize,
+    limits: usize,
+    old: usize,
+    new: usize,
+    strays: usize,
+}
+
+/// Runs everything, prints a table, and fails if a target was neither the old file nor the new.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    check_tools()?;
+    let program = run::program()?;
+    let folder = run::target().join("crash");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    let inputs = make_inputs(&program, &folder.join("in"))?;
+    let out = folder.join("out");
+    let chosen = |case: &&Case| options.only.as_deref().is_none_or(|word| case.name.contains(word));
+    let (mut faults, mut total, mut is_any) = (Vec::new(), Tally::default(), false);
+    println!(
+        "{:<14} {:<8} {:>6} {:>6} {:>7} {:>10} {:>7} {:>6} {:>6} {:>7}",
+        "command",
+        "onto",
+        "calls",
+        "kills",
+        "errors",
+        "full disk",
+        "limits",
+        "old",
+        "new",
+        "strays"
+    );
+    for case in CASES.iter().filter(chosen) {
+        for onto in Onto::of(case.kind) {
+            let mut scene = Scene::new(case, onto, &program, &inputs, &out)
+                .with_context(|| format!("{} does not run", case.name))?;
+            trace::kill(&mut scene)?;
+            trace::fail(&mut scene)?;
+            trace::leave_alone(&mut scene)?;
+            world::fill(&mut scene)?;
+            world::limit(&mut scene)?;
+            print_row(case.name, onto.name(), &scene.tally);
+            total.add(&scene.tally);
+            faults.append(&mut scene.faults);
+            is_any = true;
+        }
+    }
+    ensure!(is_any, "no command has that word in its name");
+    print_row("all", "", &total);
+    for fault in &faults {
+        eprintln!("error: {fault}");
+    }
+    if !faults.is_empty() {
+        bail!("{} of {} runs broke the promise", faults.len(), total.old + total.new);
+    }
+    println!("every target was the old file or the new one, byte for byte");
+    Ok(())
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.calls += other.calls;
+        self.kills += other.kills;
+        self.errors += other.errors;
+        self.full += other.full;
+        self.limits += other.limits;
+        self.old += other.old;
+        self.new += other.new;
+        self.strays += other.strays;
+    }
+}
+
+fn print_row(name: &str, onto: &str, tally: &Tally) {
+    let Tally { calls, kills, errors, full, limits, old, new, strays } = tally;
+    println!(
+        "{name:<14} {onto:<8} {calls:>6} {kills:>6} {errors:>7} {full:>10} {limits:>7} {old:>6} \
+         {new:>6} {strays:>7}"
+    );
+}
+
+/// Says what is missing before anything is built.
+fn check_tools() -> Result<()> {
+    ensure!(cfg!(target_os = "linux"), "calls are failed by strace, which needs Linux");
+    run::output(Command::new("strace").arg("-V"))
+        .context("strace is missing; on Debian: apt-get install strace")?;
+    run::output(Command::new("timeout").arg("--version")).context("timeout is missing")?;
+    run::output(Command::new("unshare").args(["-m", "true"])).context(
+        "unshare -m is missing or not permitted; be root, and on Debian: apt-get install util-linux",
+    )?;
+    Ok(())
+}
+
+/// Makes the files the commands read, and gives their folder.
+fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
+    fs::create_dir_all(folder)?;
+    run::output(Command::new(program).arg("demo").arg(folder))?;
+    // Long enough for several writes.
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (800, 1000), }";
+    let mut npy = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    npy.extend(format!("{header:<117}\n").bytes());
+    npy.extend((0..800_000_u32).flat_map(|at| (at as f32).to_le_bytes()));
+    fs::write(folder.join("large.npy"), npy)?;
+    Ok(folder.to_owned())
+}

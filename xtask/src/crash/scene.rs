@@ -1,0 +1,213 @@
+//! A command and its target: what it makes, and what is left of the target when it is disturbed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Case, Kind, Tally};
+
+/// Whether there is a target before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Onto {
+    Nothing,
+    File,
+}
+
+impl Onto {
+    /// What makes sense for a command of this kind.
+    pub(super) fn of(kind: Kind) -> impl Iterator<Item = Onto> {
+        let all = [Onto::Nothing, Onto::File];
+        all.into_iter().filter(move |&onto| kind == Kind::Output || onto == Onto::File)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Onto::Nothing => "nothing",
+            Onto::File => "a file",
+        }
+    }
+}
+
+/// A command, its target, and what was seen so far.
+pub(super) struct Scene<'a> {
+    case: &'a Case,
+    onto: Onto,
+    program: &'a Path,
+    args: Vec<String>,
+    /// The folder of the target; nothing else is in it.
+    out: &'a Path,
+    old: Option<Vec<u8>>,
+    new: Vec<u8>,
+    pub(super) tally: Tally,
+    pub(super) faults: Vec<String>,
+}
+
+/// What a disturbed run may do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Allowed {
+    /// It dies: one named file may stay.
+    Death,
+    /// It fails, and says so.
+    Failure,
+    /// It fails, and cannot say so.
+    Muteness,
+    /// It fails, and cannot even clean up or say so.
+    Helplessness,
+}
+
+impl<'a> Scene<'a> {
+    /// Runs the command undisturbed, twice: it must make the same file.
+    pub(super) fn new(
+        case: &'a Case,
+        onto: Onto,
+        program: &'a Path,
+        inputs: &'a Path,
+        out: &'a Path,
+    ) -> Result<Self> {
+        let old = match (onto, case.kind) {
+            (Onto::Nothing, _) => None,
+            (Onto::File, Kind::Edit(input)) => Some(fs::read(inputs.join(input))?),
+            // A good file of the past.
+            (Onto::File, Kind::Output) => Some(fs::read(inputs.join("climate.tet"))?),
+        };
+        let place = |arg: &&str| {
+            let (inputs, out) = (inputs.display(), out.display());
+            arg.replace("IN/", &format!("{inputs}/")).replace("OUT/", &format!("{out}/"))
+        };
+        let mut args: Vec<String> = case.args.iter().map(place).collect();
+        if onto == Onto::File && case.kind == Kind::Output {
+            args.push("--force".to_owned());
+        }
+        let (tally, faults, new) = (Tally::default(), Vec::new(), Vec::new());
+        let mut scene = Self { case, onto, program, args, out, old, new, tally, faults };
+        scene.new = scene.make()?;
+        ensure!(scene.new == scene.make()?, "it makes another file each time");
+        ensure!(scene.old.as_ref() != Some(&scene.new), "the new file is the old one");
+        Ok(scene)
+    }
+
+    fn make(&self) -> Result<Vec<u8>> {
+        let output = self.start(&[])?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{} says {said}", self.args.join(" "));
+        Ok(fs::read(self.target())?)
+    }
+
+    pub(super) fn target(&self) -> PathBuf {
+        self.out.join(self.case.target)
+    }
+
+    /// The folder of the target.
+    pub(super) fn out(&self) -> &Path {
+        self.out
+    }
+
+    /// How long the new file is.
+    pub(super) fn new_len(&self) -> usize {
+        self.new.len()
+    }
+
+    /// The command line.
+    pub(super) fn command(&self) -> impl Iterator<Item = &std::ffi::OsStr> {
+        let program = std::iter::once(self.program.as_os_str());
+        program.chain(self.args.iter().map(std::ffi::OsStr::new))
+    }
+
+    /// Puts the target into its first state, alone in its folder.
+    pub(super) fn prepare(&self) -> Result<()> {
+        if self.out.exists() {
+            fs::remove_dir_all(self.out)?;
+        }
+        fs::create_dir_all(self.out)?;
+        if let Some(old) = &self.old {
+            fs::write(self.target(), old)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the command under another program, from the first state on.
+    pub(super) fn start(&self, under: &[&str]) -> Result<Output> {
+        self.prepare()?;
+        self.launch(under)
+    }
+
+    /// Runs the command under another program, whatever state the target is in.
+    pub(super) fn launch(&self, under: &[&str]) -> Result<Output> {
+        // What hangs is killed, and seen as such.
+        let mut command = Command::new("timeout");
+        command.args(["-s", "KILL", "60"]).args(under).args(self.command());
+        command.env("SOURCE_DATE_EPOCH", "0").env_remove("RUST_BACKTRACE");
+        command.output().context("could not start timeout")
+    }
+
+    /// Looks at what is left in the folder, and writes down what should not be.
+    pub(super) fn judge(&mut self, what: &str, allowed: Allowed, output: &Output) -> Result<()> {
+        self.judge_in(self.out, what, allowed, output)
+    }
+
+    /// Looks at what is left in a copy of the folder.
+    pub(super) fn judge_in(
+        &mut self,
+        folder: &Path,
+        what: &str,
+        allowed: Allowed,
+        output: &Output,
+    ) -> Result<()> {
+        let found = fs::read(folder.join(self.case.target)).ok();
+        let is_new = found.as_ref() == Some(&self.new);
+        let is_old = found == self.old;
+        let mut strays = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name != self.case.target {
+                strays.push(name);
+            }
+        }
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let code = output.status.code();
+        let mut wrong = Vec::new();
+        if !is_old && !is_new {
+            wrong.push(format!("{:?} bytes are neither file", found.map(|bytes| bytes.len())));
+        }
+        if code == Some(0) && !is_new {
+            wrong.push("success, but the old file".to_owned());
+        }
+        if is_new && code == Some(5) && !says_new(&said) && allowed == Allowed::Failure {
+            wrong.push("a failure, but the new file".to_owned());
+        }
+        let strays_max = usize::from(matches!(allowed, Allowed::Death | Allowed::Helplessness));
+        if strays_max < strays.len() || !strays.iter().all(|name| self.is_hidden_name(name)) {
+            wrong.push(format!("litter: {strays:?}"));
+        }
+        let is_death = allowed == Allowed::Death && code.is_none();
+        if !is_death && !matches!(code, Some(0 | 5)) {
+            wrong.push(format!("it ended with {}", output.status));
+        }
+        if allowed == Allowed::Failure && code == Some(5) && !self.names_step_and_path(&said) {
+            wrong.push("no step or no path in what it says".to_owned());
+        }
+        for wrong in wrong {
+            let (name, onto) = (self.case.name, self.onto.name());
+            self.faults.push(format!("{name} onto {onto}, {what}: {wrong}; it says: {said}"));
+        }
+        self.tally.old += usize::from(is_old);
+        self.tally.new += usize::from(is_new);
+        self.tally.strays += strays.len();
+        Ok(())
+    }
+
+    fn is_hidden_name(&self, name: &str) -> bool {
+        name.starts_with(&format!(".{}.tet-", self.case.target)) && name.ends_with(".tmp")
+    }
+
+    fn names_step_and_path(&self, said: &str) -> bool {
+        said.contains("cannot ") && (said.contains(self.case.target) || said.contains("the output"))
+    }
+}
+
+/// Whether a failure is of what comes after the rename.
+fn says_new(said: &str) -> bool {
+    said.contains("cannot sync the folder of") || said.contains("cannot write the output")
+}
