@@ -12,6 +12,7 @@
 //! values     seeded bytes for every element type
 //! meter      a source that counts what is read
 //! witness    what a sound file answers, and a damaged one
+//! fuzz       what is done with any bytes, a function for each fuzz target
 //! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
 //! ```
@@ -30,6 +31,7 @@ pub mod ask;
 pub mod assemble;
 pub mod case;
 pub mod frame;
+pub mod fuzz;
 pub mod meter;
 pub mod npy;
 pub mod oracle;

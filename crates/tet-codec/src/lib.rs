@@ -18,7 +18,7 @@ pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result};
 pub use raw::Raw;
 #[cfg(feature = "zstd")]
-pub use zstd::{Zstd, ZstdEncoder};
+pub use zstd::{Scanned, Zstd, ZstdEncoder, ZstdScan};
 
 use tet_format::Codec;
 

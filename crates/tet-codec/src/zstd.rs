@@ -3,6 +3,8 @@
 //! Contexts are reused, one a thread. The frame headers are read before decoding starts, because
 //! the one-shot decoder itself accepts any window and says little about what it refuses.
 
+mod scan;
+
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
@@ -11,6 +13,7 @@ use zstd_safe::{CCtx, CParameter, DCtx, compress_bound, find_frame_compressed_si
 
 use crate::codec::{Decode, Encode};
 use crate::error::{Error, Result};
+pub use scan::{Scanned, ZstdScan};
 
 const NAME: &str = "zstd";
 

@@ -10,7 +10,7 @@ mod history;
 mod model;
 mod read;
 
-pub use check::check;
+pub use check::{check, notes};
 pub(crate) use encode::{encode, encode_history};
 pub use history::HistoryRow;
 pub use model::{AttrValue, DatasetMetadata, Metadata, Unknown};

@@ -56,6 +56,10 @@ notes! {
     "TET-N15" BytesUnused Gap: "bytes that belong to no structure are not zero";
     "TET-N16" DigestsStale Footer: "the file has digests to which the footer does not refer";
     "TET-N17" DigestsUnknown Footer: "the digests are of a version that is not known here";
+    "TET-N18" MemoryHint Index: "the memory hint of the index asks for more than all there is";
+    "TET-N19" ZstdSkippable Payload: "a zstd payload holds skippable frames, which decode to nothing";
+    "TET-N20" LabelTwice Footer: "an axis has the same label twice";
+    "TET-N21" DimNameTwice Footer: "two axes of a dataset have the same name";
 }
 
 impl fmt::Display for NoteCode {

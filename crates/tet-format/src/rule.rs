@@ -148,6 +148,9 @@ rules! {
     "TET-P7" ZstdWindow Payload:
         "a zstd frame must need neither a dictionary nor a window over 2^27 bytes",
         "";
+    "TET-P8" RawSum Payload:
+        "the raw payloads of a file must together be no longer than the file",
+        "many rows share few bytes: a small file that is read as a large one";
     "TET-H1" TailRoom Footer:
         "with the footer flag, the file must hold 16 bytes of tail after the index",
         "the file is cut short: fetch or copy it again";
@@ -261,6 +264,25 @@ impl Rule {
         )
     }
 
+    /// Whether the rule says that bytes are those that were written (section 6.2).
+    #[must_use]
+    pub const fn is_integrity(self) -> bool {
+        matches!(
+            self,
+            Rule::IntegrityKey
+                | Rule::SelfDigest
+                | Rule::HeadDigest
+                | Rule::PageDigest
+                | Rule::PagesDigest
+                | Rule::ChunkDigest
+                | Rule::ChunksDigest
+                | Rule::SpillDigest
+                | Rule::DigestBlock
+                | Rule::GapZero
+                | Rule::FlagCleared
+        )
+    }
+
     /// Whether `found` and `wanted` are the bytes of a magic, best printed in hexadecimal.
     pub(crate) const fn is_magic(self) -> bool {
         matches!(self, Rule::Magic | Rule::IndexMagic | Rule::TailMagic)
@@ -295,9 +317,10 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_the_rules_whose_id_says_so() {
+    fn kinds_of_rules_are_what_their_ids_say() {
         for rule in Rule::ALL {
             assert_eq!(rule.is_limit(), rule.id().starts_with("TET-L"), "{rule}");
+            assert_eq!(rule.is_integrity(), rule.id().starts_with("TET-G"), "{rule}");
         }
     }
 

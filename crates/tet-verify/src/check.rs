@@ -3,19 +3,31 @@
 //! A check that finds its part broken ends the chain for what rests on it; the footer rests on the
 //! superblock alone and is looked at whatever the index says.
 
+mod deep;
 mod directory;
 mod footer;
+mod gap;
 mod index;
+mod integrity;
 mod payload;
 mod superblock;
+mod watch;
 
 use tet_file::DatasetEntry;
-use tet_format::Superblock;
+use tet_file::integrity::Said;
+use tet_format::{Rule, Superblock};
 use tet_io::Source;
 
-use crate::VerifyOptions;
+use self::footer::Bounds;
+use self::gap::Gaps;
+use self::payload::Payloads;
+use self::watch::Watch;
 use crate::collect::Collector;
 use crate::error::Result;
+use crate::integrity::Integrity;
+use crate::level::Level;
+use crate::options::VerifyOptions;
+use crate::pool::Pool;
 
 /// What the checks read, for naming places.
 #[derive(Debug, Default)]
@@ -30,6 +42,13 @@ pub(crate) struct Seen {
     pub(crate) row_count: u64,
     /// Bytes between payloads that were not looked at.
     pub(crate) gap_len_left: u64,
+    /// Bytes in payloads, and the bytes that these decode to.
+    pub(crate) stored_len: u64,
+    pub(crate) decoded_len: u64,
+    /// Bytes of payloads that were looked at.
+    pub(crate) payload_len: u64,
+    /// Whether the bytes are those that were written.
+    pub(crate) integrity: Integrity,
 }
 
 /// One file under inspection.
@@ -46,11 +65,55 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     let subject = Subject { source, options, superblock };
     let listed = directory::check(&subject, &mut seen, out)?;
     let index = index::check(&subject, listed, &mut seen, out)?;
-    let footer = footer::check(&subject, listed, &seen, out)?;
-    if let Some(index) = index {
-        payload::check(&subject, index, &footer, &mut seen, out)?;
+    let mut bounds = footer::check(&subject, listed, &seen, out)?;
+    let payloads = match index {
+        Some(index) => payload::check(&subject, index, &bounds, out)?,
+        None => Payloads::default(),
+    };
+    (seen.stored_len, seen.decoded_len) = (payloads.stored_len, payloads.decoded_len);
+    let spans = Some(payloads.spans.as_slice()).filter(|_| payloads.are_sound);
+    let digests = integrity::check(&subject, index, &bounds, spans, out)?;
+    bounds.stale = integrity::check_stale(&subject, index, &bounds, out)?;
+    // Beside a broken structure there are always bytes that it does not account for, and so there
+    // are with digests of which nobody knows where they lie.
+    let are_gaps_known = payloads.are_sound
+        && out.fault_count() == 0
+        && (bounds.said != Said::Unknown || digests.block.is_some());
+    let mut gaps = Gaps::default();
+    if are_gaps_known {
+        gaps = gap::find(&subject, &payloads.spans, &bounds, &digests);
     }
+    seen.gap_len_left = gaps.len_left;
+    let is_deep = options.level == Level::Deep;
+    let all = gaps.len.saturating_add(if is_deep { payloads.stored_len } else { 0 });
+    let (pool, watch) = (Pool::new(options, all), Watch::new(options, all));
+    gap::check(&subject, &gaps, &digests, (&pool, &watch), out)?;
+    let mut is_all = are_gaps_known && gaps.len_left == 0;
+    match index.filter(|_| listed == Holds::Yes && is_deep) {
+        Some(index) => {
+            let place = (index, bounds.payload_end);
+            let how = (&pool, &watch);
+            is_all &= deep::check(&subject, place, &payloads, &digests, how, (&seen, out))?;
+            seen.payload_len = payloads.stored_len;
+        }
+        None => is_all &= payloads.stored_len == 0,
+    }
+    seen.integrity = state(&bounds, is_all, out);
     Ok(seen)
+}
+
+/// Whether the bytes are those that were written; `is_all` when all of them were compared.
+fn state(bounds: &Bounds, is_all: bool, out: &Collector) -> Integrity {
+    let mismatches = Rule::ALL.iter().filter(|rule| rule.is_integrity());
+    if mismatches.map(|&rule| out.count(rule)).any(|count| count != 0) {
+        return Integrity::Mismatch;
+    }
+    match &bounds.said {
+        Said::Key(_) if is_all => Integrity::Verified,
+        Said::Nothing if bounds.stale.is_some() => Integrity::Stale,
+        Said::Nothing if bounds.is_read => Integrity::Unprotected,
+        _ => Integrity::Unchecked,
+    }
 }
 
 /// Whether a part held well enough to go on from it.
@@ -58,4 +121,9 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
 pub(crate) enum Holds {
     Yes,
     No,
+}
+
+/// The length of a buffer for bytes that are in the file.
+fn len_of(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(0)
 }

@@ -3,6 +3,7 @@
 use tet_format::{NoteCode, Region, Rule};
 
 use crate::finding::Severity;
+use crate::level::Level;
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +43,16 @@ impl Code {
             Code::Rule(_) => Severity::Error,
             Code::Note(NoteCode::ExtentZero | NoteCode::RowOrder) => Severity::Note,
             Code::Note(_) => Severity::Warning,
+        }
+    }
+
+    /// The first level that finds it.
+    #[must_use]
+    pub const fn level(self) -> Level {
+        match self {
+            Code::Rule(Rule::ZstdLen | Rule::ZstdFrames | Rule::ZstdWindow | Rule::ChunkDigest)
+            | Code::Note(NoteCode::ZstdSkippable) => Level::Deep,
+            _ => Level::Structure,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tet_format::{Error as Fault, Faults, Note};
+use tet_format::{Error as Fault, Faults, Note, Rule};
 
 use crate::code::Code;
 
@@ -13,6 +13,8 @@ pub(crate) struct Entry {
     pub(crate) at: u64,
     pub(crate) found: u64,
     pub(crate) wanted: Option<u64>,
+    /// The row whose payload it is about.
+    pub(crate) row: Option<u64>,
 }
 
 /// Takes every fault and every note. Its memory does not grow with their number.
@@ -56,9 +58,14 @@ impl Collector {
         faults.map(|(_, count)| count).sum()
     }
 
+    /// How many breaches of a rule have been found so far, kept or not.
+    pub(crate) fn count(&self, rule: Rule) -> u64 {
+        self.counts.get(&Code::Rule(rule)).copied().unwrap_or(0)
+    }
+
     pub(crate) fn note(&mut self, note: Note) {
         let Note { code, at, found } = note;
-        self.take(Entry { code: Code::Note(code), at, found, wanted: None });
+        self.take(Entry { code: Code::Note(code), at, found, wanted: None, row: None });
     }
 
     /// Takes all notes out of a list, which is empty again.
@@ -66,7 +73,7 @@ impl Collector {
         notes.drain(..).for_each(|note| self.note(note));
     }
 
-    fn take(&mut self, entry: Entry) {
+    pub(crate) fn take(&mut self, entry: Entry) {
         let count = self.counts.entry(entry.code).or_default();
         if *count < self.kept_max {
             self.entries.push(entry);
@@ -83,7 +90,7 @@ impl Collector {
 impl Faults for Collector {
     fn fault(&mut self, fault: Fault) -> tet_format::Result<()> {
         let Fault { rule, at, found, wanted } = fault;
-        self.take(Entry { code: Code::Rule(rule), at, found, wanted: Some(wanted) });
+        self.take(Entry { code: Code::Rule(rule), at, found, wanted: Some(wanted), row: None });
         Ok(())
     }
 }
@@ -91,7 +98,7 @@ impl Faults for Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tet_format::{NoteCode, Rule};
+    use tet_format::NoteCode;
 
     #[test]
     fn one_loud_code_does_not_hide_the_others() {

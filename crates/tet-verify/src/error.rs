@@ -22,6 +22,12 @@ pub enum Error {
         /// The limit.
         limit: u64,
     },
+    /// There is no memory for a decoder.
+    #[error("out of memory for decoding")]
+    Memory,
+    /// The caller asked to stop.
+    #[error("canceled")]
+    Canceled,
 }
 
 impl Error {
@@ -31,7 +37,8 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::File(error) => error.kind(),
-            Error::Rows { .. } => Kind::Limit,
+            Error::Rows { .. } | Error::Memory => Kind::Limit,
+            Error::Canceled => Kind::Usage,
         }
     }
 }

@@ -9,6 +9,8 @@ pub enum Level {
     /// Superblock, directory, index, footer, and where payloads lie; no payload is read.
     #[default]
     Structure,
+    /// Every payload too: decoded, and compared with its digest where it has one.
+    Deep,
 }
 
 impl Level {
@@ -17,6 +19,7 @@ impl Level {
     pub const fn name(self) -> &'static str {
         match self {
             Level::Structure => "structure",
+            Level::Deep => "deep",
         }
     }
 }

@@ -8,13 +8,16 @@
 //! [`verify`] looks at the structure of a file through positioned reads and reports everything that
 //! is wrong with it, in the order in which a reader would meet it. What rests on a broken part is
 //! not looked at, so that one cause gives one finding. A file without an error can be queried:
-//! nothing in its structure stands in the way. Payloads are not decoded.
+//! nothing in its structure stands in the way. [`Level::Deep`] reads and decodes every payload too.
 //!
 //! The rules are those of `tet-format` and `tet-file`, told here and not restated.
 
 #![forbid(unsafe_code)]
 
+mod integrity;
 mod level;
+
+mod options;
 
 mod code;
 
@@ -27,44 +30,18 @@ mod check;
 mod collect;
 mod error;
 mod place;
+mod pool;
 
 pub use code::Code;
 pub use error::{Error, Result};
 pub use finding::{Finding, Place, Severity};
+pub use integrity::Integrity;
 pub use level::Level;
+pub use options::{Progress, Strictness, VerifyOptions};
 pub use report::{Omitted, Report};
 pub use tet_io::Kind;
 
-use tet_format::Limits;
 use tet_io::Source;
-
-/// How closely to look, and how much to say.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct VerifyOptions {
-    /// How closely to look.
-    pub level: Level,
-    /// How much of the file's claims to believe.
-    pub limits: Limits,
-    /// How many findings of one code are told; the rest are counted.
-    pub findings_max: usize,
-    /// The most index rows that are looked at: each takes 24 bytes of memory, twice over.
-    pub row_count_max: u64,
-    /// The most bytes between payloads that are looked at.
-    pub gap_len_max: u64,
-}
-
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        VerifyOptions {
-            level: Level::Structure,
-            limits: Limits::default(),
-            findings_max: 64,
-            row_count_max: 1 << 24,
-            gap_len_max: 64 << 20,
-        }
-    }
-}
 
 /// Looks a file over and reports what is wrong with it.
 ///
@@ -75,7 +52,7 @@ impl Default for VerifyOptions {
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut collector = collect::Collector::new(options.findings_max);
     let seen = check::file(source, options, &mut collector)?;
-    let report = report::report(source, options.level, &seen, collector)?;
+    let report = report::report(source, options, &seen, collector)?;
     source.check_unchanged()?;
     Ok(report)
 }

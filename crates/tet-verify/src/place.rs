@@ -1,7 +1,9 @@
 //! Where a fault is: the byte it names -> region, field, dataset, chunk.
 
-use tet_format::index::{IndexRow, ROW_LEN};
+use tet_format::digest::PAGE_ROW_COUNT;
+use tet_format::index::{HEADER_LEN, IndexRow, ROW_LEN};
 use tet_format::map::Map;
+use tet_format::superblock::WireSuperblock;
 use tet_format::{NoteCode, Region, Rule};
 use tet_io::Source;
 
@@ -39,12 +41,17 @@ impl<'a> Places<'a> {
             dataset_name: None,
             chunk: None,
         };
+        if let Some(row) = entry.row {
+            (place.region, place.field) = (Region::Payload, "stored");
+            place.len = self.row(row, &mut place)?.map_or(0, |row| row.stored_len);
+            return Ok(place);
+        }
         let Some(located) = self.map.locate(entry.at) else { return Ok(place) };
         place.region = located.region;
         (place.field, place.offset, place.len) = (located.field, located.offset, located.len);
         match (located.region, located.record) {
             (Region::Directory, Some(dataset)) => self.name(dataset, &mut place),
-            (Region::Index, Some(row)) => self.row(row, &mut place)?,
+            (Region::Index, Some(row)) => drop(self.row(row, &mut place)?),
             _ => {}
         }
         self.widen(entry, &mut place);
@@ -61,6 +68,26 @@ impl<'a> Places<'a> {
                 (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
             }
             Code::Rule(Rule::RecordBounds) => place.field = "record",
+            Code::Rule(Rule::RawSum) => {
+                (place.field, place.len) = ("rows", self.index_end().saturating_sub(entry.at));
+                (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
+            }
+            Code::Rule(Rule::HeadDigest) => {
+                (place.region, place.field) = (Region::Superblock, "head");
+                (place.offset, place.len) = (0, self.head_len());
+            }
+            Code::Rule(Rule::PageDigest) => {
+                (place.field, place.len) = ("page", PAGE_ROW_COUNT.saturating_mul(ROW_LEN));
+                place.len = place.len.min(self.index_end().saturating_sub(place.offset));
+                (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
+            }
+            Code::Rule(Rule::DigestBlock | Rule::PagesDigest | Rule::ChunksDigest)
+            | Code::Note(NoteCode::DigestsStale)
+                if place.region != Region::Footer =>
+            {
+                (place.region, place.field) = (Region::Footer, "digests");
+                (place.offset, place.len) = (entry.at, 1);
+            }
             // The map does not know where the JSON says that spills lie.
             Code::Rule(rule) if is_in_spill(rule, place.region) => {
                 (place.region, place.field) = (Region::Footer, "spill");
@@ -79,7 +106,7 @@ impl<'a> Places<'a> {
                 (place.offset, place.len) = (entry.at, tet_format::footer::TAIL_LEN);
             }
             // Between payloads the map cannot tell where a stretch begins without all rows.
-            Code::Note(NoteCode::BytesUnused) => {
+            Code::Note(NoteCode::BytesUnused) | Code::Rule(Rule::GapZero) => {
                 (place.region, place.field) = (Region::Gap, "unused");
                 (place.offset, place.len) = (entry.at, 1);
             }
@@ -95,11 +122,11 @@ impl<'a> Places<'a> {
     }
 
     /// Names the dataset and the chunk of a row, where the row is read in full.
-    fn row(&self, number: u64, place: &mut Place) -> Result<()> {
-        let Some(row_at) = self.row_at(number) else { return Ok(()) };
+    fn row(&self, number: u64, place: &mut Place) -> Result<Option<IndexRow>> {
+        let Some(row_at) = self.row_at(number) else { return Ok(None) };
         let mut bytes = [0; IndexRow::LEN];
         if row_at.checked_add(ROW_LEN).is_none_or(|end| self.source.len() < end) {
-            return Ok(());
+            return Ok(None);
         }
         self.source.read_exact_at(row_at, &mut bytes)?;
         let row = IndexRow::decode(&bytes);
@@ -108,12 +135,27 @@ impl<'a> Places<'a> {
         if let Some(dataset) = id.and_then(|id| self.seen.datasets.get(id)) {
             place.chunk = row.coord.get(..dataset.grid.rank()).map(<[u64]>::to_vec);
         }
-        Ok(())
+        Ok(Some(row))
     }
 
     fn row_at(&self, number: u64) -> Option<u64> {
-        let superblock = self.seen.head.first_chunk()?;
-        let wire = tet_format::superblock::WireSuperblock::decode(superblock);
+        let wire = self.superblock()?;
         Some(tet_format::layout::row_at(wire.index_offset, number))
+    }
+
+    /// One past the last byte under the digest of the head.
+    fn head_len(&self) -> u64 {
+        let len =
+            |wire: WireSuperblock| wire.index_offset.saturating_add(wire.index_len.min(HEADER_LEN));
+        self.superblock().map_or(0, len)
+    }
+
+    fn index_end(&self) -> u64 {
+        let end = |wire: WireSuperblock| wire.index_offset.saturating_add(wire.index_len);
+        self.superblock().map_or(0, end)
+    }
+
+    fn superblock(&self) -> Option<WireSuperblock> {
+        self.seen.head.first_chunk().map(WireSuperblock::decode)
     }
 }

@@ -1,5 +1,8 @@
 //! Findings of files that break one thing at a time.
 
+mod deep;
+mod integrity;
+
 use std::io::Cursor;
 use std::sync::Arc;
 

@@ -5,11 +5,13 @@ use tet_format::NoteCode;
 use crate::accept::square;
 use crate::assemble::{Dataset, Sheet, put, refooted};
 use crate::case::Odd;
+use crate::frame;
+use crate::reject::payload::of_frame;
 
 /// The odd files, one for each note.
 #[must_use]
 pub fn cases() -> Vec<Odd> {
-    [fields(), names(), payloads()].concat()
+    [fields(), names(), payloads(), labels()].concat()
 }
 
 fn odd(name: &'static str, bytes: Vec<u8>, code: NoteCode, at: u64) -> Odd {
@@ -56,6 +58,12 @@ fn fields() -> Vec<Odd> {
             NoteCode::IndexReserved,
             index + 18,
         ),
+        odd(
+            "a hint of more than all memory",
+            one.with(index + 16, &10_001_u16.to_le_bytes()),
+            NoteCode::MemoryHint,
+            index + 16,
+        ),
         odd("a row's reserved field", one.with_u32(row + 100, 1), NoteCode::RowReserved, row + 100),
         odd(
             "digests of version 2",
@@ -91,11 +99,33 @@ fn payloads() -> Vec<Odd> {
     let shared = file.with_u64(file.marks.rows[1] + 72, file.marks.payloads[0].0);
     let mut shared = shared;
     shared.truncate(usize::try_from(file.marks.payloads[1].0).unwrap());
+    let content = [7; 40];
+    let skipped = [frame::skippable(b"hidden"), frame::plain(&content)].concat();
+    let skipped = of_frame(40, &skipped);
     let gap = Sheet { gap_len: 3, ..Sheet::of(&[square()]) }.assemble();
     let hidden = put(&gap.bytes, gap.marks.payloads[0].0 - 2, b"x");
     vec![
         odd("rows in another order", backwards.bytes, NoteCode::RowOrder, backwards.marks.rows[1]),
         odd("one payload of two rows", shared, NoteCode::PayloadShared, file.marks.rows[1] + 72),
+        odd(
+            "a frame that is skipped",
+            skipped.bytes,
+            NoteCode::ZstdSkippable,
+            skipped.marks.payloads[0].0,
+        ),
         odd("bytes in a gap", hidden, NoteCode::BytesUnused, gap.marks.payloads[0].0 - 2),
+    ]
+}
+
+fn labels() -> Vec<Odd> {
+    let odd_json = |name, about: &str, code| {
+        let json = format!(r#"{{"metadata":{{"datasets":{{"a":{{{about}}}}}}}}}"#);
+        let named = Dataset::new("a", 1, 4, &[2, 2]);
+        let file = Sheet::of(&[named]).footer(&json).assemble();
+        odd(name, file.bytes, code, file.marks.json)
+    };
+    vec![
+        odd_json("a label twice", r#""coords":{"0":{"labels":["p","p"]}}"#, NoteCode::LabelTwice),
+        odd_json("an axis name twice", r#""dim_names":["x","x"]"#, NoteCode::DimNameTwice),
     ]
 }

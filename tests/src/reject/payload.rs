@@ -10,7 +10,7 @@ use crate::frame;
 /// The rejected files of this region.
 #[must_use]
 pub fn cases() -> Vec<Reject> {
-    [places(), frames()].concat()
+    [places(), frames(), vec![shared()]].concat()
 }
 
 fn places() -> Vec<Reject> {
@@ -55,8 +55,19 @@ fn places() -> Vec<Reject> {
     ]
 }
 
+/// Two rows of 4000 bytes each in a file that is shorter than both.
+fn shared() -> Reject {
+    let halves = Dataset::new("a", 5, 1, &[8000]).chunked(&[4000]);
+    let twin = Sheet::of(&[halves]).assemble();
+    let [(first, _), (second, _)] = [twin.marks.payloads[0], twin.marks.payloads[1]];
+    let mut bytes = twin.with_u64(twin.marks.rows[1] + 72, first);
+    bytes.truncate(usize::try_from(second).unwrap());
+    let (name, rule) = ("a file shorter than its raw payloads", Rule::RawSum);
+    Reject::shape(name, bytes, rule, twin.marks.rows[0], twin.bytes).noticed(Noticed::Verify)
+}
+
 /// A file of one zstd chunk of `element_count` bytes, stored as `frame`.
-fn of_frame(element_count: u64, frame: &[u8]) -> Assembled {
+pub(super) fn of_frame(element_count: u64, frame: &[u8]) -> Assembled {
     let elements = vec![0; usize::try_from(element_count).unwrap()];
     let sheet = Dataset::new("z", 5, 1, &[1]).elements(elements).stored(Stored::Other(1));
     let sheet = Dataset { shape: vec![element_count], chunk_shape: vec![element_count], ..sheet };

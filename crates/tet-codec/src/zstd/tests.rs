@@ -167,6 +167,71 @@ fn a_failed_chunk_leaves_the_context_usable() {
     assert_eq!(decode(&stored, TEXT.len()).unwrap(), TEXT);
 }
 
+/// The answer of a scan in pieces of so many bytes.
+fn scan(stored: &[u8], piece: usize, decoded_max: u64) -> Result<Scanned> {
+    let mut scan = ZstdScan::new().unwrap();
+    // What came before does not matter.
+    scan.begin(9, 27).unwrap();
+    let _ = scan.update(&encoded(TEXT));
+    scan.begin(decoded_max, 27)?;
+    stored.chunks(piece).try_for_each(|piece| scan.update(piece))?;
+    scan.finish()
+}
+
+#[test]
+fn a_scan_finds_what_decoding_finds_whatever_the_pieces() {
+    let (head, tail) = TEXT.split_at(30);
+    let long: Vec<u8> = (0..400_000_u32).map(|at| (at.wrapping_mul(at) >> 9) as u8).collect();
+    let good = [
+        (encoded(TEXT), TEXT.len(), 0),
+        ([bare(head), bare(tail)].concat(), TEXT.len(), 0),
+        ([skippable(0), encoded(head), skippable(9), bare(tail)].concat(), TEXT.len(), 25),
+        ([encoded(&[]), encoded(TEXT), encoded(&[])].concat(), TEXT.len(), 0),
+        (encoded(&vec![0; 1 << 20]), 1 << 20, 0),
+        ([bare(&long), encoded(&long)].concat(), 800_000, 0),
+        (vec![], 0, 0),
+    ];
+    for (stored, len, skipped_len) in good {
+        for piece in [1, 7, 64, 1000, 1 << 20] {
+            let wanted = Scanned { decoded_len: len as u64, skipped_len };
+            assert_eq!(scan(&stored, piece, len as u64), Ok(wanted), "pieces of {piece}");
+            if let Some(decoded_max) = (len as u64).checked_sub(1) {
+                let error = scan(&stored, piece, decoded_max);
+                assert!(matches!(error, Err(Error::TooLong { .. })), "{error:?}");
+            }
+        }
+        assert_eq!(decode(&stored, len).map(|it| it.len()), Ok(len));
+    }
+}
+
+#[test]
+fn a_scan_refuses_what_decoding_refuses() {
+    let frame = encoded(TEXT);
+    let at = frame.len() as u64;
+    let dictionary = vec![0x28, 0xB5, 0x2F, 0xFD, 0x21, 7, 0, 1, 0, 0];
+    let window = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 17 << 3 | 1, 1, 0, 0];
+    for piece in [1, 5, 4096] {
+        for tail in [&[0][..], &[0; 3], &[0; 64], b"\x28\xb5\x2f", b"TETR"] {
+            let stored = [&frame, tail].concat();
+            let wanted = Err(Error::NotAFrame { codec: NAME, at });
+            assert_eq!(scan(&stored, piece, 1000), wanted);
+        }
+        let refused = scan(&dictionary, piece, 9);
+        assert_eq!(refused, Err(Error::Dictionary { at: 0, id: 7 }));
+        assert!(matches!(scan(&window, piece, 9), Err(Error::Window { at: 0, .. })));
+        for len in 1..frame.len() {
+            assert!(scan(&frame[..len], piece, 1000).is_err(), "prefix of {len}");
+        }
+        for bit in 0..frame.len() * 8 {
+            let mut broken = frame.clone();
+            broken[bit / 8] ^= 1 << (bit % 8);
+            let found = scan(&broken, piece, 1 << 20).map(|it| it.decoded_len);
+            let decoded = decode(&broken, TEXT.len()).map(|it| it.len() as u64);
+            assert!(found == decoded || decoded.is_err() && found != Ok(71), "bit {bit}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

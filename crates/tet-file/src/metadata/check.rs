@@ -1,6 +1,8 @@
 //! The rules that hold metadata against the datasets it speaks of (TET-M8 to TET-M10).
 
-use tet_format::{Error as Fault, Faults, Result, Rule};
+use std::collections::HashSet;
+
+use tet_format::{Error as Fault, Faults, Note, NoteCode, Result, Rule};
 
 use super::model::{DatasetMetadata, Metadata};
 use crate::dataset::DatasetEntry;
@@ -27,6 +29,29 @@ pub fn check(
         }
     }
     Ok(())
+}
+
+/// Notes what stands twice where a reader looks up by name. `at` is where the metadata starts in the
+/// file.
+#[must_use]
+pub fn notes(metadata: &Metadata, datasets: &[DatasetEntry], at: u64) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut note = |code, found: Option<usize>| {
+        notes.extend(found.map(|found| Note { code, at, found: found as u64 }));
+    };
+    for dataset in datasets.iter().filter_map(|entry| metadata.dataset(&entry.name)) {
+        note(NoteCode::DimNameTwice, twin(&dataset.dim_names));
+        for labels in dataset.coords.values() {
+            note(NoteCode::LabelTwice, twin(labels));
+        }
+    }
+    notes
+}
+
+/// The position of the first name that an earlier one equals.
+fn twin(names: &[String]) -> Option<usize> {
+    let mut seen = HashSet::with_capacity(names.len());
+    names.iter().position(|name| !seen.insert(name.as_str()))
 }
 
 fn check_dataset(

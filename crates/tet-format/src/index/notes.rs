@@ -4,8 +4,16 @@ use super::{IndexHeader, IndexRow};
 use crate::note::{Note, NoteCode, note_nonzero};
 use alloc::vec::Vec;
 
-/// Notes what is odd about the header of an index at `base`: reserved fields.
+/// All memory there is, in 1/100 percent.
+const HINT_BPS_MAX: u16 = 10_000;
+
+/// Notes what is odd about the header of an index at `base`: a hint over all there is, reserved
+/// fields.
 pub fn notes(header: &IndexHeader, base: u64, notes: &mut Vec<Note>) {
+    if header.memory_budget_bps > HINT_BPS_MAX {
+        let at = base.saturating_add(const { IndexHeader::offset_of("memory_budget_bps") });
+        notes.push(Note { code: NoteCode::MemoryHint, at, found: header.memory_budget_bps.into() });
+    }
     let fields = [
         (const { IndexHeader::offset_of("reserved") }, header.reserved.into()),
         (const { IndexHeader::offset_of("reserved_tail") }, header.reserved_tail),
@@ -39,6 +47,17 @@ mod tests {
         notes(&IndexHeader { reserved: 1, reserved_tail: 2, ..IndexHeader::new(9) }, 96, &mut seen);
         let note = |at, found| Note { code: NoteCode::IndexReserved, at, found };
         assert_eq!(seen, [note(114, 1), note(120, 2)]);
+    }
+
+    #[test]
+    fn hints_over_all_there_is_are_noted() {
+        let noted = |memory_budget_bps| {
+            let mut seen = Vec::new();
+            notes(&IndexHeader { memory_budget_bps, ..IndexHeader::new(9) }, 96, &mut seen);
+            seen
+        };
+        assert_eq!(noted(10_000), []);
+        assert_eq!(noted(10_001), [Note { code: NoteCode::MemoryHint, at: 112, found: 10_001 }]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The footer: tail, JSON, spills, and whether the metadata fits the datasets.
 
 use tet_file::footer::{self, Footer};
+use tet_file::integrity::Said;
 use tet_file::metadata;
-use tet_format::Faults;
-use tet_format::footer::{TAIL_LEN, Tail, notes};
+use tet_format::footer::{Spill, TAIL_LEN, Tail, notes};
+use tet_format::{Faults, Span};
 use tet_io::Source;
 
 use super::{Holds, Seen, Subject};
@@ -19,6 +20,18 @@ pub(super) struct Bounds {
     pub(super) gap_end: u64,
     /// The tail and the footer, when all of it could be read.
     pub(super) footer: Option<(Tail, Footer)>,
+    /// What the footer says of digests, as far as it could be read.
+    pub(super) said: Said,
+    /// Whether nothing hides what the footer says of digests.
+    pub(super) is_read: bool,
+    /// The spills that the footer refers to.
+    pub(super) spills: Vec<Spill>,
+    /// The one that was compared with its digest when it was read.
+    pub(super) metadata_spill: Option<Spill>,
+    /// Where the first spill starts, or the JSON.
+    pub(super) spill_start: u64,
+    /// Digests that the footer does not name.
+    pub(super) stale: Option<Span>,
 }
 
 /// The file's last bytes, as many as a tail takes or as there are.
@@ -38,14 +51,19 @@ pub(super) fn check(
 ) -> Result<Bounds> {
     let Subject { source, options, superblock } = subject;
     let (file_len, index_end) = (source.len(), superblock.index_end());
-    let mut bounds = Bounds { payload_end: file_len, gap_end: file_len, footer: None };
+    let mut bounds = Bounds {
+        payload_end: file_len,
+        gap_end: file_len,
+        footer: None,
+        said: Said::Nothing,
+        is_read: true,
+        spills: Vec::new(),
+        metadata_spill: None,
+        spill_start: file_len,
+        stale: None,
+    };
     if !superblock.has_footer() {
-        let mut odd = Vec::new();
-        notes(&seen.tail, superblock.flags, index_end, file_len, &mut odd);
-        if let (Some(_), Ok(tail)) = (odd.first(), Tail::read(&seen.tail, index_end, file_len)) {
-            bounds.gap_end = tail.json_span(file_len).start();
-        }
-        out.notes(&mut odd);
+        undeclared(subject, seen, &mut bounds, out)?;
         return Ok(bounds);
     }
     let before = out.fault_count();
@@ -54,13 +72,20 @@ pub(super) fn check(
         Ok(tail) => tail,
         Err(fault) => {
             out.fault(fault).map_err(tet_file::Error::from)?;
+            bounds.is_read = false;
             return Ok(bounds);
         }
     };
     bounds.gap_end = tail.json_span(file_len).start();
-    bounds.payload_end = bounds.gap_end;
+    (bounds.payload_end, bounds.spill_start) = (bounds.gap_end, bounds.gap_end);
     let footer = footer::check(source, superblock, tail, &options.limits, out)?;
-    if before != out.fault_count() {
+    bounds.is_read = before == out.fault_count();
+    bounds.said = footer.integrity.clone();
+    bounds.metadata_spill = footer.json.spills.metadata;
+    bounds.spills = footer.json.spills.present(tail.version).map(|(_, spill)| spill).collect();
+    let starts = bounds.spills.iter().map(|spill| spill.offset).filter(|&at| index_end <= at);
+    bounds.spill_start = starts.fold(bounds.gap_end, u64::min);
+    if !bounds.is_read {
         return Ok(bounds);
     }
     bounds.payload_end = tail.payload_end(file_len, &footer.json.spills);
@@ -69,7 +94,40 @@ pub(super) fn check(
         let metadata = footer.metadata();
         metadata::check(metadata, &seen.datasets, footer.metadata_at, out)
             .map_err(tet_file::Error::from)?;
+        out.notes(&mut metadata::notes(metadata, &seen.datasets, footer.metadata_at));
     }
     bounds.footer = Some((tail, footer));
     Ok(bounds)
+}
+
+/// Notes a tail that the superblock does not declare; one that matches its own digest has lost its
+/// flag.
+fn undeclared(
+    subject: &Subject<'_>,
+    seen: &Seen,
+    bounds: &mut Bounds,
+    out: &mut Collector,
+) -> Result<()> {
+    let Subject { source, options, superblock } = subject;
+    let (file_len, index_end) = (source.len(), superblock.index_end());
+    let mut odd = Vec::new();
+    notes(&seen.tail, superblock.flags, index_end, file_len, &mut odd);
+    if let (Some(_), Ok(tail)) = (odd.first(), Tail::read(&seen.tail, index_end, file_len)) {
+        bounds.gap_end = tail.json_span(file_len).start();
+        bounds.spill_start = bounds.gap_end;
+    }
+    let cleared = match seen.tail.last_chunk() {
+        Some(tail) if !odd.is_empty() => {
+            footer::cleared_flag(source, tail, (index_end, file_len), &options.limits)?
+        }
+        _ => None,
+    };
+    match cleared {
+        Some(fault) => {
+            bounds.is_read = false;
+            out.fault(fault).map_err(tet_file::Error::from)?;
+        }
+        None => out.notes(&mut odd),
+    }
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! The index: its header, then every row against the grid of its dataset.
 
+use tet_file::DatasetEntry;
 use tet_format::index::{
     HEADER_LEN, IndexHeader, IndexRow, Order, ROW_LEN, RowContext, check_rows, notes, read_header,
     row_notes,
@@ -17,8 +18,8 @@ const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
 /// An index whose header holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index {
-    offset: u64,
-    row_count: u64,
+    pub(super) offset: u64,
+    pub(super) row_count: u64,
 }
 
 /// Checks header and rows; `None` when the rows cannot be told.
@@ -56,15 +57,7 @@ pub(super) fn check(
 }
 
 fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collector) -> Result<()> {
-    let contexts: Vec<RowContext<'_>> = seen
-        .datasets
-        .iter()
-        .map(|dataset| RowContext {
-            record_at: dataset.at,
-            grid: &dataset.grid,
-            element_size: dataset.dtype.and_then(tet_format::DType::size),
-        })
-        .collect();
+    let contexts = contexts(&seen.datasets);
     let before = out.fault_count();
     let mut odd_rows = out.beside();
     let mut odd: Vec<Note> = Vec::new();
@@ -85,6 +78,18 @@ fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collecto
         out.note(Note { code: NoteCode::RowOrder, at, found: index.row_count });
     }
     Ok(())
+}
+
+/// What the rows of each dataset are judged by.
+pub(super) fn contexts(datasets: &[DatasetEntry]) -> Vec<RowContext<'_>> {
+    datasets
+        .iter()
+        .map(|dataset| RowContext {
+            record_at: dataset.at,
+            grid: &dataset.grid,
+            element_size: dataset.dtype.and_then(tet_format::DType::size),
+        })
+        .collect()
 }
 
 impl Index {

@@ -1,83 +1,98 @@
-//! Where payloads lie: inside the file, clear of the structure and of each other; and the bytes
-//! between them.
+//! Where payloads lie: inside the file, clear of the structure and of each other, and before the
+//! spills.
 
 use tet_format::footer::check_spills;
-use tet_format::index::{check_payloads, gaps};
-use tet_format::{Note, NoteCode, Span};
-use tet_io::Source;
+use tet_format::index::check_payloads;
+use tet_format::{Codec, Error as Fault, Faults, Rule, Span, layout};
 
+use super::Subject;
 use super::footer::Bounds;
 use super::index::Index;
-use super::{Seen, Subject};
 use crate::collect::Collector;
 use crate::error::Result;
 
-/// Gaps are read in pieces of this many bytes.
-const PIECE_LEN: u64 = 1 << 20;
+/// Where payloads lie.
+#[derive(Debug, Default)]
+pub(super) struct Payloads {
+    /// Their spans, sorted; a span that rows share is there more than once.
+    pub(super) spans: Vec<Span>,
+    /// Whether each lies where it may.
+    pub(super) are_sound: bool,
+    /// Spans that several rows name.
+    shared: Vec<Span>,
+    /// Spans that start inside another one.
+    tangled: Vec<Span>,
+    /// Bytes in payloads, those that rows share once.
+    pub(super) stored_len: u64,
+    /// Bytes that all payloads decode to, by what their rows say.
+    pub(super) decoded_len: u64,
+}
 
-/// Checks the places of all payloads, the spills behind them and the bytes in no structure.
+impl Payloads {
+    fn new(spans: Vec<Span>) -> Self {
+        let mut payloads = Payloads::default();
+        let (mut reach, mut last) = (0, None);
+        for &span in &spans {
+            let list = if last == Some(span) {
+                Some(&mut payloads.shared)
+            } else {
+                payloads.stored_len = payloads.stored_len.saturating_add(span.len());
+                (span.start() < reach).then_some(&mut payloads.tangled)
+            };
+            list.filter(|list| list.last() != Some(&span)).into_iter().for_each(|it| it.push(span));
+            reach = reach.max(span.end());
+            last = Some(span);
+        }
+        Payloads { spans, ..payloads }
+    }
+
+    /// Whether several rows name the span.
+    pub(super) fn is_shared(&self, span: Span) -> bool {
+        self.shared.binary_search(&span).is_ok()
+    }
+
+    /// Whether the span starts inside another one; those that do not share no byte.
+    pub(super) fn is_tangled(&self, span: Span) -> bool {
+        self.tangled.binary_search(&span).is_ok()
+    }
+}
+
+/// Checks the places of all payloads, and of the spills behind them.
 pub(super) fn check(
     subject: &Subject<'_>,
     index: Index,
     bounds: &Bounds,
-    seen: &mut Seen,
     out: &mut Collector,
-) -> Result<()> {
-    let Subject { source, options, superblock } = subject;
-    let index_end = superblock.index_end();
+) -> Result<Payloads> {
+    let index_end = subject.superblock.index_end();
     let before = out.fault_count();
-    let mut odd = Vec::new();
-    let mut rows = index.rows(source);
-    let spans = check_payloads(rows.by_ref(), index_end, bounds.payload_end, out, &mut odd)
+    let (mut odd, mut decoded_len, mut raw_len) = (Vec::new(), 0_u64, 0_u64);
+    let mut rows = index.rows(subject.source);
+    let summed = rows.by_ref().inspect(|(_, row)| {
+        decoded_len = decoded_len.saturating_add(row.raw_len);
+        if Codec::from_tag(row.codec) == Codec::Raw {
+            raw_len = raw_len.saturating_add(row.raw_len);
+        }
+    });
+    let spans = check_payloads(summed, index_end, bounds.payload_end, out, &mut odd)
         .map_err(tet_file::Error::from)?;
     rows.finish()?;
     out.notes(&mut odd);
+    let mut payloads = Payloads { decoded_len, ..Payloads::new(spans) };
     if before != out.fault_count() {
-        return Ok(());
+        return Ok(payloads);
     }
-    let mut covered = spans;
+    let file_len = subject.source.len();
+    if file_len < raw_len {
+        let (rule, at) = (Rule::RawSum, layout::row_at(index.offset, 0));
+        let fault = Fault { rule, at, found: raw_len, wanted: file_len };
+        out.fault(fault).map_err(tet_file::Error::from)?;
+    }
     if let Some((tail, footer)) = &bounds.footer {
-        let last = covered.iter().map(|span| span.end()).max().unwrap_or(index_end);
+        let last = payloads.spans.iter().map(|span| span.end()).max().unwrap_or(index_end);
         let (spills, json_at) = (&footer.json.spills, footer.json_at);
         check_spills(spills, tail.version, last, json_at, out).map_err(tet_file::Error::from)?;
-        let spans = spills.present(tail.version);
-        covered.extend(spans.filter_map(|(_, spill)| Span::new(spill.offset, spill.len)));
-        covered.sort_unstable();
     }
-    // Beside a broken structure there are always bytes that it does not account for.
-    let within = Span::from_range(index_end..bounds.gap_end).filter(|_| out.fault_count() == 0);
-    let mut left = options.gap_len_max;
-    for gap in within.iter().flat_map(|&within| gaps(&covered, within)) {
-        check_gap(source, gap, &mut left, seen, out)?;
-    }
-    Ok(())
-}
-
-/// Notes the first byte of a gap that is not zero, as far as `left` bytes go.
-fn check_gap(
-    source: &Source,
-    gap: Span,
-    left: &mut u64,
-    seen: &mut Seen,
-    out: &mut Collector,
-) -> Result<()> {
-    let looked_at = gap.len().min(*left);
-    *left = left.saturating_sub(looked_at);
-    seen.gap_len_left = seen.gap_len_left.saturating_add(gap.len().saturating_sub(looked_at));
-    let end = gap.start().saturating_add(looked_at);
-    let mut at = gap.start();
-    let mut piece = Vec::new();
-    while at < end {
-        let len = PIECE_LEN.min(end.saturating_sub(at));
-        piece.resize(usize::try_from(len).unwrap_or(0), 0);
-        source.read_exact_at(at, &mut piece)?;
-        if let Some(first) = piece.iter().position(|&byte| byte != 0) {
-            let at = at.saturating_add(u64::try_from(first).unwrap_or(0));
-            let found = piece.get(first).copied().unwrap_or(0).into();
-            out.note(Note { code: NoteCode::BytesUnused, at, found });
-            return Ok(());
-        }
-        at = at.saturating_add(len);
-    }
-    Ok(())
+    payloads.are_sound = before == out.fault_count();
+    Ok(payloads)
 }

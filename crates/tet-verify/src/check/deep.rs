@@ -1,0 +1,124 @@
+//! What payloads hold: every one is read once, decoded, and compared with its digest.
+//!
+//! ```text
+//!   page of rows --> jobs --> threads: read a piece, digest it, decode it --> findings, in order
+//! ```
+//!
+//! Nothing that is decoded is kept, so that memory does not depend on what the file declares.
+
+mod job;
+
+use tet_format::digest::PAGE_ROW_COUNT;
+use tet_format::index::{IndexRow, ROW_LEN, RowContext, check_payload, check_row};
+use tet_format::{Codec, Digest, Error as Fault, Span, layout};
+
+use self::job::{Ask, Job, Scratch, Told, look};
+use super::index::{Index, contexts};
+use super::integrity::{Digests, chunk_digests};
+use super::payload::Payloads;
+use super::watch::Watch;
+use super::{Seen, Subject, len_of};
+use crate::collect::{Collector, Entry};
+use crate::error::Result;
+use crate::pool::Pool;
+
+/// Looks at every payload; says whether each was compared with its digest.
+pub(super) fn check(
+    subject: &Subject<'_>,
+    (index, payload_end): (Index, u64),
+    payloads: &Payloads,
+    digests: &Digests,
+    (pool, watch): (&Pool, &Watch<'_>),
+    (seen, out): (&Seen, &mut Collector),
+) -> Result<bool> {
+    let contexts = contexts(&seen.datasets);
+    let is_sound = |row: &IndexRow, at: u64| {
+        let id = usize::try_from(row.dataset_id).unwrap_or(usize::MAX);
+        let mut faults: Vec<Fault> = Vec::new();
+        let context: Option<&RowContext<'_>> = contexts.get(id);
+        let checked = context.map(|context| {
+            let placed = check_row(row, at, context, &mut faults);
+            let end = subject.superblock.index_end();
+            placed.and_then(|()| check_payload(row, at, end, payload_end, &mut faults))
+        });
+        checked.is_some_and(|checked| checked.is_ok()) && faults.is_empty()
+    };
+    let mut run = Run { subject, pool, watch, out, is_all: digests.are_sound };
+    let mut shared: Vec<(Span, u32, Ask)> = Vec::new();
+    let mut start = 0;
+    while start < index.row_count {
+        let end = index.row_count.min(start.saturating_add(PAGE_ROW_COUNT));
+        let (rows, wanted) = read_rows(subject, index, digests, start..end)?;
+        let mut jobs = Vec::with_capacity(rows.len());
+        for (nth, (number, row)) in (start..).zip(rows).enumerate() {
+            let span =
+                row.payload().filter(|_| is_sound(&row, layout::row_at(index.offset, number)));
+            let Some(span) = span.filter(|span| !payloads.is_tangled(*span)) else {
+                run.is_all = false;
+                continue;
+            };
+            let wanted = wanted.as_ref().and_then(|wanted| wanted.get(nth)).copied();
+            let ask = Ask { row: number, raw_len: row.raw_len, wanted };
+            if payloads.is_shared(span) {
+                shared.push((span, row.codec, ask));
+            } else {
+                jobs.push(Job { span, codec: Codec::from_tag(row.codec), asks: vec![ask] });
+            }
+        }
+        run.jobs(&jobs)?;
+        start = end;
+    }
+    run.shared(shared)?;
+    Ok(run.is_all)
+}
+
+type Page = (Vec<IndexRow>, Option<Vec<Digest>>);
+
+fn read_rows(
+    subject: &Subject<'_>,
+    index: Index,
+    digests: &Digests,
+    rows: std::ops::Range<u64>,
+) -> Result<Page> {
+    let count = rows.end.saturating_sub(rows.start);
+    let mut bytes = vec![0; len_of(count.saturating_mul(ROW_LEN))];
+    subject.source.read_exact_at(layout::row_at(index.offset, rows.start), &mut bytes)?;
+    // Digests that do not match their own say nothing of payloads.
+    let block = digests.block.filter(|_| digests.are_sound);
+    let wanted = block.map(|block| chunk_digests(subject.source, &block, rows)).transpose()?;
+    Ok((bytes.as_chunks().0.iter().map(IndexRow::decode).collect(), wanted))
+}
+
+struct Run<'a> {
+    subject: &'a Subject<'a>,
+    pool: &'a Pool,
+    watch: &'a Watch<'a>,
+    out: &'a mut Collector,
+    is_all: bool,
+}
+
+impl Run<'_> {
+    fn jobs(&mut self, jobs: &[Job]) -> Result<()> {
+        let (source, watch) = (self.subject.source, self.watch);
+        let told = self
+            .pool
+            .map(jobs, Scratch::default, |scratch, job| look(source, watch, job, scratch))?;
+        for Told { code, row, at, found, wanted } in told.into_iter().flatten() {
+            self.out.take(Entry { code, at, found, wanted, row: Some(row) });
+        }
+        Ok(())
+    }
+
+    /// Looks at payloads that several rows name, once each.
+    fn shared(&mut self, mut shared: Vec<(Span, u32, Ask)>) -> Result<()> {
+        shared.sort_unstable_by_key(|(span, codec, ask)| (*span, *codec, ask.row));
+        let same = |a: &(Span, u32, Ask), b: &(Span, u32, Ask)| (a.0, a.1) == (b.0, b.1);
+        let groups = shared.chunk_by(same).filter_map(|group| {
+            let &(span, codec, _) = group.first()?;
+            let asks = group.iter().map(|(_, _, ask)| *ask).collect();
+            Some(Job { span, codec: Codec::from_tag(codec), asks })
+        });
+        let jobs: Vec<Job> = groups.collect();
+        self.jobs(&jobs)
+    }
+}

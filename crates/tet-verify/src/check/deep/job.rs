@@ -1,0 +1,146 @@
+//! One payload: read piece by piece, digested and decoded as it comes.
+
+use std::sync::{Mutex, PoisonError};
+
+use tet_codec::{Digester, Error as Refused, Scanned, Strength, ZstdScan};
+use tet_format::{Codec, Digest, NoteCode, Rule, Span};
+use tet_io::Source;
+
+use super::super::watch::Watch;
+use crate::code::Code;
+use crate::error::{Error, Result};
+
+/// Frames with windows up to 8 MiB, which all usual levels make, are decoded by all threads at
+/// once.
+const WINDOW_LOG_USUAL: u32 = 23;
+/// Those with windows up to the format's bound, by one at a time.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// A payload to look at, with what is asked of it.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) span: Span,
+    pub(super) codec: Codec,
+    pub(super) asks: Vec<Ask>,
+}
+
+/// What a row asks of its payload.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask {
+    pub(super) row: u64,
+    pub(super) raw_len: u64,
+    pub(super) wanted: Option<Digest>,
+}
+
+/// What was found in a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) code: Code,
+    pub(super) row: u64,
+    pub(super) at: u64,
+    pub(super) found: u64,
+    pub(super) wanted: Option<u64>,
+}
+
+/// What a thread keeps from payload to payload.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    zstd: Option<ZstdScan>,
+    piece: Vec<u8>,
+}
+
+/// Looks at one payload.
+pub(super) fn look(
+    source: &Source,
+    watch: &Watch<'_>,
+    job: &Job,
+    scratch: &mut Scratch,
+) -> Result<Vec<Told>> {
+    let pass = read(source, watch, job, scratch, WINDOW_LOG_USUAL)?;
+    let pass = match pass.decoded {
+        Err(Refused::Window { found, .. }) if found <= 1 << WINDOW_LOG_MAX => {
+            static WIDE: Mutex<()> = Mutex::new(());
+            let _alone = WIDE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut scratch = Scratch::default();
+            read(source, watch, job, &mut scratch, WINDOW_LOG_MAX)?
+        }
+        decoded => Pass { decoded, ..pass },
+    };
+    if let Err(Refused::Memory { .. }) = pass.decoded {
+        return Err(Error::Memory);
+    }
+    let told = job.asks.iter().flat_map(|ask| tell(job, ask, &pass)).flatten();
+    Ok(told.collect())
+}
+
+/// What one pass over a payload came to.
+struct Pass {
+    digest: Option<Digest>,
+    decoded: Result<Scanned, Refused>,
+    /// Stored bytes that were decoded.
+    reach: u64,
+}
+
+fn read(
+    source: &Source,
+    watch: &Watch<'_>,
+    job: &Job,
+    scratch: &mut Scratch,
+    window_log_max: u32,
+) -> Result<Pass> {
+    let wants_digest = job.asks.iter().any(|ask| ask.wanted.is_some());
+    let mut digester = wants_digest.then(|| Digester::new(Strength::Full));
+    let is_zstd = job.codec == Codec::Zstd;
+    let raw_len_max = job.asks.iter().map(|ask| ask.raw_len).max().unwrap_or(0);
+    let raw = Scanned { decoded_len: job.span.len(), skipped_len: 0 };
+    let mut decoded = Ok(raw);
+    if is_zstd && scratch.zstd.is_none() {
+        scratch.zstd = Some(ZstdScan::new().map_err(|_| Error::Memory)?);
+    }
+    let mut zstd = scratch.zstd.as_mut().filter(|_| is_zstd);
+    if let Some(zstd) = &mut zstd {
+        zstd.begin(raw_len_max, window_log_max).map_err(|_| Error::Memory)?;
+    }
+    let mut reach = 0;
+    watch.pieces(source, job.span, &mut scratch.piece, |_, bytes| {
+        if let Some(digester) = &mut digester {
+            digester.update(bytes);
+        }
+        if let (Some(zstd), true) = (&mut zstd, decoded.is_ok()) {
+            decoded = zstd.update(bytes).map(|()| raw);
+            reach = zstd.position();
+        }
+        // Bytes that nobody compares are not read for nothing.
+        digester.is_some() || decoded.is_ok()
+    })?;
+    if let (Some(zstd), true) = (zstd, decoded.is_ok()) {
+        decoded = zstd.finish();
+        reach = zstd.position();
+    }
+    Ok(Pass { digest: digester.map(|digester| digester.finish()), decoded, reach })
+}
+
+/// What a pass says of one row: of its digest, of its decoding.
+fn tell(job: &Job, ask: &Ask, pass: &Pass) -> [Option<Told>; 2] {
+    let (row, at) = (ask.row, job.span.start());
+    let told = |code, found, wanted| Some(Told { code, row, at, found, wanted });
+    let broken = |rule, found, wanted| told(Code::Rule(rule), found, Some(wanted));
+    let differing = ask.wanted.zip(pass.digest).and_then(|(wanted, found)| found.differs(wanted));
+    let digest = differing.and_then(|(found, wanted)| broken(Rule::ChunkDigest, found, wanted));
+    let decoded = match &pass.decoded {
+        Ok(scanned) if scanned.decoded_len != ask.raw_len => {
+            broken(Rule::ZstdLen, scanned.decoded_len, ask.raw_len)
+        }
+        Ok(scanned) if scanned.skipped_len != 0 => {
+            told(Code::Note(NoteCode::ZstdSkippable), scanned.skipped_len, None)
+        }
+        Ok(_) => None,
+        Err(Refused::TooLong { decoded_len, .. }) => {
+            broken(Rule::ZstdLen, decoded_len.saturating_add(1), ask.raw_len)
+        }
+        Err(Refused::Dictionary { id, .. }) => broken(Rule::ZstdWindow, u64::from(*id), 0),
+        Err(Refused::Window { found, wanted, .. }) => broken(Rule::ZstdWindow, *found, *wanted),
+        Err(_) => broken(Rule::ZstdFrames, pass.reach, job.span.len()),
+    };
+    [digest, decoded]
+}

@@ -1,0 +1,102 @@
+//! Bytes that belong to no structure.
+
+use tet_format::index::gaps;
+use tet_format::{Error as Fault, Faults, Note, NoteCode, Rule, Span};
+
+use super::Subject;
+use super::footer::Bounds;
+use super::integrity::Digests;
+use super::watch::Watch;
+use crate::collect::Collector;
+use crate::error::Result;
+use crate::level::Level;
+use crate::pool::Pool;
+
+/// A gap is read by several threads in stretches of this many bytes.
+const STRETCH_LEN: u64 = 64 << 20;
+/// Stretches that are dealt out at once.
+const STRETCHES_MAX: usize = 1024;
+
+/// The bytes that neither a payload nor anything behind the payloads holds.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    spans: Vec<Span>,
+    /// Their bytes that are looked at.
+    pub(super) len: u64,
+    /// Their bytes that are too many to be looked at.
+    pub(super) len_left: u64,
+}
+
+/// Finds the gaps between payloads, which are sorted, and what lies behind them.
+pub(super) fn find(
+    subject: &Subject<'_>,
+    payloads: &[Span],
+    bounds: &Bounds,
+    digests: &Digests,
+) -> Gaps {
+    let spills = bounds.spills.iter().filter_map(|spill| Span::new(spill.offset, spill.len));
+    let behind = spills.chain(digests.spans.iter().copied()).chain(bounds.stale);
+    let mut covered: Vec<Span> = payloads.iter().copied().chain(behind).collect();
+    covered.sort_unstable();
+    let within = Span::from_range(subject.superblock.index_end()..bounds.gap_end);
+    let mut left = match subject.options.level {
+        Level::Structure => subject.options.gap_len_max,
+        Level::Deep => u64::MAX,
+    };
+    let mut found = Gaps::default();
+    for gap in within.iter().flat_map(|&within| gaps(&covered, within)) {
+        let len = gap.len().min(left);
+        left = left.saturating_sub(len);
+        found.len = found.len.saturating_add(len);
+        found.len_left = found.len_left.saturating_add(gap.len().saturating_sub(len));
+        found.spans.extend(Span::new(gap.start(), len).filter(|gap| !gap.is_empty()));
+    }
+    found
+}
+
+/// Looks for the first byte of each gap that is not zero: with digests there must be none, without
+/// there should be none.
+pub(super) fn check(
+    subject: &Subject<'_>,
+    gaps: &Gaps,
+    digests: &Digests,
+    (pool, watch): (&Pool, &Watch<'_>),
+    out: &mut Collector,
+) -> Result<()> {
+    let mut stretches = (0_usize..).zip(&gaps.spans).flat_map(|(gap, &span)| {
+        let starts = span.range().step_by(usize::try_from(STRETCH_LEN).unwrap_or(usize::MAX));
+        starts.filter_map(move |start| {
+            let end = span.end().min(start.saturating_add(STRETCH_LEN));
+            Some((gap, Span::from_range(start..end)?))
+        })
+    });
+    let mut last = None;
+    loop {
+        let batch: Vec<(usize, Span)> = stretches.by_ref().take(STRETCHES_MAX).collect();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let found = pool.map(&batch, Vec::new, |piece, (gap, span)| {
+            let mut first = None;
+            watch.pieces(subject.source, *span, piece, |at, bytes| {
+                let odd = (at..).zip(bytes).find(|(_, byte)| **byte != 0);
+                first = odd.map(|(at, &byte)| (*gap, at, byte));
+                first.is_none()
+            })?;
+            Ok(first)
+        })?;
+        for (gap, at, byte) in found.into_iter().flatten() {
+            if last == Some(gap) {
+                continue;
+            }
+            last = Some(gap);
+            let found = byte.into();
+            if digests.block.is_some() {
+                let fault = Fault { rule: Rule::GapZero, at, found, wanted: 0 };
+                out.fault(fault).map_err(tet_file::Error::from)?;
+            } else {
+                out.note(Note { code: NoteCode::BytesUnused, at, found });
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Reading for a caller who watches: piece by piece, until asked to stop, telling how far it is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tet_format::Span;
+use tet_io::Source;
+
+use crate::error::Result;
+use crate::options::VerifyOptions;
+
+/// What is read in one go.
+const PIECE_LEN: u64 = 1 << 20;
+
+/// How far it is.
+pub(super) struct Watch<'a> {
+    options: &'a VerifyOptions,
+    done: AtomicU64,
+    all: u64,
+}
+
+impl<'a> Watch<'a> {
+    /// Nothing of so many bytes is done.
+    pub(super) fn new(options: &'a VerifyOptions, all: u64) -> Self {
+        Watch { options, done: AtomicU64::new(0), all }
+    }
+
+    /// Gives the bytes of a stretch to `visit`, each piece with its place in the file, until it has
+    /// seen enough.
+    pub(super) fn pieces(
+        &self,
+        source: &Source,
+        span: Span,
+        piece: &mut Vec<u8>,
+        mut visit: impl FnMut(u64, &[u8]) -> bool,
+    ) -> Result<()> {
+        let mut at = span.start();
+        while at < span.end() {
+            self.options.check_canceled()?;
+            let len = PIECE_LEN.min(span.end().saturating_sub(at));
+            piece.resize(usize::try_from(len).unwrap_or(0), 0);
+            source.read_exact_at(at, piece)?;
+            self.tell(len);
+            if !visit(at, piece) {
+                break;
+            }
+            at = at.saturating_add(len);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, len: u64) {
+        let done = self.done.fetch_add(len, Ordering::Relaxed).saturating_add(len);
+        if let Some(progress) = &self.options.progress {
+            progress(done.min(self.all), self.all);
+        }
+    }
+}
