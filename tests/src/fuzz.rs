@@ -127,7 +127,9 @@ pub fn model(bytes: &[u8]) {
     match feed.below(4) {
         0 => {}
         1 => sheet = sheet.footer("{}"),
-        2 => sheet = sheet.footer(r#"{"metadata":{"datasets":{"0":{"attrs":{"u":"K"}}}}}"#).sealed(),
+        2 => {
+            sheet = sheet.footer(r#"{"metadata":{"datasets":{"0":{"attrs":{"u":"K"}}}}}"#).sealed()
+        }
         _ => sheet = sheet.footer("{}").sealed(),
     }
     let file = sheet.assemble();
@@ -143,9 +145,8 @@ pub fn model(bytes: &[u8]) {
 fn dataset(nth: usize, feed: &mut Feed<'_>) -> Dataset {
     let (tag, _, element_len) = crate::values::TYPES[feed.below(10)];
     let rank = 1 + feed.below(3);
-    let extents = |feed: &mut Feed<'_>| -> Vec<u64> {
-        (0..rank).map(|_| 1 + feed.below(4) as u64).collect()
-    };
+    let extents =
+        |feed: &mut Feed<'_>| -> Vec<u64> { (0..rank).map(|_| 1 + feed.below(4) as u64).collect() };
     let (shape, chunk_shape) = (extents(feed), extents(feed));
     let stored = [Stored::Raw, Stored::Frame, Stored::Frames][feed.below(3)];
     Dataset::new(&nth.to_string(), tag, element_len, &shape).chunked(&chunk_shape).stored(stored)

@@ -77,8 +77,7 @@ fn bound(row: &[u8], digest: &[u8; 12]) -> Vec<u8> {
 }
 
 /// The JSON with the zeros at its end replaced by what they should be.
-#[must_use]
-pub fn seal(json: &str, version: u32) -> String {
+fn seal(json: &str, version: u32) -> String {
     let mut tail = Vec::new();
     push_u64(&mut tail, json.len() as u64);
     push_u32(&mut tail, version);

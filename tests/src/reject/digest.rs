@@ -179,7 +179,7 @@ fn payloads() -> Vec<Reject> {
             "rows that were never there",
             saying(&gaps, "\"chunks\":\"", "\"chunks\":\"000000000000000000000000\",\"x\":\""),
             Rule::ChunksDigest,
-            gaps.marks.json,
+            gaps.marks.block + 36,
             gaps.bytes.clone(),
         )
         .noticed(Noticed::Verify),
