@@ -4,8 +4,8 @@
 //! superblock alone and is looked at whatever the index says.
 
 mod directory;
-mod footer;
-mod index;
+pub(crate) mod footer;
+pub(crate) mod index;
 mod payload;
 mod superblock;
 

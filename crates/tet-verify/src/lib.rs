@@ -28,6 +28,8 @@ mod collect;
 mod error;
 mod place;
 
+pub mod anatomy;
+
 pub use code::Code;
 pub use error::{Error, Result};
 pub use finding::{Finding, Place, Severity};

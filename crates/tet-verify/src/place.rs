@@ -1,5 +1,6 @@
 //! Where a fault is: the byte it names -> region, field, dataset, chunk.
 
+use tet_format::directory::RECORD_HEADER_LEN;
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::map::Map;
 use tet_format::{NoteCode, Region, Rule};
@@ -60,7 +61,9 @@ impl<'a> Places<'a> {
                 (place.region, place.field, place.len) = (Region::Directory, "records", 0);
                 (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
             }
-            Code::Rule(Rule::RecordBounds) => place.field = "record",
+            Code::Rule(Rule::RecordBounds) => {
+                (place.field, place.len) = ("record", RECORD_HEADER_LEN);
+            }
             // The map does not know where the JSON says that spills lie.
             Code::Rule(rule) if is_in_spill(rule, place.region) => {
                 (place.region, place.field) = (Region::Footer, "spill");

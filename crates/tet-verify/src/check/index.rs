@@ -14,11 +14,11 @@ use crate::error::{Error, Result};
 /// Rows are read in blocks of this many, about 1 MiB.
 const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
 
-/// An index whose header holds.
+/// Rows one after the other: those of an index whose header holds, or those that are there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Index {
-    offset: u64,
-    row_count: u64,
+pub(crate) struct Index {
+    pub(crate) offset: u64,
+    pub(crate) row_count: u64,
 }
 
 /// Checks header and rows; `None` when the rows cannot be told.
@@ -89,14 +89,14 @@ fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collecto
 
 impl Index {
     /// All rows with their places, read in blocks.
-    pub(super) fn rows<'a>(&self, source: &'a Source) -> Rows<'a> {
+    pub(crate) fn rows<'a>(&self, source: &'a Source) -> Rows<'a> {
         Rows { source, index: *self, next: 0, block: Vec::new(), block_start: 0, fault: None }
     }
 }
 
 /// The rows of an index, block by block. It ends early when the source cannot be read.
 #[derive(Debug)]
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     source: &'a Source,
     index: Index,
     next: u64,
@@ -107,7 +107,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Whether all rows were read.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.fault.map_or(Ok(()), |fault| Err(fault.into()))
     }
 
