@@ -42,6 +42,12 @@ impl Place {
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
     }
+
+    /// Whether it holds the byte at `offset`.
+    #[must_use]
+    pub const fn holds(&self, offset: u64) -> bool {
+        self.offset <= offset && offset < self.end()
+    }
 }
 
 /// Says what the byte at `offset` of a file is; `None` at or past its end.

@@ -282,7 +282,7 @@ impl<'a> Anatomy<'a> {
             Some((number, row)) => self.row_remarks(number, &row)?,
             None => self.remarks.clone(),
         };
-        remarks.retain(|remark| place.offset <= remark.at && remark.at < place.end());
+        remarks.retain(|remark| place.holds(remark.at));
         Ok(Some(Stretch { place, row, spill: None, remarks }))
     }
 }
