@@ -23,18 +23,21 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn a_reader_that_leaves_ends_the_command_quietly() {
     let folder = folder();
-    let mut child = program()
-        .args(["cat", "climate.tet", "temp", "--format", "csv"])
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    let mut some = [0; 10];
-    child.stdout.take().expect("piped").read_exact(&mut some).expect("some bytes");
-    let output = child.wait_with_output().expect("ends");
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
+    let cat = ["cat", "climate.tet", "temp", "--format", "csv"];
+    for args in [&cat[..], &["dump", "climate.tet"]] {
+        let mut child = program()
+            .args(args)
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut some = [0; 10];
+        child.stdout.take().expect("piped").read_exact(&mut some).expect("some bytes");
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
 }
 
 #[test]

@@ -3,15 +3,23 @@
 //! Works on damaged files too: what cannot be told apart is given as one stretch of its region.
 //! The names are those of the record tables.
 
-use crate::directory::{RECORD_HEADER_LEN, RawRecord, Walk, WireDirectory, WireRecord};
+mod places;
+mod value;
+
+use crate::directory::{RECORD_HEADER_LEN, RawRecord, WireDirectory, WireRecord};
 use crate::footer::{TAIL_LEN, WireTail};
 use crate::index::{ChunkIndex, HEADER_LEN, IndexHeader, IndexRow, ROW_LEN};
 use crate::layout;
+use crate::rule::Rule;
 use crate::span::Span;
 use crate::superblock::{self, FLAG_FOOTER, WireSuperblock};
 use crate::wire::{self, Field, field_at};
+use alloc::vec::Vec;
 
 pub use crate::region::Region;
+pub use places::Places;
+use places::Records;
+pub use value::{Numbers, Value, value};
 
 /// What a byte of a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +36,20 @@ pub struct Place {
     pub len: u64,
 }
 
+impl Place {
+    /// One past the last byte.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.len)
+    }
+
+    /// Whether it holds the byte at `offset`.
+    #[must_use]
+    pub const fn holds(&self, offset: u64) -> bool {
+        self.offset <= offset && offset < self.end()
+    }
+}
+
 /// Says what the byte at `offset` of a file is; `None` at or past its end.
 #[must_use]
 pub fn locate(file: &[u8], offset: u64) -> Option<Place> {
@@ -42,6 +64,7 @@ pub struct Map<'a> {
     dataset_count: u32,
     index: Span,
     tail: Option<WireTail>,
+    is_foreign: bool,
 }
 
 impl<'a> Map<'a> {
@@ -52,6 +75,8 @@ impl<'a> Map<'a> {
     #[must_use]
     pub fn new(head: &'a [u8], tail: &[u8], file_len: u64) -> Map<'a> {
         let superblock = head.first_chunk().map(WireSuperblock::decode);
+        let is_foreign = superblock.is_some_and(|wire| is_foreign(&wire, file_len));
+        let superblock = superblock.filter(|_| !is_foreign);
         let wire = superblock.filter(|wire| wire.dataset_count != 0);
         // Wherever a damaged superblock points, the index lies between it and the file's end.
         let index_start = wire.map_or(superblock::LEN, |wire| wire.index_offset);
@@ -63,53 +88,78 @@ impl<'a> Map<'a> {
         let room = file_len.saturating_sub(index_end) >= TAIL_LEN;
         let tail = tail.last_chunk().map(WireTail::decode).filter(|_| has_footer && room);
         let dataset_count = wire.map_or(0, |wire| wire.dataset_count);
-        Map { head, file_len, dataset_count, index, tail }
+        Map { head, file_len, dataset_count, index, tail, is_foreign }
+    }
+
+    /// Whether the superblock is wrong in more than its magic, so that nothing it says counts:
+    /// the file is of some other format, and all that follows the 32 bytes is one stretch.
+    #[must_use]
+    pub const fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// The index, as far as it is in the file.
+    #[must_use]
+    pub const fn index_span(&self) -> Span {
+        self.index
+    }
+
+    /// What lies between the index and the JSON or, without a footer, the file's end: payloads,
+    /// gaps and spills.
+    #[must_use]
+    pub fn body_span(&self) -> Span {
+        let end = self.footer_offset().unwrap_or(self.file_len);
+        Span::from_range(self.index.end()..end).unwrap_or(WHOLE)
+    }
+
+    /// All places of the file, one after the other from its first byte to its last.
+    ///
+    /// They tile it unless the index is in memory and payloads overlap.
+    #[must_use]
+    pub fn places(&self) -> Places<'a> {
+        Places::new(*self)
     }
 
     /// Says what the byte at `offset` is; `None` at or past the file's end.
     #[must_use]
     pub fn locate(&self, offset: u64) -> Option<Place> {
+        self.locate_from(&mut Records::of(self), offset)
+    }
+
+    /// The same for offsets that do not fall, through records that are walked once.
+    fn locate_from(&self, records: &mut Records<'a>, offset: u64) -> Option<Place> {
         if offset >= self.file_len {
             return None;
         }
-        let place = if offset < superblock::LEN {
-            field(Region::Superblock, None, 0, WireSuperblock::FIELDS, offset)
+        let (place, end) = if offset < superblock::LEN {
+            let fields = WireSuperblock::FIELDS;
+            (field(Region::Superblock, None, 0, fields, offset), superblock::LEN)
         } else if offset < self.index.start() {
-            self.in_directory(offset)
+            (self.in_directory(records, offset), self.index.start())
         } else if offset < self.index.end() {
-            self.in_index(offset)
+            (self.in_index(offset), self.index.end())
         } else {
-            self.after_index(offset)
+            (self.after_index(offset), self.file_len)
         };
         let mut place = place?;
-        // A file may end inside a field.
-        let end = place.offset.saturating_add(place.len).min(self.file_len);
-        place.len = end.saturating_sub(place.offset);
+        // A region, and the file, may end inside a field.
+        place.len = place.end().min(end).min(self.file_len).saturating_sub(place.offset);
         Some(place)
     }
 
-    fn in_directory(&self, offset: u64) -> Option<Place> {
-        let region = self.head_bytes(superblock::LEN, self.index.start());
+    fn in_directory(&self, records: &mut Records<'a>, offset: u64) -> Option<Place> {
         if offset < layout::RECORDS_OFFSET {
             let fields = WireDirectory::FIELDS;
             return field(Region::Directory, None, superblock::LEN, fields, offset);
         }
-        let mut reach = layout::RECORDS_OFFSET;
-        let records = Walk::over(region, superblock::LEN, self.dataset_count);
-        for (dataset, record) in (0..).zip(records.map_while(Result::ok)) {
-            reach = record.end();
-            if offset < reach {
-                return in_record(&record, dataset, offset);
-            }
+        if let Some(place) = records.locate(offset) {
+            return Some(place);
         }
-        let stated = region.first_chunk().map(|bytes| WireDirectory::decode(bytes).records_len);
-        let records_end = layout::RECORDS_OFFSET
-            .saturating_add(stated.unwrap_or(0))
-            .clamp(reach, self.index.start().max(reach));
-        if offset < records_end {
-            stretch(Region::Directory, "records", reach, records_end)
+        let (reach, end) = (records.reach(), records.end());
+        if offset < end {
+            stretch(Region::Directory, "records", reach, end)
         } else {
-            stretch(Region::Padding, "padding", records_end, self.index.start())
+            stretch(Region::Padding, "padding", end, self.index.start())
         }
     }
 
@@ -125,24 +175,29 @@ impl<'a> Map<'a> {
     }
 
     fn after_index(&self, offset: u64) -> Option<Place> {
-        let mut end = self.file_len;
-        if let Some(tail) = self.tail {
-            let tail_at = self.file_len.saturating_sub(TAIL_LEN);
-            if tail_at <= offset {
-                return field(Region::Footer, None, tail_at, WireTail::FIELDS, offset);
-            }
-            let json_at = layout::json_offset(self.file_len, tail.json_len);
-            let json_at = json_at.filter(|&at| self.index.end() <= at).unwrap_or(tail_at);
-            if json_at <= offset {
-                return stretch(Region::Footer, "json", json_at, tail_at);
-            }
-            end = json_at;
+        let Some(json_at) = self.footer_offset().filter(|&at| at <= offset) else {
+            return self.payload_or_gap(offset, self.body_span().end());
+        };
+        let tail_at = self.file_len.saturating_sub(TAIL_LEN);
+        if tail_at <= offset {
+            return field(Region::Footer, None, tail_at, WireTail::FIELDS, offset);
         }
-        self.payload_or_gap(offset, end)
+        stretch(Region::Footer, "json", json_at, tail_at)
+    }
+
+    /// Where the JSON starts or, when it cannot be as long as the tail says, the tail.
+    fn footer_offset(&self) -> Option<u64> {
+        let tail = self.tail?;
+        let json_at = layout::json_offset(self.file_len, tail.json_len);
+        let json_at = json_at.filter(|&at| self.index.end() <= at);
+        Some(json_at.unwrap_or(self.file_len.saturating_sub(TAIL_LEN)))
     }
 
     /// Looks through the rows, if they are in memory, for the payload that holds the byte.
     fn payload_or_gap(&self, offset: u64, end: u64) -> Option<Place> {
+        if self.index.is_empty() {
+            return stretch(Region::Gap, "unused", self.index.end(), end);
+        }
         let region = self.head_bytes(self.index.start(), self.index.end());
         let whole = wire::len_of(region) == self.index.len();
         let rows = ChunkIndex::read(region, self.index.start());
@@ -177,6 +232,13 @@ const WHOLE: Span = match Span::new(0, 0) {
     Some(span) => span,
     None => panic!("0 fits"),
 };
+
+fn is_foreign(wire: &WireSuperblock, file_len: u64) -> bool {
+    let mut faults: Vec<crate::Error> = Vec::new();
+    // A list takes every fault, so that the check cannot stop.
+    let _ = superblock::check(wire, file_len, &mut faults);
+    faults.len() > 1 && faults.iter().any(|fault| fault.rule == Rule::Magic)
+}
 
 fn in_record(record: &RawRecord<'_>, dataset: u64, offset: u64) -> Option<Place> {
     let fixed_end = record.at.saturating_add(RECORD_HEADER_LEN);
@@ -218,109 +280,4 @@ fn stretch(region: Region, field: &'static str, start: u64, end: u64) -> Option<
 
 #[cfg(feature = "std")]
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::codec::Codec;
-    use crate::dtype::DType;
-    use crate::write::{DatasetSpec, Declaration, FileWriter, FooterParts};
-    use std::io::Cursor;
-    use std::vec;
-    use std::vec::Vec;
-
-    /// 3 x 2 uint8 in two chunks, with a footer: payloads at 384..388 and 388..390.
-    fn file() -> Vec<u8> {
-        let spec = DatasetSpec::new("ab", DType::UInt8, [3, 2], [2, 2]);
-        let layout = Declaration::new([spec]).layout().unwrap();
-        assert_eq!((layout.index_offset(), layout.index_end()), (96, 336));
-        let mut writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
-        writer.push(Codec::Raw, 4, &[1; 4]).unwrap();
-        writer.push(Codec::Raw, 2, &[2; 2]).unwrap();
-        let parts = FooterParts { block: b"blk", spill: &[], json: b"{\"a\":1}", version: 1 };
-        writer.finish(Some(parts)).unwrap().into_inner()
-    }
-
-    #[test]
-    fn every_field_of_a_file_is_named() {
-        let file = file();
-        let cases = [
-            (0, Region::Superblock, None, "magic", 0, 4),
-            (31, Region::Superblock, None, "index_len", 24, 8),
-            (32, Region::Directory, None, "records_len", 32, 8),
-            (44, Region::Directory, Some(0), "dtype", 44, 4),
-            (56, Region::Directory, Some(0), "name", 56, 2),
-            (58, Region::Directory, Some(0), "name_padding", 58, 6),
-            (70, Region::Directory, Some(0), "shape", 64, 16),
-            (80, Region::Directory, Some(0), "chunk_shape", 80, 16),
-            (96, Region::Index, None, "magic", 96, 4),
-            (104, Region::Index, None, "row_count", 104, 8),
-            (128, Region::Index, Some(0), "dataset_id", 128, 8),
-            (335, Region::Index, Some(1), "reserved", 332, 4),
-            (336, Region::Gap, None, "unused", 336, 48),
-            (384, Region::Payload, Some(0), "stored", 384, 4),
-            (389, Region::Payload, Some(1), "stored", 388, 2),
-            (390, Region::Gap, None, "unused", 390, 3),
-            (393, Region::Footer, None, "json", 393, 7),
-            (400, Region::Footer, None, "json_len", 400, 8),
-            (415, Region::Footer, None, "magic", 412, 4),
-        ];
-        for (at, region, record, field, offset, len) in cases {
-            let wanted = Place { region, record, field, offset, len };
-            assert_eq!(locate(&file, at), Some(wanted), "byte {at}");
-        }
-        assert_eq!(locate(&file, 416), None);
-    }
-
-    /// Every byte has a place that holds it, and places follow each other to the end, however the
-    /// file is damaged: every byte set to 0, 1 and 255, and the file cut at every length.
-    #[test]
-    fn places_tile_any_file() {
-        let file = file();
-        check_tiling(&file);
-        for at in 0..file.len() {
-            for value in [0, 1, 0xff] {
-                let mut damaged = file.clone();
-                damaged[at] = value;
-                check_tiling(&damaged);
-            }
-            check_tiling(&file[..at]);
-        }
-    }
-
-    fn check_tiling(file: &[u8]) {
-        let mut reach = 0;
-        for at in 0..file.len() as u64 {
-            let place = locate(file, at).unwrap();
-            let end = place.offset + place.len;
-            assert!(place.offset <= at && at < end, "byte {at} is in {place:?}");
-            if at == reach {
-                reach = end.min(file.len() as u64);
-            }
-        }
-        assert_eq!(reach, file.len() as u64);
-        assert_eq!(locate(file, reach), None);
-    }
-
-    #[test]
-    fn the_ends_are_enough_for_the_structure() {
-        let file = file();
-        let map = Map::new(&file[..96], &file[400..], 416);
-        assert_eq!(map.locate(60), locate(&file, 60));
-        assert_eq!(map.locate(300), locate(&file, 300));
-        assert_eq!(map.locate(395), locate(&file, 395));
-        let payload = map.locate(385).unwrap();
-        assert_eq!((payload.region, payload.offset, payload.len), (Region::Payload, 336, 57));
-    }
-
-    /// Without datasets the JSON, and without JSON the tail, may start where the superblock ends.
-    #[test]
-    fn a_footer_may_follow_the_superblock() {
-        for (json, field) in [(&b"{}"[..], "json"), (b"", "json_len")] {
-            let layout = Declaration::default().layout().unwrap();
-            let writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
-            let parts = FooterParts { block: &[], spill: &[], json, version: 1 };
-            let file = writer.finish(Some(parts)).unwrap().into_inner();
-            let place = locate(&file, 32).unwrap();
-            assert_eq!((place.region, place.field), (Region::Footer, field));
-        }
-    }
-}
+mod tests;

@@ -5,9 +5,9 @@
 
 mod deep;
 mod directory;
-mod footer;
+pub(crate) mod footer;
 mod gap;
-mod index;
+pub(crate) mod index;
 mod integrity;
 mod payload;
 mod superblock;

@@ -10,6 +10,8 @@
 //! not looked at, so that one cause gives one finding. A file without an error can be queried:
 //! nothing in its structure stands in the way. [`Level::Deep`] reads and decodes every payload too.
 //!
+//! [`anatomy`] takes a file apart instead: every stretch with its name, and what is wrong beside it.
+//!
 //! The rules are those of `tet-format` and `tet-file`, told here and not restated.
 
 #![forbid(unsafe_code)]
@@ -31,6 +33,8 @@ mod collect;
 mod error;
 mod place;
 mod pool;
+
+pub mod anatomy;
 
 pub use code::Code;
 pub use error::{Error, Result};

@@ -1,6 +1,7 @@
 //! Where a fault is: the byte it names -> region, field, dataset, chunk.
 
 use tet_format::digest::PAGE_ROW_COUNT;
+use tet_format::directory::RECORD_HEADER_LEN;
 use tet_format::index::{HEADER_LEN, IndexRow, ROW_LEN};
 use tet_format::map::Map;
 use tet_format::superblock::WireSuperblock;
@@ -67,7 +68,9 @@ impl<'a> Places<'a> {
                 (place.region, place.field, place.len) = (Region::Directory, "records", 0);
                 (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
             }
-            Code::Rule(Rule::RecordBounds) => place.field = "record",
+            Code::Rule(Rule::RecordBounds) => {
+                (place.field, place.len) = ("record", RECORD_HEADER_LEN);
+            }
             Code::Rule(Rule::RawSum) => {
                 (place.field, place.len) = ("rows", self.index_end().saturating_sub(entry.at));
                 (place.dataset, place.dataset_name, place.chunk) = (None, None, None);

@@ -2,6 +2,7 @@
 
 mod cat;
 mod convert;
+mod dump;
 mod info;
 mod other;
 mod query;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use cat::{CatArgs, CatFormat};
 pub use convert::{CodecName, ConvertArgs};
+pub use dump::{DumpArgs, RegionName};
 pub use info::InfoArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use query::{
@@ -54,6 +56,7 @@ EXAMPLES
   tet explain arrays.tet temp -s 'lat=5'     what a question would read
   tet stats arrays.tet                       what the values are like
   tet verify *.tet && echo sound             check files, exit 1 on errors
+  tet dump arrays.tet --at 1000              what a byte of a file is
 
 EXIT STATUS
   0    done (a broken pipe too)
@@ -126,6 +129,9 @@ pub enum Command {
     /// Check files and tell every fault with its place
     #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
+    /// Show the bytes of a file with their meaning, field by field
+    #[command(long_about = dump::LONG_ABOUT)]
+    Dump(Box<DumpArgs>),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write all of them into a folder
@@ -143,6 +149,7 @@ impl Command {
             Command::Stats(args) => args.json,
             Command::Convert(args) => args.json,
             Command::Verify(args) => args.json,
+            Command::Dump(args) => args.json,
             Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }

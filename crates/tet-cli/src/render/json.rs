@@ -1,6 +1,7 @@
 //! JSON output: the shapes, which are a promise, and a writer that is harmless on a terminal.
 
 mod convert;
+mod dump;
 mod explain;
 mod info;
 mod query;
@@ -15,6 +16,7 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use crate::escape::acts;
 
 pub(crate) use convert::{Converted, ConvertedDataset};
+pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
 pub(crate) use info::{Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry};
 pub(crate) use query::{

@@ -1,6 +1,7 @@
 //! How results look: tables, values, pictures, JSON.
 
 pub(crate) mod heatmap;
+pub(crate) mod hex;
 pub(crate) mod json;
 pub(crate) mod layout;
 pub(crate) mod number;

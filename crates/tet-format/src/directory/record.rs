@@ -111,6 +111,15 @@ impl<'a> DatasetRecord<'a> {
         Some(DatasetRecord { name: core::str::from_utf8(raw.name).ok()?, raw })
     }
 
+    /// Splits off the record that `bytes` start with; `at` is where they start in the file.
+    ///
+    /// `None` when the record does not end in them or its name is not UTF-8. No other rule is
+    /// applied: extents and type may be anything.
+    #[must_use]
+    pub fn split_first(bytes: &'a [u8], at: u64) -> Option<DatasetRecord<'a>> {
+        DatasetRecord::new(split_record(bytes, at).ok()?.0)
+    }
+
     pub(super) fn raw(&self) -> &RawRecord<'a> {
         &self.raw
     }

@@ -35,7 +35,7 @@ pub(super) struct Bounds {
 }
 
 /// The file's last bytes, as many as a tail takes or as there are.
-pub(super) fn tail_bytes(source: &Source) -> Result<Vec<u8>> {
+pub(crate) fn tail_bytes(source: &Source) -> Result<Vec<u8>> {
     let len = source.len().min(TAIL_LEN);
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     source.read_exact_at(source.len().saturating_sub(len), &mut bytes)?;

@@ -15,11 +15,11 @@ use crate::error::{Error, Result};
 /// Rows are read in blocks of this many, about 1 MiB.
 const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
 
-/// An index whose header holds.
+/// Rows one after the other: those of an index whose header holds, or those that are there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Index {
-    pub(super) offset: u64,
-    pub(super) row_count: u64,
+pub(crate) struct Index {
+    pub(crate) offset: u64,
+    pub(crate) row_count: u64,
 }
 
 /// Checks header and rows; `None` when the rows cannot be told.
@@ -94,14 +94,14 @@ pub(super) fn contexts(datasets: &[DatasetEntry]) -> Vec<RowContext<'_>> {
 
 impl Index {
     /// All rows with their places, read in blocks.
-    pub(super) fn rows<'a>(&self, source: &'a Source) -> Rows<'a> {
+    pub(crate) fn rows<'a>(&self, source: &'a Source) -> Rows<'a> {
         Rows { source, index: *self, next: 0, block: Vec::new(), block_start: 0, fault: None }
     }
 }
 
 /// The rows of an index, block by block. It ends early when the source cannot be read.
 #[derive(Debug)]
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     source: &'a Source,
     index: Index,
     next: u64,
@@ -112,7 +112,7 @@ pub(super) struct Rows<'a> {
 
 impl Rows<'_> {
     /// Whether all rows were read.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.fault.map_or(Ok(()), |fault| Err(fault.into()))
     }
 

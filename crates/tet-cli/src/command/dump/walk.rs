@@ -1,0 +1,280 @@
+//! The whole file, or the parts of it that were asked for, in file order.
+
+use tet_format::index::{IndexRow, ROW_LEN};
+use tet_format::map::{Place, Places};
+use tet_format::{Region, Span, superblock};
+use tet_verify::anatomy::{Remark, Stretch};
+
+use super::told::Owner;
+use super::{Dump, usage};
+use crate::args::RegionName;
+use crate::escape::Escaped;
+use crate::exit::{Failure, Result};
+use crate::render::hex;
+
+/// Bytes of JSON on a line.
+const TEXT_LEN: u64 = 64;
+
+/// Tells all places of the file, part by part.
+pub(super) fn walk(dump: &mut Dump<'_, '_, '_>) -> Result<()> {
+    let dataset = match dump.args.dataset.as_deref() {
+        Some(name) => Some(find(dump, name)?),
+        None => None,
+    };
+    let map = dump.anatomy.map();
+    let body = map.body_span();
+    let (owner, said) = (Owner::default(), Vec::new());
+    let mut walk =
+        Walk { dump, dataset, part: None, told: 0, record: None, owner, row: None, said };
+    let mut places = map.places();
+    walk.structure(&mut places, body.start())?;
+    walk.body(body)?;
+    places.skip_to(body.end());
+    walk.structure(&mut places, u64::MAX)
+}
+
+/// The position of the dataset of this name, or of `#N`.
+fn find(dump: &Dump<'_, '_, '_>, name: &str) -> Result<u64> {
+    let count = dump.anatomy.dataset_count();
+    let is_named = |&id: &u64| dump.anatomy.dataset(id).is_some_and(|it| it.name() == name);
+    let mut named = (0..count).filter(is_named);
+    match (named.next(), named.next()) {
+        (Some(id), None) => return Ok(id),
+        (Some(first), Some(second)) => {
+            let text = format!("several datasets are named \"{}\"", Escaped(name));
+            let hint = format!("ask for one by its position: #{first}, #{second}");
+            return Err(usage("ambiguous", text).hint(hint));
+        }
+        _ => {}
+    }
+    let number = name.strip_prefix('#').and_then(|number| number.parse().ok());
+    number.filter(|&id| id < count).ok_or_else(|| {
+        let known = (0..count).filter_map(|id| dump.anatomy.dataset(id));
+        let known = known.map(|record| record.name().to_owned()).collect();
+        let name = name.to_owned();
+        Failure::from(tet_query::Error::NoSuchDataset { name, known, suggestion: None })
+    })
+}
+
+/// A walk through the places of a file.
+struct Walk<'w, 'a, 'c, 's> {
+    dump: &'w mut Dump<'a, 'c, 's>,
+    /// The one dataset that was asked for.
+    dataset: Option<u64>,
+    /// The part that is being told.
+    part: Option<RegionName>,
+    /// Records, rows, payloads or lines told of this part.
+    told: u64,
+    /// The record that is being told, and whose it is.
+    record: Option<u64>,
+    owner: Owner,
+    row: Option<(u64, IndexRow)>,
+    /// What is said about the row.
+    said: Vec<Remark>,
+}
+
+impl Walk<'_, '_, '_, '_> {
+    /// Superblock, directory and index, or the footer: whatever `places` gives before `end`.
+    fn structure(&mut self, places: &mut Places<'_>, end: u64) -> Result<()> {
+        while let Some(place) = places.next() {
+            self.dump.context.check_cancelled()?;
+            if end <= place.offset {
+                return Ok(());
+            }
+            let part = part_of(place.region);
+            if self.is_asked(part) {
+                self.enter(part, &place)?;
+                match self.choose(&place)? {
+                    Choice::Tell if place.field == "json" => self.json(&place)?,
+                    Choice::Tell => self.tell(&place)?,
+                    Choice::Skip => {}
+                    Choice::SkipRow => places.skip_to(place.offset.saturating_add(ROW_LEN)),
+                    Choice::SkipPart => places.skip_to(self.end_of(part)),
+                }
+            } else {
+                places.skip_to(self.end_of(part));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a place is told; what a new record is, is found out here.
+    fn choose(&mut self, place: &Place) -> Result<Choice> {
+        if place.record.is_none() {
+            (self.record, self.owner, self.row) = (None, Owner::default(), None);
+            return Ok(if self.dataset.is_some() { Choice::Skip } else { Choice::Tell });
+        }
+        if place.record == self.record {
+            return Ok(Choice::Tell);
+        }
+        let row = match (place.region, place.record) {
+            (Region::Index, Some(number)) => self.row_at(number, place)?,
+            _ => None,
+        };
+        let stretch = Stretch { place: *place, row, spill: None, remarks: Vec::new() };
+        let owner = Owner::of(&stretch, self.dump.anatomy);
+        if self.dataset.is_some() && self.dataset != owner.dataset {
+            let is_row = place.region == Region::Index;
+            return Ok(if is_row { Choice::SkipRow } else { Choice::Skip });
+        }
+        if self.is_full()? {
+            return Ok(Choice::SkipPart);
+        }
+        self.dump.heading(&format!("  {}", owner.heading()))?;
+        if let Some((number, row)) = row {
+            self.said = self.dump.anatomy.row_remarks(number, &row)?;
+        }
+        (self.record, self.owner, self.row) = (place.record, owner, row);
+        Ok(Choice::Tell)
+    }
+
+    /// The row that starts at a place, if all of it is there.
+    fn row_at(&mut self, number: u64, place: &Place) -> Result<Option<(u64, IndexRow)>> {
+        let at = tet_format::layout::row_at(self.dump.anatomy.map().index_span().start(), number);
+        if place.offset != at || self.dump.anatomy.row_count() <= number {
+            return Ok(None);
+        }
+        let bytes = self.dump.window.bytes(at, ROW_LEN)?;
+        Ok(bytes.first_chunk().map(|bytes| (number, IndexRow::decode(bytes))))
+    }
+
+    fn tell(&mut self, place: &Place) -> Result<()> {
+        let said = if self.row.is_some() { &self.said } else { self.dump.anatomy.remarks() };
+        let remarks = said.iter().filter(|it| place.holds(it.at)).copied().collect();
+        let stretch = Stretch { place: *place, row: self.row, spill: None, remarks };
+        self.dump.field(&stretch, &self.owner, None)
+    }
+
+    /// Payloads, gaps and spills.
+    fn body(&mut self, span: Span) -> Result<()> {
+        let asked = [RegionName::Payloads, RegionName::Footer].map(|part| self.is_asked(part));
+        if asked == [false, false] {
+            return Ok(());
+        }
+        let anatomy = self.dump.anatomy;
+        let body = match self.dataset {
+            Some(dataset) => anatomy.body().of_dataset(dataset),
+            None => anatomy.body(),
+        };
+        for stretch in body {
+            self.dump.context.check_cancelled()?;
+            let mut stretch = stretch?;
+            let part = part_of(stretch.place.region);
+            if !self.is_asked(part) {
+                continue;
+            }
+            self.enter_span(part, span)?;
+            if self.is_full()? {
+                return Ok(());
+            }
+            let said = anatomy.remarks().iter().filter(|it| stretch.place.holds(it.at));
+            stretch.remarks.extend(said);
+            let owner = Owner::of(&stretch, anatomy);
+            self.dump.field(&stretch, &owner, None)?;
+        }
+        Ok(())
+    }
+
+    /// The JSON as text, or as one object.
+    fn json(&mut self, place: &Place) -> Result<()> {
+        if self.dump.args.json {
+            return self.tell(place);
+        }
+        let mut at = place.offset;
+        while at < place.end() {
+            self.dump.context.check_cancelled()?;
+            if self.is_full()? {
+                break;
+            }
+            let bytes = self.dump.window.bytes(at, TEXT_LEN.min(place.end() - at))?;
+            let len = hex::whole_text_len(bytes).max(1);
+            let text = hex::text(bytes.get(..len).unwrap_or_default());
+            let line = self.dump.text_line(at, &text);
+            self.dump.context.line(line)?;
+            at = at.saturating_add(len as u64);
+        }
+        let remarks = self.dump.anatomy.remarks().iter();
+        let remarks: Vec<_> = remarks.filter(|it| place.holds(it.at)).copied().collect();
+        self.dump.remarks(&remarks)
+    }
+
+    /// Whether as many were told as were asked for; one more counts as told otherwise.
+    fn is_full(&mut self) -> Result<bool> {
+        let max = self.dump.args.count_max;
+        let is_full = max != 0 && max <= self.told;
+        if is_full && self.told == max {
+            self.dump.more()?;
+        }
+        self.told = self.told.saturating_add(1);
+        Ok(is_full)
+    }
+
+    fn is_asked(&self, part: RegionName) -> bool {
+        let only = &self.dump.args.only;
+        let of_dataset = matches!(part, RegionName::Superblock | RegionName::Footer);
+        (only.is_empty() || only.contains(&part)) && !(of_dataset && self.dataset.is_some())
+    }
+
+    /// Starts a part: its heading.
+    fn enter(&mut self, part: RegionName, place: &Place) -> Result<()> {
+        let map = self.dump.anatomy.map();
+        let start = match part {
+            RegionName::Superblock => 0,
+            RegionName::Directory => superblock::LEN,
+            RegionName::Index => map.index_span().start(),
+            RegionName::Payloads | RegionName::Footer => place.offset,
+        };
+        let end = self.end_of(part).min(self.dump.file_len);
+        self.enter_span(part, Span::from_range(start..end.max(start)).unwrap_or(map.body_span()))
+    }
+
+    fn enter_span(&mut self, part: RegionName, span: Span) -> Result<()> {
+        if self.part == Some(part) {
+            return Ok(());
+        }
+        if self.part.is_some() && !self.dump.args.json {
+            self.dump.context.line("")?;
+        }
+        (self.part, self.told) = (Some(part), 0);
+        let name = match part {
+            RegionName::Superblock => "superblock",
+            RegionName::Directory => "directory",
+            RegionName::Index => "index",
+            RegionName::Payloads => "payloads",
+            RegionName::Footer => "footer",
+        };
+        self.dump.heading(&format!("{name}, bytes {} to {}", span.start(), span.end()))
+    }
+
+    /// Where a part ends.
+    fn end_of(&self, part: RegionName) -> u64 {
+        let map = self.dump.anatomy.map();
+        match part {
+            RegionName::Superblock => superblock::LEN,
+            RegionName::Directory => map.index_span().start(),
+            RegionName::Index => map.index_span().end(),
+            RegionName::Payloads => map.body_span().end(),
+            RegionName::Footer => self.dump.file_len,
+        }
+    }
+}
+
+/// What to do about a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Tell,
+    Skip,
+    SkipRow,
+    SkipPart,
+}
+
+/// The part of a file that a region belongs to.
+fn part_of(region: Region) -> RegionName {
+    match region {
+        Region::Superblock => RegionName::Superblock,
+        Region::Directory | Region::Padding => RegionName::Directory,
+        Region::Index => RegionName::Index,
+        Region::Footer => RegionName::Footer,
+        _ => RegionName::Payloads,
+    }
+}

@@ -1,0 +1,91 @@
+//! `tet.dump/1`: a field of a file.
+
+use serde::Serialize;
+
+/// A field or a stretch of a file.
+#[derive(Debug, Serialize)]
+pub(crate) struct DumpedField {
+    /// `tet.dump/1`.
+    pub(crate) schema: &'static str,
+    /// The region of the file.
+    pub(crate) region: &'static str,
+    /// The field, or what the stretch is.
+    pub(crate) field: &'static str,
+    /// Where it starts in the file.
+    pub(crate) offset: u64,
+    /// How many bytes it takes.
+    pub(crate) len: u64,
+    /// Its bytes, or the first 64 of them, in hex.
+    pub(crate) bytes: String,
+    /// What the bytes say, where all of them are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<FieldValue>,
+    /// What the value means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) meaning: Option<String>,
+    /// The position of the dataset in the directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dataset: Option<u64>,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// The row of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) row: Option<u64>,
+    /// The chunk's coordinate in the grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) chunk: Option<Vec<u64>>,
+    /// How a payload is stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) codec: Option<String>,
+    /// The byte that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<AskedByte>,
+    /// Rules it breaks, and oddities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remarks: Vec<RemarkShape>,
+}
+
+/// What a field says.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum FieldValue {
+    /// A number, or a tag.
+    Number(u64),
+    /// Extents, or a coordinate.
+    Numbers(Vec<u64>),
+    /// Text.
+    Text(String),
+}
+
+/// The byte that was asked for.
+#[derive(Debug, Serialize)]
+pub(crate) struct AskedByte {
+    /// Its place in the file.
+    pub(crate) offset: u64,
+    /// Its place in the field or payload.
+    pub(crate) within: u64,
+    /// What it is.
+    pub(crate) byte: u8,
+    /// The element of the dataset that it is in, where it is stored as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) element: Option<Vec<u64>>,
+}
+
+/// A broken rule or an oddity.
+#[derive(Debug, Serialize)]
+pub(crate) struct RemarkShape {
+    /// The rule's id.
+    pub(crate) code: &'static str,
+    /// `error`, `warning` or `note`.
+    pub(crate) severity: &'static str,
+    /// One sentence.
+    pub(crate) message: &'static str,
+    /// The byte that shows it.
+    pub(crate) offset: u64,
+    /// What was found.
+    pub(crate) found: u64,
+    /// What was wanted, when that is one number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wanted: Option<u64>,
+}

@@ -1,0 +1,302 @@
+//! A file taken apart, sound or not: every stretch of it with its name, its row, its remarks.
+//!
+//! ```text
+//!   superblock, directory, index, footer   map().places(): by arithmetic, from the file's ends
+//!   payloads, spills, gaps                 body(): by the rows, in file order
+//! ```
+//!
+//! Nothing here stops at a broken rule. What is wrong with a part is a [`Remark`] beside it; rules
+//! about all rows together are the business of [`verify`](crate::verify). In memory are the
+//! directory, the footer's JSON and a bounded number of rows.
+
+mod body;
+mod remark;
+#[cfg(test)]
+mod tests;
+
+pub use body::{Body, Stretch};
+pub use remark::Remark;
+
+use tet_file::footer as file_footer;
+use tet_format::directory::{self, DatasetRecord};
+use tet_format::footer::{Tail, notes, read_tail};
+use tet_format::index::{
+    self, HEADER_LEN, IndexRow, ROW_LEN, RowContext, check_dataset_id, check_payload, check_row,
+    read_header, row_notes,
+};
+use tet_format::map::Map;
+use tet_format::superblock::{self, WireSuperblock};
+use tet_format::{Faults, Grid, Limits, Region, Span, Superblock, layout};
+use tet_io::Source;
+
+use crate::check::footer::tail_bytes;
+use crate::check::index::Index;
+use crate::collect::Collector;
+use crate::error::Result;
+use remark::remarks_of;
+
+/// Remarks of one code that are kept about the parts that are in memory.
+const REMARKS_MAX: usize = 64;
+
+/// A file taken apart.
+#[derive(Debug)]
+pub struct Anatomy<'a> {
+    source: &'a Source,
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    superblock: Option<Superblock>,
+    /// Where each record starts.
+    records: Vec<u64>,
+    /// The key that refers to a spill, and where it lies.
+    spills: Vec<(&'static str, Span)>,
+    payload_end: u64,
+    remarks: Vec<Remark>,
+}
+
+impl<'a> Anatomy<'a> {
+    /// Reads the parts of a file that are kept in memory: superblock, directory and footer.
+    ///
+    /// # Errors
+    ///
+    /// The source cannot be read. What is wrong with the bytes is in [`remarks`](Self::remarks).
+    pub fn read(source: &'a Source, limits: &Limits) -> Result<Anatomy<'a>> {
+        let mut out = Collector::new(REMARKS_MAX);
+        let mut anatomy = Anatomy {
+            source,
+            head: read_up_to(source, 0, superblock::LEN)?,
+            tail: tail_bytes(source)?,
+            superblock: None,
+            records: Vec::new(),
+            spills: Vec::new(),
+            payload_end: source.len(),
+            remarks: Vec::new(),
+        };
+        anatomy.read_superblock(&mut out)?;
+        anatomy.read_directory(limits, &mut out)?;
+        anatomy.check_index(&mut out)?;
+        anatomy.read_footer(limits, &mut out)?;
+        anatomy.remarks = remarks_of(out);
+        Ok(anatomy)
+    }
+
+    fn read_superblock(&mut self, out: &mut Collector) -> Result<()> {
+        let Some(bytes) = self.head.first_chunk() else {
+            if let Err(fault) = Superblock::read(&self.head, self.source.len()) {
+                out.fault(fault).map_err(tet_file::Error::from)?;
+            }
+            return Ok(());
+        };
+        let wire = WireSuperblock::decode(bytes);
+        superblock::check(&wire, self.source.len(), out).map_err(tet_file::Error::from)?;
+        if self.map().is_foreign() {
+            return Ok(());
+        }
+        let mut odd = Vec::new();
+        superblock::notes(&wire, &mut odd);
+        out.notes(&mut odd);
+        let WireSuperblock { dataset_count, flags, index_offset, index_len, .. } = wire;
+        self.superblock = Some(Superblock { dataset_count, flags, index_offset, index_len });
+        Ok(())
+    }
+
+    fn read_directory(&mut self, limits: &Limits, out: &mut Collector) -> Result<()> {
+        let Some(superblock) = self.superblock.filter(|it| it.dataset_count != 0) else {
+            return Ok(());
+        };
+        let end = self.map().index_span().start();
+        let len_max = superblock::LEN.saturating_add(limits.directory_len_max);
+        self.head = read_up_to(self.source, 0, end.min(len_max))?;
+        let starts = self.map().places().skip_while(|place| place.region < Region::Directory);
+        let starts = starts.take_while(|place| place.region == Region::Directory);
+        let first = starts.filter(|place| place.record.is_some() && place.field == "name_len");
+        self.records = first.map(|place| place.offset).collect();
+        // Where the superblock is wrong about the directory, the remark is there.
+        if superblock.index_offset != end {
+            return Ok(());
+        }
+        let (base, count) = (superblock::LEN, superblock.dataset_count);
+        let start = usize::try_from(base).unwrap_or(usize::MAX);
+        let region = self.head.get(start..).unwrap_or_default();
+        if let Err(fault) = limits.check_directory_len(end.saturating_sub(base)) {
+            out.fault(fault).map_err(tet_file::Error::from)?;
+            return Ok(());
+        }
+        directory::check_all(region, base, count, limits, out).map_err(tet_file::Error::from)?;
+        let mut odd = Vec::new();
+        directory::notes(region, base, count, &mut odd);
+        out.notes(&mut odd);
+        Ok(())
+    }
+
+    fn check_index(&self, out: &mut Collector) -> Result<()> {
+        let Some(superblock) = self.superblock.filter(|it| it.dataset_count != 0) else {
+            return Ok(());
+        };
+        let span = self.map().index_span();
+        if span.start() != superblock.index_offset {
+            return Ok(());
+        }
+        let len = span.len().min(HEADER_LEN);
+        // A header that the file's end cuts off is the superblock's fault.
+        if len < HEADER_LEN.min(superblock.index_len) {
+            return Ok(());
+        }
+        let bytes = read_up_to(self.source, span.start(), len)?;
+        let header = read_header(&bytes, span.start(), superblock.index_len, out);
+        if let Some(header) = header.map_err(tet_file::Error::from)? {
+            let mut odd = Vec::new();
+            index::notes(&header, span.start(), &mut odd);
+            out.notes(&mut odd);
+        }
+        Ok(())
+    }
+
+    fn read_footer(&mut self, limits: &Limits, out: &mut Collector) -> Result<()> {
+        let file_len = self.source.len();
+        let Some(superblock) = self.superblock.filter(|it| it.index_end() <= file_len) else {
+            return Ok(());
+        };
+        let index_end = superblock.index_end();
+        if !superblock.has_footer() {
+            let mut odd = Vec::new();
+            notes(&self.tail, superblock.flags, index_end, file_len, &mut odd);
+            out.notes(&mut odd);
+            return Ok(());
+        }
+        self.payload_end = self.map().body_span().end();
+        read_tail(&self.tail, index_end, file_len, out).map_err(tet_file::Error::from)?;
+        let Ok(tail) = Tail::read(&self.tail, index_end, file_len) else { return Ok(()) };
+        let footer = file_footer::check(self.source, &superblock, tail, limits, out)?;
+        footer.check_metadata_twice(out).map_err(tet_file::Error::from)?;
+        self.payload_end = tail.payload_end(file_len, &footer.json.spills);
+        let body = self.map().body_span();
+        let spills = footer.json.spills.present(tail.version);
+        let placed = spills.filter_map(|(key, it)| Some((key, Span::new(it.offset, it.len)?)));
+        self.spills = placed.filter(|(_, span)| body.contains(*span)).collect();
+        Ok(())
+    }
+
+    /// What each byte of superblock, directory, index and footer is. Between index and footer it
+    /// knows one stretch only, which [`body`](Self::body) takes apart.
+    #[must_use]
+    pub fn map(&self) -> Map<'_> {
+        Map::new(&self.head, &self.tail, self.source.len())
+    }
+
+    /// What is wrong with, or odd about, superblock, directory, index header and footer, in file
+    /// order.
+    #[must_use]
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
+    }
+
+    /// How many records the directory holds, as far as they can be told apart.
+    #[must_use]
+    pub fn dataset_count(&self) -> u64 {
+        u64::try_from(self.records.len()).unwrap_or(u64::MAX)
+    }
+
+    /// The record of a dataset; `None` where there is none, it is cut off or its name is no text.
+    #[must_use]
+    pub fn dataset(&self, id: u64) -> Option<DatasetRecord<'_>> {
+        let at = *self.records.get(usize::try_from(id).ok()?)?;
+        DatasetRecord::split_first(self.head.get(usize::try_from(at).ok()?..)?, at)
+    }
+
+    /// How many rows the index has room for.
+    #[must_use]
+    pub fn row_count(&self) -> u64 {
+        self.index().row_count
+    }
+
+    fn index(&self) -> Index {
+        let span = self.map().index_span();
+        let rows_len = span.len().saturating_sub(HEADER_LEN);
+        Index { offset: span.start(), row_count: rows_len / ROW_LEN }
+    }
+
+    /// Row number `row`, where it is there in full.
+    ///
+    /// # Errors
+    ///
+    /// The source cannot be read.
+    pub fn row(&self, row: u64) -> Result<Option<IndexRow>> {
+        let index = self.index();
+        if index.row_count <= row {
+            return Ok(None);
+        }
+        let bytes = read_up_to(self.source, layout::row_at(index.offset, row), ROW_LEN)?;
+        Ok(bytes.first_chunk().map(IndexRow::decode))
+    }
+
+    /// What is wrong with, or odd about, row number `number` alone.
+    ///
+    /// # Errors
+    ///
+    /// None: what is found is returned.
+    pub fn row_remarks(&self, number: u64, row: &IndexRow) -> Result<Vec<Remark>> {
+        let Some(superblock) = self.superblock else { return Ok(Vec::new()) };
+        let mut out = Collector::new(REMARKS_MAX);
+        let at = layout::row_at(self.index().offset, number);
+        let count = superblock.dataset_count;
+        check_dataset_id(row, at, count, &mut out).map_err(tet_file::Error::from)?;
+        if let Some(record) = self.dataset(row.dataset_id) {
+            let mut odd = Vec::new();
+            row_notes(row, at, record.rank(), &mut odd);
+            out.notes(&mut odd);
+            if let Some(grid) = grid(&record) {
+                let element_size = record.dtype().and_then(tet_format::DType::size);
+                let context = RowContext { record_at: record.at(), grid: &grid, element_size };
+                check_row(row, at, &context, &mut out).map_err(tet_file::Error::from)?;
+            }
+        }
+        let index_end = self.map().index_span().end();
+        check_payload(row, at, index_end, self.payload_end, &mut out)
+            .map_err(tet_file::Error::from)?;
+        Ok(remarks_of(out))
+    }
+
+    /// Payloads, spills and gaps in file order.
+    #[must_use]
+    pub fn body(&self) -> Body<'_> {
+        Body::new(self)
+    }
+
+    /// What the byte at `offset` is; `None` at or past the file's end.
+    ///
+    /// # Errors
+    ///
+    /// The source cannot be read.
+    pub fn at(&self, offset: u64) -> Result<Option<Stretch>> {
+        let map = self.map();
+        let Some(place) = map.locate(offset) else { return Ok(None) };
+        if map.body_span().contains_byte(offset) && !map.is_foreign() {
+            return body::at(self, offset).map(Some);
+        }
+        let number = place.record.filter(|_| place.region == Region::Index);
+        let row = match number {
+            Some(number) => self.row(number)?.map(|row| (number, row)),
+            None => None,
+        };
+        let mut remarks: Vec<Remark> = match row {
+            Some((number, row)) => self.row_remarks(number, &row)?,
+            None => self.remarks.clone(),
+        };
+        remarks.retain(|remark| place.holds(remark.at));
+        Ok(Some(Stretch { place, row, spill: None, remarks }))
+    }
+}
+
+/// The grid of a record, if it is one of a dataset that could be.
+fn grid(record: &DatasetRecord<'_>) -> Option<Grid> {
+    let rank = u32::try_from(record.rank()).ok()?;
+    if rank == 0 || layout::RANK_MAX < rank { None } else { record.grid() }
+}
+
+/// The bytes from `at` on, at most `len`, as far as the file goes.
+fn read_up_to(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
+    let len = len.min(source.len().saturating_sub(at));
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    source.read_exact_at(at, &mut bytes)?;
+    Ok(bytes)
+}

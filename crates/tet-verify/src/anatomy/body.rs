@@ -1,0 +1,228 @@
+//! What lies between the index and the footer, in file order.
+//!
+//! Rows say where payloads lie, in any order. They are gone through once for each batch of the
+//! next ones in file order, so that memory does not grow with their number.
+
+use tet_format::index::IndexRow;
+use tet_format::map::Place;
+use tet_format::{NoteCode, Region, Rule, Span, layout};
+
+use super::{Anatomy, Remark};
+use crate::code::Code;
+use crate::error::Result;
+
+/// Payloads sorted at a time: 16 bytes each, twice over.
+#[cfg(not(test))]
+const BATCH_COUNT: usize = 1 << 19;
+#[cfg(test)]
+const BATCH_COUNT: usize = 2;
+
+/// A stretch of a file, and what it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its name and its bytes.
+    pub place: Place,
+    /// The row it is in, or the row of the payload that it is.
+    pub row: Option<(u64, IndexRow)>,
+    /// The key that refers to the spill that it is.
+    pub spill: Option<&'static str>,
+    /// What is to be said about it.
+    pub remarks: Vec<Remark>,
+}
+
+/// Payloads, spills and gaps in file order.
+///
+/// Payloads come as their rows place them, also outside of the body or one over the other; gaps
+/// are what none of all reaches.
+#[derive(Debug)]
+pub struct Body<'a> {
+    anatomy: &'a Anatomy<'a>,
+    dataset: Option<u64>,
+    span: Span,
+    /// The next payloads, the first one last: place and row number.
+    batch: Vec<(u64, u64)>,
+    /// The last one of the batch before.
+    after: Option<(u64, u64)>,
+    is_exhausted: bool,
+    /// What the footer refers to, the first one last.
+    spills: Vec<(&'static str, Span)>,
+    reach: u64,
+    /// The payload before, and the farthest end of all before.
+    last: Option<Span>,
+    last_end: u64,
+    pending: Option<Stretch>,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(anatomy: &'a Anatomy<'a>) -> Body<'a> {
+        let span = anatomy.map().body_span();
+        let mut spills = anatomy.spills.clone();
+        spills.sort_unstable_by_key(|&(_, span)| std::cmp::Reverse(span));
+        Body {
+            anatomy,
+            dataset: None,
+            span,
+            batch: Vec::new(),
+            after: None,
+            is_exhausted: false,
+            spills,
+            reach: span.start(),
+            last: None,
+            last_end: 0,
+            pending: None,
+        }
+    }
+
+    /// The payloads of one dataset alone.
+    #[must_use]
+    pub fn of_dataset(mut self, dataset: u64) -> Body<'a> {
+        (self.dataset, self.spills) = (Some(dataset), Vec::new());
+        self
+    }
+
+    fn step(&mut self) -> Result<Option<Stretch>> {
+        if let Some(stretch) = self.pending.take() {
+            return Ok(Some(stretch));
+        }
+        let next = self.next_placed()?;
+        let start = next.as_ref().map_or(self.span.end(), |next| next.place.offset);
+        let gap = (self.reach, start.min(self.span.end()));
+        if let Some(next) = &next {
+            self.reach = self.reach.max(next.place.end());
+        } else {
+            self.reach = self.span.end();
+        }
+        if self.dataset.is_none() && gap.0 < gap.1 {
+            self.pending = next;
+            return Ok(Some(unused(gap.0, gap.1)));
+        }
+        Ok(next)
+    }
+
+    /// The next payload or spill.
+    fn next_placed(&mut self) -> Result<Option<Stretch>> {
+        if self.batch.is_empty() && !self.is_exhausted {
+            self.fill()?;
+        }
+        let payload_at = self.batch.last().map(|&(at, _)| at);
+        let spill_at = self.spills.last().map(|(_, span)| span.start());
+        if spill_at.is_some_and(|at| payload_at.is_none_or(|payload_at| at < payload_at)) {
+            return Ok(self.spills.pop().map(|(key, span)| spill(key, span)));
+        }
+        let Some(key) = self.batch.pop() else { return Ok(None) };
+        self.after = Some(key);
+        let Some(row) = self.anatomy.row(key.1)? else { return Ok(None) };
+        let mut stretch = payload(self.anatomy, key.1, row);
+        self.compare(&mut stretch);
+        Ok(Some(stretch))
+    }
+
+    /// The payloads that come next, as many as fit, by one pass over the rows.
+    fn fill(&mut self) -> Result<()> {
+        let mut keys: Vec<(u64, u64)> = Vec::new();
+        let mut bound = None;
+        let mut rows = self.anatomy.index().rows(self.anatomy.source);
+        for (number, (_, row)) in (0..).zip(rows.by_ref()) {
+            let key = (row.payload_offset, number);
+            let is_past = self.after.is_some_and(|after| key <= after);
+            let is_late = bound.is_some_and(|bound| bound < key);
+            if is_past || is_late || self.dataset.is_some_and(|id| id != row.dataset_id) {
+                continue;
+            }
+            keys.push(key);
+            if keys.len() == 2 * BATCH_COUNT {
+                keys.select_nth_unstable(BATCH_COUNT - 1);
+                keys.truncate(BATCH_COUNT);
+                bound = keys.iter().max().copied();
+            }
+        }
+        rows.finish()?;
+        keys.sort_unstable();
+        self.is_exhausted = bound.is_none() && keys.len() <= BATCH_COUNT;
+        keys.truncate(BATCH_COUNT);
+        keys.reverse();
+        self.batch = keys;
+        Ok(())
+    }
+
+    /// Remarks on a payload that takes bytes of one before it.
+    fn compare(&mut self, stretch: &mut Stretch) {
+        let Some((number, row)) = &stretch.row else { return };
+        let Some(span) = row.payload().filter(|span| !span.is_empty()) else { return };
+        let at = layout::row_at(self.anatomy.index().offset, *number);
+        let at = at.saturating_add(const { IndexRow::offset_of("payload_offset") });
+        let found = span.start();
+        if self.last == Some(span) {
+            let code = Code::Note(NoteCode::PayloadShared);
+            stretch.remarks.push(Remark { code, at, found, wanted: None });
+        } else if found < self.last_end {
+            let (code, wanted) = (Code::Rule(Rule::PayloadOverlap), Some(self.last_end));
+            stretch.remarks.push(Remark { code, at, found, wanted });
+        }
+        self.last = Some(span);
+        self.last_end = self.last_end.max(span.end());
+    }
+}
+
+impl Iterator for Body<'_> {
+    type Item = Result<Stretch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.step().transpose()
+    }
+}
+
+/// What the byte at `offset` of the body is: the payload of the first row that says so, a spill,
+/// or a gap.
+pub(super) fn at(anatomy: &Anatomy<'_>, offset: u64) -> Result<Stretch> {
+    let span = anatomy.map().body_span();
+    let (mut start, mut end) = (span.start(), span.end());
+    let mut narrow = |span: Span| {
+        if span.end() <= offset {
+            start = start.max(span.end());
+        } else if offset < span.start() {
+            end = end.min(span.start());
+        }
+    };
+    for &(key, span) in &anatomy.spills {
+        if span.contains_byte(offset) {
+            return Ok(spill(key, span));
+        }
+        narrow(span);
+    }
+    let mut rows = anatomy.index().rows(anatomy.source);
+    for (number, (_, row)) in (0..).zip(rows.by_ref()) {
+        let Some(span) = row.payload().filter(|span| !span.is_empty()) else { continue };
+        if span.contains_byte(offset) {
+            return Ok(payload(anatomy, number, row));
+        }
+        narrow(span);
+    }
+    rows.finish()?;
+    Ok(unused(start, end))
+}
+
+fn payload(anatomy: &Anatomy<'_>, number: u64, row: IndexRow) -> Stretch {
+    let end = row.payload_offset.saturating_add(row.stored_len).min(anatomy.source.len());
+    let len = end.saturating_sub(row.payload_offset);
+    let place = Place {
+        region: Region::Payload,
+        record: Some(number),
+        field: "stored",
+        offset: row.payload_offset,
+        len,
+    };
+    Stretch { place, row: Some((number, row)), spill: None, remarks: Vec::new() }
+}
+
+fn spill(key: &'static str, span: Span) -> Stretch {
+    let (offset, len) = (span.start(), span.len());
+    let place = Place { region: Region::Footer, record: None, field: "spill", offset, len };
+    Stretch { place, row: None, spill: Some(key), remarks: Vec::new() }
+}
+
+fn unused(start: u64, end: u64) -> Stretch {
+    let len = end.saturating_sub(start);
+    let place = Place { region: Region::Gap, record: None, field: "unused", offset: start, len };
+    Stretch { place, row: None, spill: None, remarks: Vec::new() }
+}
