@@ -110,6 +110,23 @@ fn holes_stay_holes_where_the_file_system_has_them() {
 }
 
 #[test]
+fn e9_spans_past_32_bits_are_copied() {
+    const FAR: u64 = 5 << 30;
+    let folder = tempfile::tempdir().unwrap();
+    let (from, target) = (folder.path().join("from"), folder.path().join("target"));
+    let mut file = File::create(&from).unwrap();
+    file.seek(SeekFrom::Start(FAR)).unwrap();
+    let bytes: Vec<u8> = (0..200_000_u32).map(|at| (at % 253) as u8).collect();
+    file.write_all(&bytes).unwrap();
+    let source = Source::open(&from).unwrap();
+    let mut publisher = Publisher::begin(&target, &REFUSE).unwrap();
+    publisher.copy_from(&source, span(FAR, FAR + 200_000)).unwrap();
+    publisher.copy_from(&source, span(FAR + 1, FAR + 9)).unwrap();
+    publisher.commit().unwrap();
+    assert!(fs::read(&target).unwrap() == [&bytes[..], &bytes[1..9]].concat());
+}
+
+#[test]
 fn spans_past_the_end_and_cut_sources_are_errors_of_the_source() {
     let folder = tempfile::tempdir().unwrap();
     let from = folder.path().join("from");
