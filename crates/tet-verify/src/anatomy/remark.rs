@@ -46,7 +46,7 @@ impl fmt::Display for Remark {
 /// What was collected, in file order.
 pub(super) fn remarks_of(collector: Collector) -> Vec<Remark> {
     let (entries, _) = collector.into_parts();
-    let remark = |Entry { code, at, found, wanted }| Remark { code, at, found, wanted };
+    let remark = |Entry { code, at, found, wanted, .. }| Remark { code, at, found, wanted };
     let mut remarks: Vec<Remark> = entries.into_iter().map(remark).collect();
     remarks.sort_by_key(|remark| remark.at);
     remarks
