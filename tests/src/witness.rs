@@ -48,6 +48,8 @@ pub struct Verdict {
     pub wrong: u64,
     /// Other answers of which it is said that digests stand behind them.
     pub wrong_verified: u64,
+    /// Whether the file is known to have digests.
+    pub protected: bool,
 }
 
 impl Witness {
@@ -55,7 +57,7 @@ impl Witness {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let way = Way { viewed: true, digests: DigestPolicy::Always };
-        let answers = answers(bytes, way).unwrap().into_iter().map(Result::unwrap);
+        let answers = answers(bytes, way).unwrap().0.into_iter().map(Result::unwrap);
         Witness { bytes: bytes.to_vec(), answers: answers.collect() }
     }
 
@@ -63,10 +65,11 @@ impl Witness {
     #[must_use]
     pub fn judge(&self, damaged: &[u8], way: Way) -> Verdict {
         let mut verdict = Verdict::default();
-        let Ok(found) = answers(damaged, way) else {
+        let Ok((found, protected)) = answers(damaged, way) else {
             verdict.refused = self.answers.len() as u64;
             return verdict;
         };
+        verdict.protected = protected;
         if found.len() != self.answers.len() {
             // Another number of datasets is another answer, whatever they hold.
             verdict.wrong = 1;
@@ -86,8 +89,9 @@ impl Witness {
     }
 }
 
-/// All that a file is asked: what it says of itself, and each dataset's values and reductions.
-fn answers(bytes: &[u8], way: Way) -> Result<Vec<Result<Answer, Error>>, Error> {
+/// All that a file is asked: what it says of itself, and each dataset's values and reductions; and
+/// whether it is known to have digests.
+fn answers(bytes: &[u8], way: Way) -> Result<(Vec<Result<Answer, Error>>, bool), Error> {
     let source = if way.viewed {
         Source::from_bytes(bytes.to_vec())
     } else {
@@ -122,5 +126,5 @@ fn answers(bytes: &[u8], way: Way) -> Result<Vec<Result<Answer, Error>>, Error> 
             ask(&|how| Ok(format!("{:?}", catalog.reduce(dataset, &slab, &reduction, how)?)));
         }
     }
-    Ok(answers)
+    Ok((answers, has_digests))
 }

@@ -18,8 +18,9 @@ pub use body::{Body, Stretch};
 pub use remark::Remark;
 
 use tet_file::footer as file_footer;
+use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, WireDigestBlock, block_len, page_count};
 use tet_format::directory::{self, DatasetRecord};
-use tet_format::footer::{Tail, notes, read_tail};
+use tet_format::footer::{Spill, Tail, notes, read_tail};
 use tet_format::index::{
     self, HEADER_LEN, IndexRow, ROW_LEN, RowContext, check_dataset_id, check_payload, check_row,
     read_header, row_notes,
@@ -38,6 +39,34 @@ use remark::remarks_of;
 /// Remarks of one code that are kept about the parts that are in memory.
 const REMARKS_MAX: usize = 64;
 
+/// A stretch to which the footer refers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Referred {
+    span: Span,
+    field: &'static str,
+    /// The key that refers to it.
+    key: &'static str,
+}
+
+/// The fields of a block of digests of so many rows.
+fn digests(block: Spill, row_count: u64) -> Vec<Referred> {
+    let key = "integrity";
+    let header = WireDigestBlock::FIELDS.iter().map(|it| (it.name, it.offset, it.width));
+    let pages = page_count(row_count).saturating_mul(DIGEST_LEN);
+    let chunks = row_count.saturating_mul(DIGEST_LEN);
+    let chunks_at = BLOCK_HEADER_LEN.saturating_add(pages);
+    let lists = [("pages", BLOCK_HEADER_LEN, pages), ("chunks", chunks_at, chunks)];
+    let placed = header.chain(lists).filter_map(|(field, at, len)| {
+        Some(Referred { span: Span::new(block.offset.checked_add(at)?, len)?, field, key })
+    });
+    // What does not have the length that it must have is not told apart.
+    if block_len(row_count) == Some(block.len) {
+        return placed.filter(|it| !it.span.is_empty()).collect();
+    }
+    let span = Span::new(block.offset, block.len);
+    span.map(|span| Referred { span, field: "block", key }).into_iter().collect()
+}
+
 /// A file taken apart.
 #[derive(Debug)]
 pub struct Anatomy<'a> {
@@ -47,8 +76,8 @@ pub struct Anatomy<'a> {
     superblock: Option<Superblock>,
     /// Where each record starts.
     records: Vec<u64>,
-    /// The key that refers to a spill, and where it lies.
-    spills: Vec<(&'static str, Span)>,
+    /// What the footer refers to: spills, and the fields of the digests.
+    spills: Vec<Referred>,
     payload_end: u64,
     remarks: Vec<Remark>,
 }
@@ -171,8 +200,12 @@ impl<'a> Anatomy<'a> {
         self.payload_end = tail.payload_end(file_len, &footer.json.spills);
         let body = self.map().body_span();
         let spills = footer.json.spills.present(tail.version);
-        let placed = spills.filter_map(|(key, it)| Some((key, Span::new(it.offset, it.len)?)));
-        self.spills = placed.filter(|(_, span)| body.contains(*span)).collect();
+        let placed = spills.filter_map(|(key, it)| {
+            Some(Referred { span: Span::new(it.offset, it.len)?, field: "spill", key })
+        });
+        let digests = footer.integrity.key().map(|key| digests(key.block, self.index().row_count));
+        let all = placed.chain(digests.into_iter().flatten());
+        self.spills = all.filter(|it| body.contains(it.span)).collect();
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What the bytes of a field say.
 
 use super::Place;
+use crate::digest::WireDigestBlock;
 use crate::directory::{WireDirectory, WireRecord};
 use crate::footer::WireTail;
 use crate::index::{IndexHeader, IndexRow};
@@ -78,9 +79,16 @@ fn table(place: &Place) -> &'static [Field] {
         (Region::Directory, Some(_)) => WireRecord::FIELDS,
         (Region::Index, None) => IndexHeader::FIELDS,
         (Region::Index, Some(_)) => IndexRow::FIELDS,
+        (Region::Footer, _) if field_of(WireDigestBlock::FIELDS, place) => WireDigestBlock::FIELDS,
         (Region::Footer, _) => WireTail::FIELDS,
         _ => &[],
     }
+}
+
+/// Whether the place is a field of this table and not of the tail's.
+fn field_of(fields: &[Field], place: &Place) -> bool {
+    let has = |fields: &[Field]| fields.iter().any(|field| field.name == place.field);
+    has(fields) && !has(WireTail::FIELDS)
 }
 
 fn number(bytes: &[u8]) -> Option<u64> {

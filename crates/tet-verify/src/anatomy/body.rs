@@ -7,7 +7,7 @@ use tet_format::index::IndexRow;
 use tet_format::map::Place;
 use tet_format::{NoteCode, Region, Rule, Span, layout};
 
-use super::{Anatomy, Remark};
+use super::{Anatomy, Referred, Remark};
 use crate::code::Code;
 use crate::error::Result;
 
@@ -45,7 +45,7 @@ pub struct Body<'a> {
     after: Option<(u64, u64)>,
     is_exhausted: bool,
     /// What the footer refers to, the first one last.
-    spills: Vec<(&'static str, Span)>,
+    spills: Vec<Referred>,
     reach: u64,
     /// The payload before, and the farthest end of all before.
     last: Option<Span>,
@@ -57,7 +57,7 @@ impl<'a> Body<'a> {
     pub(super) fn new(anatomy: &'a Anatomy<'a>) -> Body<'a> {
         let span = anatomy.map().body_span();
         let mut spills = anatomy.spills.clone();
-        spills.sort_unstable_by_key(|&(_, span)| std::cmp::Reverse(span));
+        spills.sort_unstable_by_key(|&it| std::cmp::Reverse(it));
         Body {
             anatomy,
             dataset: None,
@@ -105,9 +105,9 @@ impl<'a> Body<'a> {
             self.fill()?;
         }
         let payload_at = self.batch.last().map(|&(at, _)| at);
-        let spill_at = self.spills.last().map(|(_, span)| span.start());
+        let spill_at = self.spills.last().map(|it| it.span.start());
         if spill_at.is_some_and(|at| payload_at.is_none_or(|payload_at| at < payload_at)) {
-            return Ok(self.spills.pop().map(|(key, span)| spill(key, span)));
+            return Ok(self.spills.pop().map(referred));
         }
         let Some(key) = self.batch.pop() else { return Ok(None) };
         self.after = Some(key);
@@ -184,11 +184,11 @@ pub(super) fn at(anatomy: &Anatomy<'_>, offset: u64) -> Result<Stretch> {
             end = end.min(span.start());
         }
     };
-    for &(key, span) in &anatomy.spills {
-        if span.contains_byte(offset) {
-            return Ok(spill(key, span));
+    for &it in &anatomy.spills {
+        if it.span.contains_byte(offset) {
+            return Ok(referred(it));
         }
-        narrow(span);
+        narrow(it.span);
     }
     let mut rows = anatomy.index().rows(anatomy.source);
     for (number, (_, row)) in (0..).zip(rows.by_ref()) {
@@ -215,9 +215,10 @@ fn payload(anatomy: &Anatomy<'_>, number: u64, row: IndexRow) -> Stretch {
     Stretch { place, row: Some((number, row)), spill: None, remarks: Vec::new() }
 }
 
-fn spill(key: &'static str, span: Span) -> Stretch {
+fn referred(it: Referred) -> Stretch {
+    let Referred { span, field, key } = it;
     let (offset, len) = (span.start(), span.len());
-    let place = Place { region: Region::Footer, record: None, field: "spill", offset, len };
+    let place = Place { region: Region::Footer, record: None, field, offset, len };
     Stretch { place, row: None, spill: Some(key), remarks: Vec::new() }
 }
 
