@@ -1,19 +1,22 @@
-//! Documents that follow from the code: `docs/cli.md`, the man pages, the rule table.
+//! Documents that follow from the code: `docs/cli.md`, `docs/verify.md`, the man pages, the rule table.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use tet_format::{NoteCode, Rule};
+use tet_verify::Code;
 
 use crate::run;
 
 /// What stands before the generated part of `docs/cli.md`.
 const CLI_HEAD: &str = include_str!("../cli_head.md");
+/// What stands before the generated part of `docs/verify.md`.
+const VERIFY_HEAD: &str = include_str!("../verify_head.md");
 
 /// What to do with what differs.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Fail when docs/cli.md is not what the command says of itself
+    /// Fail when the documents are not what the code says of itself
     #[arg(long)]
     check: bool,
 }
@@ -25,10 +28,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let root = run::root();
     std::fs::write(root.join("docs/cli.md"), cli()?)?;
+    std::fs::write(root.join("docs/verify.md"), verify())?;
     let man = run::target().join("man");
     std::fs::create_dir_all(&man)?;
     clap_mangen::generate_to(tet_cli::command(), &man)?;
-    println!("docs/cli.md written, man pages in {}", man.display());
+    println!("docs/cli.md and docs/verify.md written, man pages in {}", man.display());
     rules(&std::fs::read_to_string(root.join("docs/format.md"))?)
 }
 
@@ -37,6 +41,7 @@ pub(crate) fn check() -> Result<()> {
     let root = run::root();
     let read = |name: &str| read(root, name);
     ensure!(read("docs/cli.md")? == cli()?, "docs/cli.md is old: run `cargo xtask docs`");
+    ensure!(read("docs/verify.md")? == verify(), "docs/verify.md is old: run `cargo xtask docs`");
     rules(&read("docs/format.md")?)
 }
 
@@ -75,6 +80,36 @@ fn rule_row(line: &str) -> Option<(&str, &str)> {
     id.starts_with("TET-").then_some((id, cells.next()?))
 }
 
+/// The text of `docs/verify.md`.
+fn verify() -> String {
+    let mut out = VERIFY_HEAD.to_owned();
+    let rules = Rule::ALL.iter().map(|&rule| Code::Rule(rule));
+    let codes: Vec<Code> =
+        rules.chain(NoteCode::ALL.iter().map(|&note| Code::Note(note))).collect();
+    let parts = [
+        ("TET-S", "Superblock"),
+        ("TET-D", "Directory"),
+        ("TET-I", "Index"),
+        ("TET-P", "Payloads"),
+        ("TET-H", "Footer"),
+        ("TET-M", "Footer JSON"),
+        ("TET-G", "Digests"),
+        ("TET-L", "Limits"),
+        ("TET-N", "Oddities"),
+    ];
+    for (start, title) in parts {
+        out.push_str(&format!(
+            "\n### {title}\n\n| code | severity | level | meaning | what to do |\n|---|---|---|---|---|\n"
+        ));
+        for code in codes.iter().filter(|code| code.id().starts_with(start)) {
+            let (severity, level) = (code.severity(), code.level());
+            let (meaning, advice) = (code.text(), code.advice());
+            out.push_str(&format!("| {code} | {severity} | {level} | {meaning} | {advice} |\n"));
+        }
+    }
+    out
+}
+
 /// The text of `docs/cli.md`.
 fn cli() -> Result<String> {
     let mut out = CLI_HEAD.to_owned();
@@ -100,6 +135,15 @@ fn cli() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_code_is_in_the_page_of_verify_once() {
+        let page = verify();
+        let ids = Rule::ALL.iter().map(|rule| rule.id());
+        for id in ids.chain(NoteCode::ALL.iter().map(|note| note.id())) {
+            assert_eq!(page.matches(&format!("| {id} |")).count(), 1, "{id}");
+        }
+    }
 
     #[test]
     fn rule_rows_are_read() {

@@ -221,6 +221,7 @@ impl From<tet_verify::Error> for Failure {
         match error {
             tet_verify::Error::Io(error) => error.into(),
             tet_verify::Error::File(error) => error.into(),
+            tet_verify::Error::Canceled => Failure::interrupted(),
             error => Failure::new(Exit::from(error.kind()), "limit", error.to_string()),
         }
     }

@@ -72,6 +72,14 @@ impl Progress {
         self.with(|bar| bar.bar.set_position(byte_count));
     }
 
+    /// So many bytes of so many are done.
+    pub(crate) fn tell(&self, byte_count: u64, all: u64) {
+        self.with(|bar| {
+            bar.bar.set_length(all);
+            bar.bar.set_position(byte_count);
+        });
+    }
+
     /// So many more bytes are done; what comes after all of them is the next pass.
     pub(crate) fn add(&self, byte_count: u64) {
         self.with(|bar| {

@@ -93,8 +93,10 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
         Some(index) => {
             let place = (index, bounds.payload_end);
             let how = (&pool, &watch);
-            is_all &= deep::check(&subject, place, &payloads, &digests, how, (&seen, out))?;
-            seen.payload_len = payloads.stored_len;
+            let all;
+            (seen.payload_len, all) =
+                deep::check(&subject, place, &payloads, &digests, how, (&seen, out))?;
+            is_all &= all;
         }
         None => is_all &= payloads.stored_len == 0,
     }

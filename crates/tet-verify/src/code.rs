@@ -71,6 +71,18 @@ impl Code {
                 "do not use the name as it is in a terminal or as a path"
             }
             Code::Note(NoteCode::BytesUnused) => "no reader looks at these bytes",
+            Code::Note(NoteCode::DigestsStale) => {
+                "a program that does not know digests wrote the footer: `tet digest add` protects the file anew"
+            }
+            Code::Note(NoteCode::DigestsUnknown) => "a newer program can compare them",
+            Code::Note(NoteCode::PayloadShared) => {
+                "sound if it is meant; a small file can be read as a large one"
+            }
+            Code::Note(NoteCode::MemoryHint) => "a hint never raises a limit",
+            Code::Note(NoteCode::ZstdSkippable) => "no reader looks at these bytes",
+            Code::Note(NoteCode::LabelTwice | NoteCode::DimNameTwice) => {
+                "a name that stands twice means the first: ask by position"
+            }
             Code::Note(_) => "",
         }
     }

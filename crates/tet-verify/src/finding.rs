@@ -105,8 +105,27 @@ impl fmt::Display for Finding {
             Some(wanted) if is_magic => {
                 write!(f, ": found {found:#010x}, wanted {wanted:#010x}")
             }
+            Some(wanted) if is_digest(*code) => {
+                write!(f, ": found {found:#x}, wanted {wanted:#x}")
+            }
             Some(wanted) => write!(f, ": found {found}, wanted {wanted}"),
             None => write!(f, ": found {found}"),
         }
     }
+}
+
+/// Whether what was found and wanted are halves of digests.
+const fn is_digest(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Rule(
+            Rule::SelfDigest
+                | Rule::HeadDigest
+                | Rule::PageDigest
+                | Rule::PagesDigest
+                | Rule::ChunkDigest
+                | Rule::ChunksDigest
+                | Rule::SpillDigest
+        )
+    )
 }

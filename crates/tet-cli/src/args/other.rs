@@ -13,19 +13,33 @@ pub struct VerifyArgs {
     /// The files to check
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// Look at every payload too: decode it, and compare it with its digest
+    #[arg(long)]
+    pub deep: bool,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub strict: bool,
     /// One `tet.verify/1` object for each file, for programs
     #[arg(long)]
     pub json: bool,
+    /// Threads that look at payloads, 0 for all
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub threads: usize,
+    /// The most memory that decoders may hold at once, as 256MiB or 2G
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
 }
 
 const VERIFY_EXAMPLES: &str = "\
 EXAMPLES
   tet verify climate.tet
-  tet verify -q *.tet || echo 'at least one is damaged'
+  tet verify --deep climate.tet           every byte of it
+  tet verify --deep --strict -q *.tet || echo 'at least one is damaged or odd'
   tet verify climate.tet --json | jq '.findings[].code'
 
 EXIT STATUS
-  0 no errors (warnings do not count), 1 errors in a file of a known format, 3 no known format";
+  0 no errors (warnings do not count without --strict), 1 errors in a file of a known format,
+  3 no known format";
 
 /// Arguments of `tet demo`.
 #[derive(Debug, Args)]
@@ -76,8 +90,14 @@ pub struct ManArgs {
 /// What it does, at length.
 pub(super) const VERIFY_LONG_ABOUT: &str = "\
 Check files and tell every fault: its rule, its place, what was found, what was wanted, \
-what to do.\n\nThe structure is checked: superblock, directory, chunk index, places of \
-the payloads, footer. A file without errors can be queried without one.";
+what to do. docs/verify.md lists all codes.\n\nThe structure is checked: superblock, \
+directory, chunk index, places of the payloads, footer; and compared with its digests, \
+where a file has any. A file without errors can be queried without one, as far as its \
+payloads decode; --deep decodes them, and compares them with their digests.\n\nThe line of \
+a file says whether its bytes are those that were written: `verified` when every byte was \
+compared with a digest, `unchecked` when some were not, as payloads without --deep, \
+`mismatch`, `unprotected` when there are no digests, `stale` when a program that does not \
+know them wrote the footer.";
 
 /// What it does, at length.
 pub(super) const DEMO_LONG_ABOUT: &str = "\

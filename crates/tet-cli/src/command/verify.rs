@@ -1,15 +1,17 @@
 //! `tet verify`: every fault of a file, with its place.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use tet_convert::{Format, sniff};
 use tet_io::Source;
-use tet_verify::{Finding, Report, Severity, VerifyOptions};
+use tet_verify::{Finding, Integrity, Level, Report, Severity, Strictness, VerifyOptions};
 
 use crate::args::VerifyArgs;
 use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Place, Result};
+use crate::progress::Progress;
 use crate::render::json::{FindingShape, OmittedShape, Verified};
 use crate::size::{Size, counted, grouped};
 
@@ -22,8 +24,9 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
     let mut worst = Exit::Done;
     for path in &args.files {
         context.check_cancelled()?;
-        let exit = match verify(path, context) {
-            Ok(report) => tell(path, &report, args.json, context)?,
+        let exit = match verify(path, args, context) {
+            Ok(report) => tell(path, &report, args, context)?,
+            Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
             Err(failure) if args.files.len() == 1 => return Err(failure),
             Err(failure) => {
                 context.fail(&failure, args.json);
@@ -37,7 +40,7 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
     Ok(worst)
 }
 
-fn verify(path: &Path, context: &Context<'_>) -> Result<Report> {
+fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Report> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(context.world().at(path)).map_err(|error| about(error.into()))?;
     let format = sniff(&source).map_err(|error| about(error.into()))?;
@@ -45,14 +48,39 @@ fn verify(path: &Path, context: &Context<'_>) -> Result<Report> {
         let text = format!("{} is {format}, and not one this build checks", path.display());
         return Err(about(Failure::new(Exit::Format, "unknown-format", text)));
     }
-    let report = tet_verify::verify(&source, &VerifyOptions::default());
+    let progress = Progress::new(context, "verifying", 0);
+    let report = tet_verify::verify(&source, &options(args, &progress, context));
+    progress.finish();
     report.map_err(|error| about(error.into()))
 }
 
-fn tell(path: &Path, report: &Report, json: bool, context: &mut Context<'_>) -> Result<Exit> {
+fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> VerifyOptions {
+    let mut options = VerifyOptions::default();
+    if args.deep {
+        options.level = Level::Deep;
+    }
+    if args.strict {
+        options.strictness = Strictness::Strict;
+    }
+    if let Some(memory) = args.memory {
+        options.memory_budget = memory;
+    }
+    options.threads = args.threads;
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    let bar = progress.clone();
+    options.progress = Some(Arc::new(move |done, all| bar.tell(done, all)));
+    options
+}
+
+fn tell(
+    path: &Path,
+    report: &Report,
+    args: &VerifyArgs,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
     let exit = if report.is_ok() { Exit::Done } else { Exit::No };
-    if json {
-        context.json(&shape(path, report))?;
+    if args.json {
+        context.json(&shape(path, report, args))?;
     } else if !context.quiet {
         write(path, report, context)?;
     }
@@ -64,10 +92,11 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
     let path = path.to_string_lossy();
     let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
     let facts = format!(
-        "{}, {}, {}",
+        "{}, {}, {}; {}",
         counted(report.dataset_count, "dataset"),
         counted(report.row_count, "chunk"),
-        Size(report.file_len)
+        Size(report.file_len),
+        looked_at(report)
     );
     let verdict = match (errors, warnings) {
         (0, 0) => paint.good("ok").to_string(),
@@ -78,7 +107,12 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
             format!("{errors}, {}", paint.warning(counted(warnings, "warning")))
         }
     };
-    context.line(format!("{}: {verdict} ({facts})", Message(&path)))?;
+    let integrity = match report.integrity {
+        Integrity::Mismatch => paint.wrong(report.integrity).to_string(),
+        Integrity::Verified => paint.good(report.integrity).to_string(),
+        state => state.to_string(),
+    };
+    context.line(format!("{}: {verdict}, {integrity} ({facts})", Message(&path)))?;
     for finding in &report.findings {
         let text = finding.to_string();
         let (severity, rest) = text.split_once(' ').unwrap_or((&text, ""));
@@ -99,7 +133,24 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
     Ok(())
 }
 
-fn shape(path: &Path, report: &Report) -> Verified {
+/// What was looked at, in words.
+fn looked_at(report: &Report) -> String {
+    let mut words = match report.level {
+        Level::Deep if report.payload_len == report.stored_len && report.row_count != 0 => {
+            "structure and payloads".to_owned()
+        }
+        Level::Deep if report.payload_len != 0 => {
+            "structure and payloads, but for those behind faults".to_owned()
+        }
+        _ => "structure".to_owned(),
+    };
+    if report.gap_len_left != 0 {
+        words += &format!(", {} between payloads not looked at", Size(report.gap_len_left));
+    }
+    words
+}
+
+fn shape(path: &Path, report: &Report, args: &VerifyArgs) -> Verified {
     Verified {
         schema: "tet.verify/1",
         file: path.to_string_lossy().into_owned(),
@@ -107,7 +158,15 @@ fn shape(path: &Path, report: &Report) -> Verified {
         errors: report.count(Severity::Error),
         warnings: report.count(Severity::Warning),
         level: report.level.name(),
+        integrity: report.integrity.name(),
+        strict: args.strict,
         file_len: report.file_len,
+        dataset_count: report.dataset_count,
+        row_count: report.row_count,
+        stored_len: report.stored_len,
+        decoded_len: report.decoded_len,
+        payload_len: report.payload_len,
+        gap_len_left: report.gap_len_left,
         findings: report.findings.iter().map(finding).collect(),
         omitted: report
             .omitted

@@ -22,7 +22,8 @@ use crate::collect::{Collector, Entry};
 use crate::error::Result;
 use crate::pool::Pool;
 
-/// Looks at every payload; says whether each was compared with its digest.
+/// Looks at every payload; says how many bytes that were, and whether each was compared with its
+/// digest.
 pub(super) fn check(
     subject: &Subject<'_>,
     (index, payload_end): (Index, u64),
@@ -30,7 +31,7 @@ pub(super) fn check(
     digests: &Digests,
     (pool, watch): (&Pool, &Watch<'_>),
     (seen, out): (&Seen, &mut Collector),
-) -> Result<bool> {
+) -> Result<(u64, bool)> {
     let contexts = contexts(&seen.datasets);
     let is_sound = |row: &IndexRow, at: u64| {
         let id = usize::try_from(row.dataset_id).unwrap_or(usize::MAX);
@@ -43,7 +44,7 @@ pub(super) fn check(
         });
         checked.is_some_and(|checked| checked.is_ok()) && faults.is_empty()
     };
-    let mut run = Run { subject, pool, watch, out, is_all: digests.are_sound };
+    let mut run = Run { subject, pool, watch, out, done: 0, is_all: digests.are_sound };
     let mut shared: Vec<(Span, u32, Ask)> = Vec::new();
     let mut start = 0;
     while start < index.row_count {
@@ -69,7 +70,7 @@ pub(super) fn check(
         start = end;
     }
     run.shared(shared)?;
-    Ok(run.is_all)
+    Ok((run.done, run.is_all))
 }
 
 type Page = (Vec<IndexRow>, Option<Vec<Digest>>);
@@ -94,12 +95,15 @@ struct Run<'a> {
     pool: &'a Pool,
     watch: &'a Watch<'a>,
     out: &'a mut Collector,
+    done: u64,
     is_all: bool,
 }
 
 impl Run<'_> {
     fn jobs(&mut self, jobs: &[Job]) -> Result<()> {
         let (source, watch) = (self.subject.source, self.watch);
+        let lens = jobs.iter().map(|job| job.span.len());
+        self.done = lens.fold(self.done, u64::saturating_add);
         let told = self
             .pool
             .map(jobs, Scratch::default, |scratch, job| look(source, watch, job, scratch))?;

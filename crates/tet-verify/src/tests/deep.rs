@@ -74,16 +74,13 @@ fn wide_windows_are_decoded_alone() {
 fn a_payload_that_changed_is_found_by_its_digest() {
     for encoder in [CodecChoice::Raw, CodecChoice::Zstd { level: 3 }] {
         let mut bytes = protected(encoder);
-        let row = layout::row_at(superblock(&bytes).index_offset, 1);
         let mut at = 0;
         with_row(&mut bytes, 1, |row| at = row.payload_offset + row.stored_len - 1);
         bytes[usize::try_from(at).unwrap()] ^= 4;
         let report = deep(&bytes);
         let first = &report.findings[0];
-        assert_eq!(told(&report)[0], "TET-G6 payload stored #0 [1]", "row at {row}");
+        assert_eq!(told(&report), ["TET-G6 payload stored #0 [1]"]);
         assert_eq!(first.place.offset + first.place.len, at + 1);
-        // A frame has a checksum of its own.
-        assert_eq!(report.findings.len(), if encoder == CodecChoice::Raw { 1 } else { 2 });
         assert_eq!(report.integrity, Integrity::Mismatch);
         assert_eq!(report_of(&bytes).integrity, Integrity::Unchecked);
     }

@@ -19,8 +19,24 @@ pub(crate) struct Verified {
     pub(crate) warnings: u64,
     /// How closely the file was looked at.
     pub(crate) level: &'static str,
+    /// Whether the bytes are those that were written.
+    pub(crate) integrity: &'static str,
+    /// Whether warnings are told as errors.
+    pub(crate) strict: bool,
     /// Bytes of the file.
     pub(crate) file_len: u64,
+    /// Datasets that were looked at.
+    pub(crate) dataset_count: u64,
+    /// Rows of the index that were looked at.
+    pub(crate) row_count: u64,
+    /// Bytes in payloads, those that rows share once.
+    pub(crate) stored_len: u64,
+    /// Bytes that all payloads decode to.
+    pub(crate) decoded_len: u64,
+    /// Bytes of payloads that were looked at.
+    pub(crate) payload_len: u64,
+    /// Bytes between payloads that were too many to be looked at.
+    pub(crate) gap_len_left: u64,
     /// The findings: errors, warnings and notes.
     pub(crate) findings: Vec<FindingShape>,
     /// Findings that are counted and not told.
