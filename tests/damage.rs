@@ -46,8 +46,8 @@ fn fixtures() -> Vec<Fixture> {
         for stored in [Stored::Raw, Stored::Frame] {
             for sealed in [true, false] {
                 let label = format!("{name} {stored:?} {}", if sealed { "sealed" } else { "bare" });
-                let dataset = Dataset::new("a", tag, element_len, &SHAPES[nth % 4]);
-                let dataset = dataset.chunked(&CHUNKS[nth % 4]).stored(stored);
+                let dataset = Dataset::new("a", tag, element_len, SHAPES[nth % 4]);
+                let dataset = dataset.chunked(CHUNKS[nth % 4]).stored(stored);
                 let sheet = footed(Sheet::of(&[dataset]), nth / 4);
                 let sheet = if sealed { sheet.sealed() } else { sheet };
                 let witness = Witness::of(&sheet.assemble().bytes);

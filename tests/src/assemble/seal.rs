@@ -3,6 +3,7 @@
 use super::{Marks, push_u32, push_u64};
 
 /// CRC-32C, then XXH3, both big-endian.
+#[expect(clippy::big_endian_bytes, reason = "digests stand in the order of their digits")]
 fn digest(bytes: &[u8]) -> [u8; 12] {
     let mut out = [0; 12];
     out[..4].copy_from_slice(&crc32c::crc32c(bytes).to_be_bytes());

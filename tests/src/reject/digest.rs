@@ -9,7 +9,7 @@ use crate::case::{Noticed, Reject};
 /// The rejected files of these rules.
 #[must_use]
 pub fn cases() -> Vec<Reject> {
-    [keys(), structure(), payloads()].concat()
+    [keys(), structure(), block(), spills(), payloads()].concat()
 }
 
 fn sealed() -> Assembled {
@@ -68,16 +68,8 @@ fn keys() -> Vec<Reject> {
 
 fn structure() -> Vec<Reject> {
     let good = sealed();
-    let (block, json_at) = (good.marks.block, good.marks.json);
     let history = Sheet::of(&[square()]).footer(r#"{"x":"abc"}"#).sealed().assemble();
     let letter = place(&history, "abc");
-    let spill = spilled(1, "").sealed().assemble();
-    let letter_of_spill = spill.bytes.windows(3).rposition(|it| it == b"far").unwrap() as u64;
-    let listed = place(&spill, "\"digest\":\"") + 10;
-    let digit = |file: &Assembled, at: u64| {
-        if file.bytes[at as usize] == b'0' { *b"1" } else { *b"0" }
-    };
-    let offset = format!("\"offset\":{block}");
     vec![
         Reject::field(
             "a letter of the footer",
@@ -101,6 +93,21 @@ fn structure() -> Vec<Reject> {
             good.marks.rows[0],
             &good.bytes,
         ),
+        Reject::field(
+            "a footer whose flag was cleared",
+            good.with_u32(12, 0),
+            Rule::FlagCleared,
+            12,
+            &good.bytes,
+        ),
+    ]
+}
+
+fn block() -> Vec<Reject> {
+    let good = sealed();
+    let (block, json_at) = (good.marks.block, good.marks.json);
+    let offset = format!("\"offset\":{block}");
+    vec![
         Reject::field(
             "the digest of a page",
             good.with(block + 30, &[good.bytes[block as usize + 30] ^ 1]),
@@ -129,32 +136,31 @@ fn structure() -> Vec<Reject> {
             json_at,
             good.bytes.clone(),
         ),
+    ]
+}
+
+fn spills() -> Vec<Reject> {
+    let spill = spilled(1, "").sealed().assemble();
+    let letter = spill.bytes.windows(3).rposition(|it| it == b"far").unwrap() as u64;
+    let listed = place(&spill, "\"digest\":\"") + 10;
+    let digit = if spill.bytes[usize::try_from(listed).unwrap()] == b'0' { "1" } else { "0" };
+    let text = json(&spill);
+    let at = usize::try_from(listed - spill.marks.json).unwrap();
+    let other = format!("{}{digit}{}", &text[..at], &text[at + 1..]);
+    vec![
         Reject::field(
             "a letter of a spill",
-            spill.with(letter_of_spill, b"F"),
+            spill.with(letter, b"F"),
             Rule::SpillDigest,
             spill.marks.spills[0],
             &spill.bytes,
         ),
         Reject::shape(
             "a spill with another digest",
-            {
-                let text = json(&spill);
-                let at = (listed - spill.marks.json) as usize;
-                let other = String::from_utf8(digit(&spill, listed).to_vec()).unwrap();
-                let text = format!("{}{other}{}", &text[..at], &text[at + 1..]);
-                resealed(&spill.bytes, spill.marks.json, &text)
-            },
+            resealed(&spill.bytes, spill.marks.json, &other),
             Rule::SpillDigest,
             spill.marks.spills[0],
             spill.bytes.clone(),
-        ),
-        Reject::field(
-            "a footer whose flag was cleared",
-            good.with_u32(12, 0),
-            Rule::FlagCleared,
-            12,
-            &good.bytes,
         ),
     ]
 }

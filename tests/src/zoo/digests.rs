@@ -24,13 +24,14 @@ fn saying(file: &Assembled, changes: &[(&str, &str)]) -> Vec<u8> {
 
 /// Digests of a hostile hand, or of one that lost some.
 pub(super) fn animals() -> Vec<Animal> {
+    [claims(), keys(), changes()].concat()
+}
+
+fn claims() -> Vec<Animal> {
     let file = sealed();
     let block = file.marks.block;
     let offset = format!("\"offset\":{block}");
     let place = |to: &str| saying(&file, &[(&offset, to)]);
-    let spills = vec![r#"{"offset":0,"len":0,"digest":"000000000000000000000000"}"#; 10_000];
-    let spills = format!("\"spills\":[{}]", spills.join(","));
-    let empty = Sheet::default().footer("{}").sealed().assemble();
     vec![
         animal(
             "H1: 2^64 pages of digests",
@@ -77,6 +78,14 @@ pub(super) fn animals() -> Vec<Animal> {
             place(&format!("\"offset\":{}", file.marks.json)),
             Fate::Closed(Rule::DigestBlock),
         ),
+    ]
+}
+
+fn keys() -> Vec<Animal> {
+    let file = sealed();
+    let spills = vec![r#"{"offset":0,"len":0,"digest":"000000000000000000000000"}"#; 10_000];
+    let spills = format!("\"spills\":[{}]", spills.join(","));
+    vec![
         animal(
             "H10: ten thousand spills that are not",
             saying(&file, &[("\"spills\":[]", &spills)]),
@@ -108,6 +117,14 @@ pub(super) fn animals() -> Vec<Animal> {
             refooted(&file.bytes, file.marks.json, r#"{"integrity":{"v":1.5}}"#),
             Fate::Closed(Rule::IntegrityKey),
         ),
+    ]
+}
+
+fn changes() -> Vec<Animal> {
+    let file = sealed();
+    let block = file.marks.block;
+    let empty = Sheet::default().footer("{}").sealed().assemble();
+    vec![
         animal(
             "H12: a cleared flag over a sealed footer",
             file.with_u32(12, 0),

@@ -8,10 +8,17 @@ use crate::assemble::{Assembled, Dataset, Sheet};
 
 /// Records of a hostile hand.
 pub(super) fn animals() -> Vec<Animal> {
-    let file = Sheet::of(&[square(), Dataset::new("b", 1, 4, &[3])]).assemble();
+    [heads(), rows()].concat()
+}
+
+fn file() -> Assembled {
+    Sheet::of(&[square(), Dataset::new("b", 1, 4, &[3])]).assemble()
+}
+
+fn heads() -> Vec<Animal> {
+    let file = file();
     let (record, index) = (file.marks.records[0], file.marks.index);
-    let (row, other) = (file.marks.rows[0], file.marks.rows[1]);
-    let payload = file.marks.payloads[0].0;
+    let (row, payload) = (file.marks.rows[0], file.marks.payloads[0].0);
     let cut = |len: u64| file.bytes[..usize::try_from(len).unwrap()].to_vec();
     vec![
         animal("H21: no bytes at all", Vec::new(), Fate::Closed(Rule::Truncated)),
@@ -53,6 +60,14 @@ pub(super) fn animals() -> Vec<Animal> {
             file.with_u32(record + 4, 11),
             Fate::Unreadable(Rule::DTypeTag),
         ),
+    ]
+}
+
+fn rows() -> Vec<Animal> {
+    let file = file();
+    let (row, other) = (file.marks.rows[0], file.marks.rows[1]);
+    let payload = file.marks.payloads[0].0;
+    vec![
         animal("H12: codec 2", file.with_u32(row + 96, 2), Fate::Unreadable(Rule::RowCodec)),
         animal(
             "H12: codec 2^32 - 1",
