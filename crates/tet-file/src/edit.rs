@@ -11,10 +11,12 @@
 
 mod footer;
 mod image;
+mod remains;
 mod unused;
 
 pub use footer::{FooterEdit, Member};
 pub use image::Image;
+pub use remains::Remains;
 pub use unused::{first_nonzero, payload_spans, unused_spans};
 
 use std::ops::ControlFlow;

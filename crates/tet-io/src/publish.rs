@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, Step};
-use crate::source::what_is;
+use crate::source::{Backend, Source, what_is};
 use crate::stamp::Stamp;
 use crate::vfs::{Disk, Vfs, VfsFile};
 
@@ -112,6 +112,21 @@ impl Publisher {
     #[must_use]
     pub fn target(&self) -> &Path {
         &self.target
+    }
+
+    /// The new file as it is written so far, to be read before it is published; `None` where the
+    /// file system cannot say.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when it cannot be read.
+    pub fn read_back(&mut self) -> Result<Option<Source>> {
+        self.file.flush().map_err(|error| self.write_fault(error))?;
+        let Some(file) = self.file.reader().map_err(|error| self.write_fault(error))? else {
+            return Ok(None);
+        };
+        let stamp = Stamp::of(&file).map_err(|error| self.write_fault(error))?;
+        Ok(Some(Source::opened(Backend::Pread(file), &self.target, stamp)))
     }
 
     /// Names what went wrong while writing the new file.

@@ -66,6 +66,15 @@ pub trait VfsFile: Write + Seek + Debug + Send {
     /// Returns what the system says.
     fn set_mode(&mut self, mode: u32) -> io::Result<()>;
 
+    /// The same file, to be read by position; `None` where that is not to be had.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    fn reader(&self) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
     /// Gives a file without a name the name `path`, which must not exist.
     ///
     /// # Errors
@@ -128,6 +137,10 @@ impl Vfs for Disk {
 }
 
 impl VfsFile for File {
+    fn reader(&self) -> io::Result<Option<File>> {
+        self.try_clone().map(Some)
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
     }

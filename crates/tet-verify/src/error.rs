@@ -12,6 +12,16 @@ pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] tet_file::Error),
+    /// A repaired file would still have errors, and is not put in the place of the old one.
+    #[error(
+        "the file would still have {findings} errors and {lost} lost chunks; write it to another file (-o), or salvage what can be read"
+    )]
+    StillBroken {
+        /// How many errors there would be.
+        findings: usize,
+        /// How many chunks are lost.
+        lost: usize,
+    },
     /// The index has more rows than are looked at.
     #[error(
         "the index has {found} rows, at most {limit} are looked at; raise the limit if you trust the file"
@@ -31,6 +41,7 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::File(error) => error.kind(),
+            Error::StillBroken { .. } => Kind::Format,
             Error::Rows { .. } => Kind::Limit,
         }
     }

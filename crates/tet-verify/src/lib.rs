@@ -24,6 +24,8 @@ mod report;
 
 mod check;
 
+pub mod repair;
+
 mod collect;
 mod error;
 mod place;
