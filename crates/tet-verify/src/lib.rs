@@ -24,7 +24,9 @@ mod report;
 
 mod check;
 
+pub mod protect;
 pub mod repair;
+pub mod sum;
 
 mod collect;
 mod error;

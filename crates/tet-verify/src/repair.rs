@@ -22,8 +22,12 @@ mod plan;
 mod rows;
 mod tail;
 
+pub(crate) use apply::publish_image;
 pub use apply::{Applied, Chosen, Output, apply};
+pub(crate) use block::is_as_written;
 pub use edit::{Action, Edit, Loss, Lost, Proof};
+pub(crate) use gaps::unused;
+pub(crate) use plan::remaining;
 pub use plan::{Plan, plan};
 
 use tet_format::Limits;

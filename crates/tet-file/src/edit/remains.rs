@@ -44,9 +44,8 @@ impl Remains {
             let Some(keys) = keys(object, limits) else { break };
             let span = Span::new(start, len as u64);
             if keys.iter().any(|key| KNOWN.contains(&key.as_str())) {
-                let is_newer = keys.iter().any(|key| {
-                    key == "zone_maps_ref" || key == "secondary_index_ref"
-                });
+                let is_newer =
+                    keys.iter().any(|key| key == "zone_maps_ref" || key == "secondary_index_ref");
                 return Remains { json: span, is_newer, members: Vec::new() };
             }
             spills.extend(span);

@@ -21,7 +21,9 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    fn has(&self, code: Code) -> bool {
+    /// Whether edits of this code are made.
+    #[must_use]
+    pub fn has(&self, code: Code) -> bool {
         match self {
             Chosen::All => true,
             Chosen::Codes(codes) => codes.contains(&code),
@@ -81,54 +83,45 @@ pub fn apply(
     if in_place && (has_lost || !planned.is_empty()) {
         return Err(Error::StillBroken { findings: planned.len(), lost: plan.lost.len() });
     }
-    let written = write(plan, &image, output, publish, progress)?;
+    let written = publish_image(&plan.source, &image, output, publish, progress, |written| {
+        remaining(written, &plan.options)
+    })?;
     let (edit_count, file_len) = (edits.len(), image.len());
     debug_assert_eq!(written, planned);
     Ok(Applied { edit_count, file_len, remaining: written })
 }
 
-/// Writes an image and gives the errors that the written file has.
-fn write(
-    plan: &Plan,
+/// Writes an image of a source, compares what was written with it, lets `look` look at it, and puts
+/// it where it is to be.
+pub(crate) fn publish_image<T>(
+    source: &Source,
     image: &Image,
     output: Output<'_>,
     publish: &Publish,
     progress: &mut Progress<'_>,
-) -> Result<Vec<Finding>> {
-    let (path, mut publish) = match output {
-        Output::Beside(path) => (path, publish.clone()),
+    look: impl FnOnce(&Source) -> Result<T>,
+) -> Result<T> {
+    let mut publish = publish.clone();
+    let path = match output {
+        Output::Beside(path) => {
+            publish.inputs.extend(source.stamp());
+            path
+        }
         Output::InPlace(path) => {
-            (path, Publish { force: Overwrite::Replace, inputs: Vec::new(), ..publish.clone() })
+            publish.force = Overwrite::Replace;
+            path
         }
     };
-    if matches!(output, Output::Beside(_)) {
-        publish.inputs.extend(plan.source.stamp());
-    }
-    let written =
-        write_verified(image, path, &publish, progress, |source| remaining(source, &plan.options))?;
-    let (publisher, written) = written;
-    plan.source.check_unchanged()?;
-    publisher.commit()?;
-    Ok(written)
-}
-
-/// Writes an image beside `path`, compares what was written with it, and lets `look` look at it.
-pub(crate) fn write_verified<T>(
-    image: &Image,
-    path: &Path,
-    publish: &Publish,
-    progress: &mut Progress<'_>,
-    look: impl FnOnce(&Source) -> Result<T>,
-) -> Result<(Publisher, T)> {
-    let mut publisher = Publisher::begin(path, publish)?;
+    let mut publisher = Publisher::begin(path, &publish)?;
     let target = publisher.target().to_path_buf();
     let fault = |error| tet_io::Error::io(tet_io::Step::Write, &target, error);
     image.write_to(&mut publisher, fault, progress)?;
-    let written = publisher.read_back()?;
-    let source = written.unwrap_or_else(|| image.to_source());
-    compare(&source, image)?;
-    let seen = look(&source)?;
-    Ok((publisher, seen))
+    let written = publisher.read_back()?.unwrap_or_else(|| image.to_source());
+    compare(&written, image)?;
+    let seen = look(&written)?;
+    source.check_unchanged()?;
+    publisher.commit()?;
+    Ok(seen)
 }
 
 /// What was written is what was meant.

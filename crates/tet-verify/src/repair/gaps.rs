@@ -19,14 +19,10 @@ pub(super) fn open(bench: &Bench<'_>) -> Result<TetFile> {
     Ok(TetFile::open(bench.source(), &options)?)
 }
 
-/// Clears what stands between structures, and cuts off what stands behind the last one.
-pub(super) fn clear(bench: &mut Bench<'_>) -> Result<()> {
-    let file = open(bench)?;
-    if file.footer_fault().is_some() {
-        return Ok(());
-    }
-    let (source, footer) = (bench.source(), file.footer());
-    let has_footer = footer.version != 0;
+/// The bytes of a file with a readable footer, or none, that belong to no structure and are not
+/// zero; and where payloads end.
+pub(crate) fn unused(file: &TetFile) -> Result<(Vec<Span>, u64)> {
+    let (source, footer) = (file.source(), file.footer());
     let mut used = payload_spans(file.index())?;
     let payloads_end = used.iter().map(|span| span.end()).max();
     let payloads_end = payloads_end.unwrap_or_else(|| file.index_end());
@@ -36,24 +32,34 @@ pub(super) fn clear(bench: &mut Bench<'_>) -> Result<()> {
         let listed = key.spills.iter().map(|it| it.spill).chain([key.block]);
         used.extend(listed.filter_map(|spill| Span::new(spill.offset, spill.len)));
     }
-    if let Some(at) = stale_block(&file) {
+    if let Some(at) = stale_block(file) {
         let len = block_len(file.index().row_count()).unwrap_or(0);
         used.extend(Span::new(at, len));
     }
-    let end = if has_footer { footer.json_at } else { source.len() };
-    let Some(within) = Span::from_range(file.index_end()..end.max(file.index_end())) else {
+    let end = if footer.version != 0 { footer.json_at } else { source.len() };
+    let within = Span::from_range(file.index_end()..end.max(file.index_end()));
+    let within = within.map(|within| unused_spans(source, &mut used, within)).transpose()?;
+    Ok((within.unwrap_or_default(), payloads_end))
+}
+
+/// Clears what stands between structures, and cuts off what stands behind the last one.
+pub(super) fn clear(bench: &mut Bench<'_>) -> Result<()> {
+    let file = open(bench)?;
+    if file.footer_fault().is_some() {
         return Ok(());
-    };
-    let is_protected = footer.integrity.key().is_some();
+    }
+    let has_footer = file.footer().version != 0;
+    let is_protected = file.footer().integrity.key().is_some();
     let code = match is_protected {
         true => Code::Rule(Rule::GapZero),
         false => Code::Note(NoteCode::BytesUnused),
     };
-    for span in unused_spans(&source, &mut used, within)? {
+    let (spans, payloads_end) = unused(&file)?;
+    for span in spans {
         let (offset, len) = (span.start(), span.len());
         let is_behind = !has_footer && payloads_end <= offset;
         let edit = if is_behind {
-            let len = source.len() - payloads_end;
+            let len = file.file_len() - payloads_end;
             let edit = Edit::new(code, Region::Gap, payloads_end, len, Action::CutOff);
             edit.change(Change::Resize(payloads_end))
         } else {

@@ -79,7 +79,7 @@ pub fn plan<'a>(
 }
 
 /// The errors of a file.
-pub(super) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
+pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
     let limits = options.limits;
     let report = verify(source, &VerifyOptions { limits, ..VerifyOptions::default() })?;
     let is_error = |finding: &Finding| finding.severity == Severity::Error;
