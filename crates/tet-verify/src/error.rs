@@ -16,7 +16,7 @@ pub enum Error {
     File(#[from] tet_file::Error),
     /// A repaired file would still have errors, and is not put in the place of the old one.
     #[error(
-        "the file would still have {findings} errors and {lost} lost chunks; write it to another file (-o), or salvage what can be read"
+        "the file would still be damaged (errors: {findings}, lost chunks: {lost}); write it to another file (-o), or salvage what can be read"
     )]
     StillBroken {
         /// How many errors there would be.

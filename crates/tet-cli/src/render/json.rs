@@ -4,6 +4,7 @@ mod convert;
 mod explain;
 mod info;
 mod query;
+mod repair;
 mod stats;
 mod verify;
 
@@ -21,6 +22,7 @@ pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
     OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,
 };
+pub(crate) use repair::{DigestShape, EditShape, HeldShape, LostShape, Repaired, StretchShape};
 pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 

@@ -3,7 +3,7 @@
 use tet_codec::decoder;
 use tet_file::{DatasetEntry, FooterMode, OpenOptions, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
-use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule};
+use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
 use tet_io::Source;
 
 use super::Trust;
@@ -182,14 +182,24 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
         let ends = spans.map(|span| span.end()).filter(|&end| end <= bound);
         end = ends.fold(end, u64::max);
     })?;
-    let (mut left, mut room) = (Vec::new(), FILL_LEN_MAX);
-    for it in damaged {
+    let fillable = |it: &Damaged| {
         let dtype = entry(&file, &it.wire).and_then(|it| it.dtype);
-        let element = dtype.and_then(|dtype| element_of(dtype, salvage.fill));
         // What stands at the place of other payloads is not written over.
         let is_gone = it.wire.payload().is_some_and(|span| span.end() <= bound)
             && matches!(it.rule, Rule::PayloadBounds | Rule::ChunkDigest | Rule::ZstdFrames);
-        let (Some(element), true, true) = (element, is_gone, it.wire.raw_len <= room) else {
+        dtype.and_then(|dtype| element_of(dtype, salvage.fill)).filter(|_| is_gone)
+    };
+    let fill_len = damaged.iter().map(|it| it.wire.raw_len).fold(0, u64::saturating_add);
+    // When the file grows, what is not filled would be read as zeros.
+    let is_cut = |it: &Damaged| it.rule == Rule::PayloadBounds;
+    let grows = fill_len <= FILL_LEN_MAX
+        && damaged.iter().filter(|it| is_cut(it)).all(|it| fillable(it).is_some());
+    if !grows && damaged.iter().any(is_cut) {
+        return Ok(damaged);
+    }
+    let (mut left, mut room) = (Vec::new(), FILL_LEN_MAX);
+    for it in damaged {
+        let Some(element) = fillable(&it).filter(|_| it.wire.raw_len <= room) else {
             left.push(it);
             continue;
         };
@@ -247,7 +257,8 @@ fn filled(
             codec: Codec::Raw.tag(),
             ..wire
         };
-        let old = wire.payload().filter(|span| span.end() <= source.len());
+        let old = wire.payload_offset..source.len().min(wire.payload_offset + wire.stored_len);
+        let old = Span::from_range(old).filter(|span| !span.is_empty());
         edit.changes.extend(old.map(Change::Zero));
         edit.changes.push(Change::Put(file.index().row_at(it.row), new.encode().to_vec()));
         *end = end.saturating_add(wire.raw_len);

@@ -255,3 +255,200 @@ fn chosen_edits_are_made_alone() {
     bad[0] = b'T';
     assert!(std::fs::read(&path).unwrap() == bad);
 }
+
+/// What is done to a file, and the edits that make of it; the file is as it was then.
+type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str]);
+
+const EXACT: &[Case] = &[
+    (
+        "the whole superblock",
+        |it| it[..32].fill(0xff),
+        &[
+            "TET-S2 superblock set magic to what the rest of the file says",
+            "TET-S3 superblock set layout_version to what the rest of the file says",
+            "TET-D2 superblock set dataset_count to what the rest of the file says",
+            "TET-D1 superblock set index_offset to what the rest of the file says",
+            "TET-I4 superblock set index_len to what the rest of the file says",
+        ],
+    ),
+    (
+        "the length of the records",
+        |it| it[32..40].fill(0x77),
+        &["TET-D4 directory set records_len to what the rest of the file says"],
+    ),
+    (
+        "reserved bytes and padding",
+        |it| (it[52], it[61]) = (3, 3),
+        &["TET-N3 directory write zeros", "TET-N4 directory write zeros"],
+    ),
+    (
+        "a whole row",
+        |it| {
+            let at = open(it).index().row_at(2) as usize;
+            it[at..at + 80].fill(0x11);
+        },
+        &["TET-I6 index set row 2 to what its place says"],
+    ),
+    (
+        "the tail",
+        |it| {
+            let end = it.len();
+            it[end - 16..].fill(b'?');
+        },
+        &["TET-H2 footer write the tail anew"],
+    ),
+    ("a cut tail", |it| it.truncate(it.len() - 9), &["TET-H2 footer write the tail anew"]),
+    (
+        "bytes behind the tail",
+        |it| it.extend(b"junk"),
+        &["TET-H2 footer cut off what follows (4 bytes at byte END that belong to no structure)"],
+    ),
+    (
+        "a cleared flag",
+        |it| it[12] = 0,
+        &["TET-N2 superblock set the flag of the footer that is there"],
+    ),
+];
+
+#[test]
+fn what_stands_twice_is_mended_without_digests() {
+    let good = written(PLAIN);
+    for (what, damage, edits) in EXACT {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        let plan = plan_of(&bad);
+        let end = good.len().to_string();
+        let edits: Vec<String> = edits.iter().map(|line| line.replace("END", &end)).collect();
+        if *what == "the whole superblock" {
+            // Flags that nobody knows may have been set.
+            let mut mended = bytes_of(&plan);
+            assert_eq!(mended[13..16], [0xff; 3]);
+            mended[13..16].fill(0);
+            mended[12] = 1;
+            assert!(mended == good);
+            assert_eq!(told(&plan), edits, "{what}");
+            continue;
+        }
+        assert_eq!(told(&plan), edits, "{what}");
+        check_exact(&good, &bad, what);
+    }
+}
+
+#[test]
+fn all_these_are_mended_with_digests() {
+    let good = written(SEALED);
+    for (what, damage, _) in EXACT.iter().filter(|(what, ..)| *what != "the whole superblock") {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        check_exact(&good, &bad, what);
+    }
+}
+
+#[test]
+fn what_is_left_of_a_footer_is_kept() {
+    for digests in [DigestChoice::Left, DigestChoice::Written] {
+        let good = written(Made { attr_len: 70_000, digests, ..PLAIN });
+        let at = good.windows(4).rposition(|it| it == b"\"op\"").unwrap();
+        let mut bad = good.clone();
+        bad[at..at + 4].fill(0);
+        let plan = plan_of(&bad);
+        let losses: Vec<Loss> = plan.losses().collect();
+        assert!(losses.contains(&Loss::Footer("members that cannot be read")), "{losses:?}");
+        let mended = open(&bytes_of(&plan));
+        assert_eq!((mended.history().len(), mended.metadata().datasets.len()), (0, 1));
+        assert_eq!(mended.metadata(), open(&good).metadata());
+        assert_eq!(mended.protection().digests().is_some(), digests == DigestChoice::Written);
+        assert!(plan.is_whole() && plan_of(&bytes_of(&plan)).is_sound());
+    }
+    // Metadata that stands behind the damage.
+    let good = written(PLAIN);
+    let at = good.windows(4).rposition(|it| it == b"\"op\"").unwrap();
+    let mut bad = good.clone();
+    bad[at..at + 4].fill(0);
+    assert_eq!(open(&bytes_of(&plan_of(&bad))).metadata(), open(&good).metadata());
+}
+
+#[test]
+fn chunks_come_from_another_file() {
+    let good = written(SEALED);
+    let file = open(&good);
+    let mut rows = Vec::new();
+    file.index().rows(0..1, &mut rows).unwrap();
+    let at = rows[0].payload_offset as usize;
+    let mut bad = good.clone();
+    bad[at..at + 9].fill(3);
+    let from = |bytes: &[u8], trust| {
+        let from = Some(Source::from_bytes(bytes));
+        RepairOptions { from, trust, ..RepairOptions::default() }
+    };
+    let other = written(ZSTD);
+    for other in [&good, &other] {
+        let plan = plan_with(&bad, &from(other, Trust::Digest));
+        assert_eq!(told(&plan), ["TET-G6 payload take the payload from the other file"]);
+        assert!(plan.is_whole() && bytes_of(&plan) == good);
+    }
+    // A copy that is damaged there too does not help.
+    let options = from(&bad, Trust::Other);
+    assert!(plan_with(&bad, &options).lost.len() == 1);
+    // Without digests it takes trust.
+    let plain = written(PLAIN);
+    let cut = &plain[..at + 9];
+    assert_eq!(plan_with(cut, &from(&good, Trust::Digest)).lost.len(), 7);
+    let plan = plan_with(cut, &from(&good, Trust::Other));
+    assert!(plan.is_whole(), "{:?}", told(&plan));
+    let json_at = open(&plain).footer().json_at as usize;
+    assert!(bytes_of(&plan)[16..] == plain[16..json_at]);
+}
+
+#[test]
+fn integers_are_not_made_up() {
+    let good = written(SEALED);
+    let file = open(&good);
+    let mut rows = Vec::new();
+    file.index().rows(0..7, &mut rows).unwrap();
+    let salvage =
+        |fill| RepairOptions { salvage: Some(Salvage { fill }), ..RepairOptions::default() };
+    let mut bad = good.clone();
+    for row in [1, 5] {
+        let at = rows[row].payload_offset as usize;
+        bad[at..at + 4].fill(2);
+    }
+    let plan = plan_with(&bad, &salvage(None));
+    assert_eq!(plan.lost.len(), 1, "{:?}", told(&plan));
+    assert_eq!((plan.lost[0].dataset, plan.lost[0].coord.as_slice()), (1, [1].as_slice()));
+    let plan = plan_with(&bad, &salvage(Some(-7)));
+    assert!(plan.is_whole(), "{:?}", told(&plan));
+    let mended = bytes_of(&plan);
+    assert!(plan_of(&mended).is_sound());
+    let at = |row: usize| rows[row].payload_offset as usize;
+    assert_eq!(mended[at(5)..at(5) + 4], [0xf9, 0xff, 0xf9, 0xff]);
+    assert!(f32::from_le_bytes(*mended[at(1)..].first_chunk().unwrap()).is_nan());
+    assert!(!plan_with(&bad, &salvage(Some(40_000))).is_whole(), "it must fit");
+    // A file that grows would show zeros where integers are missing.
+    let plan = plan_with(&written(PLAIN)[..at(1)], &salvage(None));
+    assert!(!plan.is_whole() && bytes_of(&plan).len() == at(1));
+}
+
+#[test]
+fn stale_digests_are_made_anew_unless_payloads_changed() {
+    let good = written(SEALED);
+    let plain = written(PLAIN);
+    let file = open(&good);
+    let json_at = open(&plain).footer().json_at as usize;
+    let mut stale = good[..file.footer().json_at as usize].to_vec();
+    stale.extend(&plain[json_at..]);
+    let plan = plan_of(&stale);
+    assert_eq!(
+        told(&plan),
+        ["TET-N16 footer make digests of what the file holds now (what the old digests said)"]
+    );
+    assert!(bytes_of(&plan) == good);
+    let mut rows = Vec::new();
+    file.index().rows(0..1, &mut rows).unwrap();
+    let mut bad = stale.clone();
+    bad[rows[0].payload_offset as usize] ^= 8;
+    check_exact(&good, &bad, "one bit");
+    bad[rows[0].payload_offset as usize + 7] ^= 0xff;
+    let plan = plan_of(&bad);
+    assert_eq!((plan.edits.len(), plan.lost.len()), (0, 1), "{:?}", told(&plan));
+}
