@@ -220,8 +220,20 @@ impl From<tet_verify::Error> for Failure {
     fn from(error: tet_verify::Error) -> Self {
         match error {
             tet_verify::Error::Io(error) => error.into(),
+            tet_verify::Error::File(tet_file::Error::Canceled) => Failure::interrupted(),
             tet_verify::Error::File(error) => error.into(),
             tet_verify::Error::Canceled => Failure::interrupted(),
+            tet_verify::Error::NotSound { ref first } => {
+                let code = first.code.id();
+                Failure::new(Exit::Format, code, error.to_string())
+            }
+            tet_verify::Error::StillBroken { .. } | tet_verify::Error::NotAsWritten => {
+                Failure::new(Exit::Format, "damaged", error.to_string())
+            }
+            tet_verify::Error::Unused { .. } => {
+                Failure::new(Exit::Format, "TET-N15", error.to_string())
+            }
+            tet_verify::Error::Sum { .. } => Failure::new(Exit::Format, "sum", error.to_string()),
             error => Failure::new(Exit::from(error.kind()), "limit", error.to_string()),
         }
     }

@@ -90,6 +90,8 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Convert(args) => command::convert::run(&args, context),
         Command::Verify(args) => command::verify::run(&args, context),
         Command::Dump(args) => command::dump::run(&args, context),
+        Command::Repair(args) => command::repair::run(&args, context),
+        Command::Digest(args) => command::digest::run(&args.verb, context),
         Command::Completions(args) => command::completions::run(&args, context),
         Command::Man(args) => command::man::run(&args, context),
     }

@@ -77,6 +77,17 @@ pub enum Error {
         /// How large it may be.
         wanted: u64,
     },
+    /// The footer lists a spill to which no key that is known here refers: it cannot be moved.
+    #[error("the footer lists a spill of {len} bytes at byte {offset} that is not known here")]
+    UnknownSpill {
+        /// Where the spill starts.
+        offset: u64,
+        /// How long it is.
+        len: u64,
+    },
+    /// The caller wanted no more.
+    #[error("canceled")]
+    Canceled,
     /// A thread that encoded chunks ended early.
     #[error("an encoding thread ended early")]
     Thread,

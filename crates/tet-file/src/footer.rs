@@ -105,7 +105,7 @@ pub fn cleared_flag(
         return Ok(None);
     }
     let json = read_span(source, span.start(), span.len())?;
-    let is_sealed = sealed(&json, tail).is_some_and(|(said, found)| said == found);
+    let is_sealed = sealed(&json, tail).is_some_and(|sealed| sealed.holds());
     let at = const { WireSuperblock::offset_of("flags") };
     let fault = Fault { rule: Rule::FlagCleared, at, found: 0, wanted: FLAG_FOOTER.into() };
     Ok(is_sealed.then_some(fault))
@@ -180,7 +180,7 @@ fn check_spill(
 }
 
 /// Reads bytes whose length a limit and the file's own length have bounded.
-fn read_span(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_span(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     source.read_exact_at(at, &mut bytes)?;
     Ok(bytes)

@@ -11,10 +11,10 @@ mod digests;
 mod key;
 mod seal;
 
-pub use digests::{Digests, rows_digest};
-pub use key::{IntegrityKey, Listed, Said};
-pub(crate) use key::{seal, sealed};
-pub(crate) use seal::Seal;
+pub use digests::{Digests, RowsDigester, rows_digest};
+pub(crate) use key::seal;
+pub use key::{IntegrityKey, Listed, Said, Sealed, sealed};
+pub(crate) use seal::{Seal, Sealer};
 
 use tet_format::digest::{BLOCK_HEADER_LEN, DigestBlock, WireDigestBlock, block_len};
 use tet_format::{Error as Fault, Note, NoteCode};

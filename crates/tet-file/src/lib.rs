@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod dataset;
+pub mod edit;
 mod error;
 pub mod footer;
 pub mod integrity;

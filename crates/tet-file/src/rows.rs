@@ -92,6 +92,20 @@ impl Index {
         self.header.row_count
     }
 
+    /// The bytes of all payloads together; saturated.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the bytes cannot be read.
+    pub fn stored_len(&self) -> Result<u64> {
+        let mut all = 0_u64;
+        self.for_blocks(0..self.row_count(), |_, rows| {
+            let lens = rows.iter().map(|row| IndexRow::decode(row).stored_len);
+            all = lens.fold(all, u64::saturating_add);
+        })?;
+        Ok(all)
+    }
+
     /// Where row number `row` starts in the file.
     #[must_use]
     pub const fn row_at(&self, row: u64) -> u64 {

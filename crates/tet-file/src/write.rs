@@ -7,7 +7,7 @@
 //! The bytes of the file depend on what is written and on the encoder, never on the number of
 //! threads. Memory stays within [`BUDGET_LEN`] and a chunk for each thread.
 
-mod footer;
+pub(crate) mod footer;
 mod options;
 mod ordered;
 mod writer;

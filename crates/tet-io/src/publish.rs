@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use tet_format::Span;
 
 use crate::error::{Error, Result, Step};
-use crate::source::Source;
+use crate::source::{Backend, Source};
 use crate::stamp::Stamp;
 use crate::vfs::{Disk, Entry, Vfs, VfsFile};
 
@@ -154,6 +154,21 @@ impl Publisher {
             at += len;
         }
         Ok(())
+    }
+
+    /// The new file as it is written so far, to be read before it is published; `None` where the
+    /// file system cannot say.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when it cannot be read.
+    pub fn read_back(&mut self) -> Result<Option<Source>> {
+        self.file.flush().map_err(|error| self.write_fault(error))?;
+        let Some(file) = self.file.reader().map_err(|error| self.write_fault(error))? else {
+            return Ok(None);
+        };
+        let stamp = Stamp::of(&file).map_err(|error| self.write_fault(error))?;
+        Ok(Some(Source::opened(Backend::Pread(file), &self.target, stamp)))
     }
 
     /// Names what went wrong while writing the new file.

@@ -114,6 +114,15 @@ pub trait VfsFile: Write + Seek + Debug + Send {
     /// reading and writing, and hears then which of the two fails.
     fn copy_span(&mut self, from: &File, span: Span) -> u64;
 
+    /// The same file, to be read by position; `None` where that is not to be had.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    fn reader(&self) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
     /// Gives a file without a name the name `path`, which must not exist.
     ///
     /// # Errors

@@ -2,6 +2,8 @@
 
 use tet_io::Kind;
 
+use crate::finding::Finding;
+
 /// Why a file could not be looked over.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -12,6 +14,41 @@ pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] tet_file::Error),
+    /// A repaired file would still have errors, and is not put in the place of the old one.
+    #[error(
+        "the file would still be damaged (errors: {findings}, lost chunks: {lost}); write it to another file (-o), or salvage what can be read"
+    )]
+    StillBroken {
+        /// How many errors there would be.
+        findings: usize,
+        /// How many chunks are lost.
+        lost: usize,
+    },
+    /// A file with errors is not put under digests.
+    #[error("the file does not verify: {first}")]
+    NotSound {
+        /// The first error.
+        first: Box<Finding>,
+    },
+    /// A file whose payloads do not match its digests is not put under new ones.
+    #[error("the payloads of the file do not match its digests")]
+    NotAsWritten,
+    /// Digests leave no byte out, and these belong to nothing.
+    #[error("{len} bytes at byte {offset} belong to no structure and are not zero")]
+    Unused {
+        /// Where they start.
+        offset: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// A list of digests is not one that can be read.
+    #[error("line {line} of the list of digests: {what}")]
+    Sum {
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// The index has more rows than are looked at.
     #[error(
         "the index has {found} rows, at most {limit} are looked at; raise the limit if you trust the file"
@@ -39,6 +76,11 @@ impl Error {
             Error::File(error) => error.kind(),
             Error::Rows { .. } | Error::Memory => Kind::Limit,
             Error::Canceled => Kind::Usage,
+            Error::StillBroken { .. }
+            | Error::NotSound { .. }
+            | Error::NotAsWritten
+            | Error::Unused { .. }
+            | Error::Sum { .. } => Kind::Format,
         }
     }
 }

@@ -29,6 +29,10 @@ mod report;
 
 mod check;
 
+pub mod protect;
+pub mod repair;
+pub mod sum;
+
 mod collect;
 mod error;
 mod place;

@@ -2,16 +2,19 @@
 
 mod cat;
 mod convert;
+mod digest;
 mod dump;
 mod info;
 mod other;
 mod query;
+mod repair;
 mod stats;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use cat::{CatArgs, CatFormat};
 pub use convert::{CodecName, ConvertArgs};
+pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use info::InfoArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
@@ -19,6 +22,7 @@ pub use query::{
     AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
     PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, TargetName, flag,
 };
+pub use repair::RepairArgs;
 pub use stats::StatsArgs;
 
 /// Tensor files at your fingertips: look at them, read any part, query and convert them.
@@ -57,10 +61,11 @@ EXAMPLES
   tet stats arrays.tet                       what the values are like
   tet verify *.tet && echo sound             check files, exit 1 on errors
   tet dump arrays.tet --at 1000              what a byte of a file is
+  tet repair broken.tet                      what can be done for a damaged file
 
 EXIT STATUS
   0    done (a broken pipe too)
-  1    the answer is no: verify found errors
+  1    the answer is no: verify found errors, edits of a repair are pending, a digest differs
   2    wrong usage: flags, document, dataset, axis, label, selection, output exists
   3    the file is damaged, or of a version or codec this build does not read
   4    a limit or the memory budget was reached, or an integer result overflowed
@@ -132,6 +137,12 @@ pub enum Command {
     /// Show the bytes of a file with their meaning, field by field
     #[command(long_about = dump::LONG_ABOUT)]
     Dump(Box<DumpArgs>),
+    /// Plan what can be done for a damaged file, and do it
+    #[command(long_about = repair::LONG_ABOUT)]
+    Repair(Box<RepairArgs>),
+    /// Protect files with digests, and compare them
+    #[command(long_about = digest::LONG_ABOUT)]
+    Digest(DigestArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write all of them into a folder
@@ -150,6 +161,8 @@ impl Command {
             Command::Convert(args) => args.json,
             Command::Verify(args) => args.json,
             Command::Dump(args) => args.json,
+            Command::Repair(args) => args.json,
+            Command::Digest(args) => args.wants_json(),
             Command::Cat(_) | Command::Demo(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }

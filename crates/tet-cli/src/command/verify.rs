@@ -176,7 +176,8 @@ fn shape(path: &Path, report: &Report, args: &VerifyArgs) -> Verified {
     }
 }
 
-fn finding(finding: &Finding) -> FindingShape {
+/// A finding, for programs.
+pub(super) fn finding(finding: &Finding) -> FindingShape {
     let place = &finding.place;
     let number = || place.dataset.map(|dataset| format!("#{dataset}"));
     FindingShape {

@@ -5,6 +5,7 @@ mod dump;
 mod explain;
 mod info;
 mod query;
+mod repair;
 mod stats;
 mod verify;
 
@@ -23,6 +24,7 @@ pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
     OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,
 };
+pub(crate) use repair::{DigestShape, EditShape, HeldShape, LostShape, Repaired, StretchShape};
 pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 

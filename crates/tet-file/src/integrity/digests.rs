@@ -157,9 +157,29 @@ fn list(bytes: &[u8]) -> Vec<Digest> {
 /// What a row says of places is left out, so that a copy that is packed anew has the same digest.
 #[must_use]
 pub fn rows_digest(rows: impl Iterator<Item = (IndexRow, Digest)>) -> Digest {
-    let mut digester = Digester::new(Strength::Full);
-    let mut bytes = Vec::with_capacity(ROW_LEN as usize);
-    for (row, digest) in rows {
+    let mut digester = RowsDigester::default();
+    rows.for_each(|(row, digest)| digester.push(&row, digest));
+    digester.finish()
+}
+
+/// The digest `chunks` of rows that come one by one.
+#[derive(Debug)]
+pub struct RowsDigester {
+    digester: Digester,
+    bytes: Vec<u8>,
+}
+
+impl Default for RowsDigester {
+    fn default() -> Self {
+        let bytes = Vec::with_capacity(ROW_LEN as usize);
+        RowsDigester { digester: Digester::new(Strength::Full), bytes }
+    }
+}
+
+impl RowsDigester {
+    /// Takes in the next row, with the digest of its payload.
+    pub fn push(&mut self, row: &IndexRow, digest: Digest) {
+        let bytes = &mut self.bytes;
         bytes.clear();
         bytes.extend_from_slice(&row.dataset_id.to_le_bytes());
         row.coord.iter().for_each(|at| bytes.extend_from_slice(&at.to_le_bytes()));
@@ -167,7 +187,12 @@ pub fn rows_digest(rows: impl Iterator<Item = (IndexRow, Digest)>) -> Digest {
         bytes.extend_from_slice(&row.raw_len.to_le_bytes());
         bytes.extend_from_slice(&row.stored_len.to_le_bytes());
         bytes.extend_from_slice(&digest.to_bytes());
-        digester.update(&bytes);
+        self.digester.update(bytes);
     }
-    digester.finish()
+
+    /// The digest of all rows taken in.
+    #[must_use]
+    pub fn finish(&self) -> Digest {
+        self.digester.finish()
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tet_codec::{Digester, Strength};
 use tet_format::footer::Spill;
-use tet_format::{Digest, Error as Fault, Faults, Result, Rule};
+use tet_format::{Digest, Error as Fault, Faults, Limits, Result, Rule, Strict};
 
 use crate::footer::Value;
 
@@ -71,7 +71,7 @@ impl Said {
             return Ok(Said::Unknown);
         }
         let key = version.and(text("alg")).and_then(|_| IntegrityKey::read(value));
-        let (Some(key), Some((said, found))) = (key, sealed(json, tail)) else {
+        let (Some(key), Some(Sealed { said, found })) = (key, sealed(json, tail)) else {
             let rule = Rule::IntegrityKey;
             faults.fault(Fault { rule, at: value.at(), found: 0, wanted: 0 })?;
             return Ok(Said::Unknown);
@@ -94,6 +94,17 @@ impl Said {
 }
 
 impl IntegrityKey {
+    /// The key in a footer JSON; `None` where it has none of this version.
+    #[must_use]
+    pub fn find(json: &[u8]) -> Option<Self> {
+        let root =
+            Value::read(json, 0, &Limits::default(), Rule::JsonSyntax, &mut Strict).ok()??;
+        let value = root.member("integrity")?;
+        let is_known = value.member("v")?.unsigned()? == VERSION
+            && value.member("alg")?.string()? == ALGORITHMS;
+        is_known.then(|| IntegrityKey::read(value)).flatten()
+    }
+
     fn read(value: Value<'_>) -> Option<Self> {
         let digest = |key| Digest::from_hex(&value.member(key)?.string()?);
         let spills = value.member("spills")?.items()?;
@@ -149,11 +160,33 @@ fn seal_of(before: &[u8], tail: &[u8]) -> Digest {
     digester.finish()
 }
 
-/// The digest that a footer JSON gives as `self`, and the one it has; `None` where it gives none.
-pub(crate) fn sealed(json: &[u8], tail: &[u8]) -> Option<(Digest, Digest)> {
+/// The digest that a footer JSON gives as `self`, and the one it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// What the JSON says.
+    pub said: Digest,
+    /// What JSON and tail come to.
+    pub found: Digest,
+}
+
+impl Sealed {
+    /// How many bytes the JSON ends in from the digits of `self` on.
+    pub const END_LEN: usize = HEX_LEN + SELF_AFTER.len();
+
+    /// Whether both are the same: JSON and tail are as they were written.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.said == self.found
+    }
+}
+
+/// Compares a footer JSON and the tail behind it with the `self` at the JSON's end; `None` where
+/// it gives none.
+#[must_use]
+pub fn sealed(json: &[u8], tail: &[u8]) -> Option<Sealed> {
     let (before, digits) = parts(json)?;
     let said = Digest::from_hex(str::from_utf8(digits).ok()?)?;
-    Some((said, seal_of(before, tail)))
+    Some(Sealed { said, found: seal_of(before, tail) })
 }
 
 /// Puts the digest of JSON and tail where the zeros of `self` stand at the JSON's end.

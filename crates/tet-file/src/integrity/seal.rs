@@ -6,7 +6,7 @@ use tet_format::digest::{DigestBlock, PAGE_ROW_COUNT};
 use tet_format::footer::Spill;
 use tet_format::index::IndexRow;
 
-use super::digests::rows_digest;
+use super::digests::RowsDigester;
 use super::key::IntegrityKey;
 
 /// The digests of a file, and the block that lists them.
@@ -21,34 +21,56 @@ impl Seal {
     /// block goes to `block_offset`.
     pub(crate) fn new(
         head: &[u8],
-        rows: impl Iterator<Item = IndexRow> + Clone,
+        rows: impl Iterator<Item = IndexRow>,
         chunks: &[Digest],
         block_offset: u64,
     ) -> Seal {
-        let pages: Vec<u8> = page_digests(rows.clone()).flat_map(Digest::to_bytes).collect();
-        let mut block = DigestBlock::header(chunks.len() as u64).to_vec();
-        block.extend_from_slice(&pages);
-        block.extend(chunks.iter().flat_map(|digest| digest.to_bytes()));
-        let len = block.len() as u64;
+        let mut sealer = Sealer::default();
+        rows.zip(chunks).for_each(|(row, &digest)| sealer.push(&row, digest));
+        sealer.finish(head, block_offset)
+    }
+}
+
+/// Takes in the rows of a file, in order, each with the digest of its payload.
+#[derive(Debug, Default)]
+pub(crate) struct Sealer {
+    /// The digests of whole pages.
+    pages: Vec<u8>,
+    /// The page that is being filled.
+    page: Option<Digester>,
+    chunks: Vec<u8>,
+    row_count: u64,
+    rows: RowsDigester,
+}
+
+impl Sealer {
+    pub(crate) fn push(&mut self, row: &IndexRow, digest: Digest) {
+        let page = self.page.get_or_insert_with(|| Digester::new(Strength::Full));
+        page.update(&row.encode());
+        self.chunks.extend(digest.to_bytes());
+        self.rows.push(row, digest);
+        self.row_count += 1;
+        if self.row_count.is_multiple_of(PAGE_ROW_COUNT) {
+            self.end_page();
+        }
+    }
+
+    fn end_page(&mut self) {
+        self.pages.extend(self.page.take().iter().flat_map(|page| page.finish().to_bytes()));
+    }
+
+    pub(crate) fn finish(mut self, head: &[u8], block_offset: u64) -> Seal {
+        self.end_page();
+        let mut block = DigestBlock::header(self.row_count).to_vec();
+        block.extend_from_slice(&self.pages);
+        block.extend_from_slice(&self.chunks);
         let key = IntegrityKey {
             head: digest(head),
-            index: digest(&pages),
-            chunks: rows_digest(rows.zip(chunks.iter().copied())),
-            block: Spill { offset: block_offset, len },
+            index: digest(&self.pages),
+            chunks: self.rows.finish(),
+            block: Spill { offset: block_offset, len: block.len() as u64 },
             spills: Vec::new(),
         };
         Seal { key, block }
     }
-}
-
-/// The digest of each page of rows.
-fn page_digests(mut rows: impl Iterator<Item = IndexRow>) -> impl Iterator<Item = Digest> {
-    std::iter::from_fn(move || {
-        let mut digester = None;
-        for row in rows.by_ref().take(PAGE_ROW_COUNT as usize) {
-            let digester = digester.get_or_insert_with(|| Digester::new(Strength::Full));
-            digester.update(&row.encode());
-        }
-        digester.map(|digester| digester.finish())
-    })
 }

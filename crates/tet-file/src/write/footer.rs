@@ -7,7 +7,7 @@ use crate::integrity::{IntegrityKey, Listed, seal};
 use crate::metadata::{HistoryRow, Metadata, encode, encode_history};
 
 /// The longest footer JSON that every reader takes.
-const JSON_LEN_MAX: usize = 64 << 10;
+pub(crate) const JSON_LEN_MAX: usize = 64 << 10;
 /// The longest metadata spill that every reader takes.
 const SPILL_LEN_MAX: usize = 16 << 20;
 /// The most history rows that every reader takes.
@@ -41,7 +41,7 @@ pub(super) fn footer_text(
     if !metadata.is_empty() {
         members.push(format!("\"metadata\":{metadata}"));
     }
-    let json = together(members, key, &[]);
+    let json = together(members, key, &[], FOOTER_VERSION);
     if json.len() <= JSON_LEN_MAX {
         return Ok(Some(FooterText { spill: String::new(), json }));
     }
@@ -53,14 +53,19 @@ pub(super) fn footer_text(
         members.push(format!("\"metadata_ref\":{{\"offset\":{offset},\"len\":{len}}}"));
         listed.push(Listed { spill, digest: tet_codec::digest(metadata.as_bytes()) });
     }
-    let json = together(members, key, &listed);
+    let json = together(members, key, &listed, FOOTER_VERSION);
     bound("JSON, in bytes,", json.len(), JSON_LEN_MAX)?;
     bound("metadata, in bytes,", metadata.len(), SPILL_LEN_MAX)?;
     Ok(Some(FooterText { spill: metadata, json }))
 }
 
 /// Puts members together; the key of the digests is the last of them and seals all.
-fn together(mut members: Vec<String>, key: Option<&IntegrityKey>, spills: &[Listed]) -> String {
+pub(crate) fn together(
+    mut members: Vec<String>,
+    key: Option<&IntegrityKey>,
+    spills: &[Listed],
+    version: u32,
+) -> String {
     members.extend(key.map(|key| {
         let spills = spills.to_vec();
         IntegrityKey { spills, ..key.clone() }.encode()
@@ -69,7 +74,7 @@ fn together(mut members: Vec<String>, key: Option<&IntegrityKey>, spills: &[List
     if key.is_none() {
         return json;
     }
-    let tail = Tail { json_len: json.len() as u64, version: FOOTER_VERSION };
+    let tail = Tail { json_len: json.len() as u64, version };
     seal(json, &tail.encode())
 }
 

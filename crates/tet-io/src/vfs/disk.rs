@@ -89,6 +89,10 @@ impl Vfs for Disk {
 }
 
 impl VfsFile for File {
+    fn reader(&self) -> io::Result<Option<File>> {
+        self.try_clone().map(Some)
+    }
+
     fn sync(&mut self) -> io::Result<()> {
         sync_once(self)
     }

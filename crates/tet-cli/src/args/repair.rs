@@ -1,0 +1,65 @@
+//! `tet repair`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::WriteArgs;
+
+/// Arguments of `tet repair`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct RepairArgs {
+    /// The file to repair
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Make the edits of these codes
+    #[arg(long, value_name = "CODE", num_args = 1.., value_delimiter = ',', conflicts_with = "all")]
+    pub apply: Vec<String>,
+    /// Make all edits of the plan
+    #[arg(long)]
+    pub all: bool,
+    /// Write the repaired file here, instead of in the place of FILE
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// A copy of the file, or an older one: chunks that match their digest are taken from it
+    #[arg(long, value_name = "OTHER")]
+    pub from: Option<PathBuf>,
+    /// In a file without digests, take lost chunks of the same dataset and place from OTHER
+    #[arg(long, requires = "from")]
+    pub trust_other: bool,
+    /// Fill what is lost for good: NaN for floats; integers take --fill
+    #[arg(long)]
+    pub salvage: bool,
+    /// What lost integers become
+    #[arg(long, value_name = "VALUE", requires = "salvage", allow_negative_numbers = true)]
+    pub fill: Option<i128>,
+    /// One `tet.repair/1` object, for programs
+    #[arg(long)]
+    pub json: bool,
+    /// How the repaired file is written.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  tet repair climate.tet                            what can be done; changes nothing
+  tet repair climate.tet --all                      do it, in place of the file
+  tet repair climate.tet --apply TET-H2 TET-N15     only these edits
+  tet repair climate.tet --all -o mended.tet        do it in another file
+  tet repair climate.tet --from backup.tet --all    take lost chunks from a copy
+  tet repair cut.tet --salvage --all -o rest.tet    keep what can be read, NaN for the rest
+
+EXIT STATUS
+  0 nothing to do, or done and nothing is wrong any more; 1 edits are pending, or errors are left;
+  3 the file is damaged and there is nothing to be done";
+
+/// What it does, at length.
+pub(super) const LONG_ABOUT: &str = "\
+Plan what can be done for a damaged file, and do it when asked to.\n\nWithout --apply or --all \
+the plan is printed and nothing is changed: every edit with the rule that it heals, why it is \
+right (proven by a digest, following from the rest of the file, or neither), and what is lost. \
+Where single bits were flipped and the file has digests, they are flipped back for certain.\n\n\
+The new file is written beside the old one, compared, checked, and only then renamed; a sound \
+file is never touched, and a second run changes nothing.";

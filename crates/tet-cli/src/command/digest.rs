@@ -1,0 +1,208 @@
+//! `tet digest`: files under digests, and lists of digests beside files.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tet_format::Limits;
+use tet_io::{Publish, Publisher, Source};
+use tet_verify::protect::protect;
+use tet_verify::repair::Output;
+use tet_verify::sum::{Held, Sum, held};
+
+use super::repair::watch;
+use crate::args::{DigestAddArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
+use crate::context::Context;
+use crate::escape::{Escaped, Message};
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::render::json::{DigestShape, HeldShape, StretchShape};
+use crate::size::{Size, counted};
+
+/// A longer list is not read.
+const SUM_LEN_MAX: u64 = 1 << 30;
+
+/// How many chunks are named.
+const NAMED_MAX: usize = 20;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The file or the list cannot be read, or the output cannot be written.
+pub(crate) fn run(verb: &DigestVerb, context: &mut Context<'_>) -> Result<Exit> {
+    match verb {
+        DigestVerb::Add(args) => add(args, context),
+        DigestVerb::Create(args) => create(args, context),
+        DigestVerb::Check(args) => check(args, context),
+    }
+}
+
+fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let path = context.world().at(&args.file);
+    let source = source(&path, &args.file)?;
+    let (force, sync) = open::publish_options(args.write);
+    let publish = Publish { force, sync, inputs: Vec::new() };
+    let output = args.output.as_ref().map(|output| context.world().at(output));
+    let place = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
+    let mut watch = watch(context, "digesting");
+    let added = protect(&source, place, &publish, &Limits::default(), &mut watch);
+    drop(watch);
+    let added = added.map_err(|error| refused(error, &args.file))?;
+    let written = args.output.as_ref().unwrap_or(&args.file);
+    if args.json {
+        let output = added.map(|_| written.to_string_lossy().into_owned());
+        let file_len = added.unwrap_or_else(|| source.len());
+        context.json(&shape(&args.file, output, file_len))?;
+    } else {
+        match added {
+            None => context.note(format!("{} has digests that match", args.file.display())),
+            Some(len) => context.note(format!("wrote {}: {}", written.display(), Size(len))),
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A file that is damaged is told with what to do about it.
+fn refused(error: tet_verify::Error, file: &Path) -> Failure {
+    use tet_verify::Error as E;
+    let hint = match &error {
+        E::NotSound { .. } | E::NotAsWritten => "see what `tet repair` can do for it",
+        E::Unused { .. } => "`tet repair` clears them",
+        _ => "",
+    };
+    Failure::from(error).hint(hint).about(file)
+}
+
+fn source(path: &Path, asked: &Path) -> Result<Source> {
+    Source::open(path).map_err(|error| Failure::from(error).about(asked))
+}
+
+fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let source = source(&context.world().at(&args.file), &args.file)?;
+    let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let output = args.sum.clone().unwrap_or_else(|| beside(&args.file));
+    let target = context.world().at(&output);
+    let (force, sync) = open::publish_options(args.write);
+    let publish = Publish { force, sync, inputs: source.stamp().into_iter().collect() };
+    let exists = |error: tet_io::Error| Failure::from(error).about(&output);
+    let mut publisher = Publisher::begin(&target, &publish).map_err(exists)?;
+    let sum = Sum::of(&source, &name, &mut watch(context, "digesting"));
+    let sum = sum.map_err(|error| Failure::from(error).about(&args.file))?;
+    let text = sum.to_text();
+    publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
+    publisher.commit().map_err(exists)?;
+    if args.json {
+        let output = Some(output.to_string_lossy().into_owned());
+        context.json(&shape(&args.file, output, sum.file_len))?;
+    } else {
+        let blocks = counted(sum.blocks.len() as u64, "block");
+        context.note(format!("wrote {}: {blocks}", output.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// The list of a file, where no other name is given.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(".sum");
+    name.into()
+}
+
+fn check(args: &DigestCheckArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let sum = read_sum(&context.world().at(&args.sum), &args.sum)?;
+    let file = match &args.file {
+        Some(file) => file.clone(),
+        None => named(&args.sum, &sum.name)?,
+    };
+    let source = source(&context.world().at(&file), &file)?;
+    let about = |error: tet_verify::Error| Failure::from(error).about(&file);
+    let differs = sum.compare(&source, &mut watch(context, "comparing")).map_err(about)?;
+    let holds =
+        if differs.is_empty() { Vec::new() } else { held(&source, &differs).map_err(about)? };
+    if args.json {
+        let output = Some(args.sum.to_string_lossy().into_owned());
+        let stretches = differs
+            .iter()
+            .map(|it| StretchShape { offset: it.start, len: it.end.saturating_sub(it.start) });
+        context.json(&DigestShape {
+            ok: differs.is_empty(),
+            differs: stretches.collect(),
+            holds: holds.iter().map(held_shape).collect(),
+            ..shape(&file, output, source.len())
+        })?;
+    } else if !context.quiet {
+        write(&file, &differs, &holds, context)?;
+    }
+    Ok(if differs.is_empty() { Exit::Done } else { Exit::No })
+}
+
+fn read_sum(path: &Path, asked: &Path) -> Result<Sum> {
+    let source = source(path, asked)?;
+    if SUM_LEN_MAX < source.len() {
+        let text = format!("a list of {} is too long", Size(source.len()));
+        return Err(Failure::new(Exit::Limit, "limit", text).about(asked));
+    }
+    let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or(0)];
+    source.read_exact_at(0, &mut bytes).map_err(|error| Failure::from(error).about(asked))?;
+    let text = str::from_utf8(&bytes).unwrap_or_default();
+    Sum::parse(text).map_err(|error| Failure::from(error).about(asked))
+}
+
+/// The file that a list names: one in the list's own folder and nowhere else.
+fn named(sum: &Path, name: &str) -> Result<PathBuf> {
+    let is_plain = Path::new(name).file_name().is_some_and(|plain| plain == name);
+    if !is_plain || name.contains(['/', '\\']) {
+        let text = format!("the list names \"{}\", which is no name of a file", Escaped(name));
+        return Err(Failure::usage("name", text).hint("give the file after the list").about(sum));
+    }
+    Ok(sum.with_file_name(name))
+}
+
+fn write(
+    file: &Path,
+    differs: &[Range<u64>],
+    holds: &[Held],
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let paint = context.paint;
+    let name = file.to_string_lossy();
+    if differs.is_empty() {
+        return context.line(format!("{}: {}", Message(&name), paint.good("ok")));
+    }
+    context.line(format!("{}: {}", Message(&name), paint.wrong("changed")))?;
+    for Range { start, end } in differs {
+        context.line(format!("  bytes {start} to {end} differ"))?;
+    }
+    for held in holds.iter().take(NAMED_MAX) {
+        let text = match held {
+            Held::Chunk { dataset, coord } => {
+                format!("dataset \"{}\", chunk {coord:?}", Escaped(dataset))
+            }
+            Held::Structure => "superblock, directory or index".to_owned(),
+            _ => "footer".to_owned(),
+        };
+        context.line(format!("  in them: {text}"))?;
+    }
+    if let Some(more) = holds.len().checked_sub(NAMED_MAX).filter(|&more| more != 0) {
+        context.line(paint.faint(format!("  ... and {more} more")))?;
+    }
+    Ok(())
+}
+
+fn held_shape(held: &Held) -> HeldShape {
+    match held {
+        Held::Chunk { dataset, coord } => {
+            HeldShape { what: "chunk", dataset: Some(dataset.clone()), chunk: Some(coord.clone()) }
+        }
+        Held::Structure => HeldShape { what: "structure", dataset: None, chunk: None },
+        Held::Footer => HeldShape { what: "footer", dataset: None, chunk: None },
+    }
+}
+
+fn shape(file: &Path, output: Option<String>, file_len: u64) -> DigestShape {
+    let file = file.to_string_lossy().into_owned();
+    let (differs, holds) = (Vec::new(), Vec::new());
+    DigestShape { schema: "tet.digest/1", file, output, ok: true, file_len, differs, holds }
+}

@@ -1,0 +1,289 @@
+//! The footer of an edited file: its members stay as they stand, its places and digests are new.
+
+use std::sync::Arc;
+
+use tet_codec::{Digester, Strength};
+use tet_format::digest::head_end;
+use tet_format::footer::{Spill, Spills, Tail, check_spills};
+use tet_format::index::IndexRow;
+use tet_format::superblock::FLAG_FOOTER;
+use tet_format::{Error as Fault, Limits, Rule, Span, Strict, Superblock};
+use tet_io::Source;
+
+use super::image::Image;
+use super::unused::payload_spans;
+use super::{Progress, tell};
+use crate::error::{Error, Result};
+use crate::footer::{FooterJson, Value, read_span};
+use crate::integrity::{IntegrityKey, Listed, Seal, Sealer};
+use crate::open::{FooterMode, OpenOptions, TetFile};
+use crate::write::DigestChoice;
+use crate::write::footer::{JSON_LEN_MAX, together};
+
+/// Payloads are read in windows of this many bytes.
+const WINDOW_LEN: u64 = 1 << 20;
+
+/// The footer of an edited file.
+#[derive(Clone, Debug)]
+pub struct FooterEdit {
+    /// 1 or 2.
+    pub version: u32,
+    /// The members of the JSON in their order, but for the digests.
+    pub members: Vec<(String, Member)>,
+    /// Whether the file is put under digests.
+    pub digests: DigestChoice,
+}
+
+/// The value of a member.
+#[derive(Clone, Debug)]
+pub enum Member {
+    /// JSON, as it stands.
+    Text(String),
+    /// A reference, whose other members stay as they stand, to this span of the image.
+    Spill(Span, String),
+    /// A reference to a spill that is new.
+    New(Arc<[u8]>),
+}
+
+impl FooterEdit {
+    /// A footer that says nothing.
+    #[must_use]
+    pub fn empty(digests: DigestChoice) -> Self {
+        let version = tet_format::footer::FOOTER_VERSION;
+        FooterEdit { version, members: Vec::new(), digests }
+    }
+
+    /// The footer of a file as it stands; `None` where it has none.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first rule that its JSON breaks, [`Error::UnknownSpill`] where it cannot be
+    /// moved, and errors of the source.
+    pub fn of(file: &TetFile, limits: &Limits) -> Result<Option<Self>> {
+        let footer = file.footer();
+        if footer.version == 0 {
+            return Ok(None);
+        }
+        let tail = crate::footer::read_tail(file.source(), file.superblock())?;
+        let span = tail.json_span(file.file_len());
+        let json = read_span(file.source(), span.start(), span.len())?;
+        let place = (file.index_end(), span.start());
+        Self::read(&json, tail.version, place, limits).map(Some)
+    }
+
+    /// Reads a JSON that starts at `json_at`, behind spills that start at `floor` or later.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first rule that it breaks, and [`Error::UnknownSpill`] where it lists a spill
+    /// of which we do not know who refers to it.
+    pub fn read(
+        json: &[u8],
+        version: u32,
+        (floor, json_at): (u64, u64),
+        limits: &Limits,
+    ) -> Result<Self> {
+        let root = Value::read(json, json_at, limits, Rule::JsonSyntax, &mut Strict)?;
+        let members = root.and_then(Value::members).unwrap_or_default();
+        let spills = root.map(|root| FooterJson::read(root, &mut Strict)).transpose()?;
+        let spills = spills.map_or_else(Spills::default, |json| json.spills);
+        check_spills(&spills, version, floor, json_at, &mut Strict)?;
+        let mut edit = FooterEdit { version, ..FooterEdit::empty(DigestChoice::Left) };
+        for (key, value) in members {
+            if key == "integrity" {
+                edit.digests = DigestChoice::Written;
+                check_known(IntegrityKey::find(json).as_ref(), &spills, version)?;
+                continue;
+            }
+            let text = value.text().to_owned();
+            let spill = spills.present(version).find(|(known, _)| *known == key);
+            let span = spill.and_then(|(_, Spill { offset, len })| Span::new(offset, len));
+            let member = match span {
+                Some(span) => Member::Spill(span, text),
+                None => Member::Text(text),
+            };
+            edit.members.push((key, member));
+        }
+        Ok(edit)
+    }
+}
+
+/// A listed spill that no reference names is of a kind that is not known here.
+fn check_known(key: Option<&IntegrityKey>, spills: &Spills, version: u32) -> Result<()> {
+    let listed = key.map(|key| key.spills.as_slice()).unwrap_or_default();
+    let is_known = |listed: &Listed| spills.present(version).any(|(_, it)| it == listed.spill);
+    match listed.iter().find(|listed| !is_known(listed)) {
+        None => Ok(()),
+        Some(Listed { spill: Spill { offset, len }, .. }) => {
+            Err(Error::UnknownSpill { offset: *offset, len: *len })
+        }
+    }
+}
+
+impl Image {
+    /// The file with this footer directly behind its payloads, or without one. What stood there is
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first rule that the structure of the file breaks, errors of the source, and
+    /// [`Error::Canceled`].
+    pub fn with_footer(
+        &self,
+        footer: Option<&FooterEdit>,
+        limits: &Limits,
+        progress: &mut Progress<'_>,
+    ) -> Result<Image> {
+        let options = OpenOptions { limits: *limits, footer: FooterMode::Ignore };
+        let file = TetFile::open(self.to_source(), &options)?;
+        let spans = payload_spans(file.index())?;
+        let end = spans.iter().map(|span| span.end()).max().unwrap_or_else(|| file.index_end());
+        if self.len() < end {
+            let (rule, at) = (Rule::PayloadBounds, file.index_end());
+            return Err(Fault { rule, at, found: end, wanted: self.len() }.into());
+        }
+        let mut out = self.clone();
+        out.resize(end);
+        let before = *file.superblock();
+        let flag = if footer.is_some() { FLAG_FOOTER } else { 0 };
+        let superblock = Superblock { flags: before.flags & !FLAG_FOOTER | flag, ..before };
+        out.put(0, superblock.encode());
+        let Some(footer) = footer else { return Ok(out) };
+        let seal = match footer.digests {
+            DigestChoice::Written => Some(seal(&file, &out, end, progress)?),
+            DigestChoice::Left => None,
+        };
+        if let Some(seal) = &seal {
+            out.append(seal.block.as_slice());
+        }
+        let key = seal.map(|seal| seal.key);
+        let json = place_members(self, &mut out, footer, key.as_ref())?;
+        let tail = Tail { json_len: json.len() as u64, version: footer.version };
+        out.append(json.into_bytes());
+        out.append(tail.encode());
+        Ok(out)
+    }
+}
+
+/// The digests of a file whose payloads end at `end`; `out` is the file as it will be.
+fn seal(file: &TetFile, out: &Image, end: u64, progress: &mut Progress<'_>) -> Result<Seal> {
+    let source = out.to_source();
+    let mut sealer = Sealer::default();
+    let mut rows = Vec::new();
+    let (row_count, mut next) = (file.index().row_count(), 0);
+    let all = file.index().stored_len()?;
+    let mut done = 0;
+    while next < row_count {
+        rows.clear();
+        file.index().rows(next..next.saturating_add(1024), &mut rows)?;
+        next = next.saturating_add(1024);
+        for row in &rows {
+            let digest = digest_of(&source, row)?;
+            sealer.push(row, digest);
+            done += row.stored_len;
+            tell(progress, done, all)?;
+        }
+    }
+    let head = read_span(&source, 0, head_end(file.superblock()))?;
+    Ok(sealer.finish(&head, end))
+}
+
+fn digest_of(source: &Source, row: &IndexRow) -> Result<tet_format::Digest> {
+    digest_span(source, Spill { offset: row.payload_offset, len: row.stored_len })
+}
+
+/// The digest of a span of any length.
+fn digest_span(source: &Source, Spill { offset, len }: Spill) -> Result<tet_format::Digest> {
+    let mut digester = Digester::new(Strength::Full);
+    let mut window = Vec::new();
+    let end = offset.saturating_add(len);
+    let mut at = offset;
+    while at < end {
+        let len = WINDOW_LEN.min(end - at);
+        window.resize(usize::try_from(len).unwrap_or(0), 0);
+        source.read_exact_at(at, &mut window)?;
+        digester.update(&window);
+        at += len;
+    }
+    Ok(digester.finish())
+}
+
+/// Puts the spills of `footer` to the end of `out`, in the order in which they lie in `image`, and
+/// gives the JSON that refers to them.
+fn place_members(
+    image: &Image,
+    out: &mut Image,
+    footer: &FooterEdit,
+    key: Option<&IntegrityKey>,
+) -> Result<String> {
+    let mut placed = out.clone();
+    let mut order: Vec<(u64, usize)> = Vec::new();
+    for (number, (_, member)) in footer.members.iter().enumerate() {
+        match member {
+            Member::Text(_) => {}
+            Member::Spill(span, _) => order.push((span.start(), number)),
+            Member::New(_) => order.push((u64::MAX, number)),
+        }
+    }
+    order.sort_unstable();
+    let mut spills = vec![None; footer.members.len()];
+    for (_, number) in order {
+        let offset = placed.len();
+        match footer.members.get(number) {
+            Some((_, Member::Spill(span, _))) => placed.append_span(image, *span),
+            Some((_, Member::New(bytes))) => placed.append(Arc::clone(bytes)),
+            _ => {}
+        }
+        if let Some(spill) = spills.get_mut(number) {
+            *spill = Some(Spill { offset, len: placed.len() - offset });
+        }
+    }
+    let source = placed.to_source();
+    let mut listed = Vec::new();
+    for spill in spills.iter().flatten().copied().filter(|_| key.is_some()) {
+        listed.push(Listed { spill, digest: digest_span(&source, spill)? });
+    }
+    let members = footer.members.iter().zip(spills);
+    let members = members.map(|((name, member), spill)| {
+        let name = serde_json::Value::from(name.as_str());
+        format!("{name}:{}", text_of(member, spill))
+    });
+    let json = together(members.collect(), key, &listed, footer.version);
+    let has_room = json.len() <= JSON_LEN_MAX;
+    let Some(spilled) = spilled(footer).filter(|_| !has_room && key.is_some()) else {
+        *out = placed;
+        return Ok(json);
+    };
+    place_members(image, out, &spilled, key)
+}
+
+/// The same footer with its inline metadata in a spill; `None` where there is none.
+fn spilled(footer: &FooterEdit) -> Option<FooterEdit> {
+    let mut footer = footer.clone();
+    let has_ref = footer.members.iter().any(|(key, _)| key == "metadata_ref");
+    let inline = footer.members.iter_mut().find(|(key, _)| key == "metadata" && !has_ref)?;
+    let Member::Text(text) = &inline.1 else { return None };
+    *inline = ("metadata_ref".to_owned(), Member::New(text.as_bytes().into()));
+    Some(footer)
+}
+
+/// The value of a member whose spill lies at `spill`.
+fn text_of(member: &Member, spill: Option<Spill>) -> String {
+    let Some(Spill { offset, len }) = spill else {
+        return match member {
+            Member::Text(text) | Member::Spill(_, text) => text.clone(),
+            Member::New(_) => "null".to_owned(),
+        };
+    };
+    let old = match member {
+        Member::Text(text) | Member::Spill(_, text) => text.as_str(),
+        Member::New(_) => "{}",
+    };
+    let limits = Limits::default();
+    let root = Value::read(old.as_bytes(), 0, &limits, Rule::SpillRef, &mut Strict);
+    let members = root.ok().flatten().and_then(Value::members).unwrap_or_default();
+    let others = members.into_iter().filter(|(key, _)| key != "offset" && key != "len");
+    let others = others
+        .map(|(key, value)| format!(",{}:{}", serde_json::Value::from(key.as_str()), value.text()));
+    format!("{{\"offset\":{offset},\"len\":{len}{}}}", others.collect::<String>())
+}

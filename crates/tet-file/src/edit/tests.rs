@@ -1,0 +1,154 @@
+use std::io::Cursor;
+
+use tet_format::{DType, Limits, Span};
+use tet_io::Source;
+
+use super::*;
+use crate::integrity::Protection;
+use crate::metadata::{AttrValue, HistoryRow, Metadata};
+use crate::open::{OpenOptions, TetFile};
+use crate::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
+
+fn go_on(_: u64, _: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn written(attr_len: usize, digests: DigestChoice) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.tet");
+    let specs = vec![
+        DatasetSpec::new("a", DType::Int16, [5_u64], [2_u64]),
+        DatasetSpec::new("b", DType::Float32, [3_u64, 1], [3_u64, 1]),
+    ];
+    let options = WriteOptions { encoder: CodecChoice::Raw, digests, ..WriteOptions::default() };
+    let mut writer = Writer::create(&path, specs, &options).unwrap();
+    for id in 0..2 {
+        let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+            out.extend((0..chunk.decoded_len).map(|at| (at + chunk.linear) as u8 | 1));
+            Ok(())
+        };
+        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
+    }
+    let mut metadata = Metadata::new();
+    let about = metadata.datasets.entry("a".to_owned()).or_default();
+    for part in 0..attr_len.div_ceil(1000) {
+        about.attrs.insert(format!("n{part}"), AttrValue::from("x".repeat(attr_len.min(1000))));
+    }
+    writer.finish(&metadata, &[HistoryRow::new("test", "none", "1")]).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+fn bytes_of(image: &Image) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    let fault = |error| tet_io::Error::io(tet_io::Step::Write, "memory".as_ref(), error);
+    image.write_to(&mut out, fault, &mut go_on).unwrap();
+    out.into_inner()
+}
+
+fn open(bytes: &[u8]) -> TetFile {
+    TetFile::open(Source::from_bytes(bytes), &OpenOptions::default()).unwrap()
+}
+
+/// The file with its own footer, digests written or left.
+fn rebuilt(bytes: &[u8], digests: DigestChoice) -> Vec<u8> {
+    let file = open(bytes);
+    let limits = Limits::default();
+    let footer = FooterEdit { digests, ..FooterEdit::of(&file, &limits).unwrap().unwrap() };
+    let image = Image::of(file.source());
+    bytes_of(&image.with_footer(Some(&footer), &limits, &mut go_on).unwrap())
+}
+
+#[test]
+fn an_image_is_what_is_put_into_a_plain_vector() {
+    let source = Source::from_bytes((0..100_u8).collect::<Vec<u8>>());
+    let mut image = Image::of(&source);
+    let mut plain: Vec<u8> = (0..100).collect();
+    let mut seed = 7_usize;
+    for step in 0..2000_usize {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (at, len) = ((seed >> 33) % 120, (seed >> 20) % 30);
+        match step % 4 {
+            0 | 1 => {
+                let new = vec![step as u8; len];
+                plain.resize(plain.len().max(if len == 0 { 0 } else { at + len }), 0);
+                if len != 0 {
+                    plain[at..at + len].copy_from_slice(&new);
+                }
+                image.put(at as u64, new);
+            }
+            2 => {
+                plain.resize(plain.len().max(if len == 0 { 0 } else { at + len }), 0);
+                if len != 0 {
+                    plain[at..at + len].fill(0);
+                }
+                image.zero(Span::new(at as u64, len as u64).unwrap());
+            }
+            _ => {
+                let older = image.clone();
+                let end = (at + len).min(plain.len());
+                let start = at.min(end);
+                image.append_span(&older, Span::from_range(start as u64..end as u64).unwrap());
+                plain.extend_from_within(start..end);
+                image.resize((plain.len() - at.min(plain.len())) as u64 + 20);
+                plain.resize(plain.len() - at.min(plain.len()) + 20, 0);
+            }
+        }
+        assert_eq!(image.len(), plain.len() as u64, "step {step}");
+        assert!(bytes_of(&image) == plain, "step {step}");
+    }
+}
+
+#[test]
+fn a_footer_made_anew_is_the_one_the_writer_made() {
+    for attr_len in [0, 10, 70_000] {
+        let with = written(attr_len, DigestChoice::Written);
+        let without = written(attr_len, DigestChoice::Left);
+        assert!(rebuilt(&with, DigestChoice::Written) == with, "{attr_len}");
+        assert!(rebuilt(&without, DigestChoice::Left) == without, "{attr_len}");
+        assert!(rebuilt(&without, DigestChoice::Written) == with, "{attr_len}");
+        assert!(rebuilt(&with, DigestChoice::Left) == without, "{attr_len}");
+    }
+}
+
+#[test]
+fn members_nobody_knows_stay_and_spills_move() {
+    let bytes = written(0, DigestChoice::Left);
+    let file = open(&bytes);
+    let limits = Limits::default();
+    let spill = br#"{"file":{"title":"spilled"}}"#;
+    let members = [
+        ("zebra", Member::Text("[1, {\"x\": null}]".to_owned())),
+        ("metadata_ref", Member::New(spill.as_slice().into())),
+        ("apple", Member::Text("1.50e1".to_owned())),
+    ];
+    let members = members.map(|(key, member)| (key.to_owned(), member));
+    let footer = FooterEdit { version: 2, members: members.into(), digests: DigestChoice::Left };
+    let image = Image::of(file.source());
+    let image = image.with_footer(Some(&footer), &limits, &mut go_on).unwrap();
+    let protected = rebuilt(&bytes_of(&image), DigestChoice::Written);
+    let file = open(&protected);
+    assert!(matches!(file.protection(), Protection::Digests(_)));
+    assert_eq!(file.warnings(), []);
+    assert_eq!(file.footer().version, 2);
+    let unknown: Vec<(&str, &str)> =
+        file.footer().json.unknown.iter().map(|(key, text)| (&**key, &**text)).collect();
+    assert_eq!(unknown, [("zebra", "[1, {\"x\": null}]"), ("apple", "1.50e1")]);
+    assert_eq!(file.metadata().file.len(), 1);
+    assert!(rebuilt(&protected, DigestChoice::Left) == bytes_of(&image));
+}
+
+#[test]
+fn a_file_without_datasets_takes_a_footer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.tet");
+    let options = WriteOptions { digests: DigestChoice::Left, ..WriteOptions::default() };
+    Writer::create(&path, vec![], &options).unwrap().finish(&Metadata::new(), &[]).unwrap();
+    let source = Source::open(&path).unwrap();
+    let footer = FooterEdit::empty(DigestChoice::Written);
+    let image = Image::of(&source);
+    let image = image.with_footer(Some(&footer), &Limits::default(), &mut go_on).unwrap();
+    let file = open(&bytes_of(&image));
+    assert!(matches!(file.protection(), Protection::Digests(_)));
+    let none = Image::of(file.source()).with_footer(None, &Limits::default(), &mut go_on).unwrap();
+    assert_eq!(bytes_of(&none), std::fs::read(path).unwrap());
+}

@@ -1,0 +1,57 @@
+//! Putting a file under digests that has none, or stale ones.
+
+use tet_file::edit::{FooterEdit, Image, Progress};
+use tet_file::write::DigestChoice;
+use tet_file::{OpenOptions, Protection, TetFile};
+use tet_format::Limits;
+use tet_io::{Publish, Source};
+
+use crate::error::{Error, Result};
+use crate::repair::{Output, RepairOptions, is_as_written, publish_image, remaining, unused};
+
+/// Writes a file that is the source under digests; says how long it is, or `None` where the source
+/// has digests that match and nothing is to be done.
+///
+/// History, metadata, keys that are not known and the footer's version stay as they are.
+///
+/// # Errors
+///
+/// Returns [`Error::NotSound`], [`Error::NotAsWritten`] or [`Error::Unused`] where digests would
+/// hide that the file is damaged, and errors of reading and writing. Nothing is changed then.
+pub fn protect(
+    source: &Source,
+    output: Output<'_>,
+    publish: &Publish,
+    limits: &Limits,
+    progress: &mut Progress<'_>,
+) -> Result<Option<u64>> {
+    let options = RepairOptions { limits: *limits, ..RepairOptions::default() };
+    if let Some(first) = remaining(source, &options)?.into_iter().next() {
+        return Err(Error::NotSound { first: Box::new(first) });
+    }
+    let open = OpenOptions { limits: *limits, ..OpenOptions::default() };
+    let file = TetFile::open(source.clone(), &open)?;
+    if let Protection::Digests(digests) = file.protection() {
+        let is_right = is_as_written(&file, digests, progress)?;
+        source.check_unchanged()?;
+        return if is_right { Ok(None) } else { Err(Error::NotAsWritten) };
+    }
+    if let Some(span) = unused(&file)?.0.first() {
+        return Err(Error::Unused { offset: span.start(), len: span.len() });
+    }
+    let digests = DigestChoice::Written;
+    let footer = FooterEdit::of(&file, limits)?;
+    let footer = footer
+        .map_or_else(|| FooterEdit::empty(digests), |footer| FooterEdit { digests, ..footer });
+    let image = Image::of(source).with_footer(Some(&footer), limits, progress)?;
+    let found = publish_image(source, &image, output, publish, progress, |written| {
+        remaining(written, &options)
+    });
+    match found?.into_iter().next() {
+        Some(first) => Err(Error::NotSound { first: Box::new(first) }),
+        None => Ok(Some(image.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

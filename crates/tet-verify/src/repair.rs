@@ -1,0 +1,67 @@
+//! What can be done for a damaged file: a plan first, then a new file.
+//!
+//! ```text
+//!   footer that proves itself -> head -> rows -> footer -> payloads -> gaps -> digests
+//!         anchor.rs            head.rs  rows.rs  tail.rs   payload.rs      gaps.rs
+//!   each finds what is wrong, and an edit that ends it  -> Plan -> apply.rs -> a new file
+//! ```
+//!
+//! A plan is complete before the first byte is written. Every edit says which rule it heals, why it
+//! is right, and what is lost; the original is never changed, only replaced by a whole new file.
+
+mod anchor;
+mod apply;
+mod bench;
+mod block;
+mod edit;
+mod flip;
+mod gaps;
+mod head;
+mod payload;
+mod plan;
+mod rows;
+mod tail;
+
+pub(crate) use apply::publish_image;
+pub use apply::{Applied, Chosen, Output, apply};
+pub(crate) use block::is_as_written;
+pub use edit::{Action, Edit, Loss, Lost, Proof};
+pub(crate) use gaps::unused;
+pub(crate) use plan::remaining;
+pub use plan::{Plan, plan};
+
+use tet_format::Limits;
+use tet_io::Source;
+
+/// What a repair may do.
+#[derive(Clone, Debug, Default)]
+pub struct RepairOptions {
+    /// How much of the file's claims to believe.
+    pub limits: Limits,
+    /// A file that has chunks which this one has lost.
+    pub from: Option<Source>,
+    /// Whether chunks of the other file are taken on trust.
+    pub trust: Trust,
+    /// Whether lost chunks are filled; else they stay as they are.
+    pub salvage: Option<Salvage>,
+}
+
+/// Which chunks of another file are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Those that match a digest.
+    #[default]
+    Digest,
+    /// In a file without digests, those of the same dataset and place too.
+    Other,
+}
+
+/// How lost elements are filled: floats by NaN, integers by what the caller says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Salvage {
+    /// What lost integers become; without it their chunks stay lost.
+    pub fill: Option<i128>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! A file under repair: the image as far as it is mended, and the edits that led there.
+
+use tet_file::edit::{Image, Progress};
+use tet_format::{Digest, Limits, Region, Rule};
+use tet_io::Source;
+
+use super::RepairOptions;
+use super::edit::{Action, Edit, Proof};
+use super::flip::flipped_bit;
+use crate::code::Code;
+use crate::error::Result;
+
+/// A file under repair.
+pub(super) struct Bench<'a> {
+    pub(super) image: Image,
+    pub(super) edits: Vec<Edit>,
+    pub(super) options: &'a RepairOptions,
+    progress: &'a mut Progress<'a>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(
+        source: &Source,
+        options: &'a RepairOptions,
+        progress: &'a mut Progress<'a>,
+    ) -> Self {
+        Bench { image: Image::of(source), edits: Vec::new(), options, progress }
+    }
+
+    pub(super) fn limits(&self) -> &'a Limits {
+        &self.options.limits
+    }
+
+    /// The file as far as it is mended.
+    pub(super) fn source(&self) -> Source {
+        self.image.to_source()
+    }
+
+    /// Says that so many of so many bytes have been looked at.
+    pub(super) fn tell(&mut self, done: u64, all: u64) -> Result<()> {
+        Ok(tet_file::edit::tell(self.progress, done, all)?)
+    }
+
+    pub(super) fn apply(&mut self, edit: Edit) -> Result<()> {
+        edit.apply(&mut self.image, &self.options.limits, self.progress)?;
+        self.edits.push(edit);
+        Ok(())
+    }
+
+    /// Flips the bit back that keeps bytes at `at` from matching their digest, if it is one bit.
+    pub(super) fn flip(
+        &mut self,
+        (rule, region): (Rule, Region),
+        at: u64,
+        bytes: &mut [u8],
+        wanted: Digest,
+    ) -> Result<bool> {
+        let Some(bit) = flipped_bit(bytes, wanted) else { return Ok(false) };
+        let Some(byte) = bytes.get_mut(bit.byte) else { return Ok(false) };
+        *byte ^= 1 << bit.bit;
+        let (at, new) = (at.saturating_add(bit.byte as u64), [*byte]);
+        let action = Action::FlipBit { bit: bit.bit };
+        let edit = Edit::put(Code::Rule(rule), region, at, &new, action).proof(Proof::Digest);
+        self.apply(edit)?;
+        Ok(true)
+    }
+}
+
+/// Reads bytes whose length the file's own length has bounded.
+pub(super) fn read(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    source.read_exact_at(at, &mut bytes)?;
+    Ok(bytes)
+}

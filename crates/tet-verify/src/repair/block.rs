@@ -1,0 +1,225 @@
+//! The block of digests, and the payloads that it is about.
+
+use tet_codec::{Digester, Strength};
+use tet_file::TetFile;
+use tet_file::edit::Progress;
+use tet_file::integrity::{Digests, IntegrityKey, RowsDigester};
+use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, DigestBlock, WireDigestBlock, page_count};
+use tet_format::index::{IndexRow, ROW_LEN};
+use tet_format::{Digest, Region, Rule};
+use tet_io::Source;
+
+use super::bench::{Bench, read};
+use super::edit::{Action, Edit, Proof};
+use super::rows;
+use crate::code::Code;
+use crate::error::Result;
+
+/// Payloads are read in windows of this many bytes.
+const WINDOW_LEN: u64 = 1 << 20;
+
+/// The digests of the pages of a block whose header holds, or is made to hold.
+pub(super) fn pages(
+    bench: &mut Bench<'_>,
+    offset: u64,
+    row_count: u64,
+) -> Result<Option<(DigestBlock, Vec<Digest>)>> {
+    let source = bench.source();
+    let len = tet_format::digest::block_len(row_count).unwrap_or(u64::MAX);
+    if offset.checked_add(len).is_none_or(|end| source.len() < end) {
+        return Ok(None);
+    }
+    let wanted = DigestBlock::header(row_count);
+    let header: [u8; WireDigestBlock::LEN] = {
+        let bytes = read(&source, offset, BLOCK_HEADER_LEN)?;
+        bytes.first_chunk().copied().unwrap_or_default()
+    };
+    if header != wanted {
+        let code = Code::Rule(Rule::DigestBlock);
+        let action = Action::SetField("the block's header");
+        bench.apply(Edit::put(code, Region::Footer, offset, &wanted, action))?;
+    }
+    let Ok(block) = DigestBlock::read(&wanted, offset, row_count) else { return Ok(None) };
+    let bytes = read(&source, block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
+    Ok(Some((block, list(&bytes))))
+}
+
+/// Makes the digests of the pages match the key: by one bit, or by what the rows come to.
+pub(super) fn mend_pages(
+    bench: &mut Bench<'_>,
+    block: &DigestBlock,
+    pages: &mut Vec<Digest>,
+    key: &IntegrityKey,
+) -> Result<bool> {
+    let mut bytes: Vec<u8> = pages.iter().flat_map(|digest| digest.to_bytes()).collect();
+    if tet_codec::digest(&bytes) == key.index {
+        return Ok(true);
+    }
+    let place = (Rule::PagesDigest, Region::Footer);
+    if bench.flip(place, block.pages_at(), &mut bytes, key.index)? {
+        *pages = list(&bytes);
+        return Ok(true);
+    }
+    let (source, index) = (bench.source(), rows::open(bench)?.superblock().index_offset);
+    let mut found = Vec::new();
+    for page in 0..pages.len() as u64 {
+        let rows = block.page_rows(page);
+        let bytes = read(&source, block.page_at(page, index), (rows.end - rows.start) * ROW_LEN)?;
+        found.extend(tet_codec::digest(&bytes).to_bytes());
+    }
+    if tet_codec::digest(&found) != key.index {
+        return Ok(false);
+    }
+    let code = Code::Rule(Rule::PagesDigest);
+    let edit = Edit::put(code, Region::Footer, block.pages_at(), &found, Action::SetDigest);
+    bench.apply(edit.proof(Proof::Digest))?;
+    *pages = list(&found);
+    Ok(true)
+}
+
+/// A payload that does not match its digest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mismatch {
+    pub(super) row: u64,
+    pub(super) wire: IndexRow,
+    /// The digest of the payload as it is; none where it cannot be read.
+    pub(super) found: Option<Digest>,
+    pub(super) wanted: Digest,
+}
+
+/// Whether all payloads of a file match its digests.
+pub(crate) fn is_as_written(
+    file: &TetFile,
+    digests: &Digests,
+    progress: &mut Progress<'_>,
+) -> Result<bool> {
+    let (source, all) = (file.source(), file.index().stored_len()?);
+    let mut is_right = true;
+    let mut done = 0_u64;
+    for_rows(file, digests.block(), source, |_, wire, wanted| {
+        is_right &= digest_of(source, &wire)? == Some(wanted);
+        done = done.saturating_add(wire.stored_len);
+        Ok(tet_file::edit::tell(progress, done, all)?)
+    })?;
+    let root = digests.key().chunks;
+    Ok(is_right && is_root(file, digests.block(), source, root, |_| None)?)
+}
+
+/// Compares all payloads with the digests of the block.
+pub(super) fn mismatches(
+    bench: &mut Bench<'_>,
+    file: &TetFile,
+    block: &DigestBlock,
+) -> Result<Vec<Mismatch>> {
+    let (source, all) = (bench.source(), file.index().stored_len()?);
+    let mut wrong = Vec::new();
+    let mut done = 0_u64;
+    for_rows(file, block, &source, |row, wire, wanted| {
+        let found = digest_of(&source, &wire)?;
+        if found != Some(wanted) {
+            wrong.push(Mismatch { row, wire, found, wanted });
+        }
+        done = done.saturating_add(wire.stored_len);
+        bench.tell(done, all)
+    })?;
+    Ok(wrong)
+}
+
+/// Gives every row with the digest of its payload that the block holds.
+fn for_rows(
+    file: &TetFile,
+    block: &DigestBlock,
+    source: &Source,
+    mut visit: impl FnMut(u64, IndexRow, Digest) -> Result<()>,
+) -> Result<()> {
+    let row_count = file.index().row_count();
+    let mut rows = Vec::new();
+    for page in 0..page_count(row_count) {
+        let range = block.page_rows(page);
+        rows.clear();
+        file.index().rows(range.clone(), &mut rows)?;
+        let len = (range.end - range.start) * DIGEST_LEN;
+        let digests = list(&read(source, block.chunk_at(range.start), len)?);
+        for ((row, wire), wanted) in range.zip(&rows).zip(digests) {
+            visit(row, *wire, wanted)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether rows and digests come to the root, with other digests for some rows.
+fn is_root(
+    file: &TetFile,
+    block: &DigestBlock,
+    source: &Source,
+    root: Digest,
+    instead: impl Fn(u64) -> Option<Digest>,
+) -> Result<bool> {
+    let mut digester = RowsDigester::default();
+    for_rows(file, block, source, |row, wire, digest| {
+        digester.push(&wire, instead(row).unwrap_or(digest));
+        Ok(())
+    })?;
+    Ok(digester.finish() == root)
+}
+
+/// Makes the digests of payloads match the key: those that are damaged themselves are set to what
+/// the payloads come to. Leaves the payloads that are damaged in `wrong`.
+pub(super) fn mend_chunks(
+    bench: &mut Bench<'_>,
+    file: &TetFile,
+    block: &DigestBlock,
+    key: &IntegrityKey,
+    wrong: &mut Vec<Mismatch>,
+) -> Result<bool> {
+    let source = bench.source();
+    let root = |instead: &dyn Fn(u64) -> Option<Digest>| {
+        is_root(file, block, &source, key.chunks, instead)
+    };
+    if root(&|_| None)? {
+        return Ok(true);
+    }
+    // A digest whose one half fits is damaged, and its payload is not.
+    let half = |it: &Mismatch| {
+        it.found.filter(|it2| it2.xxh3 == it.wanted.xxh3 || it2.crc32c == it.wanted.crc32c)
+    };
+    let instead = |among: &[Mismatch], row: u64| {
+        among.iter().find(|it| it.row == row).and_then(|it| it.found)
+    };
+    let halves: Vec<Mismatch> = wrong.iter().copied().filter(|it| half(it).is_some()).collect();
+    let mut sets = vec![halves, wrong.clone()];
+    sets.extend(wrong.iter().take(16).map(|&it| vec![it]));
+    for set in sets.into_iter().filter(|set| !set.is_empty()) {
+        if !root(&|row| instead(&set, row))? {
+            continue;
+        }
+        for Mismatch { row, found, .. } in &set {
+            let Some(found) = found else { continue };
+            let (at, code) = (block.chunk_at(*row), Code::Rule(Rule::ChunksDigest));
+            let new = found.to_bytes();
+            let edit = Edit::put(code, Region::Footer, at, &new, Action::SetDigest);
+            bench.apply(edit.proof(Proof::Digest))?;
+        }
+        wrong.retain(|it| !set.iter().any(|other| other.row == it.row));
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// The digest of a payload; `None` where the file does not hold it.
+fn digest_of(source: &Source, row: &IndexRow) -> Result<Option<Digest>> {
+    let end = row.payload().map(|span| span.end()).filter(|&end| end <= source.len());
+    let Some(end) = end else { return Ok(None) };
+    let mut digester = Digester::new(Strength::Full);
+    let mut at = row.payload_offset;
+    while at < end {
+        let window = read(source, at, WINDOW_LEN.min(end - at))?;
+        digester.update(&window);
+        at += window.len() as u64;
+    }
+    Ok(Some(digester.finish()))
+}
+
+fn list(bytes: &[u8]) -> Vec<Digest> {
+    bytes.as_chunks().0.iter().map(|&bytes| Digest::from_bytes(bytes)).collect()
+}

@@ -1,0 +1,125 @@
+//! Bytes that belong to no structure, and digests that the footer does not have.
+
+use tet_file::edit::{FooterEdit, payload_spans, unused_spans};
+use tet_file::write::DigestChoice;
+use tet_file::{FooterMode, OpenOptions, Protection, TetFile, Warning};
+use tet_format::digest::{DigestBlock, WireDigestBlock, block_len};
+use tet_format::{NoteCode, Region, Rule, Span};
+
+use super::bench::{Bench, read};
+use super::block;
+use super::edit::{Action, Change, Edit, Loss, Proof};
+use super::payload::{self, Damaged};
+use crate::code::Code;
+use crate::error::Result;
+
+/// The file with a footer, if that can be read.
+pub(super) fn open(bench: &Bench<'_>) -> Result<TetFile> {
+    let options = OpenOptions { limits: *bench.limits(), footer: FooterMode::Lenient };
+    Ok(TetFile::open(bench.source(), &options)?)
+}
+
+/// The bytes of a file with a readable footer, or none, that belong to no structure and are not
+/// zero; and where payloads end.
+pub(crate) fn unused(file: &TetFile) -> Result<(Vec<Span>, u64)> {
+    let (source, footer) = (file.source(), file.footer());
+    let mut used = payload_spans(file.index())?;
+    let payloads_end = used.iter().map(|span| span.end()).max();
+    let payloads_end = payloads_end.unwrap_or_else(|| file.index_end());
+    let spills = footer.json.spills.present(footer.version);
+    used.extend(spills.filter_map(|(_, spill)| Span::new(spill.offset, spill.len)));
+    if let Some(key) = footer.integrity.key() {
+        let listed = key.spills.iter().map(|it| it.spill).chain([key.block]);
+        used.extend(listed.filter_map(|spill| Span::new(spill.offset, spill.len)));
+    }
+    if let Some(at) = stale_block(file) {
+        let len = block_len(file.index().row_count()).unwrap_or(0);
+        used.extend(Span::new(at, len));
+    }
+    let end = if footer.version != 0 { footer.json_at } else { source.len() };
+    let within = Span::from_range(file.index_end()..end.max(file.index_end()));
+    let within = within.map(|within| unused_spans(source, &mut used, within)).transpose()?;
+    Ok((within.unwrap_or_default(), payloads_end))
+}
+
+/// Clears what stands between structures, and cuts off what stands behind the last one.
+pub(super) fn clear(bench: &mut Bench<'_>) -> Result<()> {
+    let file = open(bench)?;
+    if file.footer_fault().is_some() {
+        return Ok(());
+    }
+    let has_footer = file.footer().version != 0;
+    let is_protected = file.footer().integrity.key().is_some();
+    let code = match is_protected {
+        true => Code::Rule(Rule::GapZero),
+        false => Code::Note(NoteCode::BytesUnused),
+    };
+    let (spans, payloads_end) = unused(&file)?;
+    for span in spans {
+        let (offset, len) = (span.start(), span.len());
+        let is_behind = !has_footer && payloads_end <= offset;
+        let edit = if is_behind {
+            let len = file.file_len() - payloads_end;
+            let edit = Edit::new(code, Region::Gap, payloads_end, len, Action::CutOff);
+            edit.change(Change::Resize(payloads_end))
+        } else {
+            Edit::new(code, Region::Gap, offset, len, Action::Clear).change(Change::Zero(span))
+        };
+        let proof = if is_protected { Proof::Digest } else { Proof::None };
+        bench.apply(edit.lose(Loss::Bytes { offset, len }).proof(proof))?;
+    }
+    Ok(())
+}
+
+/// Where digests lie that no footer names.
+fn stale_block(file: &TetFile) -> Option<u64> {
+    let is_stale = matches!(file.protection(), Protection::Stale);
+    file.warnings().iter().filter(|_| is_stale).find_map(|warning| match warning {
+        Warning::Note(note) if note.code == NoteCode::DigestsStale => Some(note.at),
+        _ => None,
+    })
+}
+
+/// Makes digests anew where the old ones are stale, or do not match what cannot be proven.
+pub(super) fn protect(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<Vec<Damaged>> {
+    let file = open(bench)?;
+    let mut found = Vec::new();
+    let code = match file.protection() {
+        Protection::Stale => {
+            found = by_stale_block(bench, &file)?;
+            Code::Note(NoteCode::DigestsStale)
+        }
+        Protection::Broken(fault) if damaged.is_empty() => Code::Rule(fault.rule),
+        _ => return Ok(found),
+    };
+    if !found.is_empty() {
+        // Whoever changed these payloads is not known: to put them under digests would hide it.
+        return Ok(found);
+    }
+    anew(bench, code)?;
+    Ok(found)
+}
+
+/// The payloads that do not match digests which no footer names.
+fn by_stale_block(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
+    let Some(at) = stale_block(file) else { return Ok(Vec::new()) };
+    let header = read(&bench.source(), at, WireDigestBlock::LEN as u64)?;
+    let header = header.first_chunk().copied().unwrap_or_default();
+    let Ok(block) = DigestBlock::read(&header, at, file.index().row_count()) else {
+        return Ok(Vec::new());
+    };
+    let wrong = block::mismatches(bench, file, &block)?;
+    payload::mend(bench, wrong)
+}
+
+/// Puts what the file holds now under digests.
+pub(super) fn anew(bench: &mut Bench<'_>, code: Code) -> Result<()> {
+    let file = open(bench)?;
+    let footer = FooterEdit::of(&file, bench.limits())?;
+    let Some(footer) = footer else { return Ok(()) };
+    let footer = FooterEdit { digests: DigestChoice::Written, ..footer };
+    let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
+    let edit = Edit::new(code, Region::Footer, at, len, Action::MakeDigests);
+    let edit = edit.change(Change::Footer(Some(footer))).lose(Loss::Digests);
+    bench.apply(edit.proof(Proof::None))
+}

@@ -1,0 +1,307 @@
+//! Payloads that are damaged or gone: mended by one bit, taken from another file, or filled.
+
+use tet_codec::decoder;
+use tet_file::{DatasetEntry, FooterMode, OpenOptions, RowOrder, TetFile};
+use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
+use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
+use tet_io::Source;
+
+use super::Trust;
+use super::bench::{Bench, read};
+use super::block::Mismatch;
+use super::edit::{Action, Change, Edit, Loss, Lost, Proof};
+use super::rows;
+use crate::code::Code;
+use crate::error::Result;
+
+/// A longer payload is not mended bit by bit.
+const FLIP_LEN_MAX: u64 = 16 << 20;
+/// A longer chunk is not decoded to see whether it can be.
+const DECODED_LEN_MAX: u64 = 1 << 30;
+/// No more bytes than these are filled.
+const FILL_LEN_MAX: u64 = 1 << 30;
+
+/// A payload that is damaged or gone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Damaged {
+    pub(super) row: u64,
+    pub(super) wire: IndexRow,
+    /// The rule that it breaks.
+    pub(super) rule: Rule,
+    /// What its digest should be.
+    pub(super) wanted: Option<Digest>,
+}
+
+/// Flips bits back; gives the payloads for which that does not help.
+pub(super) fn mend(bench: &mut Bench<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Damaged>> {
+    let mut left = Vec::new();
+    for Mismatch { row, wire, found, wanted } in wrong {
+        let rule = if found.is_some() { Rule::ChunkDigest } else { Rule::PayloadBounds };
+        if found.is_some() && wire.stored_len <= FLIP_LEN_MAX {
+            let mut bytes = read(&bench.source(), wire.payload_offset, wire.stored_len)?;
+            let place = (rule, Region::Payload);
+            if bench.flip(place, wire.payload_offset, &mut bytes, wanted)? {
+                continue;
+            }
+        }
+        left.push(Damaged { row, wire, rule, wanted: Some(wanted) });
+    }
+    Ok(left)
+}
+
+/// The payloads that cannot be read, in a file without digests.
+pub(super) fn unreadable(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
+    let (source, all) = (bench.source(), file.index().stored_len()?);
+    let mut left = Vec::new();
+    let (mut done, mut next) = (0_u64, 0_u64);
+    let mut rows = Vec::new();
+    while next < file.index().row_count() {
+        rows.clear();
+        file.index().rows(next..next.saturating_add(1024), &mut rows)?;
+        for wire in &rows {
+            if let Some(rule) = fault(file, &source, next, wire)? {
+                left.push(Damaged { row: next, wire: *wire, rule, wanted: None });
+            }
+            next = next.saturating_add(1);
+            done = done.saturating_add(wire.stored_len);
+            bench.tell(done.min(all), all)?;
+        }
+    }
+    Ok(left)
+}
+
+/// The rule that keeps a payload from being read.
+fn fault(file: &TetFile, source: &Source, row: u64, wire: &IndexRow) -> Result<Option<Rule>> {
+    let mut faults: Vec<Fault> = Vec::new();
+    let at = file.index().row_at(row);
+    // A list takes every fault, so that these checks cannot stop.
+    let _ = check_payload(wire, at, file.index_end(), source.len(), &mut faults);
+    if let Some(entry) = entry(file, wire) {
+        let element_size = entry.dtype.and_then(DType::size);
+        let context = RowContext { record_at: entry.at, grid: &entry.grid, element_size };
+        let _ = check_row(wire, at, &context, &mut faults);
+    }
+    if let Some(fault) = faults.first() {
+        return Ok(Some(fault.rule));
+    }
+    let codec = Codec::from_tag(wire.codec);
+    let Some(decoder) = decoder(codec).filter(|it| !it.is_identity()) else { return Ok(None) };
+    if DECODED_LEN_MAX < wire.raw_len {
+        return Ok(None);
+    }
+    let stored = read(source, wire.payload_offset, wire.stored_len)?;
+    let mut decoded = vec![0; usize::try_from(wire.raw_len).unwrap_or(0)];
+    Ok(decoder.decode(&stored, &mut decoded).is_err().then_some(Rule::ZstdFrames))
+}
+
+fn entry<'a>(file: &'a TetFile, wire: &IndexRow) -> Option<&'a DatasetEntry> {
+    file.datasets().get(usize::try_from(wire.dataset_id).ok()?)
+}
+
+/// Takes payloads out of another file; gives those that it does not have.
+pub(super) fn take(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
+    let Some(other) = &bench.options.from else { return Ok(damaged) };
+    if damaged.is_empty() {
+        return Ok(damaged);
+    }
+    let options = OpenOptions { limits: *bench.limits(), footer: FooterMode::Required };
+    let other = TetFile::open(other.clone(), &options)?;
+    let file = rows::open(bench)?;
+    let mut left = Vec::new();
+    for it in damaged {
+        let Some(payload) = taken(&file, &other, &it, bench.options.trust)? else {
+            left.push(it);
+            continue;
+        };
+        let proof = if it.wanted.is_some() { Proof::Digest } else { Proof::None };
+        let (code, at) = (Code::Rule(it.rule), it.wire.payload_offset);
+        let edit = Edit::put(code, Region::Payload, at, &payload, Action::TakePayload);
+        bench.apply(edit.proof(proof))?;
+    }
+    Ok(left)
+}
+
+/// The payload of the same chunk in another file, as it has to be here.
+fn taken(file: &TetFile, other: &TetFile, it: &Damaged, trust: Trust) -> Result<Option<Vec<u8>>> {
+    let Some(ours) = entry(file, &it.wire) else { return Ok(None) };
+    let mut same = other.datasets().iter().enumerate().filter(|(_, theirs)| {
+        theirs.name == ours.name
+            && theirs.dtype_tag == ours.dtype_tag
+            && theirs.grid.shape() == ours.grid.shape()
+            && theirs.grid.chunk_shape() == ours.grid.chunk_shape()
+            && theirs.fault.is_none()
+    });
+    let (Some((id, theirs)), None) = (same.next(), same.next()) else { return Ok(None) };
+    let coord = it.wire.coord.get(..ours.grid.rank()).unwrap_or_default();
+    let Some(row) = find(other, id as u64, theirs, coord)? else { return Ok(None) };
+    if fault(other, other.source(), 0, &row)?.is_some() {
+        return Ok(None);
+    }
+    let stored = read(other.source(), row.payload_offset, row.stored_len)?;
+    let is_wanted = |bytes: &[u8]| match it.wanted {
+        Some(wanted) => tet_codec::digest(bytes) == wanted,
+        None => trust == Trust::Other && bytes.len() as u64 == it.wire.stored_len,
+    };
+    if is_wanted(&stored) && (it.wanted.is_some() || row.codec == it.wire.codec) {
+        return Ok(Some(stored));
+    }
+    let is_raw = Codec::from_tag(it.wire.codec) == Codec::Raw && DECODED_LEN_MAX >= row.raw_len;
+    let Some(decoder) = decoder(Codec::from_tag(row.codec)).filter(|_| is_raw) else {
+        return Ok(None);
+    };
+    let mut decoded = vec![0; usize::try_from(row.raw_len).unwrap_or(0)];
+    let is_decoded = decoder.decode(&stored, &mut decoded).is_ok();
+    Ok((is_decoded && is_wanted(&decoded)).then_some(decoded))
+}
+
+/// The row of a chunk.
+fn find(file: &TetFile, id: u64, entry: &DatasetEntry, coord: &[u64]) -> Result<Option<IndexRow>> {
+    let mut rows = Vec::new();
+    if entry.order == RowOrder::RowMajor {
+        let Some(linear) = entry.grid.linear(coord) else { return Ok(None) };
+        let at = entry.rows.start.saturating_add(linear);
+        file.index().rows(at..at.saturating_add(1), &mut rows)?;
+    } else {
+        let range = entry.rows.clone();
+        file.index().for_blocks(range, |_, block| {
+            let chunk = block.iter().map(IndexRow::decode).find(|row| row.is_chunk(id, coord));
+            rows.extend(chunk);
+        })?;
+    }
+    Ok(rows.into_iter().find(|row| row.is_chunk(id, coord)))
+}
+
+/// Fills payloads that are lost; gives those that may not be filled.
+pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
+    let Some(salvage) = bench.options.salvage else { return Ok(damaged) };
+    let file = rows::open(bench)?;
+    let bound = packed_end(&file)?;
+    let mut end = 0;
+    file.index().for_blocks(0..file.index().row_count(), |_, rows| {
+        let spans = rows.iter().filter_map(|row| IndexRow::decode(row).payload());
+        let ends = spans.map(|span| span.end()).filter(|&end| end <= bound);
+        end = ends.fold(end, u64::max);
+    })?;
+    let fillable = |it: &Damaged| {
+        let dtype = entry(&file, &it.wire).and_then(|it| it.dtype);
+        // What stands at the place of other payloads is not written over.
+        let is_gone = it.wire.payload().is_some_and(|span| span.end() <= bound)
+            && matches!(it.rule, Rule::PayloadBounds | Rule::ChunkDigest | Rule::ZstdFrames);
+        dtype.and_then(|dtype| element_of(dtype, salvage.fill)).filter(|_| is_gone)
+    };
+    let fill_len = damaged.iter().map(|it| it.wire.raw_len).fold(0, u64::saturating_add);
+    // When the file grows, what is not filled would be read as zeros.
+    let is_cut = |it: &Damaged| it.rule == Rule::PayloadBounds;
+    let grows = fill_len <= FILL_LEN_MAX
+        && damaged.iter().filter(|it| is_cut(it)).all(|it| fillable(it).is_some());
+    if !grows && damaged.iter().any(is_cut) {
+        return Ok(damaged);
+    }
+    let (mut left, mut room) = (Vec::new(), FILL_LEN_MAX);
+    for it in damaged {
+        let Some(element) = fillable(&it).filter(|_| it.wire.raw_len <= room) else {
+            left.push(it);
+            continue;
+        };
+        room -= it.wire.raw_len;
+        let edit = filled(bench, &file, &it, &element, &mut end)?;
+        bench.apply(edit)?;
+    }
+    Ok(left)
+}
+
+/// Where payloads end at the latest in a file whose writer left no gaps but for alignment.
+fn packed_end(file: &TetFile) -> Result<u64> {
+    let mut end = file.index_end().max(file.file_len());
+    file.index().for_blocks(0..file.index().row_count(), |_, rows| {
+        for row in rows.iter().map(IndexRow::decode) {
+            // Encoding makes nothing much longer.
+            let len_max = row.raw_len.saturating_add(row.raw_len / 128).saturating_add(1024);
+            end = end.saturating_add(row.stored_len.min(len_max));
+        }
+    })?;
+    Ok(end.saturating_add(4096 * (file.datasets().len() as u64 + 1)))
+}
+
+fn filled(
+    bench: &Bench<'_>,
+    file: &TetFile,
+    it: &Damaged,
+    element: &[u8],
+    end: &mut u64,
+) -> Result<Edit> {
+    let (source, wire) = (bench.source(), it.wire);
+    let count = usize::try_from(wire.raw_len).unwrap_or(0) / element.len().max(1);
+    let mut payload = element.repeat(count);
+    let is_raw = Codec::from_tag(wire.codec) == Codec::Raw && wire.stored_len == wire.raw_len;
+    // What a shorter file still has of a raw chunk is kept.
+    let mut kept = 0;
+    if is_raw && it.wanted.is_none() && it.rule == Rule::PayloadBounds {
+        let there = source.len().saturating_sub(wire.payload_offset).min(wire.stored_len);
+        let whole = there - there % element.len().max(1) as u64;
+        let bytes = read(&source, wire.payload_offset.min(source.len()), whole)?;
+        if let Some(part) = payload.get_mut(..bytes.len()) {
+            part.copy_from_slice(&bytes);
+            kept = whole;
+        }
+    }
+    let code = Code::Rule(it.rule);
+    let mut lost = lost(file, it);
+    lost.len = wire.raw_len.saturating_sub(kept);
+    let at = if is_raw { wire.payload_offset } else { *end };
+    let mut edit = Edit::put(code, Region::Payload, at, &payload, Action::Fill);
+    if !is_raw {
+        let new = IndexRow {
+            payload_offset: at,
+            stored_len: wire.raw_len,
+            codec: Codec::Raw.tag(),
+            ..wire
+        };
+        let old = wire.payload_offset..source.len().min(wire.payload_offset + wire.stored_len);
+        let old = Span::from_range(old).filter(|span| !span.is_empty());
+        edit.changes.extend(old.map(Change::Zero));
+        edit.changes.push(Change::Put(file.index().row_at(it.row), new.encode().to_vec()));
+        *end = end.saturating_add(wire.raw_len);
+    }
+    Ok(edit.lose(Loss::Chunk(lost)).proof(Proof::None))
+}
+
+/// One element of what is filled in: NaN for floats, what the caller says for integers.
+fn element_of(dtype: DType, fill: Option<i128>) -> Option<Vec<u8>> {
+    let integer = |is_signed: bool, size: usize| {
+        let bits = 8 * size as u32;
+        let value = fill?;
+        let (min, max) = if is_signed {
+            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+        } else {
+            (0, (1_i128 << bits) - 1)
+        };
+        let bytes = value.to_le_bytes();
+        (min <= value && value <= max).then(|| bytes.into_iter().take(size).collect())
+    };
+    match dtype {
+        DType::Float16 => Some(vec![0x00, 0x7e]),
+        DType::Float32 => Some(f32::NAN.to_le_bytes().to_vec()),
+        DType::Float64 => Some(f64::NAN.to_le_bytes().to_vec()),
+        DType::Int16 => integer(true, 2),
+        DType::Int32 => integer(true, 4),
+        DType::Int64 => integer(true, 8),
+        DType::UInt8 => integer(false, 1),
+        DType::UInt16 => integer(false, 2),
+        DType::UInt32 => integer(false, 4),
+        DType::UInt64 => integer(false, 8),
+        _ => None,
+    }
+}
+
+/// What is lost with a payload.
+pub(super) fn lost(file: &TetFile, it: &Damaged) -> Lost {
+    let entry = entry(file, &it.wire);
+    let rank = entry.map_or(0, |entry| entry.grid.rank());
+    Lost {
+        dataset: it.wire.dataset_id,
+        name: entry.map(|entry| entry.name.clone()).unwrap_or_default(),
+        coord: it.wire.coord.get(..rank).unwrap_or_default().to_vec(),
+        len: it.wire.raw_len,
+    }
+}

@@ -1,0 +1,214 @@
+//! What a file needs: from the footer that proves itself to the payloads.
+
+use tet_file::edit::{FooterEdit, Image, Member, Progress};
+use tet_file::integrity::IntegrityKey;
+use tet_file::write::DigestChoice;
+use tet_format::digest::DigestBlock;
+use tet_format::{Region, Rule, Superblock, superblock};
+use tet_io::Source;
+
+use super::anchor::{self, Anchor};
+use super::bench::{Bench, read};
+use super::edit::{Change, Edit, Loss, Lost};
+use super::payload::{self, Damaged};
+use super::{RepairOptions, block, gaps, head, rows, tail};
+use crate::code::Code;
+use crate::error::{Error, Result};
+use crate::finding::{Finding, Severity};
+use crate::level::Level;
+use crate::{VerifyOptions, verify};
+
+/// All that can be done for a file, complete before the first byte is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Plan {
+    /// What is changed, in this order.
+    pub edits: Vec<Edit>,
+    /// Chunks that no edit brings back.
+    pub lost: Vec<Lost>,
+    /// Errors that are left when all edits are made.
+    pub remaining: Vec<Finding>,
+    pub(crate) source: Source,
+    pub(crate) image: Image,
+    pub(crate) options: RepairOptions,
+}
+
+impl Plan {
+    /// Whether there is nothing to do and nothing wrong.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.edits.is_empty() && self.is_whole()
+    }
+
+    /// Whether nothing is wrong any more when all edits are made.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.lost.is_empty() && self.remaining.is_empty()
+    }
+
+    /// All that is lost by the edits, and what no edit brings back.
+    pub fn losses(&self) -> impl Iterator<Item = Loss> {
+        let lost = self.lost.iter().cloned().map(Loss::Chunk);
+        self.edits.iter().flat_map(|edit| edit.losses.iter().cloned()).chain(lost)
+    }
+
+    /// The file as it will be, to be looked at.
+    #[must_use]
+    pub fn repaired(&self) -> Source {
+        self.image.to_source()
+    }
+}
+
+/// Works out what a file needs. Nothing is written.
+///
+/// # Errors
+///
+/// The source cannot be read or changed meanwhile, a limit is passed, or the caller wants no more.
+/// What is wrong with the file is no error here: it is in the plan.
+pub fn plan<'a>(
+    source: &Source,
+    options: &'a RepairOptions,
+    progress: &'a mut Progress<'a>,
+) -> Result<Plan> {
+    let mut bench = Bench::new(source, options, progress);
+    let lost = mend(&mut bench)?;
+    source.check_unchanged().map_err(Error::Io)?;
+    let (edits, image, repaired) = (bench.edits.clone(), bench.image.clone(), bench.source());
+    let remaining = remaining(&repaired, options)?;
+    let (source, options) = (source.clone(), options.clone());
+    Ok(Plan { edits, lost, remaining, source, image, options })
+}
+
+/// The errors of a file.
+pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
+    let limits = options.limits;
+    let level = Level::Deep;
+    let report = verify(source, &VerifyOptions { limits, level, ..VerifyOptions::default() })?;
+    let is_error = |finding: &Finding| finding.severity == Severity::Error;
+    Ok(report.findings.into_iter().filter(is_error).collect())
+}
+
+fn mend(bench: &mut Bench<'_>) -> Result<Vec<Lost>> {
+    let anchor = anchor::find(bench)?;
+    let key = anchor.as_ref().and_then(|anchor| anchor.key.clone());
+    if !head::mend(bench, key.as_ref())? {
+        return Ok(Vec::new());
+    }
+    let damaged = match (&anchor, &key) {
+        (Some(anchor), Some(key)) => by_digests(bench, anchor, key)?,
+        _ => by_rules(bench, anchor.as_ref())?,
+    };
+    let mut damaged = payload::take(bench, damaged)?;
+    if damaged.is_empty() || bench.options.salvage.is_none() {
+        gaps::clear(bench)?;
+        let found = gaps::protect(bench, &damaged)?;
+        damaged.extend(payload::take(bench, found)?);
+    }
+    let damaged = salvage(bench, damaged)?;
+    let file = rows::open(bench)?;
+    Ok(damaged.iter().map(|it| payload::lost(&file, it)).collect())
+}
+
+/// Everything is measured by the digests of a footer that proves itself.
+fn by_digests(bench: &mut Bench<'_>, anchor: &Anchor, key: &IntegrityKey) -> Result<Vec<Damaged>> {
+    set_flag(bench, anchor)?;
+    let row_count = rows::open(bench)?.index().row_count();
+    let place = key.block.offset;
+    let Some((block, mut pages)) = block::pages(bench, place, row_count)? else {
+        return by_rules(bench, Some(anchor));
+    };
+    let is_proven = block::mend_pages(bench, &block, &mut pages, key)?;
+    if !is_proven || !rows::mend_pages(bench, &block, &pages)? {
+        rows::mend(bench)?;
+    }
+    spills(bench, key)?;
+    payloads(bench, &block, key)
+}
+
+fn payloads(
+    bench: &mut Bench<'_>,
+    block: &DigestBlock,
+    key: &IntegrityKey,
+) -> Result<Vec<Damaged>> {
+    let file = rows::open(bench)?;
+    let mut wrong = block::mismatches(bench, &file, block)?;
+    block::mend_chunks(bench, &file, block, key, &mut wrong)?;
+    payload::mend(bench, wrong)
+}
+
+/// Spills that lack one bit.
+fn spills(bench: &mut Bench<'_>, key: &IntegrityKey) -> Result<()> {
+    for listed in &key.spills {
+        let (at, len) = (listed.spill.offset, listed.spill.len);
+        let is_there = at.checked_add(len).is_some_and(|end| end <= bench.image.len());
+        if !is_there || bench.limits().check_spill_len(len, at).is_err() {
+            continue;
+        }
+        let mut bytes = read(&bench.source(), at, len)?;
+        if tet_codec::digest(&bytes) != listed.digest {
+            let place = (Rule::SpillDigest, Region::Footer);
+            bench.flip(place, at, &mut bytes, listed.digest)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file that is held to the rules alone.
+fn by_rules(bench: &mut Bench<'_>, anchor: Option<&Anchor>) -> Result<Vec<Damaged>> {
+    rows::mend(bench)?;
+    match anchor {
+        Some(anchor) => set_flag(bench, anchor)?,
+        None => tail::mend(bench)?,
+    }
+    let file = rows::open(bench)?;
+    payload::unreadable(bench, &file)
+}
+
+fn set_flag(bench: &mut Bench<'_>, anchor: &Anchor) -> Result<()> {
+    let head = read(&bench.source(), 0, superblock::LEN)?;
+    let superblock = Superblock::read(&head, bench.image.len()).map_err(tet_file::Error::from)?;
+    if superblock.has_footer() {
+        return Ok(());
+    }
+    tail::set_flag(bench, superblock, Code::Rule(Rule::FlagCleared), anchor.json_at)
+}
+
+/// Fills what is lost, if that is asked for, and makes the footer fit again.
+fn salvage(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
+    if damaged.is_empty() || bench.options.salvage.is_none() {
+        return Ok(damaged);
+    }
+    // The footer as it is before payloads come to lie where it is now.
+    let file = gaps::open(bench)?;
+    let (before, old) = (bench.image.clone(), file.footer().version != 0);
+    let footer = if old { FooterEdit::of(&file, bench.limits())? } else { None };
+    let count = bench.edits.len();
+    let left = payload::fill(bench, damaged)?;
+    if let Some(footer) = footer.filter(|_| count < bench.edits.len()) {
+        let footer = with_spills_of(footer, &before)?;
+        let last = bench.edits.last().map(|edit| (edit.code, edit.region));
+        let (code, region) = last.unwrap_or((Code::Rule(Rule::ChunkDigest), Region::Footer));
+        let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
+        let action = match footer.digests {
+            DigestChoice::Written => super::Action::MakeDigests,
+            DigestChoice::Left => super::Action::MakeFooter,
+        };
+        let edit = Edit::new(code, region, at, len, action);
+        bench.apply(edit.change(Change::Footer(Some(footer))))?;
+    }
+    if left.is_empty() {
+        gaps::clear(bench)?;
+    }
+    Ok(left)
+}
+
+/// The same footer, whose spills are in memory.
+fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
+    for (_, member) in &mut footer.members {
+        if let Member::Spill(span, _) = member {
+            let bytes = read(&image.to_source(), span.start(), span.len())?;
+            *member = Member::New(bytes.into());
+        }
+    }
+    Ok(footer)
+}

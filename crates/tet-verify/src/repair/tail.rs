@@ -1,0 +1,201 @@
+//! A footer without digests to prove it: what is left of it, and whether the flag tells the truth.
+
+use tet_file::edit::{FooterEdit, Remains, payload_spans};
+use tet_file::write::DigestChoice;
+use tet_format::digest::{BLOCK_MAGIC, block_len};
+use tet_format::footer::{FOOTER_VERSION, FOOTER_VERSION_MAX, TAIL_LEN, Tail};
+use tet_format::superblock::{FLAG_FOOTER, WireSuperblock};
+use tet_format::{NoteCode, Region, Rule, Superblock};
+use tet_io::Source;
+
+use super::anchor::{tail_code, tail_ends};
+use super::bench::{Bench, read};
+use super::edit::{Action, Change, Edit, Loss, Proof};
+use super::rows;
+use crate::code::Code;
+use crate::error::Result;
+
+/// What is left of a footer is looked for in so many bytes before the file's end.
+const LEFT_LEN_MAX: u64 = 32 << 20;
+
+/// What stands behind the payloads.
+struct Behind {
+    source: Source,
+    superblock: Superblock,
+    /// Where payloads end.
+    end: u64,
+    /// Where the block of digests ends, or payloads where there is none.
+    block_end: u64,
+}
+
+/// Mends flag and footer of a file whose footer does not prove itself.
+pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
+    let file = rows::open(bench)?;
+    let source = bench.source();
+    let spans = payload_spans(file.index())?;
+    let end = spans.iter().map(|span| span.end()).max().unwrap_or_else(|| file.index_end());
+    let superblock = *file.superblock();
+    let block_end = block_end(&source, file.index().row_count(), end)?;
+    let behind = Behind { source, superblock, end, block_end };
+    if behind.source.len() < end {
+        // Payloads are cut off, and what stood behind them with them.
+        return if superblock.has_footer() { clear_flag(bench, &behind, None) } else { Ok(()) };
+    }
+    match behind.readable(bench, behind.source.len())? {
+        Some(_) if superblock.has_footer() => Ok(()),
+        Some(json_at) => {
+            let code = Code::Note(NoteCode::UndeclaredTail);
+            set_flag(bench, superblock, code, json_at)
+        }
+        None => behind.mend(bench),
+    }
+}
+
+/// One past the block of digests that starts at `end`, if one does.
+fn block_end(source: &Source, row_count: u64, end: u64) -> Result<u64> {
+    let block_end = block_len(row_count).and_then(|len| end.checked_add(len));
+    let Some(block_end) = block_end.filter(|&block_end| block_end <= source.len()) else {
+        return Ok(end);
+    };
+    let magic = read(source, end, BLOCK_MAGIC.len() as u64)?;
+    Ok(if magic == BLOCK_MAGIC { block_end } else { end })
+}
+
+/// Sets the flag of a footer that is there.
+pub(super) fn set_flag(
+    bench: &mut Bench<'_>,
+    superblock: Superblock,
+    code: Code,
+    _json_at: u64,
+) -> Result<()> {
+    let at = const { WireSuperblock::offset_of("flags") };
+    let new = (superblock.flags | FLAG_FOOTER).to_le_bytes();
+    bench.apply(Edit::put(code, Region::Superblock, at, &new, Action::SetFlag))
+}
+
+/// Clears the flag and ends the file where payloads end.
+fn clear_flag(bench: &mut Bench<'_>, behind: &Behind, cut: Option<u64>) -> Result<()> {
+    let at = const { WireSuperblock::offset_of("flags") };
+    let new = (behind.superblock.flags & !FLAG_FOOTER).to_le_bytes();
+    let code = Code::Rule(Rule::TailMagic);
+    let edit = Edit::put(code, Region::Superblock, at, &new, Action::ClearFlag);
+    let edit = edit.lose(Loss::Footer("all"));
+    let edit = match cut {
+        Some(end) => edit.change(Change::Resize(end)),
+        None => edit,
+    };
+    bench.apply(edit.proof(Proof::None))
+}
+
+impl Behind {
+    /// Where the JSON of a readable footer starts in a file that ends at `end`.
+    fn readable(&self, bench: &Bench<'_>, end: u64) -> Result<Option<u64>> {
+        let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| self.end <= at) else {
+            return Ok(None);
+        };
+        let bytes = read(&self.source, tail_at, TAIL_LEN)?;
+        let Ok(tail) = Tail::read(&bytes, self.end, end) else { return Ok(None) };
+        let span = tail.json_span(end);
+        if bench.limits().check_json_len(span.len(), span.start()).is_err() {
+            return Ok(None);
+        }
+        let json = read(&self.source, span.start(), span.len())?;
+        let place = (self.end, span.start());
+        let read = FooterEdit::read(&json, tail.version, place, bench.limits());
+        Ok(read.is_ok().then(|| span.start()))
+    }
+
+    fn mend(&self, bench: &mut Bench<'_>) -> Result<()> {
+        let len = self.source.len();
+        for end in tail_ends(&self.source)?.into_iter().take_while(|&end| self.end < end) {
+            let Some(json_at) = self.readable(bench, end)? else { continue };
+            let loss = Loss::Bytes { offset: end, len: len - end };
+            let code = Code::Rule(Rule::TailMagic);
+            let edit = Edit::new(code, Region::Footer, end, len - end, Action::CutOff);
+            bench.apply(edit.change(Change::Resize(end)).lose(loss))?;
+            let code = Code::Note(NoteCode::UndeclaredTail);
+            let has_footer = self.superblock.has_footer();
+            return if has_footer {
+                Ok(())
+            } else {
+                set_flag(bench, self.superblock, code, json_at)
+            };
+        }
+        let start = self.block_end.max(len.saturating_sub(LEFT_LEN_MAX)).min(len);
+        let bytes = read(&self.source, start, len - start)?;
+        let left = Remains::find(&bytes, start, bench.limits());
+        if left.is_empty() && self.block_end == self.end {
+            // Bytes that are no footer are the business of those who look at gaps.
+            return if self.superblock.has_footer() { self.without(bench) } else { Ok(()) };
+        }
+        self.anew(bench, &left)
+    }
+
+    /// A file whose footer is gone.
+    fn without(&self, bench: &mut Bench<'_>) -> Result<()> {
+        let offset = self.end;
+        let len = self.source.len() - offset;
+        clear_flag(bench, self, Some(self.end))?;
+        if let Some(edit) = bench.edits.last_mut().filter(|_| len != 0) {
+            edit.losses.push(Loss::Bytes { offset, len });
+        }
+        Ok(())
+    }
+
+    /// A footer of what is left of the old one.
+    fn anew(&self, bench: &mut Bench<'_>, left: &Remains) -> Result<()> {
+        let len = self.source.len();
+        let version = if left.is_newer { FOOTER_VERSION_MAX } else { FOOTER_VERSION };
+        if let Some(span) = left.json.filter(|_| self.block_end == self.end) {
+            // The JSON is whole: only what follows it is not.
+            let tail = Tail { json_len: span.len(), version }.encode();
+            let there = read(&self.source, span.end(), TAIL_LEN.min(len - span.end()))?;
+            let code = if there.len() < tail.len() {
+                Code::Rule(Rule::TailMagic)
+            } else {
+                tail_code(&there)
+            };
+            let end = span.end().saturating_add(TAIL_LEN);
+            let edit = Edit::put(code, Region::Footer, span.end(), &tail, Action::RestoreTail);
+            let edit = edit.change(Change::Resize(end));
+            let edit = match len.checked_sub(end).filter(|&len| len != 0) {
+                Some(len) => edit.lose(Loss::Bytes { offset: end, len }),
+                None => edit,
+            };
+            bench.apply(edit)?;
+            let code = Code::Note(NoteCode::UndeclaredTail);
+            let has_footer = self.superblock.has_footer();
+            return if has_footer { Ok(()) } else { set_flag(bench, self.superblock, code, 0) };
+        }
+        let had_digests = self.block_end != self.end;
+        let digests = if had_digests { DigestChoice::Written } else { DigestChoice::Left };
+        let mut footer = FooterEdit { members: left.members.clone(), ..FooterEdit::empty(digests) };
+        if let Some(span) = left.json {
+            let json = read(&self.source, span.start(), span.len())?;
+            let place = (self.end, span.start());
+            if let Ok(whole) = FooterEdit::read(&json, version, place, bench.limits()) {
+                footer.members = whole.members;
+            }
+        }
+        let code = Code::Rule(
+            match Tail::read(
+                &read(&self.source, len.saturating_sub(TAIL_LEN), TAIL_LEN.min(len))?,
+                self.end,
+                len,
+            ) {
+                Ok(_) => Rule::JsonSyntax,
+                Err(fault) => fault.rule,
+            },
+        );
+        let mut edit =
+            Edit::new(code, Region::Footer, self.end, len - self.end, Action::MakeFooter);
+        edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
+        if left.json.is_none() {
+            edit = edit.lose(Loss::Footer("members that cannot be read"));
+        }
+        if had_digests {
+            edit = edit.lose(Loss::Digests);
+        }
+        bench.apply(edit)
+    }
+}
