@@ -1,7 +1,6 @@
 //! What is done with any bytes: a function for each fuzz target. A panic is a finding.
 //!
-//! The targets under `fuzz/` are one line each; `tests/corpus.rs` replays the corpus through the same
-//! functions.
+//! `tests/fuzz.rs` gives them every file that is known here.
 
 use tet_format::Limits;
 use tet_io::Source;

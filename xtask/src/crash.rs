@@ -45,7 +45,6 @@ enum Kind {
     /// It is made of another file; `--force` replaces it.
     Output,
     /// It is changed: it starts as a copy of this input.
-    #[allow(dead_code, reason = "commands that edit a file come into the table one by one")]
     Edit(&'static str),
 }
 
@@ -96,6 +95,18 @@ const CASES: &[Case] = &[
         ],
         target: "t.tet",
         kind: Kind::Output,
+    },
+    Case {
+        name: "digest add",
+        args: &["digest", "add", "OUT/t.tet"],
+        target: "t.tet",
+        kind: Kind::Edit("bare.tet"),
+    },
+    Case {
+        name: "repair",
+        args: &["repair", "OUT/t.tet", "--all"],
+        target: "t.tet",
+        kind: Kind::Edit("flipped.tet"),
     },
 ];
 
@@ -207,5 +218,15 @@ fn make_inputs(program: &Path, folder: &Path) -> Result<std::path::PathBuf> {
     npy.extend(format!("{header:<117}\n").bytes());
     npy.extend((0..800_000_u32).flat_map(|at| (at as f32).to_le_bytes()));
     fs::write(folder.join("large.npy"), npy)?;
+    let convert = |name: &str, more: &[&str]| {
+        let [from, to] = ["climate.npz", name].map(|name| folder.join(name));
+        run::output(Command::new(program).arg("convert").args([&from, &to]).args(more))
+    };
+    convert("bare.tet", &["--no-digests"])?;
+    convert("flipped.tet", &[])?;
+    let mut flipped = fs::read(folder.join("flipped.tet"))?;
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 4;
+    fs::write(folder.join("flipped.tet"), flipped)?;
     Ok(folder.to_owned())
 }

@@ -227,7 +227,7 @@ impl From<tet_verify::Error> for Failure {
                 let code = first.code.id();
                 Failure::new(Exit::Format, code, error.to_string())
             }
-            tet_verify::Error::StillBroken { .. } | tet_verify::Error::NotAsWritten => {
+            tet_verify::Error::StillBroken { .. } => {
                 Failure::new(Exit::Format, "damaged", error.to_string())
             }
             tet_verify::Error::Unused { .. } => {

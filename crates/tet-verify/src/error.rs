@@ -30,9 +30,6 @@ pub enum Error {
         /// The first error.
         first: Box<Finding>,
     },
-    /// A file whose payloads do not match its digests is not put under new ones.
-    #[error("the payloads of the file do not match its digests")]
-    NotAsWritten,
     /// Digests leave no byte out, and these belong to nothing.
     #[error("{len} bytes at byte {offset} belong to no structure and are not zero")]
     Unused {
@@ -78,7 +75,6 @@ impl Error {
             Error::Canceled => Kind::Usage,
             Error::StillBroken { .. }
             | Error::NotSound { .. }
-            | Error::NotAsWritten
             | Error::Unused { .. }
             | Error::Sum { .. } => Kind::Format,
         }

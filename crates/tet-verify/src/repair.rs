@@ -24,7 +24,6 @@ mod tail;
 
 pub(crate) use apply::publish_image;
 pub use apply::{Applied, Chosen, Output, apply};
-pub(crate) use block::is_as_written;
 pub use edit::{Action, Edit, Loss, Lost, Proof};
 pub(crate) use gaps::unused;
 pub(crate) use plan::remaining;

@@ -68,7 +68,7 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
 fn refused(error: tet_verify::Error, file: &Path) -> Failure {
     use tet_verify::Error as E;
     let hint = match &error {
-        E::NotSound { .. } | E::NotAsWritten => "see what `tet repair` can do for it",
+        E::NotSound { .. } => "see what `tet repair` can do for it",
         E::Unused { .. } => "`tet repair` clears them",
         _ => "",
     };

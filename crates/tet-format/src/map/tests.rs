@@ -222,3 +222,14 @@ fn fields_say_what_they_say() {
     let place = Place { len: 3, ..locate(&file, 4).unwrap() };
     assert!(matches!(value(&place, &file[4..7]), Value::Bytes([1, 0, 0])), "a field cut off");
 }
+
+#[test]
+fn the_fields_of_the_digests_are_numbers() {
+    let place = |field, len| Place { region: Region::Footer, record: None, field, offset: 7, len };
+    let version = value(&place("version", 4), &[1, 0, 0, 0]);
+    assert!(matches!(version, Value::Number(1)), "{version:?}");
+    let pages = value(&place("page_count", 8), &[2, 0, 0, 0, 0, 0, 0, 0]);
+    assert!(matches!(pages, Value::Number(2)), "{pages:?}");
+    assert!(matches!(value(&place("magic", 4), b"TDIG"), Value::Text(b"TDIG")));
+    assert!(matches!(value(&place("pages", 12), &[0; 12]), Value::Bytes(_)));
+}

@@ -2,8 +2,7 @@
 
 use tet_codec::{Digester, Strength};
 use tet_file::TetFile;
-use tet_file::edit::Progress;
-use tet_file::integrity::{Digests, IntegrityKey, RowsDigester};
+use tet_file::integrity::{IntegrityKey, RowsDigester};
 use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, DigestBlock, WireDigestBlock, page_count};
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::{Digest, Region, Rule};
@@ -85,24 +84,6 @@ pub(super) struct Mismatch {
     /// The digest of the payload as it is; none where it cannot be read.
     pub(super) found: Option<Digest>,
     pub(super) wanted: Digest,
-}
-
-/// Whether all payloads of a file match its digests.
-pub(crate) fn is_as_written(
-    file: &TetFile,
-    digests: &Digests,
-    progress: &mut Progress<'_>,
-) -> Result<bool> {
-    let (source, all) = (file.source(), file.index().stored_len()?);
-    let mut is_right = true;
-    let mut done = 0_u64;
-    for_rows(file, digests.block(), source, |_, wire, wanted| {
-        is_right &= digest_of(source, &wire)? == Some(wanted);
-        done = done.saturating_add(wire.stored_len);
-        Ok(tet_file::edit::tell(progress, done, all)?)
-    })?;
-    let root = digests.key().chunks;
-    Ok(is_right && is_root(file, digests.block(), source, root, |_| None)?)
 }
 
 /// Compares all payloads with the digests of the block.

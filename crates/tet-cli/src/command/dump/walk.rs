@@ -163,7 +163,10 @@ impl Walk<'_, '_, '_, '_> {
             if !self.is_asked(part) {
                 continue;
             }
-            self.enter_span(part, span)?;
+            match part {
+                RegionName::Footer => self.enter(part, &stretch.place)?,
+                _ => self.enter_span(part, span)?,
+            }
             if self.is_full()? {
                 return Ok(());
             }

@@ -28,7 +28,14 @@ pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
         regions.push(entry("index", index.start(), index.end(), rows));
     }
     let (index_end, payload_end) = (tet.index_end(), tet.payload_end());
-    regions.push(entry("payloads", index_end, payload_end, String::new()));
+    match tet.footer().integrity.key().map(|key| key.block) {
+        Some(block) if (index_end..=payload_end).contains(&block.offset) => {
+            regions.push(entry("payloads", index_end, block.offset, String::new()));
+            let holds = counted(tet.index().row_count(), "chunk");
+            regions.push(entry("digests", block.offset, payload_end, holds));
+        }
+        _ => regions.push(entry("payloads", index_end, payload_end, String::new())),
+    }
     if payload_end < tet.file_len() {
         let holds = format!("version {}", tet.footer().version);
         regions.push(entry("footer", payload_end, tet.file_len(), holds));
