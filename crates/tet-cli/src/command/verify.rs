@@ -137,11 +137,9 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
 fn looked_at(report: &Report) -> String {
     let mut words = match report.level {
         Level::Deep if report.payload_len == report.stored_len && report.row_count != 0 => {
-            "structure and payloads".to_owned()
+            "every byte".to_owned()
         }
-        Level::Deep if report.payload_len != 0 => {
-            "structure and payloads, but for those behind faults".to_owned()
-        }
+        Level::Deep if report.payload_len != 0 => "every byte, but those behind faults".to_owned(),
         _ => "structure".to_owned(),
     };
     if report.gap_len_left != 0 {
