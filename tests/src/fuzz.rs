@@ -52,7 +52,7 @@ pub fn footer(bytes: &[u8]) {
 
 /// Decodes these bytes as the payload of a chunk of as many elements as the first two bytes say.
 pub fn decode(bytes: &[u8]) {
-    let Some((count, frame)) = bytes.split_first_chunk::<2>() else { return };
+    let Some((count, frame @ [_, ..])) = bytes.split_first_chunk::<2>() else { return };
     let count = u64::from(u16::from_le_bytes(*count)) + 1;
     let stored = Dataset::new("z", 5, 1, &[frame.len() as u64]).stored(Stored::Other(1));
     let file = Sheet::of(&[stored.elements(frame.to_vec())]).assemble();
