@@ -183,6 +183,10 @@ fn write(
         let text = finding.to_string();
         context.line(format!("  left: {}", Message(&text)))?;
     }
+    if made.is_none() && !plan.lost.is_empty() && !args.salvage {
+        let advice = "a chunk comes back from a copy with --from; --salvage keeps the others";
+        context.line(paint.advice(advice))?;
+    }
     match made {
         Some(_) => {
             let output = args.output.as_ref().unwrap_or(&args.file).display().to_string();
