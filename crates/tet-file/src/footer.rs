@@ -104,7 +104,7 @@ pub fn cleared_flag(
     if limits.check_json_len(span.len(), span.start()).is_err() {
         return Ok(None);
     }
-    let json = read_span(source, span.start(), span.len())?;
+    let json = source.read_vec(span.start(), span.len())?;
     let is_sealed = sealed(&json, tail).is_some_and(|sealed| sealed.holds());
     let at = const { WireSuperblock::offset_of("flags") };
     let fault = Fault { rule: Rule::FlagCleared, at, found: 0, wanted: FLAG_FOOTER.into() };
@@ -133,7 +133,7 @@ pub fn check(
         faults.fault(fault)?;
         return Ok(footer);
     }
-    let bytes = read_span(source, json_at, span.len())?;
+    let bytes = source.read_vec(json_at, span.len())?;
     let Some(root) = Value::read(&bytes, json_at, limits, Rule::JsonSyntax, faults)? else {
         return Ok(footer);
     };
@@ -150,7 +150,7 @@ pub fn check(
     if let Err(fault) = limits.check_spill_len(spill.len, spill.offset) {
         faults.fault(fault)?;
     } else if is_inside {
-        let bytes = read_span(source, spill.offset, spill.len)?;
+        let bytes = source.read_vec(spill.offset, spill.len)?;
         if let Said::Key(key) = &footer.integrity {
             check_spill(spill, &bytes, &key.spills, json_at, faults)?;
         }
@@ -177,13 +177,6 @@ fn check_spill(
             Some((found, wanted)) => faults.fault(Fault { rule, at: spill.offset, found, wanted }),
         },
     }
-}
-
-/// Reads bytes whose length a limit and the file's own length have bounded.
-pub(crate) fn read_span(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
-    source.read_exact_at(at, &mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

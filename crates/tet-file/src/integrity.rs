@@ -11,7 +11,7 @@ mod digests;
 mod key;
 mod seal;
 
-pub use digests::{Digests, RowsDigester, rows_digest};
+pub use digests::{Digests, RowsDigester, chunk_digests, digest_of, rows_digest};
 pub(crate) use key::seal;
 pub use key::{IntegrityKey, Listed, Said, Sealed, sealed};
 pub(crate) use seal::{Seal, Sealer};

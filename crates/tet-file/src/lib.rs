@@ -13,6 +13,7 @@ pub mod edit;
 mod error;
 pub mod footer;
 pub mod integrity;
+mod kept;
 pub mod metadata;
 mod open;
 mod rows;

@@ -105,8 +105,7 @@ impl TetFile {
                 None => Protection::None,
             },
             Said::Key(key) => {
-                let header = self.index.header_bytes().as_slice();
-                let head = [head, header].concat();
+                let head = [head, &self.index.header().encode()].concat();
                 let key = (&**key, self.footer.json_at);
                 let rows = self.index.row_count();
                 let digests = Digests::open(&self.source, &self.superblock, key, rows, &head);

@@ -1,8 +1,7 @@
 //! The index of an opened file: rows on demand (format section 3).
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{HEADER_LEN, IndexHeader, IndexRow, ROW_LEN};
@@ -11,15 +10,13 @@ use tet_io::Source;
 
 use crate::error::Result;
 use crate::integrity::Digests;
+use crate::kept::Kept;
 
 /// An index up to this long is kept in memory whole.
 const KEPT_LEN_MAX: u64 = 2 << 20;
 
 /// The length of a page of rows.
 const PAGE_LEN: usize = PAGE_ROW_COUNT as usize * IndexRow::LEN;
-
-/// Pages that are kept in memory, 852 kB each.
-const KEPT_PAGES_MAX: usize = 64;
 
 /// Rows are read in blocks of this many, 1 MiB each.
 const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
@@ -30,7 +27,6 @@ pub struct Index {
     source: Source,
     header: IndexHeader,
     offset: u64,
-    header_bytes: [u8; IndexHeader::LEN],
     /// Header and rows, when they are few.
     kept: Option<Arc<Vec<u8>>>,
     /// Pages that are compared with their digests, when rows are many.
@@ -41,7 +37,7 @@ pub struct Index {
 #[derive(Debug)]
 struct Pages {
     digests: Digests,
-    held: Mutex<BTreeMap<u64, Arc<Vec<u8>>>>,
+    held: Kept<Vec<u8>>,
 }
 
 impl Index {
@@ -50,28 +46,27 @@ impl Index {
         let source = source.clone();
         let (offset, len) = (superblock.index_offset, superblock.index_len);
         if superblock.dataset_count == 0 {
-            let (header, header_bytes) = (IndexHeader::new(0), [0; IndexHeader::LEN]);
-            return Ok(Self { source, header, offset, header_bytes, kept: None, pages: None });
+            return Ok(Self {
+                source,
+                header: IndexHeader::new(0),
+                offset,
+                kept: None,
+                pages: None,
+            });
         }
         // The superblock's rules have bounded the length by that of the file.
         let first_len = if len <= KEPT_LEN_MAX { len } else { HEADER_LEN };
         let mut bytes = vec![0; usize::try_from(first_len).unwrap_or(0)];
         source.read_exact_at(offset, &mut bytes)?;
         let header = IndexHeader::read(&bytes, offset, len)?;
-        let header_bytes = bytes.first_chunk().copied().unwrap_or([0; IndexHeader::LEN]);
         let kept = (first_len == len).then(|| Arc::new(bytes));
-        Ok(Self { source, header, offset, header_bytes, kept, pages: None })
-    }
-
-    /// The header as it stands in the file; zeros where there is none.
-    pub(crate) fn header_bytes(&self) -> &[u8; IndexHeader::LEN] {
-        &self.header_bytes
+        Ok(Self { source, header, offset, kept, pages: None })
     }
 
     /// Has rows compared with digests: at once those in memory, the others when they are read.
     pub(crate) fn protect(&mut self, digests: &Digests) -> Result<()> {
         let Some(kept) = &self.kept else {
-            let pages = Pages { digests: digests.clone(), held: Mutex::default() };
+            let pages = Pages { digests: digests.clone(), held: Kept::default() };
             self.pages = Some(Arc::new(pages));
             return Ok(());
         };
@@ -177,20 +172,12 @@ impl Index {
 
     /// A page: out of memory, or read and compared.
     fn page(&self, pages: &Pages, page: u64) -> Result<Arc<Vec<u8>>> {
-        let mut held = pages.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rows) = held.get(&page) {
-            return Ok(Arc::clone(rows));
-        }
-        let rows = pages.digests.block().page_rows(page);
-        // A page is as long as it is.
-        let mut bytes = vec![0; usize::try_from((rows.end - rows.start) * ROW_LEN).unwrap_or(0)];
-        self.source.read_exact_at(self.row_at(rows.start), &mut bytes)?;
-        pages.digests.check_page(page, &bytes)?;
-        let bytes = Arc::new(bytes);
-        if KEPT_PAGES_MAX <= held.len() {
-            held.pop_first();
-        }
-        held.insert(page, Arc::clone(&bytes));
-        Ok(bytes)
+        pages.held.get(page, || {
+            let rows = pages.digests.block().page_rows(page);
+            let len = (rows.end - rows.start) * ROW_LEN;
+            let bytes = self.source.read_vec(self.row_at(rows.start), len)?;
+            pages.digests.check_page(page, &bytes)?;
+            Ok(bytes)
+        })
     }
 }

@@ -75,6 +75,11 @@ impl Digest {
         }
     }
 
+    /// The digests that stand one after the other in these bytes.
+    pub fn all(bytes: &[u8]) -> impl Iterator<Item = Self> {
+        bytes.as_chunks().0.iter().map(|&bytes| Self::from_bytes(bytes))
+    }
+
     /// The digest written as 24 lower-case hexadecimal digits.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {

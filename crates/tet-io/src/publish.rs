@@ -144,16 +144,11 @@ impl Publisher {
     /// cannot be written.
     pub fn copy_from(&mut self, source: &Source, span: Span) -> Result<()> {
         let copied = source.file().map_or(0, |file| self.file.copy_span(file, span));
-        let mut at = span.start().saturating_add(copied);
-        let mut window = Vec::new();
-        while at < span.end() {
-            let len = (span.end() - at).min(COPY_WINDOW_LEN);
-            window.resize(usize::try_from(len).unwrap_or(0), 0);
-            source.read_exact_at(at, &mut window)?;
-            self.file.write_all(&window).map_err(|error| self.write_fault(error))?;
-            at += len;
-        }
-        Ok(())
+        let start = span.start().saturating_add(copied);
+        source.for_windows(start..span.end(), &mut Vec::new(), |_, window| {
+            self.file.write_all(window).map_err(|error| self.write_fault(error))?;
+            Ok(true)
+        })
     }
 
     /// The new file as it is written so far, to be read before it is published; `None` where the
@@ -292,9 +287,6 @@ fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         }
     }
 }
-
-/// Bytes read and written at a time where the kernel does not copy.
-const COPY_WINDOW_LEN: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests;

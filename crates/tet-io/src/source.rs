@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +11,9 @@ use crate::error::{Error, Result, Step};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use crate::lease::{LeasedMap, LeasedView};
 use crate::stamp::Stamp;
+
+/// Bytes are read through in windows of this many.
+const WINDOW_LEN: u64 = 1 << 20;
 
 /// Bytes that can be read at any position by many threads at once.
 pub trait ReadAt: Send + Sync {
@@ -210,6 +213,48 @@ impl Source {
             io::ErrorKind::UnexpectedEof => Error::Changed { path: self.path_for_errors() },
             _ => Error::Io { step: Step::Read, path: self.path_for_errors(), source: error },
         })
+    }
+
+    /// The `len` bytes from `offset` on; nothing is allocated for bytes that the file does not have.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read_exact_at`].
+    pub fn read_vec(&self, offset: u64, len: u64) -> Result<Vec<u8>> {
+        let file_len = self.len();
+        let end = offset.saturating_add(len);
+        let held = usize::try_from(len).ok().filter(|_| end <= file_len);
+        let Some(len) = held else {
+            return Err(Error::PastEnd { path: self.path_for_errors(), end, file_len });
+        };
+        let mut bytes = vec![0; len];
+        self.read_exact_at(offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Gives the bytes of a stretch to `visit`, window by window, each with its place in the file, for
+    /// as long as it wants more. `window` is memory that is used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read_exact_at`], and what `visit` returns.
+    pub fn for_windows<E: From<Error>>(
+        &self,
+        stretch: Range<u64>,
+        window: &mut Vec<u8>,
+        mut visit: impl FnMut(u64, &[u8]) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut at = stretch.start;
+        while at < stretch.end {
+            let len = (stretch.end - at).min(WINDOW_LEN);
+            window.resize(usize::try_from(len).unwrap_or(0), 0);
+            self.read_exact_at(at, window)?;
+            if !visit(at, window)? {
+                break;
+            }
+            at += len;
+        }
+        Ok(())
     }
 
     /// The open file, if there is one. Its bytes are those of the source unless it changed.

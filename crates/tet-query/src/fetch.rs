@@ -24,7 +24,6 @@ pub(crate) use self::check::Checks;
 use self::check::Passing;
 pub(crate) use self::pool::run;
 use crate::budget::Execution;
-use crate::catalog::Dataset;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::plan::piece::{Segments, Strips, dense_range, strides};
@@ -65,7 +64,6 @@ enum Held {
 #[derive(Debug)]
 pub(crate) struct Fetcher<'a> {
     source: &'a Source,
-    dataset: &'a Dataset,
     plan: &'a ReadPlan,
     window_len: u64,
     rows: Rows,
@@ -93,7 +91,6 @@ impl<'a> Fetcher<'a> {
     ) -> Self {
         Fetcher {
             source,
-            dataset: checks.dataset(),
             plan,
             window_len: how.window_len(),
             rows,
@@ -234,17 +231,17 @@ impl<'a> Fetcher<'a> {
             if let Some(view) = self.view.as_deref() {
                 let Some(stored) = view.get(range) else { return Err(Error::shrunk(self.source)) };
                 self.checks.whole(read, stored)?;
-                decode::whole(self.plan, self.dataset, read, stored, &mut self.chunk)?;
+                decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
             } else if span.len() <= self.window_len {
                 let range = self.ensure(strips, span)?;
                 let stored = &self.window.bytes()[range];
                 self.checks.whole(read, stored)?;
-                decode::whole(self.plan, self.dataset, read, stored, &mut self.chunk)?;
+                decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
             } else {
                 let stored = self.stored.room(range.len())?;
                 self.source.read_exact_at(span.start(), stored)?;
                 self.checks.whole(read, stored)?;
-                decode::whole(self.plan, self.dataset, read, stored, &mut self.chunk)?;
+                decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
             }
             self.chunk_at = Some(strips.ordinal());
         }

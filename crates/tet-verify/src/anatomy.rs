@@ -329,7 +329,5 @@ fn grid(record: &DatasetRecord<'_>) -> Option<Grid> {
 /// The bytes from `at` on, at most `len`, as far as the file goes.
 fn read_up_to(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
     let len = len.min(source.len().saturating_sub(at));
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
-    source.read_exact_at(at, &mut bytes)?;
-    Ok(bytes)
+    Ok(source.read_vec(at, len)?)
 }

@@ -124,8 +124,3 @@ pub(crate) enum Holds {
     Yes,
     No,
 }
-
-/// The length of a buffer for bytes that are in the file.
-fn len_of(len: u64) -> usize {
-    usize::try_from(len).unwrap_or(0)
-}

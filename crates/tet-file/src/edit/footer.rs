@@ -2,26 +2,20 @@
 
 use std::sync::Arc;
 
-use tet_codec::{Digester, Strength};
 use tet_format::digest::head_end;
 use tet_format::footer::{Spill, Spills, Tail, check_spills};
-use tet_format::index::IndexRow;
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::{Error as Fault, Limits, Rule, Span, Strict, Superblock};
-use tet_io::Source;
 
 use super::image::Image;
 use super::unused::payload_spans;
 use super::{Progress, tell};
 use crate::error::{Error, Result};
-use crate::footer::{FooterJson, Value, read_span};
-use crate::integrity::{IntegrityKey, Listed, Seal, Sealer};
+use crate::footer::{FooterJson, Value};
+use crate::integrity::{IntegrityKey, Listed, Seal, Sealer, digest_of};
 use crate::open::{FooterMode, OpenOptions, TetFile};
 use crate::write::DigestChoice;
 use crate::write::footer::{JSON_LEN_MAX, together};
-
-/// Payloads are read in windows of this many bytes.
-const WINDOW_LEN: u64 = 1 << 20;
 
 /// The footer of an edited file.
 #[derive(Clone, Debug)]
@@ -66,7 +60,7 @@ impl FooterEdit {
         }
         let tail = crate::footer::read_tail(file.source(), file.superblock())?;
         let span = tail.json_span(file.file_len());
-        let json = read_span(file.source(), span.start(), span.len())?;
+        let json = file.source().read_vec(span.start(), span.len())?;
         let place = (file.index_end(), span.start());
         Self::read(&json, tail.version, place, limits).map(Some)
     }
@@ -178,34 +172,15 @@ fn seal(file: &TetFile, out: &Image, end: u64, progress: &mut Progress<'_>) -> R
         file.index().rows(next..next.saturating_add(1024), &mut rows)?;
         next = next.saturating_add(1024);
         for row in &rows {
-            let digest = digest_of(&source, row)?;
+            let end = row.payload_offset.saturating_add(row.stored_len);
+            let digest = digest_of(&source, row.payload_offset..end)?;
             sealer.push(row, digest);
             done += row.stored_len;
             tell(progress, done, all)?;
         }
     }
-    let head = read_span(&source, 0, head_end(file.superblock()))?;
+    let head = source.read_vec(0, head_end(file.superblock()))?;
     Ok(sealer.finish(&head, end))
-}
-
-fn digest_of(source: &Source, row: &IndexRow) -> Result<tet_format::Digest> {
-    digest_span(source, Spill { offset: row.payload_offset, len: row.stored_len })
-}
-
-/// The digest of a span of any length.
-fn digest_span(source: &Source, Spill { offset, len }: Spill) -> Result<tet_format::Digest> {
-    let mut digester = Digester::new(Strength::Full);
-    let mut window = Vec::new();
-    let end = offset.saturating_add(len);
-    let mut at = offset;
-    while at < end {
-        let len = WINDOW_LEN.min(end - at);
-        window.resize(usize::try_from(len).unwrap_or(0), 0);
-        source.read_exact_at(at, &mut window)?;
-        digester.update(&window);
-        at += len;
-    }
-    Ok(digester.finish())
 }
 
 /// Puts the spills of `footer` to the end of `out`, in the order in which they lie in `image`, and
@@ -241,7 +216,9 @@ fn place_members(
     let source = placed.to_source();
     let mut listed = Vec::new();
     for spill in spills.iter().flatten().copied().filter(|_| key.is_some()) {
-        listed.push(Listed { spill, digest: digest_span(&source, spill)? });
+        let Spill { offset, len } = spill;
+        let digest = digest_of(&source, offset..offset.saturating_add(len))?;
+        listed.push(Listed { spill, digest });
     }
     let members = footer.members.iter().zip(spills);
     let members = members.map(|((name, member), spill)| {

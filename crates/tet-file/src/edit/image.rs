@@ -8,10 +8,7 @@ use tet_format::{Span, superblock};
 use tet_io::{ReadAt, Source};
 
 use super::{Progress, tell};
-use crate::error::Result;
-
-/// Bytes are copied in windows of this many.
-const WINDOW_LEN: u64 = 1 << 20;
+use crate::error::{Error, Result};
 
 /// The bytes of a file that is to be written. Clones are cheap and independent.
 #[derive(Clone, Debug)]
@@ -169,20 +166,14 @@ impl Image {
         let source = self.to_source();
         let head_len = superblock::LEN.min(self.len);
         out.seek(SeekFrom::Start(head_len)).map_err(&fault)?;
-        let mut window = Vec::new();
-        let mut at = head_len;
-        while at < self.len {
-            let len = WINDOW_LEN.min(self.len.saturating_sub(at));
-            window.resize(usize::try_from(len).unwrap_or(0), 0);
-            source.read_exact_at(at, &mut window)?;
-            out.write_all(&window).map_err(&fault)?;
-            at = at.saturating_add(len);
-            tell(progress, at, self.len)?;
-        }
-        window.resize(usize::try_from(head_len).unwrap_or(0), 0);
-        source.read_exact_at(0, &mut window)?;
+        source.for_windows(head_len..self.len, &mut Vec::new(), |at, window| {
+            out.write_all(window).map_err(&fault)?;
+            tell(progress, at.saturating_add(window.len() as u64), self.len)?;
+            Ok::<_, Error>(true)
+        })?;
+        let head = source.read_vec(0, head_len)?;
         out.seek(SeekFrom::Start(0)).map_err(&fault)?;
-        out.write_all(&window).map_err(&fault)?;
+        out.write_all(&head).map_err(&fault)?;
         out.flush().map_err(&fault)?;
         Ok(())
     }

@@ -1,14 +1,11 @@
 //! Bytes of a file that belong to no structure.
 
+use tet_format::Span;
 use tet_format::index::{IndexRow, gaps};
-use tet_format::{Result as Ruled, Span};
 use tet_io::Source;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::Index;
-
-/// Bytes are read in windows of this many.
-const WINDOW_LEN: u64 = 1 << 20;
 
 /// The spans of all payloads, sorted; those whose end does not fit in 64 bits are left out.
 ///
@@ -49,40 +46,20 @@ pub fn unused_spans(source: &Source, used: &mut [Span], within: Span) -> Result<
 /// Returns an error when the bytes cannot be read.
 pub fn first_nonzero(source: &Source, span: Span) -> Result<Option<u64>> {
     let mut first = None;
-    windows(source, span, |at, window| {
+    source.for_windows(span.range(), &mut Vec::new(), |at, window| {
         let found = window.iter().position(|&byte| byte != 0);
         first = found.map(|found| at.saturating_add(found as u64));
-        Ok(first.is_none())
+        Ok::<_, Error>(first.is_none())
     })?;
     Ok(first)
 }
 
 fn last_nonzero(source: &Source, span: Span) -> Result<Option<u64>> {
     let mut last = None;
-    windows(source, span, |at, window| {
+    source.for_windows(span.range(), &mut Vec::new(), |at, window| {
         let found = window.iter().rposition(|&byte| byte != 0);
         last = found.map(|found| at.saturating_add(found as u64)).or(last);
-        Ok(true)
+        Ok::<_, Error>(true)
     })?;
     Ok(last)
-}
-
-/// Gives the bytes of a span to `visit`, window by window, until it says that that is enough.
-fn windows(
-    source: &Source,
-    span: Span,
-    mut visit: impl FnMut(u64, &[u8]) -> Ruled<bool>,
-) -> Result<()> {
-    let mut window = Vec::new();
-    let mut at = span.start();
-    while at < span.end() {
-        let len = WINDOW_LEN.min(span.end().saturating_sub(at));
-        window.resize(usize::try_from(len).unwrap_or(0), 0);
-        source.read_exact_at(at, &mut window)?;
-        if !visit(at, &window)? {
-            break;
-        }
-        at = at.saturating_add(len);
-    }
-    Ok(())
 }

@@ -48,9 +48,8 @@ fn spill(value: Value<'_>, faults: &mut impl Faults) -> Result<Option<Spill>> {
     if value.text() == "null" {
         return Ok(None);
     }
-    let number = |key| value.member(key).and_then(Value::unsigned);
-    match (number("offset"), number("len")) {
-        (Some(offset), Some(len)) => Ok(Some(Spill { offset, len })),
-        _ => wrong_type(Rule::SpillRef, value, faults).map(|()| None),
+    match value.spill() {
+        Some(spill) => Ok(Some(spill)),
+        None => wrong_type(Rule::SpillRef, value, faults).map(|()| None),
     }
 }

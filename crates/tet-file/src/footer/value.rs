@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, de::StrRead};
+use tet_format::footer::Spill;
 use tet_format::{Error as Fault, Faults, Limits, Result, Rule};
 
 /// A JSON value: its text, and where it starts in the file.
@@ -89,6 +90,12 @@ impl<'a> Value<'a> {
     /// An unsigned integer.
     pub(crate) fn unsigned(self) -> Option<u64> {
         serde_json::from_str(self.text).ok()
+    }
+
+    /// Where a spill lies: an object of two unsigned integers.
+    pub(crate) fn spill(self) -> Option<Spill> {
+        let number = |key| self.member(key)?.unsigned();
+        Some(Spill { offset: number("offset")?, len: number("len")? })
     }
 
     fn inner(self, raw: &'a RawValue) -> Value<'a> {

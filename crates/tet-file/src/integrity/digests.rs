@@ -1,8 +1,7 @@
 //! The digests of an opened file: those of pages in memory, those of chunks on demand.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tet_codec::{Digester, Strength, digest};
 use tet_format::digest::{
@@ -13,10 +12,8 @@ use tet_format::{Digest, Error as Fault, Rule, Superblock};
 use tet_io::Source;
 
 use super::key::IntegrityKey;
-use crate::error::Result;
-
-/// Pages whose chunk digests are kept in memory: 98 kB each.
-const KEPT_PAGES_MAX: usize = 64;
+use crate::error::{Error, Result};
+use crate::kept::Kept;
 
 /// The digests of an opened file. Clones are cheap and share what is in memory.
 #[derive(Clone, Debug)]
@@ -30,7 +27,7 @@ struct Inner {
     index_offset: u64,
     pages: Vec<Digest>,
     /// Digests of the payloads of pages.
-    chunks: Mutex<BTreeMap<u64, Arc<Vec<Digest>>>>,
+    chunks: Kept<Vec<Digest>>,
 }
 
 impl Digests {
@@ -60,20 +57,19 @@ impl Digests {
         source.read_exact_at(place.offset, &mut header)?;
         let block = DigestBlock::read(&header, place.offset, row_count)?;
         // The length has been held to that of the file.
-        let mut pages = vec![0; usize::try_from(page_count(row_count) * DIGEST_LEN).unwrap_or(0)];
-        source.read_exact_at(block.pages_at(), &mut pages)?;
+        let pages = source.read_vec(block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
         if let Some((found, wanted)) = digest(&pages).differs(key.index) {
             let rule = Rule::PagesDigest;
             return Err(Fault { rule, at: block.pages_at(), found, wanted }.into());
         }
         let (source, key, index_offset) = (source.clone(), key.clone(), superblock.index_offset);
-        let chunks = Mutex::default();
+        let chunks = Kept::default();
         Ok(Digests(Arc::new(Inner {
             source,
             key,
             block,
             index_offset,
-            pages: list(&pages),
+            pages: Digest::all(&pages).collect(),
             chunks,
         })))
     }
@@ -113,28 +109,10 @@ impl Digests {
     /// Returns an error when the digests cannot be read.
     pub fn of_row(&self, row: u64) -> Result<Digest> {
         let page = row / PAGE_ROW_COUNT;
-        let mut chunks = self.0.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = match chunks.get(&page) {
-            Some(held) => Arc::clone(held),
-            None => {
-                let held = Arc::new(self.read(self.0.block.page_rows(page))?);
-                if KEPT_PAGES_MAX <= chunks.len() {
-                    chunks.pop_first();
-                }
-                chunks.insert(page, Arc::clone(&held));
-                held
-            }
-        };
+        let Inner { source, block, chunks, .. } = &*self.0;
+        let held = chunks.get(page, || chunk_digests(source, block, block.page_rows(page)))?;
         let nth = usize::try_from(row % PAGE_ROW_COUNT).unwrap_or(usize::MAX);
         Ok(held.get(nth).copied().unwrap_or_default())
-    }
-
-    fn read(&self, rows: Range<u64>) -> Result<Vec<Digest>> {
-        // A page is as long as it is.
-        let len = usize::try_from((rows.end - rows.start) * DIGEST_LEN).unwrap_or(0);
-        let mut bytes = vec![0; len];
-        self.0.source.read_exact_at(self.0.block.chunk_at(rows.start), &mut bytes)?;
-        Ok(list(&bytes))
     }
 }
 
@@ -148,8 +126,33 @@ fn check_head(superblock: &Superblock, key: &IntegrityKey, head: &[u8]) -> Resul
     }
 }
 
-fn list(bytes: &[u8]) -> Vec<Digest> {
-    bytes.as_chunks().0.iter().map(|&bytes| Digest::from_bytes(bytes)).collect()
+/// The digests of the payloads of some rows, out of the block that lists them.
+///
+/// # Errors
+///
+/// Returns an error when they cannot be read.
+pub fn chunk_digests(
+    source: &Source,
+    block: &DigestBlock,
+    rows: Range<u64>,
+) -> Result<Vec<Digest>> {
+    let len = rows.end.saturating_sub(rows.start).saturating_mul(DIGEST_LEN);
+    let bytes = source.read_vec(block.chunk_at(rows.start), len)?;
+    Ok(Digest::all(&bytes).collect())
+}
+
+/// The digest of a stretch of a file, read window by window.
+///
+/// # Errors
+///
+/// Returns an error when it cannot be read.
+pub fn digest_of(source: &Source, stretch: Range<u64>) -> Result<Digest> {
+    let mut digester = Digester::new(Strength::Full);
+    source.for_windows(stretch, &mut Vec::new(), |_, window| {
+        digester.update(window);
+        Ok::<_, Error>(true)
+    })?;
+    Ok(digester.finish())
 }
 
 /// Takes rows in their order, each with the digest of its payload, to the digest `chunks`.

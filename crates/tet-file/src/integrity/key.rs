@@ -112,7 +112,7 @@ impl IntegrityKey {
             head: digest("head")?,
             index: digest("index")?,
             chunks: digest("chunks")?,
-            block: spill(value.member("block")?)?,
+            block: value.member("block")?.spill()?,
             spills: spills.into_iter().map(listed).collect::<Option<_>>()?,
         })
     }
@@ -136,14 +136,9 @@ impl IntegrityKey {
     }
 }
 
-fn spill(value: Value<'_>) -> Option<Spill> {
-    let number = |key| value.member(key)?.unsigned();
-    Some(Spill { offset: number("offset")?, len: number("len")? })
-}
-
 fn listed(value: Value<'_>) -> Option<Listed> {
     let digest = Digest::from_hex(&value.member("digest")?.string()?)?;
-    Some(Listed { spill: spill(value)?, digest })
+    Some(Listed { spill: value.spill()?, digest })
 }
 
 /// The bytes before the digits of `self`, the digits, and the bytes after them.

@@ -205,3 +205,34 @@ mod leased {
         options.write(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
     }
 }
+
+#[test]
+fn windows_are_the_bytes_of_a_stretch_as_long_as_more_are_wanted() {
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|at| (at / 7) as u8).collect();
+    let source = Source::from_bytes(bytes.clone());
+    let mut seen = Vec::new();
+    let all = source.for_windows(5..2_999_999, &mut Vec::new(), |at, window| {
+        assert_eq!(at, 5 + seen.len() as u64);
+        seen.extend_from_slice(window);
+        Ok::<_, Error>(true)
+    });
+    assert!(all.is_ok() && seen == bytes[5..2_999_999]);
+    let mut count = 0;
+    let some = source.for_windows(0..3_000_000, &mut Vec::new(), |_, _| {
+        count += 1;
+        Ok::<_, Error>(count < 2)
+    });
+    assert!(some.is_ok() && count == 2);
+    let past = source.for_windows(2_999_000..3_000_001, &mut Vec::new(), |_, _| Ok(true));
+    assert!(matches!(past, Err(Error::PastEnd { .. })));
+}
+
+#[test]
+fn nothing_is_allocated_for_bytes_that_are_not_there() {
+    let source = Source::from_bytes(vec![1, 2, 3]);
+    assert_eq!(source.read_vec(1, 2).unwrap(), [2, 3]);
+    assert_eq!(source.read_vec(3, 0).unwrap(), []);
+    for (offset, len) in [(1, 3), (4, 0), (0, u64::MAX), (u64::MAX, u64::MAX)] {
+        assert!(matches!(source.read_vec(offset, len), Err(Error::PastEnd { .. })));
+    }
+}

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tet_codec::{Digester, Strength};
+use tet_file::integrity::digest_of;
 use tet_format::Digest;
 use tet_io::{Source, View};
 
@@ -119,36 +120,20 @@ impl<'a> Checks<'a> {
         if compared().contains(&read.linear) {
             return Ok(());
         }
-        let mut digester = Digester::new(Strength::Full);
-        match view {
+        let stored = read.place.stored;
+        let found = match view {
             Some(view) => {
-                let stored = view.get(usize_range(read.place.stored)?);
-                digester.update(stored.ok_or_else(|| Error::shrunk(source))?);
+                let stored = view.get(usize_range(stored)?);
+                tet_codec::digest(stored.ok_or_else(|| Error::shrunk(source))?)
             }
-            None => read_through(source, read, &mut digester)?,
-        }
-        if let Some(differs) = digester.compare(wanted) {
+            None => digest_of(source, stored.range())?,
+        };
+        if let Some(differs) = found.differs(wanted) {
             return Err(self.fault(read, differs));
         }
         compared().insert(read.linear);
         Ok(())
     }
-}
-
-/// Bytes that are read at a time only to be compared.
-const PIECE_LEN: u64 = 256 << 10;
-
-fn read_through(source: &Source, read: &ChunkRead, digester: &mut Digester) -> Result<()> {
-    let span = read.place.stored;
-    let mut piece = vec![0; decode::len(span.len().min(PIECE_LEN))?];
-    let mut at = span.start();
-    while at < span.end() {
-        let len = decode::len((span.end() - at).min(PIECE_LEN))?;
-        source.read_exact_at(at, &mut piece[..len])?;
-        digester.update(&piece[..len]);
-        at += len as u64;
-    }
-    Ok(())
 }
 
 /// A payload that one thread reads piece by piece, from its first byte on.

@@ -88,15 +88,15 @@ impl Fetcher<'_> {
             let fault = tet_codec::Error::NoRange {
                 codec: self.plan.codecs[usize::from(read.place.codec)].name(),
             };
-            return Err(crate::error::Error::codec(self.dataset, read, fault));
+            return Err(crate::error::Error::codec(self.checks.dataset(), read, fault));
         };
         let range = usize_range(span)?;
         if let Some(stored) = self.view.as_deref().and_then(|view| view.get(range.clone())) {
-            return decode::range(self.plan, self.dataset, read, stored, elements, out);
+            return decode::range(self.plan, self.checks.dataset(), read, stored, elements, out);
         }
         let stored = self.stored.room(range.len())?;
         self.source.read_exact_at(span.start(), stored)?;
-        decode::range(self.plan, self.dataset, read, stored, elements, out)
+        decode::range(self.plan, self.checks.dataset(), read, stored, elements, out)
     }
 }
 

@@ -8,16 +8,17 @@
 
 mod job;
 
+use tet_file::integrity::chunk_digests;
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{IndexRow, ROW_LEN, RowContext, check_payload, check_row};
 use tet_format::{Codec, Digest, Error as Fault, Span, layout};
 
 use self::job::{Ask, Job, Scratch, Told, look};
 use super::index::{Index, contexts};
-use super::integrity::{Digests, chunk_digests};
+use super::integrity::Digests;
 use super::payload::Payloads;
 use super::watch::Watch;
-use super::{Seen, Subject, len_of};
+use super::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::Result;
 use crate::pool::Pool;
@@ -82,8 +83,8 @@ fn read_rows(
     rows: std::ops::Range<u64>,
 ) -> Result<Page> {
     let count = rows.end.saturating_sub(rows.start);
-    let mut bytes = vec![0; len_of(count.saturating_mul(ROW_LEN))];
-    subject.source.read_exact_at(layout::row_at(index.offset, rows.start), &mut bytes)?;
+    let at = layout::row_at(index.offset, rows.start);
+    let bytes = subject.source.read_vec(at, count.saturating_mul(ROW_LEN))?;
     // Digests that do not match their own say nothing of payloads.
     let block = digests.block.filter(|_| digests.are_sound);
     let wanted = block.map(|block| chunk_digests(subject.source, &block, rows)).transpose()?;

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use tet_codec::{Digester, Strength, digest};
-use tet_file::integrity::{IntegrityKey, Listed, Said, rows_digest, stale_block};
+use tet_file::integrity::{IntegrityKey, Listed, Said, chunk_digests, rows_digest, stale_block};
 use tet_format::digest::{
     DIGEST_LEN, DigestBlock, WireDigestBlock, block_len, head_end, page_count,
 };
@@ -19,10 +19,10 @@ use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::{Digest, Error as Fault, Faults, Note, NoteCode, Rule, Span};
 use tet_io::Source;
 
+use super::Subject;
 use super::footer::Bounds;
 use super::index::Index;
 use super::watch::Watch;
-use super::{Subject, len_of};
 use crate::collect::Collector;
 use crate::error::Result;
 
@@ -148,14 +148,15 @@ fn check_rows(
 ) -> Result<bool> {
     let source = subject.source;
     // A digest for 8192 rows, and the rows are in the file.
-    let mut pages = vec![0; len_of(page_count(index.row_count).saturating_mul(DIGEST_LEN))];
-    source.read_exact_at(block.pages_at(), &mut pages)?;
+    let pages_len = page_count(index.row_count).saturating_mul(DIGEST_LEN);
+    let pages = source.read_vec(block.pages_at(), pages_len)?;
     let differing = digest(&pages).differs(key.index);
     if let Some(differing) = differing {
         fault(out, Rule::PagesDigest, block.pages_at(), differing)?;
     }
     // A list that is damaged says nothing of the pages.
-    let listed = if differing.is_none() { list(&pages) } else { Vec::new() };
+    let listed: Vec<Digest> =
+        if differing.is_none() { Digest::all(&pages).collect() } else { Vec::new() };
     let mut broken = None;
     let mut are_pages_sound = true;
     let pairs = (0..page_count(index.row_count)).map_while(|page| {
@@ -194,22 +195,9 @@ fn read_page(
     index_offset: u64,
 ) -> Result<(Vec<u8>, Vec<Digest>)> {
     let count = rows.end.saturating_sub(rows.start);
-    let mut bytes = vec![0; len_of(count.saturating_mul(ROW_LEN))];
     let at = tet_format::layout::row_at(index_offset, rows.start);
-    source.read_exact_at(at, &mut bytes)?;
+    let bytes = source.read_vec(at, count.saturating_mul(ROW_LEN))?;
     Ok((bytes, chunk_digests(source, block, rows)?))
-}
-
-/// The digests of the payloads of some rows.
-pub(super) fn chunk_digests(
-    source: &Source,
-    block: &DigestBlock,
-    rows: Range<u64>,
-) -> Result<Vec<Digest>> {
-    let count = rows.end.saturating_sub(rows.start);
-    let mut bytes = vec![0; len_of(count.saturating_mul(DIGEST_LEN))];
-    source.read_exact_at(block.chunk_at(rows.start), &mut bytes)?;
-    Ok(list(&bytes))
 }
 
 /// Compares the spills that the footer did not compare, and asks for those that are not listed.
@@ -269,8 +257,4 @@ fn compare_span(
         })?;
     }
     Ok(digester.compare(wanted))
-}
-
-fn list(bytes: &[u8]) -> Vec<Digest> {
-    bytes.as_chunks().0.iter().map(|&bytes| Digest::from_bytes(bytes)).collect()
 }

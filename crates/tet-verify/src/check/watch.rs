@@ -8,9 +8,6 @@ use tet_io::Source;
 use crate::error::Result;
 use crate::options::VerifyOptions;
 
-/// What is read in one go.
-const PIECE_LEN: u64 = 1 << 20;
-
 /// How far it is.
 pub(super) struct Watch<'a> {
     options: &'a VerifyOptions,
@@ -33,19 +30,11 @@ impl<'a> Watch<'a> {
         piece: &mut Vec<u8>,
         mut visit: impl FnMut(u64, &[u8]) -> bool,
     ) -> Result<()> {
-        let mut at = span.start();
-        while at < span.end() {
+        source.for_windows(span.range(), piece, |at, bytes| {
             self.options.check_canceled()?;
-            let len = PIECE_LEN.min(span.end().saturating_sub(at));
-            piece.resize(usize::try_from(len).unwrap_or(0), 0);
-            source.read_exact_at(at, piece)?;
-            self.tell(len);
-            if !visit(at, piece) {
-                break;
-            }
-            at = at.saturating_add(len);
-        }
-        Ok(())
+            self.tell(bytes.len() as u64);
+            Ok(visit(at, bytes))
+        })
     }
 
     fn tell(&self, len: u64) {

@@ -9,7 +9,7 @@ use tet_format::footer::{FOOTER_VERSION_MAX, MAGIC, TAIL_LEN, Tail, WireTail};
 use tet_format::{Region, Rule, superblock};
 use tet_io::Source;
 
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::edit::{Action, Change, Edit, Loss, Proof};
 use super::flip::flipped_bit;
 use crate::code::Code;
@@ -66,13 +66,13 @@ fn footer_at(source: &Source, end: u64, len_max: u64) -> Result<Option<Found>> {
     let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| superblock::LEN <= at) else {
         return Ok(None);
     };
-    let bytes = read(source, tail_at, TAIL_LEN)?;
+    let bytes = source.read_vec(tail_at, TAIL_LEN)?;
     let Ok(tail) = Tail::read(&bytes, superblock::LEN, end) else { return Ok(None) };
     if len_max < tail.json_len {
         return Ok(None);
     }
     let json_at = tail_at.saturating_sub(tail.json_len);
-    Ok(Some((json_at, read(source, json_at, tail.json_len)?, bytes)))
+    Ok(Some((json_at, source.read_vec(json_at, tail.json_len)?, bytes)))
 }
 
 fn standing(source: &Source, end: u64) -> Result<Option<Anchor>> {
@@ -131,7 +131,7 @@ fn flipped_json(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
 fn flipped_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
     let end = source.len();
     let Some(tail_at) = end.checked_sub(TAIL_LEN) else { return Ok(None) };
-    let damaged = read(source, tail_at, TAIL_LEN)?;
+    let damaged = source.read_vec(tail_at, TAIL_LEN)?;
     for place in 0..damaged.len() * 8 {
         let mut bytes = damaged.clone();
         let Some(byte) = bytes.get_mut(place / 8) else { continue };
@@ -141,7 +141,7 @@ fn flipped_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
             continue;
         }
         let json_at = tail_at.saturating_sub(tail.json_len);
-        let json = read(source, json_at, tail.json_len)?;
+        let json = source.read_vec(json_at, tail.json_len)?;
         if sealed(&json, &bytes).is_some_and(|sealed| sealed.holds()) {
             let at = tail_at.saturating_add((place / 8) as u64);
             let new = bytes.get(place / 8..=place / 8).unwrap_or_default();
@@ -171,7 +171,7 @@ pub(super) fn tail_code(bytes: &[u8]) -> Code {
 fn without_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
     let end = source.len();
     let start = end.saturating_sub(JSON_LEN_MAX << 1).max(superblock::LEN.min(end));
-    let bytes = read(source, start, end - start)?;
+    let bytes = source.read_vec(start, end - start)?;
     let Some(json_end) = last_seal(&bytes) else { return Ok(None) };
     let mut tried = 0_u64;
     for at in (0..json_end).rev() {
@@ -204,7 +204,7 @@ fn last_seal(bytes: &[u8]) -> Option<usize> {
 
 fn restore_tail(bench: &mut Bench<'_>, source: &Source, at: u64, tail: &[u8]) -> Result<()> {
     let end = at.saturating_add(TAIL_LEN);
-    let there = read(source, at, source.len().min(end) - at)?;
+    let there = source.read_vec(at, source.len().min(end) - at)?;
     let code =
         if there.len() < tail.len() { Code::Rule(Rule::TailMagic) } else { tail_code(&there) };
     let edit = Edit::put(code, Region::Footer, at, tail, Action::RestoreTail);
@@ -238,7 +238,7 @@ fn buried(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
 pub(super) fn tail_ends(source: &Source) -> Result<Vec<u64>> {
     let end = source.len();
     let start = end.saturating_sub(BEHIND_LEN_MAX).max(superblock::LEN.min(end));
-    let bytes = read(source, start, end - start)?;
+    let bytes = source.read_vec(start, end - start)?;
     let places = bytes.windows(MAGIC.len()).enumerate().rev();
     let places = places.filter(|(_, window)| *window == MAGIC);
     let ends = places.map(|(at, window)| start.saturating_add((at + window.len()) as u64));

@@ -126,7 +126,6 @@ pub(crate) fn publish_image<T>(
 
 /// What was written is what was meant.
 fn compare(source: &Source, image: &Image) -> Result<()> {
-    const WINDOW_LEN: u64 = 1 << 20;
     let meant = image.to_source();
     let wrong = |at| {
         Error::from(tet_file::Error::from(tet_format::Error {
@@ -139,13 +138,8 @@ fn compare(source: &Source, image: &Image) -> Result<()> {
     if source.len() != image.len() {
         return Err(wrong(0));
     }
-    let mut at = 0;
-    while at < image.len() {
-        let len = WINDOW_LEN.min(image.len() - at);
-        if super::bench::read(source, at, len)? != super::bench::read(&meant, at, len)? {
-            return Err(wrong(at));
-        }
-        at += len;
-    }
-    Ok(())
+    source.for_windows(0..image.len(), &mut Vec::new(), |at, window| {
+        let same = meant.read_vec(at, window.len() as u64)? == window;
+        if same { Ok(true) } else { Err(wrong(at)) }
+    })
 }

@@ -65,10 +65,3 @@ impl<'a> Bench<'a> {
         Ok(true)
     }
 }
-
-/// Reads bytes whose length the file's own length has bounded.
-pub(super) fn read(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
-    source.read_exact_at(at, &mut bytes)?;
-    Ok(bytes)
-}

@@ -1,21 +1,17 @@
 //! The block of digests, and the payloads that it is about.
 
-use tet_codec::{Digester, Strength};
 use tet_file::TetFile;
-use tet_file::integrity::{IntegrityKey, RowsDigester};
+use tet_file::integrity::{IntegrityKey, RowsDigester, chunk_digests, digest_of};
 use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, DigestBlock, WireDigestBlock, page_count};
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::{Digest, Region, Rule};
 use tet_io::Source;
 
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::edit::{Action, Edit, Proof};
 use super::rows;
 use crate::code::Code;
 use crate::error::Result;
-
-/// Payloads are read in windows of this many bytes.
-const WINDOW_LEN: u64 = 1 << 20;
 
 /// The digests of the pages of a block whose header holds, or is made to hold.
 pub(super) fn pages(
@@ -30,7 +26,7 @@ pub(super) fn pages(
     }
     let wanted = DigestBlock::header(row_count);
     let header: [u8; WireDigestBlock::LEN] = {
-        let bytes = read(&source, offset, BLOCK_HEADER_LEN)?;
+        let bytes = source.read_vec(offset, BLOCK_HEADER_LEN)?;
         bytes.first_chunk().copied().unwrap_or_default()
     };
     if header != wanted {
@@ -39,8 +35,8 @@ pub(super) fn pages(
         bench.apply(Edit::put(code, Region::Footer, offset, &wanted, action))?;
     }
     let Ok(block) = DigestBlock::read(&wanted, offset, row_count) else { return Ok(None) };
-    let bytes = read(&source, block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
-    Ok(Some((block, list(&bytes))))
+    let bytes = source.read_vec(block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
+    Ok(Some((block, Digest::all(&bytes).collect())))
 }
 
 /// Makes the digests of the pages match the key: by one bit, or by what the rows come to.
@@ -56,14 +52,15 @@ pub(super) fn mend_pages(
     }
     let place = (Rule::PagesDigest, Region::Footer);
     if bench.flip(place, block.pages_at(), &mut bytes, key.index)? {
-        *pages = list(&bytes);
+        *pages = Digest::all(&bytes).collect();
         return Ok(true);
     }
     let (source, index) = (bench.source(), rows::open(bench)?.superblock().index_offset);
     let mut found = Vec::new();
     for page in 0..pages.len() as u64 {
         let rows = block.page_rows(page);
-        let bytes = read(&source, block.page_at(page, index), (rows.end - rows.start) * ROW_LEN)?;
+        let bytes =
+            source.read_vec(block.page_at(page, index), (rows.end - rows.start) * ROW_LEN)?;
         found.extend(tet_codec::digest(&bytes).to_bytes());
     }
     if tet_codec::digest(&found) != key.index {
@@ -72,7 +69,7 @@ pub(super) fn mend_pages(
     let code = Code::Rule(Rule::PagesDigest);
     let edit = Edit::put(code, Region::Footer, block.pages_at(), &found, Action::SetDigest);
     bench.apply(edit.proof(Proof::Digest))?;
-    *pages = list(&found);
+    *pages = Digest::all(&found).collect();
     Ok(true)
 }
 
@@ -96,7 +93,7 @@ pub(super) fn mismatches(
     let mut wrong = Vec::new();
     let mut done = 0_u64;
     for_rows(file, block, &source, |row, wire, wanted| {
-        let found = digest_of(&source, &wire)?;
+        let found = digest_of_payload(&source, &wire)?;
         if found != Some(wanted) {
             wrong.push(Mismatch { row, wire, found, wanted });
         }
@@ -119,8 +116,7 @@ fn for_rows(
         let range = block.page_rows(page);
         rows.clear();
         file.index().rows(range.clone(), &mut rows)?;
-        let len = (range.end - range.start) * DIGEST_LEN;
-        let digests = list(&read(source, block.chunk_at(range.start), len)?);
+        let digests = chunk_digests(source, block, range.clone())?;
         for ((row, wire), wanted) in range.zip(&rows).zip(digests) {
             visit(row, *wire, wanted)?;
         }
@@ -188,19 +184,7 @@ pub(super) fn mend_chunks(
 }
 
 /// The digest of a payload; `None` where the file does not hold it.
-fn digest_of(source: &Source, row: &IndexRow) -> Result<Option<Digest>> {
-    let end = row.payload().map(|span| span.end()).filter(|&end| end <= source.len());
-    let Some(end) = end else { return Ok(None) };
-    let mut digester = Digester::new(Strength::Full);
-    let mut at = row.payload_offset;
-    while at < end {
-        let window = read(source, at, WINDOW_LEN.min(end - at))?;
-        digester.update(&window);
-        at += window.len() as u64;
-    }
-    Ok(Some(digester.finish()))
-}
-
-fn list(bytes: &[u8]) -> Vec<Digest> {
-    bytes.as_chunks().0.iter().map(|&bytes| Digest::from_bytes(bytes)).collect()
+fn digest_of_payload(source: &Source, row: &IndexRow) -> Result<Option<Digest>> {
+    let span = row.payload().filter(|span| span.end() <= source.len());
+    Ok(span.map(|span| digest_of(source, span.range())).transpose()?)
 }

@@ -6,7 +6,7 @@ use tet_file::{FooterMode, OpenOptions, Protection, TetFile, Warning};
 use tet_format::digest::{DigestBlock, WireDigestBlock, block_len};
 use tet_format::{NoteCode, Region, Rule, Span};
 
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::block;
 use super::edit::{Action, Change, Edit, Loss, Proof};
 use super::payload::{self, Damaged};
@@ -103,7 +103,7 @@ pub(super) fn protect(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<Vec<
 /// The payloads that do not match digests which no footer names.
 fn by_stale_block(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
     let Some(at) = stale_block(file) else { return Ok(Vec::new()) };
-    let header = read(&bench.source(), at, WireDigestBlock::LEN as u64)?;
+    let header = bench.source().read_vec(at, WireDigestBlock::LEN as u64)?;
     let header = header.first_chunk().copied().unwrap_or_default();
     let Ok(block) = DigestBlock::read(&header, at, file.index().row_count()) else {
         return Ok(Vec::new());

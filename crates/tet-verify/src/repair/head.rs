@@ -17,7 +17,7 @@ use tet_format::wire::{Field, field_at};
 use tet_format::{Digest, Limits, NoteCode, Region, Rule, Superblock, layout};
 use tet_io::Source;
 
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::edit::{Action, Edit, Proof};
 use crate::code::Code;
 use crate::error::Result;
@@ -48,13 +48,13 @@ pub(super) fn mend(bench: &mut Bench<'_>, key: Option<&IntegrityKey>) -> Result<
 }
 
 fn is_readable(source: &Source, limits: &Limits) -> Result<bool> {
-    let head = read(source, 0, source.len().min(superblock::LEN))?;
+    let head = source.read_vec(0, source.len().min(superblock::LEN))?;
     let Ok(superblock) = Superblock::read(&head, source.len()) else { return Ok(false) };
     if superblock.dataset_count == 0 {
         return Ok(true);
     }
     let head =
-        read(source, 0, superblock.index_offset.saturating_add(HEADER_LEN).min(source.len()))?;
+        source.read_vec(0, superblock.index_offset.saturating_add(HEADER_LEN).min(source.len()))?;
     Ok(grids(&head, superblock.index_offset, superblock.dataset_count, limits).is_some()
         && header(&head, superblock.index_offset, superblock.index_len).is_some())
 }
@@ -117,7 +117,7 @@ fn by_the_rest(bench: &Bench<'_>, source: &Source) -> Result<Mended> {
 /// stands; 32 in a file without datasets.
 fn places(source: &Source) -> Result<Vec<u64>> {
     let len = source.len().min(SCANNED_LEN_MAX);
-    let bytes = read(source, 0, len)?;
+    let bytes = source.read_vec(0, len)?;
     let wire = bytes.first_chunk().map(WireSuperblock::decode);
     let directory = bytes.get(WireSuperblock::LEN..).and_then(<[u8]>::first_chunk);
     let directory = directory.map(WireDirectory::decode);
@@ -145,7 +145,7 @@ fn places(source: &Source) -> Result<Vec<u64>> {
 /// The bytes up to the first row of an index at `place`.
 fn head_at(source: &Source, place: u64) -> Result<Vec<u8>> {
     let header_len = if place == superblock::LEN { 0 } else { HEADER_LEN };
-    read(source, 0, place.saturating_add(header_len))
+    Ok(source.read_vec(0, place.saturating_add(header_len))?)
 }
 
 /// What is set to what the rest says.

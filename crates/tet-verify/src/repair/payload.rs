@@ -7,7 +7,7 @@ use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
 use tet_io::Source;
 
 use super::Trust;
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::block::Mismatch;
 use super::edit::{Action, Change, Edit, Loss, Lost, Proof};
 use super::rows;
@@ -38,7 +38,7 @@ pub(super) fn mend(bench: &mut Bench<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Da
     for Mismatch { row, wire, found, wanted } in wrong {
         let rule = if found.is_some() { Rule::ChunkDigest } else { Rule::PayloadBounds };
         if found.is_some() && wire.stored_len <= FLIP_LEN_MAX {
-            let mut bytes = read(&bench.source(), wire.payload_offset, wire.stored_len)?;
+            let mut bytes = bench.source().read_vec(wire.payload_offset, wire.stored_len)?;
             let place = (rule, Region::Payload);
             if bench.flip(place, wire.payload_offset, &mut bytes, wanted)? {
                 continue;
@@ -89,7 +89,7 @@ fn fault(file: &TetFile, source: &Source, row: u64, wire: &IndexRow) -> Result<O
     if DECODED_LEN_MAX < wire.raw_len {
         return Ok(None);
     }
-    let stored = read(source, wire.payload_offset, wire.stored_len)?;
+    let stored = source.read_vec(wire.payload_offset, wire.stored_len)?;
     let mut decoded = vec![0; usize::try_from(wire.raw_len).unwrap_or(0)];
     Ok(decoder.decode(&stored, &mut decoded).is_err().then_some(Rule::ZstdFrames))
 }
@@ -137,7 +137,7 @@ fn taken(file: &TetFile, other: &TetFile, it: &Damaged, trust: Trust) -> Result<
     if fault(other, other.source(), 0, &row)?.is_some() {
         return Ok(None);
     }
-    let stored = read(other.source(), row.payload_offset, row.stored_len)?;
+    let stored = other.source().read_vec(row.payload_offset, row.stored_len)?;
     let is_wanted = |bytes: &[u8]| match it.wanted {
         Some(wanted) => tet_codec::digest(bytes) == wanted,
         None => trust == Trust::Other && bytes.len() as u64 == it.wire.stored_len,
@@ -239,7 +239,7 @@ fn filled(
     if is_raw && it.wanted.is_none() && it.rule == Rule::PayloadBounds {
         let there = source.len().saturating_sub(wire.payload_offset).min(wire.stored_len);
         let whole = there - there % element.len().max(1) as u64;
-        let bytes = read(&source, wire.payload_offset.min(source.len()), whole)?;
+        let bytes = source.read_vec(wire.payload_offset.min(source.len()), whole)?;
         if let Some(part) = payload.get_mut(..bytes.len()) {
             part.copy_from_slice(&bytes);
             kept = whole;

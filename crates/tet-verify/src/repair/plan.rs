@@ -8,7 +8,7 @@ use tet_format::{Region, Rule, Superblock, superblock};
 use tet_io::Source;
 
 use super::anchor::{self, Anchor};
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::edit::{Change, Edit, Loss, Lost};
 use super::payload::{self, Damaged};
 use super::{RepairOptions, block, gaps, head, rows, tail};
@@ -144,7 +144,7 @@ fn spills(bench: &mut Bench<'_>, key: &IntegrityKey) -> Result<()> {
         if !is_there || bench.limits().check_spill_len(len, at).is_err() {
             continue;
         }
-        let mut bytes = read(&bench.source(), at, len)?;
+        let mut bytes = bench.source().read_vec(at, len)?;
         if tet_codec::digest(&bytes) != listed.digest {
             let place = (Rule::SpillDigest, Region::Footer);
             bench.flip(place, at, &mut bytes, listed.digest)?;
@@ -165,7 +165,7 @@ fn by_rules(bench: &mut Bench<'_>, anchor: Option<&Anchor>) -> Result<Vec<Damage
 }
 
 fn set_flag(bench: &mut Bench<'_>, anchor: &Anchor) -> Result<()> {
-    let head = read(&bench.source(), 0, superblock::LEN)?;
+    let head = bench.source().read_vec(0, superblock::LEN)?;
     let superblock = Superblock::read(&head, bench.image.len()).map_err(tet_file::Error::from)?;
     if superblock.has_footer() {
         return Ok(());
@@ -206,7 +206,7 @@ fn salvage(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>>
 fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
     for (_, member) in &mut footer.members {
         if let Member::Spill(span, _) = member {
-            let bytes = read(&image.to_source(), span.start(), span.len())?;
+            let bytes = image.to_source().read_vec(span.start(), span.len())?;
             *member = Member::New(bytes.into());
         }
     }

@@ -8,7 +8,7 @@ use tet_format::index::{
 use tet_format::layout::Align;
 use tet_format::{Codec, DType, Digest, Error as Fault, NoteCode, Region, Rule, Span};
 
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::edit::{Action, Edit, Proof};
 use super::flip::flipped_bit;
 use crate::code::Code;
@@ -37,7 +37,7 @@ pub(super) fn mend_pages(
         let file = open(bench)?;
         let rows = block.page_rows(page);
         let at = block.page_at(page, file.superblock().index_offset);
-        let mut bytes = read(&bench.source(), at, (rows.end - rows.start) * ROW_LEN)?;
+        let mut bytes = bench.source().read_vec(at, (rows.end - rows.start) * ROW_LEN)?;
         if tet_codec::digest(&bytes) == wanted {
             continue;
         }

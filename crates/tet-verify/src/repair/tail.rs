@@ -9,7 +9,7 @@ use tet_format::{NoteCode, Region, Rule, Superblock};
 use tet_io::Source;
 
 use super::anchor::{tail_code, tail_ends};
-use super::bench::{Bench, read};
+use super::bench::Bench;
 use super::edit::{Action, Change, Edit, Loss, Proof};
 use super::rows;
 use crate::code::Code;
@@ -57,7 +57,7 @@ fn block_end(source: &Source, row_count: u64, end: u64) -> Result<u64> {
     let Some(block_end) = block_end.filter(|&block_end| block_end <= source.len()) else {
         return Ok(end);
     };
-    let magic = read(source, end, BLOCK_MAGIC.len() as u64)?;
+    let magic = source.read_vec(end, BLOCK_MAGIC.len() as u64)?;
     Ok(if magic == BLOCK_MAGIC { block_end } else { end })
 }
 
@@ -93,13 +93,13 @@ impl Behind {
         let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| self.end <= at) else {
             return Ok(None);
         };
-        let bytes = read(&self.source, tail_at, TAIL_LEN)?;
+        let bytes = self.source.read_vec(tail_at, TAIL_LEN)?;
         let Ok(tail) = Tail::read(&bytes, self.end, end) else { return Ok(None) };
         let span = tail.json_span(end);
         if bench.limits().check_json_len(span.len(), span.start()).is_err() {
             return Ok(None);
         }
-        let json = read(&self.source, span.start(), span.len())?;
+        let json = self.source.read_vec(span.start(), span.len())?;
         let place = (self.end, span.start());
         let read = FooterEdit::read(&json, tail.version, place, bench.limits());
         Ok(read.is_ok().then(|| span.start()))
@@ -122,7 +122,7 @@ impl Behind {
             };
         }
         let start = self.block_end.max(len.saturating_sub(LEFT_LEN_MAX)).min(len);
-        let bytes = read(&self.source, start, len - start)?;
+        let bytes = self.source.read_vec(start, len - start)?;
         let left = Remains::find(&bytes, start, bench.limits());
         if left.is_empty() && self.block_end == self.end {
             // Bytes that are no footer are the business of those who look at gaps.
@@ -149,7 +149,7 @@ impl Behind {
         if let Some(span) = left.json.filter(|_| self.block_end == self.end) {
             // The JSON is whole: only what follows it is not.
             let tail = Tail { json_len: span.len(), version }.encode();
-            let there = read(&self.source, span.end(), TAIL_LEN.min(len - span.end()))?;
+            let there = self.source.read_vec(span.end(), TAIL_LEN.min(len - span.end()))?;
             let code = if there.len() < tail.len() {
                 Code::Rule(Rule::TailMagic)
             } else {
@@ -171,7 +171,7 @@ impl Behind {
         let digests = if had_digests { DigestChoice::Written } else { DigestChoice::Left };
         let mut footer = FooterEdit { members: left.members.clone(), ..FooterEdit::empty(digests) };
         if let Some(span) = left.json {
-            let json = read(&self.source, span.start(), span.len())?;
+            let json = self.source.read_vec(span.start(), span.len())?;
             let place = (self.end, span.start());
             if let Ok(whole) = FooterEdit::read(&json, version, place, bench.limits()) {
                 footer.members = whole.members;
@@ -179,7 +179,7 @@ impl Behind {
         }
         let code = Code::Rule(
             match Tail::read(
-                &read(&self.source, len.saturating_sub(TAIL_LEN), TAIL_LEN.min(len))?,
+                &self.source.read_vec(len.saturating_sub(TAIL_LEN), TAIL_LEN.min(len))?,
                 self.end,
                 len,
             ) {
