@@ -17,6 +17,8 @@ mod kept;
 pub mod metadata;
 mod open;
 mod rows;
+#[cfg(test)]
+mod testing;
 mod warning;
 pub mod write;
 

@@ -1,41 +1,14 @@
 use tet_codec::Strength;
 use tet_format::digest::block_len;
 use tet_format::footer::TAIL_LEN;
-use tet_format::{DType, NoteCode, Rule};
+use tet_format::{NoteCode, Rule};
 use tet_io::Source;
 
 use super::*;
-use crate::metadata::{AttrValue, HistoryRow, Metadata};
 use crate::open::{FooterMode, OpenOptions, TetFile};
+use crate::testing::written;
 use crate::warning::Warning;
-use crate::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
-
-/// A file of two datasets of three and one chunks.
-fn written(attr_len: usize, digests: DigestChoice) -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("t.tet");
-    let specs = vec![
-        DatasetSpec::new("a", DType::Int16, [5_u64], [2_u64]),
-        DatasetSpec::new("b", DType::Float32, [3_u64, 1], [3_u64, 1]),
-    ];
-    let encoder = CodecChoice::Raw;
-    let options = WriteOptions { encoder, digests, ..WriteOptions::default() };
-    let mut writer = Writer::create(&path, specs, &options).unwrap();
-    for id in 0..2 {
-        let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
-            out.extend((0..chunk.decoded_len).map(|at| (at + chunk.linear) as u8 | 1));
-            Ok(())
-        };
-        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
-    }
-    let mut metadata = Metadata::new();
-    let about = metadata.datasets.entry("a".to_owned()).or_default();
-    for part in 0..attr_len.div_ceil(1000) {
-        about.attrs.insert(format!("n{part}"), AttrValue::from("x".repeat(attr_len.min(1000))));
-    }
-    writer.finish(&metadata, &[HistoryRow::new("test", "none", "1")]).unwrap();
-    std::fs::read(path).unwrap()
-}
+use crate::write::DigestChoice;
 
 fn open_as(bytes: &[u8], footer: FooterMode) -> Result<TetFile> {
     let source = Source::from_bytes(bytes.to_vec());
