@@ -56,6 +56,9 @@ fn world() -> World {
     let path = written::write(folder.path(), "x.tet", &datasets, CodecChoice::Raw);
     let meter = Arc::new(Meter::new(Bytes(std::fs::read(path).unwrap())));
     let catalog = ask::open(Source::from_reader(meter.clone()), Limits::default()).unwrap();
+    // The first answer of a process also makes what later ones share: threads, kept memory.
+    let (dataset, slab) = (&catalog.datasets()[1], Hyperslab::whole(&SHAPES[1]));
+    drop(catalog.reduce(dataset, &slab, &Reduction::all(Op::Sum), &execution(1 << 30)).unwrap());
     World { meter, catalog }
 }
 
