@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod counting;
-mod written;
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use tet_query::{
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter};
 use tet_tests::values::Seeded;
-use written::Written;
+use tet_tests::written::{self, Written};
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting::new();

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
-mod written;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +16,7 @@ use tet_query::{
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter, Synthetic};
 use tet_tests::values::noise;
-use written::Written;
+use tet_tests::written::{self, Written};
 
 const POLICIES: [Coalesce; 4] =
     [Coalesce::NONE, Coalesce::DEFAULT, Coalesce::WIDE, Coalesce { gap_max: u64::MAX }];

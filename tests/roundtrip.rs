@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
-mod written;
-
 use proptest::prelude::*;
-use tet_file::write::CodecChoice;
+use tet_file::write::{CodecChoice, WriteOptions};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_io::Source;
 use tet_tests::ask;
 use tet_tests::values::noise;
-use written::Written;
+use tet_tests::written::{self, Written};
 
 fn dtypes() -> Vec<DType> {
     DType::ALL.iter().copied().filter(|dtype| dtype.tet_tag().is_some()).collect()
@@ -109,11 +107,12 @@ fn the_same_input_gives_the_same_bytes() {
     let (shape, chunk_shape) = (Shape::from(vec![300, 70]), Shape::from(vec![17, 70]));
     let spec = DatasetSpec { name: "a".into(), dtype: DType::Float32, shape, chunk_shape };
     let dataset = Written { spec, elements: noise(9, 300 * 70 * 4) };
-    let zstd = CodecChoice::Zstd { level: 3 };
+    let encoder = CodecChoice::Zstd { level: 3 };
     let mut files = [1, 2, 5].map(|threads| {
         let name = format!("{threads}.tet");
         let datasets = std::slice::from_ref(&dataset);
-        let path = written::write_on(threads, folder.path(), &name, datasets, zstd);
+        let options = WriteOptions { encoder, threads, ..WriteOptions::default() };
+        let path = written::write_with(options, folder.path(), &name, datasets);
         std::fs::read(path).unwrap()
     });
     files.sort();

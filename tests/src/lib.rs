@@ -15,9 +15,10 @@
 //! fuzz       what is done with any bytes, a function for each fuzz target
 //! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
+//! written    files made by the project's own writer, for suites that ask what it writes
 //! ```
 //!
-//! Nothing here uses the project's writer, so that a mistake cannot agree with itself.
+//! Nothing but `written` uses the project's writer, so that a mistake cannot agree with itself.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -39,6 +40,7 @@ pub mod reject;
 pub mod sim;
 pub mod values;
 pub mod witness;
+pub mod written;
 pub mod zoo;
 
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use tet_file::integrity::IntegrityKey;
 use tet_file::write::DigestChoice;
 use tet_format::digest::DigestBlock;
 use tet_format::{Region, Rule, Superblock, superblock};
-use tet_io::Source;
+use tet_io::{Kind, Source};
 
 use super::anchor::{self, Anchor};
 use super::bench::Bench;
@@ -71,7 +71,11 @@ pub fn plan<'a>(
     progress: &'a mut Progress<'a>,
 ) -> Result<Plan> {
     let mut bench = Bench::new(source, options, progress);
-    let lost = mend(&mut bench)?;
+    let lost = match mend(&mut bench) {
+        // Where the file can be read no further, what is left wrong says why.
+        Err(error) if error.kind() == Kind::Format => Vec::new(),
+        lost => lost?,
+    };
     source.check_unchanged().map_err(Error::Io)?;
     let (edits, image, repaired) = (bench.edits.clone(), bench.image.clone(), bench.source());
     let remaining = remaining(&repaired, options)?;

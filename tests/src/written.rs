@@ -2,41 +2,35 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::assemble::every_coord;
 use tet_file::write::{CodecChoice, WriteOptions, Writer};
 use tet_file::{HistoryRow, Metadata};
 use tet_format::write::DatasetSpec;
-use tet_tests::assemble::every_coord;
 
 /// A dataset to write: what it is and all its elements, row-major.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub struct Written {
     /// What it is.
-    pub(crate) spec: DatasetSpec,
+    pub spec: DatasetSpec,
     /// Its elements.
-    pub(crate) elements: Vec<u8>,
+    pub elements: Vec<u8>,
 }
 
 /// Writes the datasets and returns the path.
-pub(crate) fn write(
-    folder: &Path,
-    name: &str,
-    datasets: &[Written],
-    encoder: CodecChoice,
-) -> PathBuf {
-    write_on(0, folder, name, datasets, encoder)
+pub fn write(folder: &Path, name: &str, datasets: &[Written], encoder: CodecChoice) -> PathBuf {
+    let options = WriteOptions { encoder, ..WriteOptions::default() };
+    write_with(options, folder, name, datasets)
 }
 
-/// Writes the datasets on so many threads and returns the path.
-pub(crate) fn write_on(
-    threads: usize,
+/// Writes the datasets as the options say and returns the path; nothing is made durable.
+pub fn write_with(
+    options: WriteOptions,
     folder: &Path,
     name: &str,
     datasets: &[Written],
-    encoder: CodecChoice,
 ) -> PathBuf {
     let path = folder.join(name);
-    let sync = tet_io::publish::Sync::None;
-    let options = WriteOptions { encoder, sync, threads, ..Default::default() };
+    let options = WriteOptions { sync: tet_io::publish::Sync::None, ..options };
     let specs = datasets.iter().map(|dataset| dataset.spec.clone()).collect();
     let mut writer = Writer::create(&path, specs, &options).unwrap();
     for (id, dataset) in datasets.iter().enumerate() {
@@ -58,7 +52,7 @@ pub(crate) fn write_on(
 }
 
 /// The elements of one chunk, by loops over positions.
-pub(crate) fn cut(dataset: &Written, coord: &[u64], extents: &[u64]) -> Vec<u8> {
+pub fn cut(dataset: &Written, coord: &[u64], extents: &[u64]) -> Vec<u8> {
     let DatasetSpec { dtype, shape, chunk_shape, .. } = &dataset.spec;
     let width = usize::try_from(dtype.size().unwrap()).unwrap();
     let mut out = Vec::new();

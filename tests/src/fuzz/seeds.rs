@@ -1,0 +1,80 @@
+//! What the targets start from.
+
+use std::fs;
+use std::path::Path;
+
+use super::TARGETS;
+use crate::assemble::{Dataset, Sheet, Stored};
+use crate::values::{noise, plain};
+use crate::{accept, reject, zoo};
+
+/// Seeds are short: a fuzzer changes short bytes better.
+const SEED_LEN_MAX: usize = 4096;
+
+/// Every file and every document that is known here.
+#[must_use]
+pub fn known() -> Vec<Vec<u8>> {
+    let mut all = files();
+    all.extend(documents());
+    all
+}
+
+/// What each target starts from.
+#[must_use]
+pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let of = |(name, _): (&'static str, _)| {
+        let mut seeds = match name {
+            "open" | "verify" => files(),
+            "footer" => files().iter().filter_map(|file| footer(file)).collect(),
+            "decode" => [1, 5, 300, 65_536].map(frame).to_vec(),
+            "query_doc" => documents(),
+            _ => (0..200).map(|seed| noise(seed, 60)).collect(),
+        };
+        seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);
+        (name, seeds)
+    };
+    TARGETS.map(of).to_vec()
+}
+
+/// The minimised corpus of a target.
+#[must_use]
+pub fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn files() -> Vec<Vec<u8>> {
+    let mut files: Vec<Vec<u8>> = accept::cases().into_iter().map(|case| case.bytes).collect();
+    files.extend(reject::cases().into_iter().map(|case| case.bytes));
+    files.extend(zoo::animals().into_iter().map(|animal| animal.bytes));
+    files
+}
+
+/// The documents that stand in the pages of the project.
+fn documents() -> Vec<Vec<u8>> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/query.md");
+    let page = fs::read_to_string(page).unwrap();
+    let blocks = page.split("```").skip(1).step_by(2);
+    let bodies = blocks.filter_map(|block| Some(block.split_once('\n')?.1.as_bytes().to_vec()));
+    bodies.collect()
+}
+
+/// The footer JSON of a file, if it has one.
+fn footer(file: &[u8]) -> Option<Vec<u8>> {
+    let (front, tail) = file.split_at_checked(file.len().checked_sub(16)?)?;
+    let len = usize::try_from(u64::from_le_bytes(*tail.first_chunk()?)).ok()?;
+    tail.ends_with(b"THST").then(|| Some(front.get(front.len().checked_sub(len)?..)?.to_vec()))?
+}
+
+/// A frame of so many bytes, and their number before it.
+fn frame(count: u64) -> Vec<u8> {
+    let dataset = Dataset::new("z", 5, 1, &[count]).stored(Stored::Frame);
+    let file = Sheet::of(&[dataset.elements(plain(5, count))]).assemble();
+    let (start, len) = file.marks.payloads[0];
+    let start = usize::try_from(start).unwrap();
+    let number = u16::try_from(count - 1).unwrap().to_le_bytes();
+    [&number[..], &file.bytes[start..][..usize::try_from(len).unwrap()]].concat()
+}
