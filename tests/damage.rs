@@ -11,12 +11,15 @@
 
 #[path = "damage/bitflip.rs"]
 mod bitflip;
+mod counting;
 #[path = "damage/fields.rs"]
 mod fields;
 #[path = "damage/rot.rs"]
 mod rot;
 #[path = "damage/swap.rs"]
 mod swap;
+
+use std::time::{Duration, Instant};
 
 use tet_io::Source;
 use tet_query::DigestPolicy;
@@ -31,6 +34,14 @@ const WAYS: [Way; 2] = [
     Way { viewed: false, digests: DigestPolicy::Auto },
     Way { viewed: true, digests: DigestPolicy::Always },
 ];
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting::new();
+
+/// Bytes that all that is asked of two damaged files at once may hold.
+const HELD_MAX: usize = 48 << 20;
+/// What all that is asked of one may take, on a machine that does other things too.
+const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A sound file and whether it has digests.
 struct Fixture {
@@ -108,7 +119,7 @@ impl Tally {
 /// Asks a damaged file in every way, with what digests promise: compared always, no wrong answer;
 /// otherwise none that is called verified. A file in which a deep look finds no error answers.
 fn judge(fixture: &Fixture, damaged: &[u8], what: &dyn Fn() -> String) -> Tally {
-    let mut tally = Tally::default();
+    let (start, mut tally) = (Instant::now(), Tally::default());
     let sound = is_sound(damaged);
     let ways = if fixture.sealed { &WAYS[..] } else { &WAYS[..1] };
     for &way in ways {
@@ -125,6 +136,7 @@ fn judge(fixture: &Fixture, damaged: &[u8], what: &dyn Fn() -> String) -> Tally 
         }
         tally.add(verdict);
     }
+    assert!(start.elapsed() < TIME_MAX, "{} {}", fixture.name, what());
     let missed = tally.missed - tally.lost.min(tally.missed);
     assert!(!fixture.sealed || missed == 0, "{} {}", fixture.name, what());
     tally
@@ -138,7 +150,7 @@ fn is_sound(bytes: &[u8]) -> bool {
     report.is_ok_and(|report| report.is_ok())
 }
 
-/// Works on the fixtures on two threads.
+/// Works on the fixtures on two threads, within the bound of memory.
 fn each_fixture(work: impl Fn(&Fixture) -> Tally + Sync) -> [Tally; 2] {
     let fixtures = fixtures();
     let (left, right) = fixtures.split_at(fixtures.len() / 2);
@@ -150,10 +162,16 @@ fn each_fixture(work: impl Fn(&Fixture) -> Tally + Sync) -> [Tally; 2] {
         }
         tallies
     };
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| run(right));
-        let [bare, sealed] = run(left);
-        let [more_bare, more_sealed] = other.join().unwrap();
-        [bare.with(more_bare), sealed.with(more_sealed)]
-    })
+    let _turn = ALLOCATOR.alone();
+    let both = || {
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| run(right));
+            let [bare, sealed] = run(left);
+            let [more_bare, more_sealed] = other.join().unwrap();
+            [bare.with(more_bare), sealed.with(more_sealed)]
+        })
+    };
+    let (tallies, held) = ALLOCATOR.peak_of(both);
+    assert!(held <= HELD_MAX, "{held} bytes are held");
+    tallies
 }

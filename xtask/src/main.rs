@@ -12,11 +12,13 @@ mod ci;
 mod crash;
 mod docs;
 mod fixtures;
+mod fuzz;
 mod interop;
 mod oracle;
 mod python;
 mod reference;
 mod run;
+mod suite;
 mod tidy;
 
 use clap::{Parser, Subcommand};
@@ -43,6 +45,20 @@ enum Task {
     Docs(docs::Options),
     /// Kills and fails the commands that write, at every call by which they write
     Crash(crash::Options),
+    /// Fuzzes what reads bytes, by libFuzzer and by chance, and writes the ledger
+    Fuzz(fuzz::Options),
+    /// Changes every bit of small files, one after the other, and asks them everything
+    Bitflip,
+    /// Reads every prefix of every accepted file
+    Truncate,
+    /// Puts the numbers at which things turn over into every field, alone and in pairs
+    Fields,
+    /// Spoils bursts of bytes in small files
+    Rot,
+    /// Writes sectors of small files to wrong places
+    Swap,
+    /// Gives every hostile file to the library, and to every command
+    Zoo,
     /// Checks files of ours with the reference program, installed into target/
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
@@ -57,6 +73,13 @@ fn main() -> anyhow::Result<()> {
         Task::Bench(options) => bench::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Crash(options) => crash::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
+        Task::Bitflip => suite::run(&[("damage", "bitflip")]),
+        Task::Truncate => suite::run(&[("truncate", "")]),
+        Task::Fields => suite::run(&[("damage", "fields")]),
+        Task::Rot => suite::run(&[("damage", "rot")]),
+        Task::Swap => suite::run(&[("damage", "swap")]),
+        Task::Zoo => suite::run(&[("hostile", ""), ("commands", "")]),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
     }

@@ -36,14 +36,13 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     TARGETS.map(of).to_vec()
 }
 
-/// The minimised corpus of a target.
+/// The inputs that are kept for a target.
 #[must_use]
 pub fn corpus(name: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
-    let mut paths: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../fuzz/corpus/{name}.hex"));
+    let text = fs::read_to_string(path).unwrap();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    text.lines().map(|line| line.as_bytes().as_chunks().0.iter().map(byte).collect()).collect()
 }
 
 fn files() -> Vec<Vec<u8>> {

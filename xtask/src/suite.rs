@@ -1,0 +1,14 @@
+//! A suite of `tests/`, by its name.
+
+use anyhow::Result;
+
+use crate::run;
+
+/// Runs suites, each a test program and a part of the names of its tests.
+pub(crate) fn run(suites: &[(&str, &str)]) -> Result<()> {
+    for (program, word) in suites {
+        let args = ["test", "--locked", "-p", "tet-tests", "--test", program, "--"];
+        run::check(run::cargo().args(args).args([word, "--nocapture"]))?;
+    }
+    Ok(())
+}
