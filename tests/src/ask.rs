@@ -24,6 +24,12 @@ pub fn open_bytes(bytes: &[u8]) -> Result<Catalog, Error> {
     open(Source::from_bytes(bytes), Limits::default())
 }
 
+/// A sound file, below the catalog.
+#[must_use]
+pub fn tet(bytes: &[u8]) -> TetFile {
+    TetFile::open(Source::from_bytes(bytes), &OpenOptions::default()).unwrap()
+}
+
 /// One thread and little memory.
 #[must_use]
 pub fn small() -> Execution {
@@ -87,13 +93,8 @@ pub fn broken(error: &Error) -> Option<(Rule, Option<u64>)> {
         Error::MissingChunk { .. } => Some((Rule::RowUnique, None)),
         Error::DuplicateChunk { at, .. } => Some((Rule::RowUnique, Some(*at))),
         Error::Codec { at, fault, .. } => {
-            let rule = match fault {
-                Codec::Lengths { .. } => return Some((Rule::ZstdBound, None)),
-                Codec::TooLong { .. } | Codec::TooShort { .. } => Rule::ZstdLen,
-                Codec::Dictionary { .. } | Codec::Window { .. } => Rule::ZstdWindow,
-                _ => Rule::ZstdFrames,
-            };
-            Some((rule, Some(*at)))
+            let is_payload = !matches!(fault, Codec::Lengths { .. });
+            Some((fault.rule(), is_payload.then_some(*at)))
         }
         _ => None,
     }

@@ -99,12 +99,14 @@ fn verify() -> String {
     ];
     for (start, title) in parts {
         out.push_str(&format!(
-            "\n### {title}\n\n| code | severity | level | meaning | what to do |\n|---|---|---|---|---|\n"
+            "\n### {title}\n\n| code | severity | level | meaning | what to do | `tet repair` |\n|---|---|---|---|---|---|\n"
         ));
         for code in codes.iter().filter(|code| code.id().starts_with(start)) {
             let (severity, level) = (code.severity(), code.level());
-            let (meaning, advice) = (code.text(), code.advice());
-            out.push_str(&format!("| {code} | {severity} | {level} | {meaning} | {advice} |\n"));
+            let (meaning, advice, remedy) = (code.text(), code.advice(), code.remedy());
+            out.push_str(&format!(
+                "| {code} | {severity} | {level} | {meaning} | {advice} | {remedy} |\n"
+            ));
         }
     }
     out

@@ -1,5 +1,7 @@
 //! What can be wrong with a payload, or with what was asked of a codec.
 
+use tet_format::Rule;
+
 /// Who can act on an error of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -127,6 +129,17 @@ impl Error {
             Self::NoRange { .. } | Self::Buffer { .. } | Self::Level { .. } => Kind::Usage,
             Self::Memory { .. } => Kind::Limit,
             _ => Kind::Format,
+        }
+    }
+
+    /// The rule of the format that a payload breaks when its decoder says this.
+    #[must_use]
+    pub const fn rule(&self) -> Rule {
+        match self {
+            Self::Lengths { .. } => Rule::ZstdBound,
+            Self::TooLong { .. } | Self::TooShort { .. } => Rule::ZstdLen,
+            Self::Dictionary { .. } | Self::Window { .. } => Rule::ZstdWindow,
+            _ => Rule::ZstdFrames,
         }
     }
 }

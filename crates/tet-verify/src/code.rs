@@ -87,6 +87,68 @@ impl Code {
         }
     }
 
+    /// What `tet repair` does about it; empty when it does nothing by this code.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        use NoteCode as N;
+        use Rule as R;
+        match self {
+            Code::Rule(
+                R::Magic
+                | R::LayoutVersion
+                | R::IndexOffset
+                | R::RecordCount
+                | R::RecordsLen
+                | R::IndexMagic
+                | R::IndexVersion
+                | R::IndexLen,
+            ) => "sets the field to what the rest of the file says",
+            Code::Rule(
+                R::RowDataset
+                | R::RowCoord
+                | R::RowUnique
+                | R::RowRawLen
+                | R::RowCodec
+                | R::RowStoredLen
+                | R::PayloadBounds
+                | R::PayloadStructure
+                | R::PayloadOverlap,
+            ) => "sets the row to what its place and its neighbors say",
+            Code::Rule(R::ZstdLen | R::ZstdFrames | R::ZstdWindow) => {
+                "takes the payload from another file (`--from`), or fills what is lost (`--salvage`)"
+            }
+            Code::Rule(R::TailRoom | R::JsonSyntax) => "makes a footer of what is left",
+            Code::Rule(R::TailMagic) => {
+                "writes the tail anew, cuts off what follows it, or clears the flag"
+            }
+            Code::Rule(R::FooterVersion | R::JsonBounds) => {
+                "writes the tail anew, or makes a footer of what is left"
+            }
+            Code::Rule(R::SelfDigest | R::SpillDigest) => "flips a bit back",
+            Code::Rule(R::HeadDigest) => "flips a bit back, or makes digests anew",
+            Code::Rule(R::PageDigest) => "flips a bit back, or sets the row to what its place says",
+            Code::Rule(R::ChunkDigest) => {
+                "flips a bit back, takes the payload from another file, or fills what is lost"
+            }
+            Code::Rule(R::PagesDigest | R::ChunksDigest) => {
+                "sets the digest to that of bytes which are proven"
+            }
+            Code::Rule(R::DigestBlock) => "sets the field to what the rest of the file says",
+            Code::Rule(R::GapZero)
+            | Code::Note(
+                N::RecordReserved
+                | N::NamePadding
+                | N::IndexReserved
+                | N::RowReserved
+                | N::RowSlots,
+            ) => "writes zeros",
+            Code::Rule(R::FlagCleared) | Code::Note(N::UndeclaredTail) => "sets the flag",
+            Code::Note(N::BytesUnused) => "cuts off what follows the last payload",
+            Code::Note(N::DigestsStale) => "makes digests anew",
+            _ => "",
+        }
+    }
+
     /// The region it is about.
     #[must_use]
     pub const fn region(self) -> Region {

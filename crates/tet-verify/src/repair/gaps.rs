@@ -42,10 +42,13 @@ pub(crate) fn unused(file: &TetFile) -> Result<(Vec<Span>, u64)> {
     Ok((within.unwrap_or_default(), payloads_end))
 }
 
-/// Clears what stands between structures, and cuts off what stands behind the last one.
-pub(super) fn clear(bench: &mut Bench<'_>) -> Result<()> {
+/// Clears what stands between structures where digests want zeros there, and cuts off what stands
+/// behind the last structure. Without digests nothing tells that bytes in a gap are not meant, and
+/// with chunks lost to rows that nothing vouches for, they may be payloads.
+pub(super) fn clear(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<()> {
     let file = open(bench)?;
-    if file.footer_fault().is_some() {
+    let is_in_doubt = matches!(file.protection(), Protection::Broken(_)) && !damaged.is_empty();
+    if file.footer_fault().is_some() || is_in_doubt {
         return Ok(());
     }
     let has_footer = file.footer().version != 0;
@@ -62,8 +65,10 @@ pub(super) fn clear(bench: &mut Bench<'_>) -> Result<()> {
             let len = file.file_len() - payloads_end;
             let edit = Edit::new(code, Region::Gap, payloads_end, len, Action::CutOff);
             edit.change(Change::Resize(payloads_end))
-        } else {
+        } else if is_protected {
             Edit::new(code, Region::Gap, offset, len, Action::Clear).change(Change::Zero(span))
+        } else {
+            continue;
         };
         let proof = if is_protected { Proof::Digest } else { Proof::None };
         bench.apply(edit.lose(Loss::Bytes { offset, len }).proof(proof))?;

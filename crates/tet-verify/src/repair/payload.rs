@@ -91,7 +91,7 @@ fn fault(file: &TetFile, source: &Source, row: u64, wire: &IndexRow) -> Result<O
     }
     let stored = source.read_vec(wire.payload_offset, wire.stored_len)?;
     let mut decoded = vec![0; usize::try_from(wire.raw_len).unwrap_or(0)];
-    Ok(decoder.decode(&stored, &mut decoded).is_err().then_some(Rule::ZstdFrames))
+    Ok(decoder.decode(&stored, &mut decoded).err().map(|fault| fault.rule()))
 }
 
 fn entry<'a>(file: &'a TetFile, wire: &IndexRow) -> Option<&'a DatasetEntry> {
@@ -186,7 +186,14 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
         let dtype = entry(&file, &it.wire).and_then(|it| it.dtype);
         // What stands at the place of other payloads is not written over.
         let is_gone = it.wire.payload().is_some_and(|span| span.end() <= bound)
-            && matches!(it.rule, Rule::PayloadBounds | Rule::ChunkDigest | Rule::ZstdFrames);
+            && matches!(
+                it.rule,
+                Rule::PayloadBounds
+                    | Rule::ChunkDigest
+                    | Rule::ZstdFrames
+                    | Rule::ZstdLen
+                    | Rule::ZstdWindow
+            );
         dtype.and_then(|dtype| element_of(dtype, salvage.fill)).filter(|_| is_gone)
     };
     let fill_len = damaged.iter().map(|it| it.wire.raw_len).fold(0, u64::saturating_add);

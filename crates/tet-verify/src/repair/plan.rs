@@ -104,7 +104,7 @@ fn mend(bench: &mut Bench<'_>) -> Result<Vec<Lost>> {
     };
     let mut damaged = payload::take(bench, damaged)?;
     if damaged.is_empty() || bench.options.salvage.is_none() {
-        gaps::clear(bench)?;
+        gaps::clear(bench, &damaged)?;
         let found = gaps::protect(bench, &damaged)?;
         damaged.extend(payload::take(bench, found)?);
     }
@@ -201,7 +201,7 @@ fn salvage(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>>
         bench.apply(edit.change(Change::Footer(Some(footer))))?;
     }
     if left.is_empty() {
-        gaps::clear(bench)?;
+        gaps::clear(bench, &left)?;
     }
     Ok(left)
 }

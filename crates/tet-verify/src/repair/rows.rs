@@ -223,7 +223,9 @@ impl View<'_> {
     /// The length of the chunk, where the row is more likely wrong about it than the directory.
     fn raw_len(&self, row: &IndexRow, expected: &Expected) -> Option<u64> {
         let wanted = expected.raw_len?;
-        if Codec::from_tag(row.codec) == Codec::Raw && row.stored_len == row.raw_len {
+        let is_raw = Codec::from_tag(row.codec) == Codec::Raw;
+        // No chunk is empty: zeros agree with each other, and with nothing.
+        if is_raw && row.stored_len == row.raw_len && row.raw_len != 0 {
             return None;
         }
         if row.raw_len == wanted {
@@ -236,7 +238,7 @@ impl View<'_> {
             let count = if it.raw_len == Some(row.raw_len) { &mut right } else { &mut wrong };
             *count += 1;
         }
-        let is_stored = Codec::from_tag(row.codec) == Codec::Raw && row.stored_len == wanted;
+        let is_stored = is_raw && row.stored_len == wanted;
         (wrong <= right || is_stored).then_some(wanted)
     }
 
