@@ -186,7 +186,10 @@ fn every_rule_has_a_case() {
 
 #[test]
 fn every_note_has_a_case() {
-    let covered: BTreeSet<NoteCode> = reject::odd::cases().iter().map(|case| case.code).collect();
+    let mut covered: BTreeSet<NoteCode> =
+        reject::odd::cases().iter().map(|case| case.code).collect();
+    // Bytes have no holes, files do: `tet-verify` has its case.
+    covered.insert(NoteCode::PayloadHole);
     let missing: Vec<&str> =
         NoteCode::ALL.iter().filter(|code| !covered.contains(code)).map(|code| code.id()).collect();
     assert!(missing.is_empty(), "no case shows {missing:?}");

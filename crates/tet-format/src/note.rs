@@ -60,6 +60,7 @@ notes! {
     "TET-N19" ZstdSkippable Payload: "a zstd payload holds skippable frames, which decode to nothing";
     "TET-N20" LabelTwice Footer: "an axis has the same label twice";
     "TET-N21" DimNameTwice Footer: "two axes of a dataset have the same name";
+    "TET-N22" PayloadHole Payload: "the file system holds no bytes for a part of a payload, which reads as zeros";
 }
 
 impl fmt::Display for NoteCode {

@@ -7,6 +7,8 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tet_format::Span;
+
 use crate::error::{Error, Result, Step};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use crate::lease::{LeasedMap, LeasedView};
@@ -296,6 +298,21 @@ impl Source {
         let path = self.path_for_errors();
         let now = Stamp::of(file).map_err(|error| Error::io(Step::Stat, &path, error))?;
         if at_open.is_unchanged(&now) { Ok(()) } else { Err(Error::Changed { path }) }
+    }
+
+    /// The first byte of the span that the file system does not hold, and which reads as zero;
+    /// `None` where there is none, and where nobody can tell.
+    #[must_use]
+    pub fn first_hole(&self, span: Span) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = self.0.backend.file().filter(|_| !span.is_empty()) {
+            use rustix::fs::{SeekFrom, seek};
+            // Nobody uses the position that this moves: all reads say where.
+            let hole = seek(file, SeekFrom::Hole(span.start())).ok()?;
+            return (hole < span.end()).then_some(hole);
+        }
+        let _ = span;
+        None
     }
 
     fn path_for_errors(&self) -> PathBuf {

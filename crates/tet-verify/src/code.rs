@@ -41,7 +41,9 @@ impl Code {
     pub const fn severity(self) -> Severity {
         match self {
             Code::Rule(_) => Severity::Error,
-            Code::Note(NoteCode::ExtentZero | NoteCode::RowOrder) => Severity::Note,
+            Code::Note(NoteCode::ExtentZero | NoteCode::RowOrder | NoteCode::PayloadHole) => {
+                Severity::Note
+            }
             Code::Note(_) => Severity::Warning,
         }
     }
@@ -51,7 +53,7 @@ impl Code {
     pub const fn level(self) -> Level {
         match self {
             Code::Rule(Rule::ZstdLen | Rule::ZstdFrames | Rule::ZstdWindow | Rule::ChunkDigest)
-            | Code::Note(NoteCode::ZstdSkippable) => Level::Deep,
+            | Code::Note(NoteCode::ZstdSkippable | NoteCode::PayloadHole) => Level::Deep,
             _ => Level::Structure,
         }
     }
@@ -82,6 +84,9 @@ impl Code {
             Code::Note(NoteCode::ZstdSkippable) => "no reader looks at these bytes",
             Code::Note(NoteCode::LabelTwice | NoteCode::DimNameTwice) => {
                 "a name that stands twice means the first: ask by position"
+            }
+            Code::Note(NoteCode::PayloadHole) => {
+                "zeros that a program left out, or bytes that the disk has lost: digests tell"
             }
             Code::Note(_) => "",
         }

@@ -213,3 +213,30 @@ fn names_that_stand_twice_are_noted() {
     put(&mut bytes, at, &10_001_u16.to_le_bytes());
     assert_eq!(told(&report_of(&bytes)), ["TET-N18 index memory_budget_bps"]);
 }
+
+/// A megabyte of zeros that the writer never wrote, on file systems that can leave them out.
+#[cfg(target_os = "linux")]
+#[test]
+fn holes_in_payloads_are_told() {
+    use std::os::unix::fs::{FileExt, MetadataExt};
+    const LEN: u64 = 1 << 20;
+    let specs = [DatasetSpec::new("z", DType::UInt8, [LEN], [LEN])];
+    let layout = Declaration::new(specs).layout().unwrap();
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), layout).unwrap();
+    writer.push(Codec::Raw, LEN, &vec![0; usize::try_from(LEN).unwrap()]).unwrap();
+    let bytes = writer.finish(None).unwrap().into_inner();
+    let folder = tempfile::tempdir().unwrap();
+    let told = |name: &str, written: &[u8]| {
+        let path = folder.path().join(name);
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(bytes.len() as u64).unwrap();
+        file.write_all_at(written, 0).unwrap();
+        let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
+        let report = verify(&Source::open(&path).unwrap(), &options).unwrap();
+        let codes: Vec<&str> = report.findings.iter().map(|finding| finding.code.id()).collect();
+        (codes.concat(), file.metadata().unwrap().blocks() * 512 < LEN)
+    };
+    assert_eq!(told("dense", &bytes).0, "");
+    let (codes, is_sparse) = told("sparse", &bytes[..4096]);
+    assert_eq!(codes, if is_sparse { "TET-N22" } else { "" });
+}

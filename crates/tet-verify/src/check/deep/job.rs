@@ -69,7 +69,15 @@ pub(super) fn look(
     if let Err(Refused::Memory { .. }) = pass.decoded {
         return Err(Error::Memory);
     }
-    Ok(job.asks.iter().filter_map(|ask| tell(job, ask, &pass)).collect())
+    let hole = source.first_hole(job.span);
+    let tell = |ask| tell(job, ask, &pass).or_else(|| Some(hollow(ask, hole?)));
+    Ok(job.asks.iter().filter_map(tell).collect())
+}
+
+/// That the payload of a row has a hole.
+fn hollow(ask: &Ask, hole: u64) -> Told {
+    let code = Code::Note(NoteCode::PayloadHole);
+    Told { code, row: ask.row, at: hole, found: hole, wanted: None }
 }
 
 /// What one pass over a payload came to.
