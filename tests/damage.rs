@@ -3,6 +3,7 @@
 //! ```text
 //! bitflip   every bit of every fixture
 //! fields    boundary values in every field of every record, and in pairs of one record
+//! labels    every bit of coordinates
 //! rot       bursts and scattered bits in payloads
 //! swap      sectors that went to the wrong place, were lost, or were written twice
 //! ```
@@ -14,6 +15,8 @@ mod bitflip;
 mod counting;
 #[path = "damage/fields.rs"]
 mod fields;
+#[path = "damage/labels.rs"]
+mod labels;
 #[path = "damage/rot.rs"]
 mod rot;
 #[path = "damage/swap.rs"]

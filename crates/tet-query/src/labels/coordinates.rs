@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
-use crate::budget::Execution;
+use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
@@ -52,7 +52,9 @@ impl LabelLookup for CatalogLabels<'_> {
             return Err(Error::Limit { what, wanted: extent, limit: COORDINATES_MAX });
         }
         let slab = Hyperslab::whole(coordinates.shape());
-        let array = self.catalog.read(coordinates, &slab, &Execution::default())?;
+        // They are short and choose what is read: compared, whatever is asked of the elements.
+        let how = Execution { digests: DigestPolicy::Always, ..Execution::default() };
+        let array = self.catalog.read(coordinates, &slab, &how)?;
         Ok(Some(labels_of(&array, kind)))
     }
 }

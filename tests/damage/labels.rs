@@ -1,0 +1,25 @@
+//! Every bit of a coordinate dataset, whose elements are labels.
+
+use tet_query::{CatalogLabels, LabelLookup};
+use tet_tests::ask;
+use tet_tests::assemble::{Dataset, Sheet};
+
+#[test]
+fn labels_that_changed_are_not_used() {
+    let named = r#"{"metadata":{"datasets":{"a":{"dim_names":["t","x"]}}}}"#;
+    let datasets = [Dataset::new("a", 1, 4, &[4, 3]), Dataset::new("t", 2, 8, &[4]).chunked(&[2])];
+    let file = Sheet::of(&datasets).footer(named).sealed().assemble();
+    let labels = |bytes: &[u8]| {
+        let catalog = ask::open_bytes(bytes).unwrap();
+        let labels = CatalogLabels::new(&catalog, &catalog.datasets()[0]);
+        labels.labels(0).map(|labels| labels.is_some())
+    };
+    assert!(labels(&file.bytes).unwrap(), "there are labels");
+    for &(start, len) in &file.marks.payloads[1..] {
+        for bit in start * 8..(start + len) * 8 {
+            let mut damaged = file.bytes.clone();
+            damaged[usize::try_from(bit / 8).unwrap()] ^= 1 << (bit % 8);
+            assert!(labels(&damaged).is_err(), "bit {bit}");
+        }
+    }
+}
