@@ -1,4 +1,4 @@
-//! Every fuzz target takes every known file, and every known document.
+//! Every fuzz target takes every known file, every known document and its corpus.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
@@ -17,5 +17,14 @@ fn every_target_takes_every_known_file() {
     assert!(files.len() > 2_300, "{}", files.len());
     for (_, target) in TARGETS {
         files.iter().for_each(|bytes| target(bytes));
+    }
+}
+
+#[test]
+fn every_target_takes_its_corpus() {
+    for (name, target) in TARGETS {
+        let corpus = fuzz::corpus(name);
+        assert!(corpus.len() > 20, "{name} has {}", corpus.len());
+        corpus.iter().for_each(|bytes| target(bytes));
     }
 }

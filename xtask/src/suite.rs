@@ -4,8 +4,9 @@ use anyhow::Result;
 
 use crate::run;
 
-/// Runs suites, each a test program and a part of the names of its tests.
+/// Runs suites, each a test program and a part of the names of its tests. Some run the command.
 pub(crate) fn run(suites: &[(&str, &str)]) -> Result<()> {
+    run::program()?;
     for (program, word) in suites {
         let args = ["test", "--locked", "-p", "tet-tests", "--test", program, "--"];
         run::check(run::cargo().args(args).args([word, "--nocapture"]))?;

@@ -9,6 +9,8 @@ use crate::run;
 
 /// No kept input is longer.
 pub(super) const INPUT_LEN_MAX: usize = 1024;
+/// The file of a target stays one that can be kept: the longest inputs are left out.
+const KEPT_LEN_MAX: usize = 200_000;
 
 fn path(name: &str) -> PathBuf {
     run::root().join("fuzz/corpus").join(format!("{name}.hex"))
@@ -33,6 +35,11 @@ pub(super) fn pack(name: &str, folder: &Path) -> Result<()> {
         lines.push(input.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     }
     lines.sort_by_key(|line| (line.len(), line.clone()));
+    let mut len = 0;
+    lines.retain(|line| {
+        len += line.len() + 1;
+        len <= KEPT_LEN_MAX
+    });
     fs::create_dir_all(run::root().join("fuzz/corpus"))?;
     fs::write(path(name), lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
     eprintln!("   {name}: {} inputs are kept", lines.len());
