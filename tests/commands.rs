@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use tet_tests::{accept, reject, zoo};
+use tet_tests::{accept, program, reject, zoo};
 
 /// Every command that reads a `.tet` file. `$f` is the file.
 const COMMANDS: [&str; 16] = [
@@ -31,14 +31,6 @@ const COMMANDS: [&str; 16] = [
     r#""$tet" digest create "$f" sum -f"#,
 ];
 
-/// The program, which stands beside the tests when the workspace is built.
-fn program() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.parent().and_then(Path::parent).unwrap().join("tet");
-    assert!(program.is_file(), "{} is not built: cargo build -p tet-cli", program.display());
-    program
-}
-
 /// Runs all commands on the file, one after the other; each says how it ended after a line of its
 /// own.
 fn run(folder: &Path) -> Output {
@@ -47,7 +39,7 @@ fn run(folder: &Path) -> Output {
     let script = format!("ulimit -v 524288; ulimit -t 5; exec 2>&1; f=x.tet\n{lines}");
     Command::new("sh")
         .args(["-c", &script])
-        .env("tet", program())
+        .env("tet", program::tet())
         .env("SOURCE_DATE_EPOCH", "1700000000")
         .current_dir(folder)
         .output()

@@ -15,6 +15,7 @@
 //! fuzz       what is done with any bytes, a function for each fuzz target
 //! sim        a disk in memory, and what a power cut may leave of it
 //! oracle     documents with the answers of NumPy
+//! program    the `tet` program, for suites that run it
 //! written    files made by the project's own writer, for suites that ask what it writes
 //! ```
 //!
@@ -36,6 +37,7 @@ pub mod fuzz;
 pub mod meter;
 pub mod npy;
 pub mod oracle;
+pub mod program;
 pub mod reject;
 pub mod sim;
 pub mod values;

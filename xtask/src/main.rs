@@ -15,6 +15,7 @@ mod fixtures;
 mod fuzz;
 mod interop;
 mod oracle;
+mod planted;
 mod python;
 mod reference;
 mod run;
@@ -63,6 +64,8 @@ enum Task {
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
     Oracle(oracle::Options),
+    /// Plants bugs that people make, and looks whether the tests notice each
+    Planted(planted::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -82,5 +85,6 @@ fn main() -> anyhow::Result<()> {
         Task::Zoo => suite::run(&[("hostile", ""), ("commands", "")]),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
+        Task::Planted(options) => planted::run(&options),
     }
 }

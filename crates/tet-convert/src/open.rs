@@ -90,10 +90,11 @@ impl Opened {
     }
 
     /// The same file under a leased mapping, if the options leave the choice and one is granted;
-    /// else the file as it was.
+    /// else the file as it was. Where the path names another file by now, the one that is open is
+    /// read on: whoever replaces a file by rename does no harm.
     ///
     /// # Errors
-    /// The path names another file by now.
+    /// The file changed since it was opened.
     pub fn for_scan(self) -> Result<Self> {
         let is_free =
             self.options.io == Io::Auto && self.catalog.source().kind() == SourceKind::Pread;
@@ -101,7 +102,11 @@ impl Opened {
             return Ok(self);
         }
         let Ok(mapped) = Source::open_leased(&self.path) else { return Ok(self) };
-        if mapped.stamp() != self.catalog.source().stamp() {
+        let stamps = self.catalog.source().stamp().zip(mapped.stamp());
+        let Some((at_open, now)) = stamps.filter(|(at_open, now)| at_open.is_same_file(now)) else {
+            return Ok(self);
+        };
+        if !at_open.is_unchanged(&now) {
             return Err(tet_io::Error::Changed { path: self.path }.into());
         }
         of_source(&self.path, mapped, &self.options)

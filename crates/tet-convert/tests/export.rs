@@ -222,3 +222,24 @@ fn a_large_raw_read_is_worth_a_mapping() {
     let opened = opened.for_scan().unwrap();
     assert!(read(&opened, "x").bytes() == bytes, "mapped or not: {:?}", opened.catalog.source());
 }
+
+#[test]
+fn a_file_replaced_before_it_is_mapped_is_read_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let npy = |element: u8| common::npy("|u1", "False", "(9437184,)", &vec![element; 9 << 20]);
+    std::fs::write(&path, npy(7)).unwrap();
+    let opened = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap();
+    let next = folder.path().join("next");
+    std::fs::write(&next, npy(8)).unwrap();
+    std::fs::rename(&next, &path).unwrap();
+    let opened = opened.for_scan().unwrap();
+    assert!(read(&opened, "x").bytes() == vec![7; 9 << 20]);
+    // One that was written to is another matter.
+    std::fs::write(&next, npy(9)).unwrap();
+    let opened = tet_convert::open(&next, &tet_convert::OpenOptions::default()).unwrap();
+    let mut file = std::fs::OpenOptions::new().append(true).open(&next).unwrap();
+    std::io::Write::write_all(&mut file, b"more").unwrap();
+    drop(file);
+    assert!(opened.for_scan().is_err());
+}
