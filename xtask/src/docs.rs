@@ -27,7 +27,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return check();
     }
     let root = run::root();
-    std::fs::write(root.join("docs/cli.md"), cli()?)?;
+    std::fs::write(root.join("docs/cli.md"), cli())?;
     std::fs::write(root.join("docs/verify.md"), verify())?;
     let man = run::target().join("man");
     std::fs::create_dir_all(&man)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 pub(crate) fn check() -> Result<()> {
     let root = run::root();
     let read = |name: &str| read(root, name);
-    ensure!(read("docs/cli.md")? == cli()?, "docs/cli.md is old: run `cargo xtask docs`");
+    ensure!(read("docs/cli.md")? == cli(), "docs/cli.md is old: run `cargo xtask docs`");
     ensure!(read("docs/verify.md")? == verify(), "docs/verify.md is old: run `cargo xtask docs`");
     rules(&read("docs/format.md")?)
 }
@@ -113,25 +113,25 @@ fn verify() -> String {
 }
 
 /// The text of `docs/cli.md`.
-fn cli() -> Result<String> {
+fn cli() -> String {
     let mut out = CLI_HEAD.to_owned();
     let mut command = tet_cli::command().term_width(100);
     command.build();
-    let names: Vec<String> = command
-        .get_subcommands()
-        .map(|verb| verb.get_name().to_owned())
-        .filter(|name| name != "help")
-        .collect();
-    for name in names {
-        let verb = command.find_subcommand_mut(&name).context("a verb has gone")?;
-        let help = verb.render_long_help().to_string();
-        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-        out.push_str(&format!(
-            "\n## tet {name}\n\n```text\n{}\n```\n",
-            lines.join("\n").trim_end()
-        ));
+    for verb in command.get_subcommands_mut() {
+        section(&mut out, verb);
     }
-    Ok(out)
+    out
+}
+
+/// What a verb says of itself, and behind it those that are named after it: `digest`, `digest add`.
+fn section(out: &mut String, verb: &mut clap::Command) {
+    let name = verb.get_bin_name().unwrap_or_else(|| verb.get_name()).to_owned();
+    let help = verb.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    out.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
+    for nested in verb.get_subcommands_mut() {
+        section(out, nested);
+    }
 }
 
 #[cfg(test)]

@@ -21,12 +21,14 @@ mod open;
 
 mod write;
 
+mod digests;
+
 mod memory;
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use tet_query::{Axis, AxisSlice, Execution, Hyperslab};
+use tet_query::{Axis, AxisSlice, DigestPolicy, Execution, Hyperslab};
 
 use crate::data::{Folder, SLAB, TILED};
 use crate::report::Row;
@@ -77,6 +79,8 @@ const GROUPS: &[Group] = &[
     Group { id: "W1", measure: write::raw },
     Group { id: "W2", measure: write::compressed },
     Group { id: "W3", measure: memory::writing },
+    Group { id: "V1", measure: digests::verifying },
+    Group { id: "D1", measure: digests::reading },
     Group { id: "M1", measure: memory::reducing },
 ];
 
@@ -99,6 +103,11 @@ pub fn groups(name: Option<&str>) -> Result<Vec<Group>> {
 /// All threads, defaults else.
 fn all_threads() -> Execution {
     Execution { result_max: 1 << 34, ..Execution::default() }
+}
+
+/// The same without a look at digests.
+fn without_digests() -> Execution {
+    Execution { digests: DigestPolicy::Never, ..all_threads() }
 }
 
 /// A slab out of start, stop and step of each axis.

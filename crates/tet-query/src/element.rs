@@ -118,14 +118,16 @@ impl Single for f16 {
 }
 
 /// The float16 nearest to a double, rounded once.
+#[must_use]
 #[inline(always)]
-pub(crate) fn nearest_f16(value: f64) -> f16 {
+pub fn nearest_f16(value: f64) -> f16 {
     f16::from_f32(odd(value))
 }
 
 /// The bfloat16 nearest to a double, rounded once.
+#[must_use]
 #[inline(always)]
-pub(crate) fn nearest_bf16(value: f64) -> bf16 {
+pub fn nearest_bf16(value: f64) -> bf16 {
     bf16::from_f32(odd(value))
 }
 

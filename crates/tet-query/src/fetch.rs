@@ -9,6 +9,7 @@
 //!
 //! Whichever it is, the strip that comes out has the same elements in the same order.
 
+mod ahead;
 mod buffer;
 mod check;
 mod gather;

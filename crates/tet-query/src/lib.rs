@@ -77,7 +77,7 @@ pub use budget::{DigestPolicy, Execution};
 pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Session};
 pub use coalesce::{Coalesce, Run, coalesce};
 pub use cost::{Cost, Passes};
-pub use element::Element;
+pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};
 pub use fill::fill_of;
 pub use labels::*;

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   <!-- figures -->   from target/bench/all.json       each work beside its limit
+//!   <!-- digests -->   from W1.json, V1.json, D1.json   the same, measured by these names
 //!   <!-- peers -->     from target/bench/peers.json     each work beside other programs
-//!   <!-- end -->       the end of either
+//!   <!-- end -->       the end of each
 //! ```
 
 use std::fmt::Write as _;
@@ -26,28 +27,47 @@ const PEERS: [(&str, &str); 6] = [
     ("reference", "reference"),
 ];
 
-/// A table out of what a run stored; `None` when that is not what it should be.
+/// A table out of what runs stored; `None` when that is not what it should be.
 type Table = fn(&Value) -> Option<String>;
+
+/// The marker of each table, the runs it is made of, and how.
+const TABLES: [(&str, &[&str], Table); 3] = [
+    ("figures", &["all"], figures),
+    ("digests", &["W1", "V1", "D1"], figures),
+    ("peers", &["peers"], peers),
+];
 
 /// Writes the tables whose figures are there.
 pub(super) fn write() -> Result<()> {
     let path = run::root().join("docs/performance.md");
     let mut text = std::fs::read_to_string(&path)?;
-    let tables: [(&str, &str, Table); 2] = [("figures", "all", figures), ("peers", "peers", peers)];
-    for (marker, name, table) in tables {
-        let from = super::stored(name);
-        let Ok(json) = std::fs::read_to_string(&from) else {
-            eprintln!("{} is not there, its table stays", from.display());
-            continue;
-        };
-        let wrong = || format!("{} is not what a run stores", from.display());
-        let json = serde_json::from_str(&json).with_context(wrong)?;
-        text = replaced(&text, marker, &table(&json).with_context(wrong)?)
+    for (marker, runs, table) in TABLES {
+        let Some(report) = report(runs)? else { continue };
+        let table = table(&report).with_context(|| format!("{runs:?} are not what runs store"))?;
+        text = replaced(&text, marker, &table)
             .with_context(|| format!("no <!-- {marker} --> and {END} in {}", path.display()))?;
     }
     std::fs::write(&path, text)?;
     println!("{}", path.display());
     Ok(())
+}
+
+/// What some runs stored, the rows of all of them behind each other; `None` when one is not there.
+fn report(runs: &[&str]) -> Result<Option<Value>> {
+    let (mut all, mut rows) = (Value::Null, Vec::new());
+    for name in runs {
+        let from = super::stored(name);
+        let Ok(json) = std::fs::read_to_string(&from) else {
+            eprintln!("{} is not there, its table stays", from.display());
+            return Ok(None);
+        };
+        let wrong = || format!("{} is not what a run stores", from.display());
+        let report: Value = serde_json::from_str(&json).with_context(wrong)?;
+        rows.extend_from_slice(report["rows"].as_array().with_context(wrong)?);
+        all = report;
+    }
+    all["rows"] = rows.into();
+    Ok(Some(all))
 }
 
 /// The text with something else between a marker and the end after it.

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use tet_query::{Catalog, Hyperslab, Reduction};
+use tet_query::{Catalog, Execution, Hyperslab, Reduction};
 
 use super::{Run, all_threads};
 use crate::data::{self, Io};
@@ -43,8 +43,13 @@ impl Kept {
 
 /// Reduces all of the first dataset.
 pub(super) fn reduce(catalog: &Catalog, reduction: &Reduction) -> Result<()> {
+    reduce_with(catalog, reduction, &all_threads())
+}
+
+/// The same, executed in some other way.
+pub(super) fn reduce_with(catalog: &Catalog, reduction: &Reduction, how: &Execution) -> Result<()> {
     let dataset = data::first(catalog)?;
     let slab = Hyperslab::whole(dataset.shape());
-    black_box(catalog.reduce(dataset, &slab, reduction, &all_threads())?);
+    black_box(catalog.reduce(dataset, &slab, reduction, how)?);
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result, anyhow};
 use tet_format::DType;
-use tet_query::{Catalog, ChunkPlace, Op, Reduction};
+use tet_query::{Catalog, ChunkPlace, Execution, Op, Reduction};
 
-use super::kept::reduce;
+use super::kept::reduce_with;
 use super::reduce::{DTYPES, OPS};
-use super::{LAYOUTS, Run};
+use super::{LAYOUTS, Run, all_threads, without_digests};
 use crate::data::{self, Io};
 use crate::limit;
 use crate::measure::paired;
@@ -43,13 +43,18 @@ pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
             let catalog = data::catalog(&path, Io::Mapped)?;
             let view = catalog.source().view().context("the lease was broken")?;
             let frames = frames(&view, &places(&catalog)?)?;
-            for &op in ops {
+            let mut row = |op: Op, how: Execution, policy, target| {
                 let reduction = Reduction::all(op);
-                let work = || reduce(&catalog, &reduction);
+                let work = || reduce_with(&catalog, &reduction, &how);
                 let rounds = paired(run.rounds, || limit::decompress(&frames), work)?;
-                let work = format!("{} of {} {layout}, zstd", op.name(), dtype.name());
-                rows.push(Row::new("R4", work, "unzstd", Figure::Ratio, rounds, 0.92));
+                let work = format!("{} of {} {layout}, zstd{policy}", op.name(), dtype.name());
+                rows.push(Row::new("R4", work, "unzstd", Figure::Ratio, rounds, target));
+                anyhow::Ok(())
+            };
+            for &op in ops {
+                row(op, without_digests(), "", 0.92)?;
             }
+            row(Op::Sum, all_threads(), ", digests auto", 0.88)?;
         }
     }
     Ok(rows)

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tet_format::DType;
 use tet_query::{Op, Reduction};
 
-use super::kept::{Kept, reduce};
-use super::{LAYOUTS, Run, file_len};
+use super::kept::{Kept, reduce, reduce_with};
+use super::{LAYOUTS, Run, file_len, without_digests};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, Scan};
 use crate::measure::paired;
@@ -68,7 +68,8 @@ fn by_reads(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
     let len = file_len(path)?;
     let row = |op: Op| {
         let reduction = Reduction::all(op);
-        let work = || reduce(&catalog, &reduction);
+        let how = without_digests();
+        let work = || reduce_with(&catalog, &reduction, &how);
         let rounds = paired(run.rounds, || limit::read(&file, len), work)?;
         let work = format!("{} of {name}, pread", op.name());
         Ok(Row::new("R1", work, "read", Figure::Ratio, rounds, 0.75))

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use tet_file::write::Writer;
-use tet_file::{CodecChoice, Metadata, WriteOptions};
+use tet_file::{CodecChoice, DigestChoice, Metadata, WriteOptions};
 use tet_format::DType;
 
 use super::Run;
@@ -43,24 +43,28 @@ fn write(path: &std::path::Path, bytes: &[u8], options: &WriteOptions) -> Result
     Ok(())
 }
 
-/// W1: raw chunks from memory into a durable file.
+/// W1: raw chunks from memory into a durable file, and what their digests cost.
 pub(super) fn raw(run: Run<'_>) -> Result<Vec<Row>> {
     let bytes = elements(1 << 20);
-    let (work, plain) = (run.folder.scratch("w1.tet"), run.folder.scratch("w1.bin"));
+    let (path, plain) = (run.folder.scratch("w1.tet"), run.folder.scratch("w1.bin"));
     let options = data::replacing(CodecChoice::Raw);
-    let rounds = paired(
-        run.rounds,
-        || {
-            let _ = std::fs::remove_file(&plain);
-            limit::write(&plain, &bytes, 1)
-        },
-        || {
-            let _ = std::fs::remove_file(&work);
-            write(&work, &bytes, &options)
-        },
-    );
-    let _ = (std::fs::remove_file(&work), std::fs::remove_file(&plain));
-    Ok(vec![Row::new("W1", "128 MiB raw, synced", "write", Figure::Ratio, rounds?, 0.9)])
+    let bare = WriteOptions { digests: DigestChoice::Left, ..options.clone() };
+    let anew = |options: &WriteOptions| {
+        let _ = std::fs::remove_file(&path);
+        write(&path, &bytes, options)
+    };
+    let limit = || {
+        let _ = std::fs::remove_file(&plain);
+        limit::write(&plain, &bytes, 1)
+    };
+    let beside_write = paired(run.rounds, limit, || anew(&options));
+    let beside_bare = paired(run.rounds, || anew(&bare), || anew(&options));
+    let _ = (std::fs::remove_file(&path), std::fs::remove_file(&plain));
+    let row = |work, limit, rounds| Row::new("W1", work, limit, Figure::Ratio, rounds, 0.9);
+    Ok(vec![
+        row("128 MiB raw, synced", "write", beside_write?),
+        row("128 MiB raw, synced, with digests", "bare", beside_bare?),
+    ])
 }
 
 /// W2: zstd chunks, all threads.

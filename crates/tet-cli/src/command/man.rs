@@ -25,9 +25,7 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit> {
     };
     let dir = context.world().at(dir);
     std::fs::create_dir_all(&dir).map_err(|error| cannot_write(&dir, &error))?;
-    let mut commands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
-    commands.insert(0, command);
-    for command in commands {
+    for command in with_nested(command) {
         let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
         let mut page = Vec::new();
         Man::new(command.name(name.clone())).render(&mut page)?;
@@ -38,6 +36,13 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit> {
         publisher.commit()?;
     }
     Ok(Exit::Done)
+}
+
+/// A command, and behind it those that are named after it: `digest`, `digest add`.
+fn with_nested(command: clap::Command) -> Vec<clap::Command> {
+    let nested: Vec<clap::Command> =
+        command.get_subcommands().cloned().flat_map(with_nested).collect();
+    std::iter::once(command).chain(nested).collect()
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {

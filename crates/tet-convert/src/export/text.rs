@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use half::{bf16, f16};
 use tet_format::DType;
+use tet_query::{nearest_bf16, nearest_f16};
 
 /// Whether elements of `dtype` have a text.
 pub(crate) fn is_known(dtype: DType) -> bool {
@@ -19,10 +20,10 @@ pub(crate) fn push(dtype: DType, element: &[u8], out: &mut String) {
     }
     let written = match dtype {
         DType::Float16 => shortest(f64::from(le!(f16)), out, |value| {
-            f16::from_f64(value).to_bits() == le!(f16).to_bits()
+            nearest_f16(value).to_bits() == le!(f16).to_bits()
         }),
         DType::BFloat16 => shortest(f64::from(le!(bf16)), out, |value| {
-            bf16::from_f64(value).to_bits() == le!(bf16).to_bits()
+            nearest_bf16(value).to_bits() == le!(bf16).to_bits()
         }),
         DType::Float32 => write!(out, "{:?}", le!(f32)),
         DType::Float64 => write!(out, "{:?}", le!(f64)),
@@ -65,18 +66,29 @@ mod tests {
         out
     }
 
+    /// The text lies nearer to its element than to both neighbors, or as near where that is even.
+    fn check_nearest(dtype: DType, wide: fn(u16) -> f64) {
+        for bits in 0..=u16::MAX {
+            let found = text(dtype, &bits.to_le_bytes());
+            let (value, read) = (wide(bits), found.parse::<f64>().unwrap());
+            if !value.is_finite() {
+                assert!(value.total_cmp(&read).is_eq() || value.is_nan() && read.is_nan());
+                continue;
+            }
+            for other in [bits.wrapping_add(1), bits.wrapping_sub(1)].map(wide) {
+                let (near, far) = ((read - value).abs(), (read - other).abs());
+                assert!(near < far || far.is_nan() || near == far && bits & 1 == 0, "{found}");
+            }
+        }
+    }
+
     #[test]
     fn every_half_reads_back_in_at_most_five_digits() {
-        for bits in 0..=u16::MAX {
-            let half = f16::from_bits(bits);
-            let found = text(DType::Float16, &bits.to_le_bytes());
-            let read = f16::from_f64(found.parse::<f64>().unwrap());
-            assert!(read.to_bits() == bits || half.is_nan() && read.is_nan(), "{found}");
-            let brain = bf16::from_bits(bits);
-            let found = text(DType::BFloat16, &bits.to_le_bytes());
-            let read = bf16::from_f64(found.parse::<f64>().unwrap());
-            assert!(read.to_bits() == bits || brain.is_nan() && read.is_nan(), "{found}");
-        }
+        check_nearest(DType::Float16, |bits| f16::from_bits(bits).to_f64());
+        check_nearest(DType::BFloat16, |bits| bf16::from_bits(bits).to_f64());
+        // Between these two lies 1.39e-13, so near to the middle that it takes all bits to tell.
+        assert_eq!(text(DType::BFloat16, &0x2a1c_u16.to_le_bytes()), "1.386e-13");
+        assert_eq!(text(DType::BFloat16, &0x2a1d_u16.to_le_bytes()), "1.39e-13");
         assert_eq!(text(DType::Float16, &f16::from_f32(0.1).to_le_bytes()), "0.1");
         assert_eq!(text(DType::Float16, &f16::MAX.to_le_bytes()), "65500.0");
     }

@@ -6,21 +6,20 @@
 //!   never    none
 //! ```
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use tet_codec::{Digester, Strength};
 use tet_file::integrity::digest_of;
 use tet_format::{Digest, planted};
 use tet_io::{Source, View};
 
+use super::ahead::{Ahead, Outcome};
 use super::usize_range;
 use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::Dataset;
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::plan::ChunkRead;
+use crate::plan::{ChunkRead, ReadPlan};
 
 /// What the threads of one answer share.
 #[derive(Debug)]
@@ -29,18 +28,17 @@ pub(crate) struct Checks<'a> {
     has_digests: bool,
     policy: DigestPolicy,
     unchecked: Option<&'a AtomicBool>,
-    /// Chunks that were compared before their bytes were used.
-    compared: Mutex<BTreeSet<u64>>,
+    ahead: Ahead<'a>,
 }
 
 impl<'a> Checks<'a> {
-    pub(crate) fn new(dataset: &'a Dataset, how: &'a Execution) -> Self {
+    pub(crate) fn new(dataset: &'a Dataset, plan: &'a ReadPlan, how: &'a Execution) -> Self {
         Checks {
             dataset,
             has_digests: dataset.chunks.has_digests(),
             policy: how.digests,
             unchecked: how.unchecked.as_deref(),
-            compared: Mutex::default(),
+            ahead: Ahead::new(plan),
         }
     }
 
@@ -111,15 +109,27 @@ impl<'a> Checks<'a> {
         source: &Source,
         view: Option<&View<'_>>,
     ) -> Result<()> {
-        if self.has_digests && !self.is_ahead() {
+        if !self.has_digests {
+            return Ok(());
+        }
+        if !self.is_ahead() {
             self.mark();
             return Ok(());
         }
-        let Some(wanted) = self.wanted(read)? else { return Ok(()) };
-        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
-        if compared().contains(&read.linear) {
-            return Ok(());
+        match self.ahead.outcome(read, |read| self.compared(read, source, view))? {
+            None => Ok(()),
+            Some(differs) => Err(self.fault(read, differs)),
         }
+    }
+
+    /// What is found when all stored bytes of a chunk are compared.
+    fn compared(
+        &self,
+        read: &ChunkRead,
+        source: &Source,
+        view: Option<&View<'_>>,
+    ) -> Result<Outcome> {
+        let Some(wanted) = self.wanted(read)? else { return Ok(None) };
         let stored = read.place.stored;
         let found = match view {
             Some(view) => {
@@ -128,11 +138,7 @@ impl<'a> Checks<'a> {
             }
             None => digest_of(source, stored.range())?,
         };
-        if let Some(differs) = found.differs(wanted) {
-            return Err(self.fault(read, differs));
-        }
-        compared().insert(read.linear);
-        Ok(())
+        Ok(found.differs(wanted))
     }
 }
 

@@ -1,0 +1,223 @@
+//! `tet repair` and `tet digest` on files damaged in many ways: every object is what its schema says.
+
+mod fixtures;
+
+use std::fs;
+use std::path::Path;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use tet_cli::Exit;
+use tet_file::{OpenOptions, TetFile};
+use tet_format::digest::{BLOCK_MAGIC, DigestBlock};
+use tet_format::footer::{TAIL_LEN, Tail};
+use tet_io::Source;
+
+/// A folder of files, and the schema that answers are held against.
+struct World {
+    folder: tempfile::TempDir,
+    validator: Validator,
+}
+
+impl World {
+    /// The usual files, and `bare.tet`, which is `climate.tet` without digests.
+    fn new(schema: &str) -> World {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(schema);
+        let schema = fs::read_to_string(path).expect("a schema");
+        let schema: Value = serde_json::from_str(&schema).expect("JSON");
+        assert!(jsonschema::meta::is_valid(&schema));
+        let validator = jsonschema::validator_for(&schema).expect("a schema that compiles");
+        let folder = tempfile::tempdir().expect("a folder");
+        fixtures::make(folder.path());
+        let world = World { folder, validator };
+        world.write("bare.tet", &bare(&world.read("climate.tet")));
+        world
+    }
+
+    /// The answer of a command, which conforms.
+    fn answer(&self, exit: Exit, args: &[&str]) -> Value {
+        let (found, out, err) = fixtures::tet_in(self.folder.path(), args);
+        assert_eq!((found, err.as_str()), (exit, ""), "{args:?}: {out}");
+        let value: Value = serde_json::from_str(&out).expect("JSON");
+        let fault =
+            |fault: jsonschema::ValidationError<'_>| format!("{}: {fault}", fault.instance_path());
+        let faults: Vec<String> = self.validator.iter_errors(&value).map(fault).collect();
+        assert!(faults.is_empty(), "{args:?}\n{faults:#?}\n{out}");
+        value
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.folder.path().join(name)).expect("a file")
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.folder.path().join(name), bytes).expect("written");
+    }
+}
+
+fn open(bytes: &[u8]) -> TetFile {
+    TetFile::open(Source::from_bytes(bytes), &OpenOptions::default()).expect("sound")
+}
+
+/// The file without digests.
+fn bare(bytes: &[u8]) -> Vec<u8> {
+    let (file, block) = (open(bytes), block(bytes));
+    let start = json_at(bytes);
+    let end = bytes.len() - usize::try_from(TAIL_LEN).expect("small");
+    let json = str::from_utf8(&bytes[start..end]).expect("text");
+    let (members, _) = json.split_once(",\"integrity\"").expect("the last member");
+    let json = format!("{members}}}");
+    let tail = Tail { json_len: json.len() as u64, version: file.footer().version };
+    [&bytes[..block], json.as_bytes(), &tail.encode()].concat()
+}
+
+fn json_at(bytes: &[u8]) -> usize {
+    usize::try_from(open(bytes).footer().json_at).expect("small")
+}
+
+/// Where digests lie.
+fn block(bytes: &[u8]) -> usize {
+    bytes.windows(4).rposition(|it| it == BLOCK_MAGIC).expect("a block")
+}
+
+/// Nine bytes of the first payload, so that no flipped bit explains it.
+fn payload(bytes: &mut [u8]) {
+    let at = usize::try_from(open(bytes).index_end()).expect("small") + 64;
+    bytes[at..at + 9].fill(3);
+}
+
+/// Three bytes of the digest of the first payload.
+fn digest(bytes: &mut [u8]) {
+    let at = block(bytes);
+    let row_count = open(bytes).index().row_count();
+    let header = bytes[at..].first_chunk().expect("a header");
+    let block = DigestBlock::read(header, at as u64, row_count).expect("sound");
+    let at = usize::try_from(block.chunk_at(0)).expect("small");
+    bytes[at..at + 3].fill(0x77);
+}
+
+/// The history, so that the JSON is none.
+fn history(bytes: &mut [u8]) {
+    let at = bytes.windows(4).rposition(|it| it == b"\"op\"").expect("a history");
+    bytes[at..at + 4].fill(0);
+}
+
+/// The footer, by a program that does not know digests.
+fn stale(bytes: &mut Vec<u8>) {
+    let (at, bare) = (json_at(bytes), bare(bytes));
+    bytes.truncate(at);
+    bytes.extend_from_slice(&bare[json_at(&bare)..]);
+}
+
+/// The file that is damaged, how, with what it is repaired, and the start of the first edit's action.
+type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str], &'static str);
+
+const CASES: &[Case] = &[
+    ("climate.tet", |it| it[3000] ^= 0x10, &[], "flip bit 4 back"),
+    ("bare.tet", |it| it[..4].fill(b'?'), &[], "set magic to"),
+    (
+        "bare.tet",
+        |it| {
+            let at = usize::try_from(open(it).index().row_at(2)).expect("small");
+            it[at..at + 80].fill(0x11);
+        },
+        &[],
+        "set row 2 to",
+    ),
+    ("climate.tet", |it| digest(it), &[], "set a digest to"),
+    ("bare.tet", |it| it[52] = 3, &[], "write zeros"),
+    ("bare.tet", |it| it.extend(b"junk"), &[], "cut off what follows"),
+    ("bare.tet", |it| it.truncate(it.len() - 9), &[], "write the tail anew"),
+    ("bare.tet", |it| it[12] = 0, &[], "set the flag"),
+    (
+        "bare.tet",
+        |it| it.truncate(usize::try_from(open(it).payload_end()).expect("small")),
+        &[],
+        "clear the flag",
+    ),
+    ("bare.tet", |it| history(it), &[], "make a footer"),
+    ("climate.tet", |it| history(it), &[], "make a footer"),
+    ("climate.tet", |it| stale(it), &[], "make digests"),
+    ("climate.tet", |it| payload(it), &["--from", "climate.tet"], "take the payload"),
+    ("climate.tet", |it| payload(it), &["--salvage"], "fill the elements"),
+];
+
+#[test]
+fn every_action_is_planned_and_made_as_the_schema_says() {
+    let world = World::new("tet.repair.1.json");
+    for (file, damage, with, action) in CASES {
+        let mut bytes = world.read(file);
+        damage(&mut bytes);
+        world.write("bad.tet", &bytes);
+        let args = [&["repair", "bad.tet", "--json"], *with].concat();
+        let plan = world.answer(Exit::No, &args);
+        let first = &plan["edits"][0];
+        assert!(first["action"].as_str().expect("text").starts_with(action), "{action}: {plan}");
+        assert_eq!((&plan["whole"], &first["applied"]), (&true.into(), &false.into()), "{action}");
+        let args = [&args[..], &["--all", "-o", "good.tet", "--force"]].concat();
+        let made = world.answer(Exit::Done, &args);
+        assert_eq!(made["output"], "good.tet");
+        for edit in made["edits"].as_array().expect("edits") {
+            assert_eq!(edit["applied"], true, "{action}: {edit}");
+        }
+        let again = world.answer(Exit::Done, &["repair", "good.tet", "--json"]);
+        assert_eq!(again["edits"], json!([]), "{action}");
+    }
+}
+
+#[test]
+fn what_is_lost_and_what_is_left_is_as_the_schema_says() {
+    let world = World::new("tet.repair.1.json");
+    let mut bytes = world.read("climate.tet");
+    payload(&mut bytes);
+    world.write("lost.tet", &bytes);
+    let lost = world.answer(Exit::Format, &["repair", "lost.tet", "--json"]);
+    assert_eq!(lost["lost"][0]["dataset"], "temp");
+    let filled = world.answer(Exit::No, &["repair", "lost.tet", "--json", "--salvage"]);
+    assert_eq!(filled["edits"][0]["losses"].as_array().map(Vec::len), Some(1));
+    let left = world.answer(Exit::Format, &["repair", "truncated.tet", "--json"]);
+    assert_eq!((&left["whole"], &left["remaining"][0]["code"]), (&false.into(), &"TET-S4".into()));
+    // One edit of two, and what the other would have ended.
+    let mut bytes = world.read("climate.tet");
+    bytes[0] = b'?';
+    *bytes.last_mut().expect("a file") ^= 1;
+    world.write("twice.tet", &bytes);
+    let args = ["repair", "twice.tet", "--json", "--apply", "TET-S2", "-o", "once.tet"];
+    let once = world.answer(Exit::No, &args);
+    let applied: Vec<&Value> =
+        once["edits"].as_array().expect("edits").iter().map(|edit| &edit["applied"]).collect();
+    assert_eq!(applied, [false, true]);
+    assert_eq!(once["remaining"].as_array().map(Vec::len), Some(1), "{once}");
+    let sound = world.answer(Exit::Done, &["repair", "climate.tet", "--json"]);
+    assert_eq!((&sound["whole"], &sound["output"]), (&true.into(), &Value::Null));
+}
+
+#[test]
+fn digests_are_added_listed_and_compared_as_the_schema_says() {
+    let world = World::new("tet.digest.1.json");
+    let add = ["digest", "add", "bare.tet", "--json"];
+    let other = world.answer(Exit::Done, &[&add[..], &["-o", "other.tet"]].concat());
+    assert_eq!((&other["file"], &other["output"]), (&"bare.tet".into(), &"other.tet".into()));
+    assert_eq!(other["file_len"], world.read("other.tet").len());
+    assert_eq!(world.answer(Exit::Done, &add)["output"], "bare.tet");
+    assert!(world.answer(Exit::Done, &add)["output"].is_null());
+    for file in ["climate.tet", "climate.npz"] {
+        let sum = format!("{file}.sum");
+        let created = world.answer(Exit::Done, &["digest", "create", file, "--json"]);
+        assert_eq!(created["output"], sum.as_str());
+        let same = world.answer(Exit::Done, &["digest", "check", &sum, "--json"]);
+        assert_eq!((&same["ok"], &same["file"]), (&true.into(), &file.into()));
+        let mut bytes = world.read(file);
+        bytes[3000] ^= 1;
+        world.write("other", &bytes);
+        let changed = world.answer(Exit::No, &["digest", "check", &sum, "other", "--json"]);
+        assert_eq!(changed["differs"], json!([{ "offset": 0, "len": bytes.len() }]));
+        let what = |held: &Value| held["what"].as_str().expect("text").to_owned();
+        let held: Vec<String> =
+            changed["holds"].as_array().expect("a list").iter().map(what).collect();
+        match file {
+            "climate.npz" => assert!(held.is_empty()),
+            _ => assert!(held.iter().any(|it| it == "chunk") && held.len() == 7, "{held:?}"),
+        }
+    }
+}
