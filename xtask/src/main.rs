@@ -14,6 +14,7 @@ mod docs;
 mod fixtures;
 mod interop;
 mod oracle;
+mod planted;
 mod python;
 mod reference;
 mod run;
@@ -47,6 +48,8 @@ enum Task {
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
     Oracle(oracle::Options),
+    /// Plants bugs that people make, and looks whether the tests notice each
+    Planted(planted::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -59,5 +62,6 @@ fn main() -> anyhow::Result<()> {
         Task::Crash(options) => crash::run(&options),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
+        Task::Planted(options) => planted::run(&options),
     }
 }

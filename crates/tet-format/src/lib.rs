@@ -24,7 +24,7 @@
 )]
 
 extern crate alloc;
-#[cfg(any(test, feature = "std"))]
+#[cfg(any(test, planted, feature = "std"))]
 extern crate std;
 
 #[macro_use]
@@ -55,6 +55,9 @@ mod file;
 pub mod layout;
 pub mod map;
 pub mod write;
+
+#[doc(hidden)]
+pub mod planted;
 
 #[cfg(test)]
 mod testing;

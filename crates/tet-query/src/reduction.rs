@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tet_format::planted;
+
 use crate::op::{NanPolicy, Op};
 
 /// Which axes of the dataset a reduction folds away.
@@ -257,6 +259,6 @@ impl Reduction {
     /// What happens with NaN, by policy or by the operation's name.
     #[must_use]
     pub fn nan_policy(&self) -> NanPolicy {
-        if self.op.skips_nan() { NanPolicy::Skip } else { self.nan }
+        if self.op.skips_nan() || planted::is("nan_skipped") { NanPolicy::Skip } else { self.nan }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_codec::{Decode, Raw};
-use tet_format::{DType, Grid, Shape, Span};
+use tet_format::{DType, Grid, Shape, Span, planted};
 use tet_io::Source;
 use tet_query::{Catalog, ChunkPlace, ChunkTable, Dataset};
 
@@ -54,7 +54,8 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
 fn turned(header: &Header) -> Option<&'static str> {
     // Along one axis both orders are the same.
     let is_line = header.shape.iter().filter(|&&extent| extent != 1).count() <= 1;
-    let by_column = header.order == ElementOrder::ColumnMajor && !is_line;
+    let is_turned = header.order == ElementOrder::ColumnMajor && !is_line;
+    let by_column = is_turned && !planted::is("column_order");
     match (header.descr.order, by_column) {
         (ByteOrder::Little, false) => None,
         (ByteOrder::Big, false) => Some("its numbers are big-endian"),

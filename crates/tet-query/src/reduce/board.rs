@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
+use tet_format::planted;
+
 use super::assemble::Assembly;
 use crate::error::Result;
 use crate::kernel::State;
@@ -54,7 +56,8 @@ impl Board {
             waiting: BTreeMap::new(),
         });
         entry.waiting.insert(part, states);
-        while let Some(next) = entry.waiting.remove(&entry.merged) {
+        let turn = |merged| if planted::is("merge_order") { part } else { merged };
+        while let Some(next) = entry.waiting.remove(&turn(entry.merged)) {
             entry.merged += 1;
             match (&mut entry.states, next) {
                 (Some(states), Some(next)) => {
@@ -95,5 +98,54 @@ impl Board {
         let held = self.held.into_inner().unwrap_or_else(|poison| poison.into_inner());
         let results = held.results.into_iter();
         results.map(|found| (found.assembly.finish(), found.nan_count)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tet_format::DType;
+
+    use super::*;
+    use crate::kernel::{CellCount, Setup, maker};
+    use crate::op::Op;
+    use crate::reduction::Number;
+    use crate::value::Cells;
+
+    /// The sum of a tile whose parts hold these numbers and are done in this order.
+    fn sum(parts: &[f64], done: &[usize]) -> f64 {
+        let maker = maker(DType::Float64, Op::Sum, CellCount::One, Setup::default(), None).unwrap();
+        let board = Board::new(parts.len() as u64, std::iter::empty());
+        let mut merged = None;
+        for &part in done {
+            assert!(merged.is_none(), "the last part comes last");
+            let mut state = maker.make(1);
+            state.fold_copies(0, Number::Float(parts[part]), 1);
+            merged = board.merge(0, part as u64, Some(vec![state]));
+        }
+        match merged.unwrap().pop().unwrap().finish().unwrap().cells {
+            Cells::Float(sums) => sums[0],
+            cells => panic!("{cells:?}"),
+        }
+    }
+
+    /// Every order of `count` things.
+    fn orders(count: usize) -> Vec<Vec<usize>> {
+        let Some(last) = count.checked_sub(1) else { return vec![Vec::new()] };
+        let longer = |order: Vec<usize>| {
+            (0..count).map(move |at| [&order[..at], &[last], &order[at..]].concat())
+        };
+        orders(last).into_iter().flat_map(longer).collect()
+    }
+
+    #[test]
+    fn parts_merge_in_their_own_order_whichever_is_done_first() {
+        let parts = [1e100, 1.0, 1e-16, 1e-16, -1e100];
+        let wanted = sum(&parts, &[0, 1, 2, 3, 4]).to_bits();
+        for done in orders(5) {
+            assert_eq!(sum(&parts, &done).to_bits(), wanted, "{done:?}");
+        }
+        // No matter of course: these numbers in another order have another sum.
+        let other = [1e100, 1e-16, 1e-16, 1.0, -1e100];
+        assert_ne!(sum(&other, &[0, 1, 2, 3, 4]).to_bits(), wanted);
     }
 }

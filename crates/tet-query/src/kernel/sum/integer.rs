@@ -7,6 +7,7 @@
 use std::ops::Add;
 
 use multiversion::multiversion;
+use tet_format::planted;
 
 use super::SumKernel;
 use super::fixed::power_of_two;
@@ -311,7 +312,9 @@ impl<T: Integer> Kernel<T> for IntegerSum {
     }
 
     fn finish(self) -> Result<Values> {
-        Ok(integers((0..self.low.len()).map(|cell| self.total(cell)).collect()))
+        let rounded =
+            |total: i128| if planted::is("sum_in_f64") { total as f64 as i128 } else { total };
+        Ok(integers((0..self.low.len()).map(|cell| rounded(self.total(cell))).collect()))
     }
 }
 
