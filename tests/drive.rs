@@ -3,6 +3,7 @@
 //! ```text
 //! drive seeds FOLDER                             what each target starts from, as files
 //! drive run TARGET COUNT SEED CORPUS             so many changes of the files of a folder
+//! drive file TARGET PATH                         the bytes of a file
 //! ```
 //!
 //! Every execution has a number, so that a seed and a number are the bytes. Bytes on which the
@@ -22,10 +23,16 @@ fn main() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["seeds", folder] => write_seeds(Path::new(folder)),
+        ["file", target, path] => {
+            let (_, target) = TARGETS.into_iter().find(|(each, _)| *each == target).unwrap();
+            target(&fs::read(path).unwrap());
+        }
         ["run", target, count, seed, corpus] => {
             run(target, count.parse().unwrap(), seed.parse().unwrap(), Path::new(corpus));
         }
-        _ => panic!("drive seeds FOLDER | drive run TARGET COUNT SEED CORPUS"),
+        _ => panic!(
+            "drive seeds FOLDER | drive run TARGET COUNT SEED CORPUS | drive file TARGET PATH"
+        ),
     }
 }
 

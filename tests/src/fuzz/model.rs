@@ -39,7 +39,11 @@ pub fn repair(bytes: &[u8]) {
         return;
     }
     let mended = bytes_of(&plan);
-    assert!(self::plan(&mended).is_some_and(|plan| plan.is_sound()), "and needs no more");
+    let again = self::plan(&mended).map(|plan| (plan.edits, plan.lost, plan.remaining));
+    let is_sound = again.as_ref().is_some_and(|(edits, lost, remaining)| {
+        edits.is_empty() && lost.is_empty() && remaining.is_empty()
+    });
+    assert!(is_sound, "after {:?} still {again:?}", plan.edits);
     if is_sealed && change_count == 1 && losses == 0 {
         let values = |bytes: &[u8]| {
             let catalog = ask::open_bytes(bytes).unwrap();

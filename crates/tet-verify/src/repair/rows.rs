@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 /// The most rows that are looked at beside each other: each takes about 250 bytes of memory.
 const ROW_COUNT_MAX: u64 = 1 << 24;
 
+/// How often all rows are looked over.
+const ROUNDS_MAX: usize = 8;
+
 /// How many rows of a dataset are asked whether they agree with the directory.
 const SAMPLE_MAX: usize = 64;
 
@@ -82,18 +85,22 @@ pub(super) fn mend_pages(
 /// Sets rows that break a rule to what their place and their neighbors say; for files without
 /// digests.
 pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
-    let file = open(bench)?;
-    for candidate in candidates(&file)? {
-        if !candidate.is_broken {
-            continue;
+    // A row that is mended may say more of the one before it.
+    for _ in 0..ROUNDS_MAX {
+        let file = open(bench)?;
+        let broken: Vec<_> = candidates(&file)?.into_iter().filter(|it| it.is_broken).collect();
+        if broken.is_empty() {
+            break;
         }
-        let at = file.index().row_at(candidate.row);
-        let action = match candidate.code {
-            Code::Note(_) => Action::Clear,
-            Code::Rule(_) => Action::SetRow { row: candidate.row },
-        };
-        let new = candidate.new.encode();
-        bench.apply(Edit::put(candidate.code, Region::Index, at, &new, action))?;
+        for candidate in broken {
+            let at = file.index().row_at(candidate.row);
+            let action = match candidate.code {
+                Code::Note(_) => Action::Clear,
+                Code::Rule(_) => Action::SetRow { row: candidate.row },
+            };
+            let new = candidate.new.encode();
+            bench.apply(Edit::put(candidate.code, Region::Index, at, &new, action))?;
+        }
     }
     Ok(())
 }
