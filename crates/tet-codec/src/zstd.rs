@@ -3,6 +3,7 @@
 //! Contexts are reused, one a thread. The frame headers are read before decoding starts, because
 //! the one-shot decoder itself accepts any window and says little about what it refuses.
 
+mod blocks;
 mod scan;
 
 use std::cell::RefCell;
@@ -150,7 +151,9 @@ fn check_frames(stored: &[u8], window_max: u64) -> Result<()> {
         let not_a_frame = Error::NotAFrame { codec: NAME, at };
         let magic = rest.first_chunk().copied().map(u32::from_le_bytes);
         match magic {
-            Some(FRAME_MAGIC) => check_header(rest, at, window_max)?,
+            Some(FRAME_MAGIC) => {
+                check_header(rest, at, window_max)?;
+            }
             Some(magic) if magic & SKIPPABLE_MASK == SKIPPABLE_MAGIC => {}
             _ => return Err(not_a_frame),
         }
@@ -160,7 +163,8 @@ fn check_frames(stored: &[u8], window_max: u64) -> Result<()> {
     Ok(())
 }
 
-fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<()> {
+/// Checks the header of a frame and gives its length.
+fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<u64> {
     let header = FrameHeader::read(frame)
         .ok_or(Error::Corrupt { codec: NAME, reason: "the frame header is cut short" })?;
     if header.dictionary_id != 0 {
@@ -169,11 +173,13 @@ fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<()> {
     if header.window_len > window_max {
         return Err(Error::Window { at, found: header.window_len, wanted: window_max });
     }
-    Ok(())
+    Ok(header.len)
 }
 
-/// The two facts of a frame header that the format restricts (RFC 8878, section 3.1.1.1).
+/// The length of a frame header, and the two facts in it that the format restricts (RFC 8878,
+/// section 3.1.1.1).
 struct FrameHeader {
+    len: u64,
     dictionary_id: u32,
     window_len: u64,
 }
@@ -191,12 +197,15 @@ impl FrameHeader {
         }
         let dictionary_id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
         let (dictionary_id, rest) = rest.split_at_checked(dictionary_id_len)?;
+        let (mut len, base) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
         if is_single_segment {
-            let (len, base) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
             window_len = little_endian(rest.get(..len)?).saturating_add(base);
+        } else if len == 1 {
+            len = 0;
         }
         let dictionary_id = u32::try_from(little_endian(dictionary_id)).ok()?;
-        Some(Self { dictionary_id, window_len })
+        let len = (frame.len() - rest.len() + len) as u64;
+        Some(Self { len, dictionary_id, window_len })
     }
 }
 

@@ -4,6 +4,7 @@
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
+use super::blocks::Blocks;
 use super::{FRAME_MAGIC, NAME, SKIPPABLE_MAGIC, SKIPPABLE_MASK, WINDOW_LOG_MAX, check_header};
 use super::{fault, little_endian};
 use crate::error::{Error, Result};
@@ -31,6 +32,7 @@ pub struct ZstdScan {
     /// The start of a frame whose header is not all there.
     held: Vec<u8>,
     within: Within,
+    blocks: Blocks,
     window_max: u64,
     decoded_max: u64,
     /// Where in the payload.
@@ -68,6 +70,7 @@ impl ZstdScan {
             out: vec![0; OUT_LEN],
             held: Vec::with_capacity(HEADER_LEN_MAX),
             within: Within::Nothing,
+            blocks: Blocks::default(),
             window_max: 1 << WINDOW_LOG_MAX,
             decoded_max: 0,
             at: 0,
@@ -133,7 +136,11 @@ impl ZstdScan {
                     return Ok(());
                 }
                 Within::Nothing => self.start(rest)?,
-                Within::Frame => self.decode(rest)?,
+                Within::Frame => {
+                    let taken = self.decode(rest)?;
+                    self.blocks.pass(rest.get(..taken).unwrap_or_default())?;
+                    taken
+                }
                 Within::Skippable(left) => {
                     let taken = left.min(rest.len() as u64);
                     let left = left - taken;
@@ -153,7 +160,7 @@ impl ZstdScan {
         let at = self.at;
         match rest.first_chunk().copied().map(u32::from_le_bytes) {
             Some(FRAME_MAGIC) => {
-                check_header(rest, at, self.window_max)?;
+                self.blocks = Blocks::after(check_header(rest, at, self.window_max)?);
                 self.within = Within::Frame;
                 Ok(0)
             }

@@ -232,6 +232,21 @@ fn a_scan_refuses_what_decoding_refuses() {
     }
 }
 
+/// Decoding in pieces takes a compressed block without bytes; decoding in one go does not, and so
+/// neither do we.
+#[test]
+fn an_empty_compressed_block_is_refused_either_way() {
+    let block = |kind: u8| vec![0x28, 0xB5, 0x2F, 0xFD, 0, 0x50, kind << 1 | 1, 0, 0];
+    let whole = encoded(TEXT);
+    for (frame, is_sound) in [(block(2), false), (block(0), true)] {
+        let stored = [frame, whole.clone()].concat();
+        assert_eq!(decode(&stored, TEXT.len()).is_ok(), is_sound);
+        for piece in [1, 2, 7, 4096] {
+            assert_eq!(scan(&stored, piece, 1000).is_ok(), is_sound, "in pieces of {piece}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
