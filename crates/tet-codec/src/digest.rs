@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use crc_fast::CrcAlgorithm;
 use tet_format::Digest;
 use twox_hash::XxHash3_64;
 
-/// The CRC that the format calls CRC-32C.
-const CRC: CrcAlgorithm = CrcAlgorithm::Crc32Iscsi;
+use crate::crc32c::Crc32c;
 
 /// Bytes that are digested twice while they are in the nearest caches.
 const PIECE_LEN: usize = 64 << 10;
@@ -45,7 +43,7 @@ pub fn compare(bytes: &[u8], wanted: Digest, strength: Strength) -> Option<(u64,
 /// The digest of bytes that come piece by piece.
 #[derive(Clone)]
 pub struct Digester {
-    crc32c: Option<crc_fast::Digest>,
+    crc32c: Option<Crc32c>,
     xxh3: XxHash3_64,
 }
 
@@ -53,7 +51,7 @@ impl Digester {
     /// The digester of no bytes.
     #[must_use]
     pub fn new(strength: Strength) -> Self {
-        let crc32c = (strength == Strength::Full).then(|| crc_fast::Digest::new(CRC));
+        let crc32c = (strength == Strength::Full).then(Crc32c::new);
         Digester { crc32c, xxh3: XxHash3_64::new() }
     }
 
@@ -70,9 +68,7 @@ impl Digester {
     /// The digest of all bytes; without its CRC-32C where that was not asked for.
     #[must_use]
     pub fn finish(&self) -> Digest {
-        // The CRC of 32 bits comes in the low half.
-        let low = |crc: u64| (crc & u64::from(u32::MAX)) as u32;
-        let crc32c = self.crc32c.as_ref().map_or(0, |crc| low(crc.finalize()));
+        let crc32c = self.crc32c.as_ref().map_or(0, Crc32c::finish);
         Digest { crc32c, xxh3: std::hash::Hasher::finish(&self.xxh3) }
     }
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod codec;
+mod crc32c;
 mod digest;
 mod error;
 mod raw;
@@ -14,6 +15,7 @@ mod raw;
 mod zstd;
 
 pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
+pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result};
 pub use raw::Raw;

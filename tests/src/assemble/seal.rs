@@ -6,9 +6,29 @@ use super::{Marks, push_u32, push_u64};
 #[expect(clippy::big_endian_bytes, reason = "digests stand in the order of their digits")]
 fn digest(bytes: &[u8]) -> [u8; 12] {
     let mut out = [0; 12];
-    out[..4].copy_from_slice(&crc32c::crc32c(bytes).to_be_bytes());
+    out[..4].copy_from_slice(&crc32c(bytes).to_be_bytes());
     out[4..].copy_from_slice(&xxhash_rust::xxh3::xxh3_64(bytes).to_be_bytes());
     out
+}
+
+/// By the table, a byte at a time: no library takes part.
+fn crc32c(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let (mut crc, mut bit) = (byte, 0);
+            while bit < 8 {
+                crc = (crc >> 1) ^ (0x82f6_3b78 * (crc & 1));
+                bit += 1;
+            }
+            table[byte as usize] = crc;
+            byte += 1;
+        }
+        table
+    };
+    let step = |crc: u32, &byte: &u8| (crc >> 8) ^ TABLE[usize::from((crc as u8) ^ byte)];
+    !bytes.iter().fold(!0, step)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -23,7 +23,7 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-codec",
         ours: &["tet-format"],
-        outside: &["crc-fast", "thiserror", "twox-hash", "zstd-safe"],
+        outside: &["crc-fast", "crc32c", "thiserror", "twox-hash", "zstd-safe"],
     },
     Edge {
         name: "tet-io",
