@@ -17,7 +17,7 @@ pub struct Crc32c(State);
 
 #[derive(Clone)]
 enum State {
-    Multiplied(crc_fast::Digest),
+    Multiplied(Box<crc_fast::Digest>),
     Instructed(u32),
 }
 
@@ -29,7 +29,7 @@ impl Crc32c {
     }
 
     fn multiplied() -> Self {
-        Self(State::Multiplied(crc_fast::Digest::new(ALGORITHM)))
+        Self(State::Multiplied(Box::new(crc_fast::Digest::new(ALGORITHM))))
     }
 
     /// The CRC of bytes.

@@ -11,6 +11,7 @@ mod crc32c;
 mod digest;
 mod error;
 mod raw;
+mod swapped;
 #[cfg(feature = "zstd")]
 mod zstd;
 
@@ -19,8 +20,9 @@ pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result};
 pub use raw::Raw;
+pub use swapped::Swapped;
 #[cfg(feature = "zstd")]
-pub use zstd::{Scanned, Zstd, ZstdEncoder, ZstdScan};
+pub use zstd::{Scanned, Zstd, ZstdBlock, ZstdEncoder, ZstdScan, ZstdStart, ZstdStream};
 
 use tet_format::Codec;
 

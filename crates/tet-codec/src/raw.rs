@@ -36,13 +36,7 @@ impl Decode for Raw {
         elements: Range<u64>,
         out: &mut [u8],
     ) -> Result<()> {
-        let bytes = byte_range(layout, &elements).ok_or(Error::NoRange { codec: NAME })?;
-        let wanted = bytes.end.saturating_sub(bytes.start);
-        for found in [stored.len() as u64, out.len() as u64] {
-            if found != wanted {
-                return Err(Error::Buffer { codec: NAME, found, wanted });
-            }
-        }
+        check_part(NAME, layout, &elements, stored, out)?;
         out.copy_from_slice(stored);
         Ok(())
     }
@@ -77,10 +71,28 @@ impl Encode for Raw {
 }
 
 /// The bytes of `elements`, or `None` when they do not all lie in the chunk.
-fn byte_range(layout: ChunkLayout, elements: &Range<u64>) -> Option<Range<u64>> {
+pub(crate) fn byte_range(layout: ChunkLayout, elements: &Range<u64>) -> Option<Range<u64>> {
     let start = elements.start.checked_mul(layout.element_size)?;
     let end = elements.end.checked_mul(layout.element_size)?;
     (start <= end && end <= layout.stored_len).then_some(start..end)
+}
+
+/// Both sides must be as long as the bytes of `elements`.
+pub(crate) fn check_part(
+    codec: &'static str,
+    layout: ChunkLayout,
+    elements: &Range<u64>,
+    stored: &[u8],
+    out: &[u8],
+) -> Result<()> {
+    let bytes = byte_range(layout, elements).ok_or(Error::NoRange { codec })?;
+    let wanted = bytes.end.saturating_sub(bytes.start);
+    for found in [stored.len() as u64, out.len() as u64] {
+        if found != wanted {
+            return Err(Error::Buffer { codec, found, wanted });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 mod blocks;
 mod scan;
+mod start;
+mod stream;
 
 use std::cell::RefCell;
 use std::thread::LocalKey;
@@ -15,6 +17,8 @@ use zstd_safe::{CCtx, CParameter, DCtx, compress_bound, find_frame_compressed_si
 use crate::codec::{Decode, Encode};
 use crate::error::{Error, Result};
 pub use scan::{Scanned, ZstdScan};
+pub use start::{ZstdBlock, ZstdStart};
+pub use stream::ZstdStream;
 
 const NAME: &str = "zstd";
 
@@ -92,12 +96,17 @@ impl ZstdEncoder {
     ///
     /// Returns [`Error::Level`] when zstd has no such level.
     pub fn new(level: i32) -> Result<Self> {
-        let (min, max) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
-        if level < min || max < level {
-            return Err(Error::Level { codec: NAME, level, min, max });
-        }
+        check_level(level)?;
         Ok(Self { level })
     }
+}
+
+fn check_level(level: i32) -> Result<()> {
+    let (min, max) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
+    if level < min || max < level {
+        return Err(Error::Level { codec: NAME, level, min, max });
+    }
+    Ok(())
 }
 
 impl Encode for ZstdEncoder {
@@ -176,12 +185,14 @@ fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<u64> {
     Ok(header.len)
 }
 
-/// The length of a frame header, and the two facts in it that the format restricts (RFC 8878,
-/// section 3.1.1.1).
+/// The length of a frame header, the two facts in it that the format restricts, and what the frame
+/// says of its content (RFC 8878, section 3.1.1.1).
 struct FrameHeader {
     len: u64,
     dictionary_id: u32,
     window_len: u64,
+    content_len: Option<u64>,
+    has_checksum: bool,
 }
 
 impl FrameHeader {
@@ -198,14 +209,19 @@ impl FrameHeader {
         let dictionary_id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
         let (dictionary_id, rest) = rest.split_at_checked(dictionary_id_len)?;
         let (mut len, base) = [(1, 0), (2, 256), (4, 0), (8, 0)][usize::from(descriptor >> 6)];
-        if is_single_segment {
-            window_len = little_endian(rest.get(..len)?).saturating_add(base);
-        } else if len == 1 {
+        let mut content_len = None;
+        if is_single_segment || len != 1 {
+            content_len = Some(little_endian(rest.get(..len)?).saturating_add(base));
+        } else {
             len = 0;
         }
+        if is_single_segment {
+            window_len = content_len.unwrap_or_default();
+        }
+        let has_checksum = descriptor & 0x04 != 0;
         let dictionary_id = u32::try_from(little_endian(dictionary_id)).ok()?;
         let len = (frame.len() - rest.len() + len) as u64;
-        Some(Self { len, dictionary_id, window_len })
+        Some(Self { len, dictionary_id, window_len, content_len, has_checksum })
     }
 }
 

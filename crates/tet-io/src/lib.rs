@@ -2,11 +2,13 @@
 //!
 //! [`Source`] reads: positioned reads by default, a mapping through one `unsafe fn`, a leased
 //! mapping as the safe fast door on Linux. [`publish`] writes: a new file beside the target, synced
-//! and renamed, so that the target is the old file or the new file and nothing else.
+//! and renamed, so that the target is the old file or the new file and nothing else. [`Appender`]
+//! writes behind the end of a file in place, which is faster and promises less.
 //! No other library of this workspace opens a file.
 
 #![deny(unsafe_code)]
 
+mod append;
 mod error;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod lease;
@@ -17,6 +19,7 @@ mod source;
 mod stamp;
 pub mod vfs;
 
+pub use append::Appender;
 pub use error::{Error, Kind, Result, Step};
 pub use publish::{Overwrite, Publish, Publisher};
 pub use source::{ReadAt, Source, SourceKind, View};

@@ -36,6 +36,11 @@ const EDGES: &[Edge] = &[
         outside: &["serde", "serde_json", "thiserror"],
     },
     Edge {
+        name: "tet-ztensor",
+        ours: &["tet-format", "tet-codec", "tet-io"],
+        outside: &["half", "rayon", "sha2", "thiserror"],
+    },
+    Edge {
         name: "tet-query",
         ours: &["tet-format", "tet-codec", "tet-io", "tet-file"],
         outside: &["bytemuck", "half", "multiversion", "rayon", "serde_json", "thiserror", "toml"],
@@ -47,8 +52,16 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         name: "tet-convert",
-        ours: &["tet-format", "tet-codec", "tet-io", "tet-file", "tet-query", "tet-verify"],
-        outside: &["half", "tempfile", "thiserror", "zip"],
+        ours: &[
+            "tet-format",
+            "tet-codec",
+            "tet-io",
+            "tet-file",
+            "tet-ztensor",
+            "tet-query",
+            "tet-verify",
+        ],
+        outside: &["half", "serde_json", "tempfile", "thiserror", "zip"],
     },
     Edge {
         name: "tet-cli",
@@ -57,6 +70,7 @@ const EDGES: &[Edge] = &[
             "tet-codec",
             "tet-io",
             "tet-file",
+            "tet-ztensor",
             "tet-query",
             "tet-verify",
             "tet-convert",

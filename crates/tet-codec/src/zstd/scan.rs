@@ -101,11 +101,20 @@ impl ZstdScan {
     ///
     /// Returns an error when they are not those of a payload that the format allows.
     pub fn update(&mut self, stored: &[u8]) -> Result<()> {
+        self.update_with(stored, |_| {})
+    }
+
+    /// Takes the next bytes of the payload, and shows what they decode to, in order and in pieces.
+    ///
+    /// # Errors
+    ///
+    /// As [`ZstdScan::update`].
+    pub fn update_with(&mut self, stored: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
         if self.held.is_empty() {
-            return self.run(stored, End::Open);
+            return self.run(stored, End::Open, &mut visit);
         }
         let joined = [&std::mem::take(&mut self.held), stored].concat();
-        self.run(&joined, End::Open)
+        self.run(&joined, End::Open, &mut visit)
     }
 
     /// Says what the payload came to, now that all of it is there.
@@ -114,8 +123,17 @@ impl ZstdScan {
     ///
     /// Returns an error when its last frame is not all there.
     pub fn finish(&mut self) -> Result<Scanned> {
+        self.finish_with(|_| {})
+    }
+
+    /// Says what the payload came to, and shows what its last bytes decode to.
+    ///
+    /// # Errors
+    ///
+    /// As [`ZstdScan::finish`].
+    pub fn finish_with(&mut self, mut visit: impl FnMut(&[u8])) -> Result<Scanned> {
         let held = std::mem::take(&mut self.held);
-        self.run(&held, End::Reached)?;
+        self.run(&held, End::Reached, &mut visit)?;
         match self.within {
             Within::Nothing => Ok(self.seen),
             _ => Err(Error::Corrupt { codec: NAME, reason: "the last frame is cut short" }),
@@ -128,7 +146,7 @@ impl ZstdScan {
         self.at
     }
 
-    fn run(&mut self, mut rest: &[u8], end: End) -> Result<()> {
+    fn run(&mut self, mut rest: &[u8], end: End, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
         while !rest.is_empty() {
             let taken = match self.within {
                 Within::Nothing if rest.len() < HEADER_LEN_MAX && end == End::Open => {
@@ -137,7 +155,7 @@ impl ZstdScan {
                 }
                 Within::Nothing => self.start(rest)?,
                 Within::Frame => {
-                    let taken = self.decode(rest)?;
+                    let taken = self.decode(rest, visit)?;
                     self.blocks.pass(rest.get(..taken).unwrap_or_default())?;
                     taken
                 }
@@ -178,7 +196,7 @@ impl ZstdScan {
     }
 
     /// Decodes to the end of the frame or of the bytes; says how many bytes of them that took.
-    fn decode(&mut self, rest: &[u8]) -> Result<usize> {
+    fn decode(&mut self, rest: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<usize> {
         let decoded_len = self.decoded_max;
         let mut input = InBuffer::around(rest);
         loop {
@@ -190,6 +208,7 @@ impl ZstdScan {
             if self.decoded_max < self.seen.decoded_len {
                 return Err(Error::TooLong { codec: NAME, decoded_len });
             }
+            visit(self.out.get(..count).unwrap_or_default());
             if left == 0 {
                 self.within = Within::Nothing;
                 return Ok(input.pos());

@@ -232,6 +232,74 @@ fn a_scan_refuses_what_decoding_refuses() {
     }
 }
 
+#[test]
+fn a_scan_shows_what_decoding_gives() {
+    let long: Vec<u8> = (0..400_000_u32).map(|at| (at.wrapping_mul(at) >> 9) as u8).collect();
+    let (head, tail) = long.split_at(150_000);
+    let stored = [bare(head), skippable(5), encoded(tail), encoded(&[])].concat();
+    for piece in [1, 13, 4096, 1 << 20] {
+        let (mut scan, mut shown) = (ZstdScan::new().unwrap(), Vec::new());
+        scan.begin(long.len() as u64, 27).unwrap();
+        for piece in stored.chunks(piece) {
+            scan.update_with(piece, |bytes| shown.extend_from_slice(bytes)).unwrap();
+        }
+        scan.finish_with(|bytes| shown.extend_from_slice(bytes)).unwrap();
+        assert_eq!(shown, long, "pieces of {piece}");
+    }
+}
+
+/// Walks frames and blocks, and gives the stored length of each frame and what it says of its content.
+fn walk(stored: &[u8]) -> Vec<(u64, Option<u64>)> {
+    let (mut at, mut frames) = (0, Vec::new());
+    while at < stored.len() {
+        let start = at;
+        let content = match ZstdStart::read(&stored[at..], at as u64).unwrap() {
+            ZstdStart::Skippable { header_len, content_len } => {
+                at += (header_len + content_len) as usize;
+                continue;
+            }
+            ZstdStart::Frame { header_len, content_len, checksum_len } => {
+                at += header_len as usize;
+                loop {
+                    let block = ZstdBlock::read(*stored[at..].first_chunk().unwrap()).unwrap();
+                    at += (ZstdBlock::HEADER_LEN + block.stored_len) as usize;
+                    if block.is_last {
+                        break;
+                    }
+                }
+                at += checksum_len as usize;
+                content_len
+            }
+        };
+        frames.push(((at - start) as u64, content));
+    }
+    frames
+}
+
+#[test]
+fn frames_are_found_without_decoding() {
+    let long: Vec<u8> = (0..400_000_u32).map(|at| (at.wrapping_mul(at) >> 9) as u8).collect();
+    let zeros = vec![0; 1 << 20];
+    let decoded = [&long[..], &zeros, TEXT, &[]];
+    let frames: Vec<Vec<u8>> = decoded.iter().flat_map(|it| [encoded(it), bare(it)]).collect();
+    let mut stored = skippable(7);
+    let mut wanted = Vec::new();
+    for (frame, decoded) in frames.iter().zip(decoded.iter().flat_map(|it| [it, it])) {
+        stored.extend_from_slice(frame);
+        stored.extend(skippable(3));
+        wanted.push((frame.len() as u64, decoded.len() as u64));
+    }
+    let found = walk(&stored);
+    assert_eq!(found.len(), wanted.len());
+    for (at, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+        assert_eq!(found.0, wanted.0, "frame {at}");
+        assert_eq!(found.1, (at % 2 == 0).then_some(wanted.1), "frame {at}");
+    }
+    assert!(matches!(ZstdStart::read(b"abcd", 3), Err(Error::NotAFrame { at: 3, .. })));
+    assert!(ZstdStart::read(&stored[10..12], 0).is_err());
+    assert_eq!(ZstdBlock::read([6, 0, 0]), None, "a kind that is none");
+}
+
 /// Decoding in pieces takes a compressed block without bytes; decoding in one go does not, and so
 /// neither do we.
 #[test]
@@ -261,4 +329,23 @@ proptest! {
         let _ = decode(&framed, len);
         let _ = decode(&stored, len);
     }
+}
+
+#[test]
+fn a_streamed_frame_is_the_same_for_any_pieces() {
+    let elements: Vec<u8> = (0..700_000_u32).map(|at| (at.wrapping_mul(at) >> 13) as u8).collect();
+    let stream = |decoded: &[u8], piece_len: usize| {
+        let (mut out, mut stream) = (Vec::new(), ZstdStream::new(0).unwrap());
+        decoded.chunks(piece_len).for_each(|piece| stream.update(piece, &mut out).unwrap());
+        stream.finish(&mut out).unwrap();
+        out
+    };
+    let whole = stream(&elements, elements.len());
+    assert_eq!(decode(&whole, elements.len()).unwrap(), elements);
+    assert_eq!(whole[..6], [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58], "no content size, no checksum");
+    for piece_len in [1000, 131_072, 131_073] {
+        assert_eq!(stream(&elements, piece_len), whole);
+    }
+    assert_eq!(stream(&[], 1), [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x00, 0x01, 0x00, 0x00]);
+    assert!(ZstdStream::new(99).is_err());
 }

@@ -1,0 +1,178 @@
+//! Checking a file (section 8): every rule it breaks, each with its place.
+//!
+//! ```text
+//!   container -> index -> entries -> names -> places of blobs -> gaps -> blobs
+//! ```
+//!
+//! The checks stand in the order in which a reader meets the parts of a file. Blobs are looked at on
+//! several threads and piece by piece; what is found comes in the order of the index.
+
+mod blob;
+mod collect;
+mod entries;
+mod place;
+mod report;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use tet_format::Span;
+use tet_io::Source;
+
+use self::blob::{Scratch, Task};
+use self::collect::{Collector, Found};
+use self::watch::Watch;
+use crate::container::FILE_LEN_MIN;
+use crate::error::{Error, Fault, Result};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::open::read_index;
+use crate::rule::Rule;
+
+pub use report::{Finding, Omitted, Report};
+
+/// How closely to look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Depth {
+    /// Container, index, entries, and where the blobs lie.
+    #[default]
+    Structure,
+    /// Blobs that have a checksum are compared with it.
+    Checksums,
+    /// Blobs are decoded, and bytes between them looked at.
+    Deep,
+}
+
+/// Is told how many bytes were looked at of how many, from any thread.
+pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// How closely to look, with what, and how much to say.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// How closely to look.
+    pub depth: Depth,
+    /// How much of the file's claims to believe.
+    pub limits: Limits,
+    /// How many findings of one rule are told; the rest are counted.
+    pub findings_max: usize,
+    /// Threads that look at blobs; 0 means as many as the machine runs at once.
+    pub threads: usize,
+    /// Set by the caller to stop early.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Told how far it is.
+    pub progress: Option<Progress>,
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        VerifyOptions {
+            depth: Depth::default(),
+            limits: Limits::default(),
+            findings_max: 64,
+            threads: 0,
+            cancel: None,
+            progress: None,
+        }
+    }
+}
+
+impl fmt::Debug for VerifyOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifyOptions")
+            .field("depth", &self.depth)
+            .field("limits", &self.limits)
+            .field("findings_max", &self.findings_max)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What one thread looks at sooner than several are made.
+const ALONE_LEN_MAX: u64 = 4 << 20;
+
+/// Checks a whole file.
+///
+/// # Errors
+///
+/// Returns [`Error::Io`] when the file cannot be read or changes meanwhile, [`Error::Canceled`]
+/// when the caller asks to stop. What is wrong with the file is in the report.
+pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
+    let mut out = Collector::new(options.findings_max);
+    let index = read_index(source, &options.limits, &mut |position, fault, field| {
+        out.push(Found { fault, position: Some(position), field });
+    });
+    let index = match index {
+        Ok(index) => index,
+        Err(Error::Format(fault)) => {
+            out.push(Found { fault, position: None, field: "" });
+            source.check_unchanged()?;
+            return Ok(report::report(source, options, None, out, 0));
+        }
+        Err(error) => return Err(error),
+    };
+    if index.is_empty() && index.bytes().is_empty() {
+        let (rule, at) = (Rule::FooterZero, source.len().saturating_sub(8));
+        let fault = Fault { rule, at, found: 0, wanted: FILE_LEN_MIN };
+        out.push(Found { fault, position: None, field: "" });
+    }
+    entries::check(&index, &mut out);
+    let gaps = place::check(&index, &mut out);
+    let checked_len = check_blobs(source, options, &index, &gaps, &mut out)?;
+    source.check_unchanged()?;
+    Ok(report::report(source, options, Some(&index), out, checked_len))
+}
+
+/// Looks at gaps and blobs, as closely as is asked for; says how many bytes that came to.
+fn check_blobs(
+    source: &Source,
+    options: &VerifyOptions,
+    index: &Index,
+    gaps: &[Span],
+    out: &mut Collector,
+) -> Result<u64> {
+    if options.depth == Depth::Structure {
+        return Ok(0);
+    }
+    let gaps = if options.depth == Depth::Deep { gaps } else { &[] };
+    let tasks: Vec<Task<'_>> =
+        index.tensors().filter_map(|tensor| Task::of(tensor, options.depth)).collect();
+    let gap_len = gaps.iter().fold(0_u64, |sum, gap| sum.saturating_add(gap.len()));
+    let all = tasks.iter().fold(gap_len, |sum, task| sum.saturating_add(task.len()));
+    let watch = Watch::new(options, all);
+    for gap in gaps {
+        if let Some(fault) = place::check_gap(source, *gap, &watch)? {
+            out.push(Found { fault, position: None, field: "" });
+        }
+    }
+    let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
+    let look = |scratch: &mut Scratch, task: &Task<'_>| {
+        task.run(scratch, (source, &options.limits), &watch)
+    };
+    let found: Vec<Result<Vec<Found>>> = match &pool {
+        Some(pool) => pool.install(|| tasks.par_iter().map_init(Scratch::default, look).collect()),
+        // Without threads the caller's own does the work.
+        None => {
+            let mut scratch = Scratch::default();
+            tasks.iter().map(|task| look(&mut scratch, task)).collect()
+        }
+    };
+    for found in found {
+        found?.into_iter().for_each(|found| out.push(found));
+    }
+    Ok(all)
+}
+
+/// As many threads as are asked for, the machine has, and there is work for; none where one will do.
+fn pool(options: &VerifyOptions, task_count: usize) -> Option<ThreadPool> {
+    let all = || std::thread::available_parallelism().map_or(1, Into::into);
+    let asked = if options.threads == 0 { all() } else { options.threads };
+    let count = asked.min(task_count);
+    let builder = ThreadPoolBuilder::new().num_threads(count);
+    let builder = builder.thread_name(|at| format!("tet-ztensor-{at}"));
+    (count > 1).then(|| builder.build().ok()).flatten()
+}

@@ -1,0 +1,231 @@
+//! One blob: against its checksum, and decoded.
+
+use tet_codec::{Scanned, ZstdScan};
+use tet_format::{DType, Span};
+use tet_io::Source;
+
+use super::Depth;
+use super::collect::Found;
+use super::watch::Watch;
+use crate::checksum::{Checksum, Comparison};
+use crate::error::{Error, Fault, Result, zstd_rule};
+use crate::frames::{self, SeekTable};
+use crate::limits::Limits;
+use crate::read::{Check, Sound};
+use crate::rule::Rule;
+use crate::sparse;
+use crate::tensor::Tensor;
+use crate::words::Encoding;
+
+/// The decoder's bound of windows, 2^27 bytes.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// What a thread uses for one blob after the other.
+#[derive(Default)]
+pub(super) struct Scratch {
+    window: Vec<u8>,
+    scan: Option<ZstdScan>,
+}
+
+/// What is to be done with a blob.
+pub(super) struct Task<'a> {
+    tensor: Tensor<'a>,
+    stored: Span,
+    checksum: Option<Checksum>,
+    /// The tensor, where its blob is to be looked into.
+    sound: Option<Sound<'a>>,
+}
+
+impl<'a> Task<'a> {
+    /// What there is to do; a blob is compared even where nobody knows what its elements are.
+    pub(super) fn of(tensor: Tensor<'a>, depth: Depth) -> Option<Self> {
+        let stored = tensor.stored()?;
+        let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
+        let sound = Sound::of(tensor).ok().filter(|sound| {
+            let is_bool = tensor.dtype() == Some(DType::Bool);
+            let has_more = sound.encoding == Encoding::Zstd || sound.layout.is_sparse();
+            depth == Depth::Deep && (has_more || is_bool)
+        });
+        let is_nothing = checksum.is_none() && sound.is_none();
+        (!is_nothing).then_some(Task { tensor, stored, checksum, sound })
+    }
+
+    /// How many bytes are looked at.
+    pub(super) fn len(&self) -> u64 {
+        self.stored.len()
+    }
+
+    /// Does it.
+    pub(super) fn run(
+        &self,
+        scratch: &mut Scratch,
+        (source, limits): (&Source, &Limits),
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Found>> {
+        let mut found = Vec::new();
+        let Scratch { window, scan } = scratch;
+        let mut looks = Looks::new(self, scan)?;
+        watch.pieces(source, self.stored, window, |at, bytes| {
+            looks.update(at, bytes);
+            true
+        })?;
+        looks.finish(self, &mut found);
+        if let Some(sound) = &self.sound {
+            if sound.encoding == Encoding::Zstd {
+                self.look_at_frames(source, &mut found)?;
+            }
+            if sound.layout.is_sparse() {
+                self.look_at_places(source, limits, sound, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn push(&self, found: &mut Vec<Found>, fault: Fault) {
+        found.push(Found { fault, position: Some(self.tensor.position()), field: "" });
+    }
+
+    fn at_start(&self, rule: Rule, found: u64, wanted: u64) -> Fault {
+        Fault { rule, at: self.stored.start(), found, wanted }
+    }
+
+    fn look_at_frames(&self, source: &Source, found: &mut Vec<Found>) -> Result<()> {
+        let frames = frames::frames(source, self.stored, None)?;
+        let Some(frames) = frames else { return Ok(()) };
+        if frames.seek_table() == SeekTable::Differs {
+            self.push(found, self.at_start(Rule::SeekTable, 0, frames.list().len() as u64));
+        } else if frames.seek_table() == SeekTable::Absent && frames.skipped_len() > 0 {
+            self.push(found, self.at_start(Rule::ZstdSkippable, frames.skipped_len(), 0));
+        }
+        Ok(())
+    }
+
+    fn look_at_places(
+        &self,
+        source: &Source,
+        limits: &Limits,
+        sound: &Sound<'_>,
+        found: &mut Vec<Found>,
+    ) -> Result<()> {
+        match sparse::read(source, sound, limits, Check::Never) {
+            Ok(sparse) => {
+                if let Some(twin) = sparse.first_twin() {
+                    self.push(found, self.at_start(Rule::CoordTwice, twin, 0));
+                }
+                if self.tensor.dtype() == Some(DType::Bool) {
+                    let odd = sparse.values.iter().find(|byte| **byte > 1);
+                    let odd = odd.map(|byte| self.at_start(Rule::BoolByte, (*byte).into(), 1));
+                    odd.into_iter().for_each(|odd| self.push(found, odd));
+                }
+            }
+            Err(Error::Tensor { fault, .. } | Error::Format(fault)) => self.push(found, fault),
+            Err(Error::Codec { at, fault, .. }) => {
+                let rule = zstd_rule(&fault);
+                self.push(found, Fault { rule, at, found: 0, wanted: 0 });
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// All that is done with the stored bytes while they come by once.
+struct Looks<'s> {
+    comparison: Option<Comparison>,
+    scan: Option<Scan<'s>>,
+    /// The first bool that is none, and where; of decoded bytes where the blob starts.
+    odd_bool: Option<(u64, u8)>,
+    is_bool: bool,
+}
+
+/// A zstd blob of a dense tensor, decoded as it comes by.
+struct Scan<'s> {
+    scan: &'s mut ZstdScan,
+    fault: Option<tet_codec::Error>,
+}
+
+impl<'s> Looks<'s> {
+    fn new(task: &Task<'_>, decoder: &'s mut Option<ZstdScan>) -> Result<Self> {
+        let dense = task.sound.as_ref().filter(|sound| !sound.layout.is_sparse());
+        let mut scan = None;
+        if let Some(sound) = dense.filter(|sound| sound.encoding == Encoding::Zstd) {
+            let codec = |fault| sound.codec(task.stored.start(), fault);
+            let decoder = match decoder {
+                Some(decoder) => decoder,
+                None => decoder.insert(ZstdScan::new().map_err(codec)?),
+            };
+            decoder.begin(sound.decoded_len, WINDOW_LOG_MAX).map_err(codec)?;
+            scan = Some(Scan { scan: decoder, fault: None });
+        }
+        let is_bool = dense.is_some() && task.tensor.dtype() == Some(DType::Bool);
+        let comparison = task.checksum.map(Comparison::new);
+        Ok(Looks { comparison, scan, odd_bool: None, is_bool })
+    }
+
+    fn update(&mut self, at: u64, bytes: &[u8]) {
+        if let Some(comparison) = &mut self.comparison {
+            comparison.update(bytes);
+        }
+        let (is_bool, odd_bool) = (self.is_bool, &mut self.odd_bool);
+        match &mut self.scan {
+            Some(scan) => scan.update(bytes, |decoded| {
+                if is_bool && odd_bool.is_none() {
+                    *odd_bool = decoded.iter().find(|byte| **byte > 1).map(|byte| (0, *byte));
+                }
+            }),
+            None if is_bool && odd_bool.is_none() => {
+                let odd = (at..).zip(bytes).find(|(_, byte)| **byte > 1);
+                *odd_bool = odd.map(|(at, byte)| (at, *byte));
+            }
+            None => {}
+        }
+    }
+
+    fn finish(mut self, task: &Task<'_>, found: &mut Vec<Found>) {
+        if let Some((differs, wanted)) = self.comparison.and_then(Comparison::differs) {
+            task.push(found, task.at_start(Rule::BlobChecksum, differs, wanted));
+        }
+        let wanted = task.sound.map_or(0, |sound| sound.decoded_len);
+        if let Some(scan) = &mut self.scan {
+            let is_bool = self.is_bool;
+            let odd_bool = &mut self.odd_bool;
+            let scanned = scan.finish(|decoded| {
+                if is_bool && odd_bool.is_none() {
+                    *odd_bool = decoded.iter().find(|byte| **byte > 1).map(|byte| (0, *byte));
+                }
+            });
+            match scanned {
+                Ok(scanned) if scanned.decoded_len != wanted => {
+                    task.push(found, task.at_start(Rule::ZstdLen, scanned.decoded_len, wanted));
+                }
+                Ok(_) => {}
+                Err(fault) => {
+                    let (rule, at) = (zstd_rule(&fault), scan.scan.position());
+                    let at = task.stored.start().saturating_add(at);
+                    task.push(found, Fault { rule, at, found: 0, wanted });
+                }
+            }
+        }
+        if let Some((at, byte)) = self.odd_bool {
+            let at = at.max(task.stored.start());
+            let fault = Fault { rule: Rule::BoolByte, at, found: byte.into(), wanted: 1 };
+            task.push(found, fault);
+        }
+    }
+}
+
+impl Scan<'_> {
+    /// Decodes the next bytes, if all before them decoded.
+    fn update(&mut self, bytes: &[u8], visit: impl FnMut(&[u8])) {
+        if self.fault.is_none() {
+            self.fault = self.scan.update_with(bytes, visit).err();
+        }
+    }
+
+    fn finish(&mut self, visit: impl FnMut(&[u8])) -> tet_codec::Result<Scanned> {
+        match self.fault.take() {
+            Some(fault) => Err(fault),
+            None => self.scan.finish_with(visit),
+        }
+    }
+}

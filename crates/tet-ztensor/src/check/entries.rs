@@ -1,0 +1,83 @@
+//! What is odd about entries that break no rule, and names that stand twice.
+
+use tet_format::DType;
+
+use super::collect::{Collector, Found};
+use crate::checksum::Checksum;
+use crate::entry::Field;
+use crate::error::Fault;
+use crate::index::Index;
+use crate::rule::Rule;
+use crate::tensor::Tensor;
+use crate::words::{ByteOrder, Encoding};
+
+/// Looks at every entry, then at all names together.
+pub(super) fn check(index: &Index, out: &mut Collector) {
+    for tensor in index.tensors() {
+        for (rule, field) in notes(&tensor) {
+            let key = field.key();
+            out.push(found(&tensor, rule, key, (0, 0)));
+        }
+    }
+    let mut named: Vec<(&str, usize)> = index
+        .tensors()
+        .filter(|tensor| tensor.entry().holds(Field::Name))
+        .map(|tensor| (tensor.name(), tensor.position()))
+        .collect();
+    named.sort_unstable();
+    let mut twins: Vec<(usize, usize)> = Vec::new();
+    for twin in named.chunk_by(|a, b| a.0 == b.0).filter(|twins| twins.len() > 1) {
+        let first = twin.first().map_or(0, |(_, position)| *position);
+        twins.extend(twin.iter().skip(1).map(|(_, position)| (*position, first)));
+    }
+    twins.sort_unstable();
+    for (position, first) in twins {
+        if let Some(tensor) = index.tensor(position) {
+            let numbers = (position as u64, first as u64);
+            out.push(found(&tensor, Rule::NameTwice, Field::Name.key(), numbers));
+        }
+    }
+}
+
+fn found(tensor: &Tensor<'_>, rule: Rule, key: &'static str, (found, wanted): (u64, u64)) -> Found {
+    let at = tensor.field_at(key).unwrap_or(tensor.entry_at());
+    let fault = Fault { rule, at, found, wanted };
+    Found { fault, position: Some(tensor.position()), field: key }
+}
+
+/// What is odd about an entry.
+fn notes(tensor: &Tensor<'_>) -> impl Iterator<Item = (Rule, Field)> {
+    let entry = tensor.entry();
+    let name = entry.holds(Field::Name).then(|| tensor.name());
+    let is_big = tensor.byte_order() == ByteOrder::Big;
+    let is_zstd = tensor.encoding() == Some(Encoding::Zstd);
+    let is_single = tensor.dtype().and_then(DType::size) == Some(1) && !tensor.is_sparse();
+    let notes = [
+        (name == Some(""), Rule::NameEmpty, Field::Name),
+        (name.is_some_and(is_odd), Rule::NameOdd, Field::Name),
+        (
+            entry.byte_order.is_some() && (is_zstd || is_single),
+            Rule::ByteOrderMoot,
+            Field::ByteOrder,
+        ),
+        (is_big, Rule::ByteOrderBig, Field::ByteOrder),
+        (tensor.checksum() == Some(Checksum::Unknown), Rule::ChecksumUnknown, Field::Checksum),
+        (
+            tensor.fault().is_none() && !entry.holds(Field::Layout),
+            Rule::LayoutMissing,
+            Field::Layout,
+        ),
+    ];
+    notes.into_iter().filter(|(is_so, ..)| *is_so).map(|(_, rule, field)| (rule, field))
+}
+
+/// Whether a name does something where it is printed, or leads somewhere else as a path.
+fn is_odd(name: &str) -> bool {
+    let acts = |character: char| {
+        character.is_control()
+            || matches!(character, '\\' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    name.contains(acts)
+        || name.starts_with('/')
+        || name.split('/').any(|part| part == ".." || part == ".")
+}

@@ -1,0 +1,152 @@
+//! Checksums (section 5.2): of the stored bytes of a blob, as text in the entry.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use tet_codec::Crc32c;
+
+/// What the stored bytes of a tensor should come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Checksum {
+    /// `crc32c:0x` and up to 8 hexadecimal digits.
+    Crc32c(u32),
+    /// `sha256:` and 64 hexadecimal digits.
+    Sha256([u8; 32]),
+    /// An algorithm that is not known here: nothing can be said of the bytes.
+    Unknown,
+}
+
+impl Checksum {
+    /// The checksum that a text states; `None` when it states none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once(':')? {
+            ("crc32c", number) => {
+                let digits = number.strip_prefix("0x")?;
+                let is_form = (1..=8).contains(&digits.len()) && is_hex(digits);
+                let number = is_form.then(|| u32::from_str_radix(digits, 16).ok())??;
+                Some(Checksum::Crc32c(number))
+            }
+            ("sha256", digits) => {
+                let is_form = digits.len() == 64 && is_hex(digits);
+                is_form.then(|| digest(digits)).flatten().map(Checksum::Sha256)
+            }
+            ("", _) => None,
+            _ => Some(Checksum::Unknown),
+        }
+    }
+
+    /// The crc32c of bytes.
+    #[must_use]
+    pub fn crc32c(bytes: &[u8]) -> Self {
+        Checksum::Crc32c(Crc32c::of(bytes))
+    }
+
+    /// The sha256 of bytes.
+    #[must_use]
+    pub fn sha256(bytes: &[u8]) -> Self {
+        Checksum::Sha256(Sha256::digest(bytes).into())
+    }
+
+    /// Whether bytes can be compared with it.
+    #[must_use]
+    pub const fn is_known(self) -> bool {
+        !matches!(self, Checksum::Unknown)
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Checksum::Crc32c(number) => write!(f, "crc32c:0x{number:08X}"),
+            Checksum::Sha256(digest) => {
+                f.write_str("sha256:")?;
+                digest.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            Checksum::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// Compares bytes that come piece by piece with the checksum that they should have.
+#[derive(Clone)]
+pub struct Comparison {
+    wanted: Checksum,
+    state: State,
+}
+
+#[derive(Clone)]
+enum State {
+    Crc32c(Crc32c),
+    Sha256(Sha256),
+    Unknown,
+}
+
+impl fmt::Debug for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Comparison").field("wanted", &self.wanted).finish_non_exhaustive()
+    }
+}
+
+impl Comparison {
+    /// A comparison of no bytes yet.
+    #[must_use]
+    pub fn new(wanted: Checksum) -> Self {
+        let state = match wanted {
+            Checksum::Crc32c(_) => State::Crc32c(Crc32c::new()),
+            Checksum::Sha256(_) => State::Sha256(Sha256::new()),
+            Checksum::Unknown => State::Unknown,
+        };
+        Comparison { wanted, state }
+    }
+
+    /// Takes in more bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match &mut self.state {
+            State::Crc32c(digest) => digest.update(bytes),
+            State::Sha256(digest) => digest.update(bytes),
+            State::Unknown => {}
+        }
+    }
+
+    /// The checksum of all bytes.
+    #[must_use]
+    pub fn found(self) -> Checksum {
+        match self.state {
+            State::Crc32c(digest) => Checksum::Crc32c(digest.finish()),
+            State::Sha256(digest) => Checksum::Sha256(digest.finalize().into()),
+            State::Unknown => Checksum::Unknown,
+        }
+    }
+
+    /// Says how the bytes differ from what they should come to, if they do: as numbers, of a
+    /// sha256 the first 8 bytes that differ.
+    #[must_use]
+    pub fn differs(self) -> Option<(u64, u64)> {
+        let wanted = self.wanted;
+        match (self.found(), wanted) {
+            (Checksum::Crc32c(found), Checksum::Crc32c(wanted)) => {
+                (found != wanted).then_some((found.into(), wanted.into()))
+            }
+            (Checksum::Sha256(found), Checksum::Sha256(wanted)) => {
+                let words = found.as_chunks().0.iter().zip(wanted.as_chunks().0);
+                let mut words =
+                    words.map(|(a, b)| (u64::from_le_bytes(*a), u64::from_le_bytes(*b)));
+                words.find(|(found, wanted)| found != wanted)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_hex(digits: &str) -> bool {
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+fn digest(digits: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}

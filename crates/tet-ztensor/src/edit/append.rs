@@ -1,0 +1,49 @@
+//! Tensors appended to a file as it stands.
+//!
+//! ```text
+//!   | ... blobs | old index, its length | zeros | new blobs | index of all, its length |
+//! ```
+
+use tet_io::{Appender, Source};
+
+use super::draft::Draft;
+use crate::error::{Error, Result};
+use crate::limits::Limits;
+use crate::write::{WriteOptions, Writer, Written};
+
+/// Appends tensors to a file as it stands, which `append` writes: no byte of it is copied.
+///
+/// This is not atomic. The new tensors and the new index are written behind the old index, which
+/// stays in the file; only the last 8 bytes make the new index the one that counts, and they are
+/// written when all before them is durable. When `append` fails, the file is cut back to what it
+/// was. When the machine stops meanwhile, the file has an end that no reader understands: then
+/// [`repair`](crate::repair) finds the old index or the new one, whichever is whole. Bytes of old
+/// indexes are left in the file until [`Draft::compact`]. Without a tensor to append, nothing is
+/// written.
+///
+/// # Errors
+///
+/// Returns what `append` returns; an error when the file breaks a rule, has changed since `source`
+/// was opened, or cannot be written; [`Error::Tensor`] when a tensor's blob is not all there:
+/// appended bytes would take its place.
+pub fn append_in_place<T, E: From<Error>>(
+    source: &Source,
+    limits: &Limits,
+    options: &WriteOptions,
+    append: impl FnOnce(&mut Writer<Appender>) -> Result<T, E>,
+) -> Result<(T, Written), E> {
+    let draft = Draft::open(source, limits)?;
+    draft.check_bounds()?;
+    let appender = Appender::begin(draft.source()).map_err(Error::from)?;
+    let target = appender.path().to_path_buf();
+    let resumed = draft.resumed(None)?;
+    let tensor_count = resumed.tensor_count;
+    let mut writer = Writer::resume(appender, options, &target, source.len(), resumed);
+    let answer = append(&mut writer)?;
+    if writer.tensor_count() == tensor_count {
+        return Ok((answer, writer.unwritten(source.len())));
+    }
+    let (appender, written) = writer.finish_after(|appender| Ok(appender.sync()?))?;
+    appender.commit().map_err(Error::from)?;
+    Ok((answer, written))
+}

@@ -1,0 +1,306 @@
+//! What a file is to become.
+
+use std::io::Write;
+use std::path::Path;
+
+use tet_format::Span;
+use tet_io::{Overwrite, Publish, Publisher, Source};
+
+use super::fields::Fields;
+use super::place::{Move, moved, moves};
+use crate::cbor;
+use crate::container::MAGIC;
+use crate::entry::Field;
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::open::read_index;
+use crate::value::Value;
+use crate::write::{Resumed, WriteOptions, Writer, Written, check_name};
+
+/// Where a new file goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// To another path.
+    Beside(&'a Path),
+    /// In the place of the file that was read, if nobody has changed that meanwhile.
+    InPlace(&'a Path),
+}
+
+impl<'a> Output<'a> {
+    /// Begins the new file.
+    pub(crate) fn begin(self, source: &Source, publish: &Publish) -> Result<Publisher> {
+        let mut publish = publish.clone();
+        let path = match self {
+            Output::Beside(path) => {
+                publish.inputs.extend(source.stamp());
+                path
+            }
+            Output::InPlace(path) => {
+                publish.force = source.stamp().map_or(Overwrite::Replace, Overwrite::Edit);
+                path
+            }
+        };
+        Ok(Publisher::begin(path, &publish)?)
+    }
+}
+
+/// What a file is to become. Nothing is written before [`save`](Draft::save).
+#[derive(Debug)]
+pub struct Draft {
+    source: Source,
+    index: Index,
+    lines: Vec<Line>,
+    /// Whether blobs close up.
+    is_compact: bool,
+}
+
+/// One entry of the new index.
+#[derive(Debug)]
+struct Line {
+    /// Its position in the old one.
+    position: usize,
+    name: String,
+    /// Its fields, once one of them was changed.
+    fields: Option<Fields>,
+}
+
+impl Draft {
+    /// Begins with the file as it is.
+    ///
+    /// # Errors
+    ///
+    /// The container or the index breaks a rule, or the source cannot be read.
+    pub fn open(source: &Source, limits: &Limits) -> Result<Self> {
+        let index = read_index(source, limits, &mut |_, _, _| {})?;
+        let lines = index.tensors().map(|tensor| Line {
+            position: tensor.position(),
+            name: tensor.name().to_owned(),
+            fields: None,
+        });
+        let lines = lines.collect();
+        Ok(Self { source: source.clone(), index, lines, is_compact: false })
+    }
+
+    /// The names that the new file has so far, in the order of its index.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.lines.iter().map(|line| line.name.as_str())
+    }
+
+    /// Gives a tensor another name. `#N` is the one at a position of the old index, where no tensor
+    /// has that for a name; here and below.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] when not just one tensor is meant,
+    /// and [`Error::Unwritable`] when the name is taken or cannot be written.
+    pub fn rename(&mut self, name: &str, to: &str) -> Result<()> {
+        let at = self.find(name)?;
+        check_name(to)?;
+        let is_taken = self.lines.iter().enumerate().any(|(it, line)| it != at && line.name == to);
+        if is_taken {
+            let why = "another tensor has this name";
+            return Err(Error::Unwritable { name: to.to_owned(), why });
+        }
+        self.fields(at)?.set_name(to);
+        if let Some(line) = self.lines.get_mut(at) {
+            to.clone_into(&mut line.name);
+        }
+        Ok(())
+    }
+
+    /// Takes a tensor away, and its bytes unless another one shares them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] when not just one tensor is meant.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        let at = self.find(name)?;
+        self.lines.remove(at);
+        self.is_compact = true;
+        Ok(())
+    }
+
+    /// Sets a custom field of a tensor.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Draft::remove`] returns, and [`Error::Unwritable`] when the format has this
+    /// key for itself, or readers of 0.1.x would refuse the value.
+    pub fn set(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
+        let at = self.custom(name, key)?;
+        let checked = cbor::check_value(value);
+        checked.map_err(|why| Error::Unwritable { name: name.to_owned(), why })?;
+        self.fields(at)?.set(key, value);
+        Ok(())
+    }
+
+    /// Takes a custom field away, and says whether it was there.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Draft::set`] returns.
+    pub fn unset(&mut self, name: &str, key: &str) -> Result<bool> {
+        let at = self.custom(name, key)?;
+        Ok(self.fields(at)?.remove(key))
+    }
+
+    /// Lets blobs close up, so that no bytes are left that belong to no tensor.
+    pub fn compact(&mut self) {
+        self.is_compact = true;
+    }
+
+    /// Writes the new file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when the source cannot be read or has changed, or the new file cannot
+    /// be written. What was under its name is still there then.
+    pub fn save(&self, output: Output<'_>, publish: &Publish) -> Result<Written> {
+        let options = WriteOptions::default();
+        self.save_with(output, publish, &options, |_| Ok::<_, Error>(())).map(|((), it)| it)
+    }
+
+    /// Writes the new file with more tensors behind the old ones, which `append` writes; what that
+    /// returns is returned. In what was written, bytes are those of the new tensors.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Draft::save`] and `append` return, and [`Error::Tensor`] when a tensor's blob
+    /// is not all there: appended bytes would take its place.
+    pub fn save_with<T, E: From<Error>>(
+        &self,
+        output: Output<'_>,
+        publish: &Publish,
+        options: &WriteOptions,
+        append: impl FnOnce(&mut Writer<Publisher>) -> Result<T, E>,
+    ) -> Result<(T, Written), E> {
+        let publisher = output.begin(&self.source, publish)?;
+        let target = publisher.target().to_path_buf();
+        let (publisher, at, moves) = self.copy_blobs(publisher)?;
+        let resumed = self.resumed(moves.as_deref())?;
+        let tensor_count = resumed.tensor_count;
+        let mut writer = Writer::resume(publisher, options, &target, at, resumed);
+        let answer = append(&mut writer)?;
+        if tensor_count < writer.tensor_count() {
+            self.check_bounds()?;
+        }
+        let (publisher, written) = writer.finish()?;
+        self.source.check_unchanged().map_err(Error::from)?;
+        publisher.commit().map_err(Error::from)?;
+        Ok((answer, written))
+    }
+
+    /// The source that is edited.
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Refuses to write behind an index that promises more bytes than the file has.
+    pub(super) fn check_bounds(&self) -> Result<()> {
+        for line in &self.lines {
+            let Some(tensor) = self.index.tensor(line.position) else { continue };
+            let is_there = tensor.stored().is_some() || tensor.offset().is_none();
+            if !is_there {
+                tensor.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of the new index.
+    pub(super) fn resumed(&self, moves: Option<&[Move]>) -> Result<Resumed> {
+        let mut resumed = Resumed::default();
+        for line in &self.lines {
+            let Some(tensor) = self.index.tensor(line.position) else { continue };
+            let mut fields = line.fields.clone();
+            let blob = tensor.stored();
+            let to = moves.zip(blob).and_then(|(moves, blob)| moved(moves, blob));
+            if let Some(to) = to.filter(|to| Some(*to) != tensor.offset()) {
+                let depth_max = self.index.limits().depth_max;
+                fields = fields.or_else(|| Fields::read(tensor.entry_bytes(), depth_max));
+                if let Some(fields) = &mut fields {
+                    fields.set_offset(to);
+                }
+            }
+            match fields {
+                Some(fields) => fields.encode(&mut resumed.index),
+                None => resumed.index.extend_from_slice(tensor.entry_bytes()),
+            }
+            resumed.tensor_count += 1;
+            resumed.names.push(line.name.clone());
+        }
+        Ok(resumed)
+    }
+
+    /// Copies what stays of the bytes before the index; says where it ends, and what was moved.
+    fn copy_blobs(&self, mut publisher: Publisher) -> Result<(Publisher, u64, Option<Vec<Move>>)> {
+        let end = self.index.span().map_or(0, Span::start);
+        if !self.is_compact {
+            if let Some(span) = Span::from_range(0..end) {
+                publisher.copy_from(&self.source, span)?;
+            }
+            return Ok((publisher, end, None));
+        }
+        let tensors = self.lines.iter().filter_map(|line| self.index.tensor(line.position));
+        let blobs = tensors.filter_map(|tensor| tensor.stored()).collect();
+        let mut at = MAGIC.len() as u64;
+        let (what, wanted, limit) = ("bytes of a file", u64::MAX, u64::MAX);
+        let moves = moves(blobs, at).ok_or(Error::Limit { what, wanted, limit })?;
+        put(&mut publisher, &MAGIC)?;
+        for Move { from, to } in &moves {
+            let zeros = usize::try_from(to.saturating_sub(at)).unwrap_or(0);
+            put(&mut publisher, &vec![0; zeros])?;
+            publisher.copy_from(&self.source, *from)?;
+            at = to.saturating_add(from.len());
+        }
+        Ok((publisher, at, Some(moves)))
+    }
+
+    /// The line of a tensor with a key that may be changed.
+    fn custom(&self, name: &str, key: &str) -> Result<usize> {
+        let at = self.find(name)?;
+        let position = self.lines.get(at).map_or(0, |line| line.position);
+        let is_sparse = self.index.tensor(position).is_some_and(|tensor| tensor.is_sparse());
+        let sparse_keys = ["sparse_format", "nnz", "indptr", "indices", "coords"];
+        if Field::of(key.as_bytes()).is_some() || is_sparse && sparse_keys.contains(&key) {
+            let why = "the format has this key for itself";
+            return Err(Error::Unwritable { name: name.to_owned(), why });
+        }
+        Ok(at)
+    }
+
+    fn find(&self, name: &str) -> Result<usize> {
+        let mut named = self.lines.iter().enumerate().filter(|(_, line)| line.name == name);
+        let (first, more) = (named.next(), named.next().is_some());
+        if more {
+            let named = self.lines.iter().filter(|line| line.name == name);
+            let positions = named.map(|line| line.position).collect();
+            return Err(Error::Ambiguous { name: name.to_owned(), positions });
+        }
+        let numbered = || {
+            let position = name.strip_prefix('#')?.parse::<usize>().ok()?;
+            self.lines.iter().position(|line| line.position == position)
+        };
+        let found = first.map(|(at, _)| at).or_else(numbered);
+        found.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
+    }
+
+    /// The fields of a line, to be changed.
+    fn fields(&mut self, at: usize) -> Result<&mut Fields> {
+        let no_such = || Error::NoSuchTensor { name: format!("#{at}") };
+        let Self { lines, index, .. } = self;
+        let line = lines.get_mut(at).ok_or_else(no_such)?;
+        if line.fields.is_none() {
+            let tensor = index.tensor(line.position).ok_or_else(no_such)?;
+            line.fields = Fields::read(tensor.entry_bytes(), index.limits().depth_max);
+        }
+        let name = line.name.clone();
+        line.fields.as_mut().ok_or(Error::Unwritable { name, why: "its entry is no map" })
+    }
+}
+
+fn put(publisher: &mut Publisher, bytes: &[u8]) -> Result<()> {
+    let written = publisher.write_all(bytes);
+    Ok(written.map_err(|error| publisher.write_fault(error))?)
+}

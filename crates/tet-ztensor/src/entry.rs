@@ -1,0 +1,391 @@
+//! Entries (section 4): the map of one tensor, read field by field.
+//!
+//! A field that breaks a rule is left out and the rest of the map read on, so that a damaged entry
+//! still has its name, and costs no tensor but its own.
+
+mod field;
+mod judge;
+
+use std::borrow::Cow;
+
+use tet_format::DType;
+
+use crate::cbor::{Head, Items, Reader};
+use crate::checksum::Checksum;
+use crate::error::Fault;
+use crate::rule::Rule;
+use crate::words::{self, ByteOrder, Encoding, Layout};
+
+pub(crate) use field::{Field, SPARSE_FORMAT};
+pub(crate) use judge::{dense_len, element_count};
+
+/// A stretch of the index, or, past its end, of the texts that had to be joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+/// What is kept of an entry: the rest is read again when somebody asks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entry {
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    /// Its bytes in the index.
+    pub(crate) item: Text,
+    pub(crate) name: Text,
+    /// Its extents among those of all shapes.
+    pub(crate) shape: Text,
+    pub(crate) checksum: Text,
+    /// Its first fault among those of all entries, from 1.
+    pub(crate) fault: u32,
+    /// The fields that are there and of their type.
+    pub(crate) held: u16,
+    pub(crate) dtype: Option<DType>,
+    pub(crate) encoding: Option<Encoding>,
+    pub(crate) layout: Option<Layout>,
+    pub(crate) byte_order: Option<ByteOrder>,
+}
+
+impl Entry {
+    /// Whether a field is there and of its type.
+    pub(crate) const fn holds(&self, field: Field) -> bool {
+        self.held & field.bit() != 0
+    }
+}
+
+/// Is told of every fault: the position of its entry, and the field.
+pub(crate) type Sink<'s> = &'s mut dyn FnMut(usize, Fault, &'static str);
+
+/// What entries have in common.
+pub(crate) struct Entries<'a, 's> {
+    pub(crate) reader: Reader<'a>,
+    /// The length of the index.
+    pub(crate) index_len: u32,
+    /// Where the index starts in the file.
+    pub(crate) index_start: u64,
+    pub(crate) extents: Vec<u64>,
+    pub(crate) extent_count_max: usize,
+    pub(crate) joined: Vec<u8>,
+    pub(crate) sink: Sink<'s>,
+    /// The keys of custom fields of the entry at hand.
+    custom: Vec<Text>,
+}
+
+/// An entry that is being read.
+#[derive(Default)]
+struct Draft {
+    position: usize,
+    entry: Entry,
+    /// Where the values of the fields stand.
+    at: [usize; 9],
+    /// The fields whose keys were seen.
+    seen: u16,
+    /// Whether the layout is `sparse`, and of which format then.
+    is_sparse: bool,
+    sparse_format: Option<(usize, Option<Layout>)>,
+    fault: Option<Fault>,
+}
+
+/// The depth of an entry, which stands in the array of the index.
+const DEPTH: u32 = 1;
+
+impl<'a, 's> Entries<'a, 's> {
+    pub(crate) fn new(reader: Reader<'a>, index_start: u64, sink: Sink<'s>) -> Self {
+        Entries {
+            reader,
+            index_len: 0,
+            index_start,
+            extents: Vec::new(),
+            extent_count_max: usize::MAX,
+            joined: Vec::new(),
+            sink,
+            custom: Vec::new(),
+        }
+    }
+
+    /// Reads the entry at a position: what it holds, and its first fault.
+    pub(crate) fn read(&mut self, position: usize) -> Result<(Entry, Option<Fault>), Fault> {
+        let start = self.reader.at();
+        let mut draft = Draft { position, ..Draft::default() };
+        draft.entry.shape.start = small(self.extents.len());
+        self.custom.clear();
+        match self.reader.untagged(DEPTH)? {
+            Head::Map(count) => {
+                self.map(&mut draft, count)?;
+                self.check_custom(&mut draft, start);
+                self.judge(&mut draft, start);
+            }
+            head => {
+                self.reader.skip_rest(head, start, DEPTH)?;
+                self.fault(&mut draft, Rule::EntryMap, start, "");
+            }
+        }
+        draft.entry.item = Text { start: small(start), len: small(self.reader.at() - start) };
+        if let Some(at) = self.reader.bad_text.take() {
+            self.fault(&mut draft, Rule::NameText, at, "");
+        }
+        Ok((draft.entry, draft.fault))
+    }
+
+    fn fault(&mut self, draft: &mut Draft, rule: Rule, at: usize, field: &'static str) {
+        self.numbered(draft, rule, at, (0, 0), field);
+    }
+
+    fn numbered(
+        &mut self,
+        draft: &mut Draft,
+        rule: Rule,
+        at: usize,
+        (found, wanted): (u64, u64),
+        field: &'static str,
+    ) {
+        let fault = Fault { rule, at: self.reader.place(at), found, wanted };
+        draft.fault.get_or_insert(fault);
+        (self.sink)(draft.position, fault, field);
+    }
+
+    fn map(&mut self, draft: &mut Draft, count: Option<u64>) -> Result<(), Fault> {
+        let inside = self.reader.deeper(DEPTH)?;
+        let mut items = Items::new(count);
+        while items.next(&mut self.reader)? {
+            let key_at = self.reader.at();
+            let key = match self.reader.short_text() {
+                Some(key) => Cow::Borrowed(key),
+                None => match self.reader.untagged(inside)? {
+                    head @ Head::Text(_) => self.reader.string(head)?,
+                    head => {
+                        self.reader.skip_rest(head, key_at, inside)?;
+                        self.fault(draft, Rule::EntryMap, key_at, "");
+                        self.reader.skip(inside)?;
+                        continue;
+                    }
+                },
+            };
+            match Field::of(&key) {
+                Some(field) => self.field(draft, field, key_at, inside)?,
+                None => self.custom_field(draft, key, key_at, inside)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn custom_field(
+        &mut self,
+        draft: &mut Draft,
+        key: Cow<'a, [u8]>,
+        key_at: usize,
+        inside: u32,
+    ) -> Result<(), Fault> {
+        if self.reader.bad_text.is_none() && std::str::from_utf8(&key).is_err() {
+            self.reader.bad_text = Some(key_at);
+        }
+        let is_format = *key == *SPARSE_FORMAT;
+        let text = self.keep(key);
+        self.custom.push(text);
+        if is_format && draft.sparse_format.is_none() {
+            let at = self.reader.at();
+            let format = match self.word(inside)? {
+                Some(Some(word)) if *word == *b"csr" => Some(Layout::Csr),
+                Some(Some(word)) if *word == *b"coo" => Some(Layout::Coo),
+                _ => None,
+            };
+            draft.sparse_format = Some((at, format));
+            self.reader.rewind(at);
+        }
+        self.reader.skip(inside)
+    }
+
+    /// A key that stands twice is looked for once the entry is known to be a map.
+    fn check_custom(&mut self, draft: &mut Draft, start: usize) {
+        let mut keys = std::mem::take(&mut self.custom);
+        if keys.len() > 1 {
+            let bytes = |text: &Text| self.text(*text);
+            keys.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)).then(a.start.cmp(&b.start)));
+            let twice = keys.windows(2).find(|pair| bytes(&pair[0]) == bytes(&pair[1]));
+            let at = twice.and_then(|pair| usize::try_from(pair[1].start).ok());
+            if let Some(at) = at {
+                // Keys in pieces lie elsewhere: then the entry itself is named.
+                let at = if self.index_len() <= at { start } else { at };
+                self.fault(draft, Rule::KeyTwice, at, "");
+            }
+        }
+        self.custom = keys;
+    }
+
+    fn field(
+        &mut self,
+        draft: &mut Draft,
+        field: Field,
+        key_at: usize,
+        inside: u32,
+    ) -> Result<(), Fault> {
+        if draft.seen & field.bit() != 0 {
+            self.fault(draft, Rule::KeyTwice, key_at, field.key());
+            return self.reader.skip(inside);
+        }
+        draft.seen |= field.bit();
+        let at = self.reader.at();
+        draft.at[field as usize] = at;
+        let is_of_type = match field {
+            Field::Name => self.name(draft, inside)?,
+            Field::Offset => self.number(&mut draft.entry.offset, inside)?,
+            Field::Size => self.number(&mut draft.entry.size, inside)?,
+            Field::Shape => return self.shape(draft, inside),
+            _ => return self.worded(draft, field, inside),
+        };
+        if is_of_type {
+            draft.entry.held |= field.bit();
+        } else {
+            self.wrong_type(draft, field, at, inside)?;
+        }
+        Ok(())
+    }
+
+    fn wrong_type(
+        &mut self,
+        draft: &mut Draft,
+        field: Field,
+        at: usize,
+        inside: u32,
+    ) -> Result<(), Fault> {
+        self.reader.rewind(at);
+        self.reader.skip(inside)?;
+        self.fault(draft, Rule::KeyType, at, field.key());
+        Ok(())
+    }
+
+    fn number(&mut self, number: &mut u64, inside: u32) -> Result<bool, Fault> {
+        let Head::Unsigned(found) = self.reader.untagged(inside)? else { return Ok(false) };
+        *number = found;
+        Ok(true)
+    }
+
+    fn name(&mut self, draft: &mut Draft, inside: u32) -> Result<bool, Fault> {
+        let head = self.reader.untagged(inside)?;
+        if !matches!(head, Head::Text(_)) {
+            return Ok(false);
+        }
+        let name = self.reader.string(head)?;
+        draft.entry.name = self.keep(name);
+        Ok(true)
+    }
+
+    fn shape(&mut self, draft: &mut Draft, inside: u32) -> Result<(), Fault> {
+        let (at, start) = (self.reader.at(), self.extents.len());
+        let Head::Array(count) = self.reader.untagged(inside)? else {
+            return self.wrong_type(draft, Field::Shape, at, inside);
+        };
+        let within = self.reader.deeper(inside)?;
+        let mut items = Items::new(count);
+        while items.next(&mut self.reader)? {
+            let Head::Unsigned(extent) = self.reader.untagged(within)? else {
+                self.extents.truncate(start);
+                return self.wrong_type(draft, Field::Shape, at, inside);
+            };
+            if self.extent_count_max <= self.extents.len() {
+                let (at, wanted) = (self.reader.place(at), self.extent_count_max as u64);
+                return Err(Fault { rule: Rule::LimitEntries, at, found: wanted + 1, wanted });
+            }
+            self.extents.push(extent);
+        }
+        draft.entry.shape.len = small(self.extents.len() - start);
+        draft.entry.held |= Field::Shape.bit();
+        Ok(())
+    }
+
+    /// The text that starts here: `None` when it is something else, `Some(None)` when it is null.
+    #[inline]
+    fn word(&mut self, inside: u32) -> Result<Option<Option<Cow<'a, [u8]>>>, Fault> {
+        if let Some(word) = self.reader.short_text() {
+            return Ok(Some(Some(Cow::Borrowed(word))));
+        }
+        let head = self.reader.untagged(inside)?;
+        match head {
+            Head::Text(_) => Ok(Some(Some(self.reader.string(head)?))),
+            head if head.is_null() => Ok(Some(None)),
+            _ => Ok(None),
+        }
+    }
+
+    fn worded(&mut self, draft: &mut Draft, field: Field, inside: u32) -> Result<(), Fault> {
+        let at = self.reader.at();
+        let is_required = Field::REQUIRED.contains(&field);
+        let word = match self.word(inside)? {
+            Some(Some(word)) => word,
+            Some(None) if !is_required => return Ok(()),
+            _ => return self.wrong_type(draft, field, at, inside),
+        };
+        let Ok(text) = std::str::from_utf8(&word) else {
+            self.reader.bad_text.get_or_insert(at);
+            return Ok(());
+        };
+        let entry = &mut draft.entry;
+        let rule = match field {
+            Field::Dtype => {
+                entry.dtype = words::dtype(text);
+                entry.dtype.is_none().then_some(Rule::DtypeKnown)
+            }
+            Field::Encoding => {
+                entry.encoding = Encoding::of(text);
+                entry.encoding.is_none().then_some(Rule::EncodingKnown)
+            }
+            Field::ByteOrder => {
+                entry.byte_order = ByteOrder::of(text);
+                entry.byte_order.is_none().then_some(Rule::ByteOrderKnown)
+            }
+            Field::Layout => {
+                let dense_or_old = [Layout::Dense, Layout::SparseCsr, Layout::SparseCoo];
+                entry.layout = dense_or_old.into_iter().find(|layout| layout.word() == text);
+                draft.is_sparse = text == "sparse";
+                (entry.layout.is_none() && !draft.is_sparse).then_some(Rule::LayoutKnown)
+            }
+            _ => Checksum::parse(text).is_none().then_some(Rule::ChecksumForm),
+        };
+        if field == Field::Checksum {
+            draft.entry.checksum = self.keep(word);
+        }
+        draft.entry.held |= field.bit();
+        if let Some(rule) = rule {
+            self.fault(draft, rule, at, field.key());
+        }
+        Ok(())
+    }
+
+    /// Keeps the text that ends where the reader stands: its place, or itself if it came in pieces.
+    fn keep(&mut self, text: Cow<'a, [u8]>) -> Text {
+        let len = small(text.len());
+        let start = match text {
+            Cow::Borrowed(_) => small(self.reader.at()).saturating_sub(len),
+            Cow::Owned(text) => {
+                let start = self.index_len.saturating_add(small(self.joined.len()));
+                self.joined.extend_from_slice(&text);
+                start
+            }
+        };
+        Text { start, len }
+    }
+
+    fn text(&self, text: Text) -> &[u8] {
+        resolve(self.reader.all(), &self.joined, text)
+    }
+
+    fn index_len(&self) -> usize {
+        self.reader.all().len()
+    }
+}
+
+/// The bytes of a text.
+pub(crate) fn resolve<'t>(bytes: &'t [u8], joined: &'t [u8], text: Text) -> &'t [u8] {
+    let [start, len] = [text.start, text.len].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let (bytes, start) = match start.checked_sub(bytes.len()) {
+        Some(start) => (joined, start),
+        None => (bytes, start),
+    };
+    bytes.get(start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default()
+}
+
+/// Places in an index fit in 32 bits, since its length does.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,116 @@
+//! What the fields of an entry say together: lengths, places, and what must not be missing.
+
+use tet_format::{DType, Span, zstd_decoded_max};
+
+use super::{Draft, Entries, Field};
+use crate::container::ALIGN;
+use crate::rule::Rule;
+use crate::words::{Encoding, Layout};
+
+/// Elements and bytes of a tensor count up to this.
+const LEN_MAX: u64 = i64::MAX.cast_unsigned();
+
+/// How many elements a shape has; `None` when they are too many.
+pub(crate) fn element_count(shape: &[u64]) -> Option<u64> {
+    // No extent before a zero makes the product too large.
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    let count = shape.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent))?;
+    (count <= LEN_MAX).then_some(count)
+}
+
+/// How many bytes the elements of a shape take; `None` when they are too many.
+pub(crate) fn dense_len(shape: &[u64], dtype: DType) -> Option<u64> {
+    let len = element_count(shape)?.checked_mul(dtype.size()?)?;
+    (len <= LEN_MAX).then_some(len)
+}
+
+impl Entries<'_, '_> {
+    /// Judges an entry whose fields have been read.
+    pub(super) fn judge(&mut self, draft: &mut Draft, start: usize) {
+        for field in Field::REQUIRED {
+            if draft.seen & field.bit() == 0 {
+                self.fault(draft, Rule::KeyMissing, start, field.key());
+            }
+        }
+        self.judge_layout(draft);
+        let len = self.judge_shape(draft);
+        if draft.entry.holds(Field::Offset) && draft.entry.holds(Field::Size) {
+            self.judge_place(draft);
+        }
+        if let Some(len) = len.filter(|_| draft.entry.holds(Field::Size)) {
+            self.judge_len(draft, len);
+        }
+    }
+
+    /// What makes a layout: its word, and for `sparse` another one; dense where there is none.
+    fn judge_layout(&mut self, draft: &mut Draft) {
+        if draft.is_sparse {
+            draft.entry.layout = draft.sparse_format.and_then(|(_, format)| format);
+            if draft.entry.layout.is_none() {
+                let layout_at = draft.at[Field::Layout as usize];
+                let at = draft.sparse_format.map_or(layout_at, |(at, _)| at);
+                self.fault(draft, Rule::FormatKnown, at, "sparse_format");
+            }
+        } else if !draft.entry.holds(Field::Layout) && draft.entry.layout.is_none() {
+            let is_stated = draft.seen & Field::Layout.bit() != 0;
+            let is_damaged = is_stated && draft.fault.is_some_and(|it| it.rule == Rule::KeyType);
+            draft.entry.layout = (!is_damaged).then_some(Layout::Dense);
+        }
+    }
+
+    /// The bytes of the elements, where shape and dtype are known and do not ask for too many.
+    fn judge_shape(&mut self, draft: &mut Draft) -> Option<u64> {
+        let entry = &draft.entry;
+        if !entry.holds(Field::Shape) {
+            return None;
+        }
+        let start = usize::try_from(entry.shape.start).ok()?;
+        let shape = self.extents.get(start..).unwrap_or_default();
+        // A dtype that is not known takes a byte at least.
+        let len = dense_len(shape, entry.dtype.unwrap_or(DType::UInt8));
+        let (rank, dtype) = (shape.len() as u64, entry.dtype);
+        let Some(len) = len else {
+            let count = shape.iter().fold(1_u64, |count, extent| count.saturating_mul(*extent));
+            let found = count.saturating_mul(dtype.and_then(DType::size).unwrap_or(1));
+            let at = draft.at[Field::Shape as usize];
+            self.numbered(draft, Rule::ShapeProduct, at, (found, LEN_MAX), "shape");
+            return None;
+        };
+        let wanted = match entry.layout {
+            Some(Layout::Csr | Layout::SparseCsr) if rank != 2 => 2,
+            Some(Layout::Coo | Layout::SparseCoo) if rank == 0 => 1,
+            _ => return dtype.map(|_| len),
+        };
+        let at = draft.at[Field::Shape as usize];
+        self.numbered(draft, Rule::SparseRank, at, (rank, wanted), "shape");
+        None
+    }
+
+    fn judge_place(&mut self, draft: &mut Draft) {
+        let (offset, size) = (draft.entry.offset, draft.entry.size);
+        let at = draft.at[Field::Offset as usize];
+        if offset == 0 || !offset.is_multiple_of(ALIGN) {
+            self.numbered(draft, Rule::BlobAligned, at, (offset, ALIGN), "offset");
+        }
+        let end = Span::new(offset, size).map(Span::end).filter(|end| *end <= self.index_start);
+        if end.is_none() {
+            let numbers = (offset.saturating_add(size), self.index_start);
+            self.numbered(draft, Rule::BlobBounds, at, numbers, "offset");
+        }
+    }
+
+    fn judge_len(&mut self, draft: &mut Draft, len: u64) {
+        let (size, at) = (draft.entry.size, draft.at[Field::Size as usize]);
+        match (draft.entry.encoding, draft.entry.layout) {
+            (Some(Encoding::Raw), Some(Layout::Dense)) if size != len => {
+                self.numbered(draft, Rule::BlobLen, at, (size, len), "size");
+            }
+            (Some(Encoding::Zstd), Some(Layout::Dense)) if zstd_decoded_max(size) < len => {
+                self.numbered(draft, Rule::ZstdBound, at, (size, len), "size");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What can be wrong with a file, with what was asked for, or with the world.
+
+use std::fmt;
+
+use tet_io::Kind;
+
+use crate::rule::Rule;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Bytes that break a [`Rule`]: a value, so that tests compare it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The rule that is broken.
+    pub rule: Rule,
+    /// Where in the file, in bytes from its start.
+    pub at: u64,
+    /// What the file says, or what follows from it; saturated where it does not fit.
+    pub found: u64,
+    /// What the rule asks for, or the limit it sets.
+    pub wanted: u64,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { rule, at, found, wanted } = self;
+        write!(f, "{} [{}] at byte {at}", rule.text(), rule.id())?;
+        if rule.is_bare() {
+            return Ok(());
+        }
+        f.write_str(": ")?;
+        match rule {
+            Rule::Magic | Rule::OtherVersion | Rule::BlobChecksum => {
+                write!(f, "found {found:#x}, wanted {wanted:#x}")
+            }
+            _ => write!(f, "found {found}, wanted {wanted}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A request that has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The source could not be read or the target not be written, or the file changed meanwhile.
+    #[error(transparent)]
+    Io(#[from] tet_io::Error),
+    /// The file breaks a rule.
+    #[error(transparent)]
+    Format(#[from] Fault),
+    /// A tensor breaks a rule; the others can be read.
+    #[error("tensor {name:?}: {fault}")]
+    Tensor {
+        /// Its name.
+        name: String,
+        /// The rule, the place and the numbers.
+        fault: Fault,
+    },
+    /// The stored bytes of a tensor do not decode.
+    #[error("tensor {name:?}, blob at byte {at}: {fault}")]
+    Codec {
+        /// Its name.
+        name: String,
+        /// Where its blob starts in the file.
+        at: u64,
+        /// What the codec says.
+        fault: tet_codec::Error,
+    },
+    /// No tensor has this name.
+    #[error("no tensor {name:?}")]
+    NoSuchTensor {
+        /// What was asked for.
+        name: String,
+    },
+    /// Several tensors have this name.
+    #[error("{} tensors are named {name:?}", positions.len())]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Their positions in the index.
+        positions: Vec<usize>,
+    },
+    /// The request cannot be met for the caller's sake.
+    #[error("{what}: {found} where {wanted} is needed")]
+    Usage {
+        /// What is wrong.
+        what: &'static str,
+        /// What was given.
+        found: u64,
+        /// What is needed.
+        wanted: u64,
+    },
+    /// What is asked for cannot be written.
+    #[error("tensor {name:?} cannot be written: {why}")]
+    Unwritable {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A bound of the caller would be passed.
+    #[error("{what}: {wanted} are needed, the limit is {limit}")]
+    Limit {
+        /// What is bounded.
+        what: &'static str,
+        /// How much is needed.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
+    /// The caller asked to stop.
+    #[error("canceled")]
+    Canceled,
+}
+
+impl Error {
+    /// Who can act on the error.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Io(error) => error.kind(),
+            Error::Format(fault) | Error::Tensor { fault, .. } => match fault.rule {
+                Rule::LimitIndex | Rule::LimitEntries | Rule::LimitSparse | Rule::LimitItems => {
+                    Kind::Limit
+                }
+                _ => Kind::Format,
+            },
+            Error::Codec { fault, .. } => match fault.kind() {
+                tet_codec::Kind::Usage => Kind::Usage,
+                tet_codec::Kind::Limit => Kind::Limit,
+                tet_codec::Kind::Format => Kind::Format,
+            },
+            Error::NoSuchTensor { .. }
+            | Error::Ambiguous { .. }
+            | Error::Usage { .. }
+            | Error::Unwritable { .. }
+            | Error::Canceled => Kind::Usage,
+            Error::Limit { .. } => Kind::Limit,
+        }
+    }
+
+    /// The rule that is broken, if one is.
+    #[must_use]
+    pub const fn rule(&self) -> Option<Rule> {
+        match self {
+            Error::Format(fault) | Error::Tensor { fault, .. } => Some(fault.rule),
+            Error::Codec { fault, .. } => Some(zstd_rule(fault)),
+            _ => None,
+        }
+    }
+}
+
+/// The rule that a zstd blob breaks when its decoder says this.
+#[must_use]
+pub const fn zstd_rule(fault: &tet_codec::Error) -> Rule {
+    match fault {
+        tet_codec::Error::Lengths { .. } => Rule::ZstdBound,
+        tet_codec::Error::TooLong { .. } | tet_codec::Error::TooShort { .. } => Rule::ZstdLen,
+        _ => Rule::ZstdFrames,
+    }
+}

@@ -1,0 +1,247 @@
+//! The index (section 3): one CBOR array, an entry a tensor.
+//!
+//! The bytes are kept and the entries point into them, so that a file with many tensors opens fast.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use tet_format::Span;
+
+use crate::cbor::{Head, Items, Reader};
+use crate::entry::{Entries, Entry, Sink, Text, resolve};
+use crate::error::{Error, Fault, Result};
+use crate::limits::Limits;
+use crate::names::Names;
+use crate::rule::Rule;
+use crate::tensor::Tensor;
+
+/// No entry that has its required keys is shorter.
+const ENTRY_LEN_MIN: u64 = 52;
+
+/// The index of a file, in memory.
+#[derive(Debug)]
+pub struct Index {
+    bytes: Vec<u8>,
+    start: u64,
+    entries: Vec<Entry>,
+    extents: Vec<u64>,
+    joined: Vec<u8>,
+    faults: Vec<Fault>,
+    limits: Limits,
+    names: OnceLock<Names>,
+}
+
+impl Index {
+    /// Reads an index that starts at `start` in the file; blobs must end before that.
+    ///
+    /// An entry that breaks a rule keeps its fault and leaves the others alone. No bytes at all are
+    /// an index without entries.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not one array and nothing else, or over a limit (ZT-I1 to ZT-I4, ZT-L1,
+    /// ZT-L2).
+    pub fn read(bytes: Vec<u8>, start: u64, limits: &Limits) -> Result<Self, Fault> {
+        Self::read_with(bytes, start, limits, &mut |_, _, _| {})
+    }
+
+    /// Reads an index and tells of every fault of its entries.
+    pub(crate) fn read_with(
+        bytes: Vec<u8>,
+        start: u64,
+        limits: &Limits,
+        sink: Sink<'_>,
+    ) -> Result<Self, Fault> {
+        let len = bytes.len() as u64;
+        let span = Span::new(start, len);
+        let unbounded = Fault { rule: Rule::LimitIndex, at: start, found: len, wanted: len };
+        limits.check_index_len(span.ok_or(unbounded)?)?;
+        let reader = Reader::new(&bytes, 0, start, limits.depth_max);
+        let mut all = Entries::new(reader, start, sink);
+        all.index_len = u32::try_from(len).unwrap_or(u32::MAX);
+        all.extent_count_max = limits.entry_count_max.saturating_mul(8);
+        let (mut entries, mut faults) = (Vec::new(), Vec::new());
+        if !bytes.is_empty() {
+            read_array(&mut all, limits, &mut entries, &mut faults)?;
+        }
+        let (extents, joined) = (all.extents, all.joined);
+        let (limits, names) = (*limits, OnceLock::new());
+        Ok(Index { bytes, start, entries, extents, joined, faults, limits, names })
+    }
+
+    /// How many tensors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The bytes of the index.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where the index lies in the file.
+    #[must_use]
+    pub fn span(&self) -> Option<Span> {
+        Span::new(self.start, self.bytes.len() as u64)
+    }
+
+    /// The tensor at a position.
+    #[must_use]
+    pub fn tensor(&self, position: usize) -> Option<Tensor<'_>> {
+        Some(Tensor::new(self, position, self.entries.get(position)?))
+    }
+
+    /// All tensors, in the order of the index.
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> + DoubleEndedIterator {
+        let entries = self.entries.iter().enumerate();
+        entries.map(|(position, entry)| Tensor::new(self, position, entry))
+    }
+
+    /// The tensor of a name, or of `#N`, a position, where no tensor has that for a name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoSuchTensor`] or [`Error::Ambiguous`] when not just one tensor is meant.
+    pub fn find(&self, name: &str) -> Result<Tensor<'_>> {
+        let positions = self.positions(name);
+        let position = match positions.as_slice() {
+            [position] => Some(*position),
+            [] => name.strip_prefix('#').and_then(|number| number.parse().ok()),
+            _ => return Err(Error::Ambiguous { name: name.to_owned(), positions }),
+        };
+        let tensor = position.and_then(|position| self.tensor(position));
+        tensor.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
+    }
+
+    /// The positions of all tensors of a name.
+    #[must_use]
+    pub fn positions(&self, name: &str) -> Vec<usize> {
+        self.names().find(name.as_bytes(), |position| self.name_at(position))
+    }
+
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| Names::new(self.len(), |position| self.name_at(position)))
+    }
+
+    fn name_at(&self, position: usize) -> &[u8] {
+        self.entries.get(position).map_or(&[], |entry| self.text(entry.name).as_bytes())
+    }
+
+    /// A text, as far as it is one.
+    pub(crate) fn text(&self, text: Text) -> &str {
+        let bytes = resolve(&self.bytes, &self.joined, text);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => bytes
+                .get(..error.valid_up_to())
+                .and_then(|bytes| std::str::from_utf8(bytes).ok())
+                .unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn shape(&self, entry: &Entry) -> &[u64] {
+        let Text { start, len } = entry.shape;
+        let [start, len] = [start, len].map(|number| usize::try_from(number).unwrap_or(0));
+        self.extents.get(start..).and_then(|extents| extents.get(..len)).unwrap_or_default()
+    }
+
+    pub(crate) fn fault(&self, entry: &Entry) -> Option<&Fault> {
+        let at = usize::try_from(entry.fault).ok()?.checked_sub(1)?;
+        self.faults.get(at)
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// A reader at the start of an entry.
+    pub(crate) fn reader(&self, entry: &Entry) -> Reader<'_> {
+        let at = usize::try_from(entry.item.start).unwrap_or(usize::MAX);
+        Reader::new(&self.bytes, at, self.start, self.limits.depth_max)
+    }
+
+    /// The bytes of an entry.
+    pub(crate) fn item(&self, entry: &Entry) -> &[u8] {
+        resolve(&self.bytes, &[], entry.item)
+    }
+
+    /// The length of the item that starts at a place in the file, if that is in the index.
+    pub(crate) fn item_len(&self, at: u64) -> Option<u64> {
+        let start = usize::try_from(at.checked_sub(self.start)?).ok()?;
+        let mut reader = Reader::new(&self.bytes, start, self.start, self.limits.depth_max);
+        reader.skip(0).ok()?;
+        Some(reader.since(start).len() as u64)
+    }
+
+    /// Calls `visit` at the value of every field of an entry, with its key, until that says so.
+    pub(crate) fn for_fields<'a, T>(
+        &'a self,
+        entry: &Entry,
+        mut visit: impl FnMut(Cow<'a, [u8]>, &mut Reader<'a>, u32) -> Result<Option<T>, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        let mut reader = self.reader(entry);
+        let Head::Map(count) = reader.untagged(1)? else { return Ok(None) };
+        let (inside, mut items) = (reader.deeper(1)?, Items::new(count));
+        while items.next(&mut reader)? {
+            let start = reader.at();
+            let key = match reader.untagged(inside)? {
+                head @ Head::Text(_) => reader.string(head)?,
+                head => {
+                    reader.skip_rest(head, start, inside)?;
+                    reader.skip(inside)?;
+                    continue;
+                }
+            };
+            let at = reader.at();
+            if let Some(found) = visit(key, &mut reader, inside)? {
+                return Ok(Some(found));
+            }
+            reader.rewind(at);
+            reader.skip(inside)?;
+        }
+        Ok(None)
+    }
+}
+
+fn read_array(
+    all: &mut Entries<'_, '_>,
+    limits: &Limits,
+    entries: &mut Vec<Entry>,
+    faults: &mut Vec<Fault>,
+) -> Result<(), Fault> {
+    let Head::Array(count) = all.reader.untagged(0)? else {
+        let found = all.reader.all().first().copied().unwrap_or_default().into();
+        return Err(Fault { rule: Rule::IndexArray, at: all.index_start, found, wanted: 0x80 });
+    };
+    all.reader.deeper(0)?;
+    // What an honest index can hold, so that a count alone allocates no more than the index takes.
+    let likely = count.unwrap_or(0).min(u64::from(all.index_len) / ENTRY_LEN_MIN);
+    entries.reserve(usize::try_from(likely).unwrap_or(0).min(limits.entry_count_max));
+    let mut items = Items::new(count);
+    while items.next(&mut all.reader)? {
+        let position = entries.len();
+        if limits.entry_count_max <= position {
+            let (at, wanted) = (all.reader.place(all.reader.at()), position as u64);
+            return Err(Fault { rule: Rule::LimitEntries, at, found: wanted + 1, wanted });
+        }
+        let (mut entry, fault) = all.read(position)?;
+        if let Some(fault) = fault {
+            faults.push(fault);
+            entry.fault = u32::try_from(faults.len()).unwrap_or(0);
+        }
+        entries.push(entry);
+    }
+    if all.reader.is_at_end() {
+        return Ok(());
+    }
+    let (at, wanted) = (all.reader.place(all.reader.at()), all.reader.at() as u64);
+    Err(Fault { rule: Rule::IndexTrailing, at, found: all.index_len.into(), wanted })
+}

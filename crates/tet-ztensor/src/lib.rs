@@ -1,0 +1,72 @@
+//! zTensor 0.1.0 files: read, write, edit, verify and repair.
+//!
+//! ```text
+//!   magic | padding, blob | padding, blob | ... | index: a CBOR array of maps | its length, 8 bytes
+//! ```
+//!
+//! The modules stand in the order of `docs/ztensor.md`. A file is read from its end: footer, index,
+//! and then what is asked for. An entry that is damaged or of a kind that is not known costs that
+//! tensor and no other.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod limits;
+mod rule;
+
+mod container;
+
+mod cbor;
+mod index;
+mod names;
+mod value;
+
+mod entry;
+mod tensor;
+mod words;
+
+mod checksum;
+mod frames;
+
+mod sparse;
+
+mod open;
+mod read;
+
+mod check;
+
+mod write;
+
+pub mod edit;
+pub mod repair;
+
+pub use check::{Depth, Finding, Omitted, Progress, Report, VerifyOptions, verify};
+pub use checksum::{Checksum, Comparison};
+pub use container::{
+    ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,
+};
+pub use error::{Error, Fault, Result, zstd_rule};
+pub use frames::{Frame, Frames, SeekTable};
+pub use index::Index;
+pub use limits::Limits;
+pub use open::ZTensorFile;
+pub use read::{Check, TensorView};
+pub use rule::{Region, Rule, Severity};
+pub use sparse::{Places, Sparse};
+pub use tensor::Tensor;
+pub use tet_io::Kind;
+pub use value::Value;
+pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
+pub use write::{
+    Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, Fingerprint, METADATA_NAME,
+    SparseChoice, TensorWriter, Ties, WriteOptions, Writer, Written, publish,
+};
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

@@ -1,0 +1,105 @@
+//! Names, and where in the index they stand: built when somebody first asks.
+
+use std::hash::{BuildHasher, RandomState};
+
+/// No position.
+const NONE: u32 = u32::MAX;
+
+/// A table of names without the names, which the index has.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// Of each name the first position; a power of two, at most half full.
+    slots: Vec<u32>,
+    /// By position the next one of the same name; empty where no name stands twice.
+    twins: Vec<u32>,
+    hasher: RandomState,
+}
+
+impl Names {
+    /// The table of `count` names; `name` gives the name at a position.
+    pub(crate) fn new<'a>(count: usize, name: impl Fn(usize) -> &'a [u8]) -> Self {
+        let slot_count = count.saturating_mul(2).next_power_of_two();
+        let (slots, hasher) = (vec![NONE; slot_count], RandomState::new());
+        let mut names = Names { slots, twins: Vec::new(), hasher };
+        for (at, position) in (0..count).zip(0_u32..) {
+            let slot = names.slot(name(at), &name);
+            match names.slots.get_mut(slot) {
+                Some(first) if *first == NONE => *first = position,
+                Some(first) => {
+                    let first = *first;
+                    names.twins.resize(count, NONE);
+                    // Right behind the first one, so that a thousand twins take no longer than one.
+                    let next = names.twin(first);
+                    names.set_twin(position, next);
+                    names.set_twin(first, position);
+                }
+                None => {}
+            }
+        }
+        names
+    }
+
+    /// The positions of a name, in order.
+    pub(crate) fn find<'a>(&self, wanted: &[u8], name: impl Fn(usize) -> &'a [u8]) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut position = self.slots.get(self.slot(wanted, &name)).copied().unwrap_or(NONE);
+        while position != NONE {
+            found.extend(usize::try_from(position));
+            position = self.twin(position);
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// The slot of a name, or the free one that it would take.
+    fn slot<'a>(&self, wanted: &[u8], name: &impl Fn(usize) -> &'a [u8]) -> usize {
+        let mask = (self.slots.len() as u64).wrapping_sub(1);
+        let mut slot = self.hasher.hash_one(wanted) & mask;
+        loop {
+            let at = usize::try_from(slot).unwrap_or(0);
+            match self.slots.get(at).copied().unwrap_or(NONE) {
+                NONE => return at,
+                first if usize::try_from(first).is_ok_and(|first| name(first) == wanted) => {
+                    return at;
+                }
+                _ => slot = slot.wrapping_add(1) & mask,
+            }
+        }
+    }
+
+    fn twin(&self, position: u32) -> u32 {
+        let at = usize::try_from(position).unwrap_or(usize::MAX);
+        self.twins.get(at).copied().unwrap_or(NONE)
+    }
+
+    fn set_twin(&mut self, position: u32, next: u32) {
+        let at = usize::try_from(position).unwrap_or(usize::MAX);
+        if let Some(twin) = self.twins.get_mut(at) {
+            *twin = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_twins_in_order() {
+        for count in [0, 1, 2, 3, 1000] {
+            let listed: Vec<String> = (0..count).map(|at| format!("n{}", at % 600)).collect();
+            let name = |at: usize| listed[at].as_bytes();
+            let names = Names::new(count, name);
+            for wanted in (0..700).map(|at| format!("n{at}")) {
+                let all: Vec<usize> = (0..count).filter(|at| listed[*at] == wanted).collect();
+                assert_eq!(names.find(wanted.as_bytes(), name), all);
+            }
+        }
+    }
+
+    #[test]
+    fn one_name_for_all_is_no_burden() {
+        let names = Names::new(200_000, |_| b"same");
+        assert_eq!(names.find(b"same", |_| b"same").len(), 200_000);
+    }
+}

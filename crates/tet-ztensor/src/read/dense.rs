@@ -1,0 +1,88 @@
+//! All elements of a dense tensor.
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use tet_codec::{Decode, Zstd};
+use tet_format::Span;
+use tet_io::Source;
+
+use super::{Check, Sound, compare, with_stored};
+use crate::error::Result;
+use crate::frames::{self, Frame};
+use crate::words::ByteOrder;
+
+/// Bytes that are read and compared while they are in the nearest caches.
+const PIECE_LEN: usize = 256 << 10;
+/// What one thread decodes sooner than several are asked.
+const ALONE_LEN_MAX: u64 = 1 << 20;
+
+/// Reads raw elements.
+pub(super) fn raw(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Check) -> Result<()> {
+    let mut comparison = compare::begin(sound, check);
+    let mut at = sound.stored.start();
+    let piece_len = if comparison.is_some() { PIECE_LEN } else { usize::MAX };
+    for piece in out.chunks_mut(piece_len) {
+        source.read_exact_at(at, piece)?;
+        at = at.saturating_add(piece.len() as u64);
+        if let Some(comparison) = &mut comparison {
+            comparison.update(piece);
+        }
+    }
+    compare::end(sound, comparison)?;
+    order(sound, out);
+    Ok(())
+}
+
+/// Turns stored bytes into little-endian ones.
+pub(super) fn order(sound: &Sound<'_>, out: &mut [u8]) {
+    if sound.byte_order == ByteOrder::Big {
+        swap(out, sound.element_size);
+    }
+}
+
+/// Turns around the bytes of every number.
+pub(crate) fn swap(bytes: &mut [u8], element_size: u64) {
+    match element_size {
+        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|number| number.reverse()),
+        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|number| number.reverse()),
+        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|number| number.reverse()),
+        _ => {}
+    }
+}
+
+/// Decodes zstd frames: by themselves and on several threads, where they can be told apart.
+pub(super) fn zstd(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Check) -> Result<()> {
+    let frames = match sound.decoded_len {
+        ..ALONE_LEN_MAX => None,
+        len => frames::frames(source, sound.stored, Some(len))?,
+    };
+    with_stored(source, sound.stored, |stored| {
+        compare::bytes(sound, stored, check)?;
+        match frames.filter(|frames| frames.list().len() > 1) {
+            Some(frames) => together(sound, stored, frames.list(), out),
+            None => decode(sound, sound.stored, stored, out),
+        }
+    })
+}
+
+/// Decodes a stretch of whole frames.
+pub(super) fn decode(sound: &Sound<'_>, at: Span, stored: &[u8], out: &mut [u8]) -> Result<()> {
+    Zstd::default().decode(stored, out).map_err(|fault| sound.codec(at.start(), fault))
+}
+
+/// Decodes frames on several threads; of several faults the first in the file is told.
+fn together(sound: &Sound<'_>, stored: &[u8], frames: &[Frame], out: &mut [u8]) -> Result<()> {
+    let mut tasks = Vec::with_capacity(frames.len());
+    let mut rest = out;
+    for frame in frames {
+        let len = usize::try_from(frame.decoded.end - frame.decoded.start).unwrap_or(usize::MAX);
+        // The frames come to the length of the tensor, and so to that of the buffer.
+        let Some((mine, after)) = rest.split_at_mut_checked(len) else { break };
+        rest = after;
+        let place = |at: u64| usize::try_from(at - sound.stored.start()).unwrap_or(usize::MAX);
+        let bytes = stored.get(place(frame.stored.start())..place(frame.stored.end()));
+        tasks.push((frame.stored, bytes.unwrap_or_default(), mine));
+    }
+    let decode = |(at, bytes, out)| decode(sound, at, bytes, out);
+    let done: Vec<Result<()>> = tasks.into_par_iter().map(decode).collect();
+    done.into_iter().collect()
+}

@@ -1,0 +1,98 @@
+//! The bytes of the file that is looked at, and how much work is left to be done on them.
+
+use tet_format::Span;
+use tet_io::Source;
+
+use crate::cbor::Reader;
+use crate::error::{Fault, Result};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::rule::Rule;
+use crate::tensor::Tensor;
+
+/// Bytes of work for each byte of the file.
+const WORK_FACTOR: u64 = 8;
+/// And so many more, so that small files are looked at from all sides.
+const WORK_LEN_MIN: u64 = 64 << 20;
+/// How far before the end an index without a footer is looked for.
+const TAIL_LEN_MAX: u64 = 64 << 20;
+
+/// How many bytes [`may_be_index`] looks at.
+pub(super) const INDEX_START_LEN: u64 = 13;
+
+/// The file that is looked at.
+pub(super) struct Bench<'a> {
+    pub(super) source: &'a Source,
+    pub(super) limits: &'a Limits,
+    work_left: u64,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(source: &'a Source, limits: &'a Limits) -> Self {
+        let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
+        Self { source, limits, work_left }
+    }
+
+    /// Pays for looking at so many bytes; `None` when there has been enough of it.
+    pub(super) fn pay(&mut self, len: u64) -> Option<()> {
+        self.work_left = self.work_left.checked_sub(len)?;
+        Some(())
+    }
+
+    /// The last bytes of the file, and where they start: what may be an index without a footer.
+    pub(super) fn tail(&self) -> Result<(Vec<u8>, u64)> {
+        let file_len = self.source.len();
+        let start = file_len.saturating_sub(TAIL_LEN_MAX).max(file_len.min(8));
+        Ok((self.source.read_vec(start, file_len.saturating_sub(start))?, start))
+    }
+
+    /// A reader of bytes that start somewhere in the file.
+    pub(super) fn reader<'b>(&self, bytes: &'b [u8], at: usize, base: u64) -> Reader<'b> {
+        Reader::new(bytes, at, base, self.limits.depth_max)
+    }
+
+    /// The index that these bytes are, if it is one of this file: it begins where its last blob
+    /// ends, and some tensor of it is sound.
+    pub(super) fn own_index(&self, bytes: &[u8], start: u64) -> Option<Index> {
+        let index = Index::read(bytes.to_vec(), start, self.limits).ok()?;
+        let is_sound = index.is_empty() || index.tensors().any(|tensor| tensor.fault().is_none());
+        (is_sound && blobs_end(&index) == start).then_some(index)
+    }
+}
+
+/// Where the last blob ends, as far as blobs end before the index.
+pub(super) fn blobs_end(index: &Index) -> u64 {
+    let ends = index.tensors().filter_map(|tensor| tensor.stored()).map(Span::end);
+    ends.max().unwrap_or(8).max(8)
+}
+
+/// How long the head of an index is that may start with these bytes: of an array of maps whose
+/// first key is text.
+pub(super) fn index_head_len(bytes: &[u8]) -> Option<usize> {
+    let len = match bytes.first()? {
+        0x81..=0x97 | 0x9f => 1,
+        0x98 => 2,
+        0x99 => 3,
+        0x9a => 5,
+        0x9b => 9,
+        _ => return None,
+    };
+    bytes.get(len..).filter(|rest| may_be_entry(rest)).map(|_| len)
+}
+
+/// Whether an entry may start with these bytes: a map whose first key is text.
+pub(super) fn may_be_entry(bytes: &[u8]) -> bool {
+    let key_at = match bytes.first() {
+        Some(0xa1..=0xb7 | 0xbf) => 1,
+        Some(0xb8) => 2,
+        Some(0xb9) => 3,
+        _ => return false,
+    };
+    bytes.get(key_at).is_some_and(|key| (0x61..=0x78).contains(key))
+}
+
+/// The rule by which a tensor is damaged, as opposed to being of a kind that is not known.
+pub(super) fn damage(tensor: &Tensor<'_>) -> Option<Fault> {
+    let kinds = [Rule::DtypeKnown, Rule::EncodingKnown, Rule::LayoutKnown, Rule::FormatKnown];
+    tensor.fault().copied().filter(|fault| !kinds.contains(&fault.rule))
+}

@@ -1,0 +1,367 @@
+//! What a file needs, complete before the first byte is written.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use tet_format::Span;
+use tet_io::Source;
+
+use super::bench::{Bench, damage};
+use super::image::{Ending, Image};
+use super::salvage::Salvaged;
+use super::{RepairOptions, Salvage, older, salvage, tail};
+use crate::cbor;
+use crate::check::{Depth, Finding, VerifyOptions, verify};
+use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
+use crate::error::{Error, Fault, Result};
+use crate::index::Index;
+use crate::rule::{Region, Rule, Severity};
+use crate::tensor::Tensor;
+
+/// All that can be done for a file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Plan {
+    /// What is changed, in this order.
+    pub edits: Vec<Edit>,
+    /// Tensors that cannot be read and stay in the index.
+    pub lost: Vec<Loss>,
+    /// The rule that the file breaks as a whole when nothing can be done about it.
+    pub remaining: Option<Fault>,
+    pub(super) options: RepairOptions,
+    pub(super) image: Image,
+}
+
+/// One change of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edit {
+    /// The rule that is broken and that it heals.
+    pub rule: Rule,
+    /// Where it starts to change the file.
+    pub offset: u64,
+    /// How many bytes it is about.
+    pub len: u64,
+    /// What it does.
+    pub action: Action,
+    /// Why it is right.
+    pub proof: Proof,
+    /// What is lost by it, or was lost before and is not brought back.
+    pub losses: Vec<Loss>,
+}
+
+impl Edit {
+    /// The region it changes.
+    #[must_use]
+    pub const fn region(&self) -> Region {
+        match self.action {
+            Action::RestoreMagic => Region::Magic,
+            Action::RestoreFooter => Region::Footer,
+            _ => Region::Index,
+        }
+    }
+}
+
+/// What an edit does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Writes the magic anew.
+    RestoreMagic,
+    /// Writes the length of the index, which is all there, behind it.
+    RestoreFooter,
+    /// Ends the file behind an older index.
+    CutToOlder,
+    /// Makes an index of the entries that can be read.
+    MakeIndex,
+    /// Takes damaged tensors out of the index.
+    DropTensors,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::RestoreMagic => "write the magic anew",
+            Action::RestoreFooter => "write the length of the index behind it",
+            Action::CutToOlder => "end the file behind its older index",
+            Action::MakeIndex => "make an index of the entries that can be read",
+            Action::DropTensors => "take damaged tensors out of the index",
+        })
+    }
+}
+
+/// Why an edit is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Proof {
+    /// It follows from the rest of the file.
+    Rest,
+    /// Nothing tells: it is what can be done.
+    None,
+}
+
+impl Proof {
+    /// The proof's name, as printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Proof::Rest => "rest",
+            Proof::None => "none",
+        }
+    }
+}
+
+/// Something that a file had and has no longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Bytes that cannot be made sense of.
+    Bytes {
+        /// Where they start.
+        offset: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// A tensor.
+    Tensor {
+        /// Its position in the index, or among the entries that are left of it.
+        position: usize,
+        /// Its name, as it stands in the file: print it escaped.
+        name: String,
+        /// The rule that its entry or its blob breaks.
+        rule: Rule,
+    },
+}
+
+impl Loss {
+    /// A tensor whose bytes do not match.
+    pub(super) fn tensor(tensor: &Tensor<'_>) -> Self {
+        let rule = tensor.fault().map_or(Rule::BlobChecksum, |fault| fault.rule);
+        Loss::by(tensor, rule)
+    }
+
+    fn by(tensor: &Tensor<'_>, rule: Rule) -> Self {
+        let (position, name) = (tensor.position(), tensor.name().to_owned());
+        Loss::Tensor { position, name, rule }
+    }
+}
+
+impl fmt::Display for Loss {
+    /// One line. Names are escaped.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Bytes { offset, len } => {
+                write!(f, "{len} bytes at byte {offset} that belong to no tensor")
+            }
+            Loss::Tensor { position, name, rule } => {
+                write!(f, "tensor {position}, {name:?} ({rule})")
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// Whether there is nothing to do and nothing wrong.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.edits.is_empty() && self.is_whole()
+    }
+
+    /// Whether nothing is wrong any more when all edits are made.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.lost.is_empty() && self.remaining.is_none()
+    }
+
+    /// The file as it will be, to be looked at.
+    #[must_use]
+    pub fn repaired(&self) -> Source {
+        self.image.to_source()
+    }
+
+    fn end(&mut self, kept_len: u64, ending: Ending) {
+        (self.image.kept_len, self.image.ending) = (kept_len, ending);
+    }
+
+    /// All that is lost by the edits, and what no edit brings back.
+    pub fn losses(&self) -> impl Iterator<Item = &Loss> {
+        self.edits.iter().flat_map(|edit| &edit.losses).chain(&self.lost)
+    }
+}
+
+/// Works out what a file needs. Nothing is written.
+///
+/// # Errors
+///
+/// The source cannot be read or changed meanwhile, or a limit is passed. What is wrong with the
+/// file is no error here: it is in the plan.
+pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
+    let mut plan = Plan {
+        edits: Vec::new(),
+        lost: Vec::new(),
+        remaining: None,
+        options: *options,
+        image: Image::of(source),
+    };
+    match mend(&mut plan) {
+        Err(Error::Format(fault)) if plan.edits.is_empty() => plan.remaining = Some(fault),
+        mended => mended?,
+    }
+    source.check_unchanged()?;
+    Ok(plan)
+}
+
+fn mend(plan: &mut Plan) -> Result<()> {
+    let (source, limits) = (plan.image.source.clone(), plan.options.limits);
+    let mut bench = Bench::new(&source, &limits);
+    let magic = restored_magic(&source)?;
+    let index = match standing(&bench) {
+        Ok(index) => index,
+        Err(Error::Format(fault)) => find(plan, &mut bench, fault)?,
+        Err(error) => return Err(error),
+    };
+    if let Some(fault) = magic {
+        // An empty index proves nothing about a file of another kind.
+        if index.is_empty() {
+            plan.edits.clear();
+            plan.image = Image::of(&source);
+            return Err(fault.into());
+        }
+        let (action, rule) = (Action::RestoreMagic, fault.rule);
+        let (proof, losses) = (Proof::Rest, Vec::new());
+        plan.edits.insert(0, Edit { rule, offset: 0, len: MAGIC_LEN, action, proof, losses });
+    }
+    tensors(plan, &index)
+}
+
+/// The fault of a magic that may be written anew; that of another version may not.
+fn restored_magic(source: &Source) -> Result<Option<Fault>> {
+    let head = source.read_vec(0, MAGIC_LEN.min(source.len()))?;
+    let any = crate::limits::Limits::default().with_index_len_max(u64::MAX);
+    match index_span(&head, &[0; 8], source.len(), &any) {
+        Err(fault) if fault.rule == Rule::Magic => Ok(Some(fault)),
+        Err(fault) if [Rule::OtherVersion, Rule::Truncated].contains(&fault.rule) => {
+            // A file of some bytes that start right may have lost its end.
+            if head == MAGIC { Ok(None) } else { Err(fault.into()) }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The index that the footer names.
+fn standing(bench: &Bench<'_>) -> Result<Index> {
+    let span = standing_span(bench)?;
+    let bytes = bench.source.read_vec(span.start(), span.len())?;
+    Ok(Index::read(bytes, span.start(), bench.limits)?)
+}
+
+fn standing_span(bench: &Bench<'_>) -> Result<Span> {
+    let file_len = bench.source.len();
+    let tail_len = FOOTER_LEN.min(file_len);
+    let tail = bench.source.read_vec(file_len.saturating_sub(tail_len), tail_len)?;
+    Ok(index_span(&MAGIC, &tail, file_len, bench.limits)?)
+}
+
+/// Finds an index where the footer names none that can be read.
+fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
+    let (rule, file_len) = (fault.rule, bench.source.len());
+    let place = |offset: u64| (offset, file_len.saturating_sub(offset));
+    if let Some(index) = tail::find(bench)? {
+        let (kept_len, index_len) = index.span().map_or((0, 0), |it| (it.end(), it.len()));
+        plan.end(kept_len, Ending::Footer(index_len));
+        let ((offset, len), action) = (place(kept_len), Action::RestoreFooter);
+        let (proof, losses) = (Proof::Rest, Vec::new());
+        plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+        return Ok(index);
+    }
+    let named = standing_span(bench).ok().filter(|span| !span.is_empty());
+    if let Some(salvaged) = named.map(|span| salvage::of_span(bench, span)).transpose()?.flatten() {
+        return make_index(plan, bench, fault, salvaged);
+    }
+    if let Some(index) = older::find(bench)? {
+        let kept_len = index.span().map_or(0, Span::end).saturating_add(FOOTER_LEN);
+        plan.end(kept_len, Ending::Kept);
+        let ((offset, len), action) = (place(kept_len), Action::CutToOlder);
+        let (proof, losses) = (Proof::Rest, vec![Loss::Bytes { offset, len }]);
+        plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+        return Ok(index);
+    }
+    match salvage::of_tail(bench)? {
+        Some(salvaged) => make_index(plan, bench, fault, salvaged),
+        None => Err(fault.into()),
+    }
+}
+
+fn make_index(
+    plan: &mut Plan,
+    bench: &Bench<'_>,
+    Fault { rule, .. }: Fault,
+    salvaged: Salvaged,
+) -> Result<Index> {
+    let bytes = salvaged.index_bytes();
+    let Salvaged { start, losses, .. } = salvaged;
+    let len = bench.source.len().saturating_sub(start);
+    plan.end(start, Ending::Index(bytes.as_slice().into()));
+    let (action, proof) = (Action::MakeIndex, Proof::None);
+    plan.edits.push(Edit { rule, offset: start, len, action, proof, losses });
+    Ok(Index::read(bytes, start, bench.limits)?)
+}
+
+/// Takes damaged tensors out of the index, if that is asked for, and lists those that stay.
+fn tensors(plan: &mut Plan, index: &Index) -> Result<()> {
+    let blobs = match plan.options.salvage {
+        Salvage::Blobs => damaged_blobs(plan)?,
+        Salvage::None | Salvage::Entries => HashMap::new(),
+    };
+    let (mut kept, mut count, mut losses) = (Vec::new(), 0_u64, Vec::new());
+    for tensor in index.tensors() {
+        let entry = damage(&tensor).map(|fault| fault.rule);
+        match entry.or_else(|| blobs.get(&tensor.position()).copied()) {
+            Some(rule) => losses.push(Loss::by(&tensor, rule)),
+            None => {
+                kept.extend_from_slice(tensor.entry_bytes());
+                count += 1;
+            }
+        }
+    }
+    let first = losses.iter().find_map(|loss| match loss {
+        Loss::Tensor { rule, .. } => Some(*rule),
+        Loss::Bytes { .. } => None,
+    });
+    let (Some(rule), true) = (first, plan.options.salvage != Salvage::None) else {
+        plan.lost = losses;
+        return Ok(());
+    };
+    let span = index.span();
+    let (offset, len) = span.map_or((0, 0), |span| (span.start(), span.len()));
+    let mut bytes = Vec::new();
+    cbor::array_head(count, &mut bytes);
+    bytes.extend_from_slice(&kept);
+    plan.end(offset, Ending::Index(bytes.into()));
+    let (action, proof) = (Action::DropTensors, Proof::Rest);
+    plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+    Ok(())
+}
+
+/// The positions of tensors whose blobs break a rule, and the first one.
+fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, Rule>> {
+    let options = VerifyOptions {
+        depth: Depth::Deep,
+        limits: plan.options.limits,
+        findings_max: usize::MAX,
+        ..VerifyOptions::default()
+    };
+    let report = verify(&plan.repaired(), &options)?;
+    let is_damage = |finding: &Finding| {
+        let Finding { rule, severity, .. } = finding;
+        // A limit of ours says nothing about the file.
+        *severity == Severity::Error && rule.region() == Region::Blob && *rule != Rule::LimitSparse
+    };
+    let mut damaged = HashMap::new();
+    for finding in report.findings.iter().filter(|finding| is_damage(finding)) {
+        if let Some(position) = finding.tensor {
+            damaged.entry(position).or_insert(finding.rule);
+        }
+    }
+    Ok(damaged)
+}

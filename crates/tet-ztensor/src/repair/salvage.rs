@@ -1,0 +1,189 @@
+//! What is left of an index that is damaged or cut short: the entries that can be read.
+
+use tet_format::Span;
+use tet_io::Source;
+
+use super::bench::{Bench, blobs_end, damage, index_head_len, may_be_entry};
+use super::plan::Loss;
+use crate::cbor;
+use crate::checksum::Comparison;
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::tensor::Tensor;
+
+/// The shortest start of an entry by which one can be told.
+const ENTRY_START_LEN: usize = 4;
+
+/// Entries of an index that cannot be read as a whole.
+#[derive(Debug)]
+pub(super) struct Salvaged {
+    /// Where the index starts.
+    pub(super) start: u64,
+    /// The entries, one after the other.
+    pub(super) entries: Vec<u8>,
+    pub(super) count: u64,
+    pub(super) losses: Vec<Loss>,
+}
+
+impl Salvaged {
+    fn new(start: u64, losses: Vec<Loss>) -> Self {
+        Salvaged { start, entries: Vec::new(), count: 0, losses }
+    }
+
+    /// The entries as an index.
+    pub(super) fn index_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        cbor::array_head(self.count, &mut bytes);
+        bytes.extend_from_slice(&self.entries);
+        bytes
+    }
+
+    fn push(&mut self, entry: &[u8]) {
+        self.entries.extend_from_slice(entry);
+        self.count += 1;
+    }
+
+    fn lose(&mut self, base: u64, from: usize, to: usize) {
+        if from < to {
+            let (offset, len) = (base.saturating_add(from as u64), (to - from) as u64);
+            self.losses.push(Loss::Bytes { offset, len });
+        }
+    }
+}
+
+/// Salvages what the footer says is an index; what is no entry is passed over.
+pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvaged>> {
+    let bytes = bench.source.read_vec(span.start(), span.len())?;
+    let Some(head_len) = index_head_len(&bytes) else { return Ok(None) };
+    let (base, end) = (span.start(), bytes.len());
+    let mut salvaged = Salvaged::new(base, Vec::new());
+    let (mut at, mut gap_at) = (head_len, head_len);
+    while at < end {
+        match entry(bench, &bytes, at, base, base) {
+            Entry::Read(item) => {
+                salvaged.lose(base, gap_at, at);
+                salvaged.push(item);
+                at += item.len();
+                gap_at = at;
+            }
+            Entry::Cut(len) | Entry::Wrong(len) => {
+                if bench.pay(len).is_none() {
+                    break;
+                }
+                at += 1;
+            }
+        }
+    }
+    // The break that ends an array without a count is no loss.
+    let is_break = bytes.get(gap_at..) == Some(&[cbor::BREAK]);
+    salvaged.lose(base, if is_break { end } else { gap_at }, end);
+    Ok(Some(salvaged).filter(|it| 0 < it.count))
+}
+
+/// Salvages an index that the end of the file cuts short.
+pub(super) fn of_tail(bench: &mut Bench<'_>) -> Result<Option<Salvaged>> {
+    let (bytes, base) = bench.tail()?;
+    for start in (0..bytes.len()).rev() {
+        let Some(head_len) = bytes.get(start..).and_then(index_head_len) else { continue };
+        let mut salvaged = Salvaged::new(base.saturating_add(start as u64), Vec::new());
+        let mut at = start + head_len;
+        let is_cut = loop {
+            match entry(bench, &bytes, at, base, salvaged.start) {
+                Entry::Read(item) => {
+                    salvaged.push(item);
+                    at += item.len();
+                }
+                Entry::Cut(_) => break true,
+                Entry::Wrong(_) => break false,
+            }
+        };
+        if bench.pay(at.saturating_sub(start) as u64).is_none() {
+            break;
+        }
+        if !is_cut || salvaged.count == 0 {
+            continue;
+        }
+        salvaged.lose(base, at, bytes.len());
+        let salvaged = proven(bench, salvaged)?;
+        if salvaged.is_some() {
+            return Ok(salvaged);
+        }
+    }
+    Ok(None)
+}
+
+/// What stands where an entry may stand.
+enum Entry<'b> {
+    /// An entry that is not damaged.
+    Read(&'b [u8]),
+    /// So many bytes that may be one, were there more of them.
+    Cut(u64),
+    /// Something else, which took so many bytes to see.
+    Wrong(u64),
+}
+
+fn entry<'b>(
+    bench: &Bench<'_>,
+    bytes: &'b [u8],
+    at: usize,
+    base: u64,
+    index_start: u64,
+) -> Entry<'b> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    if rest.len() < ENTRY_START_LEN {
+        return Entry::Cut(rest.len() as u64);
+    }
+    if !may_be_entry(rest) {
+        return Entry::Wrong(1);
+    }
+    let mut reader = bench.reader(bytes, at, base);
+    let skipped = reader.skip(1);
+    let item = reader.since(at);
+    let len = item.len() as u64;
+    match skipped {
+        Ok(()) if is_sound(bench, item, index_start) => Entry::Read(item),
+        Err(fault) if fault.found < fault.wanted => Entry::Cut(len),
+        _ => Entry::Wrong(len),
+    }
+}
+
+/// Whether an entry is not damaged, and its blob is there.
+fn is_sound(bench: &Bench<'_>, item: &[u8], index_start: u64) -> bool {
+    let array = [&[0x81], item].concat();
+    let Ok(index) = Index::read(array, index_start, bench.limits) else { return false };
+    index.tensor(0).is_some_and(|it| damage(&it).is_none() && it.stored().is_some())
+}
+
+/// Leaves out entries whose checksums do not match: an index inside a blob, of a file within the
+/// file, speaks of other places. Without any checksum the last blob must end where the index
+/// starts.
+fn proven(bench: &mut Bench<'_>, salvaged: Salvaged) -> Result<Option<Salvaged>> {
+    let index = Index::read(salvaged.index_bytes(), salvaged.start, bench.limits)?;
+    let mut kept = Salvaged::new(salvaged.start, salvaged.losses);
+    let mut is_own = blobs_end(&index) == salvaged.start;
+    for tensor in index.tensors() {
+        if bench.pay(tensor.stored().map_or(0, Span::len)).is_none() {
+            return Ok(None);
+        }
+        match matches(bench.source, &tensor)? {
+            Some(false) => kept.losses.push(Loss::tensor(&tensor)),
+            matched => {
+                is_own |= matched == Some(true);
+                kept.push(tensor.entry_bytes());
+            }
+        }
+    }
+    Ok(Some(kept).filter(|kept| is_own && 0 < kept.count))
+}
+
+/// Whether a blob matches its checksum; `None` where there is none that can be compared.
+fn matches(source: &Source, tensor: &Tensor<'_>) -> Result<Option<bool>> {
+    let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
+    let Some((checksum, stored)) = checksum.zip(tensor.stored()) else { return Ok(None) };
+    let mut comparison = Comparison::new(checksum);
+    source.for_windows(stored.range(), &mut Vec::new(), |_, window| {
+        comparison.update(window);
+        Ok::<_, Error>(true)
+    })?;
+    Ok(Some(comparison.differs().is_none()))
+}

@@ -1,0 +1,175 @@
+//! Sparse tensors (section 6): stored elements and their places.
+//!
+//! ```text
+//!   csr   | indptr: rows + 1 | indices: count | values: count |     numbers of places are u64
+//!   coo   | coordinates, value | coordinates, value | ... |
+//! ```
+//!
+//! Under the layout `sparse` the places may stand in the entry instead, and the blob is values.
+
+mod blob;
+mod inline;
+mod judge;
+
+use std::ops::Range;
+
+use tet_io::Source;
+
+use crate::error::{Fault, Result};
+use crate::limits::Limits;
+use crate::read::{Check, Sound, zeroed};
+use crate::rule::Rule;
+use crate::tensor::Tensor;
+
+/// The stored elements of a sparse tensor, checked: every place lies in the shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sparse {
+    /// The extents of the axes.
+    pub shape: Vec<u64>,
+    /// Bytes of an element.
+    pub element_size: u64,
+    /// Where the elements belong.
+    pub places: Places,
+    /// The elements, in the order of the file, as little-endian bytes.
+    pub values: Vec<u8>,
+}
+
+/// Where stored elements belong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Places {
+    /// Row by row.
+    Csr {
+        /// Where each row starts among the elements, and one past the last.
+        indptr: Vec<u64>,
+        /// The column of each element.
+        indices: Vec<u64>,
+    },
+    /// One by one.
+    Coo {
+        /// The coordinates of each element, one element after the other.
+        coords: Vec<u64>,
+    },
+}
+
+impl Sparse {
+    /// How many elements are stored.
+    #[must_use]
+    pub fn value_count(&self) -> u64 {
+        (self.values.len() as u64).checked_div(self.element_size).unwrap_or(0)
+    }
+
+    /// All elements, those that are not stored as zero.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Limit`](crate::Error::Limit) when they come to more than `len_max` bytes.
+    pub fn to_dense(&self, len_max: u64) -> Result<Vec<u8>> {
+        let count = crate::entry::element_count(&self.shape).unwrap_or(u64::MAX);
+        let wanted = count.saturating_mul(self.element_size);
+        if len_max < wanted {
+            let what = "bytes of a dense tensor";
+            return Err(crate::Error::Limit { what, wanted, limit: len_max });
+        }
+        let mut out = zeroed(wanted)?;
+        self.scatter(0..count, &mut out);
+        Ok(out)
+    }
+
+    /// The first stored element whose place an earlier one has too.
+    #[must_use]
+    pub fn first_twin(&self) -> Option<u64> {
+        let mut places: Vec<(u64, u64)> = Vec::new();
+        self.for_places(0..u64::MAX, |place, at| places.push((place, at)));
+        places.sort_unstable();
+        let twins = places.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        twins.map(|pair| pair[1].1).min()
+    }
+
+    /// Fills `out` with some elements, in row-major order. Where two have one place, the last one
+    /// counts.
+    pub fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
+        out.fill(0);
+        let size = usize::try_from(self.element_size).unwrap_or(1);
+        let start = elements.start;
+        self.for_places(elements, |place, at| {
+            let part = |bytes: u64| {
+                let start = usize::try_from(bytes).ok()?.checked_mul(size)?;
+                Some(start..start.checked_add(size)?)
+            };
+            let to = part(place - start).and_then(|part| out.get_mut(part));
+            let from = part(at).and_then(|part| self.values.get(part));
+            if let Some((to, from)) = to.zip(from) {
+                to.copy_from_slice(from);
+            }
+        });
+    }
+
+    /// Calls `visit` with the place of every stored element among `elements`, and its number.
+    fn for_places(&self, elements: Range<u64>, mut visit: impl FnMut(u64, u64)) {
+        match &self.places {
+            Places::Csr { indptr, indices } => {
+                let columns = self.shape.get(1).copied().unwrap_or(0);
+                for (row, bounds) in (0_u64..).zip(indptr.windows(2)) {
+                    let row_start = row.saturating_mul(columns);
+                    if elements.end <= row_start {
+                        break;
+                    }
+                    if row_start.saturating_add(columns) <= elements.start {
+                        continue;
+                    }
+                    for at in bounds[0]..bounds[1] {
+                        let column = usize::try_from(at).ok().and_then(|at| indices.get(at));
+                        let place = row_start.saturating_add(column.copied().unwrap_or(0));
+                        if elements.contains(&place) {
+                            visit(place, at);
+                        }
+                    }
+                }
+            }
+            Places::Coo { coords } => {
+                let rank = self.shape.len().max(1);
+                for (at, coords) in (0_u64..).zip(coords.chunks_exact(rank)) {
+                    let axes = coords.iter().zip(&self.shape);
+                    let place = axes.fold(0_u64, |place, (coord, extent)| {
+                        place.saturating_mul(*extent).saturating_add(*coord)
+                    });
+                    if elements.contains(&place) {
+                        visit(place, at);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Reads the stored elements of a sparse tensor.
+pub(crate) fn read(
+    source: &Source,
+    sound: &Sound<'_>,
+    limits: &Limits,
+    check: Check,
+) -> Result<Sparse> {
+    let bytes = blob::read(source, sound, limits, check)?;
+    let shape = sound.tensor.shape();
+    let fault = |fault: Fault| sound.tensor.broken(fault);
+    let (places, values) = match inline::read(&sound.tensor).map_err(fault)? {
+        Some(places) => {
+            judge::inline_lens(sound, &places, bytes.len() as u64).map_err(fault)?;
+            (places, bytes)
+        }
+        None if sound.layout.is_csr() => judge::csr(sound, &bytes).map_err(fault)?,
+        None => judge::coo(sound, &bytes).map_err(fault)?,
+    };
+    judge::places(sound, &places).map_err(fault)?;
+    let (shape, element_size) = (shape.to_vec(), sound.element_size);
+    Ok(Sparse { shape, element_size, places, values })
+}
+
+/// Bounds what a sparse tensor comes to (ZT-L3).
+pub(crate) fn check_len(tensor: &Tensor<'_>, wanted: u64, found: u64) -> Result<()> {
+    if found <= wanted {
+        return Ok(());
+    }
+    let (rule, at) = (Rule::LimitSparse, tensor.offset().unwrap_or_default());
+    Err(tensor.broken(Fault { rule, at, found, wanted }))
+}

@@ -1,0 +1,53 @@
+//! The blob of a sparse tensor in memory: decoded, in little-endian order.
+
+use tet_codec::{Decode, Scanned, Zstd, ZstdScan};
+use tet_io::Source;
+
+use super::check_len;
+use crate::error::Result;
+use crate::frames;
+use crate::limits::Limits;
+use crate::read::{Check, Sound, compare_stored, swap, with_stored, zeroed};
+use crate::words::{ByteOrder, Encoding};
+
+/// The decoder's bound of windows, 2^27 bytes.
+const WINDOW_LOG_MAX: u32 = 27;
+
+pub(super) fn read(
+    source: &Source,
+    sound: &Sound<'_>,
+    limits: &Limits,
+    check: Check,
+) -> Result<Vec<u8>> {
+    if sound.encoding == Encoding::Raw {
+        let mut bytes = source.read_vec(sound.stored.start(), sound.stored.len())?;
+        compare_stored(sound, &bytes, check)?;
+        if sound.byte_order == ByteOrder::Big {
+            // Old programs turned the whole blob around as if it were elements, places and all.
+            swap(&mut bytes, sound.element_size);
+        }
+        return Ok(bytes);
+    }
+    let frames = frames::frames(source, sound.stored, None)?;
+    with_stored(source, sound.stored, |stored| {
+        compare_stored(sound, stored, check)?;
+        let codec = |fault| sound.codec(sound.stored.start(), fault);
+        let len = match frames {
+            Some(frames) => frames.decoded_len(),
+            None => scan(stored, limits.sparse_len_max).map_err(codec)?.decoded_len,
+        };
+        check_len(&sound.tensor, limits.sparse_len_max, len)?;
+        Zstd::default().check_len(stored.len() as u64, len).map_err(codec)?;
+        let mut bytes = zeroed(len)?;
+        Zstd::default().decode(stored, &mut bytes).map_err(codec)?;
+        Ok(bytes)
+    })
+}
+
+/// Decodes to find out how many bytes come out, and keeps none.
+fn scan(stored: &[u8], decoded_max: u64) -> tet_codec::Result<Scanned> {
+    let mut scan = ZstdScan::new()?;
+    scan.begin(decoded_max.saturating_add(1), WINDOW_LOG_MAX)?;
+    scan.update(stored)?;
+    scan.finish()
+}

@@ -1,0 +1,319 @@
+//! One tensor of the index, as far as its entry can be read.
+
+use std::borrow::Cow;
+
+use tet_format::{DType, Span};
+
+use crate::cbor;
+use crate::checksum::Checksum;
+use crate::entry::{Entry, Field, dense_len, element_count};
+use crate::error::{Error, Fault, Result};
+use crate::index::Index;
+use crate::rule::Rule;
+use crate::value::Value;
+use crate::words::{ByteOrder, Encoding, Layout};
+
+/// One tensor of the index: what its entry says, sound or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Tensor<'a> {
+    index: &'a Index,
+    position: usize,
+    entry: &'a Entry,
+}
+
+impl<'a> Tensor<'a> {
+    pub(crate) const fn new(index: &'a Index, position: usize, entry: &'a Entry) -> Self {
+        Tensor { index, position, entry }
+    }
+
+    /// Its position in the index.
+    #[must_use]
+    pub const fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Its name: empty where there is none, up to the first bad byte where it is not UTF-8.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.index.text(self.entry.name)
+    }
+
+    /// What to call it in messages: its name, or its position where it has none.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self.name() {
+            "" => format!("#{}", self.position),
+            name => name.to_owned(),
+        }
+    }
+
+    /// The first rule that its entry breaks. The tensor cannot be read then.
+    #[must_use]
+    pub fn fault(&self) -> Option<&'a Fault> {
+        self.index.fault(self.entry)
+    }
+
+    /// Refuses a tensor whose entry breaks a rule.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Tensor`] with the first fault.
+    pub fn check(&self) -> Result<()> {
+        self.fault().map_or(Ok(()), |fault| Err(self.broken(*fault)))
+    }
+
+    pub(crate) fn broken(&self, fault: Fault) -> Error {
+        Error::Tensor { name: self.label(), fault }
+    }
+
+    /// The type of its elements, if it is known.
+    #[must_use]
+    pub const fn dtype(&self) -> Option<DType> {
+        self.entry.dtype
+    }
+
+    /// The word for the type of its elements, known or not.
+    #[must_use]
+    pub fn dtype_word(&self) -> Cow<'a, str> {
+        self.word(Field::Dtype).unwrap_or_default()
+    }
+
+    /// The extents of its axes, slowest first. Empty for a scalar, and where there are none.
+    #[must_use]
+    pub fn shape(&self) -> &'a [u64] {
+        self.index.shape(self.entry)
+    }
+
+    /// How many elements it has, stored or not.
+    #[must_use]
+    pub fn element_count(&self) -> Option<u64> {
+        element_count(self.shape()).filter(|_| self.entry.holds(Field::Shape))
+    }
+
+    /// How many bytes all its elements take, stored or not.
+    #[must_use]
+    pub fn decoded_len(&self) -> Option<u64> {
+        let len = self.dtype().and_then(|dtype| dense_len(self.shape(), dtype));
+        len.filter(|_| self.entry.holds(Field::Shape))
+    }
+
+    /// Which of its elements are stored, if the layout is known.
+    #[must_use]
+    pub const fn layout(&self) -> Option<Layout> {
+        self.entry.layout
+    }
+
+    /// The word for the layout, known or not; `None` where the entry has none, and is dense.
+    #[must_use]
+    pub fn layout_word(&self) -> Option<Cow<'a, str>> {
+        self.word(Field::Layout)
+    }
+
+    /// The word for the kind of sparse layout, whatever the layout.
+    #[must_use]
+    pub fn sparse_format(&self) -> Option<Cow<'a, str>> {
+        self.text_of("sparse_format")
+    }
+
+    /// How its bytes are stored, if that is known.
+    #[must_use]
+    pub const fn encoding(&self) -> Option<Encoding> {
+        self.entry.encoding
+    }
+
+    /// The word for how its bytes are stored, known or not.
+    #[must_use]
+    pub fn encoding_word(&self) -> Cow<'a, str> {
+        self.word(Field::Encoding).unwrap_or_default()
+    }
+
+    /// The order of bytes that counts: what is stated says nothing of zstd and of single bytes.
+    #[must_use]
+    pub fn byte_order(&self) -> ByteOrder {
+        let is_single = self.dtype().and_then(DType::size) == Some(1) && !self.is_sparse();
+        match self.entry.byte_order {
+            Some(order) if self.encoding() == Some(Encoding::Raw) && !is_single => order,
+            _ => ByteOrder::Little,
+        }
+    }
+
+    /// The order of bytes that the entry states.
+    #[must_use]
+    pub const fn stated_byte_order(&self) -> Option<ByteOrder> {
+        self.entry.byte_order
+    }
+
+    /// The word for the order of bytes, known or not.
+    #[must_use]
+    pub fn byte_order_word(&self) -> Option<Cow<'a, str>> {
+        self.word(Field::ByteOrder)
+    }
+
+    /// Whether only some elements are stored.
+    #[must_use]
+    pub fn is_sparse(&self) -> bool {
+        self.layout().is_some_and(Layout::is_sparse)
+    }
+
+    /// What its stored bytes should come to, if the entry says so in a form that is known.
+    #[must_use]
+    pub fn checksum(&self) -> Option<Checksum> {
+        Checksum::parse(self.checksum_text()?)
+    }
+
+    /// The checksum as the entry states it.
+    #[must_use]
+    pub fn checksum_text(&self) -> Option<&'a str> {
+        self.entry.holds(Field::Checksum).then(|| self.index.text(self.entry.checksum))
+    }
+
+    /// Where its blob starts, as the entry states it.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        self.entry.holds(Field::Offset).then_some(self.entry.offset)
+    }
+
+    /// How long its blob is, as the entry states it.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        self.entry.holds(Field::Size).then_some(self.entry.size)
+    }
+
+    /// Its blob, if that lies before the index.
+    #[must_use]
+    pub fn stored(&self) -> Option<Span> {
+        let span = Span::new(self.offset()?, self.size()?)?;
+        self.index.span().filter(|index| span.end() <= index.start()).map(|_| span)
+    }
+
+    /// Its custom fields, in the order of the file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Tensor`] with ZT-L4 when they hold too many items.
+    pub fn custom(&self) -> Result<Vec<(String, Value)>> {
+        let mut left = self.index.limits().item_count_max;
+        let mut fields = Vec::new();
+        let ended = self.index.for_fields(self.entry, |key, reader, depth| {
+            if self.is_format_field(&key) {
+                return Ok(None);
+            }
+            let key = String::from_utf8_lossy(&key).into_owned();
+            match cbor::value(reader, depth, &mut left)? {
+                Some(value) => fields.push((key, value)),
+                None => return Ok(Some(())),
+            }
+            Ok(None)
+        });
+        match ended {
+            Ok(None) => Ok(fields),
+            Ok(Some(())) => Err(self.broken(self.items_fault())),
+            Err(fault) => Err(self.broken(fault)),
+        }
+    }
+
+    fn items_fault(&self) -> Fault {
+        let wanted = self.index.limits().item_count_max as u64;
+        let found = wanted.saturating_add(1);
+        Fault { rule: Rule::LimitItems, at: self.entry_at(), found, wanted }
+    }
+
+    /// A custom field of this key: the first one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Tensor`] with ZT-L4 when it holds too many items.
+    pub fn custom_value(&self, wanted: &str) -> Result<Option<Value>> {
+        let mut left = self.index.limits().item_count_max;
+        let found = self.index.for_fields(self.entry, |key, reader, depth| {
+            if *key != *wanted.as_bytes() || self.is_format_field(&key) {
+                return Ok(None);
+            }
+            cbor::value(reader, depth, &mut left).map(Some)
+        });
+        match found.map_err(|fault| self.broken(fault))? {
+            None => Ok(None),
+            Some(Some(value)) => Ok(Some(value)),
+            Some(None) => Err(self.broken(self.items_fault())),
+        }
+    }
+
+    /// Its custom fields as they stand in the file: keys, and values in CBOR.
+    #[must_use]
+    pub fn custom_bytes(&self) -> Vec<(Cow<'a, str>, &'a [u8])> {
+        let mut fields = Vec::new();
+        // What was read once reads again.
+        let _ = self.index.for_fields(self.entry, |key, reader, depth| {
+            if !self.is_format_field(&key) {
+                let at = reader.at();
+                reader.skip(depth)?;
+                fields.push((lossy(key), reader.since(at)));
+            }
+            Ok(None::<()>)
+        });
+        fields
+    }
+
+    /// The bytes of its entry.
+    #[must_use]
+    pub fn entry_bytes(&self) -> &'a [u8] {
+        self.index.item(self.entry)
+    }
+
+    /// Where its entry starts in the file.
+    #[must_use]
+    pub fn entry_at(&self) -> u64 {
+        let start = self.index.span().map_or(0, Span::start);
+        start.saturating_add(self.entry.item.start.into())
+    }
+
+    /// Where the value of a key starts in the file, the first one if there are several.
+    #[must_use]
+    pub fn field_at(&self, key: &str) -> Option<u64> {
+        let found = self.index.for_fields(self.entry, |found, reader, _| {
+            Ok((*found == *key.as_bytes()).then(|| reader.place(reader.at())))
+        });
+        found.ok().flatten()
+    }
+
+    /// The index that it stands in.
+    #[must_use]
+    pub const fn index(&self) -> &'a Index {
+        self.index
+    }
+
+    pub(crate) const fn entry(&self) -> &'a Entry {
+        self.entry
+    }
+
+    /// Whether a key is one of the format's own; `sparse_format` is one where the layout has it.
+    fn is_format_field(&self, key: &[u8]) -> bool {
+        let has_format = matches!(self.layout(), Some(Layout::Csr | Layout::Coo));
+        Field::of(key).is_some() || has_format && key == crate::entry::SPARSE_FORMAT
+    }
+
+    fn word(&self, field: Field) -> Option<Cow<'a, str>> {
+        self.text_of(field.key())
+    }
+
+    /// The first text of a key.
+    fn text_of(&self, wanted: &str) -> Option<Cow<'a, str>> {
+        let found = self.index.for_fields(self.entry, |key, reader, depth| {
+            if *key != *wanted.as_bytes() {
+                return Ok(None);
+            }
+            match reader.untagged(depth)? {
+                head @ cbor::Head::Text(_) => Ok(Some(Some(reader.string(head)?))),
+                _ => Ok(Some(None)),
+            }
+        });
+        found.ok().flatten().flatten().map(lossy)
+    }
+}
+
+fn lossy(text: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => String::from_utf8_lossy(text),
+        Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
+    }
+}

@@ -1,0 +1,14 @@
+//! Tests of the whole crate, as its users see it.
+
+mod blobs;
+mod cbor;
+mod container;
+mod entries;
+mod files;
+mod frames;
+mod mutations;
+mod ranges;
+mod rules;
+mod samples;
+mod sparse;
+mod verify;

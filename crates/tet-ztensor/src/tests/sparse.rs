@@ -1,0 +1,210 @@
+//! Sparse tensors: every spelling, and every way to break one (ZT-S1 to ZT-S5).
+
+use crate::testing::{
+    Fields, array, beside_good, deep, open, read, rules, tensor_refused, text, uint, uints, zstd,
+};
+use crate::{Check, Limits, Places, Rule, ZTensorFile};
+
+fn words(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A csr tensor of 2 by 3 float32: 1.0 at (0, 2), 2.0 at (1, 0).
+fn csr_blob(indptr: &[u64], indices: &[u64]) -> Vec<u8> {
+    let values = [1.0_f32, 2.0].map(f32::to_le_bytes).concat();
+    [words(indptr), words(indices), values].concat()
+}
+
+fn csr(blob: &[u8]) -> Fields {
+    let fields = Fields::dense("t", 64, blob.len() as u64, "float32", &[2, 3]);
+    fields.with("layout", text("sparsecsr"))
+}
+
+fn coo_blob() -> Vec<u8> {
+    let record = |place: &[u64], value: f32| [&words(place)[..], &value.to_le_bytes()].concat();
+    [record(&[0, 2], 1.0), record(&[1, 0], 2.0)].concat()
+}
+
+fn coo(blob: &[u8]) -> Fields {
+    csr(blob).with("layout", text("sparsecoo"))
+}
+
+fn newer(fields: Fields, format: &str) -> Fields {
+    fields.with("layout", text("sparse")).with("sparse_format", text(format))
+}
+
+fn wanted() -> Vec<u8> {
+    [0.0_f32, 0.0, 1.0, 2.0, 0.0, 0.0].map(f32::to_le_bytes).concat()
+}
+
+#[test]
+fn all_spellings_of_one_tensor_are_one_tensor() {
+    let values = &csr_blob(&[], &[]);
+    let (csr_blob, coo_blob) = (csr_blob(&[0, 1, 2], &[2, 0]), coo_blob());
+    let (packed_csr, packed_coo) = (zstd(&csr_blob), zstd(&coo_blob));
+    let packed = |fields: Fields| fields.with("encoding", text("zstd"));
+    let inline = newer(csr(values), "csr").with("indptr", uints(&[0, 1, 2]));
+    let nested = array(&[uints(&[0, 2]), uints(&[1, 0])]);
+    let cases = [
+        (&csr_blob, csr(&csr_blob)),
+        (&csr_blob, newer(csr(&csr_blob), "csr").with("nnz", uint(2))),
+        (&packed_csr, packed(csr(&packed_csr))),
+        (&coo_blob, coo(&coo_blob)),
+        (&coo_blob, newer(coo(&coo_blob), "coo")),
+        (&packed_coo, packed(coo(&packed_coo))),
+        (values, inline.with("indices", uints(&[2, 0]))),
+        (values, newer(coo(values), "coo").with("indices", uints(&[0, 2, 1, 0]))),
+        (values, newer(coo(values), "coo").with("indices", nested)),
+    ];
+    for (blob, fields) in cases {
+        let bytes = beside_good(blob, &fields);
+        assert_eq!(read(&bytes, 1).unwrap(), wanted());
+        assert!(deep(&bytes).is_ok(), "{:?}", deep(&bytes).findings);
+    }
+}
+
+/// Old programs turn the blob around in pieces of an element, words of places included.
+#[test]
+fn big_endian_blobs_are_turned_around_in_pieces_of_an_element() {
+    for (layout, blob) in [("sparsecsr", csr_blob(&[0, 1, 2], &[2, 0])), ("sparsecoo", coo_blob())]
+    {
+        let big: Vec<u8> = blob.chunks(4).flat_map(|it| it.iter().rev().copied()).collect();
+        let fields = csr(&big).with("layout", text(layout));
+        let bytes = beside_good(&big, &fields.with("data_endianness", text("big")));
+        assert_eq!(read(&bytes, 1).unwrap(), wanted());
+        assert!(rules(&bytes).contains(&Rule::ByteOrderBig));
+    }
+}
+
+#[track_caller]
+fn broken(blob: &[u8], fields: &Fields, rule: Rule) {
+    tensor_refused(&beside_good(blob, fields), rule);
+}
+
+#[test]
+fn csr_tensors_that_break_a_rule() {
+    let good = csr_blob(&[0, 1, 2], &[2, 0]);
+    for shape in [&[][..], &[6], &[2, 3, 1]] {
+        broken(&good, &csr(&good).with("shape", uints(shape)), Rule::SparseRank);
+    }
+    for (indptr, rule) in [
+        ([1, 1, 2], Rule::SparseIndptr),
+        ([0, 2, 1], Rule::SparseIndptr),
+        ([0, 3, 2], Rule::SparseIndptr),
+        ([0, 1, 1], Rule::SparseLen),
+        ([0, 1, 3], Rule::SparseLen),
+        ([0, 1, 1 << 61], Rule::SparseLen),
+        ([0, 1, u64::MAX], Rule::SparseLen),
+    ] {
+        let blob = csr_blob(&indptr, &[2, 0]);
+        broken(&blob, &csr(&blob), rule);
+    }
+    for column in [3, 1 << 61, u64::MAX] {
+        let blob = csr_blob(&[0, 1, 2], &[2, column]);
+        broken(&blob, &csr(&blob), Rule::SparseRange);
+    }
+    for rows in [1, 3, 1 << 20] {
+        let fields = csr(&good).with("shape", uints(&[rows, 3]));
+        let error = read(&beside_good(&good, &fields), 1).unwrap_err();
+        assert!(matches!(error.rule(), Some(Rule::SparseLen | Rule::SparseIndptr)));
+    }
+    for rows in [1 << 61, u64::MAX] {
+        broken(&good, &csr(&good).with("shape", uints(&[rows, 3])), Rule::ShapeProduct);
+        broken(&good, &csr(&good).with("shape", uints(&[rows, 0])), Rule::SparseLen);
+    }
+    for len in [0, 7, 23, good.len() - 1] {
+        broken(&good[..len], &csr(&good[..len]), Rule::SparseLen);
+    }
+}
+
+#[test]
+fn coo_tensors_that_break_a_rule() {
+    let good = coo_blob();
+    broken(&good, &coo(&good).with("shape", uints(&[])), Rule::SparseRank);
+    broken(&good, &coo(&good).with("shape", uints(&[2, 3, 1])), Rule::SparseLen);
+    for len in [1, 19, 39] {
+        broken(&good[..len], &coo(&good[..len]), Rule::SparseLen);
+    }
+    for shape in [[1, 3], [2, 2], [2, 0]] {
+        broken(&good, &coo(&good).with("shape", uints(&shape)), Rule::SparseRange);
+    }
+    let none = coo(&[]);
+    let bytes = beside_good(&[], &none);
+    assert_eq!(read(&bytes, 1).unwrap(), [0; 24]);
+}
+
+#[test]
+fn places_in_the_entry_that_break_a_rule() {
+    let values = csr_blob(&[], &[]);
+    let inline = |indptr: Vec<u8>, indices: Vec<u8>| {
+        let fields = newer(csr(&values), "csr");
+        fields.with("indptr", indptr).with("indices", indices)
+    };
+    let (indptr, indices) = (|| uints(&[0, 1, 2]), || uints(&[2, 0]));
+    let cases = [
+        (inline(uints(&[0, 1]), indices()), Rule::SparseLen),
+        (inline(uints(&[0, 1, 2, 2]), indices()), Rule::SparseLen),
+        (inline(uints(&[0, 2, 1]), indices()), Rule::SparseIndptr),
+        (inline(indptr(), uints(&[2])), Rule::SparseLen),
+        (inline(indptr(), uints(&[2, 3])), Rule::SparseRange),
+        (inline(uints(&[0, 1, 3]), uints(&[2, 0, 0])), Rule::SparseLen),
+        (inline(text("no"), indices()), Rule::SparseInline),
+        (inline(indptr(), array(&[vec![0x20], uint(0)])), Rule::SparseInline),
+        (inline(indptr(), array(&[uints(&[2]), uints(&[0])])), Rule::SparseInline),
+        (newer(csr(&values), "csr").with("indptr", indptr()), Rule::SparseInline),
+        (newer(csr(&values), "csr").with("indices", indices()), Rule::SparseInline),
+    ];
+    for (fields, rule) in cases {
+        broken(&values, &fields, rule);
+    }
+    let coo = |indices: Vec<u8>| newer(coo(&values), "coo").with("indices", indices);
+    let cases = [
+        (coo(uints(&[0, 2, 1])), Rule::SparseLen),
+        (coo(uints(&[0, 2])), Rule::SparseLen),
+        (coo(uints(&[0, 3, 1, 0])), Rule::SparseRange),
+        (coo(array(&[uints(&[0, 2]), uints(&[1])])), Rule::SparseInline),
+        (coo(array(&[uints(&[0, 2, 1]), uints(&[1, 0, 0])])), Rule::SparseInline),
+        (coo(array(&[uints(&[0, 2]), uint(1)])), Rule::SparseInline),
+        (coo(array(&[uint(1), uints(&[0, 2])])), Rule::SparseInline),
+        (coo(uints(&[0, 2, 1, 0])).with("indptr", indptr()), Rule::SparseInline),
+    ];
+    for (fields, rule) in cases {
+        broken(&values, &fields, rule);
+    }
+}
+
+#[test]
+fn of_two_values_in_one_place_the_last_one_counts() {
+    let record = |value: f32| [&words(&[1, 1])[..], &value.to_le_bytes()].concat();
+    let blob = [record(1.0), record(2.0)].concat();
+    let bytes = beside_good(&blob, &coo(&blob));
+    let mut wanted = [0.0_f32; 6];
+    wanted[4] = 2.0;
+    assert_eq!(read(&bytes, 1).unwrap(), wanted.map(f32::to_le_bytes).concat());
+    assert!(rules(&bytes).contains(&Rule::CoordTwice) && deep(&bytes).is_ok());
+    let blob = csr_blob(&[0, 2, 2], &[1, 1]);
+    let bytes = beside_good(&blob, &csr(&blob));
+    assert_eq!(read(&bytes, 1).unwrap()[4..8], 2.0_f32.to_le_bytes());
+    assert!(rules(&bytes).contains(&Rule::CoordTwice));
+}
+
+#[test]
+fn what_a_sparse_tensor_comes_to_is_bounded() {
+    let blob = coo_blob();
+    let wide = coo(&blob).with("shape", uints(&[1 << 30, 1 << 29]));
+    let bytes = beside_good(&blob, &wide);
+    assert_eq!(read(&bytes, 1).unwrap_err().rule(), Some(Rule::LimitSparse));
+    assert!(deep(&bytes).is_ok(), "what is stored is sound");
+    let file = open(&bytes).unwrap();
+    let sparse = file.read_sparse(file.tensor(1).unwrap(), Check::Auto).unwrap();
+    assert_eq!(sparse.places, Places::Coo { coords: vec![0, 2, 1, 0] });
+    assert_eq!(sparse.value_count(), 2);
+    let zeros = zstd(&vec![0; 1 << 20]);
+    let fields = coo(&zeros).with("encoding", text("zstd")).with("shape", uints(&[5]));
+    let bytes = beside_good(&zeros, &fields);
+    let limits = Limits::default().with_sparse_len_max(1 << 19);
+    let file = ZTensorFile::open(tet_io::Source::from_bytes(bytes), &limits).unwrap();
+    let error = file.read_sparse(file.tensor(1).unwrap(), Check::Auto).unwrap_err();
+    assert_eq!(error.rule(), Some(Rule::LimitSparse));
+    assert!(file.read_sparse(file.tensor(0).unwrap(), Check::Auto).is_err(), "it is dense");
+}

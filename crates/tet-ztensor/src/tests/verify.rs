@@ -1,0 +1,157 @@
+//! What a report holds, and how verify is told to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tet_io::Source;
+
+use crate::testing::{Fields, array, beside_good, deep, file, rules, text, with_entries, zstd};
+use crate::{Depth, Error, Kind, Rule, Severity, VerifyOptions, verify};
+
+#[test]
+fn findings_have_their_places() {
+    let entry = Fields::dense("t", 64, 8, "float32", &[2]).with("dtype", text("float7"));
+    let bytes = beside_good(&[7; 8], &entry);
+    let report = deep(&bytes);
+    let finding = &report.findings[0];
+    let at = bytes.windows(7).position(|part| part == b"\x66float7").unwrap();
+    assert_eq!((finding.rule, finding.severity), (Rule::DtypeKnown, Severity::Error));
+    assert_eq!((finding.tensor, finding.tensor_name.as_deref()), (Some(1), Some("t")));
+    assert_eq!((finding.field, finding.at, finding.len), ("dtype", at as u64, 7));
+    assert_eq!((report.tensor_count, report.damaged_count, report.unverified_count), (2, 1, 1));
+    assert_eq!(report.stored_len, 16);
+}
+
+#[test]
+fn all_that_is_wrong_with_an_entry_is_told() {
+    let entry = Fields::dense("t", 65, 9, "float32", &[1 << 40])
+        .with("encoding", text("lzma"))
+        .with("checksum", text("none"))
+        .without("name");
+    let found = rules(&beside_good(&[7; 8], &entry));
+    let wanted = [
+        Rule::EncodingKnown,
+        Rule::ChecksumForm,
+        Rule::KeyMissing,
+        Rule::BlobAligned,
+        Rule::BlobBounds,
+    ];
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn overlaps_are_told_apart_from_shared_blobs() {
+    let dense = |name: &str, offset, size| Fields::dense(name, offset, size, "uint8", &[size]);
+    let entries = [
+        dense("a", 64, 192).entry(),
+        dense("same", 64, 192).entry(),
+        dense("inside", 128, 64).entry(),
+        dense("after", 256, 64).entry(),
+        dense("empty", 128, 0).entry(),
+    ];
+    let bytes = file(&[&[1; 256]], &array(&entries));
+    let report = deep(&bytes);
+    let found: Vec<_> = report.findings.iter().map(|it| (it.rule, it.tensor)).collect();
+    assert_eq!(found, [(Rule::BlobShared, Some(1)), (Rule::Overlap, Some(2))]);
+    assert!(report.is_ok());
+}
+
+#[test]
+fn bytes_that_belong_to_no_tensor_should_be_zero() {
+    let entry = Fields::dense("t", 128, 3, "uint8", &[3]).entry();
+    let mut bytes = file(&[&[0; 1], &[1; 3]], &array(&[entry]));
+    assert!(deep(&bytes).findings.is_empty());
+    for at in [8, 63, 64, 127] {
+        bytes[at] = 9;
+        let report = deep(&bytes);
+        assert_eq!(report.findings.len(), 1);
+        let finding = &report.findings[0];
+        assert_eq!((finding.rule, finding.at, finding.found), (Rule::GapBytes, at as u64, 9));
+        assert!(report.is_ok());
+        bytes[at] = 0;
+    }
+    // A gap after the last blob belongs to nobody either.
+    let entry = Fields::dense("t", 64, 3, "uint8", &[3]).entry();
+    let bytes = file(&[&[1, 1, 1, 0, 5]], &array(&[entry]));
+    assert_eq!(rules(&bytes), [Rule::GapBytes]);
+}
+
+#[test]
+fn each_depth_finds_more() {
+    let packed = zstd(&[1; 16]);
+    let broken = &packed[..packed.len() - 1];
+    let dense = Fields::dense("t", 64, broken.len() as u64, "uint8", &[16]);
+    let fields = dense.with("encoding", text("zstd")).with("checksum", text("crc32c:0x1"));
+    let bytes = beside_good(broken, &fields);
+    let at = |depth| {
+        let options = VerifyOptions { depth, ..VerifyOptions::default() };
+        let report = verify(&Source::from_bytes(bytes.as_slice()), &options).unwrap();
+        report.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(at(Depth::Structure), [Rule::BlobShared]);
+    assert_eq!(at(Depth::Checksums), [Rule::BlobShared, Rule::BlobChecksum]);
+    assert_eq!(at(Depth::Deep), [Rule::BlobShared, Rule::BlobChecksum, Rule::ZstdFrames]);
+}
+
+#[test]
+fn many_findings_are_counted_and_few_told() {
+    let entry = Fields::dense("t", 64, 8, "float7", &[2]).entry();
+    let bytes = with_entries(&[7; 8], &vec![entry; 1000]);
+    let options = VerifyOptions { findings_max: 10, ..VerifyOptions::default() };
+    let report = verify(&Source::from_bytes(bytes), &options).unwrap();
+    let told = report.findings.iter().filter(|it| it.rule == Rule::DtypeKnown).count();
+    let left = report.omitted.iter().find(|it| it.rule == Rule::DtypeKnown).unwrap();
+    assert_eq!((told, left.count), (10, 990));
+    assert_eq!(report.count(Severity::Error), 1000 + 999, "the names stand twice");
+}
+
+/// Large enough for several threads.
+fn large() -> Vec<u8> {
+    let blob = vec![3; 1 << 20];
+    let entries: Vec<Vec<u8>> = (0..8)
+        .map(|at| {
+            let checksum = if at % 3 == 1 { "crc32c:0x0" } else { "sha256:0" };
+            let fields = Fields::dense(&format!("t{at}"), 64, 1 << 20, "bool", &[1 << 20]);
+            match at % 3 {
+                0 => fields.entry(),
+                1 => fields.with("checksum", text(checksum)).entry(),
+                _ => fields.with("checksum", text("crc32c:0xffffffff")).entry(),
+            }
+        })
+        .collect();
+    with_entries(&blob, &entries)
+}
+
+#[test]
+fn findings_do_not_depend_on_threads() {
+    let bytes = large();
+    let with = |threads| {
+        let options = VerifyOptions { depth: Depth::Deep, threads, ..VerifyOptions::default() };
+        verify(&Source::from_bytes(bytes.as_slice()), &options).unwrap()
+    };
+    let alone = with(1);
+    assert_eq!(alone.checked_len, 8 << 20 | 56);
+    for threads in [0, 2, 5] {
+        assert_eq!(with(threads), alone);
+    }
+}
+
+#[test]
+fn progress_is_told_and_stopping_heeded() {
+    let bytes = large();
+    let told = Arc::new(AtomicU64::new(0));
+    let (cancel, seen) = (Arc::new(AtomicBool::new(false)), Arc::clone(&told));
+    let mut options = VerifyOptions { depth: Depth::Deep, ..VerifyOptions::default() };
+    options.cancel = Some(Arc::clone(&cancel));
+    options.progress = Some(Arc::new(move |done, all| {
+        assert!(done <= all);
+        seen.fetch_max(done, Ordering::Relaxed);
+    }));
+    let source = Source::from_bytes(bytes);
+    let report = verify(&source, &options).unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), report.checked_len);
+    cancel.store(true, Ordering::Relaxed);
+    let error = verify(&source, &options).unwrap_err();
+    assert!(matches!(error, Error::Canceled));
+    assert_eq!(error.kind(), Kind::Usage);
+}

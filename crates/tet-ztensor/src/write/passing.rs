@@ -1,0 +1,40 @@
+//! The checksum of bytes that pass on their way to the file.
+
+use super::options::ChecksumChoice;
+use crate::checksum::{Checksum, Comparison};
+
+/// Bytes become a checksum as they pass, if one is wanted.
+#[derive(Debug)]
+pub(super) struct Passing(Option<Box<Comparison>>);
+
+impl Passing {
+    pub(super) fn new(choice: ChecksumChoice) -> Self {
+        // What is compared with is of no account: the checksum that was found is asked for.
+        let algorithm = match choice {
+            ChecksumChoice::Crc32c => Checksum::Crc32c(0),
+            ChecksumChoice::Sha256 => Checksum::Sha256([0; 32]),
+            ChecksumChoice::Left => return Self::unseen(),
+        };
+        Passing(Some(Box::new(Comparison::new(algorithm))))
+    }
+
+    /// Bytes pass without a checksum.
+    pub(super) const fn unseen() -> Self {
+        Passing(None)
+    }
+
+    pub(super) const fn is_unseen(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        if let Some(comparison) = &mut self.0 {
+            comparison.update(bytes);
+        }
+    }
+
+    /// The field of the entry.
+    pub(super) fn finish(self) -> Option<String> {
+        self.0.map(|comparison| comparison.found().to_string())
+    }
+}

@@ -1,0 +1,32 @@
+//! A whole file at once: beside its target, synced, renamed.
+
+use std::path::Path;
+
+use tet_io::{Publish, Publisher};
+
+use super::options::WriteOptions;
+use super::writer::{Writer, Written};
+use crate::error::Error;
+
+/// Writes a file to `path`: `write` is given the writer, and what it returns is returned.
+///
+/// The file takes its name when all of it is there; when anything fails, what was at `path` is
+/// still there.
+///
+/// # Errors
+///
+/// Returns what `write` returns, and what [`Publisher`] and [`Writer::finish`] return.
+pub fn publish<T, E: From<Error>>(
+    path: impl AsRef<Path>,
+    options: &WriteOptions,
+    publish: &Publish,
+    write: impl FnOnce(&mut Writer<Publisher>) -> Result<T, E>,
+) -> Result<(T, Written), E> {
+    let publisher = Publisher::begin(path, publish).map_err(Error::from)?;
+    let target = publisher.target().to_path_buf();
+    let mut writer = Writer::named(publisher, options, &target)?;
+    let answer = write(&mut writer)?;
+    let (publisher, written) = writer.finish()?;
+    publisher.commit().map_err(Error::from)?;
+    Ok((answer, written))
+}

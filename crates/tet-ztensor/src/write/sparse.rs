@@ -1,0 +1,205 @@
+//! Sparse tensors: as dense tensors that name each other, or as one blob (section 6).
+//!
+//! ```text
+//!   csr   indptr, rows + 1 | indices | values
+//!   coo   coordinates, value | coordinates, value | ...
+//! ```
+
+use std::io::Write;
+
+use tet_format::DType;
+
+use super::declaration::Declaration;
+use super::options::{Dialect, SparseChoice};
+use super::tensor::TensorWriter;
+use super::writer::Writer;
+use crate::error::Result;
+use crate::sparse::Places;
+use crate::value::Value;
+use crate::words::Layout;
+
+/// How many numbers become bytes at a time.
+const WORD_COUNT: usize = 8 << 10;
+
+/// The parts of a sparse tensor.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    places: &'a Places,
+    values: &'a [u8],
+    /// How many values there are.
+    count: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// Checks the parts against each other and against the shape.
+    fn of(declaration: &Declaration, places: &'a Places, values: &'a [u8]) -> Result<Self> {
+        let width = declaration.dtype.size().and_then(|width| usize::try_from(width).ok());
+        let width = width.unwrap_or(1);
+        let count = values.len() / width;
+        let sound = values.len().is_multiple_of(width)
+            && match (places, &*declaration.shape) {
+                (Places::Csr { indptr, indices }, [rows, columns]) => {
+                    rows.checked_add(1) == Some(indptr.len() as u64)
+                        && indices.len() == count
+                        && indptr.first() == Some(&0)
+                        && indptr.is_sorted()
+                        && indptr.last() == Some(&(count as u64))
+                        && indices.iter().all(|index| index < columns)
+                }
+                (Places::Csr { .. }, _) | (Places::Coo { .. }, []) => false,
+                (Places::Coo { coords }, shape) => {
+                    let mut places = coords.chunks(shape.len());
+                    count.checked_mul(shape.len()) == Some(coords.len())
+                        && places.all(|place| place.iter().zip(shape).all(|(at, it)| at < it))
+                }
+            };
+        let parts = Parts { places, values, count };
+        if sound { Ok(parts) } else { Err(declaration.unwritable("its parts do not fit together")) }
+    }
+
+    /// The word of the format.
+    const fn format(self) -> &'static str {
+        match self.places {
+            Places::Csr { .. } => "csr",
+            Places::Coo { .. } => "coo",
+        }
+    }
+
+    /// The layout in files of 0.1.x.
+    const fn old_layout(self) -> Layout {
+        match self.places {
+            Places::Csr { .. } => Layout::SparseCsr,
+            Places::Coo { .. } => Layout::SparseCoo,
+        }
+    }
+
+    /// The bytes of places and values.
+    fn blob_len(self) -> u64 {
+        let word_count = match self.places {
+            Places::Csr { indptr, indices } => indptr.len() + indices.len(),
+            Places::Coo { coords } => coords.len(),
+        };
+        (word_count as u64).saturating_mul(8).saturating_add(self.values.len() as u64)
+    }
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Writes a sparse tensor; `declaration` says its dense shape and the type of its values, which
+    /// are little-endian.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] returns, and
+    /// [`Error::Unwritable`](crate::Error::Unwritable) when the parts do not fit together, or the
+    /// dialect has no such tensor.
+    pub fn sparse(
+        &mut self,
+        declaration: Declaration,
+        places: &Places,
+        values: &[u8],
+    ) -> Result<()> {
+        let dense_len = declaration.decoded_len()?;
+        let parts = Parts::of(&declaration, places, values)?;
+        match self.options.sparse {
+            SparseChoice::Split => self.split(declaration, parts),
+            SparseChoice::Native => self.native(declaration, parts, dense_len),
+        }
+    }
+
+    fn native(
+        &mut self,
+        mut declaration: Declaration,
+        parts: Parts<'_>,
+        dense_len: u64,
+    ) -> Result<()> {
+        let blob_len = parts.blob_len();
+        let layout = match self.options.dialect {
+            Dialect::Common => {
+                let format = Value::Text(parts.format().to_owned());
+                declaration.custom.push(("sparse_format".to_owned(), format));
+                declaration.custom.push(("nnz".to_owned(), Value::Int(parts.count as i128)));
+                Layout::Csr.word()
+            }
+            Dialect::V01x if blob_len == dense_len => parts.old_layout().word(),
+            Dialect::V01x => {
+                let why = "programs of 0.1.x write it only if it is as long as a dense one";
+                return Err(declaration.unwritable(why));
+            }
+        };
+        let options = self.options;
+        let declared = self.declare(declaration, layout, blob_len, &options)?;
+        let rank = declared.declaration.shape.len();
+        let mut tensor = TensorWriter::new(self, declared, &options)?;
+        match parts.places {
+            Places::Csr { indptr, indices } => {
+                words(&mut tensor, indptr)?;
+                words(&mut tensor, indices)?;
+                tensor.write(parts.values)?;
+            }
+            Places::Coo { coords } => records(&mut tensor, coords, rank, parts)?,
+        }
+        tensor.finish().map(|_| ())
+    }
+
+    fn split(&mut self, declaration: Declaration, parts: Parts<'_>) -> Result<()> {
+        let Declaration { name, dtype, shape, custom } = declaration;
+        let count = parts.count as u64;
+        let rank = shape.len() as u64;
+        let part = |part: &str, dtype: DType, shape: Vec<u64>| {
+            Declaration::new(format!("{name}.{part}"), dtype, shape)
+                .with("sparse_of", Value::Text(name.clone()))
+                .with("sparse_part", Value::Text(part.to_owned()))
+        };
+        let mut of_words = |declaration: Declaration, numbers: &[u64]| -> Result<()> {
+            let mut tensor = self.tensor(declaration)?;
+            words(&mut tensor, numbers)?;
+            tensor.finish().map(|_| ())
+        };
+        match parts.places {
+            Places::Csr { indptr, indices } => {
+                let rows = vec![indptr.len() as u64];
+                of_words(part("indptr", DType::UInt64, rows), indptr)?;
+                of_words(part("indices", DType::UInt64, vec![count]), indices)?;
+            }
+            Places::Coo { coords } => {
+                of_words(part("coords", DType::UInt64, vec![count, rank]), coords)?;
+            }
+        }
+        let extents = shape.iter().map(|&extent| Value::Int(extent.into())).collect();
+        let mut values = part("values", dtype, vec![count])
+            .with("sparse_format", Value::Text(parts.format().to_owned()))
+            .with("sparse_shape", Value::Array(extents));
+        values.custom.extend(custom);
+        self.whole(values, parts.values)
+    }
+}
+
+/// Writes numbers.
+fn words<W: Write + Send>(tensor: &mut TensorWriter<'_, W>, numbers: &[u64]) -> Result<()> {
+    let mut bytes = Vec::with_capacity(8 * WORD_COUNT.min(numbers.len()));
+    numbers.chunks(WORD_COUNT).try_for_each(|numbers| {
+        bytes.clear();
+        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        tensor.write(&bytes)
+    })
+}
+
+/// Writes each value after its coordinates.
+fn records<W: Write + Send>(
+    tensor: &mut TensorWriter<'_, W>,
+    coords: &[u64],
+    rank: usize,
+    Parts { values, count, .. }: Parts<'_>,
+) -> Result<()> {
+    let width = values.len().checked_div(count).unwrap_or(0).max(1);
+    let mut bytes = Vec::new();
+    for (place, value) in coords.chunks_exact(rank.max(1)).zip(values.chunks_exact(width)) {
+        place.iter().for_each(|at| bytes.extend(at.to_le_bytes()));
+        bytes.extend_from_slice(value);
+        if 8 * WORD_COUNT <= bytes.len() {
+            tensor.write(&bytes)?;
+            bytes.clear();
+        }
+    }
+    tensor.write(&bytes)
+}

@@ -1,0 +1,193 @@
+//! The elements of one tensor on their way into the file.
+
+use std::io::Write;
+
+use tet_codec::ZstdStream;
+use tet_format::Span;
+
+use super::declaration::Declaration;
+use super::entry::Entry;
+use super::frames::{Frames, codec_fault};
+use super::options::{Dialect, EncodingChoice, WriteOptions};
+use super::out::Out;
+use super::passing::Passing;
+use super::writer::{Placed, Writer};
+use crate::error::{Error, Result};
+use crate::words::Encoding;
+
+/// What is encoded in one go.
+const PIECE_LEN: usize = 1 << 20;
+
+/// Takes the elements of one tensor: little-endian, in row-major order, in pieces of any size.
+///
+/// Dropped before [`finish`](TensorWriter::finish), it leaves a file that cannot be finished.
+#[derive(Debug)]
+pub struct TensorWriter<'a, W: Write + Send> {
+    writer: &'a mut Writer<W>,
+    declared: Declared,
+    offset: u64,
+    left_len: u64,
+    /// Whether bytes were refused or lost.
+    has_failed: bool,
+    checksum: Passing,
+    storing: Storing,
+}
+
+/// What the entry will say.
+#[derive(Debug)]
+pub(super) struct Declared {
+    pub(super) declaration: Declaration,
+    pub(super) layout: &'static str,
+    pub(super) custom: Vec<u8>,
+    /// How many bytes the writer is to be given.
+    pub(super) decoded_len: u64,
+}
+
+#[derive(Debug)]
+enum Storing {
+    Raw,
+    Stream(Box<ZstdStream>, Vec<u8>),
+    Frames(Box<Frames>),
+}
+
+impl Storing {
+    fn new(declared: &Declared, options: &WriteOptions) -> Result<Self> {
+        let name = &declared.declaration.name;
+        Ok(match (options.encoding, options.dialect) {
+            (EncodingChoice::Raw, _) => Storing::Raw,
+            (EncodingChoice::Zstd { level }, Dialect::V01x) => {
+                let stream = ZstdStream::new(level);
+                let stream = stream.map_err(|fault| codec_fault(name, 0, fault))?;
+                Storing::Stream(Box::new(stream), Vec::new())
+            }
+            (EncodingChoice::Zstd { level }, Dialect::Common) => {
+                let frames = Frames::new(&declared.declaration, level, declared.decoded_len)?;
+                Storing::Frames(Box::new(frames))
+            }
+        })
+    }
+
+    const fn encoding(&self) -> Encoding {
+        match self {
+            Storing::Raw => Encoding::Raw,
+            Storing::Stream(..) | Storing::Frames(_) => Encoding::Zstd,
+        }
+    }
+}
+
+impl<'a, W: Write + Send> TensorWriter<'a, W> {
+    pub(super) fn new(
+        writer: &'a mut Writer<W>,
+        declared: Declared,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let storing = Storing::new(&declared, options)?;
+        writer.open(&declared.declaration.name);
+        writer.out.pad(options.align_of(declared.decoded_len))?;
+        let (offset, left_len) = (writer.out.at(), declared.decoded_len);
+        let checksum = Passing::new(options.checksum);
+        Ok(Self { writer, declared, offset, left_len, has_failed: false, checksum, storing })
+    }
+
+    /// How many bytes are still to come.
+    #[must_use]
+    pub fn left_len(&self) -> u64 {
+        self.left_len
+    }
+
+    /// Takes the next elements; a piece may end inside one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Usage`] when they are more than were declared, [`Error::Io`] and
+    /// [`Error::Codec`] when they cannot be written. The file cannot be finished then.
+    pub fn write(&mut self, elements: &[u8]) -> Result<()> {
+        let written = self.take(elements);
+        self.has_failed |= written.is_err();
+        written
+    }
+
+    fn take(&mut self, elements: &[u8]) -> Result<()> {
+        let found = elements.len() as u64;
+        let left_len = self.left_len.checked_sub(found);
+        let too_many = Error::Usage { what: "bytes of a tensor", found, wanted: self.left_len };
+        self.left_len = left_len.ok_or(too_many)?;
+        let Self { writer, checksum, .. } = self;
+        match &mut self.storing {
+            Storing::Raw => writer.out.write(elements, checksum),
+            Storing::Stream(stream, stored) => {
+                let name = &self.declared.declaration.name;
+                elements.chunks(PIECE_LEN).try_for_each(|piece| {
+                    let encoded = stream.update(piece, stored);
+                    encoded.map_err(|fault| codec_fault(name, self.offset, fault))?;
+                    drain(stored, &mut writer.out, checksum)
+                })
+            }
+            Storing::Frames(frames) => frames.update(elements, &mut writer.out, checksum),
+        }
+    }
+
+    /// Ends the tensor and says where its blob is.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Usage`] when elements are missing, [`Error::Io`] and [`Error::Codec`] when
+    /// they cannot be written. The file cannot be finished then.
+    pub fn finish(self) -> Result<Span> {
+        let Self { writer, declared, offset, left_len, has_failed, mut checksum, storing } = self;
+        if has_failed {
+            let why = "some of its elements could not be";
+            return Err(declared.declaration.unwritable(why));
+        }
+        if left_len != 0 {
+            let (found, wanted) = (declared.decoded_len - left_len, declared.decoded_len);
+            return Err(Error::Usage { what: "bytes of a tensor", found, wanted });
+        }
+        let encoding = storing.encoding();
+        let name = &declared.declaration.name;
+        match storing {
+            Storing::Raw => {}
+            Storing::Stream(stream, mut stored) => {
+                let encoded = stream.finish(&mut stored);
+                encoded.map_err(|fault| codec_fault(name, offset, fault))?;
+                drain(&mut stored, &mut writer.out, &mut checksum)?;
+            }
+            Storing::Frames(frames) => frames.finish(&mut writer.out, &mut checksum)?,
+        }
+        let end = writer.out.at();
+        let size = end.saturating_sub(offset);
+        let checksum = checksum.finish();
+        let placed = Placed { offset, size, decoded_len: declared.decoded_len, encoding, checksum };
+        writer.close(&declared, placed);
+        let (what, wanted, limit) = ("bytes of a file", end, u64::MAX);
+        Span::from_range(offset..end).ok_or(Error::Limit { what, wanted, limit })
+    }
+}
+
+fn drain<W: Write + Send>(
+    stored: &mut Vec<u8>,
+    out: &mut Out<W>,
+    checksum: &mut Passing,
+) -> Result<()> {
+    let written = out.write(stored, checksum);
+    stored.clear();
+    written
+}
+
+impl Declared {
+    /// The entry of a tensor at a place.
+    pub(super) fn entry<'a>(&'a self, placed: &'a Placed) -> Entry<'a> {
+        Entry {
+            name: &self.declaration.name,
+            offset: placed.offset,
+            size: placed.size,
+            dtype: self.declaration.dtype_word(),
+            layout: self.layout,
+            shape: &self.declaration.shape,
+            encoding: placed.encoding,
+            has_byte_order: self.declaration.has_byte_order(),
+            checksum: placed.checksum.as_deref(),
+            custom: &self.custom,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The streaming writer of a file.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use super::declaration::Declaration;
+use super::entry::custom_bytes;
+use super::options::{Dialect, EncodingChoice, WriteOptions};
+use super::out::Out;
+use super::tensor::{Declared, TensorWriter};
+use super::ties::Ties;
+use crate::cbor;
+use crate::container::MAGIC;
+use crate::error::{Error, Result};
+use crate::value::Value;
+use crate::words::Encoding;
+
+const DENSE: &str = "dense";
+
+/// Writes a file, tensor by tensor, to anything that takes bytes in order.
+///
+/// At most 16 MB of elements and frames are in memory, and the index; levels of zstd above the
+/// usual ones take more, for each thread.
+///
+/// ```
+/// use tet_format::DType;
+/// use tet_ztensor::{Declaration, WriteOptions, Writer};
+///
+/// let mut writer = Writer::new(Vec::new(), &WriteOptions::default())?;
+/// let mut tensor = writer.tensor(Declaration::new("bias", DType::Float32, [2]))?;
+/// tensor.write(&1.5_f32.to_le_bytes())?;
+/// tensor.write(&2.5_f32.to_le_bytes())?;
+/// tensor.finish()?;
+/// let (bytes, written) = writer.finish()?;
+/// assert_eq!(bytes.len() as u64, written.file_len);
+/// # Ok::<(), tet_ztensor::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W: Write + Send> {
+    pub(super) out: Out<W>,
+    pub(super) options: WriteOptions,
+    /// The entries so far, without the head of their array.
+    index: Vec<u8>,
+    written: Written,
+    placed: HashMap<String, Option<Placed>>,
+    /// The tensor that was begun and not finished.
+    open: Option<String>,
+}
+
+/// Where the bytes of a tensor are, and how they are stored.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    pub(super) decoded_len: u64,
+    pub(super) encoding: Encoding,
+    pub(super) checksum: Option<String>,
+}
+
+/// What a finished file weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// The length of the file.
+    pub file_len: u64,
+    /// How many tensors its index lists.
+    pub tensor_count: u64,
+    /// The bytes of the blobs that were written.
+    pub stored_len: u64,
+    /// The bytes of their elements.
+    pub decoded_len: u64,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Starts a file whose first byte is the next one that `out` takes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] and [`Error::Codec`] when the options do not go together, and
+    /// [`Error::Io`] when `out` fails.
+    pub fn new(out: W, options: &WriteOptions) -> Result<Self> {
+        Self::named(out, options, Path::new("(output)"))
+    }
+
+    /// The same for a file whose path is told in errors.
+    pub(super) fn named(out: W, options: &WriteOptions, target: &Path) -> Result<Self> {
+        options.check("")?;
+        let mut writer = Self::resume(out, options, target, 0, Resumed::default());
+        writer.out.plain(&MAGIC)?;
+        Ok(writer)
+    }
+
+    /// Goes on with a file of which `at` bytes are there.
+    pub(crate) fn resume(
+        out: W,
+        options: &WriteOptions,
+        target: &Path,
+        at: u64,
+        resumed: Resumed,
+    ) -> Self {
+        let Resumed { index, tensor_count, names } = resumed;
+        Self {
+            out: Out::new(out, at, target),
+            options: *options,
+            index,
+            written: Written { tensor_count, ..Written::default() },
+            placed: names.into_iter().map(|name| (name, None)).collect(),
+            open: None,
+        }
+    }
+
+    /// Begins a tensor, written as the options say.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] when the name is taken, the format has no words for the
+    /// tensor, or the one before it was not finished; and [`Error::Io`].
+    pub fn tensor(&mut self, declaration: Declaration) -> Result<TensorWriter<'_, W>> {
+        self.tensor_as(declaration, &self.options.clone())
+    }
+
+    /// Begins a tensor that is written otherwise than the others.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] returns, and what [`Writer::new`] says of options.
+    pub fn tensor_as(
+        &mut self,
+        declaration: Declaration,
+        options: &WriteOptions,
+    ) -> Result<TensorWriter<'_, W>> {
+        let decoded_len = declaration.decoded_len()?;
+        let declared = self.declare(declaration, DENSE, decoded_len, options)?;
+        TensorWriter::new(self, declared, options)
+    }
+
+    /// Writes a tensor whose elements are all there.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] and [`TensorWriter::finish`] return.
+    pub fn whole(&mut self, declaration: Declaration, elements: &[u8]) -> Result<()> {
+        let mut tensor = self.tensor(declaration)?;
+        tensor.write(elements)?;
+        tensor.finish().map(|_| ())
+    }
+
+    /// Writes a tensor whose elements are all there, or, when the same elements were written
+    /// before, a second entry for their blob, unless the dialect is that of 0.1.x.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::whole`] returns.
+    pub fn whole_once(
+        &mut self,
+        declaration: Declaration,
+        elements: &[u8],
+        ties: &mut Ties,
+    ) -> Result<()> {
+        let first = match self.options.dialect {
+            Dialect::Common => ties.first(&declaration.name, elements),
+            Dialect::V01x => None,
+        };
+        match first.filter(|first| self.is_placed(first)) {
+            Some(first) => self.alias(declaration, &first),
+            None => self.whole(declaration, elements),
+        }
+    }
+
+    /// Writes a second entry for the blob of tensor `of`: tied weights.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] returns, [`Error::NoSuchTensor`] when `of` was not written
+    /// by this writer, [`Error::Usage`] when its elements take another number of bytes.
+    pub fn alias(&mut self, declaration: Declaration, of: &str) -> Result<()> {
+        if self.options.dialect == Dialect::V01x {
+            return Err(declaration.unwritable("programs of 0.1.x do not share blobs"));
+        }
+        let no_such = || Error::NoSuchTensor { name: of.to_owned() };
+        let placed = self.placed.get(of).cloned().flatten().ok_or_else(no_such)?;
+        let found = declaration.decoded_len()?;
+        if found != placed.decoded_len {
+            let (what, wanted) = ("bytes of a tensor on the blob of another", placed.decoded_len);
+            return Err(Error::Usage { what, found, wanted });
+        }
+        let declared = self.declare(declaration, DENSE, found, &self.options.clone())?;
+        self.list(&declared, placed);
+        Ok(())
+    }
+
+    /// Writes what is said of the whole file, as the custom fields of a tensor without elements.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] returns.
+    pub fn metadata(&mut self, custom: Vec<(String, Value)>) -> Result<()> {
+        let options = WriteOptions { encoding: EncodingChoice::Raw, ..self.options };
+        self.tensor_as(Declaration::metadata(custom), &options)?.finish().map(|_| ())
+    }
+
+    /// Writes the index and its length, and gives back what was written to.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] when a tensor was begun and not finished, [`Error::Io`] when
+    /// the index cannot be written.
+    pub fn finish(self) -> Result<(W, Written)> {
+        self.finish_after(|_| Ok(()))
+    }
+
+    /// The same; `sync` is called when all is written but the length of the index.
+    pub(crate) fn finish_after(
+        mut self,
+        sync: impl FnOnce(&mut W) -> Result<()>,
+    ) -> Result<(W, Written)> {
+        self.check_closed()?;
+        let mut head = Vec::new();
+        cbor::array_head(self.written.tensor_count, &mut head);
+        let index_len = (head.len() as u64).saturating_add(self.index.len() as u64);
+        self.out.plain(&head)?;
+        self.out.plain(&self.index)?;
+        sync(self.out.flushed()?)?;
+        self.out.plain(&index_len.to_le_bytes())?;
+        self.written.file_len = self.out.at();
+        Ok((self.out.finish()?, self.written))
+    }
+
+    /// What the file of so many bytes weighs, when nothing is written to it.
+    pub(crate) fn unwritten(&self, file_len: u64) -> Written {
+        Written { file_len, ..self.written }
+    }
+
+    /// How many tensors the index lists so far.
+    pub(crate) fn tensor_count(&self) -> u64 {
+        self.written.tensor_count
+    }
+
+    /// Checks a tensor before any of its bytes are written.
+    pub(super) fn declare(
+        &mut self,
+        declaration: Declaration,
+        layout: &'static str,
+        decoded_len: u64,
+        options: &WriteOptions,
+    ) -> Result<Declared> {
+        self.check_closed()?;
+        options.check(&declaration.name)?;
+        declaration.check_name()?;
+        if self.placed.contains_key(&declaration.name) {
+            return Err(declaration.unwritable("another tensor has this name"));
+        }
+        let custom = custom_bytes(&declaration.name, &declaration.custom)?;
+        Ok(Declared { declaration, layout, custom, decoded_len })
+    }
+
+    /// Notes that a tensor is begun.
+    pub(super) fn open(&mut self, name: &str) {
+        self.open = Some(name.to_owned());
+    }
+
+    /// Notes that it is finished.
+    pub(super) fn close(&mut self, declared: &Declared, placed: Placed) {
+        self.open = None;
+        self.written.stored_len = self.written.stored_len.saturating_add(placed.size);
+        self.written.decoded_len = self.written.decoded_len.saturating_add(placed.decoded_len);
+        self.list(declared, placed);
+    }
+
+    fn list(&mut self, declared: &Declared, placed: Placed) {
+        declared.entry(&placed).encode(&mut self.index);
+        self.written.tensor_count += 1;
+        self.placed.insert(declared.declaration.name.clone(), Some(placed));
+    }
+
+    fn is_placed(&self, name: &str) -> bool {
+        self.placed.get(name).is_some_and(Option::is_some)
+    }
+
+    fn check_closed(&self) -> Result<()> {
+        let Some(name) = self.open.clone() else { return Ok(()) };
+        Err(Error::Unwritable { name, why: "it was begun and not finished" })
+    }
+}
+
+/// The index of a file that is gone on with.
+#[derive(Debug, Default)]
+pub(crate) struct Resumed {
+    /// Its entries, without the head of their array.
+    pub(crate) index: Vec<u8>,
+    /// How many there are.
+    pub(crate) tensor_count: u64,
+    /// The names that are taken.
+    pub(crate) names: Vec<String>,
+}
