@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use tet_convert::Format;
 use tet_format::{NoteCode, Rule};
 use tet_verify::Code;
 
@@ -12,6 +13,22 @@ use crate::run;
 const CLI_HEAD: &str = include_str!("../cli_head.md");
 /// What stands before the generated part of `docs/verify.md`.
 const VERIFY_HEAD: &str = include_str!("../verify_head.md");
+
+/// What stands before the table of zTensor.
+const ZTENSOR_HEAD: &str = "\
+What a zTensor 0.1.0 file is held to; `docs/ztensor.md` is the text they stand in. Those from ZT-T1 on concern one tensor,
+and leave the others readable. A file is `unprotected` when no tensor has a checksum that is known, `unchecked` otherwise:
+the index has none.
+
+";
+
+/// What stands before the table of safetensors.
+const SAFETENSORS_HEAD: &str = "\
+A file that breaks a rule of the header or of the layout of the buffer is refused as a whole, as its reference library
+does. Four concern one tensor, and leave the others readable: ST-T2, ST-T3, ST-B2 and ST-L2. Safetensors files have no
+digests, so they are never more than `unprotected`; `--deep` reads every byte, and looks at bools.
+
+";
 
 /// What to do with what differs.
 #[derive(clap::Args)]
@@ -109,7 +126,25 @@ fn verify() -> String {
             ));
         }
     }
+    for (format, rules) in tet_convert::foreign_rules() {
+        out.push_str(&format!("\n## Codes of {}\n\n{}", format.name(), foreign_head(format)));
+        out.push_str("| code | severity | level | meaning | what to do |\n|---|---|---|---|---|\n");
+        for code in rules.iter().map(|&rule| Code::Foreign(rule)) {
+            let (severity, level) = (code.severity(), code.level());
+            let (meaning, advice) = (code.text(), code.advice());
+            out.push_str(&format!("| {code} | {severity} | {level} | {meaning} | {advice} |\n"));
+        }
+    }
     out
+}
+
+/// What stands before the table of a container's codes.
+fn foreign_head(format: Format) -> &'static str {
+    match format {
+        Format::SafeTensors => SAFETENSORS_HEAD,
+        Format::ZTensor => ZTENSOR_HEAD,
+        _ => "",
+    }
 }
 
 /// The text of `docs/cli.md`.
@@ -142,7 +177,9 @@ mod tests {
     fn every_code_is_in_the_page_of_verify_once() {
         let page = verify();
         let ids = Rule::ALL.iter().map(|rule| rule.id());
-        for id in ids.chain(NoteCode::ALL.iter().map(|note| note.id())) {
+        let foreign = tet_convert::foreign_rules();
+        let foreign = foreign.iter().flat_map(|(_, rules)| rules.iter().map(|rule| rule.id));
+        for id in ids.chain(NoteCode::ALL.iter().map(|note| note.id())).chain(foreign) {
             assert_eq!(page.matches(&format!("| {id} |")).count(), 1, "{id}");
         }
     }

@@ -1,5 +1,6 @@
 //! The libraries' errors as failures: who can act, what, where, and what to do.
 
+use tet_format::ForeignFault;
 use tet_query::document::DocumentError;
 
 use crate::escape::Escaped;
@@ -70,6 +71,17 @@ pub(crate) fn broken_rule(fault: &tet_format::Error, message: String) -> Failure
     failure.at(place)
 }
 
+/// The same of another container.
+fn broken_foreign_rule(fault: &ForeignFault, message: String) -> Failure {
+    let place = Place {
+        region: Some(fault.rule.region.to_owned()),
+        offset: Some(fault.at),
+        ..Place::default()
+    };
+    let exit = if fault.rule.is_limit() { Exit::Limit } else { Exit::Format };
+    Failure::new(exit, fault.rule.id, message).hint(fault.rule.hint).at(place)
+}
+
 impl From<tet_file::Error> for Failure {
     fn from(error: tet_file::Error) -> Self {
         file_failure(&error)
@@ -118,6 +130,13 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             at(cause.saying(message), dataset, None, None)
         }
         E::Dataset { dataset, fault } => at(broken_rule(fault, message), dataset, None, None),
+        E::Foreign { dataset, fault } => {
+            at(broken_foreign_rule(fault, message), dataset, None, None)
+        }
+        E::Opaque { dataset, .. } => {
+            let hint = "tet export writes such a dataset as it is";
+            at(plain("opaque"), dataset, None, None).hint(hint)
+        }
         E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
         E::Chunk { dataset, chunk, fault } => {
             at(broken_rule(fault, message), dataset, Some(chunk), None)
@@ -149,6 +168,36 @@ fn query_failure(error: &tet_query::Error) -> Failure {
     }
 }
 
+impl From<tet_ztensor::Error> for Failure {
+    fn from(error: tet_ztensor::Error) -> Self {
+        use tet_ztensor::Error as E;
+        let message = error.to_string();
+        let exit = Exit::from(error.kind());
+        match error {
+            E::Io(error) => error.into(),
+            E::Format(fault) | E::Tensor { fault, .. } => {
+                let place = Place {
+                    region: Some(fault.rule.region().name().to_owned()),
+                    offset: Some(fault.at),
+                    ..Place::default()
+                };
+                Failure::new(exit, fault.rule.id(), message).hint(fault.rule.hint()).at(place)
+            }
+            E::Codec { .. } => {
+                let code = error.rule().map_or("codec", |rule| rule.id());
+                Failure::new(exit, code, message)
+            }
+            E::NoSuchTensor { .. } => Failure::new(exit, "no-such-dataset", message),
+            E::Ambiguous { .. } => {
+                Failure::new(exit, "ambiguous", message).hint("ask for one as #N, its position")
+            }
+            E::Limit { .. } => Failure::new(exit, "limit", message),
+            E::Canceled => Failure::new(exit, "canceled", message),
+            _ => Failure::new(exit, "ztensor", message),
+        }
+    }
+}
+
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
         use tet_convert::Error as E;
@@ -164,7 +213,14 @@ impl From<tet_convert::Error> for Failure {
             E::NoSuchDataset { name, known, suggestion } => {
                 tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
             }
-            E::NotReadable { path, .. } => plain("unknown-format").about(&path),
+            E::Verify(error) => error.into(),
+            E::ZTensor(error) => error.into(),
+            E::UnknownTarget { .. } => plain("output-format"),
+            E::NoSuchDType { .. } => plain("dtype"),
+            E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
+            E::NotReadable { path, .. } | E::NotVerifiable { path, .. } => {
+                plain("unknown-format").about(&path)
+            }
             E::NotInPlace { path, .. } => plain("not-in-place").about(&path),
             E::NotImportable { path, .. } => plain("not-importable").about(&path),
             E::Array { .. } => plain("array"),
@@ -175,6 +231,7 @@ impl From<tet_convert::Error> for Failure {
             }
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
+            E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
             E::UnknownSuffix { .. } => plain("output-format"),
             E::Outside { path, .. } => {
                 let hint = "a document writes into the working folder or beside the file; \

@@ -116,7 +116,8 @@ pub(crate) fn check_readable(dataset: &Dataset) -> Result<()> {
 pub(crate) fn integrity(opened: &Opened, how: Option<&Execution>) -> &'static str {
     let unchecked = how.and_then(|how| how.unchecked.as_deref());
     match opened.tet.as_ref().map(TetFile::protection) {
-        None | Some(Protection::None) => "unprotected",
+        None => sealed(opened, unchecked.map(|unchecked| unchecked.load(Ordering::Relaxed))),
+        Some(Protection::None) => "unprotected",
         Some(Protection::Stale) => "stale",
         Some(Protection::Unknown) => "unchecked",
         Some(Protection::Broken(_)) => "mismatch",
@@ -124,5 +125,18 @@ pub(crate) fn integrity(opened: &Opened, how: Option<&Execution>) -> &'static st
             Some(unchecked) if unchecked.load(Ordering::Relaxed) => "unchecked",
             _ => "verified",
         },
+    }
+}
+
+/// The same of a container with checksums of whole datasets; `is_unchecked` says whether any that was
+/// read was not compared.
+fn sealed(opened: &Opened, is_unchecked: Option<bool>) -> &'static str {
+    let datasets = opened.catalog.datasets();
+    let count = datasets.iter().filter(|dataset| dataset.chunks.seal().is_some()).count();
+    match is_unchecked {
+        _ if count == 0 => "unprotected",
+        // Of one without a checksum nobody says that it was read.
+        Some(false) if count == datasets.len() => "verified",
+        _ => "unchecked",
     }
 }

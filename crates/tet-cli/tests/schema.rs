@@ -183,7 +183,9 @@ fn arrays_answer_what_the_schema_says() {
 #[test]
 fn files_are_described_as_the_schema_says() {
     let world = World::new("tet.info/1");
-    for file in ["climate.tet", "numbers.tet", "hostile.tet"] {
+    for file in
+        ["climate.tet", "numbers.tet", "hostile.tet", "model.safetensors", "fp8.safetensors"]
+    {
         world.answer(&["info", file, "--json"]);
         world.answer(&["info", file, "--json", "--all"]);
     }
@@ -225,6 +227,8 @@ fn checks_are_what_the_schema_says() {
         &["truncated.tet"],
         &["footless.tet", "--deep"],
         &["hostile.tet", "--strict"],
+        &["cut.safetensors"],
+        &["fp8.safetensors", "--deep"],
     ] {
         let args = [&["verify", "--json"], args].concat();
         let (exit, out, err) = world.run(&args);
@@ -235,9 +239,10 @@ fn checks_are_what_the_schema_says() {
 
 #[test]
 fn what_is_left_of_a_damaged_file_comes_with_a_failure() {
-    let damaged: [(&str, &[&str], &str); 2] = [
+    let damaged: [(&str, &[&str], &str); 3] = [
         ("tet.stats/1", &["stats", "rotten.tet", "--json"], "TET-G6"),
         ("tet.info/1", &["info", "footless.tet", "--json"], "TET-H2"),
+        ("tet.stats/1", &["stats", "fp8.safetensors", "--json"], "ST-T2"),
     ];
     for (schema, args, code) in damaged {
         let world = World::new(schema);

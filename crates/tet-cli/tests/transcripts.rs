@@ -41,7 +41,7 @@ fn transcripts_hold() {
 }
 
 /// The documents whose examples are commands.
-const DOCUMENTS: [&str; 1] = ["query.md"];
+const DOCUMENTS: [&str; 2] = ["query.md", "models.md"];
 
 /// The name of a transcript among the others: `docs-query` for `docs/query.md`.
 fn name(transcript: &Path) -> String {

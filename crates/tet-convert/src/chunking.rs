@@ -26,6 +26,23 @@ pub fn auto(shape: &[u64], element_size: u64) -> Vec<u64> {
     slab(shape, (AUTO_LEN_MAX / element_size.max(1)).max(1))
 }
 
+/// The chunk shape of an array that is read where it lies: as [`auto`], but that nothing is clipped is
+/// not sought, for nothing is stored by it.
+#[must_use]
+pub fn in_place(shape: &[u64], element_size: u64) -> Vec<u64> {
+    let mut room = (AUTO_LEN_MAX / element_size.max(1)).max(1);
+    let mut chunk_shape = vec![1; shape.len()];
+    for (axis, &extent) in shape.iter().enumerate().rev() {
+        let is_whole = extent <= room;
+        chunk_shape[axis] = if is_whole { extent.max(1) } else { room };
+        if !is_whole {
+            break;
+        }
+        room /= extent.max(1);
+    }
+    chunk_shape
+}
+
 /// The slab of at most `element_count_max` elements.
 fn slab(shape: &[u64], element_count_max: u64) -> Vec<u64> {
     let mut room = element_count_max;
@@ -108,6 +125,19 @@ mod tests {
             (&[5], 8, &[5]),
         ] {
             assert_eq!(auto(shape, size), chunk, "{shape:?} of {size}");
+        }
+    }
+
+    #[test]
+    fn arrays_in_place_are_cut_into_the_same_slabs_or_longer_ones() {
+        let shapes: [&[u64]; 7] =
+            [&[], &[0], &[1 << 30], &[1000, 1000], &[10, 3, 700_000], &[u64::MAX, 7], &[5, 0, 3]];
+        for shape in shapes {
+            let (stored, read) = (auto(shape, 4), in_place(shape, 4));
+            let differing = stored.iter().zip(&read).filter(|(a, b)| a != b);
+            assert!(differing.clone().count() <= 1, "one axis is cut: {shape:?}");
+            assert!(differing.into_iter().all(|(a, b)| a < b && *b <= 2 * *a), "{shape:?}");
+            assert!(product(&read) * 4 <= AUTO_LEN_MAX, "{shape:?}");
         }
     }
 

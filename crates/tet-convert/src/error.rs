@@ -1,11 +1,14 @@
 //! Everything that can go wrong on the way in or out.
 
+mod nearest;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tet_format::DType;
+use tet_format::{DType, ForeignFault};
 use tet_io::Kind;
 
+use self::nearest::nearest;
 use crate::import::{NpyFault, NpzFault};
 use crate::sniff::Format;
 
@@ -33,6 +36,27 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
+    /// The file breaks a rule of its container, which is not `.tet`.
+    #[error("{} is {format}, and damaged: {fault}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+    },
+    /// The file is of a format that is not checked.
+    #[error("{} is {format}, and not one this build checks", path.display())]
+    NotVerifiable {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+    },
+    /// The file could not be looked over.
+    #[error(transparent)]
+    Verify(#[from] tet_verify::Error),
     /// The elements of the array do not lie as they would be read in place.
     #[error("{} is a NumPy .npy array, and {why}: convert it first ({})", path.display(), conversion(path))]
     NotInPlace {
@@ -128,7 +152,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The output's suffix names no format.
-    #[error("the suffix of {} names no output: .npy, .npz, .raw and .csv are written", path.display())]
+    #[error("the suffix of {} names no output: .npy, .npz, .safetensors, .raw and .csv are written", path.display())]
     UnknownSuffix {
         /// The output.
         path: PathBuf,
@@ -146,6 +170,24 @@ pub enum Error {
         dataset: String,
         /// Its dtype.
         dtype: DType,
+        /// The output's name.
+        encoding: &'static str,
+    },
+    /// The output's format has no such dtype, which is none of ours either.
+    #[error("dataset {dataset:?}: {dtype} cannot be written as {encoding}")]
+    NoSuchDType {
+        /// The dataset.
+        dataset: String,
+        /// What its elements are called.
+        dtype: String,
+        /// The output's name.
+        encoding: &'static str,
+    },
+    /// The output's format keeps the name for itself.
+    #[error("dataset {dataset:?}: the name means something else in {encoding}")]
+    Reserved {
+        /// The dataset.
+        dataset: String,
         /// The output's name.
         encoding: &'static str,
     },
@@ -198,9 +240,27 @@ pub enum Error {
     /// The caller asked to stop.
     #[error("canceled")]
     Canceled,
+    /// A zTensor file cannot be read or written as was asked.
+    #[error(transparent)]
+    ZTensor(tet_ztensor::Error),
+    /// The suffix names nothing that a file can become.
+    #[error("{} has no suffix that says what it is to be: .tet, .zt, .safetensors or .npz", path.display())]
+    UnknownTarget {
+        /// The path.
+        path: PathBuf,
+    },
     /// The output stream refused bytes; a broken pipe is one of these.
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),
+}
+
+impl From<tet_ztensor::Error> for Error {
+    fn from(error: tet_ztensor::Error) -> Self {
+        match error {
+            tet_ztensor::Error::Io(error) => Self::Io(error),
+            other => Self::ZTensor(other),
+        }
+    }
 }
 
 impl Error {
@@ -211,9 +271,14 @@ impl Error {
             Self::Io(error) => error.kind(),
             Self::File(error) => error.kind(),
             Self::Query(error) => error.kind(),
+            Self::ZTensor(error) => error.kind(),
+            Self::Verify(error) => error.kind(),
+            Self::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
             Self::Archive { fault: NpzFault::Read(error), .. }
             | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
             Self::NotReadable { .. }
+            | Self::Foreign { .. }
+            | Self::NotVerifiable { .. }
             | Self::NotInPlace { .. }
             | Self::NotImportable { .. }
             | Self::Array { .. }
@@ -225,8 +290,11 @@ impl Error {
             | Self::ChunkZero { .. }
             | Self::DimsRank { .. }
             | Self::UnknownSuffix { .. }
+            | Self::UnknownTarget { .. }
             | Self::OneDataset { .. }
             | Self::NoDType { .. }
+            | Self::NoSuchDType { .. }
+            | Self::Reserved { .. }
             | Self::Outside { .. }
             | Self::Link { .. }
             | Self::TooWide { .. }
@@ -315,49 +383,9 @@ fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 
-/// The name nearest to `name`, if one is near: a third of its letters may differ.
-fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
-    let far = name.chars().count().div_ceil(3).max(1);
-    let near = known.iter().map(|known| (distance(name, known), known.as_str()));
-    near.min().filter(|(distance, _)| *distance <= far).map(|(_, known)| known)
-}
-
-/// Letters to insert, remove or replace between two names; long names are not compared.
-fn distance(a: &str, b: &str) -> usize {
-    const LEN_MAX: usize = 64;
-    let (a, b) = (a.chars().collect::<Vec<_>>(), b.chars().collect::<Vec<_>>());
-    if a.len() > LEN_MAX || b.len() > LEN_MAX {
-        return usize::MAX;
-    }
-    let mut row = (0..=b.len()).collect::<Vec<_>>();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_near_name_is_suggested() {
-        let known = ["temp", "pressure", ""].map(str::to_owned);
-        for (name, wanted) in [
-            ("tmp", Some("temp")),
-            ("presure", Some("pressure")),
-            ("humidity", None),
-            ("temp", Some("temp")),
-        ] {
-            assert_eq!(nearest(name, &known), wanted, "{name}");
-        }
-        assert_eq!(nearest(&"x".repeat(10_000), &known), None);
-    }
 
     #[test]
     fn the_conversion_is_a_command_for_a_shell() {

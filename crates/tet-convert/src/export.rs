@@ -1,4 +1,5 @@
-//! From a lens, or an array in memory, to `.npy`, `.npz`, raw elements or text.
+//! From a lens, an array in memory or whole datasets to `.npy`, `.npz`, `.safetensors`, raw elements or
+//! text.
 //!
 //! A lens is read in blocks of the outer axes and written as they come, so memory stays bounded
 //! by the execution's budget. Files appear complete or not at all.
@@ -6,6 +7,7 @@
 pub mod csv;
 pub mod npy;
 mod npz;
+mod safetensors;
 pub(crate) mod stream;
 mod text;
 
@@ -15,9 +17,10 @@ use std::path::Path;
 use tet_format::{DType, Shape};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish, Publisher};
-use tet_query::{Array, AttrText, Catalog, Execution, Lens};
+use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 
 pub use self::npz::write_npz_file;
+pub use self::safetensors::write_safetensors_file;
 
 use crate::{Error, Note, Result, Written};
 
@@ -126,6 +129,41 @@ pub fn write_lens(
         Ok(())
     })?;
     sink.finish(out)
+}
+
+/// Whether the suffix of `path` names a file that [`write_datasets_file`] writes.
+#[must_use]
+pub fn is_export(path: &Path) -> bool {
+    is_safetensors(path) || Encoding::from_path(path).is_ok()
+}
+
+fn is_safetensors(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("safetensors"))
+}
+
+/// Writes whole datasets to the file `path`, as what its suffix says.
+///
+/// # Errors
+/// The suffix names no output, or one of a single dataset and there are several; a dataset cannot be
+/// read or written so; the file exists, is the input, or cannot be published.
+pub fn write_datasets_file<'a>(
+    catalog: &'a Catalog,
+    datasets: &[&'a Dataset],
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    if is_safetensors(path) {
+        return write_safetensors_file(catalog, datasets, path, options, progress);
+    }
+    match (Encoding::from_path(path)?, datasets) {
+        (Encoding::Npz, datasets) => write_npz_file(catalog, datasets, path, options, progress),
+        (encoding, [dataset]) => {
+            let lens = Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
+            write_lens_file(&lens, encoding, path, options, progress)
+        }
+        (encoding, _) => Err(Error::OneDataset { encoding: encoding.name() }),
+    }
 }
 
 /// Writes the elements of a lens to the file `path`.
@@ -273,7 +311,8 @@ impl Sink {
                 out.write_all(&header).map_err(Error::Write)?;
                 if dtype == DType::BFloat16 {
                     let (dataset, to) = (name.to_owned(), DType::UInt16);
-                    notes.push(Note::AsBits { dataset, from: dtype, to });
+                    let from = dtype.name().to_owned();
+                    notes.push(Note::AsBits { dataset, from, to });
                 }
             }
             Encoding::Csv if !text::is_known(dtype) => return Err(no_dtype()),

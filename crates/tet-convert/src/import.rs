@@ -33,7 +33,7 @@ pub use options::{
 use crate::sniff::{Format, sniff};
 use crate::{Error, Result};
 
-pub(crate) use self::declare::SCALAR_KEY;
+pub(crate) use self::declare::{SCALAR_KEY, about};
 pub(crate) use self::descr::ByteOrder;
 pub(crate) use self::npy::{ElementOrder, Header};
 pub(crate) use self::store::SourceReader;

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod carry;
 pub mod chunking;
 mod error;
 pub mod export;
@@ -12,19 +13,28 @@ mod import;
 mod loss;
 mod open;
 mod result;
+mod safetensors;
 mod sniff;
+mod verify;
+mod ztensor;
 
+pub use carry::{
+    AppendPlace, ConvertOptions, SparseCarry, Target, append_ztensor, convert, is_metadata,
+};
 pub use error::{Error, Result};
 pub use import::{
     Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, NpyFault, NpzFault,
     Origin, import,
 };
 pub use loss::Note;
-pub use open::{Io, OpenOptions, Opened, open};
+pub use open::slabs::Slabs;
+pub use open::{FileRegion, Io, OpenOptions, Opened, open};
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
 };
 pub use sniff::{Format, sniff};
+pub use verify::{foreign_rules, verify};
+pub use ztensor::{field_of_text, finding as ztensor_finding};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

@@ -22,8 +22,8 @@ pub enum Note {
         /// The dataset.
         dataset: String,
         /// The dtype in the input.
-        from: DType,
-        /// The unsigned dtype in the output.
+        from: String,
+        /// The dtype in the output.
         to: DType,
     },
     /// An array of rank 0 became shape (1).
@@ -61,6 +61,15 @@ pub enum Note {
         /// How many there are.
         count: u64,
     },
+    /// The output has no place for what is said of a dataset.
+    LeftBehind {
+        /// The dataset.
+        dataset: String,
+        /// What it is.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -80,7 +89,7 @@ impl fmt::Display for Note {
                 write!(f, "{dataset:?}: {from} is stored as {}; every value is kept", to.name())
             }
             Self::AsBits { dataset, from, to } => {
-                write!(f, "{dataset:?}: {} is written as its {} bits", from.name(), to.name())
+                write!(f, "{dataset:?}: {from} is written as its {} bits", to.name())
             }
             Self::Scalar { dataset } => {
                 write!(f, "{dataset:?}: a scalar is stored as shape (1) with tet:scalar = \"1\"")
@@ -92,6 +101,9 @@ impl fmt::Display for Note {
             }
             Self::ZeroDenominators { dataset, method, count } => {
                 write!(f, "{dataset:?}: {count} elements are NaN: {method} divides them by zero")
+            }
+            Self::LeftBehind { dataset, what, count } => {
+                write!(f, "{dataset:?}: {what} ({count}) are left out")
             }
             Self::DimsSkipped { dataset, rank, names } => {
                 write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")

@@ -5,16 +5,19 @@
 //! knows how much that will be.
 
 mod npy;
+pub(crate) mod slabs;
 
 use std::path::{Path, PathBuf};
 
 use tet_file::{FooterMode, TetFile};
-use tet_format::Limits;
+use tet_format::{Limits, Span};
 use tet_io::{Source, SourceKind};
 use tet_query::{Catalog, Dataset, ReadPlan};
+use tet_verify::Finding;
 
+use crate::carry::logical::restored;
 use crate::sniff::{Format, sniff};
-use crate::{Error, Result};
+use crate::{Error, Result, safetensors, ztensor};
 
 /// Reads of fewer bytes than this are not worth a mapping.
 const MAP_LEN_MIN: u64 = 8 << 20;
@@ -58,8 +61,37 @@ pub struct Opened {
     pub format: Format,
     /// The whole file, if it is `.tet`.
     pub tet: Option<TetFile>,
+    /// What is odd about the file, or wrong with a part of it, if it is another container.
+    pub findings: Vec<Finding>,
+    /// Its regions in file order, if it is another container and they are known.
+    pub regions: Vec<FileRegion>,
     path: PathBuf,
     options: OpenOptions,
+}
+
+/// A region of another container than `.tet`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRegion {
+    /// What the container calls it.
+    pub name: &'static str,
+    /// Where it lies.
+    pub span: Span,
+    /// What it holds, in a few words.
+    pub holds: String,
+}
+
+/// A container, as its own code opened it.
+pub(crate) struct Foreign {
+    pub(crate) catalog: Catalog,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) regions: Vec<FileRegion>,
+}
+
+impl Foreign {
+    /// A catalog of which nothing else is to be said.
+    fn plain(catalog: Catalog) -> Self {
+        Foreign { catalog, findings: Vec::new(), regions: Vec::new() }
+    }
 }
 
 /// Opens the container at `path`, told by its content.
@@ -115,14 +147,19 @@ impl Opened {
 
 fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
     let format = sniff(&source)?;
-    let (catalog, tet) = match format {
+    let mut tet = None;
+    let Foreign { catalog, findings, regions } = match format {
         Format::Tet => {
             let how = tet_file::OpenOptions { limits: options.limits, footer: options.footer };
-            let tet = TetFile::open(source, &how)?;
-            (Catalog::from_tet(tet.clone())?, Some(tet))
+            let file = tet.insert(TetFile::open(source, &how)?);
+            Foreign::plain(Catalog::from_tet(file.clone())?)
         }
-        Format::Npy => (npy::catalog(path, source)?, None),
+        Format::Npy => Foreign::plain(npy::catalog(path, source)?),
+        Format::SafeTensors => safetensors::open(path, source)?,
+        Format::ZTensor => ztensor::open(path, source)?,
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };
-    Ok(Opened { catalog, format, tet, path: path.to_path_buf(), options: options.clone() })
+    let catalog = catalog.viewed(restored);
+    let (path, options) = (path.to_path_buf(), options.clone());
+    Ok(Opened { catalog, format, tet, findings, regions, path, options })
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tet_io::Source;
 
-use crate::Result;
+use crate::{Result, safetensors};
 
 /// A container this crate can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +20,8 @@ pub enum Format {
     ZTensor,
     /// Tensogram.
     Tensogram,
+    /// Safetensors.
+    SafeTensors,
     /// HDF5, and so NetCDF-4.
     Hdf5,
     /// NetCDF classic.
@@ -46,6 +48,7 @@ impl Format {
             Self::Npz => "npz",
             Self::ZTensor => "ztensor",
             Self::Tensogram => "tensogram",
+            Self::SafeTensors => "safetensors",
             Self::Hdf5 => "hdf5",
             Self::NetCdf => "netcdf",
             Self::Gguf => "gguf",
@@ -62,9 +65,9 @@ impl Format {
         matches!(self, Self::Npy | Self::Npz)
     }
 
-    /// The format of a file that begins with `head`; 16 bytes are enough.
+    /// The format of a file of `file_len` bytes that begins with `head`; 16 bytes are enough.
     #[must_use]
-    pub fn of(head: &[u8]) -> Self {
+    pub fn of(head: &[u8], file_len: u64) -> Self {
         const MAGICS: [(&[u8], Format); 15] = [
             (b"TETR", Format::Tet),
             (b"\x93NUMPY", Format::Npy),
@@ -85,8 +88,23 @@ impl Format {
         if head.is_empty() {
             return Self::Empty;
         }
-        MAGICS.iter().find(|(magic, _)| head.starts_with(magic)).map_or(Self::Unknown, |m| m.1)
+        let magic = MAGICS.iter().find(|(magic, _)| head.starts_with(magic));
+        match magic {
+            Some((_, format)) => *format,
+            None if is_safetensors(head, file_len) => Self::SafeTensors,
+            None => Self::Unknown,
+        }
     }
+}
+
+/// Whether the file begins with the length of a JSON object and the object: there is no magic. One
+/// that is cut short within the object is told by what a name begins with.
+fn is_safetensors(head: &[u8], file_len: u64) -> bool {
+    let Some((length, json)) = head.split_first_chunk() else { return false };
+    let len = u64::from_le_bytes(*length);
+    let fits = 2 <= len && len <= file_len.saturating_sub(8);
+    let is_cut = (2..=safetensors::LEN_MAX).contains(&len) && json.starts_with(b"{\"");
+    json.starts_with(b"{") && (fits || is_cut)
 }
 
 impl fmt::Display for Format {
@@ -97,6 +115,7 @@ impl fmt::Display for Format {
             Self::Npz => "a zip archive (.npz)",
             Self::ZTensor => "a zTensor file",
             Self::Tensogram => "a Tensogram file",
+            Self::SafeTensors => "a safetensors file",
             Self::Hdf5 => "an HDF5 file",
             Self::NetCdf => "a NetCDF classic file",
             Self::Gguf => "a GGUF file",
@@ -117,7 +136,7 @@ pub fn sniff(source: &Source) -> Result<Format> {
     let head_len = usize::try_from(source.len()).unwrap_or(usize::MAX).min(head.len());
     let head = &mut head[..head_len];
     source.read_exact_at(0, head)?;
-    Ok(Format::of(head))
+    Ok(Format::of(head, source.len()))
 }
 
 #[cfg(test)]
@@ -137,8 +156,15 @@ mod tests {
             (b"TENSOGRM\0\x03", Format::Tensogram),
             (b"\x89HDF\r\n\x1a\n", Format::Hdf5),
             (b"hello", Format::Unknown),
+            (b"\x02\0\0\0\0\0\0\0{}", Format::SafeTensors),
+            (b"\x01\0\0\0\0\0\0\0{}", Format::Unknown),
+            (b"\x5c\0\0\0\0\0\0\0{ ", Format::SafeTensors),
+            (b"\x5d\0\0\0\0\0\0\0{ ", Format::Unknown),
+            (b"\x5d\0\0\0\0\0\0\0{\"", Format::SafeTensors),
+            (b"\0\0\0\0\0\0\0\x01{\"", Format::Unknown),
+            (b"\x10\0\0\0\0\0\0\0[]", Format::Unknown),
         ] {
-            assert_eq!(Format::of(head), format, "{head:?}");
+            assert_eq!(Format::of(head, 100), format, "{head:?}");
         }
     }
 }

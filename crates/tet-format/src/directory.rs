@@ -8,7 +8,7 @@ mod notes;
 mod record;
 
 pub use check::{check, check_all, check_dataset};
-pub use notes::{is_unprintable, notes};
+pub use notes::{is_path_like, is_unprintable, notes};
 pub use record::{DatasetRecord, Extents};
 
 use crate::error::{Result, Strict};

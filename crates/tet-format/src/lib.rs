@@ -30,6 +30,7 @@ extern crate std;
 #[macro_use]
 pub mod wire;
 mod error;
+mod foreign;
 mod note;
 mod region;
 mod rule;
@@ -67,6 +68,7 @@ pub use digest::Digest;
 pub use dtype::DType;
 pub use error::{Error, Faults, Result, Strict};
 pub use file::File;
+pub use foreign::{Digits, ForeignFault, ForeignRule, Reach, Severity};
 pub use grid::Grid;
 pub use limits::Limits;
 pub use note::{Note, NoteCode};

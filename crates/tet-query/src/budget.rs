@@ -33,10 +33,12 @@ pub struct Execution {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DigestPolicy {
     /// Those that pass whole through a decoder or a read, by the fast half of the digest. Raw bytes
-    /// that are mapped, and parts of payloads, are not compared.
+    /// that are mapped, and parts of payloads, are not compared. A [`Seal`](crate::Seal), which is of
+    /// a whole dataset, is compared before all of the dataset is read.
     #[default]
     Auto,
-    /// All that are touched, whole, mapped ones too, by both halves.
+    /// All that are touched, whole, mapped ones too, by both halves; a seal before any byte of its
+    /// dataset is used.
     Always,
     /// None.
     Never,

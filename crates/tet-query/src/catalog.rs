@@ -2,15 +2,19 @@
 //!
 //! Every container enters here: it lists its datasets and brings one [`ChunkTable`] each.
 
+mod names;
+mod seal;
 mod tet;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use self::names::Names;
+pub use self::seal::{Seal, SealDigester, Sealed};
 use tet_codec::Decode;
 use tet_file::TetFile;
-use tet_format::{DType, Digest, Grid, Span};
+use tet_format::{DType, Digest, ForeignRule, Grid, Span};
 use tet_io::Source;
 
 use crate::array::Array;
@@ -18,7 +22,7 @@ use crate::budget::Execution;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::reduction::Reduction;
-use crate::selection::{Hyperslab, nearest};
+use crate::selection::Hyperslab;
 use crate::value::Reduced;
 
 /// The datasets of one open file.
@@ -27,6 +31,8 @@ pub struct Catalog {
     source: Source,
     format: &'static str,
     datasets: Vec<Dataset>,
+    attrs: BTreeMap<String, AttrText>,
+    names: Names,
 }
 
 /// A named array in a file.
@@ -88,6 +94,18 @@ pub trait ChunkTable: Send + Sync {
     fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
         let _ = place;
         Ok(None)
+    }
+
+    /// The checksum that the file has of the whole dataset, where it has one.
+    fn seal(&self) -> Option<&Sealed> {
+        None
+    }
+
+    /// The rule of the container that a payload breaks when its decoder says this; `None` where the
+    /// codec's own will do.
+    fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
+        let _ = fault;
+        None
     }
 
     /// The codecs that [`ChunkPlace::codec`] counts through.
@@ -162,7 +180,26 @@ impl Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
             dataset.index = index;
         }
-        Catalog { source, format, datasets }
+        Catalog { source, format, datasets, attrs: BTreeMap::new(), names: Names::default() }
+    }
+
+    /// The same with the attributes of the file.
+    #[must_use]
+    pub fn with_attrs(self, attrs: BTreeMap<String, AttrText>) -> Catalog {
+        Catalog { attrs, ..self }
+    }
+
+    /// The same with each dataset made into another view of it.
+    #[must_use]
+    pub fn viewed(self, view: impl FnMut(Dataset) -> Dataset) -> Catalog {
+        let datasets = self.datasets.into_iter().map(view).collect();
+        Catalog { datasets, names: Names::default(), ..self }
+    }
+
+    /// The attributes of the file.
+    #[must_use]
+    pub const fn attrs(&self) -> &BTreeMap<String, AttrText> {
+        &self.attrs
     }
 
     /// The datasets, in file order.
@@ -189,22 +226,7 @@ impl Catalog {
     ///
     /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`].
     pub fn find(&self, name: &str) -> Result<&Dataset> {
-        let mut named = self.datasets.iter().filter(|dataset| dataset.name == name);
-        let number = || name.strip_prefix('#')?.parse::<usize>().ok();
-        match (named.next(), named.next()) {
-            (Some(dataset), None) => Ok(dataset),
-            (Some(_), Some(_)) => {
-                let all = self.datasets.iter().filter(|dataset| dataset.name == name);
-                let positions = all.map(|dataset| dataset.index).collect();
-                Err(Error::Ambiguous { name: name.to_owned(), positions })
-            }
-            (None, _) => number().and_then(|at| self.datasets.get(at)).ok_or_else(|| {
-                let known: Vec<String> =
-                    self.datasets.iter().map(|dataset| dataset.name.clone()).collect();
-                let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
-                Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
-            }),
-        }
+        self.names.find(&self.datasets, name)
     }
 
     /// Compares the file's identity with the one it had when it was opened.
@@ -291,6 +313,16 @@ impl Catalog {
         how: &Execution,
     ) -> Result<Cost> {
         crate::reduce::cost(&self.source, dataset, slab, reduction, how)
+    }
+
+    /// Compares all stored bytes of a dataset with its seal, as a read of all of it would: for those
+    /// who take them by their places.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when they differ from their checksum, or cannot be read.
+    pub fn check_seal(&self, dataset: &Dataset, how: &Execution) -> Result<()> {
+        crate::fetch::seal(&self.source, dataset, || true, how).map(drop)
     }
 
     /// Opens a session: many small reads, one look at the file's identity at its end.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_format::{DType, Shape};
+use tet_format::{DType, ForeignFault, Shape};
 use tet_io::{Kind, Source};
 
 use crate::catalog::Dataset;
@@ -63,6 +63,24 @@ pub enum Error {
         dataset: String,
         /// The rule, the place and the numbers.
         fault: tet_format::Error,
+    },
+    /// A dataset breaks a rule of its container, which is not `.tet`.
+    #[error("dataset {dataset:?}: {fault}")]
+    Foreign {
+        /// The dataset.
+        dataset: String,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+    },
+    /// The dataset's elements are known, and nothing here computes with them.
+    #[error(
+        "dataset {dataset:?} is of {dtype}, which is not computed with: its bytes can be converted as they are"
+    )]
+    Opaque {
+        /// The dataset.
+        dataset: String,
+        /// What its elements are called.
+        dtype: String,
     },
     /// The dataset's element type is not one this program knows.
     #[error("dataset {dataset:?} has the unknown dtype {dtype}")]
@@ -256,7 +274,10 @@ impl Error {
                 tet_codec::Kind::Limit => Kind::Limit,
                 tet_codec::Kind::Format => Kind::Format,
             },
+            Error::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
             Error::Dataset { .. }
+            | Error::Foreign { .. }
+            | Error::Opaque { .. }
             | Error::UnknownDType { .. }
             | Error::Chunk { .. }
             | Error::MissingChunk { .. }
@@ -302,6 +323,11 @@ impl Error {
 
     /// A payload that does not decode.
     pub(crate) fn codec(dataset: &Dataset, read: &ChunkRead, fault: tet_codec::Error) -> Self {
+        if let Some(rule) = dataset.chunks.rule_of(&fault) {
+            let at = read.place.stored.start();
+            let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
+            return Error::Foreign { dataset: dataset.name.clone(), fault };
+        }
         Error::Codec {
             dataset: dataset.name.clone(),
             chunk: dataset.grid.coord_of(read.linear).into(),

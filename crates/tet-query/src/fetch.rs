@@ -21,8 +21,8 @@ use tet_format::Span;
 use tet_io::{Source, View};
 
 pub(crate) use self::buffer::Buffer;
-pub(crate) use self::check::Checks;
 use self::check::Passing;
+pub(crate) use self::check::{Checks, seal};
 pub(crate) use self::pool::run;
 use crate::budget::Execution;
 use crate::decode;

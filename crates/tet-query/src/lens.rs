@@ -25,7 +25,7 @@ use crate::catalog::{Catalog, Dataset};
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::fetch::Buffer;
+use crate::fetch::{self, Buffer};
 use crate::fill::fits;
 use crate::plan::plan;
 use crate::plan::tiling::Inside;
@@ -162,6 +162,17 @@ impl<'a> Lens<'a> {
         }
         lens.choice = choice;
         Ok(lens)
+    }
+
+    /// Compares the dataset with its seal when all of it is shown: for those who go on to read the
+    /// lens in parts, none of which is the whole.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the stored bytes differ from their checksum, or cannot be read.
+    pub fn check_seal(&self, how: &Execution) -> Result<()> {
+        let is_whole = || !self.is_picked() && self.slab == Hyperslab::whole(self.dataset.shape());
+        fetch::seal(self.catalog.source(), self.dataset, is_whole, how).map(drop)
     }
 
     /// The dataset whose values are shown.

@@ -74,7 +74,9 @@ mod testing;
 pub use align::{Alignment, AxisAlignment, LabelAlignment};
 pub use array::Array;
 pub use budget::{DigestPolicy, Execution};
-pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Session};
+pub use catalog::{
+    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Seal, SealDigester, Sealed, Session,
+};
 pub use coalesce::{Coalesce, Run, coalesce};
 pub use cost::{Cost, Passes};
 pub use element::{Element, nearest_bf16, nearest_f16};

@@ -147,6 +147,13 @@ impl ReadPlan {
         }
     }
 
+    /// Whether all stored bytes of the dataset's chunks are asked for.
+    pub(crate) fn is_of_all(&self, dataset: &Dataset) -> bool {
+        let stored = self.chunks.iter().map(|read| read.place.stored.len());
+        self.chunks.len() as u64 == dataset.grid.chunk_count()
+            && stored.fold(0, u64::saturating_add) == self.stored_len
+    }
+
     /// Looks all chunks up and adds up what is read of them.
     fn filled(mut self, dataset: &Dataset) -> Result<ReadPlan> {
         let total = self.touch.chunk_count();

@@ -79,7 +79,7 @@ fn fill(
     if plan.element_count == 0 {
         return Ok(());
     }
-    let checks = Checks::new(dataset, plan, how);
+    let checks = Checks::new(source, dataset, plan, how)?;
     if fill_at_once(source, &checks, plan, out)? {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! What a finding is about: a rule of the format, or an oddity that breaks none.
 
-use tet_format::{NoteCode, Region, Rule};
+use tet_format::{ForeignRule, NoteCode, Reach, Rule};
 
 use crate::finding::Severity;
 use crate::level::Level;
@@ -13,15 +13,18 @@ pub enum Code {
     Rule(Rule),
     /// Something odd that breaks no rule.
     Note(NoteCode),
+    /// A rule of another container than `.tet`, or an oddity of it.
+    Foreign(&'static ForeignRule),
 }
 
 impl Code {
-    /// The stable id, the same as in `docs/format.md`.
+    /// The stable id, the same as in the format's document.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
             Code::Rule(rule) => rule.id(),
             Code::Note(note) => note.id(),
+            Code::Foreign(rule) => rule.id,
         }
     }
 
@@ -31,6 +34,7 @@ impl Code {
         match self {
             Code::Rule(rule) => rule.text(),
             Code::Note(note) => note.text(),
+            Code::Foreign(rule) => rule.text,
         }
     }
 
@@ -45,6 +49,7 @@ impl Code {
                 Severity::Note
             }
             Code::Note(_) => Severity::Warning,
+            Code::Foreign(rule) => rule.severity,
         }
     }
 
@@ -53,7 +58,8 @@ impl Code {
     pub const fn level(self) -> Level {
         match self {
             Code::Rule(Rule::ZstdLen | Rule::ZstdFrames | Rule::ZstdWindow | Rule::ChunkDigest)
-            | Code::Note(NoteCode::ZstdSkippable | NoteCode::PayloadHole) => Level::Deep,
+            | Code::Note(NoteCode::ZstdSkippable | NoteCode::PayloadHole)
+            | Code::Foreign(ForeignRule { reach: Reach::Elements, .. }) => Level::Deep,
             _ => Level::Structure,
         }
     }
@@ -63,6 +69,7 @@ impl Code {
     pub const fn advice(self) -> &'static str {
         match self {
             Code::Rule(rule) => rule.hint(),
+            Code::Foreign(rule) => rule.hint,
             Code::Note(NoteCode::UndeclaredTail) => {
                 "a footer may have lost its flag: without it the metadata is not read"
             }
@@ -154,12 +161,13 @@ impl Code {
         }
     }
 
-    /// The region it is about.
+    /// The region it is about, as its format calls it.
     #[must_use]
-    pub const fn region(self) -> Region {
+    pub const fn region(self) -> &'static str {
         match self {
-            Code::Rule(rule) => rule.region(),
-            Code::Note(note) => note.region(),
+            Code::Rule(rule) => rule.region().name(),
+            Code::Note(note) => note.region().name(),
+            Code::Foreign(rule) => rule.region,
         }
     }
 }

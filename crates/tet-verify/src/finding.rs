@@ -2,45 +2,17 @@
 
 use std::fmt;
 
-use tet_format::{Region, Rule};
+pub use tet_format::Severity;
+use tet_format::{Digits, Rule};
 
 use crate::code::Code;
 use crate::level::Level;
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing; nothing is wrong.
-    Note,
-    /// Odd: readers ignore it, careful writers do not do it.
-    Warning,
-    /// A rule is broken.
-    Error,
-}
-
-impl Severity {
-    /// The severity's name, as printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// Where in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The region.
-    pub region: Region,
+    /// The region, as its format calls it.
+    pub region: &'static str,
     /// The field of the record, or what the stretch is.
     pub field: &'static str,
     /// Where the field or stretch starts, in bytes from the file's start.
@@ -99,13 +71,20 @@ impl fmt::Display for Finding {
         if let Some(chunk) = &place.chunk {
             write!(f, ", chunk {chunk:?}")?;
         }
-        write!(f, ", {} {} at byte {}", place.region, place.field, place.offset)?;
+        write!(f, ", {} ", place.region)?;
+        if place.field != place.region {
+            write!(f, "{} ", place.field)?;
+        }
+        write!(f, "at byte {}", place.offset)?;
         let is_magic = matches!(code, Code::Rule(Rule::Magic | Rule::IndexMagic | Rule::TailMagic));
+        if matches!(code, Code::Foreign(rule) if rule.digits == Digits::Hidden) {
+            return Ok(());
+        }
         match wanted {
             Some(wanted) if is_magic => {
                 write!(f, ": found {found:#010x}, wanted {wanted:#010x}")
             }
-            Some(wanted) if is_digest(*code) => {
+            Some(wanted) if is_hexadecimal(*code) => {
                 write!(f, ": found {found:#x}, wanted {wanted:#x}")
             }
             Some(wanted) => write!(f, ": found {found}, wanted {wanted}"),
@@ -114,11 +93,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Whether what was found and wanted are halves of digests.
-const fn is_digest(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Rule(
+/// Whether what was found and wanted are halves of digests, or otherwise no counts.
+const fn is_hexadecimal(code: Code) -> bool {
+    match code {
+        Code::Foreign(rule) => matches!(rule.digits, Digits::Hexadecimal),
+        Code::Rule(rule) => matches!(
+            rule,
             Rule::SelfDigest
                 | Rule::HeadDigest
                 | Rule::PageDigest
@@ -126,6 +106,7 @@ const fn is_digest(code: Code) -> bool {
                 | Rule::ChunkDigest
                 | Rule::ChunksDigest
                 | Rule::SpillDigest
-        )
-    )
+        ),
+        Code::Note(_) => false,
+    }
 }

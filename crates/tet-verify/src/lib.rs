@@ -12,7 +12,8 @@
 //!
 //! [`anatomy`] takes a file apart instead: every stretch with its name, and what is wrong beside it.
 //!
-//! The rules are those of `tet-format` and `tet-file`, told here and not restated.
+//! The rules are those of `tet-format` and `tet-file`, told here and not restated. Those who know
+//! another container report on it through [`ForeignFindings`].
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,8 @@ mod options;
 mod code;
 
 mod finding;
+
+mod foreign;
 
 mod report;
 
@@ -43,6 +46,7 @@ pub mod anatomy;
 pub use code::Code;
 pub use error::{Error, Result};
 pub use finding::{Finding, Place, Severity};
+pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use integrity::Integrity;
 pub use level::Level;
 pub use options::{Progress, Strictness, VerifyOptions};

@@ -79,7 +79,11 @@ impl fmt::Debug for VerifyOptions {
 
 impl VerifyOptions {
     /// Stops when the caller asked to stop.
-    pub(crate) fn check_canceled(&self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Canceled`] when it did.
+    pub fn check_canceled(&self) -> Result<()> {
         let is_canceled = self.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
         if is_canceled { Err(Error::Canceled) } else { Ok(()) }
     }

@@ -19,6 +19,35 @@ fn is_in_spill(rule: Rule, region: Region) -> bool {
     rule.region() == Region::Footer && region != Region::Footer && rule != Rule::TailRoom
 }
 
+/// A place in a `.tet` file, on the way to being told.
+#[derive(Debug)]
+struct Spot {
+    region: Region,
+    field: &'static str,
+    offset: u64,
+    len: u64,
+    dataset: Option<u64>,
+    dataset_name: Option<String>,
+    chunk: Option<Vec<u64>>,
+}
+
+impl From<Spot> for Place {
+    fn from(spot: Spot) -> Place {
+        let Spot { region, field, offset, len, dataset, dataset_name, chunk } = spot;
+        Place { region: region.name(), field, offset, len, dataset, dataset_name, chunk }
+    }
+}
+
+/// The region that a code of `.tet` is about.
+fn region_of(code: Code) -> Region {
+    match code {
+        Code::Rule(rule) => rule.region(),
+        Code::Note(note) => note.region(),
+        // Checks of `.tet` find none.
+        Code::Foreign(_) => Region::Gap,
+    }
+}
+
 /// Finds places in one file.
 pub(crate) struct Places<'a> {
     source: &'a Source,
@@ -33,8 +62,12 @@ impl<'a> Places<'a> {
 
     /// The place of what was found.
     pub(crate) fn of(&self, entry: &Entry) -> Result<Place> {
-        let mut place = Place {
-            region: entry.code.region(),
+        self.spot(entry).map(Place::from)
+    }
+
+    fn spot(&self, entry: &Entry) -> Result<Spot> {
+        let mut place = Spot {
+            region: region_of(entry.code),
             field: "end of file",
             offset: entry.at,
             len: 0,
@@ -60,7 +93,7 @@ impl<'a> Places<'a> {
     }
 
     /// Some faults name the first byte of more than a field.
-    fn widen(&self, entry: &Entry, place: &mut Place) {
+    fn widen(&self, entry: &Entry, place: &mut Spot) {
         match entry.code {
             Code::Rule(Rule::RowCount) => place.field = "record",
             // Where a record should be that the directory has no room for.
@@ -117,7 +150,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    fn name(&self, dataset: u64, place: &mut Place) {
+    fn name(&self, dataset: u64, place: &mut Spot) {
         place.dataset = Some(dataset);
         let at = usize::try_from(dataset).ok();
         let named = at.and_then(|at| self.seen.datasets.get(at));
@@ -125,7 +158,7 @@ impl<'a> Places<'a> {
     }
 
     /// Names the dataset and the chunk of a row, where the row is read in full.
-    fn row(&self, number: u64, place: &mut Place) -> Result<Option<IndexRow>> {
+    fn row(&self, number: u64, place: &mut Spot) -> Result<Option<IndexRow>> {
         let Some(row_at) = self.row_at(number) else { return Ok(None) };
         let mut bytes = [0; IndexRow::LEN];
         if row_at.checked_add(ROW_LEN).is_none_or(|end| self.source.len() < end) {

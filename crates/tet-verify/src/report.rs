@@ -115,7 +115,7 @@ pub(crate) fn report(
     })
 }
 
-fn severity(code: Code, strictness: Strictness) -> Severity {
+pub(crate) fn severity(code: Code, strictness: Strictness) -> Severity {
     match code.severity() {
         Severity::Warning if strictness == Strictness::Strict => Severity::Error,
         severity => severity,

@@ -15,7 +15,7 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The .tet file to write
+    /// The file to write: .tet, .zt, .safetensors or .npz
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Take this dataset only (repeatable)
@@ -30,12 +30,12 @@ pub struct ConvertArgs {
     /// Extents of a chunk, as 1,30,60; auto makes chunks of about 4 MiB
     #[arg(long, value_name = "SHAPE", default_value = "auto", allow_hyphen_values = true)]
     pub chunks: String,
-    /// How chunks are stored
-    #[arg(long, value_name = "CODEC", default_value = "zstd")]
-    pub codec: CodecName,
-    /// How hard zstd works, 1 to 22
-    #[arg(long, value_name = "N", default_value = "3", allow_hyphen_values = true)]
-    pub level: i32,
+    /// How elements are stored.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// How a .zt file is written.
+    #[command(flatten)]
+    pub zt: ZtArgs,
     /// Threads that compress, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     pub threads: usize,
@@ -45,9 +45,6 @@ pub struct ConvertArgs {
     /// An attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
     #[arg(long, value_name = "[NAME:]KEY=VALUE")]
     pub attr: Vec<String>,
-    /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096
-    #[arg(long, value_name = "BYTES", default_value = "64", value_parser = ["8", "64", "4096"])]
-    pub align: String,
     /// Write no digests: nothing tells then when bytes of the file change
     #[arg(long)]
     pub no_digests: bool,
@@ -62,6 +59,37 @@ pub struct ConvertArgs {
     pub json: bool,
 }
 
+/// How elements are stored.
+#[derive(Debug, Args)]
+pub struct StoreArgs {
+    /// How elements are stored [default: zstd in .tet, raw in .zt]
+    #[arg(long, value_name = "CODEC")]
+    pub codec: Option<CodecName>,
+    /// How hard zstd works, 1 to 22 [default: 3 in .tet, 1 in .zt]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub level: Option<i32>,
+    /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096; in .zt of 64, 4096 or 65536
+    #[arg(long, value_name = "BYTES", default_value = "64", value_parser = ["8", "64", "4096", "65536"])]
+    pub align: String,
+}
+
+/// How a zTensor file is written.
+#[derive(Debug, Args)]
+pub struct ZtArgs {
+    /// In .zt: what tells that a tensor's bytes have changed [default: crc32c]
+    #[arg(long, value_name = "KIND")]
+    pub checksum: Option<ChecksumName>,
+    /// In .zt: tensors of fewer bytes start at a multiple of 64, whatever --align says
+    #[arg(long, value_name = "BYTES", default_value = "0", hide_default_value = true)]
+    pub align_above: u64,
+    /// In .zt: the bytes that the programs of 0.1.x write; without a checksum unless one is asked for
+    #[arg(long, value_name = "VERSION")]
+    pub dialect: Option<DialectName>,
+    /// In .zt: how sparse tensors of a .zt file are kept
+    #[arg(long, value_name = "HOW", default_value = "dense", hide_default_value = true)]
+    pub sparse: SparseName,
+}
+
 /// How chunks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum CodecName {
@@ -72,20 +100,56 @@ pub enum CodecName {
     Zstd,
 }
 
+/// What tells that a tensor's bytes have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChecksumName {
+    /// A CRC-32C, which all readers check.
+    Crc32c,
+    /// A SHA-256, which the readers of 0.1.x pass over.
+    Sha256,
+    /// Nothing.
+    None,
+}
+
+/// For which readers a zTensor file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DialectName {
+    /// Byte for byte what the programs of 0.1.x write.
+    #[value(name = "0.1.x")]
+    V01x,
+}
+
+/// How sparse tensors are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SparseName {
+    /// With all their elements.
+    #[default]
+    Dense,
+    /// As dense tensors of their parts: NAME.indptr, NAME.indices, NAME.values or NAME.coords.
+    Split,
+    /// As one sparse tensor; the readers of 0.1.x refuse a file with one.
+    Native,
+}
+
 const EXAMPLES: &str = "\
 EXAMPLES
   tet convert arrays.npz arrays.tet                  every array of the archive
   tet convert temp.npy temp.tet --dims time,lat,lon  one array, its axes named
   tet convert in.npz out.tet --dataset temp --chunks 1,512,512 --codec raw
   tet convert in.npz out.tet --dims temp=time,lat,lon --attr temp:units=degC
+  tet convert model.safetensors model.zt             tensors as they are, with checksums
+  tet convert model.zt model.safetensors             and back, byte for byte
+  tet convert model.zt model.tet --chunks 64,4096    in chunks, to be read in parts
 
 A one-dimensional array named after an axis gives its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Make a .tet file of NumPy arrays: .npy (versions 1.0 to 3.0) and .npz (stored or \
-deflated).\n\nThe input is told by its content. Arrays stream through: a file larger \
-than memory converts. The output appears whole or not at all: it is written beside its \
-place, synced, and renamed. bool becomes uint8 and int8 becomes int16, with a note; \
-objects, strings and records are refused.";
+Make a file of the arrays of another one: .tet (the default), zTensor (.zt), .safetensors or \
+.npz, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
+(versions 1.0 to 3.0) and .npz (stored or deflated) too. Arrays stream through: a file larger \
+than memory converts. The output appears whole or not at all: it is written beside its place, \
+synced, and renamed. Where OUT lacks a type, its bits are kept and an attribute says what they \
+are, with a note; objects, strings and records are refused. An .npz that becomes anything but \
+.tet is unpacked in the folder for temporary files first.";

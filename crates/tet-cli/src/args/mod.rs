@@ -4,18 +4,23 @@ mod cat;
 mod convert;
 mod digest;
 mod dump;
+mod export;
 mod info;
 mod other;
 mod query;
 mod repair;
 mod stats;
+mod zt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use cat::{CatArgs, CatFormat};
-pub use convert::{CodecName, ConvertArgs};
+pub use convert::{
+    ChecksumName, CodecName, ConvertArgs, DialectName, SparseName, StoreArgs, ZtArgs,
+};
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
+pub use export::ExportArgs;
 pub use info::InfoArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use query::{
@@ -24,6 +29,10 @@ pub use query::{
 };
 pub use repair::RepairArgs;
 pub use stats::StatsArgs;
+pub use zt::{
+    ZtAppendArgs, ZtCompactArgs, ZtDropArgs, ZtEditArgs, ZtPlaceArgs, ZtRenameArgs, ZtSetArgs,
+    ZtVerb,
+};
 
 /// Tensor files at your fingertips: look at them, read any part, query and convert them.
 #[derive(Debug, Parser)]
@@ -33,7 +42,8 @@ pub use stats::StatsArgs;
     about,
     long_about = "Tensor files at your fingertips: look at them, read any part, query and convert \
                   them.\n\nA .tet file holds named arrays (datasets) cut into chunks, each stored \
-                  raw or compressed, so that a part of an array is read without the rest.",
+                  raw or compressed, so that a part of an array is read without the rest. A \
+                  safetensors file and a .npy are read in the same way, where they lie.",
     after_help = "Start with `tet demo`: it makes a small file and shows you around.",
     after_long_help = TET_EXAMPLES,
     arg_required_else_help = true,
@@ -59,6 +69,8 @@ EXAMPLES
   tet query arrays.tet temp --mean time      a reduction by name
   tet explain arrays.tet temp -s 'lat=5'     what a question would read
   tet stats arrays.tet                       what the values are like
+  tet info model.safetensors                 the same for files of models
+  tet export arrays.tet model.safetensors    and back to them
   tet verify *.tet && echo sound             check files, exit 1 on errors
   tet dump arrays.tet --at 1000              what a byte of a file is
   tet repair broken.tet                      what can be done for a damaged file
@@ -128,15 +140,20 @@ pub enum Command {
     /// Show what the values are like: range, mean, spread, quartiles, a histogram
     #[command(long_about = stats::LONG_ABOUT)]
     Stats(Box<StatsArgs>),
-    /// Make a .tet file of NumPy arrays
+    /// Make a .tet, .zt, .safetensors or .npz file of another one
     #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
+    /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .zt or .tet
+    #[command(long_about = export::LONG_ABOUT)]
+    Export(Box<ExportArgs>),
     /// Check files and tell every fault with its place
     #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
     /// Show the bytes of a file with their meaning, field by field
     #[command(long_about = dump::LONG_ABOUT)]
     Dump(Box<DumpArgs>),
+    /// Edit a zTensor file: rename, drop, set, append, compact
+    Zt(ZtEditArgs),
     /// Plan what can be done for a damaged file, and do it
     #[command(long_about = repair::LONG_ABOUT)]
     Repair(Box<RepairArgs>),
@@ -159,6 +176,8 @@ impl Command {
             Command::Explain(args) => args.json,
             Command::Stats(args) => args.json,
             Command::Convert(args) => args.json,
+            Command::Export(args) => args.json,
+            Command::Zt(args) => args.wants_json(),
             Command::Verify(args) => args.json,
             Command::Dump(args) => args.json,
             Command::Repair(args) => args.json,

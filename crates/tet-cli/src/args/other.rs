@@ -35,6 +35,7 @@ EXAMPLES
   tet verify climate.tet
   tet verify --deep climate.tet           every byte of it
   tet verify --deep --strict -q *.tet || echo 'at least one is damaged or odd'
+  tet verify model.safetensors            its rules: which tensor, which byte
   tet verify climate.tet --json | jq '.findings[].code'
 
 EXIT STATUS
@@ -97,7 +98,8 @@ payloads decode; --deep decodes them, and compares them with their digests.\n\nT
 a file says whether its bytes are those that were written: `verified` when every byte was \
 compared with a digest, `unchecked` when some were not, as payloads without --deep, \
 `mismatch`, `unprotected` when there are no digests, `stale` when a program that does not \
-know them wrote the footer.";
+know them wrote the footer.\n\nThe rules of other containers have codes of their own: ST for \
+safetensors.";
 
 /// What it does, at length.
 pub(super) const DEMO_LONG_ABOUT: &str = "\

@@ -1,12 +1,20 @@
-//! `tet convert`: NumPy arrays become a `.tet` file.
+//! `tet convert`: the arrays of a file become another file.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Origin};
+use tet_convert::{
+    Attribute, ChunkChoice, ConvertOptions, DimNames, ImportOptions, ImportReport, Origin,
+    SparseCarry, Target, export,
+};
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
+use tet_ztensor as zt;
 
-use crate::args::{CodecName, ConvertArgs};
+use crate::args::{
+    ChecksumName, CodecName, ConvertArgs, DialectName, ExportArgs, ReadArgs, SparseName, StoreArgs,
+    ZtArgs,
+};
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
@@ -14,32 +22,98 @@ use crate::progress::Progress;
 use crate::render::json::{Converted, ConvertedDataset};
 use crate::size::{Size, counted};
 
+/// The level of zstd in `.tet` unless another is asked for.
+pub(super) const TET_LEVEL: i32 = 3;
+
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// The input, an option, or the output.
 pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let target = Target::from_path(&args.output).ok();
+    check(args, target)?;
+    if target.is_none() && export::is_export(&args.output) {
+        return super::export::run(&exported(args), context);
+    }
     let options = options(args, context)?;
-    let (input, output) = (context.world().at(&args.input), context.world().at(&args.output));
+    write(&args.input, &args.output, &options, args.json, context)
+}
+
+/// The same for `tet export`, whose outputs of one array have no place for some of it.
+fn exported(args: &ConvertArgs) -> ExportArgs {
+    let ConvertArgs { input, output, dataset, exclude, write, json, .. } = args;
+    ExportArgs {
+        input: input.clone(),
+        output: output.clone(),
+        dataset: dataset.clone(),
+        exclude: exclude.clone(),
+        write: *write,
+        read: ReadArgs { threads: args.threads, ..ReadArgs::default() },
+        json: *json,
+    }
+}
+
+/// Nothing is asked for that the output has no place for.
+fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
+    let is_said = !args.dims.is_empty() || !args.attr.is_empty();
+    let text = match target {
+        Some(Target::Tet) => return Ok(()),
+        Some(Target::ZTensor) if args.name.is_none() => return Ok(()),
+        _ if is_said => "holds no names of axes and no attributes",
+        _ if args.name.is_some() => "takes datasets by the names they have",
+        _ => return Ok(()),
+    };
+    let text = format!("{} {text}", args.output.display());
+    Err(Failure::usage("output-format", text).hint("they are for .tet outputs"))
+}
+
+/// Converts, and tells what was written.
+///
+/// # Errors
+///
+/// The input, an option, or the output.
+pub(super) fn write(
+    input: &Path,
+    output: &Path,
+    options: &ConvertOptions,
+    is_json: bool,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    let (from, to) = (context.world().at(input), context.world().at(output));
     let mut progress: Option<Progress> = None;
-    let report = tet_convert::import(&input, &output, &options, &mut |done, all| {
+    let report = tet_convert::convert(&from, &to, options, &mut |done, all| {
         progress.get_or_insert_with(|| Progress::new(context, "converting", all)).set(done);
     });
     if let Some(progress) = progress {
         progress.finish();
     }
-    let report = report.map_err(|error| output_hint(Failure::from(error), args))?;
+    let report = report.map_err(|error| output_hint(Failure::from(error), input, output))?;
+    tell(input, output, &report, is_json, context)
+}
+
+/// Tells what was written.
+///
+/// # Errors
+///
+/// The stream does not take it.
+pub(super) fn tell(
+    input: &Path,
+    output: &Path,
+    report: &ImportReport,
+    is_json: bool,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
     for note in &report.notes {
         context.warn(note);
     }
-    if args.json {
-        context.json(&shape(args, &report))?;
+    if is_json {
+        context.json(&shape(input, output, report))?;
     } else {
         let ratio = ratio(report.output_len, report.decoded_len);
         context.note(format!(
             "wrote {}: {}, {} in {}{ratio}",
-            args.output.display(),
+            output.display(),
             counted(u64::try_from(report.datasets.len()).unwrap_or(0), "dataset"),
             Size(report.decoded_len),
             Size(report.output_len),
@@ -48,16 +122,63 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
     Ok(Exit::Done)
 }
 
-fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
+fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> {
+    let mut options = ConvertOptions::default();
+    options.tet = tet_options(args, context)?;
+    options.ztensor = ztensor_options(&args.store, &args.zt)?;
+    options.sparse = match args.zt.sparse {
+        SparseName::Dense => SparseCarry::Dense,
+        SparseName::Split | SparseName::Native => SparseCarry::Sparse,
+    };
+    options.execution.threads = args.threads;
+    options.scratch = context.world().temp_dir.clone();
+    Ok(options)
+}
+
+/// How a zTensor file is written.
+///
+/// # Errors
+///
+/// The alignment is none of a zTensor file.
+pub(super) fn ztensor_options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions> {
+    let mut options = match zt.dialect {
+        Some(DialectName::V01x) => zt::WriteOptions::v01x(),
+        None => zt::WriteOptions::default(),
+    };
+    options.encoding = match (store.codec, store.level) {
+        (Some(CodecName::Zstd), None) => zt::EncodingChoice::zstd(),
+        (Some(CodecName::Zstd), Some(level)) => zt::EncodingChoice::Zstd { level },
+        _ => zt::EncodingChoice::Raw,
+    };
+    options.checksum = match zt.checksum {
+        None => options.checksum,
+        Some(ChecksumName::Crc32c) => zt::ChecksumChoice::Crc32c,
+        Some(ChecksumName::Sha256) => zt::ChecksumChoice::Sha256,
+        Some(ChecksumName::None) => zt::ChecksumChoice::Left,
+    };
+    options.align = match store.align.as_str() {
+        "4096" => zt::Align::Page,
+        "65536" => zt::Align::LargePage,
+        _ => zt::Align::Line,
+    };
+    options.align_len_min = zt.align_above;
+    options.sparse = match zt.sparse {
+        SparseName::Native => zt::SparseChoice::Native,
+        _ => zt::SparseChoice::Split,
+    };
+    Ok(options)
+}
+
+fn tet_options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
     let (overwrite, sync) = open::publish_options(args.write);
     let mut options = ImportOptions::default();
     options.chunks = chunks(&args.chunks)?;
-    options.codec = match args.codec {
-        CodecName::Raw => CodecChoice::Raw,
-        CodecName::Zstd => CodecChoice::Zstd { level: args.level },
+    options.codec = match args.store.codec {
+        Some(CodecName::Raw) => CodecChoice::Raw,
+        _ => CodecChoice::Zstd { level: args.store.level.unwrap_or(TET_LEVEL) },
     };
     options.threads = args.threads;
-    options.align = align(&args.align);
+    options.align = align(&args.store.align);
     options.dims = args.dims.iter().map(|text| dims(text)).collect();
     options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
     options.include.clone_from(&args.dataset);
@@ -121,13 +242,13 @@ fn attr(text: &str) -> Result<Attribute> {
 }
 
 /// An existing output or one that is the input is told with what to do.
-fn output_hint(mut failure: Failure, args: &ConvertArgs) -> Failure {
+fn output_hint(mut failure: Failure, input: &Path, output: &Path) -> Failure {
     if failure.code == "exists" {
         failure.file = None;
-        let text = format!("{} exists", args.output.display());
-        return failure.saying(text).about(&args.output);
+        let text = format!("{} exists", output.display());
+        return failure.saying(text).about(output);
     }
-    failure.about(&args.input)
+    failure.about(input)
 }
 
 /// `, 43 %` of the elements' bytes.
@@ -138,11 +259,11 @@ fn ratio(output_len: u64, decoded_len: u64) -> String {
     }
 }
 
-fn shape(args: &ConvertArgs, report: &ImportReport) -> Converted {
+fn shape(input: &Path, output: &Path, report: &ImportReport) -> Converted {
     Converted {
         schema: "tet.convert/1",
-        input: args.input.to_string_lossy().into_owned(),
-        output: args.output.to_string_lossy().into_owned(),
+        input: input.to_string_lossy().into_owned(),
+        output: output.to_string_lossy().into_owned(),
         input_len: report.input_len,
         decoded_len: report.decoded_len,
         output_len: report.output_len,
@@ -151,7 +272,7 @@ fn shape(args: &ConvertArgs, report: &ImportReport) -> Converted {
             .iter()
             .map(|dataset| ConvertedDataset {
                 name: dataset.name.clone(),
-                dtype: dataset.dtype.name(),
+                dtype: dataset.dtype.clone(),
                 shape: dataset.shape.clone(),
                 chunk_shape: dataset.chunk_shape.clone(),
             })

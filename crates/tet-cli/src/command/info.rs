@@ -6,9 +6,10 @@ mod metadata;
 
 use std::path::Path;
 
-use tet_convert::Opened;
+use tet_convert::{Format, Opened};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_query::Dataset;
+use tet_verify::Severity;
 
 use crate::args::{InfoArgs, IoName};
 use crate::context::Context;
@@ -66,12 +67,12 @@ fn write(
     let file_len = opened.catalog.source().len();
     let count = counted(u64::try_from(stored.len()).unwrap_or(u64::MAX), "dataset");
     let name = Message(&args.file);
-    let version = opened.tet.as_ref().map_or(1, TetFile::version);
+    let version = version(opened);
     let format = opened.catalog.format();
     let title = context.paint.strong(name);
     let size = Size(file_len);
     let digests = digests(opened);
-    context.line(format!("{title}  {format} version {version}, {size}, {count}{digests}"))?;
+    context.line(format!("{title}  {format}{version}, {size}, {count}{digests}"))?;
     write_table(opened.catalog.datasets(), stored, context)?;
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
@@ -97,6 +98,15 @@ fn write(
         context.warn(warning);
     }
     Ok(())
+}
+
+/// The version of the container, where it has one.
+fn version(opened: &Opened) -> String {
+    match (opened.tet.as_ref().map(TetFile::version), opened.format) {
+        (Some(version), _) => format!(" version {version}"),
+        (None, Format::Npy) => " version 1".to_owned(),
+        (None, _) => String::new(),
+    }
 }
 
 /// What is to be said of the digests of a file that may have them.
@@ -209,7 +219,9 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
 
 fn warnings(opened: &Opened) -> Vec<String> {
     let warnings = opened.tet.as_ref().map(TetFile::warnings).unwrap_or_default();
-    warnings.iter().map(ToString::to_string).collect()
+    // Errors stand beside the datasets they concern.
+    let odd = opened.findings.iter().filter(|finding| finding.severity == Severity::Warning);
+    warnings.iter().map(ToString::to_string).chain(odd.map(ToString::to_string)).collect()
 }
 
 fn shape(

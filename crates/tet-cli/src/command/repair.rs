@@ -1,10 +1,13 @@
 //! `tet repair`: a plan for a damaged file, and the file that comes of it.
 
+mod ztensor;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tet_convert::Format;
 use tet_format::{NoteCode, Rule};
 use tet_io::{Publish, Source};
 use tet_verify::Code;
@@ -29,9 +32,12 @@ use crate::size::counted;
 /// The file cannot be read, an option is wrong, or the new file cannot be written.
 pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
-    let chosen = chosen(args)?;
     let path = context.world().at(&args.file);
     let source = Source::open(&path).map_err(|error| about(error.into()))?;
+    if tet_convert::sniff(&source).map_err(|error| about(error.into()))? == Format::ZTensor {
+        return ztensor::run(args, &source, context);
+    }
+    let chosen = chosen(args)?;
     let options = options(args, context)?;
     let plan = {
         let mut watch = watch(context, "examining");

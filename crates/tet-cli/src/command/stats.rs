@@ -52,7 +52,8 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             Err(failure) => {
                 let stats = measure.unreadable(failure.message.clone());
                 // What has no numbers is not damaged.
-                faults.extend(Some(failure).filter(|failure| failure.code != "undefined"));
+                let is_wrong = !matches!(failure.code.as_str(), "undefined" | "opaque");
+                faults.extend(Some(failure).filter(|_| is_wrong));
                 stats
             }
         };

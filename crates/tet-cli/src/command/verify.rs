@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{Format, sniff};
 use tet_io::Source;
 use tet_verify::{Finding, Integrity, Level, Report, Severity, Strictness, VerifyOptions};
 
@@ -43,15 +42,17 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
 fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Report> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(context.world().at(path)).map_err(|error| about(error.into()))?;
-    let format = sniff(&source).map_err(|error| about(error.into()))?;
-    if format != Format::Tet {
-        let text = format!("{} is {format}, and not one this build checks", path.display());
-        return Err(about(Failure::new(Exit::Format, "unknown-format", text)));
-    }
     let progress = Progress::new(context, "verifying", 0);
-    let report = tet_verify::verify(&source, &options(args, &progress, context));
+    let report = tet_convert::verify(&source, &options(args, &progress, context));
     progress.finish();
-    report.map_err(|error| about(error.into()))
+    report.map_err(|error| match error {
+        tet_convert::Error::NotVerifiable { format, .. } => {
+            // Under the name the user gave it.
+            let text = format!("{} is {format}, and not one this build checks", path.display());
+            about(Failure::new(Exit::Format, "unknown-format", text))
+        }
+        error => about(error.into()),
+    })
 }
 
 fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> VerifyOptions {
@@ -184,7 +185,7 @@ pub(super) fn finding(finding: &Finding) -> FindingShape {
         level: finding.level.name(),
         message: finding.text(),
         place: Place {
-            region: Some(place.region.name().to_owned()),
+            region: Some(place.region.to_owned()),
             field: Some(place.field.to_owned()),
             offset: Some(place.offset),
             len: Some(place.len),

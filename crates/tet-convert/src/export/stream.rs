@@ -22,6 +22,8 @@ pub(crate) fn for_each(
     execution: &Execution,
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
+    // Blocks are parts, and a seal is of the whole.
+    lens.check_seal(execution)?;
     let room = execution.memory_budget / 4;
     let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
     let share = room / BLOCK_COUNT;

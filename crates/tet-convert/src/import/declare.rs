@@ -55,7 +55,7 @@ impl Declared {
     pub(crate) fn imported(&self) -> Vec<Imported> {
         let imported = self.datasets.iter().map(|(_, spec)| Imported {
             name: spec.name.clone(),
-            dtype: spec.dtype,
+            dtype: spec.dtype.name().to_owned(),
             shape: spec.shape.to_vec(),
             chunk_shape: spec.chunk_shape.to_vec(),
         });
@@ -138,7 +138,12 @@ fn check_memory(input: &Input, shape: &[u64], chunk_shape: &[u64]) -> Result<()>
 }
 
 /// The dimension names and attributes of one dataset; what names it comes after what names all.
-fn about(name: &str, rank: usize, is_scalar: bool, options: &ImportOptions) -> DatasetMetadata {
+pub(crate) fn about(
+    name: &str,
+    rank: usize,
+    is_scalar: bool,
+    options: &ImportOptions,
+) -> DatasetMetadata {
     let mut about = DatasetMetadata::default();
     let mut attrs = BTreeMap::new();
     if is_scalar {

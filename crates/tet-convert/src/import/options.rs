@@ -129,8 +129,8 @@ pub struct ImportReport {
 pub struct Imported {
     /// Its name.
     pub name: String,
-    /// Its dtype.
-    pub dtype: tet_format::DType,
+    /// What its dtype is called.
+    pub dtype: String,
     /// Its shape.
     pub shape: Vec<u64>,
     /// Its chunk shape.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_codec::{Decode, Raw};
 use tet_format::{DType, Grid, Shape, Span, planted};
 use tet_io::Source;
-use tet_query::{Catalog, ChunkPlace, ChunkTable, Dataset};
+use tet_query::{Catalog, Dataset};
 
+use super::slabs::Slabs;
 use crate::import::{ByteOrder, ElementOrder, Header, SourceReader};
 use crate::sniff::Format;
 use crate::{Error, Result, chunking};
@@ -29,12 +29,9 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
     let chunk_shape = chunking::auto(&header.shape, element_size);
     let grid = Grid::new(Shape::from(header.shape), Shape::from(chunk_shape))
         .ok_or_else(|| refused("its shape is none of a .tet file"))?;
-    let slabs = Slabs {
-        grid: grid.clone(),
-        element_size,
-        offset: header.header_len,
-        codecs: [Arc::new(Raw)],
-    };
+    let stored = header.elements_len;
+    let stored = Span::new(header.header_len, stored).ok_or_else(|| refused("it has no end"))?;
+    let slabs = Slabs::new(grid.clone(), element_size.saturating_mul(8), stored);
     let dataset = Dataset {
         index: 0,
         name,
@@ -63,42 +60,5 @@ fn turned(header: &Header) -> Option<&'static str> {
         (ByteOrder::Big, true) => {
             Some("its numbers are big-endian and lie in column order (Fortran order)")
         }
-    }
-}
-
-/// Chunks that are slabs of one row-major array, and so follow one another without a gap.
-struct Slabs {
-    grid: Grid,
-    element_size: u64,
-    offset: u64,
-    codecs: [Arc<dyn Decode>; 1],
-}
-
-impl ChunkTable for Slabs {
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        let mut coord = vec![0; self.grid.rank()];
-        for &linear in linear {
-            self.grid.coord(linear, &mut coord);
-            // The whole array is inside the file, so no position in it wraps.
-            let shape_and_chunk = self.grid.shape().iter().zip(self.grid.chunk_shape().iter());
-            let first = coord
-                .iter()
-                .zip(shape_and_chunk)
-                .fold(0, |at, (coord, (extent, chunk))| at * extent + coord * chunk);
-            let count = self.grid.chunk_elements(&coord).unwrap_or(0);
-            let decoded_len = count * self.element_size;
-            let offset = self.offset + first * self.element_size;
-            let stored = Span::new(offset, decoded_len).ok_or(tet_query::Error::Limit {
-                what: "file offset",
-                wanted: u64::MAX,
-                limit: u64::MAX,
-            })?;
-            out.push(ChunkPlace { stored, decoded_len, codec: 0, row: 0 });
-        }
-        Ok(())
-    }
-
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
     }
 }

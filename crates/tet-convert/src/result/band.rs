@@ -16,7 +16,7 @@ const BAND_LEN: u64 = 8 << 20;
 
 /// The chunks of a lens, band by band.
 #[derive(Debug)]
-pub(super) struct Bands<'l> {
+pub(crate) struct Bands<'l> {
     lens: &'l Lens<'l>,
     chunk_shape: Shape,
     to: DType,
@@ -30,7 +30,7 @@ pub(super) struct Bands<'l> {
 
 impl<'l> Bands<'l> {
     /// Bands of which none has been read; a quarter of the memory budget is for one.
-    pub(super) fn new(
+    pub(crate) fn new(
         lens: &'l Lens<'l>,
         chunk_shape: Shape,
         to: DType,
@@ -61,7 +61,7 @@ impl<'l> Bands<'l> {
     }
 
     /// Appends the elements of a chunk to `out`, which is empty.
-    pub(super) fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
         // A scalar has no axes, its chunk has one.
         let rank = self.lens.shape().rank();
         let (coord, extents) =

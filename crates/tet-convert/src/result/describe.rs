@@ -27,7 +27,7 @@ pub(super) fn name(lens: &Lens<'_>) -> String {
 }
 
 /// What the file says about the dataset, added to `metadata`.
-pub(super) fn dataset(lens: &Lens<'_>, is_scalar: bool, metadata: &mut Metadata) {
+pub(crate) fn dataset(lens: &Lens<'_>, is_scalar: bool, metadata: &mut Metadata) {
     let dataset = lens.dataset();
     let mut about = DatasetMetadata::default();
     let rank = if is_scalar { 1 } else { lens.shape().rank() };

@@ -70,7 +70,8 @@ pub fn is_unprintable(char: char) -> bool {
 
 /// Whether a name, used as a path, would not stay in its folder: `/` separates groups, but no part
 /// may be empty, `.` or `..`, and neither `\` nor a drive may appear.
-fn is_path_like(name: &str) -> bool {
+#[must_use]
+pub fn is_path_like(name: &str) -> bool {
     let drive = matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     let stray = !name.is_empty() && name.split('/').any(|part| matches!(part, "" | "." | ".."));
     drive || stray || name.contains('\\')

@@ -144,3 +144,26 @@ fn names_are_found_by_number_and_nearly() {
         "{error}"
     );
 }
+
+#[test]
+fn a_table_of_names_answers_as_the_names_do() {
+    let catalog = open(bytes());
+    let of_names = |names: &[&str]| {
+        let datasets = names
+            .iter()
+            .map(|&name| super::Dataset { name: name.to_owned(), ..catalog.datasets()[0].clone() });
+        Catalog::new(catalog.source().clone(), "test", datasets.collect())
+    };
+    let names = ["a", "b", "", "a", "#1", "c"];
+    let catalog = of_names(&names);
+    for _ in 0..4 {
+        for (name, at) in [("b", 1), ("", 2), ("#1", 4), ("c", 5), ("#0", 0), ("#3", 3)] {
+            assert_eq!(catalog.find(name).unwrap().index, at, "{name:?}");
+        }
+        let twice = catalog.find("a").unwrap_err();
+        assert!(matches!(&twice, Error::Ambiguous { positions, .. } if positions == &[0, 3]));
+        for name in ["d", "#6", "#", "#-1"] {
+            assert!(matches!(catalog.find(name), Err(Error::NoSuchDataset { .. })), "{name}");
+        }
+    }
+}

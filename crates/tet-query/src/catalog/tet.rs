@@ -23,7 +23,9 @@ pub(super) fn catalog(file: TetFile) -> Catalog {
     let file = Arc::new(Opened { file, codecs: codecs(), sorted: Mutex::new(None) });
     let entries = file.file.datasets();
     let datasets = entries.iter().enumerate().map(|(id, entry)| dataset(&file, id, entry));
-    Catalog::new(source, "tet", datasets.collect())
+    let attrs = file.file.metadata().file.iter();
+    let attrs = attrs.map(|(key, value)| (key.clone(), attr_text(value))).collect();
+    Catalog::new(source, "tet", datasets.collect()).with_attrs(attrs)
 }
 
 fn dataset(file: &Arc<Opened>, id: usize, entry: &DatasetEntry) -> Dataset {

@@ -5,6 +5,9 @@
 //!   always   every payload that is touched, whole, by both halves, before its bytes are used
 //!   never    none
 //! ```
+//!
+//! A seal is of a whole dataset. It is compared before the dataset's bytes are used, at most once
+//! while the catalog is open: with `auto` when all of them are about to be, with `always` in any case.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,14 +35,29 @@ pub(crate) struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    pub(crate) fn new(dataset: &'a Dataset, plan: &'a ReadPlan, how: &'a Execution) -> Self {
-        Checks {
+    /// What is to be compared in one pass over `plan`; a seal is compared here, before the pass.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the dataset differs from its seal, or cannot be read.
+    pub(crate) fn new(
+        source: &Source,
+        dataset: &'a Dataset,
+        plan: &'a ReadPlan,
+        how: &'a Execution,
+    ) -> Result<Self> {
+        let checks = Checks {
             dataset,
             has_digests: dataset.chunks.has_digests(),
             policy: how.digests,
             unchecked: how.unchecked.as_deref(),
             ahead: Ahead::new(plan),
+        };
+        match seal(source, dataset, || plan.is_of_all(dataset), how)? {
+            Standing::Unchecked => checks.mark(),
+            Standing::Good => {}
         }
+        Ok(checks)
     }
 
     pub(super) fn dataset(&self) -> &'a Dataset {
@@ -139,6 +157,41 @@ impl<'a> Checks<'a> {
             None => digest_of(source, stored.range())?,
         };
         Ok(found.differs(wanted))
+    }
+}
+
+/// How far a seal stands behind a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// There is none, or the stored bytes match it.
+    Good,
+    /// The stored bytes were not compared.
+    Unchecked,
+}
+
+/// Compares the stored bytes of a dataset with its seal, where the policy asks for it and it was not
+/// done before; `is_all` says whether all of them are about to be used.
+///
+/// # Errors
+///
+/// Returns an error when they differ, whoever found that out, or cannot be read.
+pub(crate) fn seal(
+    source: &Source,
+    dataset: &Dataset,
+    is_all: impl FnOnce() -> bool,
+    how: &Execution,
+) -> Result<Standing> {
+    let Some(sealed) = dataset.chunks.seal() else { return Ok(Standing::Good) };
+    let is_due = match how.digests {
+        DigestPolicy::Never => return Ok(Standing::Unchecked),
+        DigestPolicy::Auto => is_all(),
+        DigestPolicy::Always => true,
+    };
+    let outcome = if is_due { Some(sealed.compare(source, how)?) } else { sealed.known() };
+    match outcome {
+        None => Ok(Standing::Unchecked),
+        Some(None) => Ok(Standing::Good),
+        Some(Some(fault)) => Err(Error::Foreign { dataset: dataset.name.clone(), fault }),
     }
 }
 

@@ -72,7 +72,7 @@ impl Job<'_> {
         let ahead = (2 * workers as u64).max(WAITING_LEN / states_len.max(1));
         let align = decode::len(self.plan.element_size)?;
         let rows = Rows::Aligned(align);
-        let checks = Checks::new(self.dataset, self.plan, self.how);
+        let checks = Checks::new(self.source, self.dataset, self.plan, self.how)?;
         let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;

@@ -271,7 +271,7 @@ fn edits(old: &[u8], new: &[u8]) -> Vec<Edit> {
         let (old, bytes) = (old.get(start..end).unwrap_or_default(), &new[start..end]);
         let action = bit_between(old, bytes).unwrap_or(match code {
             Code::Note(_) => Action::Clear,
-            Code::Rule(_) => Action::SetField(name),
+            Code::Rule(_) | Code::Foreign(_) => Action::SetField(name),
         });
         edits.push(Edit::put(code, region, start as u64, bytes, action));
         at = end;

@@ -96,7 +96,7 @@ pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
             let at = file.index().row_at(candidate.row);
             let action = match candidate.code {
                 Code::Note(_) => Action::Clear,
-                Code::Rule(_) => Action::SetRow { row: candidate.row },
+                Code::Rule(_) | Code::Foreign(_) => Action::SetRow { row: candidate.row },
             };
             let new = candidate.new.encode();
             bench.apply(Edit::put(candidate.code, Region::Index, at, &new, action))?;

@@ -47,18 +47,25 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
     let chunk_count = dataset.grid.chunk_count();
     let element_size = dataset.dtype.and_then(|dtype| dtype.size());
     let elements = dataset.grid.shape().element_count();
+    // What nothing computes with has its places all the same.
+    let is_opaque = matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }));
     let decoded_len = elements.zip(element_size).and_then(|(count, size)| count.checked_mul(size));
     let mut stored = Stored { chunk_count, decoded_len, ..Stored::default() };
-    if dataset.fault.is_some() {
+    if dataset.fault.is_some() && !is_opaque {
         return stored;
     }
     let (mut stored_len, mut codecs) = (0_u64, BTreeSet::new());
+    let mut opaque_len = 0_u64;
     let done = for_each(dataset, chunk_count, &mut |_, place| {
         stored_len = stored_len.saturating_add(place.stored.len());
+        opaque_len = opaque_len.saturating_add(place.decoded_len);
         codecs.insert(place.codec);
     });
     match done {
-        Ok(()) => stored.stored_len = Some(stored_len),
+        Ok(()) => {
+            stored.stored_len = Some(stored_len);
+            stored.decoded_len = stored.decoded_len.or(is_opaque.then_some(opaque_len));
+        }
         Err(failure) => stored.fault = Some(failure.message.clone()),
     }
     stored.codecs = codecs.into_iter().map(|codec| codec_name(dataset, codec)).collect();

@@ -1,6 +1,6 @@
 //! The regions of a file: where they start, how long they are.
 
-use tet_convert::Opened;
+use tet_convert::{FileRegion, Opened};
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -8,9 +8,9 @@ use crate::render::json::LayoutEntry;
 use crate::render::table::{Side, Table};
 use crate::size::counted;
 
-/// The regions of a `.tet` file, in file order.
+/// The regions of a file, in file order.
 pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
-    let Some(tet) = &opened.tet else { return Vec::new() };
+    let Some(tet) = &opened.tet else { return opened.regions.iter().map(entry_of).collect() };
     let superblock = tet.superblock();
     let (directory, index) = (superblock.directory_span(), superblock.index_span());
     let entry = |region: &str, start: u64, end: u64, holds: String| LayoutEntry {
@@ -41,6 +41,15 @@ pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
         regions.push(entry("footer", payload_end, tet.file_len(), holds));
     }
     regions
+}
+
+fn entry_of(region: &FileRegion) -> LayoutEntry {
+    LayoutEntry {
+        region: region.name.to_owned(),
+        offset: region.span.start(),
+        len: region.span.len(),
+        holds: region.holds.clone(),
+    }
 }
 
 /// The regions, for people.

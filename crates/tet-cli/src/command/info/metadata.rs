@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use tet_convert::Opened;
-use tet_file::{AttrValue, TetFile};
+use tet_file::TetFile;
 use tet_query::{AttrText, Dataset};
 
 use crate::context::Context;
@@ -27,21 +27,19 @@ pub(crate) fn coords(dataset: &Dataset) -> BTreeMap<String, Vec<String>> {
 
 /// The attributes of a dataset.
 pub(crate) fn attrs(dataset: &Dataset) -> BTreeMap<String, Attr> {
-    let attr = |value: &AttrText| match value {
-        AttrText::Text(text) => Attr::Text(text.clone()),
-        AttrText::Json(json) => raw(json),
-    };
     dataset.attrs.iter().map(|(key, value)| (key.clone(), attr(value))).collect()
 }
 
 /// The attributes of the file.
 pub(crate) fn file_attrs(opened: &Opened) -> BTreeMap<String, Attr> {
-    let attr = |value: &AttrValue| match value {
-        AttrValue::Text(text) => Attr::Text(text.clone()),
-        AttrValue::Json(json) => raw(json),
-    };
-    let Some(tet) = &opened.tet else { return BTreeMap::new() };
-    tet.metadata().file.iter().map(|(key, value)| (key.clone(), attr(value))).collect()
+    opened.catalog.attrs().iter().map(|(key, value)| (key.clone(), attr(value))).collect()
+}
+
+fn attr(value: &AttrText) -> Attr {
+    match value {
+        AttrText::Text(text) => Attr::Text(text.clone()),
+        AttrText::Json(json) => raw(json),
+    }
 }
 
 fn raw(json: &str) -> Attr {

@@ -29,7 +29,7 @@ pub(crate) struct ConvertedDataset {
     /// Its name.
     pub(crate) name: String,
     /// Its dtype.
-    pub(crate) dtype: &'static str,
+    pub(crate) dtype: String,
     /// Its shape.
     pub(crate) shape: Vec<u64>,
     /// Its chunk shape.

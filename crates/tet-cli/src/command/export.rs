@@ -1,0 +1,126 @@
+//! `tet export`: whole datasets as a file of another kind.
+
+use std::sync::Arc;
+
+use tet_convert::export::{self, ExportOptions};
+use tet_convert::{ConvertOptions, Origin, Target, is_metadata};
+use tet_file::write::CodecChoice;
+use tet_query::{Catalog, Dataset};
+
+use super::convert;
+use crate::args::ExportArgs;
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::progress::Progress;
+use crate::render::json::{Converted, ConvertedDataset};
+use crate::size::{Size, counted};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The input, a name, or the output.
+pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> {
+    if let Ok(Target::Tet | Target::ZTensor) = Target::from_path(&args.output) {
+        return convert::write(
+            &args.input,
+            &args.output,
+            &whole(args, context),
+            args.json,
+            context,
+        );
+    }
+    let opened = open::open(&args.input, &args.read, context)?;
+    let catalog = &opened.catalog;
+    let about = |failure: Failure| failure.about(&args.input);
+    let datasets = chosen(catalog, args).map_err(&about)?;
+    let output = context.world().at(&args.output);
+    let (overwrite, sync) = open::publish_options(args.write);
+    let execution = open::execution(&args.read, context);
+    let options = ExportOptions { overwrite, sync, execution, ..ExportOptions::default() };
+    let mut progress: Option<Progress> = None;
+    let notes =
+        export::write_datasets_file(catalog, &datasets, &output, &options, &mut |done, all| {
+            progress.get_or_insert_with(|| Progress::new(context, "exporting", all)).set(done);
+        });
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    let notes = notes.map_err(|error| about(output_hint(error.into(), args)))?;
+    for note in &notes {
+        context.warn(note);
+    }
+    let decoded_len = datasets.iter().filter_map(|dataset| decoded_len(dataset));
+    let decoded_len = decoded_len.fold(0, u64::saturating_add);
+    if args.json {
+        let output_len = std::fs::metadata(&output)?.len();
+        let notes = notes.iter().map(ToString::to_string).collect();
+        let told = Converted {
+            schema: "tet.convert/1",
+            input: args.input.to_string_lossy().into_owned(),
+            output: args.output.to_string_lossy().into_owned(),
+            input_len: catalog.source().len(),
+            decoded_len,
+            output_len,
+            datasets: datasets.into_iter().map(shape).collect(),
+            notes,
+        };
+        context.json(&told)?;
+    } else {
+        let count = counted(u64::try_from(datasets.len()).unwrap_or(u64::MAX), "dataset");
+        let len = Size(decoded_len);
+        context.note(format!("wrote {count}, {len}, to {}", args.output.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// The way of `tet convert` with nothing asked for but datasets.
+fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
+    let mut options = ConvertOptions::default();
+    options.tet.include.clone_from(&args.dataset);
+    options.tet.exclude.clone_from(&args.exclude);
+    (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
+    options.tet.codec = CodecChoice::Zstd { level: convert::TET_LEVEL };
+    options.tet.history = Some(Origin { at: context.world().now() });
+    options.tet.cancel = Some(Arc::clone(&context.world().cancel));
+    options.execution = open::execution(&args.read, context);
+    options.scratch = context.world().temp_dir.clone();
+    options
+}
+
+/// The datasets that are asked for, in the order of the file.
+fn chosen<'a>(catalog: &'a Catalog, args: &ExportArgs) -> Result<Vec<&'a Dataset>> {
+    let at = |name: &String| Ok(catalog.find(name)?.index);
+    let taken = args.dataset.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let left = args.exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let is_chosen = |dataset: &&Dataset| {
+        let is_taken = taken.is_empty() && !is_metadata(dataset) || taken.contains(&dataset.index);
+        is_taken && !left.contains(&dataset.index)
+    };
+    Ok(catalog.datasets().iter().filter(is_chosen).collect())
+}
+
+/// An existing output is told as such.
+fn output_hint(mut failure: Failure, args: &ExportArgs) -> Failure {
+    if failure.code == "exists" {
+        failure.file = None;
+        let text = format!("{} exists", args.output.display());
+        return failure.saying(text).about(&args.output);
+    }
+    failure
+}
+
+/// Bytes of a dataset's elements, where they can be counted.
+fn decoded_len(dataset: &Dataset) -> Option<u64> {
+    dataset.grid.shape().element_count()?.checked_mul(dataset.dtype?.size()?)
+}
+
+fn shape(dataset: &Dataset) -> ConvertedDataset {
+    ConvertedDataset {
+        name: dataset.name.clone(),
+        dtype: dataset.dtype_name.clone(),
+        shape: dataset.shape().to_vec(),
+        chunk_shape: dataset.grid.chunk_shape().to_vec(),
+    }
+}

@@ -1,0 +1,105 @@
+//! `tet zt`: edits of zTensor files that leave the bytes of tensors alone.
+
+use std::path::{Path, PathBuf};
+
+use tet_convert::{AppendPlace, ConvertOptions};
+use tet_io::{Publish, Source};
+use tet_ztensor::Limits;
+use tet_ztensor::edit::{Draft, Output};
+
+use super::convert;
+use crate::args::{
+    ZtAppendArgs, ZtCompactArgs, ZtDropArgs, ZtPlaceArgs, ZtRenameArgs, ZtSetArgs, ZtVerb,
+};
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::progress::Progress;
+use crate::size::{Size, counted};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// The file, a name, a field, or the new file.
+pub(crate) fn run(verb: &ZtVerb, context: &mut Context<'_>) -> Result<Exit> {
+    match verb {
+        ZtVerb::Rename(ZtRenameArgs { file, name, to, place }) => {
+            edit(file, place, context, |draft| Ok(draft.rename(name, to)?))
+        }
+        ZtVerb::Drop(ZtDropArgs { file, names, place }) => edit(file, place, context, |draft| {
+            names.iter().try_for_each(|name| Ok(draft.remove(name)?))
+        }),
+        ZtVerb::Set(args) => edit(&args.file, &args.place, context, |draft| set(draft, args)),
+        ZtVerb::Compact(ZtCompactArgs { file, place }) => edit(file, place, context, |draft| {
+            draft.compact();
+            Ok(())
+        }),
+        ZtVerb::Append(args) => append(args, context),
+    }
+}
+
+fn edit(
+    file: &Path,
+    place: &ZtPlaceArgs,
+    context: &mut Context<'_>,
+    change: impl FnOnce(&mut Draft) -> Result<()>,
+) -> Result<Exit> {
+    let path = context.world().at(file);
+    let source = Source::open(&path).map_err(|error| Failure::from(error).about(file))?;
+    let about = |failure: Failure| failure.about(file);
+    let draft = Draft::open(&source, &Limits::default());
+    let mut draft = draft.map_err(|error| about(error.into()))?;
+    change(&mut draft).map_err(about)?;
+    let (force, sync) = open::publish_options(place.write);
+    let publish = Publish { force, sync, inputs: Vec::new() };
+    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.world().at(output));
+    let target = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
+    let named = place.output.as_deref().unwrap_or(file);
+    let written =
+        draft.save(target, &publish).map_err(|error| Failure::from(error).about(named))?;
+    let count = counted(written.tensor_count, "tensor");
+    context.note(format!("wrote {}: {count}, {}", named.display(), Size(written.file_len)));
+    Ok(Exit::Done)
+}
+
+fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {
+    for text in &args.fields {
+        let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            let text = format!("{text:?} is not a field");
+            return Err(Failure::usage("field", text).hint("write KEY=VALUE"));
+        };
+        draft.set(&args.name, key, &tet_convert::field_of_text(value))?;
+    }
+    for key in &args.unset {
+        if !draft.unset(&args.name, key)? {
+            let text = format!("{:?} has no field {key:?}", args.name);
+            return Err(Failure::usage("field", text).hint("`tet info FILE --metadata` lists them"));
+        }
+    }
+    Ok(())
+}
+
+fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let mut options = ConvertOptions::default();
+    options.ztensor = convert::ztensor_options(&args.store, &args.zt)?;
+    options.tet.include.clone_from(&args.dataset);
+    options.tet.exclude.clone_from(&args.exclude);
+    (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
+    options.tet.cancel = Some(std::sync::Arc::clone(&context.world().cancel));
+    let place = if args.in_place { AppendPlace::InPlace } else { AppendPlace::Beside };
+    let (input, target) = (context.world().at(&args.input), context.world().at(&args.file));
+    let mut progress: Option<Progress> = None;
+    let report = tet_convert::append_ztensor(&input, &target, place, &options, &mut |done, all| {
+        progress.get_or_insert_with(|| Progress::new(context, "appending", all)).set(done);
+    });
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    let report = report.map_err(|error| {
+        let failure = Failure::from(error);
+        let is_of_input = failure.code == "no-such-dataset";
+        failure.about(if is_of_input { &args.input } else { &args.file })
+    })?;
+    convert::tell(&args.input, &args.file, &report, args.json, context)
+}

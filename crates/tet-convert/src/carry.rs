@@ -1,0 +1,282 @@
+//! From one container to another: every tensor bit for bit, with what is said of it.
+//!
+//! ```text
+//!   open -> datasets -> logical: as the target stores them -> tet | ztensor | safetensors | npz
+//! ```
+//!
+//! Where the target lacks a type, its bits are kept under another and two attributes say what they
+//! are; whoever opens the file sees the type again.
+
+pub(crate) mod logical;
+mod narrow;
+mod tet;
+mod ztensor;
+
+use std::path::{Path, PathBuf};
+
+use tet_query::{Catalog, Dataset, Execution};
+
+use crate::export::{ExportOptions, write_npz_file, write_safetensors_file};
+use crate::import::{ImportOptions, ImportReport, Imported, import};
+use crate::open::{OpenOptions, Opened, open};
+use crate::sniff::{Format, sniff};
+use crate::{Error, Note, Result};
+
+/// How to convert.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// Which datasets, and how a `.tet` file is written.
+    pub tet: ImportOptions,
+    /// How a zTensor file is written.
+    pub ztensor: tet_ztensor::WriteOptions,
+    /// How elements are read.
+    pub execution: Execution,
+    /// How sparse tensors become tensors of a zTensor file.
+    pub sparse: SparseCarry,
+    /// Where an archive that cannot be read in place is unpacked; nothing of it stays.
+    pub scratch: PathBuf,
+}
+
+/// How sparse tensors become tensors of a zTensor file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SparseCarry {
+    /// With all their elements.
+    #[default]
+    Dense,
+    /// With those that are stored, as [`tet_ztensor::SparseChoice`] says.
+    Sparse,
+}
+
+/// What a file is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// `.tet`.
+    Tet,
+    /// zTensor 0.1.0, `.zt`.
+    ZTensor,
+    /// `.safetensors`.
+    SafeTensors,
+    /// NumPy's archive, `.npz`.
+    Npz,
+}
+
+impl Target {
+    /// The target that the suffix of a path asks for; `.tet` where it has none.
+    ///
+    /// # Errors
+    /// The suffix is none of them.
+    pub fn from_path(path: &Path) -> Result<Self> {
+        let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+        match suffix.to_ascii_lowercase().as_str() {
+            "" | "tet" => Ok(Self::Tet),
+            "zt" => Ok(Self::ZTensor),
+            "safetensors" => Ok(Self::SafeTensors),
+            "npz" => Ok(Self::Npz),
+            _ => Err(Error::UnknownTarget { path: path.to_path_buf() }),
+        }
+    }
+}
+
+/// How tensors are appended to a zTensor file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendPlace {
+    /// A new file is made beside it and takes its name.
+    Beside,
+    /// Behind its end, which is not atomic: see [`tet_ztensor::edit::append_in_place`].
+    InPlace,
+}
+
+/// What is written, and what of it.
+struct Carried<'c> {
+    catalog: &'c Catalog,
+    datasets: Vec<&'c Dataset>,
+    notes: Vec<Note>,
+}
+
+/// Writes the arrays of `input` to the new file `output`, each told by what it is: the input by its
+/// content, the output by its suffix.
+///
+/// `progress` is told the decoded bytes written so far and in all. The output appears complete or
+/// not at all.
+///
+/// # Errors
+/// The input is damaged or of a format that is not read; a dataset is of a type that the output has
+/// no way to keep; an option names what is not there; the output exists, is the input, or cannot be
+/// written; the caller canceled.
+pub fn convert(
+    input: &Path,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let target = Target::from_path(output)?;
+    let format = sniff(&tet_io::Source::open(input)?)?;
+    match (format, target) {
+        (Format::Npy | Format::Npz, Target::Tet) => import(input, output, &options.tet, progress),
+        (Format::Npz, _) => unpacked(input, output, target, options, progress),
+        _ => {
+            let opened = open(input, &OpenOptions::default())?;
+            carry(&opened, output, target, options, progress)
+        }
+    }
+}
+
+/// An archive goes through a `.tet` file that is removed again.
+fn unpacked(
+    input: &Path,
+    output: &Path,
+    target: Target,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let scratch = |source| Error::Scratch { dataset: String::new(), source };
+    let folder = tempfile::tempdir_in(&options.scratch).map_err(scratch)?;
+    let between = folder.path().join("unpacked.tet");
+    let how = ImportOptions {
+        digests: tet_file::write::DigestChoice::Left,
+        sync: tet_io::publish::Sync::None,
+        history: None,
+        overwrite: tet_io::Overwrite::Refuse,
+        ..options.tet.clone()
+    };
+    let first = import(input, &between, &how, &mut |_, _| ())?;
+    let mut opened = open(&between, &OpenOptions::default())?;
+    opened.catalog = opened.catalog.viewed(|dataset| narrowed(dataset, &first.notes));
+    let mut rest = options.clone();
+    (rest.tet.include, rest.tet.exclude) = (Vec::new(), Vec::new());
+    (rest.tet.dims, rest.tet.attrs) = (Vec::new(), Vec::new());
+    let mut report = carry(&opened, output, target, &rest, progress)?;
+    // What the way through `.tet` widened was narrowed again.
+    let lasting = first.notes.into_iter().filter(|note| !matches!(note, Note::Widened { .. }));
+    report.notes.splice(0..0, lasting.filter(|note| !matches!(note, Note::Scalar { .. })));
+    report.input_len = first.input_len;
+    Ok(report)
+}
+
+/// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
+///
+/// # Errors
+/// As [`convert`], and when the target is no zTensor file, or has a tensor of one of the names.
+pub fn append_ztensor(
+    input: &Path,
+    target: &Path,
+    place: AppendPlace,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let opened = open(input, &OpenOptions::default())?;
+    let mut carried = Carried::new(&opened, options)?;
+    let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
+    Ok(carried.report(output_len))
+}
+
+/// A dataset as it was before an import widened it.
+fn narrowed(mut dataset: Dataset, notes: &[Note]) -> Dataset {
+    let was = notes.iter().find_map(|note| match note {
+        Note::Widened { dataset: name, from, .. } if *name == dataset.name => Some(*from),
+        _ => None,
+    });
+    if let Some(from) = was {
+        let from = tet_query::AttrText::Text(from.to_owned());
+        dataset.attrs.insert(logical::DTYPE_KEY.to_owned(), from);
+    }
+    logical::restored(dataset)
+}
+
+fn carry(
+    opened: &Opened,
+    output: &Path,
+    target: Target,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let mut carried = Carried::new(opened, options)?;
+    let mut chunk_shapes = Vec::new();
+    let output_len = match target {
+        Target::Tet => tet::write(&mut carried, output, options, &mut chunk_shapes, progress)?,
+        Target::ZTensor => ztensor::write(&mut carried, output, options, progress)?,
+        _ => by_export(&mut carried, output, target, options, progress)?,
+    };
+    let mut report = carried.report(output_len);
+    for (told, chunk_shape) in report.datasets.iter_mut().zip(chunk_shapes) {
+        told.chunk_shape = chunk_shape;
+    }
+    Ok(report)
+}
+
+impl<'c> Carried<'c> {
+    /// The datasets that the options choose.
+    fn new(opened: &'c Opened, options: &ConvertOptions) -> Result<Self> {
+        let catalog = &opened.catalog;
+        let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
+        let taken = options.tet.include.iter().map(at).collect::<Result<Vec<_>>>()?;
+        let left = options.tet.exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
+        let is_chosen = |it: &&Dataset| {
+            let is_taken = taken.is_empty() || taken.contains(&it.index);
+            is_taken && !left.contains(&it.index) && !is_metadata(it)
+        };
+        let datasets = catalog.datasets().iter().filter(is_chosen).collect();
+        Ok(Carried { catalog, datasets, notes: Vec::new() })
+    }
+
+    fn report(self, output_len: u64) -> ImportReport {
+        let lens = self.datasets.iter().map(|it| logical::byte_len(it));
+        ImportReport {
+            decoded_len: lens.fold(0, u64::saturating_add),
+            datasets: self.datasets.iter().map(|it| imported(it)).collect(),
+            notes: self.notes,
+            input_len: self.catalog.source().len(),
+            output_len,
+        }
+    }
+}
+
+/// Whether a dataset only holds what is said of its file, which is among the attributes of the
+/// catalog.
+#[must_use]
+pub fn is_metadata(dataset: &Dataset) -> bool {
+    dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
+}
+
+fn by_export(
+    carried: &mut Carried<'_>,
+    output: &Path,
+    target: Target,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let (overwrite, sync) = (options.tet.overwrite, options.tet.sync);
+    let execution = execution(options);
+    let how = ExportOptions { overwrite, sync, execution, ..ExportOptions::default() };
+    let catalog = carried.catalog;
+    let notes = match target {
+        Target::SafeTensors => {
+            write_safetensors_file(catalog, &carried.datasets, output, &how, progress)?
+        }
+        _ => {
+            let views = carried.datasets.iter().map(|it| logical::in_numpy(it, &mut carried.notes));
+            let views = views.collect::<Result<Vec<_>>>()?;
+            let views: Vec<&Dataset> = views.iter().collect();
+            write_npz_file(catalog, &views, output, &how, progress)?
+        }
+    };
+    carried.notes.extend(notes);
+    let len = std::fs::metadata(output).map(|metadata| metadata.len());
+    len.map_err(|error| tet_io::Error::io(tet_io::Step::Stat, output, error).into())
+}
+
+/// Reading stops when the caller stops the writing.
+fn execution(options: &ConvertOptions) -> Execution {
+    Execution { cancel: options.tet.cancel.clone(), ..options.execution.clone() }
+}
+
+fn imported(dataset: &Dataset) -> Imported {
+    Imported {
+        name: dataset.name.clone(),
+        dtype: dataset.dtype_name.clone(),
+        shape: dataset.shape().to_vec(),
+        chunk_shape: dataset.grid.chunk_shape().to_vec(),
+    }
+}

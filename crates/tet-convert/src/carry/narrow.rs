@@ -1,0 +1,83 @@
+//! `int8` that is kept as `int16`: every value fits, and one that does not is an error.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tet_codec::{Decode, Error as Refused};
+use tet_format::Digest;
+use tet_query::{ChunkPlace, ChunkTable, Sealed};
+
+/// The chunks of another table, half as long.
+pub(super) struct Narrowed {
+    wide: Arc<dyn ChunkTable>,
+    codecs: Vec<Arc<dyn Decode>>,
+}
+
+impl Narrowed {
+    pub(super) fn new(wide: &Arc<dyn ChunkTable>) -> Self {
+        let narrow =
+            |codec: &Arc<dyn Decode>| Arc::new(Narrow(Arc::clone(codec))) as Arc<dyn Decode>;
+        Narrowed { wide: Arc::clone(wide), codecs: wide.codecs().iter().map(narrow).collect() }
+    }
+}
+
+impl ChunkTable for Narrowed {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let first = out.len();
+        self.wide.locate(linear, out)?;
+        for place in out.iter_mut().skip(first) {
+            place.decoded_len /= 2;
+        }
+        Ok(())
+    }
+
+    fn has_digests(&self) -> bool {
+        self.wide.has_digests()
+    }
+
+    fn digest(&self, place: &ChunkPlace) -> tet_query::Result<Option<Digest>> {
+        self.wide.digest(place)
+    }
+
+    fn seal(&self) -> Option<&Sealed> {
+        self.wide.seal()
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+struct Narrow(Arc<dyn Decode>);
+
+impl fmt::Debug for Narrow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Narrow").field(&self.0).finish()
+    }
+}
+
+impl Decode for Narrow {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
+        let codec = self.name();
+        let mut wide = Vec::new();
+        let len = out.len().saturating_mul(2);
+        wide.try_reserve_exact(len).map_err(|_| Refused::Memory { codec })?;
+        wide.resize(len, 0);
+        self.0.decode(stored, &mut wide)?;
+        let wide = wide.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair));
+        for (narrow, wide) in out.iter_mut().zip(wide) {
+            let value = i8::try_from(wide);
+            let reason = "a value is none of the type that it stands for";
+            *narrow = value.map_err(|_| Refused::Corrupt { codec, reason })?.cast_unsigned();
+        }
+        Ok(())
+    }
+
+    fn check_len(&self, stored_len: u64, decoded_len: u64) -> tet_codec::Result<()> {
+        self.0.check_len(stored_len, decoded_len.saturating_mul(2))
+    }
+}

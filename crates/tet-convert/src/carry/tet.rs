@@ -1,0 +1,156 @@
+//! Datasets as a `.tet` file.
+
+use std::path::Path;
+
+use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
+use tet_file::write::{ChunkAt, WriteOptions, Writer, ZeroExtents};
+use tet_format::write::DatasetSpec;
+use tet_format::{DType, Shape};
+use tet_query::{AttrText, Catalog, Hyperslab, Lens};
+
+use super::logical::{self, Kept};
+use super::{Carried, ConvertOptions, execution};
+use crate::export::{shape_of, stream};
+use crate::import::{ChunkChoice, about};
+use crate::result::{Bands, about_dataset};
+use crate::safetensors::{HEADER_KEY, header_to_keep};
+use crate::{Error, Note, Result, chunking};
+
+/// Writes and publishes the file; gives its length.
+pub(super) fn write(
+    carried: &mut Carried<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+    chunk_shapes: &mut Vec<Vec<u64>>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let catalog = carried.catalog;
+    let has = |dtype: DType| dtype.tet_tag().is_some();
+    let kept = carried.datasets.iter().map(|it| logical::kept(it, "tet", has));
+    let kept = kept.collect::<Result<Vec<_>>>()?;
+    let lenses = kept.iter().map(|kept| lens(catalog, kept)).collect::<Result<Vec<_>>>()?;
+    let mut specs = Vec::new();
+    for (kept, lens) in kept.iter().zip(&lenses) {
+        let spec = spec(kept, lens, &options.tet.chunks)?;
+        note(kept, lens, &mut carried.notes);
+        chunk_shapes.push(spec.chunk_shape.to_vec());
+        specs.push(spec);
+    }
+    let tet = &options.tet;
+    let how = WriteOptions {
+        encoder: tet.codec,
+        threads: tet.threads,
+        align: tet.align,
+        digests: tet.digests,
+        zero_extents: ZeroExtents::Allow,
+        sync: tet.sync,
+        overwrite: tet.overwrite,
+        inputs: catalog.source().stamp().into_iter().collect(),
+    };
+    let mut writer = Writer::create(output, specs.clone(), &how)?;
+    let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let mut done = 0;
+    for (id, ((kept, lens), spec)) in kept.iter().zip(&lenses).zip(&specs).enumerate() {
+        elements(&mut writer, id, (kept, lens, spec), options, &mut |within| {
+            progress(done + within, total);
+        })?;
+        done += stream::len_of(lens);
+        progress(done.min(total), total);
+    }
+    catalog.check_unchanged()?;
+    if tet.is_canceled() {
+        return Err(Error::Canceled);
+    }
+    let metadata = metadata(catalog, &lenses, options)?;
+    let history = tet.history.map(|origin| {
+        let path = catalog.source().path().and_then(|path| path.file_name());
+        let name = path.unwrap_or_default().to_string_lossy().into_owned();
+        HistoryRow::new("convert", &name, &origin.at.to_string())
+    });
+    Ok(writer.finish(&metadata, history.as_slice())?.file_len)
+}
+
+fn lens<'k>(catalog: &'k Catalog, kept: &'k Kept) -> Result<Lens<'k>> {
+    Ok(Lens::values(catalog, &kept.view, &Hyperslab::whole(kept.view.shape()))?)
+}
+
+fn spec(kept: &Kept, lens: &Lens<'_>, choice: &ChunkChoice) -> Result<DatasetSpec> {
+    let name = kept.view.name.clone();
+    let shape = if shape_of(lens).is_empty() { Shape::from([1]) } else { lens.shape().clone() };
+    let chunk_shape = match choice {
+        ChunkChoice::Auto => chunking::auto(&shape, kept.stored.size().unwrap_or(1)),
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != shape.rank() => {
+            let (shape, chunk_shape) = (shape.to_vec(), chunk_shape.clone());
+            return Err(Error::ChunkRank { dataset: name, shape, chunk_shape });
+        }
+        ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
+    };
+    Ok(DatasetSpec { name, dtype: kept.stored, shape, chunk_shape: chunk_shape.into() })
+}
+
+/// What the file says differently.
+fn note(kept: &Kept, lens: &Lens<'_>, notes: &mut Vec<Note>) {
+    let dataset = || kept.view.name.clone();
+    if shape_of(lens).is_empty() {
+        notes.push(Note::Scalar { dataset: dataset() });
+    }
+    notes.extend(kept.note());
+}
+
+/// Writes the chunks of dataset `id`.
+fn elements(
+    writer: &mut Writer,
+    id: usize,
+    (kept, lens, spec): (&Kept, &Lens<'_>, &DatasetSpec),
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let how = execution(options);
+    lens.check_seal(&how)?;
+    let mut bands = Bands::new(lens, spec.chunk_shape.clone(), kept.stored, &how)?;
+    // The writer hands on an error of ours as a box; it is kept here as it was.
+    let mut fault = None;
+    let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+        bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
+            fault = Some(error);
+            "the input failed".into()
+        })
+    };
+    let written = writer.write_dataset(id, fill, progress);
+    match fault {
+        Some(error) => Err(error),
+        None => Ok(written?),
+    }
+}
+
+fn metadata(catalog: &Catalog, lenses: &[Lens<'_>], options: &ConvertOptions) -> Result<Metadata> {
+    let mut metadata = Metadata::new();
+    for (key, value) in catalog.attrs() {
+        metadata.file.insert(key.clone(), attr_value(value));
+    }
+    if let Some(header) = header_to_keep(catalog)? {
+        metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header));
+    }
+    for lens in lenses {
+        let is_scalar = shape_of(lens).is_empty();
+        about_dataset(lens, is_scalar, &mut metadata);
+        let name = &lens.dataset().name;
+        let asked = about(name, lens.shape().rank(), false, &options.tet);
+        let said = metadata.datasets.entry(name.clone()).or_default();
+        if !asked.dim_names.is_empty() {
+            said.dim_names = asked.dim_names;
+        }
+        said.attrs.extend(asked.attrs);
+        if said.is_empty() {
+            metadata.datasets.remove(name);
+        }
+    }
+    Ok(metadata)
+}
+
+fn attr_value(value: &AttrText) -> AttrValue {
+    match value {
+        AttrText::Text(text) => AttrValue::Text(text.clone()),
+        AttrText::Json(json) => AttrValue::Json(json.clone()),
+    }
+}

@@ -1,0 +1,183 @@
+//! Datasets as a zTensor file.
+
+use std::io::Write;
+use std::path::Path;
+
+use tet_format::DType;
+use tet_io::{Overwrite, Publish, Source};
+use tet_query::{Catalog, DigestPolicy, Hyperslab, Lens};
+use tet_ztensor::edit::{Draft, Output, append_in_place};
+use tet_ztensor::{Check, DTYPES, Declaration, Dialect, Limits, Value, Writer, ZTensorFile};
+
+use super::logical::{self, Kept};
+use super::{AppendPlace, Carried, ConvertOptions, SparseCarry, execution};
+use crate::export::{shape_of, stream};
+use crate::import::{SCALAR_KEY, about};
+use crate::safetensors::{HEADER_KEY, header_to_keep};
+use crate::sniff::Format;
+use crate::ztensor::{COORDS_KEY, DIMS_KEY, escaped, field};
+use crate::{Error, Note, Result};
+
+/// Writes and publishes the file; gives its length.
+pub(super) fn write(
+    carried: &mut Carried<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let kept = kept(carried)?;
+    let file = of_file(carried, options)?;
+    let publish = Publish {
+        force: options.tet.overwrite,
+        sync: options.tet.sync,
+        inputs: carried.catalog.source().stamp().into_iter().collect(),
+    };
+    let ((), written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
+        put(carried.catalog, &kept, writer, options, progress)?;
+        // Behind the others, which keep their numbers.
+        if !file.is_empty() {
+            writer.metadata(file)?;
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(written.file_len)
+}
+
+/// Writes the datasets behind the tensors of the file `target`; gives its new length.
+pub(super) fn append(
+    carried: &mut Carried<'_>,
+    target: &Path,
+    place: AppendPlace,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let kept = kept(carried)?;
+    let count = carried.catalog.attrs().len();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "attributes of the file");
+        carried.notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    let source = Source::open(target)?;
+    let how = &options.ztensor;
+    let limits = Limits::default();
+    let ((), written) = match place {
+        AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
+            put(carried.catalog, &kept, writer, options, progress)
+        })?,
+        AppendPlace::Beside => {
+            let inputs = carried.catalog.source().stamp().into_iter().collect();
+            let publish = Publish { force: Overwrite::Refuse, sync: options.tet.sync, inputs };
+            let draft = Draft::open(&source, &limits)?;
+            draft.save_with(Output::InPlace(target), &publish, how, |writer| {
+                put(carried.catalog, &kept, writer, options, progress)
+            })?
+        }
+    };
+    Ok(written.file_len)
+}
+
+/// The datasets as the format keeps them; those whose type it lacks are told.
+fn kept(carried: &mut Carried<'_>) -> Result<Vec<Kept>> {
+    let has = |dtype: DType| DTYPES.contains(&dtype);
+    let kept = carried.datasets.iter().map(|it| logical::kept(it, "ztensor", has));
+    let kept = kept.collect::<Result<Vec<_>>>()?;
+    carried.notes.extend(kept.iter().filter_map(Kept::note));
+    Ok(kept)
+}
+
+/// Writes the tensors one after the other.
+fn put<W: Write + Send>(
+    catalog: &Catalog,
+    kept: &[Kept],
+    writer: &mut Writer<W>,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<()> {
+    let whole = |it: &Kept| Hyperslab::whole(it.view.shape());
+    let lenses = kept.iter().map(|it| Ok(Lens::values(catalog, &it.view, &whole(it))?));
+    let lenses = lenses.collect::<Result<Vec<_>>>()?;
+    let how = execution(options);
+    let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let mut done = 0_u64;
+    let stored = sparse_of(catalog, options)?;
+    for lens in &lenses {
+        if let Some(file) = &stored
+            && let Some(tensor) = file.tensor(lens.dataset().index).filter(|it| it.is_sparse())
+        {
+            let check = of_policy(how.digests);
+            let sparse = file.read_sparse(tensor, check)?;
+            writer.sparse(declaration(lens, options), &sparse.places, &sparse.values)?;
+            continue;
+        }
+        let mut tensor = writer.tensor(declaration(lens, options))?;
+        stream::for_each(lens, &how, &mut |elements| {
+            tensor.write(elements)?;
+            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
+            progress(done, total);
+            Ok(())
+        })?;
+        tensor.finish()?;
+    }
+    catalog.check_unchanged()?;
+    if options.tet.is_canceled() { Err(Error::Canceled) } else { Ok(()) }
+}
+
+/// The file itself, where sparse tensors are taken out of it as they are.
+fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTensorFile>> {
+    let is_asked = options.sparse == SparseCarry::Sparse;
+    if !is_asked || catalog.format() != Format::ZTensor.name() {
+        return Ok(None);
+    }
+    Ok(Some(ZTensorFile::open(catalog.source().clone(), &Limits::default())?))
+}
+
+const fn of_policy(policy: DigestPolicy) -> Check {
+    match policy {
+        DigestPolicy::Never => Check::Never,
+        DigestPolicy::Auto => Check::Auto,
+        DigestPolicy::Always => Check::Always,
+    }
+}
+
+/// What is said of the whole file, unless the dialect has no place for it.
+fn of_file(carried: &mut Carried<'_>, options: &ConvertOptions) -> Result<Vec<(String, Value)>> {
+    let attrs = carried.catalog.attrs();
+    let mut said: Vec<(String, Value)> =
+        attrs.iter().map(|(key, value)| (escaped(key), field(value))).collect();
+    if let Some(header) = header_to_keep(carried.catalog)? {
+        said.push((HEADER_KEY.to_owned(), Value::Text(header)));
+    }
+    if options.ztensor.dialect == Dialect::V01x && !said.is_empty() {
+        let (dataset, what, count) = (String::new(), "attributes of the file", said.len());
+        carried.notes.push(Note::LeftBehind { dataset, what, count });
+        said.clear();
+    }
+    Ok(said)
+}
+
+fn declaration(lens: &Lens<'_>, options: &ConvertOptions) -> Declaration {
+    let dataset = lens.dataset();
+    let shape = shape_of(lens);
+    let mut tensor = Declaration::new(dataset.name.clone(), lens.dtype(), shape.clone());
+    let asked = about(&dataset.name, shape.rank(), false, &options.tet);
+    let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
+    for (key, value) in dataset.attrs.iter().filter(|(key, _)| *key != SCALAR_KEY) {
+        if !asked.attrs.contains_key(key) {
+            tensor.custom.push((escaped(key), field(value)));
+        }
+    }
+    for (key, value) in &asked.attrs {
+        let (tet_file::AttrValue::Text(text) | tet_file::AttrValue::Json(text)) = value;
+        tensor.custom.push((escaped(key), Value::Text(text.clone())));
+    }
+    let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
+    if !dims.is_empty() && !shape.is_empty() {
+        tensor.custom.push((DIMS_KEY.to_owned(), texts(&dims)));
+    }
+    if !dataset.coords.is_empty() {
+        let coords = dataset.coords.iter();
+        let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
+        tensor.custom.push((COORDS_KEY.to_owned(), Value::Map(pairs.collect())));
+    }
+    tensor
+}

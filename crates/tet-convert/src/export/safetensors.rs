@@ -1,0 +1,171 @@
+//! Datasets as one safetensors file.
+//!
+//! The bytes depend on the datasets alone: tensors stand as the reference library sorts them. A
+//! header that came with them, and still fits, is written again letter by letter, so that a file
+//! that went through another container comes back as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use tet_query::{AttrText, Catalog, Dataset, Hyperslab, Lens};
+
+use super::{ExportOptions, shape_of, stream};
+use crate::carry::logical;
+use crate::safetensors::{
+    Entry, HEADER_KEY, Header, LEN_MAX, METADATA_KEY, header_of, kept_header, metadata_of,
+    of_dataset, of_text,
+};
+use crate::sniff::Format;
+use crate::{Error, Note, Result};
+
+/// What the format is called in messages.
+const ENCODING: &str = "safetensors";
+
+/// A dataset, and what becomes of it.
+struct Part<'a> {
+    /// Its elements, or their bits where nothing here computes with them.
+    lens: Lens<'a>,
+    entry: Entry,
+}
+
+/// Writes `datasets` to the safetensors file `path`.
+///
+/// Every dtype of the format is written bit by bit, those that nothing here computes with too.
+///
+/// # Errors
+/// A dataset cannot be read, has a dtype or a name that the format has not, two have one name, or
+/// the file cannot be published.
+pub fn write_safetensors_file<'a>(
+    catalog: &'a Catalog,
+    datasets: &[&'a Dataset],
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    let views = datasets.iter().map(|it| Ok(logical::kept(it, ENCODING, |_| true)?.view));
+    let views = views.collect::<Result<Vec<_>>>()?;
+    let parts = datasets.iter().zip(&views).map(|(dataset, view)| part(catalog, dataset, view));
+    let mut parts = parts.collect::<Result<Vec<_>>>()?;
+    check_names(datasets)?;
+    let header = arranged(catalog, &mut parts)?;
+    let header_len = u64::try_from(header.len()).unwrap_or(u64::MAX);
+    if LEN_MAX < header_len {
+        let what = "bytes of the header";
+        return Err(tet_query::Error::Limit { what, wanted: header_len, limit: LEN_MAX }.into());
+    }
+    super::publish(catalog, path, options, |out| {
+        let mut out = BufWriter::new(out);
+        out.write_all(&header_len.to_le_bytes()).map_err(Error::Write)?;
+        out.write_all(header.as_bytes()).map_err(Error::Write)?;
+        let total = parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add);
+        let mut done = 0;
+        for part in &parts {
+            stream::for_each(&part.lens, &options.execution, &mut |elements| {
+                out.write_all(elements).map_err(Error::Write)?;
+                done += u64::try_from(elements.len()).unwrap_or(0);
+                progress(done, total);
+                Ok(())
+            })?;
+        }
+        out.flush().map_err(Error::Write)
+    })?;
+    Ok(left_behind(datasets))
+}
+
+fn part<'a>(catalog: &'a Catalog, dataset: &Dataset, view: &'a Dataset) -> Result<Part<'a>> {
+    let name = || dataset.name.clone();
+    let lens = Lens::values(catalog, view, &Hyperslab::whole(view.shape()))?;
+    let is_scalar = view.shape() == dataset.shape() && shape_of(&lens).is_empty();
+    let shape = if is_scalar { Vec::new() } else { dataset.shape().to_vec() };
+    let stored = of_dataset(dataset).ok_or_else(|| Error::NoSuchDType {
+        dataset: name(),
+        dtype: dataset.dtype_name.clone(),
+        encoding: ENCODING,
+    })?;
+    let len = stored.byte_len(&shape).ok_or_else(|| tet_query::Error::Limit {
+        what: "bytes of a tensor",
+        wanted: u64::MAX,
+        limit: (1 << 63) - 1,
+    })?;
+    Ok(Part { lens, entry: Entry { name: name(), stored, shape, len } })
+}
+
+/// Names are different, and none is that of the file's strings.
+fn check_names(datasets: &[&Dataset]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for dataset in datasets {
+        let name = &dataset.name;
+        if name == METADATA_KEY {
+            return Err(Error::Reserved { dataset: name.clone(), encoding: ENCODING });
+        }
+        if !names.insert(name) {
+            let (first, second, member) = (name.clone(), name.clone(), name.clone());
+            return Err(Error::Collision { first, second, member });
+        }
+    }
+    Ok(())
+}
+
+/// Puts the parts into the order in which they are written, and gives the header.
+fn arranged(catalog: &Catalog, parts: &mut Vec<Part<'_>>) -> Result<String> {
+    let kept = if catalog.format() == Format::SafeTensors.name() {
+        kept_header(catalog.source(), catalog)?
+    } else {
+        match catalog.attrs().get(HEADER_KEY) {
+            Some(AttrText::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    };
+    let metadata = metadata_of(catalog);
+    if let Some(text) = kept {
+        let len = parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add);
+        let places = of_text(&text, len).and_then(|header| places(&header, &metadata, parts));
+        if let Some(places) = places {
+            parts.sort_by_key(|part| places.get(&part.entry.name).copied());
+            return Ok(text);
+        }
+    }
+    parts.sort_by(|a, b| a.entry.order(&b.entry));
+    Ok(header_of(&metadata, parts.iter().map(|part| &part.entry)))
+}
+
+/// Where the header has the parts, if it is theirs.
+fn places(
+    header: &Header,
+    metadata: &BTreeMap<String, String>,
+    parts: &[Part<'_>],
+) -> Option<BTreeMap<String, ([u64; 2], usize)>> {
+    let theirs: BTreeMap<String, String> = header.metadata.iter().cloned().collect();
+    if theirs != *metadata || header.tensors.len() != parts.len() {
+        return None;
+    }
+    let by_name: BTreeMap<&str, &Entry> =
+        parts.iter().map(|part| (part.entry.name.as_str(), &part.entry)).collect();
+    let mut places = BTreeMap::new();
+    for (at, tensor) in header.tensors.iter().enumerate() {
+        let entry = by_name.get(tensor.name.as_str())?;
+        if tensor.dtype != entry.stored.name || tensor.shape != entry.shape {
+            return None;
+        }
+        places.insert(tensor.name.clone(), (tensor.offsets, at));
+    }
+    Some(places)
+}
+
+/// What the format has no place for.
+fn left_behind(datasets: &[&Dataset]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for dataset in datasets {
+        let is_ours = |key: &str| key == crate::import::SCALAR_KEY;
+        let counts = [
+            ("dimension names", dataset.dims.len()),
+            ("axes with labels", dataset.coords.len()),
+            ("attributes", dataset.attrs.keys().filter(|key| !is_ours(key)).count()),
+        ];
+        for (what, count) in counts.into_iter().filter(|&(_, count)| count != 0) {
+            notes.push(Note::LeftBehind { dataset: dataset.name.clone(), what, count });
+        }
+    }
+    notes
+}

@@ -1,0 +1,150 @@
+//! One row-major array in a file, cut into chunks that follow one another without a gap.
+//!
+//! The chunks are not in the file: they are how much of it is read at once. So are cut all containers
+//! that store an array in one piece and do not compress it.
+
+use std::sync::Arc;
+
+use tet_codec::{Decode, Raw};
+use tet_format::{Grid, Shape, Span};
+use tet_query::{ChunkPlace, ChunkTable, Sealed};
+
+/// Where the elements of an array lie, one after the other.
+pub struct Slabs {
+    grid: Grid,
+    /// Bits of one element.
+    element_bits: u64,
+    stored: Span,
+    codecs: [Arc<dyn Decode>; 1],
+    sealed: Option<Sealed>,
+}
+
+impl std::fmt::Debug for Slabs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Slabs").field("grid", &self.grid).field("stored", &self.stored).finish()
+    }
+}
+
+impl Slabs {
+    /// The elements in `stored`, which has exactly their bytes; the chunks of `grid` must be slabs of
+    /// whole bytes.
+    #[must_use]
+    pub fn new(grid: Grid, element_bits: u64, stored: Span) -> Slabs {
+        Slabs { grid, element_bits, stored, codecs: [Arc::new(Raw)], sealed: None }
+    }
+
+    /// The same, decoded by a codec that keeps every element in its place.
+    #[must_use]
+    pub fn decoded_by(self, codec: Arc<dyn Decode>) -> Slabs {
+        Slabs { codecs: [codec], ..self }
+    }
+
+    /// The same with a checksum of all of it.
+    #[must_use]
+    pub fn sealed(self, sealed: Option<Sealed>) -> Slabs {
+        Slabs { sealed, ..self }
+    }
+
+    /// Where a chunk lies; `None` when its bytes cannot be counted.
+    fn place(&self, linear: u64, coord: &mut [u64]) -> Option<ChunkPlace> {
+        self.grid.coord(linear, coord);
+        let axes = self.grid.shape().iter().zip(self.grid.chunk_shape().iter());
+        let first = coord.iter().zip(axes).try_fold(0_u64, |at, (coord, (extent, chunk))| {
+            at.checked_mul(*extent)?.checked_add(coord.checked_mul(*chunk)?)
+        })?;
+        let count = self.grid.chunk_elements(coord)?;
+        let decoded_len = count.checked_mul(self.element_bits)?.div_ceil(8);
+        let offset = self.stored.start().checked_add(first.checked_mul(self.element_bits)? / 8)?;
+        let stored = Span::new(offset, decoded_len).filter(|&span| self.stored.contains(span))?;
+        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+    }
+}
+
+impl ChunkTable for Slabs {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let mut coord = vec![0; self.grid.rank()];
+        for &linear in linear {
+            out.push(self.place(linear, &mut coord).ok_or(tet_query::Error::Limit {
+                what: "file offset",
+                wanted: u64::MAX,
+                limit: self.stored.end(),
+            })?);
+        }
+        Ok(())
+    }
+
+    fn seal(&self) -> Option<&Sealed> {
+        self.sealed.as_ref()
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+/// The grid of an array that is read in place; `None` when its chunks cannot be counted.
+pub(crate) fn grid(shape: &[u64], element_bits: u64) -> Option<Grid> {
+    let chunk_shape = if element_bits.is_multiple_of(8) {
+        crate::chunking::in_place(shape, element_bits / 8)
+    } else {
+        // A part of such an array need not end with a byte.
+        shape.iter().map(|&extent| extent.max(1)).collect()
+    };
+    Grid::new(Shape::from(shape), Shape::from(chunk_shape))
+}
+
+/// The grid of an array that cannot be read: one chunk.
+pub(crate) fn grid_of_one(shape: &[u64]) -> Grid {
+    let chunk_shape: Shape = shape.iter().map(|&extent| extent.max(1)).collect();
+    Grid::new(Shape::from(shape), chunk_shape).expect("one chunk can be counted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_follow_one_another_and_fill_the_array() {
+        for shape in [&[][..], &[0], &[7], &[5, 3], &[0, 3], &[3, 0], &[2, 3, 4]] {
+            for bits in [8, 16, 64] {
+                let count = shape.iter().product::<u64>();
+                let stored = Span::new(24, count * bits / 8).unwrap();
+                let chunk_shape: Vec<u64> = shape
+                    .iter()
+                    .enumerate()
+                    .map(|(axis, &extent)| if axis == 0 { 2 } else { extent.max(1) })
+                    .collect();
+                let grid = Grid::new(shape.into(), Shape::from(chunk_shape)).unwrap();
+                let slabs = Slabs::new(grid.clone(), bits, stored);
+                let linear: Vec<u64> = (0..grid.chunk_count()).collect();
+                let mut places = Vec::new();
+                slabs.locate(&linear, &mut places).unwrap();
+                let mut at = stored.start();
+                for place in places {
+                    assert_eq!((place.stored.start(), place.stored.len()), (at, place.decoded_len));
+                    at = place.stored.end();
+                }
+                assert_eq!(at, stored.end(), "{shape:?} of {bits}");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_of_half_a_byte_are_one_chunk() {
+        let grid = grid(&[3, 2], 4).unwrap();
+        assert_eq!(grid.chunk_count(), 1);
+        let slabs = Slabs::new(grid, 4, Span::new(10, 3).unwrap());
+        let mut places = Vec::new();
+        slabs.locate(&[0], &mut places).unwrap();
+        assert_eq!((places[0].stored.range(), places[0].decoded_len), (10..13, 3));
+    }
+
+    #[test]
+    fn chunks_past_the_array_are_refused() {
+        let grid = Grid::new([4].into(), [2].into()).unwrap();
+        let slabs = Slabs::new(grid, 8, Span::new(0, 3).unwrap());
+        let mut places = Vec::new();
+        assert!(slabs.locate(&[0], &mut places).is_ok());
+        assert!(slabs.locate(&[1], &mut places).is_err());
+    }
+}

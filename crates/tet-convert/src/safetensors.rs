@@ -1,0 +1,30 @@
+//! Safetensors: the file of named arrays in which models are kept, read where it lies.
+//!
+//! ```text
+//!   8 bytes: length of the header   header: JSON, padded with spaces   buffer: elements, gapless
+//! ```
+//!
+//! The header is read by a scanner of our own: it keeps the order of the keys and knows the byte of
+//! everything it refuses, and both the reader and `verify` need that. The reference library knows
+//! neither. What it refuses is refused here too, by rules that have ids (`docs/verify.md`); only a
+//! tensor of an unknown dtype, or of bytes that do not fit its shape, leaves the others readable.
+
+mod canonical;
+mod catalog;
+mod check;
+mod dtype;
+mod header;
+mod json;
+mod rule;
+
+pub(crate) use self::canonical::{
+    Entry, HEADER_KEY, header_of, header_to_keep, kept_header, metadata_of,
+};
+pub(crate) use self::catalog::open;
+pub(crate) use self::check::verify;
+pub(crate) use self::dtype::{bits_of, of_dataset};
+pub(crate) use self::header::{Header, LEN_MAX, METADATA_KEY, of_text};
+pub(crate) use self::rule::ALL as RULES;
+
+#[cfg(test)]
+mod tests;

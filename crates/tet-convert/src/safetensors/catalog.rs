@@ -1,0 +1,72 @@
+//! The catalog of a safetensors file: its tensors where they lie.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_format::Span;
+use tet_io::Source;
+use tet_query::{AttrText, Catalog, Dataset};
+use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
+
+use super::header::{self, PREFIX_LEN, Tensor};
+use crate::open::slabs::{Slabs, grid, grid_of_one};
+use crate::open::{FileRegion, Foreign};
+use crate::sniff::Format;
+use crate::{Error, Result};
+
+/// Opens the file at `path`.
+pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    let header = header::read(&source, &mut |found| findings.take(found))?;
+    let header = header.map_err(|fault| Error::Foreign {
+        path: path.to_path_buf(),
+        format: Format::SafeTensors,
+        fault,
+    })?;
+    let region = |name, span: Option<Span>, holds| Some(FileRegion { name, span: span?, holds });
+    let start = header.buffer.start();
+    let regions = [
+        region("length", Span::new(0, PREFIX_LEN), String::new()),
+        region("header", Span::from_range(PREFIX_LEN..start), "JSON".to_owned()),
+        region("buffer", Some(header.buffer), "elements".to_owned()),
+    ];
+    let attrs: BTreeMap<String, AttrText> =
+        header.metadata.into_iter().map(|(key, value)| (key, AttrText::Text(value))).collect();
+    let datasets = header.tensors.into_iter().map(dataset).collect();
+    let catalog = Catalog::new(source, Format::SafeTensors.name(), datasets).with_attrs(attrs);
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Foreign { catalog, findings, regions: regions.into_iter().flatten().collect() })
+}
+
+fn dataset(tensor: Tensor) -> Dataset {
+    let stored_type = tensor.stored_type();
+    let Tensor { name, dtype: theirs, shape, stored, fault, .. } = tensor;
+    let dtype_name = stored_type.map_or(theirs, |it| it.ours.to_owned());
+    let dtype = stored_type.and_then(|it| it.dtype());
+    let fault = match (fault, dtype) {
+        (Some(fault), _) => Some(tet_query::Error::Foreign { dataset: name.clone(), fault }),
+        (None, None) => {
+            let (dataset, dtype) = (name.clone(), dtype_name.clone());
+            Some(tet_query::Error::Opaque { dataset, dtype })
+        }
+        (None, Some(_)) => None,
+    };
+    let bits = stored_type.map_or(8, |it| it.bits);
+    let is_whole = matches!(&fault, None | Some(tet_query::Error::Opaque { .. }));
+    let grid = if is_whole { grid(&shape, bits) } else { None };
+    let grid = grid.unwrap_or_else(|| grid_of_one(&shape));
+    Dataset {
+        index: 0,
+        name,
+        dtype,
+        dtype_name,
+        grid: grid.clone(),
+        dims: Vec::new(),
+        coords: BTreeMap::new(),
+        attrs: BTreeMap::new(),
+        fault: fault.map(Arc::new),
+        chunks: Arc::new(Slabs::new(grid, bits, stored)),
+    }
+}

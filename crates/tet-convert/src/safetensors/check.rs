@@ -1,0 +1,65 @@
+//! What is wrong with a safetensors file, all of it.
+
+use tet_format::{DType, ForeignFault};
+use tet_io::Source;
+use tet_verify::{
+    ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+};
+
+use super::header::{self, Tensor};
+use super::rule;
+use crate::Result;
+
+/// Looks a file over.
+pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
+    let mut findings = ForeignFindings::new(options);
+    let header = header::read(source, &mut |found| findings.take(found))?;
+    let mut seen = ForeignSeen {
+        file_len: source.len(),
+        integrity: Integrity::Unprotected,
+        ..ForeignSeen::default()
+    };
+    if let Ok(header) = header {
+        let count = u64::try_from(header.tensors.len()).unwrap_or(u64::MAX);
+        (seen.dataset_count, seen.chunk_count) = (count, count);
+        (seen.stored_len, seen.decoded_len) = (header.buffer.len(), header.buffer.len());
+        if options.level == Level::Deep {
+            for (tensor, index) in header.tensors.iter().zip(0..) {
+                elements(source, tensor, index, &seen, options, &mut findings)?;
+                seen.payload_len = seen.payload_len.saturating_add(tensor.stored.len());
+            }
+        }
+    }
+    source.check_unchanged()?;
+    Ok(findings.report(&seen))
+}
+
+/// Reads a tensor's bytes; of a bool each is looked at.
+fn elements(
+    source: &Source,
+    tensor: &Tensor,
+    index: u64,
+    seen: &ForeignSeen,
+    options: &VerifyOptions,
+    findings: &mut ForeignFindings<'_>,
+) -> Result<()> {
+    let is_bool = tensor.stored_type().and_then(|it| it.dtype()) == Some(DType::Bool);
+    let (mut window, mut is_told) = (Vec::new(), !is_bool);
+    source.for_windows(tensor.stored.range(), &mut window, |at, bytes| {
+        options.check_canceled()?;
+        if let Some(progress) = &options.progress {
+            let done = (at - tensor.stored.start()).saturating_add(seen.payload_len);
+            progress(done, seen.stored_len);
+        }
+        let odd = if is_told { None } else { bytes.iter().position(|&byte| 1 < byte) };
+        if let Some(odd) = odd {
+            let found = u64::from(bytes[odd]);
+            let at = at.saturating_add(u64::try_from(odd).unwrap_or(u64::MAX));
+            let fault = ForeignFault { rule: &rule::BOOL_BYTE, at, found, wanted: 1 };
+            let dataset = Some((index, tensor.name.clone()));
+            findings.take(ForeignFound { fault, field: "stored", len: 1, dataset });
+            is_told = true;
+        }
+        Ok::<bool, crate::Error>(true)
+    })
+}

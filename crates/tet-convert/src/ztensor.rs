@@ -1,0 +1,20 @@
+//! zTensor 0.1.0 files, read where they lie.
+//!
+//! The format is `tet-ztensor`'s; here its tensors become datasets, its rules findings, and its
+//! custom fields attributes. A raw tensor is slabs of one array, a zstd tensor of several frames is
+//! a chunk for each of them, anything else is one chunk.
+
+mod attrs;
+mod catalog;
+mod check;
+mod framed;
+mod rule;
+mod seal;
+mod sparse;
+
+pub use self::attrs::field_of_text;
+pub(crate) use self::attrs::{COORDS_KEY, DIMS_KEY, escaped, field};
+pub(crate) use self::catalog::open;
+pub use self::check::finding;
+pub(crate) use self::check::verify;
+pub(crate) use self::rule::all as rules;

@@ -1,0 +1,189 @@
+//! The catalog of a zTensor file: its tensors where they lie.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_codec::Swapped;
+use tet_format::{Grid, Span};
+use tet_io::Source;
+use tet_query::{Catalog, ChunkTable, Dataset};
+use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
+use tet_ztensor::{
+    ByteOrder, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, RANK_MAX, Tensor,
+    ZTensorFile,
+};
+
+use super::framed::Framed;
+use super::sparse::SparseChunk;
+use super::{attrs, check, rule, seal};
+use crate::open::slabs::{Slabs, grid, grid_of_one};
+use crate::open::{FileRegion, Foreign};
+use crate::sniff::Format;
+use crate::{Error, Result};
+
+/// Shorter tensors are decoded at once, however many frames they have.
+const FRAMED_LEN_MIN: u64 = 2 << 20;
+
+/// A file with more damaged entries is not opened: each takes memory, and few bytes of the file.
+const DAMAGED_MAX: u64 = 50_000;
+
+/// Opens the file at `path`.
+pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
+    let file = ZTensorFile::open(source.clone(), &Limits::default());
+    let file = Arc::new(file.map_err(|error| of_file(path, error))?);
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    let mut datasets = Vec::new();
+    let mut damaged = 0_u64;
+    for tensor in file.tensors() {
+        if let Some(fault) = tensor.fault() {
+            findings.take(check::found(&tensor, *fault));
+            damaged += 1;
+            if DAMAGED_MAX < damaged {
+                let what = "damaged entries of one file";
+                let (wanted, limit) = (damaged, DAMAGED_MAX);
+                return Err(Error::ZTensor(Theirs::Limit { what, wanted, limit }));
+            }
+        }
+        let dataset = dataset(&file, tensor, &mut |fault| {
+            findings.take(check::found(&tensor, fault));
+        });
+        datasets.push(dataset.map_err(|error| of_file(path, error))?);
+    }
+    let attrs = attrs::of_file(&file);
+    let catalog = Catalog::new(source, Format::ZTensor.name(), datasets).with_attrs(attrs);
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Foreign { catalog, findings, regions: regions(&file) })
+}
+
+/// The regions of a file, in order.
+fn regions(file: &ZTensorFile) -> Vec<FileRegion> {
+    let region = |name, span: Option<Span>, holds: &str| {
+        span.map(|span| FileRegion { name, span, holds: holds.to_owned() })
+    };
+    let index = file.index().span();
+    let index = index.or(Span::new(file.file_len().saturating_sub(FOOTER_LEN), 0));
+    let start = index.map_or(MAGIC_LEN, Span::start);
+    let regions = [
+        region("magic", Span::new(0, MAGIC_LEN), "the format and its version"),
+        region("blobs", Span::from_range(MAGIC_LEN..start), "elements"),
+        region("index", index, "CBOR"),
+        region(
+            "footer",
+            index.and_then(|it| Span::new(it.end(), FOOTER_LEN)),
+            "length of the index",
+        ),
+    ];
+    regions.into_iter().flatten().collect()
+}
+
+fn dataset(
+    file: &Arc<ZTensorFile>,
+    tensor: Tensor<'_>,
+    tell: &mut dyn FnMut(Fault),
+) -> Result<Dataset, Theirs> {
+    let name = tensor.name().to_owned();
+    let foreign = |fault| tet_query::Error::Foreign { dataset: name.clone(), fault };
+    let shape = tensor.shape();
+    // A shape of more axes is not shown either.
+    let is_deep = RANK_MAX < shape.len();
+    let shape = if is_deep { &[] } else { shape };
+    let fault = tensor.fault().map(|fault| foreign(rule::fault(*fault)));
+    let fault = fault.or_else(|| is_deep.then(|| too_deep(&tensor)));
+    let chunks = if fault.is_none() { chunks(file, tensor)? } else { None };
+    let (grid, chunks) = chunks.unwrap_or_else(|| {
+        let grid = grid_of_one(shape);
+        let nothing = Span::new(0, 0).expect("no bytes fit anywhere");
+        (grid.clone(), Arc::new(Slabs::new(grid, 8, nothing)))
+    });
+    let mut attrs = match attrs::of_tensor(&tensor) {
+        Ok(attrs) => attrs,
+        Err(Theirs::Tensor { fault, .. }) => {
+            tell(fault);
+            BTreeMap::new()
+        }
+        Err(error) => return Err(error),
+    };
+    if attrs::is_of_file(&tensor) {
+        attrs.clear();
+    }
+    Ok(Dataset {
+        index: tensor.position(),
+        dtype: tensor.dtype(),
+        dtype_name: tensor.dtype_word().into_owned(),
+        grid,
+        dims: attrs::take_dims(&mut attrs, shape.len()),
+        coords: attrs::take_coords(&mut attrs, shape),
+        attrs,
+        fault: fault.map(Arc::new),
+        chunks,
+        name,
+    })
+}
+
+/// The error for a tensor of more axes than are read.
+fn too_deep(tensor: &Tensor<'_>) -> tet_query::Error {
+    let wanted = u64::try_from(tensor.shape().len()).unwrap_or(u64::MAX);
+    let limit = u64::try_from(RANK_MAX).unwrap_or(u64::MAX);
+    tet_query::Error::Limit { what: "axes of a tensor", wanted, limit }
+}
+
+type Chunks = (Grid, Arc<dyn ChunkTable>);
+
+/// How a sound tensor is cut; `None` where its elements cannot be counted.
+fn chunks(file: &Arc<ZTensorFile>, tensor: Tensor<'_>) -> Result<Option<Chunks>, Theirs> {
+    let (shape, sealed) = (tensor.shape(), seal::of(&tensor));
+    let size = tensor.dtype().and_then(tet_format::DType::size);
+    let parts = (size, tensor.stored(), tensor.decoded_len());
+    let (Some(size), Some(stored), Some(decoded_len)) = parts else { return Ok(None) };
+    if tensor.is_sparse() {
+        let chunk = SparseChunk::new(file, tensor.position(), stored, decoded_len, sealed);
+        return Ok(Some((grid_of_one(shape), Arc::new(chunk))));
+    }
+    if tensor.encoding() == Some(Encoding::Zstd) {
+        let is_long = FRAMED_LEN_MIN <= decoded_len && file.has_seek_table(tensor)?;
+        let frames = if is_long { file.frames(tensor)? } else { None };
+        let framed = Framed::new(shape, size, stored, frames, sealed);
+        return Ok(framed.map(|(grid, framed)| (grid, Arc::new(framed) as Arc<dyn ChunkTable>)));
+    }
+    let Some(grid) = grid(shape, size.saturating_mul(8)) else { return Ok(None) };
+    let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored).sealed(sealed);
+    let swapped = Swapped::new(size).filter(|_| tensor.byte_order() == ByteOrder::Big);
+    let slabs = match swapped {
+        None => slabs,
+        Some(swapped) => slabs.decoded_by(Arc::new(swapped)),
+    };
+    Ok(Some((grid, Arc::new(slabs))))
+}
+
+/// What keeps a file from being opened.
+fn of_file(path: &Path, error: Theirs) -> Error {
+    match error {
+        Theirs::Format(fault) | Theirs::Tensor { fault, .. } => Error::Foreign {
+            path: path.to_path_buf(),
+            format: Format::ZTensor,
+            fault: rule::fault(fault),
+        },
+        Theirs::Io(error) => Error::Io(error),
+        other => Error::ZTensor(other),
+    }
+}
+
+/// What keeps a tensor from being read.
+pub(super) fn of_error(dataset: &str, error: Theirs) -> tet_query::Error {
+    let dataset = dataset.to_owned();
+    match error {
+        Theirs::Io(error) => tet_query::Error::Io(error),
+        Theirs::Format(fault) | Theirs::Tensor { fault, .. } => {
+            tet_query::Error::Foreign { dataset, fault: rule::fault(fault) }
+        }
+        Theirs::Codec { at, fault, .. } => {
+            let rule = rule::of(tet_ztensor::zstd_rule(&fault));
+            let fault = tet_format::ForeignFault { rule, at, found: 0, wanted: 0 };
+            tet_query::Error::Foreign { dataset, fault }
+        }
+        Theirs::Limit { what, wanted, limit } => tet_query::Error::Limit { what, wanted, limit },
+        _ => tet_query::Error::NoMemory { wanted: 0 },
+    }
+}

@@ -1,0 +1,90 @@
+//! What is wrong with a zTensor file, all of it, as findings.
+
+use tet_io::Source;
+use tet_verify::{
+    Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+};
+use tet_ztensor::{Depth, Error as Theirs, Fault, Region, Rule, Severity, Tensor};
+
+use super::rule;
+use crate::{Error, Result};
+
+/// Looks a file over.
+pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
+    let mut how = tet_ztensor::VerifyOptions::default();
+    how.depth = if options.level == Level::Deep { Depth::Deep } else { Depth::Structure };
+    how.findings_max = options.findings_max;
+    how.threads = options.threads;
+    how.cancel.clone_from(&options.cancel);
+    how.progress.clone_from(&options.progress);
+    let seen = tet_ztensor::verify(source, &how).map_err(|error| match error {
+        Theirs::Io(error) => Error::Io(error),
+        Theirs::Canceled => Error::Canceled,
+        other => Error::ZTensor(other),
+    })?;
+    let mut findings = ForeignFindings::new(options);
+    let is_mismatched = seen.findings.iter().any(|it| it.rule == Rule::BlobChecksum);
+    let is_unprotected =
+        seen.unverified_count.saturating_add(seen.damaged_count) >= seen.tensor_count;
+    for it in &seen.findings {
+        let name = it.tensor_name.clone().unwrap_or_default();
+        let position = it.tensor.map(|at| u64::try_from(at).unwrap_or(u64::MAX));
+        findings.take(ForeignFound {
+            fault: rule::fault(Fault {
+                rule: it.rule,
+                at: it.at,
+                found: it.found,
+                wanted: it.wanted,
+            }),
+            field: if it.field.is_empty() { stretch(it.rule.region()) } else { it.field },
+            len: it.len,
+            dataset: position.map(|position| (position, name)),
+        });
+    }
+    for omitted in &seen.omitted {
+        findings.leave_out(rule::of(omitted.rule), omitted.count);
+    }
+    Ok(findings.report(&ForeignSeen {
+        file_len: seen.file_len,
+        // The index has no checksum, so that it never comes to more than this.
+        integrity: match (is_mismatched, is_unprotected) {
+            (true, _) => Integrity::Mismatch,
+            (false, true) => Integrity::Unprotected,
+            (false, false) => Integrity::Unchecked,
+        },
+        dataset_count: seen.tensor_count,
+        chunk_count: seen.tensor_count,
+        stored_len: seen.stored_len,
+        decoded_len: seen.decoded_len,
+        // Gaps are looked at beside them.
+        payload_len: seen.checked_len.min(seen.stored_len),
+    }))
+}
+
+/// What a stretch is called that is no field.
+const fn stretch(region: Region) -> &'static str {
+    match region {
+        Region::Magic => "magic",
+        Region::Index => "array",
+        Region::Footer => "length",
+        Region::Blob | Region::Gap => "bytes",
+    }
+}
+
+/// A fault of an entry as a finding.
+pub(super) fn found(tensor: &Tensor<'_>, fault: Fault) -> ForeignFound {
+    debug_assert_eq!(fault.rule.severity(), Severity::Error);
+    let position = u64::try_from(tensor.position()).unwrap_or(u64::MAX);
+    let dataset = Some((position, tensor.name().to_owned()));
+    ForeignFound { fault: rule::fault(fault), field: "entry", len: 1, dataset }
+}
+
+/// A fault of a file as a finding.
+#[must_use]
+pub fn finding(fault: Fault) -> Finding {
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    let field = stretch(fault.rule.region());
+    findings.take(ForeignFound { fault: rule::fault(fault), field, len: 0, dataset: None });
+    findings.report(&ForeignSeen::default()).findings.remove(0)
+}

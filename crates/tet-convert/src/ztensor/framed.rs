@@ -1,0 +1,138 @@
+//! A zstd tensor of several frames: each frame, or a few, is a chunk that is decoded by itself.
+
+use std::sync::Arc;
+
+use tet_codec::{Decode, Zstd};
+use tet_format::{ForeignRule, Grid, Shape, Span};
+use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_ztensor::{Frames, zstd_rule};
+
+use super::rule;
+
+/// A chunk should hold no more than this many frames.
+const FRAMES_MAX: u64 = 64;
+
+/// The chunks of a zstd tensor.
+pub(super) struct Framed {
+    grid: Grid,
+    element_size: u64,
+    stored: Span,
+    frames: Option<Frames>,
+    codecs: [Arc<dyn Decode>; 1],
+    sealed: Option<Sealed>,
+}
+
+impl Framed {
+    /// The chunks of a tensor: of `frames` if these can be chunks, else one.
+    pub(super) fn new(
+        shape: &[u64],
+        element_size: u64,
+        stored: Span,
+        frames: Option<Frames>,
+        sealed: Option<Sealed>,
+    ) -> Option<(Grid, Self)> {
+        let whole = || shape.iter().map(|&extent| extent.max(1)).collect::<Shape>();
+        let chunk_shape = frames.as_ref().and_then(|frames| cut(shape, element_size, frames));
+        let frames = frames.filter(|_| chunk_shape.is_some());
+        let grid = Grid::new(Shape::from(shape), chunk_shape.unwrap_or_else(whole))?;
+        let codecs: [Arc<dyn Decode>; 1] = [Arc::new(Zstd::default())];
+        Some((grid.clone(), Framed { grid, element_size, stored, frames, codecs, sealed }))
+    }
+
+    fn place(&self, linear: u64) -> Option<ChunkPlace> {
+        let coord = self.grid.coord_of(linear);
+        let decoded_len = self.grid.chunk_elements(&coord)?.checked_mul(self.element_size)?;
+        let stored = match &self.frames {
+            None => self.stored,
+            Some(frames) => {
+                // All chunks but the last are as long as the first.
+                let first = self.grid.chunk_elements(&vec![0; self.grid.rank()])?;
+                let start = linear.checked_mul(first.checked_mul(self.element_size)?)?;
+                let held = frames.covering(start..start.checked_add(decoded_len)?);
+                let (head, tail) = (held.first()?, held.last()?);
+                let fits = head.decoded.start == start
+                    && tail.decoded.end == start.saturating_add(decoded_len);
+                Span::from_range(head.stored.start()..tail.stored.end()).filter(|_| fits)?
+            }
+        };
+        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+    }
+}
+
+impl ChunkTable for Framed {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        for &linear in linear {
+            out.push(self.place(linear).ok_or(tet_query::Error::Limit {
+                what: "file offset",
+                wanted: u64::MAX,
+                limit: self.stored.end(),
+            })?);
+        }
+        Ok(())
+    }
+
+    fn seal(&self) -> Option<&Sealed> {
+        self.sealed.as_ref()
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+
+    fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
+        Some(rule::of(zstd_rule(fault)))
+    }
+}
+
+/// The shape of chunks that are slabs of the array and end where frames end; `None` where there is
+/// none but the whole.
+fn cut(shape: &[u64], element_size: u64, frames: &Frames) -> Option<Shape> {
+    let list = frames.list();
+    let (last, others) = list.split_last()?;
+    let len = |range: &std::ops::Range<u64>| range.end.saturating_sub(range.start);
+    let frame_len = others.first().map(|frame| len(&frame.decoded))?;
+    let is_even = others.iter().all(|frame| len(&frame.decoded) == frame_len);
+    if !is_even || frame_len < len(&last.decoded) {
+        return None;
+    }
+    let count = u64::try_from(list.len()).unwrap_or(u64::MAX).min(FRAMES_MAX);
+    (1..=count).find_map(|times| slab(shape, element_size, frame_len.checked_mul(times)?))
+}
+
+/// The shape of the slabs of an array that are `len` bytes long.
+fn slab(shape: &[u64], element_size: u64, len: u64) -> Option<Shape> {
+    for axis in 0..shape.len() {
+        let inner = shape[axis + 1..].iter().try_fold(element_size, |a, &b| a.checked_mul(b))?;
+        let outer = shape[..axis].iter().try_fold(1_u64, |a, &b| a.checked_mul(b))?;
+        if inner == 0 || !len.is_multiple_of(inner) {
+            continue;
+        }
+        let rows = len / inner;
+        let fits = rows <= shape[axis] && (outer == 1 || shape[axis].is_multiple_of(rows));
+        if fits {
+            let head = shape[..axis].iter().map(|_| 1);
+            return Some(head.chain([rows]).chain(shape[axis + 1..].iter().copied()).collect());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slabs_follow_one_another_in_the_array() {
+        let of = |shape: &[u64], len| slab(shape, 4, len).map(|shape| shape.to_vec());
+        assert_eq!(of(&[100, 25], 1000), Some(vec![10, 25]));
+        assert_eq!(of(&[100, 25], 1100), Some(vec![11, 25]));
+        assert_eq!(of(&[100, 25], 50), None);
+        assert_eq!(of(&[100, 25], 20), Some(vec![1, 5]));
+        assert_eq!(of(&[100, 25], 24), None);
+        assert_eq!(of(&[1, 1, 1000], 24), Some(vec![1, 1, 6]));
+        assert_eq!(of(&[4, 6, 5], 120), Some(vec![1, 6, 5]));
+        assert_eq!(of(&[4, 6, 5], 60), Some(vec![1, 3, 5]));
+        assert_eq!(of(&[4, 6, 5], 80), None);
+        assert_eq!(of(&[], 4), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! Rules of other containers, as the layers see them that serve every container.
+//!
+//! A container lists its own rules in its own crate. Here is only the shape in which they are told:
+//! by queries, which stop, and by `verify`, which collects.
+
+use core::fmt;
+
+/// How bad it is to break a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// Odd: readers go on, careful writers do not do it.
+    Warning,
+    /// A rule is broken.
+    Error,
+}
+
+impl Severity {
+    /// The severity's name, as printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How the numbers of a fault are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Digits {
+    /// Counts, lengths and offsets.
+    #[default]
+    Decimal,
+    /// Magics, bytes and checksums.
+    Hexadecimal,
+    /// Not at all: the place says everything.
+    Hidden,
+}
+
+/// What must be read to tell whether a rule is broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reach {
+    /// The structure of the file.
+    #[default]
+    Structure,
+    /// The stored elements.
+    Elements,
+}
+
+/// A rule of another container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ForeignRule {
+    /// The stable id, the same in the document, in cases and in findings.
+    pub id: &'static str,
+    /// The region it is about, as the container calls it.
+    pub region: &'static str,
+    /// What it asks for, or what was seen.
+    pub text: &'static str,
+    /// What to do about a file that breaks it; empty when nothing better is known.
+    pub hint: &'static str,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// What must be read to tell.
+    pub reach: Reach,
+    /// How its numbers are shown.
+    pub digits: Digits,
+}
+
+impl ForeignRule {
+    /// Whether it is a limit of the reader, and no rule of the format: its id has an L behind the
+    /// dash, as in `ZT-L1`.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        self.id.split_once('-').is_some_and(|(_, number)| number.starts_with('L'))
+    }
+}
+
+/// Bytes that break a [`ForeignRule`]: a value, so that tests compare it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeignFault {
+    /// The rule that is broken.
+    pub rule: &'static ForeignRule,
+    /// Where in the file, in bytes from its start.
+    pub at: u64,
+    /// What the file says, or what follows from it; saturated where it does not fit.
+    pub found: u64,
+    /// What the rule asks for, or the limit it sets.
+    pub wanted: u64,
+}
+
+impl fmt::Display for ForeignFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ForeignFault { rule, at, found, wanted } = self;
+        write!(f, "{} [{}] at byte {at}", rule.text, rule.id)?;
+        match rule.digits {
+            Digits::Decimal => write!(f, ": found {found}, wanted {wanted}"),
+            Digits::Hexadecimal => write!(f, ": found {found:#x}, wanted {wanted:#x}"),
+            Digits::Hidden => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for ForeignFault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    const RULE: ForeignRule = ForeignRule {
+        id: "X-1",
+        region: "head",
+        text: "the head must be a head",
+        hint: "",
+        severity: Severity::Error,
+        reach: Reach::Structure,
+        digits: Digits::Decimal,
+    };
+    static HEX: ForeignRule = ForeignRule { digits: Digits::Hexadecimal, ..RULE };
+    static COUNTED: ForeignRule = RULE;
+
+    #[test]
+    fn a_fault_says_what_where_and_both_numbers() {
+        let fault = ForeignFault { rule: &COUNTED, at: 8, found: 16, wanted: 17 };
+        let text = "the head must be a head [X-1] at byte 8: found 16, wanted 17";
+        assert_eq!(fault.to_string(), text);
+        assert!(!COUNTED.is_limit() && ForeignRule { id: "X-L2", ..RULE }.is_limit());
+        let fault = ForeignFault { rule: &HEX, ..fault };
+        assert!(fault.to_string().ends_with("found 0x10, wanted 0x11"));
+    }
+}

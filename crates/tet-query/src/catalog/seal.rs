@@ -1,0 +1,112 @@
+//! Checksums of whole datasets, which some containers have in the place of digests of chunks.
+//!
+//! What a container brings is a digester; reading, remembering and the policy are here and in
+//! `fetch/check.rs`.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use tet_format::{ForeignFault, Span};
+use tet_io::Source;
+
+use crate::budget::Execution;
+use crate::decode;
+use crate::error::{Error, Result};
+
+/// Bytes that pass through a digester between two looks at whether the caller wants to stop.
+const WINDOW_LEN: u64 = if cfg!(test) { 16 } else { 1 << 20 };
+
+/// A checksum of all stored bytes of a dataset.
+pub trait Seal: Send + Sync {
+    /// The bytes it is of; they lie in the file.
+    fn span(&self) -> Span;
+
+    /// A digester that has seen nothing.
+    fn digester(&self) -> Box<dyn SealDigester + '_>;
+}
+
+/// Takes the bytes of a [`Seal`] as they come, in order.
+pub trait SealDigester {
+    /// Takes the next bytes.
+    fn update(&mut self, bytes: &[u8]);
+
+    /// The fault, when the bytes are not those that were sealed.
+    fn fault(self: Box<Self>) -> Option<ForeignFault>;
+}
+
+/// A seal, and what came of comparing it.
+pub struct Sealed {
+    seal: Box<dyn Seal>,
+    outcome: Mutex<Option<Option<ForeignFault>>>,
+}
+
+impl Sealed {
+    /// A seal that was not compared yet.
+    #[must_use]
+    pub fn new(seal: impl Seal + 'static) -> Sealed {
+        Sealed { seal: Box::new(seal), outcome: Mutex::new(None) }
+    }
+
+    /// What was found when it was compared, if it was.
+    #[must_use]
+    pub fn known(&self) -> Option<Option<ForeignFault>> {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is found when it is compared, now or before; who asks meanwhile waits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the bytes cannot be read, or the caller stops.
+    pub fn compare(&self, source: &Source, how: &Execution) -> Result<Option<ForeignFault>> {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = *outcome {
+            return Ok(known);
+        }
+        let mut digester = self.seal.digester();
+        for_windows(source, self.seal.span().range(), how, |bytes| digester.update(bytes))?;
+        let found = digester.fault();
+        *outcome = Some(found);
+        Ok(found)
+    }
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealed").field("span", &self.seal.span()).finish_non_exhaustive()
+    }
+}
+
+/// Goes through a stretch of the file, in place where it is mapped.
+fn for_windows(
+    source: &Source,
+    stretch: Range<u64>,
+    how: &Execution,
+    mut visit: impl FnMut(&[u8]),
+) -> Result<()> {
+    let mut window = Vec::new();
+    let mut at = stretch.start;
+    while at < stretch.end {
+        if how.is_canceled() {
+            return Err(Error::Canceled);
+        }
+        let end = stretch.end.min(at.saturating_add(WINDOW_LEN));
+        match source.view() {
+            Some(view) => {
+                let range = decode::len(at)?..decode::len(end)?;
+                visit(view.get(range).ok_or_else(|| Error::shrunk(source))?);
+            }
+            None => {
+                window.resize(decode::len(end - at)?, 0);
+                source.read_exact_at(at, &mut window)?;
+                visit(&window);
+            }
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

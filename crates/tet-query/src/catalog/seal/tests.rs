@@ -1,0 +1,256 @@
+//! A container of one dataset and one checksum: which questions compare it, and how often.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tet_codec::{Decode, Raw};
+use tet_format::{DType, Digits, ForeignRule, Grid, Reach, Severity};
+use tet_io::ReadAt;
+
+use super::*;
+use crate::budget::DigestPolicy;
+use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
+use crate::lens::Lens;
+use crate::op::Op;
+use crate::reduction::Reduction;
+use crate::selection::{AxisSlice, Hyperslab};
+
+static RULE: ForeignRule = ForeignRule {
+    id: "T-1",
+    region: "blob",
+    text: "the bytes must add up to their sum",
+    hint: "fetch the file again",
+    severity: Severity::Error,
+    reach: Reach::Elements,
+    digits: Digits::Decimal,
+};
+
+/// Where the 40 elements lie.
+const START: u64 = 8;
+const COUNT: u64 = 40;
+
+/// The sum of the bytes.
+struct Sum {
+    wanted: u64,
+    digested: Arc<AtomicU64>,
+}
+
+struct Adder<'a>(&'a Sum, u64);
+
+impl Seal for Sum {
+    fn span(&self) -> Span {
+        Span::new(START, COUNT).unwrap()
+    }
+
+    fn digester(&self) -> Box<dyn SealDigester + '_> {
+        Box::new(Adder(self, 0))
+    }
+}
+
+impl SealDigester for Adder<'_> {
+    fn update(&mut self, bytes: &[u8]) {
+        self.0.digested.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.1 += bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
+    }
+
+    fn fault(self: Box<Self>) -> Option<ForeignFault> {
+        let (found, wanted) = (self.1, self.0.wanted);
+        (found != wanted).then_some(ForeignFault { rule: &RULE, at: START, found, wanted })
+    }
+}
+
+/// Four raw chunks of ten, one after the other.
+struct Chunks {
+    sealed: Sealed,
+    codecs: [Arc<dyn Decode>; 1],
+}
+
+impl ChunkTable for Chunks {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
+        out.extend(linear.iter().map(|at| ChunkPlace {
+            stored: Span::new(START + at * 10, 10).unwrap(),
+            decoded_len: 10,
+            codec: 0,
+            row: 0,
+        }));
+        Ok(())
+    }
+
+    fn seal(&self) -> Option<&Sealed> {
+        Some(&self.sealed)
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+/// Bytes that are read by position.
+struct Positioned(Vec<u8>);
+
+impl ReadAt for Positioned {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        let start = usize::try_from(offset).unwrap();
+        out.copy_from_slice(&self.0[start..][..out.len()]);
+        Ok(())
+    }
+}
+
+/// What a question did.
+#[derive(Debug, PartialEq, Eq)]
+enum Came {
+    Right { is_unchecked: bool },
+    Wrong,
+}
+
+struct World {
+    catalog: Catalog,
+    digested: Arc<AtomicU64>,
+}
+
+impl World {
+    fn new(source: Source, wanted: u64) -> World {
+        let digested = Arc::new(AtomicU64::new(0));
+        let sum = Sum { wanted, digested: Arc::clone(&digested) };
+        let dataset = Dataset {
+            index: 0,
+            name: "sealed".to_owned(),
+            dtype: Some(DType::UInt8),
+            dtype_name: "uint8".to_owned(),
+            grid: Grid::new([COUNT].as_slice().into(), [10].as_slice().into()).unwrap(),
+            dims: Vec::new(),
+            coords: Default::default(),
+            attrs: Default::default(),
+            fault: None,
+            chunks: Arc::new(Chunks { sealed: Sealed::new(sum), codecs: [Arc::new(Raw)] }),
+        };
+        World { catalog: Catalog::new(source, "test", vec![dataset]), digested }
+    }
+
+    /// Mapped and positioned, with a checksum that is `off` the right one.
+    fn both(off: u64) -> [World; 2] {
+        let mut bytes = vec![0xee; 64];
+        for (at, byte) in (0..COUNT).zip(&mut bytes[8..]) {
+            *byte = u8::try_from(at).unwrap();
+        }
+        let wanted = (0..COUNT).sum::<u64>() + off;
+        let positioned = Source::from_reader(Arc::new(Positioned(bytes.clone())));
+        [World::new(Source::from_bytes(bytes), wanted), World::new(positioned, wanted)]
+    }
+
+    fn how(digests: DigestPolicy) -> Execution {
+        Execution { digests, unchecked: Some(Arc::default()), ..Execution::default() }
+    }
+
+    /// Adds the elements up, reads them, or reads them through a lens in parts: all the same here.
+    fn ask(&self, start: u64, stop: u64, step: u64, digests: DigestPolicy) -> Came {
+        let dataset = &self.catalog.datasets()[0];
+        let slice = AxisSlice { start, stop, step, axis: Default::default() };
+        let slab = Hyperslab::new(vec![slice], dataset.shape()).unwrap();
+        let how = World::how(digests);
+        let sum = self.catalog.reduce(dataset, &slab, &Reduction::along(Op::Sum, [0]), &how);
+        let array = self.catalog.read(dataset, &slab, &how);
+        let wanted = (start..stop).step_by(usize::try_from(step).unwrap());
+        let wanted: Vec<u8> = wanted.map(|at| u8::try_from(at).unwrap()).collect();
+        match (sum, array) {
+            (Ok(_), Ok(array)) => {
+                assert_eq!(array.into_bytes(), wanted);
+                let unchecked = how.unchecked.unwrap();
+                Came::Right { is_unchecked: unchecked.load(Ordering::Relaxed) }
+            }
+            (Err(sum), Err(array)) => {
+                for error in [sum, array] {
+                    let Error::Foreign { dataset, fault } = &error else { panic!("{error}") };
+                    assert_eq!((dataset.as_str(), fault.rule.id), ("sealed", "T-1"));
+                    assert_eq!(error.kind(), tet_io::Kind::Format);
+                }
+                Came::Wrong
+            }
+            (sum, array) => panic!("one is refused, the other is not: {sum:?} {array:?}"),
+        }
+    }
+
+    fn digested(&self) -> u64 {
+        self.digested.load(Ordering::Relaxed)
+    }
+}
+
+const CHECKED: Came = Came::Right { is_unchecked: false };
+const UNCHECKED: Came = Came::Right { is_unchecked: true };
+
+#[test]
+fn all_of_a_dataset_is_compared_once() {
+    for world in World::both(0) {
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Auto), UNCHECKED);
+        assert_eq!(world.ask(0, 40, 2, DigestPolicy::Auto), UNCHECKED, "a part of every chunk");
+        assert_eq!(world.digested(), 0, "parts are not worth reading all");
+        assert_eq!(world.ask(0, 40, 1, DigestPolicy::Auto), CHECKED);
+        assert_eq!(world.digested(), COUNT);
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Auto), CHECKED, "it is known by now");
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Always), CHECKED);
+        assert_eq!(world.digested(), COUNT, "and not looked at again");
+    }
+}
+
+#[test]
+fn a_part_is_compared_when_that_is_asked_for() {
+    for world in World::both(0) {
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Never), UNCHECKED);
+        assert_eq!(world.ask(0, 40, 1, DigestPolicy::Never), UNCHECKED);
+        assert_eq!(world.digested(), 0);
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Always), CHECKED);
+        assert_eq!(world.digested(), COUNT);
+    }
+}
+
+#[test]
+fn what_differs_is_refused_before_it_is_used() {
+    for world in World::both(1) {
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Auto), UNCHECKED);
+        assert_eq!(world.ask(0, 40, 1, DigestPolicy::Auto), Came::Wrong);
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Auto), Came::Wrong, "it is known by now");
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Never), UNCHECKED);
+        assert_eq!(world.digested(), COUNT);
+    }
+    for world in World::both(1) {
+        assert_eq!(world.ask(3, 9, 1, DigestPolicy::Always), Came::Wrong);
+    }
+}
+
+#[test]
+fn a_lens_that_is_read_in_parts_is_compared_whole() {
+    for (off, is_right) in [(0, true), (1, false)] {
+        for world in World::both(off) {
+            let dataset = &world.catalog.datasets()[0];
+            let lens = Lens::values(&world.catalog, dataset, &Hyperslab::whole(&[COUNT])).unwrap();
+            let how = World::how(DigestPolicy::Auto);
+            assert_eq!(lens.check_seal(&how).is_ok(), is_right);
+            let part = lens.blocks(10, 10).unwrap().next().unwrap();
+            assert_eq!(lens.read(&part, &how).is_ok(), is_right);
+            assert!(!how.unchecked.unwrap().load(Ordering::Relaxed));
+            let slice = AxisSlice { start: 0, stop: 9, step: 1, axis: Default::default() };
+            let part = Hyperslab::new(vec![slice], &[COUNT]).unwrap();
+            let lens = Lens::values(&world.catalog, dataset, &part).unwrap();
+            assert_eq!(lens.check_seal(&World::how(DigestPolicy::Auto)).is_ok(), is_right);
+            assert_eq!(world.digested(), COUNT);
+        }
+    }
+}
+
+#[test]
+fn who_stops_leaves_nothing_behind() {
+    for world in World::both(0) {
+        let dataset = &world.catalog.datasets()[0];
+        let mut how = World::how(DigestPolicy::Always);
+        how.cancel = Some(Arc::new(AtomicBool::new(true)));
+        let slab = Hyperslab::whole(&[COUNT]);
+        let canceled = world.catalog.read(dataset, &slab, &how);
+        assert!(matches!(canceled, Err(Error::Canceled)), "{canceled:?}");
+        assert_eq!(dataset.chunks.seal().unwrap().known(), None);
+        assert_eq!(world.ask(0, 40, 1, DigestPolicy::Auto), CHECKED);
+    }
+}
