@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_format::write::DatasetSpec;
-use tet_format::{DType, NoteCode, Rule, Shape};
+use tet_format::{DType, NoteCode, Rule};
 use tet_io::{Kind, Source};
 use tet_tests::assemble::{Dataset, Sheet, Stored, put};
 use tet_tests::fuzz::{self, change::mutant};
@@ -105,12 +105,7 @@ fn the_table_of_remedies_is_what_is_done() {
 /// 20,000 chunks of a byte each: an index of three pages.
 fn long_index() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
-    let spec = DatasetSpec {
-        name: "long".into(),
-        dtype: DType::UInt8,
-        shape: Shape::from(vec![200, 100]),
-        chunk_shape: Shape::from(vec![1, 1]),
-    };
+    let spec = DatasetSpec::new("long", DType::UInt8, [200, 100], [1, 1]);
     let datasets = [Written { spec, elements: noise(5, 20_000) }];
     let path = written::write(folder.path(), "long.tet", &datasets, CodecChoice::Raw);
     std::fs::read(path).unwrap()
@@ -169,12 +164,7 @@ fn footers_of_version_2_are_mended() {
 #[test]
 fn a_bit_of_a_long_payload_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = DatasetSpec {
-        name: "long".into(),
-        dtype: DType::Float32,
-        shape: Shape::from(vec![2048, 2048]),
-        chunk_shape: Shape::from(vec![1024, 2048]),
-    };
+    let spec = DatasetSpec::new("long", DType::Float32, [2048, 2048], [1024, 2048]);
     let datasets = [Written { spec, elements: noise(6, 16 << 20) }];
     let options = WriteOptions::default();
     let path = written::write_with(options, folder.path(), "long.tet", &datasets);

@@ -55,6 +55,15 @@ impl Swapped {
         }
     }
 
+    /// Turns the bytes of every whole number around where they are.
+    pub fn in_place(self, bytes: &mut [u8]) {
+        match self.width {
+            Width::Two => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|it| it.reverse()),
+            Width::Four => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|it| it.reverse()),
+            Width::Eight => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|it| it.reverse()),
+        }
+    }
+
     fn swap(self, stored: &[u8], out: &mut [u8]) -> Result<()> {
         if !(stored.len() as u64).is_multiple_of(self.width()) {
             return Err(Error::Corrupt { codec: NAME, reason: "a number is cut short" });

@@ -14,11 +14,12 @@ mod ztensor;
 
 use std::path::{Path, PathBuf};
 
+use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution};
 
 use crate::export::{ExportOptions, write_npz_file, write_safetensors_file};
 use crate::import::{ImportOptions, ImportReport, Imported, import};
-use crate::open::{OpenOptions, Opened, open};
+use crate::open::{OpenOptions, Opened, of_source, open};
 use crate::sniff::{Format, sniff};
 use crate::{Error, Note, Result};
 
@@ -112,12 +113,12 @@ pub fn convert(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let target = Target::from_path(output)?;
-    let format = sniff(&tet_io::Source::open(input)?)?;
-    match (format, target) {
+    let source = Source::open(input)?;
+    match (sniff(&source)?, target) {
         (Format::Npy | Format::Npz, Target::Tet) => import(input, output, &options.tet, progress),
         (Format::Npz, _) => unpacked(input, output, target, options, progress),
         _ => {
-            let opened = open(input, &OpenOptions::default())?;
+            let opened = of_source(input, source, &OpenOptions::default())?;
             carry(&opened, output, target, options, progress)
         }
     }
@@ -193,15 +194,14 @@ fn carry(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let mut carried = Carried::new(opened, options)?;
-    let mut chunk_shapes = Vec::new();
-    let output_len = match target {
-        Target::Tet => tet::write(&mut carried, output, options, &mut chunk_shapes, progress)?,
-        Target::ZTensor => ztensor::write(&mut carried, output, options, progress)?,
-        _ => by_export(&mut carried, output, target, options, progress)?,
+    let (output_len, chunk_shapes) = match target {
+        Target::Tet => tet::write(&mut carried, output, options, progress)?,
+        Target::ZTensor => (ztensor::write(&mut carried, output, options, progress)?, Vec::new()),
+        _ => (by_export(&mut carried, output, target, options, progress)?, Vec::new()),
     };
     let mut report = carried.report(output_len);
     for (told, chunk_shape) in report.datasets.iter_mut().zip(chunk_shapes) {
-        told.chunk_shape = chunk_shape;
+        told.chunk_shape = chunk_shape.into_vec();
     }
     Ok(report)
 }
@@ -210,14 +210,9 @@ impl<'c> Carried<'c> {
     /// The datasets that the options choose.
     fn new(opened: &'c Opened, options: &ConvertOptions) -> Result<Self> {
         let catalog = &opened.catalog;
-        let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
-        let taken = options.tet.include.iter().map(at).collect::<Result<Vec<_>>>()?;
-        let left = options.tet.exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
-        let is_chosen = |it: &&Dataset| {
-            let is_taken = taken.is_empty() || taken.contains(&it.index);
-            is_taken && !left.contains(&it.index) && !is_metadata(it)
-        };
-        let datasets = catalog.datasets().iter().filter(is_chosen).collect();
+        let mut datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
+        // What it says is said of the file.
+        datasets.retain(|dataset| !is_metadata(dataset));
         Ok(Carried { catalog, datasets, notes: Vec::new() })
     }
 
@@ -233,10 +228,30 @@ impl<'c> Carried<'c> {
     }
 }
 
+/// The datasets that are asked for by name or as `#N`, all but those to be left out, in the order of
+/// the catalog; nothing is asked for when all are. What only holds attributes of the file must be
+/// asked for.
+///
+/// # Errors
+/// No dataset has the name, or several have.
+pub fn chosen<'c>(
+    catalog: &'c Catalog,
+    include: &[String],
+    exclude: &[String],
+) -> Result<Vec<&'c Dataset>> {
+    let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
+    let taken = include.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let left = exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let is_chosen = |it: &&Dataset| {
+        let is_taken = taken.is_empty() && !is_metadata(it) || taken.contains(&it.index);
+        is_taken && !left.contains(&it.index)
+    };
+    Ok(catalog.datasets().iter().filter(is_chosen).collect())
+}
+
 /// Whether a dataset only holds what is said of its file, which is among the attributes of the
 /// catalog.
-#[must_use]
-pub fn is_metadata(dataset: &Dataset) -> bool {
+fn is_metadata(dataset: &Dataset) -> bool {
     dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
 }
 

@@ -19,7 +19,7 @@ mod verify;
 mod ztensor;
 
 pub use carry::{
-    AppendPlace, ConvertOptions, SparseCarry, Target, append_ztensor, convert, is_metadata,
+    AppendPlace, ConvertOptions, SparseCarry, Target, append_ztensor, chosen, convert,
 };
 pub use error::{Error, Result};
 pub use import::{

@@ -145,7 +145,7 @@ impl Opened {
     }
 }
 
-fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
+pub(crate) fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
     let format = sniff(&source)?;
     let mut tet = None;
     let Foreign { catalog, findings, regions } = match format {

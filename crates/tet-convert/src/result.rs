@@ -23,7 +23,7 @@ use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish};
 use tet_query::{Catalog, Dataset, Execution, Lens, Reduced};
 
-pub(crate) use self::band::Bands;
+pub(crate) use self::band::write as write_bands;
 pub use self::cells::reduced_array;
 pub(crate) use self::describe::dataset as about_dataset;
 pub use self::policy::WritePolicy;

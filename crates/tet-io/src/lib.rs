@@ -21,7 +21,7 @@ pub mod vfs;
 
 pub use append::Appender;
 pub use error::{Error, Kind, Result, Step};
-pub use publish::{Overwrite, Publish, Publisher};
+pub use publish::{Output, Overwrite, Publish, Publisher};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
 

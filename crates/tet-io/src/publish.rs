@@ -64,6 +64,37 @@ pub struct Publish {
     pub inputs: Vec<Stamp>,
 }
 
+/// Where a new file goes that is made of an old one.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// To another path.
+    Beside(&'a Path),
+    /// In the place of the file that was read, if nobody has changed that meanwhile.
+    InPlace(&'a Path),
+}
+
+impl Output<'_> {
+    /// Begins the new file; `source` is the old one.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Publisher::begin`] returns.
+    pub fn begin(self, source: &Source, publish: &Publish) -> Result<Publisher> {
+        let mut publish = publish.clone();
+        let path = match self {
+            Output::Beside(path) => {
+                publish.inputs.extend(source.stamp());
+                path
+            }
+            Output::InPlace(path) => {
+                publish.force = source.stamp().map_or(Overwrite::Replace, Overwrite::Edit);
+                path
+            }
+        };
+        Publisher::begin(path, &publish)
+    }
+}
+
 /// One file on its way to its target; dropped, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Publisher {

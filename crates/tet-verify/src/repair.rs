@@ -23,11 +23,12 @@ mod rows;
 mod tail;
 
 pub(crate) use apply::publish_image;
-pub use apply::{Applied, Chosen, Output, apply};
+pub use apply::{Applied, Chosen, apply};
 pub use edit::{Action, Edit, Loss, Lost, Proof};
 pub(crate) use gaps::unused;
 pub(crate) use plan::remaining;
 pub use plan::{Plan, plan};
+pub use tet_io::Output;
 
 use tet_format::Limits;
 use tet_io::Source;

@@ -16,7 +16,8 @@ mod fields;
 mod place;
 
 pub use append::append_in_place;
-pub use draft::{Draft, Output};
+pub use draft::Draft;
+pub use tet_io::Output;
 
 #[cfg(test)]
 mod tests;

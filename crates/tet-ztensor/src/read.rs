@@ -19,7 +19,7 @@ use crate::tensor::Tensor;
 use crate::words::{ByteOrder, Encoding, Layout};
 
 pub(crate) use compare::bytes as compare_stored;
-pub(crate) use dense::swap;
+pub(crate) use dense::order;
 
 /// When the stored bytes are compared with their checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

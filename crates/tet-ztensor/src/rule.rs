@@ -2,16 +2,7 @@
 
 use std::fmt;
 
-/// How bad it is to break a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing; nothing is wrong.
-    Note,
-    /// Odd: readers go on.
-    Warning,
-    /// The rule is a MUST.
-    Error,
-}
+pub use tet_format::Severity;
 
 /// The regions of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

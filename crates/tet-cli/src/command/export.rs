@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tet_convert::export::{self, ExportOptions};
-use tet_convert::{ConvertOptions, Origin, Target, is_metadata};
+use tet_convert::{ConvertOptions, Origin, Target, chosen};
 use tet_file::write::CodecChoice;
-use tet_query::{Catalog, Dataset};
+use tet_query::Dataset;
 
 use super::convert;
 use crate::args::ExportArgs;
@@ -34,7 +34,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> 
     let opened = open::open(&args.input, &args.read, context)?;
     let catalog = &opened.catalog;
     let about = |failure: Failure| failure.about(&args.input);
-    let datasets = chosen(catalog, args).map_err(&about)?;
+    let datasets = chosen(catalog, &args.dataset, &args.exclude);
+    let datasets = datasets.map_err(|error| about(error.into()))?;
     let output = context.world().at(&args.output);
     let (overwrite, sync) = open::publish_options(args.write);
     let execution = open::execution(&args.read, context);
@@ -87,18 +88,6 @@ fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
     options.execution = open::execution(&args.read, context);
     options.scratch = context.world().temp_dir.clone();
     options
-}
-
-/// The datasets that are asked for, in the order of the file.
-fn chosen<'a>(catalog: &'a Catalog, args: &ExportArgs) -> Result<Vec<&'a Dataset>> {
-    let at = |name: &String| Ok(catalog.find(name)?.index);
-    let taken = args.dataset.iter().map(at).collect::<Result<Vec<_>>>()?;
-    let left = args.exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
-    let is_chosen = |dataset: &&Dataset| {
-        let is_taken = taken.is_empty() && !is_metadata(dataset) || taken.contains(&dataset.index);
-        is_taken && !left.contains(&dataset.index)
-    };
-    Ok(catalog.datasets().iter().filter(is_chosen).collect())
 }
 
 /// An existing output is told as such.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
-use tet_file::write::{ChunkAt, WriteOptions, Writer, ZeroExtents};
+use tet_file::write::{WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{AttrText, Catalog, Hyperslab, Lens};
@@ -12,18 +12,17 @@ use super::logical::{self, Kept};
 use super::{Carried, ConvertOptions, execution};
 use crate::export::{shape_of, stream};
 use crate::import::{ChunkChoice, about};
-use crate::result::{Bands, about_dataset};
+use crate::result::{about_dataset, write_bands};
 use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::{Error, Note, Result, chunking};
 
-/// Writes and publishes the file; gives its length.
+/// Writes and publishes the file; gives its length, and the chunk shapes of its datasets.
 pub(super) fn write(
     carried: &mut Carried<'_>,
     output: &Path,
     options: &ConvertOptions,
-    chunk_shapes: &mut Vec<Vec<u64>>,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64> {
+) -> Result<(u64, Vec<Shape>)> {
     let catalog = carried.catalog;
     let has = |dtype: DType| dtype.tet_tag().is_some();
     let kept = carried.datasets.iter().map(|it| logical::kept(it, "tet", has));
@@ -33,7 +32,6 @@ pub(super) fn write(
     for (kept, lens) in kept.iter().zip(&lenses) {
         let spec = spec(kept, lens, &options.tet.chunks)?;
         note(kept, lens, &mut carried.notes);
-        chunk_shapes.push(spec.chunk_shape.to_vec());
         specs.push(spec);
     }
     let tet = &options.tet;
@@ -50,8 +48,9 @@ pub(super) fn write(
     let mut writer = Writer::create(output, specs.clone(), &how)?;
     let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut done = 0;
-    for (id, ((kept, lens), spec)) in kept.iter().zip(&lenses).zip(&specs).enumerate() {
-        elements(&mut writer, id, (kept, lens, spec), options, &mut |within| {
+    let reading = execution(options);
+    for (id, (lens, spec)) in lenses.iter().zip(&specs).enumerate() {
+        write_bands(lens, (id, spec), &mut writer, &reading, &mut |within| {
             progress(done + within, total);
         })?;
         done += stream::len_of(lens);
@@ -67,7 +66,8 @@ pub(super) fn write(
         let name = path.unwrap_or_default().to_string_lossy().into_owned();
         HistoryRow::new("convert", &name, &origin.at.to_string())
     });
-    Ok(writer.finish(&metadata, history.as_slice())?.file_len)
+    let written = writer.finish(&metadata, history.as_slice())?;
+    Ok((written.file_len, specs.into_iter().map(|spec| spec.chunk_shape).collect()))
 }
 
 fn lens<'k>(catalog: &'k Catalog, kept: &'k Kept) -> Result<Lens<'k>> {
@@ -95,32 +95,6 @@ fn note(kept: &Kept, lens: &Lens<'_>, notes: &mut Vec<Note>) {
         notes.push(Note::Scalar { dataset: dataset() });
     }
     notes.extend(kept.note());
-}
-
-/// Writes the chunks of dataset `id`.
-fn elements(
-    writer: &mut Writer,
-    id: usize,
-    (kept, lens, spec): (&Kept, &Lens<'_>, &DatasetSpec),
-    options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let how = execution(options);
-    lens.check_seal(&how)?;
-    let mut bands = Bands::new(lens, spec.chunk_shape.clone(), kept.stored, &how)?;
-    // The writer hands on an error of ours as a box; it is kept here as it was.
-    let mut fault = None;
-    let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
-        bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
-            fault = Some(error);
-            "the input failed".into()
-        })
-    };
-    let written = writer.write_dataset(id, fill, progress);
-    match fault {
-        Some(error) => Err(error),
-        None => Ok(written?),
-    }
 }
 
 fn metadata(catalog: &Catalog, lenses: &[Lens<'_>], options: &ConvertOptions) -> Result<Metadata> {

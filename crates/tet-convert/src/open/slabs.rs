@@ -60,17 +60,27 @@ impl Slabs {
     }
 }
 
+/// Appends the places of chunks in `stored`, one after the other.
+pub(crate) fn locate(
+    linear: &[u64],
+    stored: Span,
+    out: &mut Vec<ChunkPlace>,
+    mut place: impl FnMut(u64) -> Option<ChunkPlace>,
+) -> tet_query::Result<()> {
+    for &linear in linear {
+        out.push(place(linear).ok_or(tet_query::Error::Limit {
+            what: "file offset",
+            wanted: u64::MAX,
+            limit: stored.end(),
+        })?);
+    }
+    Ok(())
+}
+
 impl ChunkTable for Slabs {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         let mut coord = vec![0; self.grid.rank()];
-        for &linear in linear {
-            out.push(self.place(linear, &mut coord).ok_or(tet_query::Error::Limit {
-                what: "file offset",
-                wanted: u64::MAX,
-                limit: self.stored.end(),
-            })?);
-        }
-        Ok(())
+        locate(linear, self.stored, out, |linear| self.place(linear, &mut coord))
     }
 
     fn seal(&self) -> Option<&Sealed> {

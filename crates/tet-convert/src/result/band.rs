@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use tet_file::write::{ChunkAt, Writer};
+use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{AxisSlice, Execution, Hyperslab, Lens};
 
@@ -14,9 +16,35 @@ use crate::{Error, Result};
 /// Bands are about this long where memory allows.
 const BAND_LEN: u64 = 8 << 20;
 
+/// Writes the elements of a lens as dataset `id`, which `spec` declares.
+pub(crate) fn write(
+    lens: &Lens<'_>,
+    (id, spec): (usize, &DatasetSpec),
+    writer: &mut Writer,
+    how: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    // Bands are parts, none of which is the whole.
+    lens.check_seal(how)?;
+    let mut bands = Bands::new(lens, spec.chunk_shape.clone(), spec.dtype, how)?;
+    // The writer hands on an error of ours as a box; it is kept here as it was.
+    let mut fault = None;
+    let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+        bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
+            fault = Some(error);
+            "the input failed".into()
+        })
+    };
+    let written = writer.write_dataset(id, fill, progress);
+    match fault {
+        Some(error) => Err(error),
+        None => Ok(written?),
+    }
+}
+
 /// The chunks of a lens, band by band.
 #[derive(Debug)]
-pub(crate) struct Bands<'l> {
+struct Bands<'l> {
     lens: &'l Lens<'l>,
     chunk_shape: Shape,
     to: DType,
@@ -30,7 +58,7 @@ pub(crate) struct Bands<'l> {
 
 impl<'l> Bands<'l> {
     /// Bands of which none has been read; a quarter of the memory budget is for one.
-    pub(crate) fn new(
+    fn new(
         lens: &'l Lens<'l>,
         chunk_shape: Shape,
         to: DType,
@@ -61,7 +89,7 @@ impl<'l> Bands<'l> {
     }
 
     /// Appends the elements of a chunk to `out`, which is empty.
-    pub(crate) fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
+    fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
         // A scalar has no axes, its chunk has one.
         let rank = self.lens.shape().rank();
         let (coord, extents) =

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use tet_file::metadata::Metadata;
-use tet_file::write::{ChunkAt, CodecChoice, WriteOptions, Writer, ZeroExtents};
+use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{AxisSlice, Dataset, Execution, Hyperslab, Lens, plan};
+use tet_query::{AxisSlice, Dataset, Hyperslab, Lens, plan};
 
-use super::band::Bands;
-use super::{ResultOptions, Written, coordinates, describe};
+use super::{ResultOptions, Written, band, coordinates, describe};
 use crate::export::{shape_of, stream};
 use crate::{Error, Note, Result, chunking};
 
@@ -45,7 +44,7 @@ pub(super) fn write(
     let mut writer = Writer::create(path, specs, &how)?;
     let total = stream::len_of(lens);
     for (id, part) in parts.iter().enumerate() {
-        part.write(id, &mut writer, &options.execution, &mut |done| {
+        band::write(part.lens, (id, &part.spec), &mut writer, &options.execution, &mut |done| {
             // Coordinates are few beside what they label.
             progress(if id == 0 { done.min(total) } else { total }, total);
         })?;
@@ -81,31 +80,6 @@ impl<'l> Part<'l> {
         }
         let (name, chunk_shape) = (describe::name(lens), chunk_shape(lens, &shape));
         Ok(Part { lens, spec: DatasetSpec { name, dtype, shape, chunk_shape }, is_scalar })
-    }
-
-    /// Writes dataset `id` of the file.
-    fn write(
-        &self,
-        id: usize,
-        writer: &mut Writer,
-        how: &Execution,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<()> {
-        let chunk_shape = self.spec.chunk_shape.clone();
-        let mut bands = Bands::new(self.lens, chunk_shape, self.spec.dtype, how)?;
-        // The writer hands on an error of ours as a box; it is kept here as it was.
-        let mut fault = None;
-        let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
-            bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
-                fault = Some(error);
-                "the input failed".into()
-            })
-        };
-        let written = writer.write_dataset(id, fill, progress);
-        match fault {
-            Some(error) => Err(error),
-            None => Ok(written?),
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use tet_query::{ChunkPlace, ChunkTable, Sealed};
 use tet_ztensor::{Frames, zstd_rule};
 
 use super::rule;
+use crate::open::slabs::locate;
 
 /// A chunk should hold no more than this many frames.
 const FRAMES_MAX: u64 = 64;
@@ -61,14 +62,7 @@ impl Framed {
 
 impl ChunkTable for Framed {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        for &linear in linear {
-            out.push(self.place(linear).ok_or(tet_query::Error::Limit {
-                what: "file offset",
-                wanted: u64::MAX,
-                limit: self.stored.end(),
-            })?);
-        }
-        Ok(())
+        locate(linear, self.stored, out, |linear| self.place(linear))
     }
 
     fn seal(&self) -> Option<&Sealed> {

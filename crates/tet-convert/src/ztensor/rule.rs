@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use tet_format::{Digits, ForeignFault, ForeignRule, Reach, Severity};
+use tet_format::{Digits, ForeignFault, ForeignRule, Reach};
 use tet_ztensor::{Fault, Region, Rule};
 
 static RULES: LazyLock<Vec<ForeignRule>> =
@@ -40,11 +40,7 @@ fn shared(rule: Rule) -> ForeignRule {
         region: rule.region().name(),
         text: rule.text(),
         hint: rule.hint(),
-        severity: match rule.severity() {
-            tet_ztensor::Severity::Note => Severity::Note,
-            tet_ztensor::Severity::Warning => Severity::Warning,
-            tet_ztensor::Severity::Error => Severity::Error,
-        },
+        severity: rule.severity(),
         reach: if is_inside { Reach::Elements } else { Reach::Structure },
         digits,
     }

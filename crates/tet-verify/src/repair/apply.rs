@@ -1,10 +1,8 @@
 //! Edits become a new file, which is looked over before it takes its name.
 
-use std::path::Path;
-
 use tet_file::edit::{Image, Progress};
 use tet_format::Rule;
-use tet_io::{Overwrite, Publish, Publisher, Source};
+use tet_io::{Output, Publish, Source};
 
 use super::plan::{Plan, remaining};
 use crate::code::Code;
@@ -43,19 +41,10 @@ pub struct Applied {
     pub remaining: Vec<Finding>,
 }
 
-/// Where the new file goes.
-#[derive(Clone, Copy, Debug)]
-pub enum Output<'a> {
-    /// To another path.
-    Beside(&'a Path),
-    /// In the place of the file that was read, if nobody has changed that meanwhile. A file that
-    /// would still have errors is not put there.
-    InPlace(&'a Path),
-}
-
 /// Makes edits of a plan: writes a new file, looks it over, and puts it where it is to be.
 ///
-/// Without an edit to make, nothing is written.
+/// Without an edit to make, nothing is written. A file that would still have errors is not put in the
+/// place of the old one.
 ///
 /// # Errors
 ///
@@ -101,18 +90,7 @@ pub(crate) fn publish_image<T>(
     progress: &mut Progress<'_>,
     look: impl FnOnce(&Source) -> Result<T>,
 ) -> Result<T> {
-    let mut publish = publish.clone();
-    let path = match output {
-        Output::Beside(path) => {
-            publish.inputs.extend(source.stamp());
-            path
-        }
-        Output::InPlace(path) => {
-            publish.force = source.stamp().map_or(Overwrite::Replace, Overwrite::Edit);
-            path
-        }
-    };
-    let mut publisher = Publisher::begin(path, &publish)?;
+    let mut publisher = output.begin(source, publish)?;
     let target = publisher.target().to_path_buf();
     let fault = |error| tet_io::Error::io(tet_io::Step::Write, &target, error);
     image.write_to(&mut publisher, fault, progress)?;

@@ -1,10 +1,9 @@
 //! What a file is to become.
 
 use std::io::Write;
-use std::path::Path;
 
 use tet_format::Span;
-use tet_io::{Overwrite, Publish, Publisher, Source};
+use tet_io::{Output, Publish, Publisher, Source};
 
 use super::fields::Fields;
 use super::place::{Move, moved, moves};
@@ -17,33 +16,6 @@ use crate::limits::Limits;
 use crate::open::read_index;
 use crate::value::Value;
 use crate::write::{Resumed, WriteOptions, Writer, Written, check_name};
-
-/// Where a new file goes.
-#[derive(Clone, Copy, Debug)]
-pub enum Output<'a> {
-    /// To another path.
-    Beside(&'a Path),
-    /// In the place of the file that was read, if nobody has changed that meanwhile.
-    InPlace(&'a Path),
-}
-
-impl<'a> Output<'a> {
-    /// Begins the new file.
-    pub(crate) fn begin(self, source: &Source, publish: &Publish) -> Result<Publisher> {
-        let mut publish = publish.clone();
-        let path = match self {
-            Output::Beside(path) => {
-                publish.inputs.extend(source.stamp());
-                path
-            }
-            Output::InPlace(path) => {
-                publish.force = source.stamp().map_or(Overwrite::Replace, Overwrite::Edit);
-                path
-            }
-        };
-        Ok(Publisher::begin(path, &publish)?)
-    }
-}
 
 /// What a file is to become. Nothing is written before [`save`](Draft::save).
 #[derive(Debug)]
@@ -175,7 +147,7 @@ impl Draft {
         options: &WriteOptions,
         append: impl FnOnce(&mut Writer<Publisher>) -> Result<T, E>,
     ) -> Result<(T, Written), E> {
-        let publisher = output.begin(&self.source, publish)?;
+        let publisher = output.begin(&self.source, publish).map_err(Error::from)?;
         let target = publisher.target().to_path_buf();
         let (publisher, at, moves) = self.copy_blobs(publisher)?;
         let resumed = self.resumed(moves.as_deref())?;

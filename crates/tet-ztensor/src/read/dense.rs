@@ -1,7 +1,7 @@
 //! All elements of a dense tensor.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use tet_codec::{Decode, Zstd};
+use tet_codec::{Decode, Swapped, Zstd};
 use tet_format::Span;
 use tet_io::Source;
 
@@ -33,19 +33,10 @@ pub(super) fn raw(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Che
 }
 
 /// Turns stored bytes into little-endian ones.
-pub(super) fn order(sound: &Sound<'_>, out: &mut [u8]) {
-    if sound.byte_order == ByteOrder::Big {
-        swap(out, sound.element_size);
-    }
-}
-
-/// Turns around the bytes of every number.
-pub(crate) fn swap(bytes: &mut [u8], element_size: u64) {
-    match element_size {
-        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|number| number.reverse()),
-        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|number| number.reverse()),
-        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|number| number.reverse()),
-        _ => {}
+pub(crate) fn order(sound: &Sound<'_>, bytes: &mut [u8]) {
+    let swapped = Swapped::new(sound.element_size);
+    if let Some(swapped) = swapped.filter(|_| sound.byte_order == ByteOrder::Big) {
+        swapped.in_place(bytes);
     }
 }
 

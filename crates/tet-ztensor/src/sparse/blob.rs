@@ -7,8 +7,8 @@ use super::check_len;
 use crate::error::Result;
 use crate::frames;
 use crate::limits::Limits;
-use crate::read::{Check, Sound, compare_stored, swap, with_stored, zeroed};
-use crate::words::{ByteOrder, Encoding};
+use crate::read::{Check, Sound, compare_stored, order, with_stored, zeroed};
+use crate::words::Encoding;
 
 /// The decoder's bound of windows, 2^27 bytes.
 const WINDOW_LOG_MAX: u32 = 27;
@@ -22,10 +22,8 @@ pub(super) fn read(
     if sound.encoding == Encoding::Raw {
         let mut bytes = source.read_vec(sound.stored.start(), sound.stored.len())?;
         compare_stored(sound, &bytes, check)?;
-        if sound.byte_order == ByteOrder::Big {
-            // Old programs turned the whole blob around as if it were elements, places and all.
-            swap(&mut bytes, sound.element_size);
-        }
+        // Old programs turned the whole blob around as if it were elements, places and all.
+        order(sound, &mut bytes);
         return Ok(bytes);
     }
     let frames = frames::frames(source, sound.stored, None)?;
