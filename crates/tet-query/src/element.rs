@@ -38,7 +38,8 @@ elements! {
 }
 
 /// Names the element type of a dtype and evaluates an expression with it: `Some(expression)`, or
-/// `None` for a dtype whose elements are not numbers here. Booleans are bytes.
+/// `None` for a dtype whose elements are not numbers here. Booleans are bytes, made 0 or 1 by
+/// [`make_truths`] before anything is computed with them.
 macro_rules! dispatch {
     ($dtype:expr, $element:ident => $body:expr) => {
         $crate::element::dispatch!(@table $dtype, $element, $body,
@@ -57,6 +58,13 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
+
+/// Booleans as they are stored become 0 and 1: any byte but 0 is true.
+pub(crate) fn make_truths(bytes: &mut [u8]) {
+    for byte in bytes {
+        *byte = u8::from(*byte != 0);
+    }
+}
 
 /// Floats whose every value is a float32 too.
 pub(crate) trait Single: Element {

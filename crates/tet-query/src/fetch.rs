@@ -26,6 +26,7 @@ pub(crate) use self::check::{Checks, seal};
 pub(crate) use self::pool::run;
 use crate::budget::Execution;
 use crate::decode;
+use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::plan::piece::{Segments, Strips, dense_range, strides};
 use crate::plan::touch::AxisBox;
@@ -42,6 +43,8 @@ pub(crate) enum Rows {
     Any,
     /// Elements on their boundary, and rows without steps.
     Aligned(usize),
+    /// Booleans as 0 and 1, and rows without steps.
+    Truths,
 }
 
 /// The selected elements of one strip in memory.
@@ -135,6 +138,10 @@ impl<'a> Fetcher<'a> {
             Held::Dense
         };
         self.set_strides(boxes, matches!(held, Held::Dense));
+        if self.rows == Rows::Truths {
+            let len = self.dense_len(boxes)?;
+            make_truths(self.dense.room(len)?);
+        }
         let bytes = match held {
             Held::View(range) => self.view.as_deref().and_then(|view| view.get(range)),
             Held::Window(range) => self.window.bytes().get(range),
@@ -320,8 +327,13 @@ impl<'a> Fetcher<'a> {
 
     /// Whether the bytes of a strip serve as they lie in the chunk.
     fn fits(&self, bytes: &[u8], boxes: &[AxisBox]) -> bool {
-        let Rows::Aligned(align) = self.rows else { return true };
-        bytes.as_ptr().addr().is_multiple_of(align) && is_inner_dense(boxes)
+        match self.rows {
+            Rows::Any => true,
+            Rows::Aligned(align) => {
+                bytes.as_ptr().addr().is_multiple_of(align) && is_inner_dense(boxes)
+            }
+            Rows::Truths => false,
+        }
     }
 
     /// The bytes of the strip's elements, gathered.

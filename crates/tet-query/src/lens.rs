@@ -24,6 +24,7 @@ use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
 use crate::cost::Cost;
 use crate::decode;
+use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Buffer};
 use crate::fill::fits;
@@ -292,7 +293,7 @@ impl<'a> Lens<'a> {
     ) -> Result<()> {
         let from_size = self.dataset_size();
         if from_size == self.size() {
-            self.gather(part, how, out)?;
+            self.gather_numbers(part, how, out)?;
             return self.count(map.run(part, None, out, how)?);
         }
         let room_len = out.len() as u64 / self.size() * from_size;
@@ -305,8 +306,17 @@ impl<'a> Lens<'a> {
         }
         let mut room = Buffer::default();
         let room = room.room(decode::len(room_len)?)?;
-        self.gather(part, how, room)?;
+        self.gather_numbers(part, how, room)?;
         self.count(map.run(part, Some(room), out, how)?)
+    }
+
+    /// Gathers elements to compute with.
+    fn gather_numbers(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
+        self.gather(part, how, out)?;
+        if self.dataset.dtype == Some(DType::Bool) {
+            make_truths(out);
+        }
+        Ok(())
     }
 
     /// Counts elements that would be divided by zero.

@@ -47,6 +47,8 @@ fn bytes(dtype: DType, number: f64) -> Vec<u8> {
         DType::BFloat16 => bf16::from_f64(number).to_le_bytes().to_vec(),
         DType::Float32 => (number as f32).to_le_bytes().to_vec(),
         DType::Float64 => number.to_le_bytes().to_vec(),
+        // Any byte but 0 is true.
+        DType::Bool => vec![if number == 0.0 { 0 } else { 0xff }],
         _ => (number as u64).to_le_bytes()[..usize::try_from(dtype.size().unwrap()).unwrap()]
             .to_vec(),
     }

@@ -1,5 +1,6 @@
 //! One pass over the selection: tasks fold, states merge, cells come out.
 
+use tet_format::DType;
 use tet_io::Source;
 
 use super::assemble::Assembly;
@@ -71,7 +72,10 @@ impl Job<'_> {
         let workers = self.how.workers(self.thread_len(states_len))?;
         let ahead = (2 * workers as u64).max(WAITING_LEN / states_len.max(1));
         let align = decode::len(self.plan.element_size)?;
-        let rows = Rows::Aligned(align);
+        let rows = match self.dataset.dtype {
+            Some(DType::Bool) => Rows::Truths,
+            _ => Rows::Aligned(align),
+        };
         let checks = Checks::new(self.source, self.dataset, self.plan, self.how)?;
         let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {

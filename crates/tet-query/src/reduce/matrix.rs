@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use tet_format::DType;
+
 use super::asked::{Answer, Asked};
 use crate::array::Array;
 use crate::cost::{Cost, VALUE_LEN};
 use crate::covariance::{Along, Measure, matrix, memory_len};
+use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::op::{NanPolicy, Op};
 use crate::scatter;
@@ -91,7 +94,12 @@ impl Asked<'_> {
 
     /// Some of the observations, all variables of each.
     fn observations(&self, axis: usize, range: Range<u64>) -> Result<Array> {
-        scatter::read(self.source, self.dataset, &self.observed(axis, range)?, self.how)
+        let slab = self.observed(axis, range)?;
+        let mut array = scatter::read(self.source, self.dataset, &slab, self.how)?;
+        if array.dtype() == DType::Bool {
+            make_truths(array.bytes_mut());
+        }
+        Ok(array)
     }
 
     /// The selection of some of the observations.

@@ -55,10 +55,16 @@ fn cells(shape: &[u64], slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
     split(true).iter().map(cell).collect()
 }
 
+/// The byte that a boolean is stored as: any but 0 is true.
+fn truth_byte(element: u64) -> u8 {
+    [0, 1, 2, 0xff][usize::try_from(element % 4).unwrap()]
+}
+
 #[allow(clippy::cast_precision_loss, reason = "the numbers are small")]
 fn wanted(op: Op, cell: &[u64], dtype: DType) -> Scalar {
     let own = |value: u64| match dtype {
         DType::Float32 => Scalar::Float32(value as f32),
+        DType::Bool => Scalar::Bool(value != 0),
         _ => Scalar::Int(value.into()),
     };
     let sum: u64 = cell.iter().sum();
@@ -83,7 +89,11 @@ fn check(world: &World, dtype: DType, every: usize) {
     for slab in slabs(&world.shape, |number| number % every == 0) {
         for subset in 1..1_usize << rank {
             let axes: Vec<usize> = (0..rank).filter(|axis| subset >> axis & 1 == 1).collect();
-            let cells = cells(&world.shape, &slab, &axes);
+            let mut cells = cells(&world.shape, &slab, &axes);
+            if dtype == DType::Bool {
+                let truth = |element: &mut u64| *element = u64::from(truth_byte(*element) != 0);
+                cells.iter_mut().flatten().for_each(truth);
+            }
             for op in OPS {
                 let wanted: Vec<Scalar> =
                     cells.iter().map(|cell| wanted(op, cell, dtype)).collect();
@@ -129,6 +139,10 @@ fn what_is_folded_is_what_a_loop_folds() {
                 u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
             });
             check(&integers, DType::UInt16, every * 3);
+            let truths = world(DType::Bool, shape, chunk_shape, stored, order, |n| {
+                vec![truth_byte(element(n))]
+            });
+            check(&truths, DType::Bool, every * 3);
         }
     }
 }
