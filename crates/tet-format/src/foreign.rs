@@ -84,6 +84,36 @@ impl ForeignRule {
     }
 }
 
+/// Lists the rules of a container, each as a `static` of this visibility, and all of them as `ALL`.
+///
+/// ```
+/// tet_format::foreign_rules! { pub(crate),
+///     "X-H1" HEADER_CUT "header" Error Structure Decimal:
+///         "a file must begin with 8 bytes", "the file is cut short";
+/// }
+/// # fn main() { assert_eq!(ALL[0].id, HEADER_CUT.id) }
+/// ```
+#[macro_export]
+macro_rules! foreign_rules {
+    ($vis:vis, $( $id:literal $name:ident $region:literal $severity:ident $reach:ident $digits:ident: $text:literal, $hint:literal; )*) => {
+        $(
+            #[doc = concat!($id, ": ", $text, ".")]
+            $vis static $name: $crate::ForeignRule = $crate::ForeignRule {
+                id: $id,
+                region: $region,
+                text: $text,
+                hint: $hint,
+                severity: $crate::Severity::$severity,
+                reach: $crate::Reach::$reach,
+                digits: $crate::Digits::$digits,
+            };
+        )*
+
+        /// Every rule, in the order of the document.
+        $vis static ALL: &[&$crate::ForeignRule] = &[ $( &$name, )* ];
+    };
+}
+
 /// Bytes that break a [`ForeignRule`]: a value, so that tests compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignFault {

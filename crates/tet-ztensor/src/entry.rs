@@ -10,11 +10,11 @@ use std::borrow::Cow;
 
 use tet_format::DType;
 
-use crate::cbor::{Head, Items, Reader};
 use crate::checksum::Checksum;
 use crate::error::Fault;
 use crate::rule::Rule;
 use crate::words::{self, ByteOrder, Encoding, Layout};
+use tet_cbor::{Head, Items, Reader};
 
 pub(crate) use field::{Field, SPARSE_FORMAT};
 pub(crate) use judge::{dense_len, element_count};
@@ -122,7 +122,7 @@ impl<'a, 's> Entries<'a, 's> {
             }
         }
         draft.entry.item = Text { start: small(start), len: small(self.reader.at() - start) };
-        if let Some(at) = self.reader.bad_text.take() {
+        if let Some(at) = self.reader.take_bad_text() {
             self.fault(&mut draft, Rule::NameText, at, "");
         }
         Ok((draft.entry, draft.fault))
@@ -148,7 +148,7 @@ impl<'a, 's> Entries<'a, 's> {
     fn map(&mut self, draft: &mut Draft, count: Option<u64>) -> Result<(), Fault> {
         let inside = self.reader.deeper(DEPTH)?;
         let mut items = Items::new(count);
-        while items.next(&mut self.reader)? {
+        while items.next(&mut self.reader) {
             let key_at = self.reader.at();
             let key = match self.reader.short_text() {
                 Some(key) => Cow::Borrowed(key),
@@ -177,8 +177,8 @@ impl<'a, 's> Entries<'a, 's> {
         key_at: usize,
         inside: u32,
     ) -> Result<(), Fault> {
-        if self.reader.bad_text.is_none() && std::str::from_utf8(&key).is_err() {
-            self.reader.bad_text = Some(key_at);
+        if std::str::from_utf8(&key).is_err() {
+            self.reader.note_bad_text(key_at);
         }
         let is_format = *key == *SPARSE_FORMAT;
         let text = self.keep(key);
@@ -193,7 +193,7 @@ impl<'a, 's> Entries<'a, 's> {
             draft.sparse_format = Some((at, format));
             self.reader.rewind(at);
         }
-        self.reader.skip(inside)
+        Ok(self.reader.skip(inside)?)
     }
 
     /// A key that stands twice is looked for once the entry is known to be a map.
@@ -222,7 +222,7 @@ impl<'a, 's> Entries<'a, 's> {
     ) -> Result<(), Fault> {
         if draft.seen & field.bit() != 0 {
             self.fault(draft, Rule::KeyTwice, key_at, field.key());
-            return self.reader.skip(inside);
+            return Ok(self.reader.skip(inside)?);
         }
         draft.seen |= field.bit();
         let at = self.reader.at();
@@ -278,7 +278,7 @@ impl<'a, 's> Entries<'a, 's> {
         };
         let within = self.reader.deeper(inside)?;
         let mut items = Items::new(count);
-        while items.next(&mut self.reader)? {
+        while items.next(&mut self.reader) {
             let Head::Unsigned(extent) = self.reader.untagged(within)? else {
                 self.extents.truncate(start);
                 return self.wrong_type(draft, Field::Shape, at, inside);
@@ -317,7 +317,7 @@ impl<'a, 's> Entries<'a, 's> {
             _ => return self.wrong_type(draft, field, at, inside),
         };
         let Ok(text) = std::str::from_utf8(&word) else {
-            self.reader.bad_text.get_or_insert(at);
+            self.reader.note_bad_text(at);
             return Ok(());
         };
         let entry = &mut draft.entry;

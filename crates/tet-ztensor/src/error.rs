@@ -41,6 +41,16 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+impl From<tet_cbor::Fault> for Fault {
+    fn from(fault: tet_cbor::Fault) -> Self {
+        let rule = match fault.broken {
+            tet_cbor::Broken::Syntax => Rule::IndexSyntax,
+            tet_cbor::Broken::Depth => Rule::IndexDepth,
+        };
+        Fault { rule, at: fault.at, found: fault.found, wanted: fault.wanted }
+    }
+}
+
 /// A request that has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

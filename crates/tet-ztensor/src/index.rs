@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 
 use tet_format::Span;
 
-use crate::cbor::{Head, Items, Reader};
 use crate::entry::{Entries, Entry, Sink, Text, resolve};
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
 use crate::names::Names;
 use crate::rule::Rule;
 use crate::tensor::Tensor;
+use tet_cbor::{Head, Items, Reader};
 
 /// No entry that has its required keys is shorter.
 const ENTRY_LEN_MIN: u64 = 52;
@@ -190,7 +190,7 @@ impl Index {
         let mut reader = self.reader(entry);
         let Head::Map(count) = reader.untagged(1)? else { return Ok(None) };
         let (inside, mut items) = (reader.deeper(1)?, Items::new(count));
-        while items.next(&mut reader)? {
+        while items.next(&mut reader) {
             let start = reader.at();
             let key = match reader.untagged(inside)? {
                 head @ Head::Text(_) => reader.string(head)?,
@@ -226,7 +226,7 @@ fn read_array(
     let likely = count.unwrap_or(0).min(u64::from(all.index_len) / ENTRY_LEN_MIN);
     entries.reserve(usize::try_from(likely).unwrap_or(0).min(limits.entry_count_max));
     let mut items = Items::new(count);
-    while items.next(&mut all.reader)? {
+    while items.next(&mut all.reader) {
         let position = entries.len();
         if limits.entry_count_max <= position {
             let (at, wanted) = (all.reader.place(all.reader.at()), position as u64);

@@ -16,10 +16,8 @@ mod rule;
 
 mod container;
 
-mod cbor;
 mod index;
 mod names;
-mod value;
 
 mod entry;
 mod tensor;
@@ -54,8 +52,8 @@ pub use read::{Check, TensorView};
 pub use rule::{Region, Rule, Severity};
 pub use sparse::{Places, Sparse};
 pub use tensor::Tensor;
+pub use tet_cbor::Value;
 pub use tet_io::Kind;
-pub use value::Value;
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{
     Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, Fingerprint, METADATA_NAME,

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use tet_format::{DType, Span};
 
-use crate::cbor;
 use crate::checksum::Checksum;
 use crate::entry::{Entry, Field, dense_len, element_count};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::rule::Rule;
-use crate::value::Value;
 use crate::words::{ByteOrder, Encoding, Layout};
+use tet_cbor as cbor;
+use tet_cbor::Value;
 
 /// One tensor of the index: what its entry says, sound or not.
 #[derive(Clone, Copy, Debug)]
@@ -229,7 +229,7 @@ impl<'a> Tensor<'a> {
             if *key != *wanted.as_bytes() || self.is_format_field(&key) {
                 return Ok(None);
             }
-            cbor::value(reader, depth, &mut left).map(Some)
+            Ok(Some(cbor::value(reader, depth, &mut left)?))
         });
         match found.map_err(|fault| self.broken(fault))? {
             None => Ok(None),

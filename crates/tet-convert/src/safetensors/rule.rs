@@ -1,28 +1,6 @@
 //! The rules of safetensors: what its document and its reference library ask for.
 
-use tet_format::{Digits, ForeignRule, Reach, Severity};
-
-macro_rules! rules {
-    ($( $id:literal $name:ident $region:literal $severity:ident $reach:ident $digits:ident: $text:literal, $hint:literal; )*) => {
-        $(
-            #[doc = concat!($id, ": ", $text, ".")]
-            pub(super) static $name: ForeignRule = ForeignRule {
-                id: $id,
-                region: $region,
-                text: $text,
-                hint: $hint,
-                severity: Severity::$severity,
-                reach: Reach::$reach,
-                digits: Digits::$digits,
-            };
-        )*
-
-        /// Every rule, in the order of the document.
-        pub(crate) static ALL: &[&ForeignRule] = &[ $( &$name, )* ];
-    };
-}
-
-rules! {
+tet_format::foreign_rules! { pub(crate),
     "ST-H1" HEADER_CUT "header" Error Structure Decimal:
         "a file must begin with the 8 bytes of the header's length",
         "the file is cut short: fetch or copy it again";

@@ -7,15 +7,15 @@ use tet_io::{Output, Publish, Publisher, Source};
 
 use super::fields::Fields;
 use super::place::{Move, moved, moves};
-use crate::cbor;
 use crate::container::MAGIC;
 use crate::entry::Field;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
-use crate::value::Value;
 use crate::write::{Resumed, WriteOptions, Writer, Written, check_name};
+use tet_cbor as cbor;
+use tet_cbor::Value;
 
 /// What a file is to become. Nothing is written before [`save`](Draft::save).
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! The fields of an entry as bytes, so that those that are not changed stay as they are.
 
-use crate::cbor::{self, Head, Items, Reader};
 use crate::entry::Field;
-use crate::value::Value;
+use tet_cbor::Value;
+use tet_cbor::{self as cbor, Head, Items, Reader};
 
 /// An entry taken apart.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Fields {
         let (head, is_open) = (reader.since(0).to_vec(), count.is_none());
         let inside = reader.deeper(1).ok()?;
         let (mut items, mut pairs) = (Items::new(count), Vec::new());
-        while items.next(&mut reader).ok()? {
+        while items.next(&mut reader) {
             let key_at = reader.at();
             let name = match reader.untagged(inside).ok()? {
                 head @ Head::Text(_) => Some(reader.string(head).ok()?.into_owned()),

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::read::Check;
-use crate::value::Value;
 use crate::write::{Align, Declaration, EncodingChoice, WriteOptions, Writer};
+use tet_cbor::Value;
 
 struct Folder(tempfile::TempDir);
 

@@ -3,12 +3,12 @@
 use tet_format::Span;
 use tet_io::Source;
 
-use crate::cbor::Reader;
 use crate::error::{Fault, Result};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::rule::Rule;
 use crate::tensor::Tensor;
+use tet_cbor::Reader;
 
 /// Bytes of work for each byte of the file.
 const WORK_FACTOR: u64 = 8;

@@ -10,13 +10,13 @@ use super::bench::{Bench, damage};
 use super::image::{Ending, Image};
 use super::salvage::Salvaged;
 use super::{RepairOptions, Salvage, older, salvage, tail};
-use crate::cbor;
 use crate::check::{Depth, Finding, VerifyOptions, verify};
 use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::rule::{Region, Rule, Severity};
 use crate::tensor::Tensor;
+use tet_cbor as cbor;
 
 /// All that can be done for a file.
 #[derive(Clone, Debug)]

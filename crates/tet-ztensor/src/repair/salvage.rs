@@ -5,11 +5,11 @@ use tet_io::Source;
 
 use super::bench::{Bench, blobs_end, damage, index_head_len, may_be_entry};
 use super::plan::Loss;
-use crate::cbor;
 use crate::checksum::Comparison;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::tensor::Tensor;
+use tet_cbor as cbor;
 
 /// The shortest start of an entry by which one can be told.
 const ENTRY_START_LEN: usize = 4;

@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::rule::Rule;
-use crate::value::Value;
 use crate::write::{ChecksumChoice, Declaration, EncodingChoice, WriteOptions, Writer};
+use tet_cbor::Value;
 
 fn tensor(name: &str, len: u64) -> Declaration {
     Declaration::new(name, DType::UInt8, [len]).with("of", Value::Text(name.to_owned()))

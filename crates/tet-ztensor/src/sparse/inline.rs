@@ -1,11 +1,11 @@
 //! Places that stand in the entry: `indptr` and `indices` for csr, `indices` for coo.
 
-use crate::cbor::{Head, Items, Reader};
 use crate::error::Fault;
 use crate::rule::Rule;
 use crate::sparse::Places;
 use crate::tensor::Tensor;
 use crate::words::Layout;
+use tet_cbor::{Head, Items, Reader};
 
 /// The numbers of a field, and whether they came in rows of so many.
 struct Numbers {
@@ -55,7 +55,7 @@ fn numbers(tensor: &Tensor<'_>, wanted: &[u8]) -> Result<Option<Numbers>, Fault>
         let Head::Array(count) = reader.untagged(depth)? else { return Err(wrong(reader)) };
         let inside = reader.deeper(depth)?;
         let mut items = Items::new(count);
-        while items.next(reader)? {
+        while items.next(reader) {
             match reader.untagged(inside)? {
                 Head::Unsigned(number) if numbers.row_len.is_none() => numbers.all.push(number),
                 Head::Array(count) => row(reader, count, inside, &mut numbers)?,
@@ -78,7 +78,7 @@ fn row(
     }
     let (inside, before) = (reader.deeper(depth)?, numbers.all.len());
     let mut items = Items::new(count);
-    while items.next(reader)? {
+    while items.next(reader) {
         let Head::Unsigned(number) = reader.untagged(inside)? else { return Err(wrong(reader)) };
         numbers.all.push(number);
     }

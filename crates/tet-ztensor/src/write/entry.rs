@@ -1,10 +1,10 @@
 //! Entries become bytes, in the order of keys that programs of 0.1.x use.
 
-use crate::cbor;
 use crate::entry::Field;
 use crate::error::{Error, Result};
-use crate::value::Value;
 use crate::words::{ByteOrder, Encoding};
+use tet_cbor as cbor;
+use tet_cbor::Value;
 
 /// What an entry says.
 #[derive(Clone, Copy, Debug)]

@@ -15,8 +15,8 @@ use super::tensor::TensorWriter;
 use super::writer::Writer;
 use crate::error::Result;
 use crate::sparse::Places;
-use crate::value::Value;
 use crate::words::Layout;
+use tet_cbor::Value;
 
 /// How many numbers become bytes at a time.
 const WORD_COUNT: usize = 8 << 10;

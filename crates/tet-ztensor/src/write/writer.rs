@@ -10,11 +10,11 @@ use super::options::{Dialect, EncodingChoice, WriteOptions};
 use super::out::Out;
 use super::tensor::{Declared, TensorWriter};
 use super::ties::Ties;
-use crate::cbor;
 use crate::container::MAGIC;
 use crate::error::{Error, Result};
-use crate::value::Value;
 use crate::words::Encoding;
+use tet_cbor as cbor;
+use tet_cbor::Value;
 
 const DENSE: &str = "dense";
 

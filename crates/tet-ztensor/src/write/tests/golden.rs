@@ -7,8 +7,8 @@ use tet_format::DType;
 use super::*;
 use crate::error::Result;
 use crate::sparse::Places;
-use crate::value::Value;
 use crate::words::dtype;
+use tet_cbor::Value;
 
 /// A custom field of the samples' facts.
 fn custom(json: &Json) -> Value {

@@ -8,7 +8,7 @@ use tet_io::Publish;
 use super::*;
 use crate::error::Error;
 use crate::sparse::Places;
-use crate::value::Value;
+use tet_cbor::Value;
 
 fn writer() -> Writer<Vec<u8>> {
     Writer::new(Vec::new(), &WriteOptions::default()).unwrap()

@@ -11,8 +11,8 @@ use crate::open::ZTensorFile;
 use crate::read::Check;
 use crate::rule::Severity;
 use crate::sparse::Places;
-use crate::value::Value;
 use crate::words::{DTYPES, Layout};
+use tet_cbor::Value;
 
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

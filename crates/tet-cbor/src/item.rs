@@ -1,13 +1,17 @@
-//! Items of custom fields, as values.
+//! Items as values.
 
 use super::decode::{Head, Items, Reader};
-use crate::error::Fault;
+use crate::fault::Fault;
 use crate::value::Value;
 
 /// Reads an item that stands at `depth`, of at most `left` items; `None` when it has more.
 ///
 /// Text that is not UTF-8 comes with its bad bytes replaced, and is noted in the reader.
-pub(crate) fn value(
+///
+/// # Errors
+///
+/// Returns a fault where there is no well-formed item.
+pub fn value(
     reader: &mut Reader<'_>,
     depth: u32,
     left: &mut usize,
@@ -52,7 +56,7 @@ fn array(
 ) -> Result<Option<Value>, Fault> {
     let inside = reader.deeper(depth)?;
     let (mut items, mut values) = (Items::new(count), Vec::new());
-    while items.next(reader)? {
+    while items.next(reader) {
         let Some(item) = value(reader, inside, left)? else { return Ok(None) };
         values.push(item);
     }
@@ -67,7 +71,7 @@ fn map(
 ) -> Result<Option<Value>, Fault> {
     let inside = reader.deeper(depth)?;
     let (mut items, mut pairs) = (Items::new(count), Vec::new());
-    while items.next(reader)? {
+    while items.next(reader) {
         let Some(key) = value(reader, inside, left)? else { return Ok(None) };
         let Some(item) = value(reader, inside, left)? else { return Ok(None) };
         pairs.push((key, item));

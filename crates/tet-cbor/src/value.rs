@@ -1,6 +1,6 @@
-//! Values of custom fields.
+//! Values.
 
-/// A CBOR item of a custom field, as exact as it stands in the file.
+/// A CBOR item, as exact as it stands in the file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {

@@ -1,20 +1,19 @@
 //! Heads, strings and the end of items, each read once and from bounded memory.
 //!
-//! A reader stands at a place in the index and knows how deep it is allowed to go. What is not
-//! well-formed is a fault of the index as a whole, since nobody knows where the next item starts;
-//! text that is not UTF-8 is noted, and a matter of the entry that it stands in.
+//! A reader stands at a place in its bytes and knows how deep it is allowed to go. What is not
+//! well-formed is a fault, since nobody knows where the next item starts; text that is not UTF-8 is
+//! noted, and a matter of the item that it stands in.
 
 use std::borrow::Cow;
 
-use crate::error::Fault;
-use crate::rule::Rule;
+use crate::fault::{Broken, Fault};
 
 /// The major types, as the first three bits of an item have them.
 const TEXT: u8 = 3;
 
 /// The start of an item. A count that is `None` lasts until a break.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Head {
+pub enum Head {
     /// An integer.
     Unsigned(u64),
     /// An integer of -1 less this.
@@ -39,65 +38,83 @@ pub(crate) enum Head {
 
 impl Head {
     /// Whether it is null or undefined, which says as much as a field that is not there.
-    pub(crate) const fn is_null(self) -> bool {
+    pub const fn is_null(self) -> bool {
         matches!(self, Head::Simple(22 | 23))
     }
 }
 
-/// A place in the bytes of an index.
+/// A place in bytes that hold items.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Where the bytes start in the file.
     base: u64,
     depth_max: u32,
-    /// The first text that is not UTF-8, since somebody last took this.
-    pub(crate) bad_text: Option<usize>,
+    bad_text: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8], at: usize, base: u64, depth_max: u32) -> Self {
+    /// A reader that stands at `at` of bytes that start at `base` of the file, and goes so deep.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], at: usize, base: u64, depth_max: u32) -> Self {
         Reader { bytes, at, base, depth_max, bad_text: None }
     }
 
+    /// Where the first text stands that is not UTF-8, since it was last taken.
+    #[must_use]
+    pub const fn bad_text(&self) -> Option<usize> {
+        self.bad_text
+    }
+
+    /// The same, and no text so far is bad.
+    pub const fn take_bad_text(&mut self) -> Option<usize> {
+        self.bad_text.take()
+    }
+
+    /// Takes note of text at this place that is not UTF-8, unless there was some before.
+    pub fn note_bad_text(&mut self, at: usize) {
+        self.bad_text.get_or_insert(at);
+    }
+
     /// Where the reader stands in its bytes.
-    pub(crate) const fn at(&self) -> usize {
+    pub const fn at(&self) -> usize {
         self.at
     }
 
     /// Goes back to a place where it stood before.
-    pub(crate) const fn rewind(&mut self, at: usize) {
+    pub const fn rewind(&mut self, at: usize) {
         self.at = at;
     }
 
-    pub(crate) const fn is_at_end(&self) -> bool {
+    /// Whether no byte is left.
+    pub const fn is_at_end(&self) -> bool {
         self.bytes.len() <= self.at
     }
 
-    /// All bytes of the index.
-    pub(crate) const fn all(&self) -> &'a [u8] {
+    /// All its bytes.
+    pub const fn all(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// The bytes from a place up to where the reader stands.
-    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+    pub fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
     /// A place in the file.
-    pub(crate) const fn place(&self, at: usize) -> u64 {
+    pub const fn place(&self, at: usize) -> u64 {
         self.base.saturating_add(at as u64)
     }
 
     fn malformed(&self, at: usize) -> Fault {
         let found = self.bytes.get(at).copied().unwrap_or_default().into();
-        Fault { rule: Rule::IndexSyntax, at: self.place(at), found, wanted: 0 }
+        Fault { broken: Broken::Syntax, at: self.place(at), found, wanted: 0 }
     }
 
     fn cut_short(&self, wanted: u64) -> Fault {
         let found = self.bytes.len().saturating_sub(self.at) as u64;
-        Fault { rule: Rule::IndexSyntax, at: self.place(self.at), found, wanted }
+        Fault { broken: Broken::Syntax, at: self.place(self.at), found, wanted }
     }
 
     /// Takes the next bytes.
@@ -110,7 +127,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a head.
-    pub(crate) fn head(&mut self) -> Result<Head, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault where there is no well-formed item.
+    pub fn head(&mut self) -> Result<Head, Fault> {
         let start = self.at;
         let first = self.take(1)?.first().copied().unwrap_or_default();
         let (major, low) = (first >> 5, first & 0x1F);
@@ -156,15 +177,19 @@ impl<'a> Reader<'a> {
         let left = self.bytes.len().saturating_sub(self.at) as u64;
         match count {
             Some(count) if left / item_len < count => {
-                let rule = Rule::IndexSyntax;
-                Err(Fault { rule, at: self.place(at), found: left, wanted: count })
+                let broken = Broken::Syntax;
+                Err(Fault { broken, at: self.place(at), found: left, wanted: count })
             }
             count => Ok(count),
         }
     }
 
     /// Reads a head, past tags: before a field that we know they say nothing.
-    pub(crate) fn untagged(&mut self, depth: u32) -> Result<Head, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault where there is no well-formed item.
+    pub fn untagged(&mut self, depth: u32) -> Result<Head, Fault> {
         let mut depth = depth;
         loop {
             match self.head()? {
@@ -175,18 +200,22 @@ impl<'a> Reader<'a> {
     }
 
     /// The depth inside an item that stands at `depth`.
-    pub(crate) fn deeper(&self, depth: u32) -> Result<u32, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault where that is deeper than is allowed.
+    pub fn deeper(&self, depth: u32) -> Result<u32, Fault> {
         let inside = depth.saturating_add(1);
         if inside <= self.depth_max {
             return Ok(inside);
         }
         let (found, wanted) = (inside.into(), self.depth_max.into());
-        Err(Fault { rule: Rule::IndexDepth, at: self.place(self.at), found, wanted })
+        Err(Fault { broken: Broken::Depth, at: self.place(self.at), found, wanted })
     }
 
     /// The text that starts here, if it is in one piece and short: nearly always.
     #[inline]
-    pub(crate) fn short_text(&mut self) -> Option<&'a [u8]> {
+    pub fn short_text(&mut self) -> Option<&'a [u8]> {
         let (first, rest) = self.bytes.get(self.at..)?.split_first()?;
         let len = usize::from(first.wrapping_sub(TEXT << 5));
         let text = rest.get(..len).filter(|_| len < 24)?;
@@ -195,7 +224,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a string whose head was just read, without a look at what they are.
-    pub(crate) fn string(&mut self, head: Head) -> Result<Cow<'a, [u8]>, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault where there is no well-formed item.
+    pub fn string(&mut self, head: Head) -> Result<Cow<'a, [u8]>, Fault> {
         let (Head::Bytes(len) | Head::Text(len)) = head else {
             return Err(self.malformed(self.at));
         };
@@ -231,14 +264,22 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over an item that stands at `depth`.
-    pub(crate) fn skip(&mut self, depth: u32) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault where there is no well-formed item.
+    pub fn skip(&mut self, depth: u32) -> Result<(), Fault> {
         let start = self.at;
         let head = self.head()?;
         self.skip_rest(head, start, depth)
     }
 
     /// Passes over the rest of an item whose head was just read.
-    pub(crate) fn skip_rest(&mut self, head: Head, start: usize, depth: u32) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault where there is no well-formed item.
+    pub fn skip_rest(&mut self, head: Head, start: usize, depth: u32) -> Result<(), Fault> {
         let (mut items, pair) = match head {
             Head::Break => return Err(self.malformed(start)),
             Head::Bytes(_) | Head::Text(_) => return self.string(head).map(|_| ()),
@@ -248,7 +289,7 @@ impl<'a> Reader<'a> {
             _ => return Ok(()),
         };
         let inside = self.deeper(depth)?;
-        while items.next(self)? {
+        while items.next(self) {
             for _ in 0..pair {
                 self.skip(inside)?;
             }
@@ -259,29 +300,31 @@ impl<'a> Reader<'a> {
 
 /// The items, or pairs, of a container that are still to come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Items {
+pub struct Items {
     left: Option<u64>,
 }
 
 impl Items {
-    pub(crate) const fn new(count: Option<u64>) -> Self {
+    /// The items of a container of which only the head was read.
+    #[must_use]
+    pub const fn new(count: Option<u64>) -> Self {
         Items { left: count }
     }
 
     /// Whether another one follows.
     #[inline]
-    pub(crate) fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Fault> {
+    pub fn next(&mut self, reader: &mut Reader<'_>) -> bool {
         match &mut self.left {
-            Some(0) => Ok(false),
+            Some(0) => false,
             Some(left) => {
                 *left -= 1;
-                Ok(true)
+                true
             }
             None if reader.bytes.get(reader.at) == Some(&0xFF) => {
                 reader.at += 1;
-                Ok(false)
+                false
             }
-            None => Ok(true),
+            None => true,
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Values become bytes, by the byte as the programs of 0.1.x write them: the shortest heads, floats
-//! in the fewest bytes that hold them, maps in the order of their encoder.
+//! Values become bytes in one way: the shortest heads, floats in the fewest bytes that hold them,
+//! keys of maps in the order of their bytes (RFC 8949, section 4.2.1).
 
 use half::f16;
 
 use crate::value::Value;
 
 /// What opens a map whose length is not said, as every entry is.
-pub(crate) const MAP_OPEN: u8 = 0xbf;
+pub const MAP_OPEN: u8 = 0xbf;
 /// What ends it.
-pub(crate) const BREAK: u8 = 0xff;
+pub const BREAK: u8 = 0xff;
 
-/// How deep a value may nest, so that array and map of the index fit around it for every reader.
+/// How deep a value may nest, so that an array and a map fit around it for every reader.
 const DEPTH_MAX: usize = 120;
 
 const UNSIGNED: u8 = 0;
@@ -31,28 +31,28 @@ const SINGLE: u8 = 0xfa;
 const DOUBLE: u8 = 0xfb;
 
 /// Appends an unsigned integer.
-pub(crate) fn unsigned(number: u64, out: &mut Vec<u8>) {
+pub fn unsigned(number: u64, out: &mut Vec<u8>) {
     head(UNSIGNED, number, out);
 }
 
 /// Appends text.
-pub(crate) fn text(text: &str, out: &mut Vec<u8>) {
+pub fn text(text: &str, out: &mut Vec<u8>) {
     head(TEXT, text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
 }
 
 /// Appends the head of an array of so many items.
-pub(crate) fn array_head(count: u64, out: &mut Vec<u8>) {
+pub fn array_head(count: u64, out: &mut Vec<u8>) {
     head(ARRAY, count, out);
 }
 
 /// Appends the head of a map of so many pairs.
-pub(crate) fn map_head(count: u64, out: &mut Vec<u8>) {
+pub fn map_head(count: u64, out: &mut Vec<u8>) {
     head(MAP, count, out);
 }
 
 /// Appends a value that [`check_value`] has passed.
-pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
+pub fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.push(NULL),
         Value::Undefined => out.push(UNDEFINED),
@@ -78,8 +78,13 @@ pub(crate) fn encode(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether every reader of 0.1.x takes the value; says why not.
-pub(crate) fn check_value(value: &Value) -> Result<(), &'static str> {
+/// Whether common readers take the value: it nests no deeper than 120, integers are of -2^63 to
+/// 2^64 - 1, simple values have names, and no key stands twice in a map.
+///
+/// # Errors
+///
+/// Returns why they do not.
+pub fn check_value(value: &Value) -> Result<(), &'static str> {
     check_at(value, DEPTH_MAX)
 }
 
@@ -156,39 +161,22 @@ fn float(number: f64, out: &mut Vec<u8>) {
 fn map(pairs: &[(Value, Value)], out: &mut Vec<u8>) {
     map_head(pairs.len() as u64, out);
     for (key, value) in ordered(pairs) {
-        out.extend(&key.bytes);
+        out.extend(&key);
         encode(value, out);
     }
 }
 
-/// What the keys of a map are ordered by: kind, then magnitude or length, then bytes.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    major: u8,
-    rank: u128,
-    bytes: Vec<u8>,
-}
-
-fn ordered(pairs: &[(Value, Value)]) -> Vec<(Key, &Value)> {
-    let mut keyed: Vec<_> = pairs.iter().map(|(key, value)| (key_of(key), value)).collect();
+/// The pairs in the order of their keys' bytes, which is by kind, then by magnitude or length.
+fn ordered(pairs: &[(Value, Value)]) -> Vec<(Vec<u8>, &Value)> {
+    let mut keyed: Vec<_> = pairs.iter().map(|(key, value)| (bytes_of(key), value)).collect();
     keyed.sort_by(|one, other| one.0.cmp(&other.0));
     keyed
 }
 
-fn key_of(key: &Value) -> Key {
-    let (major, rank) = match key {
-        Value::Int(number) if *number < 0 => (NEGATIVE, number.unsigned_abs()),
-        Value::Int(number) => (UNSIGNED, number.unsigned_abs()),
-        Value::Bytes(bytes) => (BYTES, bytes.len() as u128),
-        Value::Text(text) => (TEXT, text.len() as u128),
-        Value::Array(items) => (ARRAY, items.len() as u128),
-        Value::Map(pairs) => (MAP, pairs.len() as u128),
-        Value::Tag(..) => (TAG, 0),
-        _ => (OTHER, 0),
-    };
+fn bytes_of(key: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     encode(key, &mut bytes);
-    Key { major, rank, bytes }
+    bytes
 }
 
 #[cfg(test)]
