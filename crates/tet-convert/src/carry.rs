@@ -140,6 +140,7 @@ fn unpacked(
         sync: tet_io::publish::Sync::None,
         history: None,
         overwrite: tet_io::Overwrite::Refuse,
+        zero_extents: tet_file::write::ZeroExtents::Allow,
         ..options.tet.clone()
     };
     let first = import(input, &between, &how, &mut |_, _| ())?;

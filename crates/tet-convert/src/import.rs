@@ -34,7 +34,6 @@ use crate::sniff::{Format, sniff};
 use crate::{Error, Result};
 
 pub(crate) use self::declare::{SCALAR_KEY, about};
-pub(crate) use self::descr::ByteOrder;
 pub(crate) use self::npy::{ElementOrder, Header};
 pub(crate) use self::store::SourceReader;
 
@@ -100,7 +99,7 @@ fn npy_input(source: &Source, path: &Path, options: &ImportOptions) -> Result<In
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: true });
     }
     let header = Header::read(&mut SourceReader::buffered(source, 0))
-        .and_then(|header| header.check_import(source.len()).map(|()| header))
+        .and_then(|header| header.check_import(source.len(), options.zero_extents).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
     Ok(Input { name, header, position: 0 })
 }
@@ -127,7 +126,7 @@ fn npz_inputs(
             .map_err(|fault| of_member(path, &member.name, fault))?;
         let len = open.len;
         let header = Header::read(&mut open)
-            .and_then(|header| header.check_import(len).map(|()| header))
+            .and_then(|header| header.check_import(len, options.zero_extents).map(|()| header))
             .map_err(|fault| Error::Array { array: member.name.clone(), fault })?;
         inputs.push(Input { name: member.name.clone(), header, position: member.position });
     }

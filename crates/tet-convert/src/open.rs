@@ -96,8 +96,8 @@ impl Foreign {
 
 /// Opens the container at `path`, told by its content.
 ///
-/// A `.npy` is read in place when its elements lie as `.tet` would store them: row-major and
-/// little endian. One without axes stays without.
+/// A `.npy` is read in place when its elements are row-major, in either byte order. One without axes
+/// stays without.
 ///
 /// # Errors
 /// The file cannot be read, is damaged, of a format this build does not read in place, or, with

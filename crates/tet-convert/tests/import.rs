@@ -127,7 +127,6 @@ fn what_has_no_place_is_refused_by_name() {
         ("string", "string"),
         ("bytes", "string"),
         ("structured", "structured"),
-        ("complex", "complex128"),
         ("datetime", "datetime64"),
         ("void16", "bfloat16"),
         ("longdouble", "float128"),

@@ -236,8 +236,8 @@ pub enum Error {
         /// How much is allowed.
         budget: u64,
     },
-    /// The system has no memory left for the result.
-    #[error("the system gives no {wanted} bytes for the result")]
+    /// The system has no memory left for the result or for what it is made of.
+    #[error("the system gives no {wanted} bytes of memory")]
     NoMemory {
         /// How much is needed.
         wanted: u64,

@@ -111,6 +111,12 @@ pub enum Error {
         /// Why not.
         why: &'static str,
     },
+    /// The ways in which a file is to be written do not go together.
+    #[error("the options do not go together: {why}")]
+    Options {
+        /// Why not.
+        why: &'static str,
+    },
     /// A bound of the caller would be passed.
     #[error("{what}: {wanted} are needed, the limit is {limit}")]
     Limit {
@@ -147,6 +153,7 @@ impl Error {
             | Error::Ambiguous { .. }
             | Error::Usage { .. }
             | Error::Unwritable { .. }
+            | Error::Options { .. }
             | Error::Canceled => Kind::Usage,
             Error::Limit { .. } => Kind::Limit,
         }

@@ -26,6 +26,8 @@ pub(crate) struct Kept {
     pub(crate) view: Dataset,
     /// The type in the container; another than that of `view` where elements are widened.
     pub(crate) stored: DType,
+    /// Axes of the container behind those of the dataset, which its elements are made of.
+    pub(crate) inner: usize,
     /// What its elements are, where the container has no word for that.
     from: Option<String>,
 }
@@ -62,6 +64,7 @@ pub(crate) fn kept(
     let as_is = |dtype| Kept {
         view: Dataset { dtype: Some(dtype), ..dataset.clone() },
         stored: dtype,
+        inner: 0,
         from: None,
     };
     if has(dtype) {
@@ -70,7 +73,7 @@ pub(crate) fn kept(
     let mut kept = match dtype {
         DType::Bool => as_is(DType::UInt8),
         DType::BFloat16 => as_is(DType::UInt16),
-        DType::Int8 => Kept { view: dataset.clone(), stored: DType::Int16, from: None },
+        DType::Int8 => Kept { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None },
         DType::Complex64 => {
             in_pairs(dataset, DType::Float32).ok_or_else(|| unknown(dataset, encoding))?
         }
@@ -123,7 +126,7 @@ fn in_pairs(dataset: &Dataset, part: DType) -> Option<Kept> {
     let grid = Grid::new(longer(dataset.grid.shape()), longer(dataset.grid.chunk_shape()))?;
     let dims = Vec::new();
     let view = Dataset { dtype: Some(part), grid, dims, ..dataset.clone() };
-    Some(Kept { view, stored: part, from: None })
+    Some(Kept { view, stored: part, inner: 1, from: None })
 }
 
 /// Elements that nothing computes with, as bytes.
@@ -139,7 +142,7 @@ fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Kept> {
         let text = format!("[{}]", extents.join(","));
         view.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(text));
     }
-    Ok(Kept { view, stored: DType::UInt8, from: Some(dataset.dtype_name.clone()) })
+    Ok(Kept { view, stored: DType::UInt8, inner: 0, from: Some(dataset.dtype_name.clone()) })
 }
 
 /// The grid of the same bits as elements of another width: along the last axis where these fill

@@ -77,14 +77,20 @@ fn lens<'k>(catalog: &'k Catalog, kept: &'k Kept) -> Result<Lens<'k>> {
 fn spec(kept: &Kept, lens: &Lens<'_>, choice: &ChunkChoice) -> Result<DatasetSpec> {
     let name = kept.view.name.clone();
     let shape = if shape_of(lens).is_empty() { Shape::from([1]) } else { lens.shape().clone() };
-    let chunk_shape = match choice {
-        ChunkChoice::Auto => chunking::auto(&shape, kept.stored.size().unwrap_or(1)),
-        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != shape.rank() => {
-            let (shape, chunk_shape) = (shape.to_vec(), chunk_shape.clone());
+    // What an element is made of stays together.
+    let (outer, inner) = shape.split_at(shape.rank() - kept.inner);
+    let mut chunk_shape = match choice {
+        ChunkChoice::Auto => {
+            let size = kept.stored.size().unwrap_or(1);
+            chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul))
+        }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
+            let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());
             return Err(Error::ChunkRank { dataset: name, shape, chunk_shape });
         }
         ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
     };
+    chunk_shape.extend(inner);
     Ok(DatasetSpec { name, dtype: kept.stored, shape, chunk_shape: chunk_shape.into() })
 }
 

@@ -9,6 +9,7 @@ use tet_format::{DType, Shape};
 use super::descr::Descr;
 use super::options::{ChunkChoice, ImportOptions, Imported};
 use super::{Error, Input, Result};
+use crate::carry::logical::DTYPE_KEY;
 use crate::{Note, chunking};
 
 /// The attribute of a dataset that was an array of rank 0.
@@ -36,13 +37,23 @@ impl Declared {
             note(&input.name, &input.header.descr, is_scalar, notes);
             let chunk_shape = chunk_shape(&input, &shape, &options.chunks)?;
             check_memory(&input, &shape, &chunk_shape)?;
-            let about = about(&input.name, shape.len(), is_scalar, options);
+            let descr = &input.header.descr;
+            let (mut shape, mut chunk_shape) = (shape, chunk_shape);
+            if descr.part().is_some() {
+                shape.push(2);
+                chunk_shape.push(2);
+            }
+            let mut about = about(&input.name, shape.len(), is_scalar, options);
+            if descr.part().is_some() {
+                let name = AttrValue::Text(descr.name.to_owned());
+                about.attrs.insert(DTYPE_KEY.to_owned(), name);
+            }
             if !about.dim_names.is_empty() || !about.attrs.is_empty() {
                 metadata.datasets.insert(input.name.clone(), about);
             }
             let spec = DatasetSpec {
                 name: input.name.clone(),
-                dtype: input.header.descr.dtype,
+                dtype: descr.part().unwrap_or(descr.dtype),
                 shape: Shape::from(shape),
                 chunk_shape: Shape::from(chunk_shape),
             };
@@ -104,7 +115,9 @@ fn note(name: &str, descr: &Descr, is_scalar: bool, notes: &mut Vec<Note>) {
     if is_scalar {
         notes.push(Note::Scalar { dataset: dataset.clone() });
     }
-    if descr.is_widened() || descr.name == DType::Bool.name() {
+    if let Some(to) = descr.part() {
+        notes.push(Note::AsBits { dataset, from: descr.name.to_owned(), to });
+    } else if descr.is_widened() || descr.name == DType::Bool.name() {
         notes.push(Note::Widened { dataset, from: descr.name, to: descr.dtype });
     }
 }

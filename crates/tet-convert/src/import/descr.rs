@@ -1,5 +1,6 @@
 //! NumPy's dtype strings (`<f4`), and what becomes of each.
 
+use tet_codec::Swapped;
 use tet_format::DType;
 
 use super::literal::Literal;
@@ -7,11 +8,11 @@ use super::literal::Literal;
 /// How an element of the input becomes one of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descr {
-    /// Bytes of one element in the input: 1, 2, 4 or 8.
+    /// Bytes of one element in the input: 1, 2, 4, 8 or 16.
     pub(crate) size: usize,
     /// NumPy's name of the input's dtype.
     pub(crate) name: &'static str,
-    /// The dtype of the output.
+    /// The dtype of the output; a complex one is kept as pairs of its parts.
     pub(crate) dtype: DType,
     pub(crate) order: ByteOrder,
 }
@@ -32,7 +33,7 @@ pub(crate) enum Refusal {
     Malformed(String),
 }
 
-const DTYPES: [(&str, usize, &str, DType); 12] = [
+const DTYPES: [(&str, usize, &str, DType); 14] = [
     ("f2", 2, "float16", DType::Float16),
     ("f4", 4, "float32", DType::Float32),
     ("f8", 8, "float64", DType::Float64),
@@ -45,6 +46,8 @@ const DTYPES: [(&str, usize, &str, DType); 12] = [
     ("u4", 4, "uint32", DType::UInt32),
     ("u8", 8, "uint64", DType::UInt64),
     ("b1", 1, "bool", DType::UInt8),
+    ("c8", 8, "complex64", DType::Complex64),
+    ("c16", 16, "complex128", DType::Complex128),
 ];
 
 impl Descr {
@@ -80,6 +83,22 @@ impl Descr {
         Ok(Self { size, name, dtype, order })
     }
 
+    /// The dtype of one of the two numbers that a complex element is; `None` for other elements.
+    pub(crate) const fn part(&self) -> Option<DType> {
+        match self.dtype {
+            DType::Complex64 => Some(DType::Float32),
+            DType::Complex128 => Some(DType::Float64),
+            _ => None,
+        }
+    }
+
+    /// What turns a big-endian number around; `None` where there is nothing to turn.
+    pub(crate) fn swapped(&self) -> Option<Swapped> {
+        let parts = if self.part().is_some() { 2 } else { 1 };
+        let width = u64::try_from(self.size / parts).unwrap_or_default();
+        Swapped::new(width).filter(|_| self.order == ByteOrder::Big)
+    }
+
     /// Whether elements take more bytes in the output.
     pub(crate) fn is_widened(&self) -> bool {
         self.dtype.size() != u64::try_from(self.size).ok()
@@ -100,7 +119,7 @@ fn refusal(text: &str, code: &str) -> Refusal {
             "if it is bfloat16, save the bits, `a.view('uint16')`, or `a.astype('float32')`",
         ),
         Some('V') => (format!("void{bits}"), "save `a.view()` of an integer dtype of its size"),
-        Some('c') => (format!("complex{bits}"), "save `a.real` and `a.imag`"),
+        Some('c') => (format!("complex{bits}"), "save `a.astype('complex128')`"),
         Some('f') => (format!("float{bits}"), "save `a.astype('float64')`"),
         Some('M') => ("datetime64".to_owned(), "save `a.astype('int64')` and note its unit"),
         Some('m') => ("timedelta64".to_owned(), "save `a.astype('int64')` and note its unit"),
@@ -149,8 +168,7 @@ mod tests {
             ("|O", "object (|O)"),
             ("|V2", "void16 (|V2)"),
             ("|V8", "void64 (|V8)"),
-            ("<c8", "complex64 (<c8)"),
-            ("<c16", "complex128 (<c16)"),
+            ("<c32", "complex256 (<c32)"),
             ("<f16", "float128 (<f16)"),
             ("<M8[ns]", "datetime64 (<M8[ns])"),
             ("<m8[D]", "timedelta64 (<m8[D])"),

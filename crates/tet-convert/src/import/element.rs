@@ -1,6 +1,6 @@
 //! From the elements of the input to those of `.tet`: byte order and width, never the value.
 
-use super::descr::{ByteOrder, Descr};
+use super::descr::Descr;
 
 /// Replaces `out` by the elements of `input` as `.tet` stores them.
 pub(crate) fn convert_into(descr: &Descr, input: &[u8], out: &mut Vec<u8>) {
@@ -16,20 +16,8 @@ pub(crate) fn convert_into(descr: &Descr, input: &[u8], out: &mut Vec<u8>) {
 
 /// Puts elements into little endian, in place; they must keep their width.
 pub(crate) fn order(descr: &Descr, elements: &mut [u8]) {
-    if descr.order == ByteOrder::Little {
-        return;
-    }
-    match descr.size {
-        2 => swap::<2>(elements),
-        4 => swap::<4>(elements),
-        8 => swap::<8>(elements),
-        _ => {}
-    }
-}
-
-fn swap<const SIZE: usize>(elements: &mut [u8]) {
-    for element in elements.as_chunks_mut::<SIZE>().0 {
-        element.reverse();
+    if let Some(swapped) = descr.swapped() {
+        swapped.in_place(elements);
     }
 }
 
@@ -51,6 +39,8 @@ mod tests {
         assert_eq!(converted(">f4", &[1, 2, 3, 4]), [4, 3, 2, 1]);
         assert_eq!(converted(">u2", &[1, 2, 3, 4]), [2, 1, 4, 3]);
         assert_eq!(converted(">i8", &[1, 2, 3, 4, 5, 6, 7, 8]), [8, 7, 6, 5, 4, 3, 2, 1]);
+        // Each part of a complex number by itself.
+        assert_eq!(converted(">c8", &[1, 2, 3, 4, 5, 6, 7, 8]), [4, 3, 2, 1, 8, 7, 6, 5]);
         // A signaling NaN with a payload, and a negative zero.
         assert_eq!(converted(">f4", &[0x7f, 0xa0, 0, 1]), [1, 0, 0xa0, 0x7f]);
         assert_eq!(converted(">f2", &[0x80, 0]), [0, 0x80]);

@@ -6,6 +6,8 @@
 
 use std::io::{self, Read};
 
+use tet_file::write::ZeroExtents;
+
 use super::descr::{Descr, Refusal};
 use super::fault::{HEADER_LEN_MAX, NpyFault};
 use super::literal::{self, Literal};
@@ -107,10 +109,10 @@ impl Header {
         self.header_len.saturating_add(self.elements_len)
     }
 
-    /// Whether `found` bytes are what the header promises, and an element is among them: other
-    /// readers of `.tet` refuse an extent of 0.
-    pub(super) fn check_import(&self, found: u64) -> Result<(), NpyFault> {
-        if self.shape.contains(&0) {
+    /// Whether `found` bytes are what the header promises, and an element is among them where one
+    /// must be: other readers of `.tet` refuse an extent of 0.
+    pub(super) fn check_import(&self, found: u64, zeros: ZeroExtents) -> Result<(), NpyFault> {
+        if self.shape.contains(&0) && zeros == ZeroExtents::Refuse {
             return Err(NpyFault::NoElements { shape: self.shape.clone() });
         }
         self.check_len(found)

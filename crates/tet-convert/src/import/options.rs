@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tet_file::write::{CodecChoice, DigestChoice};
+use tet_file::write::{CodecChoice, DigestChoice, ZeroExtents};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
 
@@ -70,6 +70,8 @@ pub struct ImportOptions {
     pub name: Option<String>,
     /// The history row; `None` leaves it out.
     pub history: Option<Origin>,
+    /// Whether arrays without elements are written: other readers of `.tet` refuse them.
+    pub zero_extents: ZeroExtents,
     /// Whether digests are written.
     pub digests: DigestChoice,
     /// Whether an existing output is replaced.
@@ -100,6 +102,7 @@ impl Default for ImportOptions {
             exclude: Vec::new(),
             name: None,
             history: None,
+            zero_extents: ZeroExtents::Refuse,
             overwrite: Overwrite::Refuse,
             digests: DigestChoice::Written,
             sync: Sync::Full,

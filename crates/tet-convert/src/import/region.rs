@@ -119,7 +119,8 @@ pub(crate) fn transpose(columns: &[u8], rows: &mut [u8], extents: &[u64], elemen
         2 => transpose_sized::<2>(columns, rows, extents),
         4 => transpose_sized::<4>(columns, rows, extents),
         8 => transpose_sized::<8>(columns, rows, extents),
-        _ => unreachable!("elements have 1, 2, 4 or 8 bytes"),
+        16 => transpose_sized::<16>(columns, rows, extents),
+        _ => unreachable!("elements have 1, 2, 4, 8 or 16 bytes"),
     }
 }
 

@@ -93,6 +93,7 @@ fn write_options(options: &ImportOptions, source: &Source) -> WriteOptions {
         digests: options.digests,
         sync: options.sync,
         overwrite: options.overwrite,
+        zero_extents: options.zero_extents,
         inputs: source.stamp().into_iter().collect(),
         ..WriteOptions::default()
     }
@@ -130,11 +131,17 @@ impl Into<'_> {
         let of_elements = |error| Error::of_elements(&array.name, error);
         let mut stream = Stoppable { stream, options: self.options };
         let is_checked = !matches!(place, Place::File(..));
-        let grouping = Grouping::new(&spec.shape, &spec.chunk_shape, descr.size, GROUP_LEN_MAX);
-        let elements = prepare(&mut stream, place, header, &spec.shape, grouping, self.folder);
+        if header.elements_len == 0 {
+            self.writer.write_dataset(self.id, &mut |_, _| Ok(()), &mut *self.progress)?;
+            return if is_checked { ended(&mut stream).map_err(of_elements) } else { Ok(()) };
+        }
+        // A complex element moves as one, though its two numbers are an axis of the output.
+        let rank = spec.shape.rank() - usize::from(descr.part().is_some());
+        let (shape, chunk_shape) = (&spec.shape[..rank], &spec.chunk_shape[..rank]);
+        let grouping = Grouping::new(shape, chunk_shape, descr.size, GROUP_LEN_MAX);
+        let elements = prepare(&mut stream, place, header, shape, grouping, self.folder);
         let elements = elements.map_err(of_elements)?;
-        let mut gather =
-            Gather::new(elements, &spec.shape, &spec.chunk_shape, descr.size, grouping);
+        let mut gather = Gather::new(elements, shape, chunk_shape, descr.size, grouping);
         let mut gathered = Vec::new();
         // The writer hands on an error of ours as a box; it is kept here as it was.
         let mut fault = None;
@@ -144,12 +151,13 @@ impl Into<'_> {
                 if self.options.is_canceled() {
                     return Err("canceled".into());
                 }
+                let coord = chunk.coord.get(..rank).unwrap_or(chunk.coord);
                 let outcome = if descr.is_widened() {
                     gather
-                        .chunk(chunk.coord, &mut gathered)
+                        .chunk(coord, &mut gathered)
                         .map(|()| element::convert_into(descr, &gathered, out))
                 } else {
-                    gather.chunk(chunk.coord, out).map(|()| element::order(descr, out))
+                    gather.chunk(coord, out).map(|()| element::order(descr, out))
                 };
                 outcome.map_err(|error| {
                     fault = Some(error);

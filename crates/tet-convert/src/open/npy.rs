@@ -9,7 +9,7 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset};
 
 use super::slabs::Slabs;
-use crate::import::{ByteOrder, ElementOrder, Header, SourceReader};
+use crate::import::{ElementOrder, Header, SourceReader};
 use crate::sniff::Format;
 use crate::{Error, Result, chunking};
 
@@ -20,8 +20,8 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
         .and_then(|header| header.check_len(source.len()).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
     let refused = |why| Error::NotInPlace { path: path.to_path_buf(), why };
-    if let Some(why) = turned(&header) {
-        return Err(refused(why));
+    if is_turned(&header) {
+        return Err(refused("its elements lie in column order (Fortran order)"));
     }
     let dtype = DType::from_name(header.descr.name)
         .ok_or_else(|| refused("its dtype is none of a .tet file"))?;
@@ -31,7 +31,10 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
         .ok_or_else(|| refused("its shape is none of a .tet file"))?;
     let stored = header.elements_len;
     let stored = Span::new(header.header_len, stored).ok_or_else(|| refused("it has no end"))?;
-    let slabs = Slabs::new(grid.clone(), element_size.saturating_mul(8), stored);
+    let mut slabs = Slabs::new(grid.clone(), element_size.saturating_mul(8), stored);
+    if let Some(swapped) = header.descr.swapped() {
+        slabs = slabs.decoded_by(Arc::new(swapped));
+    }
     let dataset = Dataset {
         index: 0,
         name,
@@ -47,18 +50,9 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
     Ok(Catalog::new(source, Format::Npy.name(), vec![dataset]))
 }
 
-/// What keeps the elements from being read where they lie, if anything does.
-fn turned(header: &Header) -> Option<&'static str> {
+/// Whether the elements lie in an order that is not read in place.
+fn is_turned(header: &Header) -> bool {
     // Along one axis both orders are the same.
     let is_line = header.shape.iter().filter(|&&extent| extent != 1).count() <= 1;
-    let is_turned = header.order == ElementOrder::ColumnMajor && !is_line;
-    let by_column = is_turned && !planted::is("column_order");
-    match (header.descr.order, by_column) {
-        (ByteOrder::Little, false) => None,
-        (ByteOrder::Big, false) => Some("its numbers are big-endian"),
-        (ByteOrder::Little, true) => Some("its elements lie in column order (Fortran order)"),
-        (ByteOrder::Big, true) => {
-            Some("its numbers are big-endian and lie in column order (Fortran order)")
-        }
-    }
+    header.order == ElementOrder::ColumnMajor && !is_line && !planted::is("column_order")
 }

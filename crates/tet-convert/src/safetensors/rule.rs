@@ -81,7 +81,12 @@ mod tests {
         assert_eq!(ids.len(), ALL.len());
         for rule in ALL {
             assert!(rule.id.starts_with("ST-"), "{}", rule.id);
-            assert_eq!(rule.id.starts_with("ST-N"), rule.severity < Severity::Error, "{}", rule.id);
+            assert_eq!(
+                rule.id.starts_with("ST-N"),
+                rule.severity < tet_format::Severity::Error,
+                "{}",
+                rule.id
+            );
         }
     }
 }

@@ -14,16 +14,12 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Limit`] when memory cannot hold them.
+    /// Returns [`Error::NoMemory`] when memory cannot hold them.
     pub(crate) fn room(&mut self, len: usize) -> Result<&mut [u8]> {
         if self.words.len() * size_of::<u64>() < len {
             // The old words go first: what they hold is not wanted.
             self.words = Vec::new();
-            self.words = zeroed_words(len).ok_or(Error::Limit {
-                what: "bytes of a buffer",
-                wanted: len as u64,
-                limit: usize::MAX as u64,
-            })?;
+            self.words = zeroed_words(len).ok_or(Error::NoMemory { wanted: len as u64 })?;
         }
         Ok(&mut bytemuck::cast_slice_mut(&mut self.words)[..len])
     }

@@ -130,12 +130,11 @@ impl WriteOptions {
     pub(super) fn check(&self, name: &str) -> Result<()> {
         self.encoding.check(name)?;
         if self.dialect == Dialect::V01x {
-            let unwritable = |why| Err(Error::Unwritable { name: name.to_owned(), why });
             if self.checksum == ChecksumChoice::Sha256 {
-                return unwritable("programs of 0.1.x write no sha256");
+                return Err(Error::Options { why: "programs of 0.1.x write no sha256" });
             }
             if self.align != Align::Line {
-                return unwritable("programs of 0.1.x align by 64 bytes");
+                return Err(Error::Options { why: "programs of 0.1.x align by 64 bytes" });
             }
         }
         Ok(())

@@ -77,7 +77,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] and [`Error::Codec`] when the options do not go together, and
+    /// Returns [`Error::Options`] and [`Error::Codec`] when the options do not go together, and
     /// [`Error::Io`] when `out` fails.
     pub fn new(out: W, options: &WriteOptions) -> Result<Self> {
         Self::named(out, options, Path::new("(output)"))
