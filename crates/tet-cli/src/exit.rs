@@ -59,6 +59,9 @@ impl From<tet_io::Kind> for Exit {
 /// Where in a file or a document something is wrong; absent members are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
+    /// The file, by its name among several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
     /// The region of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,

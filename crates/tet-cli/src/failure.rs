@@ -133,6 +133,11 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::Foreign { dataset, fault } => {
             at(broken_foreign_rule(fault, message), dataset, None, None)
         }
+        E::Shard { dataset, shard, fault } => {
+            let mut failure = broken_foreign_rule(fault, message);
+            failure.place.shard = Some(shard.clone());
+            at(failure, dataset, None, None)
+        }
         E::Opaque { dataset, .. } => {
             let hint = "tet export writes such a dataset as it is";
             at(plain("opaque"), dataset, None, None).hint(hint)

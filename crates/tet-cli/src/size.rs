@@ -41,19 +41,34 @@ impl Size {
 ///
 /// A text that is not a number with one of these units, or a size past 2^63.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
+    parse_by(text, 1024)
+}
+
+/// The same where `K` and `kB` mean 1000, as whoever splits models counts; `KiB` means 1024.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub(crate) fn parse_decimal(text: &str) -> Result<u64, String> {
+    parse_by(text, 1000)
+}
+
+fn parse_by(text: &str, kilo: u64) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size: write 4096, 64KiB, 512MiB or 2GiB");
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let power = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
+    let unit = unit.trim().to_ascii_lowercase();
+    let kilo = if unit.ends_with("ib") { 1024 } else { kilo };
+    let power = match unit.as_str() {
+        "" | "b" => 0_u32,
         "k" | "kb" | "kib" => 1,
         "m" | "mb" | "mib" => 2,
         "g" | "gb" | "gib" => 3,
         "t" | "tb" | "tib" => 4,
         _ => return Err(wrong()),
     };
-    let scale = 1_u64 << (10 * power);
+    let scale = kilo.pow(power);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let whole: u64 = whole.parse().map_err(|_| wrong())?;
     let size = whole.checked_mul(scale).filter(|&size| size < 1 << 63).ok_or_else(wrong)?;

@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution};
 
-use crate::export::{ExportOptions, write_npz_file, write_safetensors_file};
+use crate::export::{
+    self, ExportOptions, SHARD_LEN, Sharded, write_npz_file, write_safetensors_file, write_shards,
+};
 use crate::import::{ImportOptions, ImportReport, Imported, import};
 use crate::open::{OpenOptions, Opened, of_source, open};
 use crate::sniff::{Format, sniff};
@@ -35,6 +37,8 @@ pub struct ConvertOptions {
     pub execution: Execution,
     /// How sparse tensors become tensors of a zTensor file.
     pub sparse: SparseCarry,
+    /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
+    pub shard_len: Option<u64>,
     /// Where an archive that cannot be read in place is unpacked; nothing of it stays.
     pub scratch: PathBuf,
 }
@@ -57,8 +61,11 @@ pub enum Target {
     Tet,
     /// zTensor 0.1.0, `.zt`.
     ZTensor,
-    /// `.safetensors`.
+    /// `.safetensors`; several and their index, where a length of shards is asked for and one does
+    /// not hold it all.
     SafeTensors,
+    /// `.safetensors.index.json`, and the shards that it names beside it.
+    SafeTensorsIndex,
     /// NumPy's archive, `.npz`.
     Npz,
 }
@@ -69,6 +76,9 @@ impl Target {
     /// # Errors
     /// The suffix is none of them.
     pub fn from_path(path: &Path) -> Result<Self> {
+        if export::is_index(path) {
+            return Ok(Self::SafeTensorsIndex);
+        }
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
         match suffix.to_ascii_lowercase().as_str() {
             "" | "tet" => Ok(Self::Tet),
@@ -118,7 +128,8 @@ pub fn convert(
         (Format::Npy | Format::Npz, Target::Tet) => import(input, output, &options.tet, progress),
         (Format::Npz, _) => unpacked(input, output, target, options, progress),
         _ => {
-            let opened = of_source(input, source, &OpenOptions::default())?;
+            let opener = |path: &Path| Source::open(path);
+            let opened = of_source(input, source, &opener, &OpenOptions::default())?;
             carry(&opened, output, target, options, progress)
         }
     }
@@ -195,12 +206,18 @@ fn carry(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let mut carried = Carried::new(opened, options)?;
+    let mut shard_count = 0;
     let (output_len, chunk_shapes) = match target {
         Target::Tet => tet::write(&mut carried, output, options, progress)?,
         Target::ZTensor => (ztensor::write(&mut carried, output, options, progress)?, Vec::new()),
-        _ => (by_export(&mut carried, output, target, options, progress)?, Vec::new()),
+        _ => {
+            let sharded = by_export(&mut carried, output, target, options, progress)?;
+            shard_count = sharded.shard_count;
+            (sharded.len, Vec::new())
+        }
     };
     let mut report = carried.report(output_len);
+    report.shard_count = shard_count;
     for (told, chunk_shape) in report.datasets.iter_mut().zip(chunk_shapes) {
         told.chunk_shape = chunk_shape.into_vec();
     }
@@ -223,8 +240,9 @@ impl<'c> Carried<'c> {
             decoded_len: lens.fold(0, u64::saturating_add),
             datasets: self.datasets.iter().map(|it| imported(it)).collect(),
             notes: self.notes,
-            input_len: self.catalog.source().len(),
+            input_len: self.catalog.file_len(),
             output_len,
+            shard_count: 0,
         }
     }
 }
@@ -262,25 +280,37 @@ fn by_export(
     target: Target,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64> {
+) -> Result<Sharded> {
     let (overwrite, sync) = (options.tet.overwrite, options.tet.sync);
     let execution = execution(options);
     let how = ExportOptions { overwrite, sync, execution, ..ExportOptions::default() };
-    let catalog = carried.catalog;
-    let notes = match target {
-        Target::SafeTensors => {
-            write_safetensors_file(catalog, &carried.datasets, output, &how, progress)?
-        }
-        _ => {
+    let (catalog, datasets) = (carried.catalog, &carried.datasets);
+    let shard_len = match (target, options.shard_len) {
+        (Target::SafeTensorsIndex, len) => Some(len.unwrap_or(SHARD_LEN)),
+        (_, len) => len,
+    };
+    let mut sharded = Sharded::default();
+    let notes = match (target, shard_len) {
+        (Target::Npz, _) => {
             let views = carried.datasets.iter().map(|it| logical::in_numpy(it, &mut carried.notes));
             let views = views.collect::<Result<Vec<_>>>()?;
             let views: Vec<&Dataset> = views.iter().collect();
             write_npz_file(catalog, &views, output, &how, progress)?
         }
+        (_, Some(len)) => {
+            let (written, notes) = write_shards(catalog, datasets, output, len, &how, progress)?;
+            sharded = written;
+            notes
+        }
+        _ => write_safetensors_file(catalog, datasets, output, &how, progress)?,
     };
     carried.notes.extend(notes);
-    let len = std::fs::metadata(output).map(|metadata| metadata.len());
-    len.map_err(|error| tet_io::Error::io(tet_io::Step::Stat, output, error).into())
+    if sharded.shard_count == 0 {
+        let len = std::fs::metadata(output).map(|metadata| metadata.len());
+        let failed = |error| tet_io::Error::io(tet_io::Step::Stat, output, error);
+        sharded.len = len.map_err(failed)?;
+    }
+    Ok(sharded)
 }
 
 /// Reading stops when the caller stops the writing.

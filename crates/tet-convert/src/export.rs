@@ -8,6 +8,7 @@ pub mod csv;
 pub mod npy;
 mod npz;
 mod safetensors;
+mod shards;
 pub(crate) mod stream;
 mod text;
 
@@ -21,6 +22,7 @@ use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 
 pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
+pub use self::shards::{SHARD_LEN, Sharded, index_path, is_index, write_shards};
 
 use crate::{Error, Note, Result, Written};
 
@@ -252,11 +254,7 @@ fn publish<T>(
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn tet_io::vfs::VfsFile) -> Result<T>,
 ) -> Result<T> {
-    let how = Publish {
-        force: options.overwrite,
-        sync: options.sync,
-        inputs: catalog.source().stamp().into_iter().collect(),
-    };
+    let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
     let mut publisher = Publisher::begin(path, &how)?;
     let written = write(publisher.file()).map_err(|error| of_file(&publisher, error))?;
     catalog.check_unchanged()?;

@@ -88,7 +88,8 @@ pub fn import(
     let written = transfer(&declared, &mut container, &source, (input, output), options, progress);
     let output_len =
         written.map_err(|error| if options.is_canceled() { Error::Canceled } else { error })?;
-    Ok(ImportReport { datasets, notes, input_len: source.len(), decoded_len, output_len })
+    let (input_len, shard_count) = (source.len(), 0);
+    Ok(ImportReport { datasets, notes, input_len, decoded_len, output_len, shard_count })
 }
 
 /// The one array of a `.npy` file, its length checked.

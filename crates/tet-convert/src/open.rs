@@ -16,6 +16,7 @@ use tet_query::{Catalog, Dataset, ReadPlan};
 use tet_verify::Finding;
 
 use crate::carry::logical::restored;
+use crate::safetensors::Opener;
 use crate::sniff::{Format, sniff};
 use crate::{Error, Result, safetensors, ztensor};
 
@@ -104,11 +105,11 @@ impl Foreign {
 /// [`Io::Mmap`], not to be had under a lease.
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     let path = path.as_ref();
-    let source = match options.io {
-        Io::Auto | Io::Pread => Source::open(path)?,
-        Io::Mmap => Source::open_leased(path)?,
+    let opener = |path: &Path| match options.io {
+        Io::Auto | Io::Pread => Source::open(path),
+        Io::Mmap => Source::open_leased(path),
     };
-    of_source(path, source, options)
+    of_source(path, opener(path)?, &opener, options)
 }
 
 impl Opened {
@@ -133,6 +134,10 @@ impl Opened {
         if !is_free {
             return Ok(self);
         }
+        if self.format == Format::SafeTensorsIndex {
+            let opener = |path: &Path| self.remapped(path);
+            return of_source(&self.path, self.catalog.source().clone(), &opener, &self.options);
+        }
         let Ok(mapped) = Source::open_leased(&self.path) else { return Ok(self) };
         let stamps = self.catalog.source().stamp().zip(mapped.stamp());
         let Some((at_open, now)) = stamps.filter(|(at_open, now)| at_open.is_same_file(now)) else {
@@ -141,11 +146,31 @@ impl Opened {
         if !at_open.is_unchanged(&now) {
             return Err(tet_io::Error::Changed { path: self.path }.into());
         }
-        of_source(&self.path, mapped, &self.options)
+        of_source(&self.path, mapped, &|path| Source::open(path), &self.options)
+    }
+
+    /// The shard at `path` under a leased mapping, where it is the one that is open and a lease is
+    /// granted.
+    fn remapped(&self, path: &Path) -> tet_io::Result<Source> {
+        let held = self.catalog.shards().iter().find(|shard| shard.path() == Some(path));
+        let Some(held) = held else { return Source::open(path) };
+        let mapped = Source::open_leased(path).ok().filter(|mapped| {
+            let stamps = held.stamp().zip(mapped.stamp());
+            stamps.is_some_and(|(at_open, now)| {
+                at_open.is_same_file(&now) && at_open.is_unchanged(&now)
+            })
+        });
+        Ok(mapped.unwrap_or_else(|| held.clone()))
     }
 }
 
-pub(crate) fn of_source(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
+/// Opens what `source` has; `opener` opens the other files, where the container is several.
+pub(crate) fn of_source(
+    path: &Path,
+    source: Source,
+    opener: Opener<'_>,
+    options: &OpenOptions,
+) -> Result<Opened> {
     let format = sniff(&source)?;
     let mut tet = None;
     let Foreign { catalog, findings, regions } = match format {
@@ -156,6 +181,7 @@ pub(crate) fn of_source(path: &Path, source: Source, options: &OpenOptions) -> R
         }
         Format::Npy => Foreign::plain(npy::catalog(path, source)?),
         Format::SafeTensors => safetensors::open(path, source)?,
+        Format::SafeTensorsIndex => safetensors::open_index(path, source, opener)?,
         Format::ZTensor => ztensor::open(path, source)?,
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };

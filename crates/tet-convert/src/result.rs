@@ -125,11 +125,7 @@ pub fn write_reduced(
 ) -> Result<Written> {
     let path = policy.resolve(path, catalog.source())?;
     let (array, mut notes) = reduced_array(&dataset.name, reduced, encoding)?;
-    let how = Publish {
-        force: options.overwrite,
-        sync: options.sync,
-        inputs: catalog.source().stamp().into_iter().collect(),
-    };
+    let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
     let written = export::write_array_to(&dataset.name, &array, encoding, &path, &how)?;
     notes.extend(written.notes);
     Ok(Written { bytes: written.bytes, notes })

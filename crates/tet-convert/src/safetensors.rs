@@ -8,23 +8,29 @@
 //! everything it refuses, and both the reader and `verify` need that. The reference library knows
 //! neither. What it refuses is refused here too, by rules that have ids (`docs/verify.md`); only a
 //! tensor of an unknown dtype, or of bytes that do not fit its shape, leaves the others readable.
+//!
+//! A model in several files has an index, JSON too, that says which tensor is in which of them.
 
 mod canonical;
 mod catalog;
 mod check;
 mod dtype;
 mod header;
+mod index;
 mod json;
 mod rule;
+mod shards;
 
 pub(crate) use self::canonical::{
-    Entry, HEADER_KEY, header_of, header_to_keep, kept_header, metadata_of,
+    Entry, HEADER_KEY, INDEX_KEY, header_of, header_to_keep, index_of, kept_header, metadata_of,
 };
 pub(crate) use self::catalog::open;
 pub(crate) use self::check::verify;
 pub(crate) use self::dtype::{bits_of, of_dataset};
 pub(crate) use self::header::{Header, LEN_MAX, METADATA_KEY, of_text};
+pub(crate) use self::index::{MAP_KEY, members};
 pub(crate) use self::rule::ALL as RULES;
+pub(crate) use self::shards::{Opener, open as open_index, verify as verify_index};
 
 #[cfg(test)]
 mod tests;

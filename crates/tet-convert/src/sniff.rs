@@ -22,6 +22,8 @@ pub enum Format {
     Tensogram,
     /// Safetensors.
     SafeTensors,
+    /// The index of a model in several safetensors files.
+    SafeTensorsIndex,
     /// HDF5, and so NetCDF-4.
     Hdf5,
     /// NetCDF classic.
@@ -49,6 +51,7 @@ impl Format {
             Self::ZTensor => "ztensor",
             Self::Tensogram => "tensogram",
             Self::SafeTensors => "safetensors",
+            Self::SafeTensorsIndex => "safetensors-index",
             Self::Hdf5 => "hdf5",
             Self::NetCdf => "netcdf",
             Self::Gguf => "gguf",
@@ -65,7 +68,8 @@ impl Format {
         matches!(self, Self::Npy | Self::Npz)
     }
 
-    /// The format of a file of `file_len` bytes that begins with `head`; 16 bytes are enough.
+    /// The format of a file of `file_len` bytes that begins with `head`; 16 bytes are enough, but for
+    /// an index, which is told by a key in the first 64 KiB.
     #[must_use]
     pub fn of(head: &[u8], file_len: u64) -> Self {
         const MAGICS: [(&[u8], Format); 15] = [
@@ -92,6 +96,7 @@ impl Format {
         match magic {
             Some((_, format)) => *format,
             None if is_safetensors(head, file_len) => Self::SafeTensors,
+            None if is_object(head) && has_map(head) => Self::SafeTensorsIndex,
             None => Self::Unknown,
         }
     }
@@ -107,6 +112,18 @@ fn is_safetensors(head: &[u8], file_len: u64) -> bool {
     json.starts_with(b"{") && (fits || is_cut)
 }
 
+/// Whether the file may be an object of JSON.
+fn is_object(head: &[u8]) -> bool {
+    head.trim_ascii_start().first() == Some(&b'{')
+}
+
+/// Whether the key is there that makes JSON an index.
+fn has_map(head: &[u8]) -> bool {
+    let key = safetensors::MAP_KEY.as_bytes();
+    head.windows(key.len().saturating_add(2))
+        .any(|it| it.strip_prefix(b"\"").and_then(|it| it.strip_suffix(b"\"")) == Some(key))
+}
+
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -116,6 +133,7 @@ impl fmt::Display for Format {
             Self::ZTensor => "a zTensor file",
             Self::Tensogram => "a Tensogram file",
             Self::SafeTensors => "a safetensors file",
+            Self::SafeTensorsIndex => "an index of safetensors files",
             Self::Hdf5 => "an HDF5 file",
             Self::NetCdf => "a NetCDF classic file",
             Self::Gguf => "a GGUF file",
@@ -127,16 +145,24 @@ impl fmt::Display for Format {
     }
 }
 
+/// Bytes that tell all formats with a magic.
+const HEAD_LEN: u64 = 16;
+/// Bytes of JSON in which its keys are looked for.
+const OBJECT_LEN: u64 = 64 << 10;
+
 /// The format of `source`, told by its content.
 ///
 /// # Errors
 /// The source cannot be read.
 pub fn sniff(source: &Source) -> Result<Format> {
-    let mut head = [0; 16];
-    let head_len = usize::try_from(source.len()).unwrap_or(usize::MAX).min(head.len());
-    let head = &mut head[..head_len];
-    source.read_exact_at(0, head)?;
-    Ok(Format::of(head, source.len()))
+    let head = source.read_vec(0, source.len().min(HEAD_LEN))?;
+    match Format::of(&head, source.len()) {
+        Format::Unknown if is_object(&head) => {
+            let head = source.read_vec(0, source.len().min(OBJECT_LEN))?;
+            Ok(Format::of(&head, source.len()))
+        }
+        format => Ok(format),
+    }
 }
 
 #[cfg(test)]
@@ -163,6 +189,10 @@ mod tests {
             (b"\x5d\0\0\0\0\0\0\0{\"", Format::SafeTensors),
             (b"\0\0\0\0\0\0\0\x01{\"", Format::Unknown),
             (b"\x10\0\0\0\0\0\0\0[]", Format::Unknown),
+            (b"{\"metadata\": {}, \"weight_map\": {}}", Format::SafeTensorsIndex),
+            (b" \n{\"weight_map\"", Format::SafeTensorsIndex),
+            (b"{\"weight_maps\": {}}", Format::Unknown),
+            (b"[\"weight_map\"]", Format::Unknown),
         ] {
             assert_eq!(Format::of(head, 100), format, "{head:?}");
         }

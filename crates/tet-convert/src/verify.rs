@@ -19,6 +19,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     match sniff(source)? {
         Format::Tet => Ok(tet_verify::verify(source, options)?),
         Format::SafeTensors => safetensors::verify(source, options),
+        Format::SafeTensorsIndex => safetensors::verify_index(source, options),
         Format::ZTensor => ztensor::verify(source, options),
         format => {
             let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();

@@ -4,6 +4,7 @@
 
 mod names;
 mod seal;
+mod session;
 mod tet;
 
 use std::collections::BTreeMap;
@@ -12,10 +13,11 @@ use std::sync::Arc;
 
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
+pub use self::session::Session;
 use tet_codec::Decode;
 use tet_file::TetFile;
 use tet_format::{DType, Digest, ForeignRule, Grid, Span};
-use tet_io::Source;
+use tet_io::{Source, Stamp};
 
 use crate::array::Array;
 use crate::budget::Execution;
@@ -29,6 +31,8 @@ use crate::value::Reduced;
 #[derive(Debug)]
 pub struct Catalog {
     source: Source,
+    /// The other files, where the container is several.
+    shards: Vec<Source>,
     format: &'static str,
     datasets: Vec<Dataset>,
     attrs: BTreeMap<String, AttrText>,
@@ -80,6 +84,11 @@ pub trait ChunkTable: Send + Sync {
     ///
     /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
+
+    /// The file in which its chunks lie, where that is another than the one of the catalog.
+    fn source(&self) -> Option<&Source> {
+        None
+    }
 
     /// Whether the file has digests of the chunks.
     fn has_digests(&self) -> bool {
@@ -180,7 +189,14 @@ impl Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
             dataset.index = index;
         }
-        Catalog { source, format, datasets, attrs: BTreeMap::new(), names: Names::default() }
+        let (shards, attrs, names) = (Vec::new(), BTreeMap::new(), Names::default());
+        Catalog { source, shards, format, datasets, attrs, names }
+    }
+
+    /// The same of a container of several files: those in which datasets say that they lie.
+    #[must_use]
+    pub fn with_shards(self, shards: Vec<Source>) -> Catalog {
+        Catalog { shards, ..self }
     }
 
     /// The same with the attributes of the file.
@@ -214,6 +230,34 @@ impl Catalog {
         &self.source
     }
 
+    /// The files beside [`Catalog::source`], where the container is several.
+    #[must_use]
+    pub fn shards(&self) -> &[Source] {
+        &self.shards
+    }
+
+    /// Where the bytes of a dataset come from.
+    #[must_use]
+    pub fn source_of<'a>(&'a self, dataset: &'a Dataset) -> &'a Source {
+        dataset.chunks.source().unwrap_or(&self.source)
+    }
+
+    /// The bytes of all files.
+    #[must_use]
+    pub fn file_len(&self) -> u64 {
+        self.sources().map(Source::len).fold(0, u64::saturating_add)
+    }
+
+    /// The identities of all files: what is made of them is written over none of them.
+    #[must_use]
+    pub fn stamps(&self) -> Vec<Stamp> {
+        self.sources().filter_map(Source::stamp).collect()
+    }
+
+    fn sources(&self) -> impl Iterator<Item = &Source> {
+        std::iter::once(&self.source).chain(&self.shards)
+    }
+
     /// The container's name, such as `tet`.
     #[must_use]
     pub const fn format(&self) -> &'static str {
@@ -229,13 +273,14 @@ impl Catalog {
         self.names.find(&self.datasets, name)
     }
 
-    /// Compares the file's identity with the one it had when it was opened.
+    /// Compares the identity of the file, or of each of several, with the one it had when it was
+    /// opened.
     ///
     /// # Errors
     ///
-    /// Returns an error when the file changed: answers taken from it are then void.
+    /// Returns an error when a file changed: answers taken from it are then void.
     pub fn check_unchanged(&self) -> Result<()> {
-        Ok(self.source.check_unchanged()?)
+        self.sources().try_for_each(|source| Ok(source.check_unchanged()?))
     }
 
     /// Reads the selected elements into a new array.
@@ -244,7 +289,7 @@ impl Catalog {
     ///
     /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
     pub fn read(&self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
-        let array = crate::scatter::read(&self.source, dataset, slab, how)?;
+        let array = crate::scatter::read(self.source_of(dataset), dataset, slab, how)?;
         self.check_unchanged()?;
         Ok(array)
     }
@@ -261,7 +306,7 @@ impl Catalog {
         how: &Execution,
         out: &mut [u8],
     ) -> Result<()> {
-        crate::scatter::read_into(&self.source, dataset, slab, how, out)?;
+        crate::scatter::read_into(self.source_of(dataset), dataset, slab, how, out)?;
         self.check_unchanged()
     }
 
@@ -277,7 +322,8 @@ impl Catalog {
         reduction: &Reduction,
         how: &Execution,
     ) -> Result<Reduced> {
-        let reduced = crate::reduce::reduce(&self.source, dataset, slab, reduction, how)?;
+        let reduced =
+            crate::reduce::reduce(self.source_of(dataset), dataset, slab, reduction, how)?;
         self.check_unchanged()?;
         Ok(reduced)
     }
@@ -295,7 +341,8 @@ impl Catalog {
         reductions: &[Reduction],
         how: &Execution,
     ) -> Result<Vec<Reduced>> {
-        let reduced = crate::reduce::reduce_all(&self.source, dataset, slab, reductions, how)?;
+        let reduced =
+            crate::reduce::reduce_all(self.source_of(dataset), dataset, slab, reductions, how)?;
         self.check_unchanged()?;
         Ok(reduced)
     }
@@ -312,7 +359,7 @@ impl Catalog {
         reduction: &Reduction,
         how: &Execution,
     ) -> Result<Cost> {
-        crate::reduce::cost(&self.source, dataset, slab, reduction, how)
+        crate::reduce::cost(self.source_of(dataset), dataset, slab, reduction, how)
     }
 
     /// Compares all stored bytes of a dataset with its seal, as a read of all of it would: for those
@@ -322,41 +369,12 @@ impl Catalog {
     ///
     /// Returns an error when they differ from their checksum, or cannot be read.
     pub fn check_seal(&self, dataset: &Dataset, how: &Execution) -> Result<()> {
-        crate::fetch::seal(&self.source, dataset, || true, how).map(drop)
+        crate::fetch::seal(self.source_of(dataset), dataset, || true, how).map(drop)
     }
 
     /// Opens a session: many small reads, one look at the file's identity at its end.
     pub fn session(&self) -> Session<'_> {
-        Session { catalog: self }
-    }
-}
-
-/// Many small reads that count as one request.
-///
-/// Answers are good once [`Session::finish`] says so.
-#[derive(Debug)]
-#[must_use = "answers are good once `finish` says so"]
-pub struct Session<'a> {
-    catalog: &'a Catalog,
-}
-
-impl Session<'_> {
-    /// Reads the selected elements into a new array.
-    ///
-    /// # Errors
-    ///
-    /// As [`Catalog::read`].
-    pub fn read(&mut self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
-        crate::scatter::read(&self.catalog.source, dataset, slab, how)
-    }
-
-    /// Compares the file's identity, once for all reads of the session.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the file changed: all answers of the session are then void.
-    pub fn finish(self) -> Result<()> {
-        self.catalog.check_unchanged()
+        Session::new(self)
     }
 }
 

@@ -72,6 +72,16 @@ pub enum Error {
         /// The rule, the place and the numbers.
         fault: ForeignFault,
     },
+    /// The file that a dataset lies in, one of several, breaks a rule of its container.
+    #[error("dataset {dataset:?}, in {shard:?}: {fault}")]
+    Shard {
+        /// The dataset.
+        dataset: String,
+        /// The file, by the name it has among the others.
+        shard: String,
+        /// The rule, the place and the numbers.
+        fault: ForeignFault,
+    },
     /// The dataset's elements are known, and nothing here computes with them.
     #[error(
         "dataset {dataset:?} is of {dtype}, which is not computed with: its bytes can be converted as they are"
@@ -274,9 +284,12 @@ impl Error {
                 tet_codec::Kind::Limit => Kind::Limit,
                 tet_codec::Kind::Format => Kind::Format,
             },
-            Error::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
+            Error::Foreign { fault, .. } | Error::Shard { fault, .. } if fault.rule.is_limit() => {
+                Kind::Limit
+            }
             Error::Dataset { .. }
             | Error::Foreign { .. }
+            | Error::Shard { .. }
             | Error::Opaque { .. }
             | Error::UnknownDType { .. }
             | Error::Chunk { .. }

@@ -173,7 +173,7 @@ impl<'a> Lens<'a> {
     /// Returns an error when the stored bytes differ from their checksum, or cannot be read.
     pub fn check_seal(&self, how: &Execution) -> Result<()> {
         let is_whole = || !self.is_picked() && self.slab == Hyperslab::whole(self.dataset.shape());
-        fetch::seal(self.catalog.source(), self.dataset, is_whole, how).map(drop)
+        fetch::seal(self.catalog.source_of(self.dataset), self.dataset, is_whole, how).map(drop)
     }
 
     /// The dataset whose values are shown.

@@ -315,7 +315,7 @@ impl<'a> Chunks<'a> {
         let missing = || Error::MissingChunk { dataset: self.dataset.name.clone(), chunk: chunk() };
         let place = places.first().ok_or_else(missing)?;
         let mut stored = vec![0; index(place.stored.len())];
-        self.catalog.source().read_exact_at(place.stored.start(), &mut stored)?;
+        self.catalog.source_of(self.dataset).read_exact_at(place.stored.start(), &mut stored)?;
         let mut decoded = vec![0; index(place.decoded_len)];
         let codec = &self.dataset.codecs()[usize::from(place.codec)];
         codec.decode(&stored, &mut decoded).map_err(|fault| Error::Codec {

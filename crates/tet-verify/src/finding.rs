@@ -11,6 +11,8 @@ use crate::level::Level;
 /// Where in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The file, by its name among several: print it escaped. None where it is the one looked over.
+    pub shard: Option<String>,
     /// The region, as its format calls it.
     pub region: &'static str,
     /// The field of the record, or what the stretch is.
@@ -70,6 +72,9 @@ impl fmt::Display for Finding {
         }
         if let Some(chunk) = &place.chunk {
             write!(f, ", chunk {chunk:?}")?;
+        }
+        if let Some(shard) = &place.shard {
+            write!(f, ", in {shard:?}")?;
         }
         write!(f, ", {} ", place.region)?;
         if place.field != place.region {

@@ -62,6 +62,15 @@ impl<'a> ForeignFindings<'a> {
 
     /// Takes one.
     pub fn take(&mut self, found: ForeignFound) {
+        self.take_of(None, found);
+    }
+
+    /// Takes one of another file than the one that is looked over, by its name among several.
+    pub fn take_in(&mut self, shard: &str, found: ForeignFound) {
+        self.take_of(Some(shard), found);
+    }
+
+    fn take_of(&mut self, shard: Option<&str>, found: ForeignFound) {
         let ForeignFound { fault, field, len, dataset } = found;
         let code = Code::Foreign(fault.rule);
         let count = self.counts.entry(code).or_default();
@@ -71,8 +80,8 @@ impl<'a> ForeignFindings<'a> {
         }
         let (dataset, dataset_name) = dataset.unzip();
         let offset = fault.at;
-        let place =
-            Place { region: code.region(), field, offset, len, dataset, dataset_name, chunk: None };
+        let (shard, region, chunk) = (shard.map(str::to_owned), code.region(), None);
+        let place = Place { shard, region, field, offset, len, dataset, dataset_name, chunk };
         self.findings.push(Finding {
             code,
             severity: severity(code, self.options.strictness),

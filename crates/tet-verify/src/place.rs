@@ -34,7 +34,8 @@ struct Spot {
 impl From<Spot> for Place {
     fn from(spot: Spot) -> Place {
         let Spot { region, field, offset, len, dataset, dataset_name, chunk } = spot;
-        Place { region: region.name(), field, offset, len, dataset, dataset_name, chunk }
+        let (shard, region) = (None, region.name());
+        Place { shard, region, field, offset, len, dataset, dataset_name, chunk }
     }
 }
 

@@ -15,7 +15,7 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .tet, .zt, .safetensors or .npz
+    /// The file to write: .tet, .zt, .safetensors, .safetensors.index.json or .npz
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Take this dataset only (repeatable)
@@ -36,6 +36,10 @@ pub struct ConvertArgs {
     /// How a .zt file is written.
     #[command(flatten)]
     pub zt: ZtArgs,
+    /// In .safetensors: bytes of a shard, such as 5GB, which is 5,000,000,000 here [default: 5GB for
+    /// .safetensors.index.json, else one file]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
+    pub shard_size: Option<u64>,
     /// Threads that compress, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     pub threads: usize,
@@ -139,6 +143,8 @@ EXAMPLES
   tet convert in.npz out.tet --dims temp=time,lat,lon --attr temp:units=degC
   tet convert model.safetensors model.zt             tensors as they are, with checksums
   tet convert model.zt model.safetensors             and back, byte for byte
+  tet convert model.safetensors.index.json model.zt  the shards of a model as one file
+  tet convert model.zt model.safetensors --shard-size 5GB
   tet convert model.zt model.tet --chunks 64,4096    in chunks, to be read in parts
 
 A one-dimensional array named after an axis gives its labels: with an array `lat` in the archive,
@@ -146,8 +152,8 @@ A one-dimensional array named after an axis gives its labels: with an array `lat
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Make a file of the arrays of another one: .tet (the default), zTensor (.zt), .safetensors or \
-.npz, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
+Make a file of the arrays of another one: .tet (the default), zTensor (.zt), .safetensors, \
+.safetensors.index.json with its shards, or .npz, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
 (versions 1.0 to 3.0) and .npz (stored or deflated) too. Arrays stream through: a file larger \
 than memory converts. The output appears whole or not at all: it is written beside its place, \
 synced, and renamed. Where OUT lacks a type, its bits are kept and an attribute says what they \

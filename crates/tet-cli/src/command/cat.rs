@@ -89,7 +89,7 @@ fn save(
             context.warn(note);
         }
     } else {
-        let inputs = catalog.source().stamp().into_iter().collect();
+        let inputs = catalog.stamps();
         let mut publisher = Publisher::begin(&at, &Publish { force: overwrite, sync, inputs })?;
         let text = text_of(catalog, target, how, args, format, context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;

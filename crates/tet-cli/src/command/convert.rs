@@ -56,6 +56,13 @@ fn exported(args: &ConvertArgs) -> ExportArgs {
 
 /// Nothing is asked for that the output has no place for.
 fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
+    if args.shard_size.is_some()
+        && !matches!(target, Some(Target::SafeTensors | Target::SafeTensorsIndex))
+    {
+        let text = format!("{} has no shards", args.output.display());
+        let hint = "--shard-size is for .safetensors outputs";
+        return Err(Failure::usage("output-format", text).hint(hint));
+    }
     let is_said = !args.dims.is_empty() || !args.attr.is_empty();
     let text = match target {
         Some(Target::Tet) => return Ok(()),
@@ -107,12 +114,18 @@ pub(super) fn tell(
     for note in &report.notes {
         context.warn(note);
     }
+    let index = (report.shard_count != 0).then(|| export::index_path(output));
+    let output = index.as_deref().unwrap_or(output);
     if is_json {
         context.json(&shape(input, output, report))?;
     } else {
         let ratio = ratio(report.output_len, report.decoded_len);
+        let shards = match report.shard_count {
+            0 => String::new(),
+            count => format!(" and {}", counted(u64::try_from(count).unwrap_or(0), "shard")),
+        };
         context.note(format!(
-            "wrote {}: {}, {} in {}{ratio}",
+            "wrote {}{shards}: {}, {} in {}{ratio}",
             output.display(),
             counted(u64::try_from(report.datasets.len()).unwrap_or(0), "dataset"),
             Size(report.decoded_len),
@@ -130,6 +143,7 @@ fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> 
         SparseName::Dense => SparseCarry::Dense,
         SparseName::Split | SparseName::Native => SparseCarry::Sparse,
     };
+    options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
     options.scratch = context.world().temp_dir.clone();
     Ok(options)

@@ -22,7 +22,9 @@ use crate::size::{Size, counted};
 ///
 /// The input, a name, or the output.
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> {
-    if let Ok(Target::Tet | Target::ZTensor) = Target::from_path(&args.output) {
+    if let Ok(Target::Tet | Target::ZTensor | Target::SafeTensorsIndex) =
+        Target::from_path(&args.output)
+    {
         return convert::write(
             &args.input,
             &args.output,
@@ -61,7 +63,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> 
             schema: "tet.convert/1",
             input: args.input.to_string_lossy().into_owned(),
             output: args.output.to_string_lossy().into_owned(),
-            input_len: catalog.source().len(),
+            input_len: catalog.file_len(),
             decoded_len,
             output_len,
             datasets: datasets.into_iter().map(shape).collect(),

@@ -64,7 +64,7 @@ fn write(
     stored: &[Stored],
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let file_len = opened.catalog.source().len();
+    let file_len = opened.catalog.file_len();
     let count = counted(u64::try_from(stored.len()).unwrap_or(u64::MAX), "dataset");
     let name = Message(&args.file);
     let version = version(opened);
@@ -72,7 +72,11 @@ fn write(
     let title = context.paint.strong(name);
     let size = Size(file_len);
     let digests = digests(opened);
-    context.line(format!("{title}  {format}{version}, {size}, {count}{digests}"))?;
+    let shards = match opened.catalog.shards().len() {
+        0 => String::new(),
+        count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "shard")),
+    };
+    context.line(format!("{title}  {format}{version}{shards}, {size}, {count}{digests}"))?;
     write_table(opened.catalog.datasets(), stored, context)?;
     for (dataset, stored) in opened.catalog.datasets().iter().zip(stored) {
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
@@ -262,7 +266,7 @@ fn shape(
         file: args.file.to_string_lossy().into_owned(),
         format: opened.catalog.format(),
         version: tet.map_or(1, TetFile::version),
-        file_len: opened.catalog.source().len(),
+        file_len: opened.catalog.file_len(),
         datasets: told,
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),

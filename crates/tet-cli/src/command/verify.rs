@@ -185,6 +185,7 @@ pub(super) fn finding(finding: &Finding) -> FindingShape {
         level: finding.level.name(),
         message: finding.text(),
         place: Place {
+            shard: place.shard.clone(),
             region: Some(place.region.to_owned()),
             field: Some(place.field.to_owned()),
             offset: Some(place.offset),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::Digest;
+use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 
 /// The chunks of another table, half as long.
@@ -29,6 +30,10 @@ impl ChunkTable for Narrowed {
             place.decoded_len /= 2;
         }
         Ok(())
+    }
+
+    fn source(&self) -> Option<&Source> {
+        self.wide.source()
     }
 
     fn has_digests(&self) -> bool {

@@ -43,7 +43,7 @@ pub(super) fn write(
         zero_extents: ZeroExtents::Allow,
         sync: tet.sync,
         overwrite: tet.overwrite,
-        inputs: catalog.source().stamp().into_iter().collect(),
+        inputs: catalog.stamps(),
     };
     let mut writer = Writer::create(output, specs.clone(), &how)?;
     let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);

@@ -30,7 +30,7 @@ pub(super) fn write(
     let publish = Publish {
         force: options.tet.overwrite,
         sync: options.tet.sync,
-        inputs: carried.catalog.source().stamp().into_iter().collect(),
+        inputs: carried.catalog.stamps(),
     };
     let ((), written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
         put(carried.catalog, &kept, writer, options, progress)?;
@@ -65,7 +65,7 @@ pub(super) fn append(
             put(carried.catalog, &kept, writer, options, progress)
         })?,
         AppendPlace::Beside => {
-            let inputs = carried.catalog.source().stamp().into_iter().collect();
+            let inputs = carried.catalog.stamps();
             let publish = Publish { force: Overwrite::Refuse, sync: options.tet.sync, inputs };
             let draft = Draft::open(&source, &limits)?;
             draft.save_with(Output::InPlace(target), &publish, how, |writer| {

@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tet_query::{AttrText, Catalog, Dataset, Hyperslab, Lens};
+use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 
 use super::{ExportOptions, shape_of, stream};
 use crate::carry::logical;
 use crate::safetensors::{
-    Entry, HEADER_KEY, Header, LEN_MAX, METADATA_KEY, header_of, kept_header, metadata_of,
-    of_dataset, of_text,
+    Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, header_of, kept_header, members,
+    metadata_of, of_dataset, of_text,
 };
 use crate::sniff::Format;
 use crate::{Error, Note, Result};
@@ -23,10 +23,10 @@ use crate::{Error, Note, Result};
 const ENCODING: &str = "safetensors";
 
 /// A dataset, and what becomes of it.
-struct Part<'a> {
+pub(super) struct Part<'a> {
     /// Its elements, or their bits where nothing here computes with them.
     lens: Lens<'a>,
-    entry: Entry,
+    pub(super) entry: Entry,
 }
 
 /// Writes `datasets` to the safetensors file `path`.
@@ -43,34 +43,64 @@ pub fn write_safetensors_file<'a>(
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
-    let views = datasets.iter().map(|it| Ok(logical::kept(it, ENCODING, |_| true)?.view));
-    let views = views.collect::<Result<Vec<_>>>()?;
-    let parts = datasets.iter().zip(&views).map(|(dataset, view)| part(catalog, dataset, view));
-    let mut parts = parts.collect::<Result<Vec<_>>>()?;
-    check_names(datasets)?;
+    let views = views(datasets)?;
+    let mut parts = parts(catalog, datasets, &views)?;
     let header = arranged(catalog, &mut parts)?;
+    let total = len_of(&parts);
+    super::publish(catalog, path, options, |out| {
+        write(&header, &parts, &options.execution, out, &mut |done| progress(done, total))
+    })?;
+    Ok(left_behind(catalog, datasets))
+}
+
+/// The datasets as the format keeps them.
+pub(super) fn views(datasets: &[&Dataset]) -> Result<Vec<Dataset>> {
+    datasets.iter().map(|it| Ok(logical::kept(it, ENCODING, |_| true)?.view)).collect()
+}
+
+/// The datasets, and what becomes of each; their names are good.
+pub(super) fn parts<'a>(
+    catalog: &'a Catalog,
+    datasets: &[&Dataset],
+    views: &'a [Dataset],
+) -> Result<Vec<Part<'a>>> {
+    let parts = datasets.iter().zip(views).map(|(dataset, view)| part(catalog, dataset, view));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    check_names(datasets)?;
+    Ok(parts)
+}
+
+/// Bytes of all elements.
+pub(super) fn len_of(parts: &[Part<'_>]) -> u64 {
+    parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add)
+}
+
+/// Writes a file; `progress` is told the bytes of elements that are written.
+pub(super) fn write(
+    header: &str,
+    parts: &[Part<'_>],
+    execution: &Execution,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
     let header_len = u64::try_from(header.len()).unwrap_or(u64::MAX);
     if LEN_MAX < header_len {
         let what = "bytes of the header";
         return Err(tet_query::Error::Limit { what, wanted: header_len, limit: LEN_MAX }.into());
     }
-    super::publish(catalog, path, options, |out| {
-        let mut out = BufWriter::new(out);
-        out.write_all(&header_len.to_le_bytes()).map_err(Error::Write)?;
-        out.write_all(header.as_bytes()).map_err(Error::Write)?;
-        let total = parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add);
-        let mut done = 0;
-        for part in &parts {
-            stream::for_each(&part.lens, &options.execution, &mut |elements| {
-                out.write_all(elements).map_err(Error::Write)?;
-                done += u64::try_from(elements.len()).unwrap_or(0);
-                progress(done, total);
-                Ok(())
-            })?;
-        }
-        out.flush().map_err(Error::Write)
-    })?;
-    Ok(left_behind(datasets))
+    let mut out = BufWriter::new(out);
+    out.write_all(&header_len.to_le_bytes()).map_err(Error::Write)?;
+    out.write_all(header.as_bytes()).map_err(Error::Write)?;
+    let mut done = 0_u64;
+    for part in parts {
+        stream::for_each(&part.lens, execution, &mut |elements| {
+            out.write_all(elements).map_err(Error::Write)?;
+            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
+            progress(done);
+            Ok(())
+        })?;
+    }
+    out.flush().map_err(Error::Write)
 }
 
 fn part<'a>(catalog: &'a Catalog, dataset: &Dataset, view: &'a Dataset) -> Result<Part<'a>> {
@@ -154,7 +184,26 @@ fn places(
 }
 
 /// What the format has no place for.
-fn left_behind(datasets: &[&Dataset]) -> Vec<Note> {
+fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+    let mut notes = of_datasets(datasets);
+    let count = about(catalog).len();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "members of the index's metadata");
+        notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    notes
+}
+
+/// What the index of the model said of itself.
+pub(super) fn about(catalog: &Catalog) -> Vec<(String, String)> {
+    match catalog.attrs().get(INDEX_KEY) {
+        Some(AttrText::Json(text) | AttrText::Text(text)) => members(text),
+        None => Vec::new(),
+    }
+}
+
+/// What is said of datasets, and has no place.
+pub(super) fn of_datasets(datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = Vec::new();
     for dataset in datasets {
         let is_ours = |key: &str| key == crate::import::SCALAR_KEY;

@@ -119,12 +119,14 @@ pub struct ImportReport {
     pub datasets: Vec<Imported>,
     /// What the output says differently from the input.
     pub notes: Vec<Note>,
-    /// Bytes of the input file.
+    /// Bytes of the input file, or of all its files.
     pub input_len: u64,
     /// Bytes of all elements, decoded.
     pub decoded_len: u64,
-    /// Bytes of the output file.
+    /// Bytes of the output file, or of all files that it became.
     pub output_len: u64,
+    /// Shards beside the index that was written; 0 where the output is one file.
+    pub shard_count: usize,
 }
 
 /// One dataset of an import.

@@ -37,7 +37,7 @@ pub(super) fn write(
         zero_extents: ZeroExtents::Allow,
         sync: options.sync,
         overwrite: options.overwrite,
-        inputs: lens.catalog().source().stamp().into_iter().collect(),
+        inputs: lens.catalog().stamps(),
         ..WriteOptions::default()
     };
     let specs = parts.iter().map(|part| part.spec.clone()).collect();

@@ -12,11 +12,16 @@ use tet_query::{AttrText, Catalog};
 
 use super::dtype::{StoredType, of_dataset};
 use super::header::{self, METADATA_KEY};
+use super::index::TOTAL_KEY;
 use crate::Result;
 use crate::sniff::Format;
 
 /// The attribute under which other containers carry a header that is not canonical.
 pub(crate) const HEADER_KEY: &str = "safetensors:header";
+
+/// The attribute that holds what the index of a model in several files says of itself, as an object
+/// of JSON.
+pub(crate) const INDEX_KEY: &str = "safetensors:index";
 
 /// Bytes to a multiple of which a header is padded.
 const PADDED_TO: usize = 8;
@@ -78,6 +83,32 @@ pub(crate) fn header_of<'a>(
     out
 }
 
+/// The index of a model: the bytes of all tensors, what else is said of it as members of JSON, and the
+/// shard of each tensor.
+pub(crate) fn index_of<'a>(
+    total: u64,
+    about: &[(String, String)],
+    map: impl Iterator<Item = (&'a str, &'a str)>,
+) -> String {
+    let mut out = String::from("{\n  \"metadata\": {");
+    let total = (TOTAL_KEY.to_owned(), total.to_string());
+    for (at, (key, value)) in about.iter().chain([&total]).enumerate() {
+        out.push_str(if at == 0 { "\n    " } else { ",\n    " });
+        string(&mut out, key);
+        out.push_str(": ");
+        out.push_str(value);
+    }
+    out.push_str("\n  },\n  \"weight_map\": {");
+    for (at, (name, shard)) in map.enumerate() {
+        out.push_str(if at == 0 { "\n    " } else { ",\n    " });
+        string(&mut out, name);
+        out.push_str(": ");
+        string(&mut out, shard);
+    }
+    out.push_str("\n  }\n}\n");
+    out
+}
+
 /// A string of JSON, escaped no more than it must be.
 fn string(out: &mut String, text: &str) {
     out.push('"');
@@ -102,7 +133,7 @@ fn string(out: &mut String, text: &str) {
 
 /// The strings among the attributes of a file, but for those that are ours.
 pub(crate) fn metadata_of(catalog: &Catalog) -> BTreeMap<String, String> {
-    let texts = catalog.attrs().iter().filter(|(key, _)| *key != HEADER_KEY);
+    let texts = catalog.attrs().iter().filter(|(key, _)| *key != HEADER_KEY && *key != INDEX_KEY);
     let texts = texts.map(|(key, value)| match value {
         AttrText::Text(text) | AttrText::Json(text) => (key.clone(), text.clone()),
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_format::Span;
+use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
@@ -34,19 +34,20 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     ];
     let attrs: BTreeMap<String, AttrText> =
         header.metadata.into_iter().map(|(key, value)| (key, AttrText::Text(value))).collect();
-    let datasets = header.tensors.into_iter().map(dataset).collect();
+    let datasets = header.tensors.into_iter().map(|tensor| dataset(tensor, None)).collect();
     let catalog = Catalog::new(source, Format::SafeTensors.name(), datasets).with_attrs(attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions: regions.into_iter().flatten().collect() })
 }
 
-fn dataset(tensor: Tensor) -> Dataset {
+/// A tensor of the catalog's file, or of a shard, by its name.
+pub(super) fn dataset(tensor: Tensor, shard: Option<(&str, &Source)>) -> Dataset {
     let stored_type = tensor.stored_type();
     let Tensor { name, dtype: theirs, shape, stored, fault, .. } = tensor;
     let dtype_name = stored_type.map_or(theirs, |it| it.ours.to_owned());
     let dtype = stored_type.and_then(|it| it.dtype());
     let fault = match (fault, dtype) {
-        (Some(fault), _) => Some(tet_query::Error::Foreign { dataset: name.clone(), fault }),
+        (Some(fault), _) => Some(broken(&name, shard.map(|(shard, _)| shard), fault)),
         (None, None) => {
             let (dataset, dtype) = (name.clone(), dtype_name.clone());
             Some(tet_query::Error::Opaque { dataset, dtype })
@@ -67,6 +68,31 @@ fn dataset(tensor: Tensor) -> Dataset {
         coords: BTreeMap::new(),
         attrs: BTreeMap::new(),
         fault: fault.map(Arc::new),
-        chunks: Arc::new(Slabs::new(grid, bits, stored)),
+        chunks: Arc::new(Slabs::new(grid, bits, stored).in_file(shard.map(|it| it.1))),
+    }
+}
+
+fn broken(dataset: &str, shard: Option<&str>, fault: ForeignFault) -> tet_query::Error {
+    let dataset = dataset.to_owned();
+    match shard.map(str::to_owned) {
+        Some(shard) => tet_query::Error::Shard { dataset, shard, fault },
+        None => tet_query::Error::Foreign { dataset, fault },
+    }
+}
+
+/// A tensor of which nothing but its name and its shard is known, and why.
+pub(super) fn lost(name: String, shard: &str, fault: ForeignFault) -> Dataset {
+    let (grid, nothing) = (grid_of_one(&[]), Span::new(0, 0).expect("no bytes fit anywhere"));
+    Dataset {
+        index: 0,
+        dtype: None,
+        dtype_name: "?".to_owned(),
+        grid: grid.clone(),
+        dims: Vec::new(),
+        coords: BTreeMap::new(),
+        attrs: BTreeMap::new(),
+        fault: Some(Arc::new(broken(&name, Some(shard), fault))),
+        chunks: Arc::new(Slabs::new(grid, 8, nothing)),
+        name,
     }
 }

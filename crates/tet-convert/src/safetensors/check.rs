@@ -25,7 +25,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         (seen.stored_len, seen.decoded_len) = (header.buffer.len(), header.buffer.len());
         if options.level == Level::Deep {
             for (tensor, index) in header.tensors.iter().zip(0..) {
-                elements(source, tensor, index, &seen, options, &mut findings)?;
+                elements(source, (tensor, index), &seen, options, &mut |it| findings.take(it))?;
                 seen.payload_len = seen.payload_len.saturating_add(tensor.stored.len());
             }
         }
@@ -35,13 +35,12 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 }
 
 /// Reads a tensor's bytes; of a bool each is looked at.
-fn elements(
+pub(super) fn elements(
     source: &Source,
-    tensor: &Tensor,
-    index: u64,
+    (tensor, index): (&Tensor, u64),
     seen: &ForeignSeen,
     options: &VerifyOptions,
-    findings: &mut ForeignFindings<'_>,
+    found: &mut dyn FnMut(ForeignFound),
 ) -> Result<()> {
     let is_bool = tensor.stored_type().and_then(|it| it.dtype()) == Some(DType::Bool);
     let (mut window, mut is_told) = (Vec::new(), !is_bool);
@@ -53,11 +52,11 @@ fn elements(
         }
         let odd = if is_told { None } else { bytes.iter().position(|&byte| 1 < byte) };
         if let Some(odd) = odd {
-            let found = u64::from(bytes[odd]);
+            let byte = u64::from(bytes[odd]);
             let at = at.saturating_add(u64::try_from(odd).unwrap_or(u64::MAX));
-            let fault = ForeignFault { rule: &rule::BOOL_BYTE, at, found, wanted: 1 };
+            let fault = ForeignFault { rule: &rule::BOOL_BYTE, at, found: byte, wanted: 1 };
             let dataset = Some((index, tensor.name.clone()));
-            findings.take(ForeignFound { fault, field: "stored", len: 1, dataset });
+            found(ForeignFound { fault, field: "stored", len: 1, dataset });
             is_told = true;
         }
         Ok::<bool, crate::Error>(true)

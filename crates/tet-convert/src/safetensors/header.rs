@@ -60,23 +60,23 @@ impl Tensor {
 }
 
 /// Takes what is found, and remembers the first breach that leaves no tensor readable.
-struct Judge<'a> {
-    found: &'a mut dyn FnMut(ForeignFound),
-    broken: Option<ForeignFault>,
+pub(super) struct Judge<'a> {
+    pub(super) found: &'a mut dyn FnMut(ForeignFound),
+    pub(super) broken: Option<ForeignFault>,
 }
 
 /// Where a breach is: the byte, and what the bytes there are.
 #[derive(Clone)]
-struct Spot {
-    at: u64,
-    field: &'static str,
-    len: u64,
-    tensor: Option<(u64, String)>,
+pub(super) struct Spot {
+    pub(super) at: u64,
+    pub(super) field: &'static str,
+    pub(super) len: u64,
+    pub(super) tensor: Option<(u64, String)>,
 }
 
 impl Judge<'_> {
     /// A breach or an oddity that leaves tensors readable.
-    fn take(
+    pub(super) fn take(
         &mut self,
         rule: &'static ForeignRule,
         spot: Spot,
@@ -89,14 +89,14 @@ impl Judge<'_> {
     }
 
     /// A breach that leaves none.
-    fn refuse(&mut self, rule: &'static ForeignRule, spot: Spot, numbers: (u64, u64)) {
+    pub(super) fn refuse(&mut self, rule: &'static ForeignRule, spot: Spot, numbers: (u64, u64)) {
         let fault = self.take(rule, spot, numbers);
         self.broken.get_or_insert(fault);
     }
 }
 
 impl Spot {
-    const fn new(at: u64, field: &'static str, len: u64) -> Spot {
+    pub(super) const fn new(at: u64, field: &'static str, len: u64) -> Spot {
         Spot { at, field, len, tensor: None }
     }
 }

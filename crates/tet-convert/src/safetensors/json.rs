@@ -217,6 +217,13 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
+    /// Goes past a value of any type, and gives its text.
+    pub(super) fn raw(&mut self) -> Result<&'a str> {
+        let start = self.place();
+        self.skip()?;
+        Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
     /// Goes past a value of any type.
     pub(super) fn skip(&mut self) -> Result<()> {
         let mut open = Vec::new();

@@ -52,6 +52,39 @@ tet_format::foreign_rules! { pub(crate),
     "ST-L2" LIMIT_AXES "header" Error Structure Decimal:
         "a tensor may have at most 64 axes",
         "";
+    "ST-I1" INDEX_JSON "index" Error Structure Hidden:
+        "an index must be one JSON object in UTF-8, and nothing but spaces after it",
+        "the index is damaged: fetch or copy it again";
+    "ST-I2" INDEX_KEY_TWICE "index" Error Structure Hidden:
+        "a key must stand once in an object of an index",
+        "readers disagree about which one counts: write the index again from its source";
+    "ST-I3" WEIGHT_MAP "index" Error Structure Hidden:
+        "an index must have `weight_map`, an object of strings",
+        "";
+    "ST-I4" SHARD_NAME "index" Error Structure Hidden:
+        "a shard must be named by a file name, in the folder of its index",
+        "the index reaches for other folders: do not trust it";
+    "ST-I5" SHARD_MISSING "index" Error Structure Hidden:
+        "a shard must be there",
+        "fetch or copy the shard beside its index";
+    "ST-I6" SHARD_FORMAT "index" Error Structure Hidden:
+        "a shard must be a safetensors file",
+        "fetch or copy the shard again";
+    "ST-I7" SHARD_TWICE "index" Error Structure Hidden:
+        "two shards must not be one file",
+        "";
+    "ST-I8" TENSOR_MISSING "index" Error Structure Hidden:
+        "a tensor of the map must be in its shard",
+        "index and shards are of different versions: fetch them again";
+    "ST-L3" LIMIT_INDEX "index" Error Structure Decimal:
+        "an index may be at most 100000000 bytes long",
+        "";
+    "ST-L4" LIMIT_SHARDS "index" Error Structure Decimal:
+        "an index may name at most 4096 shards",
+        "";
+    "ST-L5" LIMIT_MAP "index" Error Structure Decimal:
+        "an index may map at most 1000000 tensors",
+        "";
     "ST-N1" NAME_EMPTY "header" Warning Structure Hidden:
         "the name is empty",
         "ask for the tensor as #N, its position in the header";
@@ -67,6 +100,15 @@ tet_format::foreign_rules! { pub(crate),
     "ST-N5" BOOL_BYTE "buffer" Warning Elements Hexadecimal:
         "a bool is neither 0 nor 1",
         "any byte but 0 counts as true";
+    "ST-N6" TENSOR_UNNAMED "header" Warning Structure Hidden:
+        "a shard has a tensor that the map does not place there",
+        "readers disagree about it: it is not listed here";
+    "ST-N7" TOTAL_SIZE "index" Note Structure Decimal:
+        "metadata.total_size is not the bytes of all tensors",
+        "no reader depends on it";
+    "ST-N8" METADATA_DIFFERS "header" Note Structure Hidden:
+        "`__metadata__` says something else under a key than that of a shard before it",
+        "the first one counts";
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Lens<'_> {
     }
 
     fn read_slab(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
-        scatter::read_into(self.catalog.source(), self.dataset, slab, how, out)
+        scatter::read_into(self.catalog.source_of(self.dataset), self.dataset, slab, how, out)
     }
 
     fn gather_picked(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {

@@ -60,8 +60,13 @@ fn every_rule_is_broken_and_kept() {
     for (bytes, fate) in frames() {
         check(&format!("{:?}", &bytes[..bytes.len().min(40)]), &bytes, fate, &mut covered);
     }
-    let missing: Vec<&str> =
-        RULES.iter().map(|rule| rule.id).filter(|id| !covered.contains(id)).collect();
+    // Those of models in several files have `tests/shards.rs`.
+    let is_of_index = |id: &&str| {
+        id.starts_with("ST-I")
+            || matches!(*id, "ST-L3" | "ST-L4" | "ST-L5" | "ST-N6" | "ST-N7" | "ST-N8")
+    };
+    let ids = RULES.iter().map(|rule| rule.id).filter(|id| !is_of_index(id));
+    let missing: Vec<&str> = ids.filter(|id| !covered.contains(id)).collect();
     assert_eq!(missing, ["ST-L1"], "its file has 100 MB, and a test of its own");
 }
 
