@@ -2,6 +2,7 @@
 //!
 //! Every container enters here: it lists its datasets and brings one [`ChunkTable`] each.
 
+mod files;
 mod names;
 mod seal;
 mod session;
@@ -17,7 +18,7 @@ pub use self::session::Session;
 use tet_codec::Decode;
 use tet_file::TetFile;
 use tet_format::{DType, Digest, ForeignRule, Grid, Span};
-use tet_io::{Source, Stamp};
+use tet_io::Source;
 
 use crate::array::Array;
 use crate::budget::Execution;
@@ -35,6 +36,8 @@ pub struct Catalog {
     shards: Vec<Source>,
     format: &'static str,
     datasets: Vec<Dataset>,
+    /// What is found by name and not listed.
+    parts: Vec<Dataset>,
     attrs: BTreeMap<String, AttrText>,
     names: Names,
 }
@@ -189,20 +192,25 @@ impl Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
             dataset.index = index;
         }
-        let (shards, attrs, names) = (Vec::new(), BTreeMap::new(), Names::default());
-        Catalog { source, shards, format, datasets, attrs, names }
-    }
-
-    /// The same of a container of several files: those in which datasets say that they lie.
-    #[must_use]
-    pub fn with_shards(self, shards: Vec<Source>) -> Catalog {
-        Catalog { shards, ..self }
+        let (shards, parts) = (Vec::new(), Vec::new());
+        let (attrs, names) = (BTreeMap::new(), Names::default());
+        Catalog { source, shards, format, datasets, parts, attrs, names }
     }
 
     /// The same with the attributes of the file.
     #[must_use]
     pub fn with_attrs(self, attrs: BTreeMap<String, AttrText>) -> Catalog {
         Catalog { attrs, ..self }
+    }
+
+    /// The same with datasets that are parts of others: they are found by their names, unless others
+    /// have them, and are not listed. They are numbered behind the others.
+    #[must_use]
+    pub fn with_parts(self, mut parts: Vec<Dataset>) -> Catalog {
+        for (index, part) in (self.datasets.len()..).zip(&mut parts) {
+            part.index = index;
+        }
+        Catalog { parts, ..self }
     }
 
     /// The same with each dataset made into another view of it.
@@ -224,38 +232,16 @@ impl Catalog {
         &self.datasets
     }
 
+    /// The datasets that are parts of others, and not listed.
+    #[must_use]
+    pub fn parts(&self) -> &[Dataset] {
+        &self.parts
+    }
+
     /// Where the bytes come from.
     #[must_use]
     pub const fn source(&self) -> &Source {
         &self.source
-    }
-
-    /// The files beside [`Catalog::source`], where the container is several.
-    #[must_use]
-    pub fn shards(&self) -> &[Source] {
-        &self.shards
-    }
-
-    /// Where the bytes of a dataset come from.
-    #[must_use]
-    pub fn source_of<'a>(&'a self, dataset: &'a Dataset) -> &'a Source {
-        dataset.chunks.source().unwrap_or(&self.source)
-    }
-
-    /// The bytes of all files.
-    #[must_use]
-    pub fn file_len(&self) -> u64 {
-        self.sources().map(Source::len).fold(0, u64::saturating_add)
-    }
-
-    /// The identities of all files: what is made of them is written over none of them.
-    #[must_use]
-    pub fn stamps(&self) -> Vec<Stamp> {
-        self.sources().filter_map(Source::stamp).collect()
-    }
-
-    fn sources(&self) -> impl Iterator<Item = &Source> {
-        std::iter::once(&self.source).chain(&self.shards)
     }
 
     /// The container's name, such as `tet`.
@@ -264,23 +250,19 @@ impl Catalog {
         self.format
     }
 
-    /// The dataset of this name, or the one at position N for `#N`.
+    /// The dataset of this name, or the one at position N for `#N`, or the part of this name.
     ///
     /// # Errors
     ///
     /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`].
     pub fn find(&self, name: &str) -> Result<&Dataset> {
-        self.names.find(&self.datasets, name)
-    }
-
-    /// Compares the identity of the file, or of each of several, with the one it had when it was
-    /// opened.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when a file changed: answers taken from it are then void.
-    pub fn check_unchanged(&self) -> Result<()> {
-        self.sources().try_for_each(|source| Ok(source.check_unchanged()?))
+        let found = self.names.find(&self.datasets, name);
+        let is_unknown = matches!(found, Err(Error::NoSuchDataset { .. }));
+        let mut parts = self.parts.iter().filter(|part| is_unknown && part.name == name);
+        match (parts.next(), parts.next()) {
+            (Some(part), None) => Ok(part),
+            _ => found,
+        }
     }
 
     /// Reads the selected elements into a new array.

@@ -11,7 +11,7 @@ use crate::level::Level;
 /// Where in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file, by its name among several: print it escaped. None where it is the one looked over.
+    /// The shard that it is about, where a container is several files: print it escaped.
     pub shard: Option<String>,
     /// The region, as its format calls it.
     pub region: &'static str,
