@@ -169,6 +169,20 @@ impl ZTensorFile {
         Ok(sparse)
     }
 
+    /// How long the blob of a sparse tensor is when it is decoded; `None` where only decoding tells.
+    ///
+    /// # Errors
+    ///
+    /// As [`ZTensorFile::frames`].
+    pub fn sparse_len(&self, tensor: Tensor<'_>) -> Result<Option<u64>> {
+        let sound = Sound::of(tensor)?;
+        if sound.encoding == Encoding::Raw {
+            return Ok(Some(sound.stored.len()));
+        }
+        let frames = frames::frames(self.source(), sound.stored, None)?;
+        Ok(frames.map(|frames| frames.decoded_len()))
+    }
+
     /// The stored bytes of a tensor, as they are in the file.
     ///
     /// # Errors

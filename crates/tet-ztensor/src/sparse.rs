@@ -75,12 +75,20 @@ impl Sparse {
         Ok(out)
     }
 
-    /// The first stored element whose place an earlier one has too.
+    /// The places of all stored elements, counted in row-major order, each with the number of its
+    /// element: in ascending order, those of one place in the order of the file.
     #[must_use]
-    pub fn first_twin(&self) -> Option<u64> {
+    pub fn ordered_places(&self) -> Vec<(u64, u64)> {
         let mut places: Vec<(u64, u64)> = Vec::new();
         self.for_places(0..u64::MAX, |place, at| places.push((place, at)));
         places.sort_unstable();
+        places
+    }
+
+    /// The first stored element whose place an earlier one has too.
+    #[must_use]
+    pub fn first_twin(&self) -> Option<u64> {
+        let places = self.ordered_places();
         let twins = places.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         twins.map(|pair| pair[1].1).min()
     }
