@@ -59,7 +59,7 @@ impl From<tet_io::Kind> for Exit {
 /// Where in a file or a document something is wrong; absent members are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The file, by its name among several.
+    /// The shard that it is about, where a container is several files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     /// The region of the file.

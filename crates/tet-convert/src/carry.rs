@@ -10,12 +10,14 @@
 pub(crate) mod logical;
 mod narrow;
 mod tet;
+pub(crate) mod ties;
 mod ztensor;
 
 use std::path::{Path, PathBuf};
 
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution};
+use tet_ztensor::Dialect;
 
 use crate::export::{
     self, ExportOptions, SHARD_LEN, Sharded, write_npz_file, write_safetensors_file, write_shards,
@@ -47,9 +49,9 @@ pub struct ConvertOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SparseCarry {
     /// With all their elements.
-    #[default]
     Dense,
     /// With those that are stored, as [`tet_ztensor::SparseChoice`] says.
+    #[default]
     Sparse,
 }
 
@@ -206,6 +208,10 @@ fn carry(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let mut carried = Carried::new(opened, options)?;
+    let ties_are_kept = target == Target::ZTensor && options.ztensor.dialect == Dialect::Common;
+    if !ties_are_kept {
+        carried.notes.extend(ties::untied(carried.catalog, &carried.datasets)?);
+    }
     let mut shard_count = 0;
     let (output_len, chunk_shapes) = match target {
         Target::Tet => tet::write(&mut carried, output, options, progress)?,
@@ -248,8 +254,8 @@ impl<'c> Carried<'c> {
 }
 
 /// The datasets that are asked for by name or as `#N`, all but those to be left out, in the order of
-/// the catalog; nothing is asked for when all are. What only holds attributes of the file must be
-/// asked for.
+/// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts
+/// of others, must be asked for.
 ///
 /// # Errors
 /// No dataset has the name, or several have.
@@ -261,11 +267,12 @@ pub fn chosen<'c>(
     let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
     let taken = include.iter().map(at).collect::<Result<Vec<_>>>()?;
     let left = exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
-    let is_chosen = |it: &&Dataset| {
-        let is_taken = taken.is_empty() && !is_metadata(it) || taken.contains(&it.index);
-        is_taken && !left.contains(&it.index)
-    };
-    Ok(catalog.datasets().iter().filter(is_chosen).collect())
+    let is_left = |it: &&Dataset| left.contains(&it.index);
+    let is_taken = |it: &&Dataset| taken.contains(&it.index);
+    let is_chosen = |it: &&Dataset| taken.is_empty() && !is_metadata(it) || is_taken(it);
+    let datasets = catalog.datasets().iter().filter(is_chosen);
+    let parts = catalog.parts().iter().filter(is_taken);
+    Ok(datasets.chain(parts).filter(|it| !is_left(it)).collect())
 }
 
 /// Whether a dataset only holds what is said of its file, which is among the attributes of the

@@ -155,11 +155,16 @@ pub fn write_datasets_file<'a>(
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
+    let mut notes = crate::carry::ties::untied(catalog, datasets)?;
     if is_safetensors(path) {
-        return write_safetensors_file(catalog, datasets, path, options, progress);
+        notes.extend(write_safetensors_file(catalog, datasets, path, options, progress)?);
+        return Ok(notes);
     }
     match (Encoding::from_path(path)?, datasets) {
-        (Encoding::Npz, datasets) => write_npz_file(catalog, datasets, path, options, progress),
+        (Encoding::Npz, datasets) => {
+            notes.extend(write_npz_file(catalog, datasets, path, options, progress)?);
+            Ok(notes)
+        }
         (encoding, [dataset]) => {
             let lens = Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
             write_lens_file(&lens, encoding, path, options, progress)

@@ -15,6 +15,7 @@ mod open;
 mod result;
 mod safetensors;
 mod sniff;
+mod sparse;
 mod verify;
 mod ztensor;
 
@@ -33,6 +34,7 @@ pub use result::{
     ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
 };
 pub use sniff::{Format, sniff};
+pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
 pub use verify::{foreign_rules, verify};
 pub use ztensor::{field_of_text, finding as ztensor_finding};
 

@@ -70,6 +70,20 @@ pub enum Note {
         /// How many there are.
         count: usize,
     },
+    /// The dataset shared its bytes with another one; in the output each has its own.
+    Untied {
+        /// The dataset.
+        dataset: String,
+        /// The other one.
+        of: String,
+    },
+    /// The dataset is sparse, and written as its parts.
+    InParts {
+        /// The dataset.
+        dataset: String,
+        /// Their names.
+        parts: Vec<String>,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -104,6 +118,13 @@ impl fmt::Display for Note {
             }
             Self::LeftBehind { dataset, what, count } => {
                 write!(f, "{dataset:?}: {what} ({count}) are left out")
+            }
+            Self::Untied { dataset, of } => {
+                write!(f, "{dataset:?} has the bytes of {of:?}: they are written a second time")
+            }
+            Self::InParts { dataset, parts } => {
+                let parts: Vec<String> = parts.iter().map(|part| format!("{part:?}")).collect();
+                write!(f, "{dataset:?} is sparse, and written as {}", parts.join(", "))
             }
             Self::DimsSkipped { dataset, rank, names } => {
                 write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")

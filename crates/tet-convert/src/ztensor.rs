@@ -2,12 +2,13 @@
 //!
 //! The format is `tet-ztensor`'s; here its tensors become datasets, its rules findings, and its
 //! custom fields attributes. A raw tensor is slabs of one array, a zstd tensor of several frames is
-//! a chunk for each of them, anything else is one chunk.
+//! a chunk for each of them, a sparse one is bands of rows, anything else is one chunk.
 
 mod attrs;
 mod catalog;
 mod check;
 mod framed;
+mod parts;
 mod rule;
 mod seal;
 mod sparse;

@@ -89,8 +89,8 @@ pub struct ZtArgs {
     /// In .zt: the bytes that the programs of 0.1.x write; without a checksum unless one is asked for
     #[arg(long, value_name = "VERSION")]
     pub dialect: Option<DialectName>,
-    /// In .zt: how sparse tensors of a .zt file are kept
-    #[arg(long, value_name = "HOW", default_value = "dense", hide_default_value = true)]
+    /// In .zt: how sparse tensors of a .zt file are kept [default: split]
+    #[arg(long, value_name = "HOW", default_value = "split", hide_default_value = true)]
     pub sparse: SparseName,
 }
 
@@ -127,9 +127,9 @@ pub enum DialectName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SparseName {
     /// With all their elements.
-    #[default]
     Dense,
     /// As dense tensors of their parts: NAME.indptr, NAME.indices, NAME.values or NAME.coords.
+    #[default]
     Split,
     /// As one sparse tensor; the readers of 0.1.x refuse a file with one.
     Native,

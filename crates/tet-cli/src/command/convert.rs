@@ -139,14 +139,19 @@ fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> 
     let mut options = ConvertOptions::default();
     options.tet = tet_options(args, context)?;
     options.ztensor = ztensor_options(&args.store, &args.zt)?;
-    options.sparse = match args.zt.sparse {
-        SparseName::Dense => SparseCarry::Dense,
-        SparseName::Split | SparseName::Native => SparseCarry::Sparse,
-    };
+    options.sparse = sparse_carry(&args.zt);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
     options.scratch = context.world().temp_dir.clone();
     Ok(options)
+}
+
+/// How sparse tensors become tensors of a zTensor file.
+pub(super) const fn sparse_carry(zt: &ZtArgs) -> SparseCarry {
+    match zt.sparse {
+        SparseName::Dense => SparseCarry::Dense,
+        SparseName::Split | SparseName::Native => SparseCarry::Sparse,
+    }
 }
 
 /// How a zTensor file is written.

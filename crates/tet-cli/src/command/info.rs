@@ -6,8 +6,9 @@ mod metadata;
 
 use std::path::Path;
 
-use tet_convert::{Format, Opened};
+use tet_convert::{Format, Opened, SparseTensor, sparse_tensors};
 use tet_file::{FooterMode, Protection, TetFile};
+use tet_format::Shape;
 use tet_query::Dataset;
 use tet_verify::Severity;
 
@@ -16,9 +17,9 @@ use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::json::{DatasetInfo, Info};
+use crate::render::json::{DatasetInfo, Info, SparseEntry};
 use crate::render::table::{Side, Table};
-use crate::size::{Size, counted};
+use crate::size::{Size, counted, grouped};
 use chunks::Stored;
 
 /// Runs the command.
@@ -86,6 +87,7 @@ fn write(
             context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
         }
     }
+    write_sparse(opened, context)?;
     if args.layout || args.all {
         layout::write(opened, context)?;
     }
@@ -195,6 +197,29 @@ fn write_table(datasets: &[Dataset], stored: &[Stored], context: &mut Context<'_
     Ok(())
 }
 
+/// The sparse tensors, each with its parts.
+fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
+    let tensors = sparse_tensors(&opened.catalog);
+    if tensors.is_empty() {
+        return Ok(());
+    }
+    let left = |name| (name, Side::Left);
+    let columns = ["name", "format", "shape", "values", "kept", "parts"].map(left);
+    let mut table = Table::new(&columns);
+    for tensor in tensors {
+        let extents: Shape = tensor.shape.iter().copied().collect();
+        let count = grouped(tensor.value_count);
+        let (format, kept) = (tensor.format.to_owned(), tensor.kept.name().to_owned());
+        let parts = tensor.parts.join(", ");
+        table.row([tensor.name, format, extents.to_string(), count, kept, parts]);
+    }
+    context.line(format!("\n{}", context.paint.strong("sparse")))?;
+    for line in table.lines(None, context.paint) {
+        context.line(line)?;
+    }
+    Ok(())
+}
+
 /// Positions are shown where names do not say enough.
 fn needs_numbers(datasets: &[Dataset]) -> bool {
     let mut names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
@@ -268,10 +293,17 @@ fn shape(
         version: tet.map_or(1, TetFile::version),
         file_len: opened.catalog.file_len(),
         datasets: told,
+        sparse: sparse_tensors(&opened.catalog).into_iter().map(sparse_entry).collect(),
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),
         integrity: open::integrity(opened, None),
         layout: (args.layout || args.all).then(|| layout::regions(opened)),
         warnings: fault.into_iter().chain(warnings(opened)).collect(),
     })
+}
+
+fn sparse_entry(tensor: SparseTensor) -> SparseEntry {
+    let (format, kept) = (tensor.format, tensor.kept.name());
+    let SparseTensor { name, shape, value_count, parts, .. } = tensor;
+    SparseEntry { name, format, kept, shape, value_count, parts }
 }

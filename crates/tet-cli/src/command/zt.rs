@@ -83,6 +83,7 @@ fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {
 fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut options = ConvertOptions::default();
     options.ztensor = convert::ztensor_options(&args.store, &args.zt)?;
+    options.sparse = convert::sparse_carry(&args.zt);
     options.tet.include.clone_from(&args.dataset);
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);

@@ -19,7 +19,9 @@ use crate::escape::acts;
 pub(crate) use convert::{Converted, ConvertedDataset};
 pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
-pub(crate) use info::{Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry};
+pub(crate) use info::{
+    Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, SparseEntry,
+};
 pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
     OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,

@@ -5,16 +5,20 @@ use std::path::Path;
 
 use tet_format::DType;
 use tet_io::{Overwrite, Publish, Source};
-use tet_query::{Catalog, DigestPolicy, Hyperslab, Lens};
+use tet_query::{Catalog, Dataset, DigestPolicy, Hyperslab, Lens};
 use tet_ztensor::edit::{Draft, Output, append_in_place};
-use tet_ztensor::{Check, DTYPES, Declaration, Dialect, Limits, Value, Writer, ZTensorFile};
+use tet_ztensor::{
+    Check, DTYPES, Declaration, Dialect, Limits, SparseChoice, Value, Writer, ZTensorFile,
+};
 
 use super::logical::{self, Kept};
+use super::ties::ties;
 use super::{AppendPlace, Carried, ConvertOptions, SparseCarry, execution};
 use crate::export::{shape_of, stream};
 use crate::import::{SCALAR_KEY, about};
 use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::sniff::Format;
+use crate::sparse::{SparseKept, SparseTensor, sparse_tensors};
 use crate::ztensor::{COORDS_KEY, DIMS_KEY, escaped, field};
 use crate::{Error, Note, Result};
 
@@ -25,7 +29,7 @@ pub(super) fn write(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64> {
-    let kept = kept(carried)?;
+    let kept = kept(carried, options)?;
     let file = of_file(carried, options)?;
     let publish = Publish {
         force: options.tet.overwrite,
@@ -51,7 +55,7 @@ pub(super) fn append(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64> {
-    let kept = kept(carried)?;
+    let kept = kept(carried, options)?;
     let count = carried.catalog.attrs().len();
     if count != 0 {
         let (dataset, what) = (String::new(), "attributes of the file");
@@ -76,12 +80,24 @@ pub(super) fn append(
     Ok(written.file_len)
 }
 
-/// The datasets as the format keeps them; those whose type it lacks are told.
-fn kept(carried: &mut Carried<'_>) -> Result<Vec<Kept>> {
+/// The datasets as the format keeps them; those whose type it lacks are told, and those that are
+/// written in parts.
+fn kept(carried: &mut Carried<'_>, options: &ConvertOptions) -> Result<Vec<Kept>> {
     let has = |dtype: DType| DTYPES.contains(&dtype);
     let kept = carried.datasets.iter().map(|it| logical::kept(it, "ztensor", has));
     let kept = kept.collect::<Result<Vec<_>>>()?;
     carried.notes.extend(kept.iter().filter_map(Kept::note));
+    let is_split = options.ztensor.sparse == SparseChoice::Split;
+    if options.sparse == SparseCarry::Sparse && is_split {
+        let native = sparse_tensors(carried.catalog).into_iter();
+        let native = native.filter(|it| it.kept == SparseKept::Native);
+        let is_carried = |it: &SparseTensor| kept.iter().any(|kept| kept.view.name == it.name);
+        let notes = native.filter(is_carried).map(|it| {
+            let (dataset, parts) = (it.name, it.parts);
+            Note::InParts { dataset, parts }
+        });
+        carried.notes.extend(notes);
+    }
     Ok(kept)
 }
 
@@ -100,7 +116,16 @@ fn put<W: Write + Send>(
     let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut done = 0_u64;
     let stored = sparse_of(catalog, options)?;
-    for lens in &lenses {
+    let datasets: Vec<&Dataset> = lenses.iter().map(Lens::dataset).collect();
+    let firsts = ties(catalog, &datasets)?;
+    for (lens, first) in lenses.iter().zip(firsts) {
+        let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
+        if let Some(first) = first.and_then(|first| datasets.get(first)) {
+            writer.alias(declaration(lens, options), &first.name)?;
+            done = done.saturating_add(stream::len_of(lens));
+            progress(done, total);
+            continue;
+        }
         if let Some(file) = &stored
             && let Some(tensor) = file.tensor(lens.dataset().index).filter(|it| it.is_sparse())
         {

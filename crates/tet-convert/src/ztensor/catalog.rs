@@ -15,7 +15,7 @@ use tet_ztensor::{
 };
 
 use super::framed::Framed;
-use super::sparse::SparseChunk;
+use super::sparse::{Bands, Stored};
 use super::{attrs, check, rule, seal};
 use crate::open::slabs::{Slabs, grid, grid_of_one};
 use crate::open::{FileRegion, Foreign};
@@ -28,14 +28,20 @@ const FRAMED_LEN_MIN: u64 = 2 << 20;
 /// A file with more damaged entries is not opened: each takes memory, and few bytes of the file.
 const DAMAGED_MAX: u64 = 50_000;
 
+/// Bands of all sparse tensors of one file, at most: further tensors have one.
+const BANDS_MAX: u64 = 1 << 18;
+
+/// Parts of all sparse tensors of one file, at most: further tensors are offered without.
+const PARTS_MAX: usize = 100_000;
+
 /// Opens the file at `path`.
 pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     let file = ZTensorFile::open(source.clone(), &Limits::default());
     let file = Arc::new(file.map_err(|error| of_file(path, error))?);
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
-    let mut datasets = Vec::new();
-    let mut damaged = 0_u64;
+    let (mut datasets, mut parts) = (Vec::new(), Vec::new());
+    let (mut damaged, mut bands_left) = (0_u64, BANDS_MAX);
     for tensor in file.tensors() {
         if let Some(fault) = tensor.fault() {
             findings.take(check::found(&tensor, *fault));
@@ -46,13 +52,25 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
                 return Err(Error::ZTensor(Theirs::Limit { what, wanted, limit }));
             }
         }
-        let dataset = dataset(&file, tensor, &mut |fault| {
+        let stored = tensor.is_sparse().then(|| Stored::new(&file, tensor.position()));
+        let sparse = stored.as_ref().map(|stored| (stored, bands_left));
+        let dataset = dataset(&file, tensor, sparse, &mut |fault| {
             findings.take(check::found(&tensor, fault));
         });
-        datasets.push(dataset.map_err(|error| of_file(path, error))?);
+        let mut dataset = dataset.map_err(|error| of_file(path, error))?;
+        if let Some(stored) = stored.filter(|_| dataset.fault.is_none()) {
+            bands_left = bands_left.saturating_sub(dataset.grid.chunk_count());
+            if parts.len() < PARTS_MAX {
+                parts.extend(super::parts::of(&file, tensor, &dataset, &stored));
+            }
+            // What the format says of places is no attribute of the elements.
+            super::parts::keys(&tensor).iter().for_each(|key| drop(dataset.attrs.remove(*key)));
+        }
+        datasets.push(dataset);
     }
     let attrs = attrs::of_file(&file);
     let catalog = Catalog::new(source, Format::ZTensor.name(), datasets).with_attrs(attrs);
+    let catalog = catalog.with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions: regions(&file) })
 }
@@ -81,6 +99,7 @@ fn regions(file: &ZTensorFile) -> Vec<FileRegion> {
 fn dataset(
     file: &Arc<ZTensorFile>,
     tensor: Tensor<'_>,
+    sparse: Option<(&Arc<Stored>, u64)>,
     tell: &mut dyn FnMut(Fault),
 ) -> Result<Dataset, Theirs> {
     let name = tensor.name().to_owned();
@@ -91,7 +110,7 @@ fn dataset(
     let shape = if is_deep { &[] } else { shape };
     let fault = tensor.fault().map(|fault| foreign(rule::fault(*fault)));
     let fault = fault.or_else(|| is_deep.then(|| too_deep(&tensor)));
-    let chunks = if fault.is_none() { chunks(file, tensor)? } else { None };
+    let chunks = if fault.is_none() { chunks(file, tensor, sparse)? } else { None };
     let (grid, chunks) = chunks.unwrap_or_else(|| {
         let grid = grid_of_one(shape);
         let nothing = Span::new(0, 0).expect("no bytes fit anywhere");
@@ -132,14 +151,18 @@ fn too_deep(tensor: &Tensor<'_>) -> tet_query::Error {
 type Chunks = (Grid, Arc<dyn ChunkTable>);
 
 /// How a sound tensor is cut; `None` where its elements cannot be counted.
-fn chunks(file: &Arc<ZTensorFile>, tensor: Tensor<'_>) -> Result<Option<Chunks>, Theirs> {
+fn chunks(
+    file: &Arc<ZTensorFile>,
+    tensor: Tensor<'_>,
+    sparse: Option<(&Arc<Stored>, u64)>,
+) -> Result<Option<Chunks>, Theirs> {
     let (shape, sealed) = (tensor.shape(), seal::of(&tensor));
     let size = tensor.dtype().and_then(tet_format::DType::size);
     let parts = (size, tensor.stored(), tensor.decoded_len());
     let (Some(size), Some(stored), Some(decoded_len)) = parts else { return Ok(None) };
-    if tensor.is_sparse() {
-        let chunk = SparseChunk::new(file, tensor.position(), stored, decoded_len, sealed);
-        return Ok(Some((grid_of_one(shape), Arc::new(chunk))));
+    if let Some((sparse, bands_max)) = sparse {
+        let bands = Bands::new((shape, size), stored, sparse, bands_max, sealed);
+        return Ok(Some((bands.grid().clone(), Arc::new(bands))));
     }
     if tensor.encoding() == Some(Encoding::Zstd) {
         let is_long = FRAMED_LEN_MIN <= decoded_len && file.has_seek_table(tensor)?;

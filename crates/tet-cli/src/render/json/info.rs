@@ -20,6 +20,9 @@ pub(crate) struct Info {
     pub(crate) file_len: u64,
     /// The datasets, in catalog order.
     pub(crate) datasets: Vec<DatasetInfo>,
+    /// The sparse tensors, where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sparse: Vec<SparseEntry>,
     /// The attributes of the file.
     pub(crate) attrs: BTreeMap<String, Attr>,
     /// How the file came to be.
@@ -31,6 +34,23 @@ pub(crate) struct Info {
     pub(crate) layout: Option<Vec<LayoutEntry>>,
     /// What should be known about the file.
     pub(crate) warnings: Vec<String>,
+}
+
+/// One sparse tensor.
+#[derive(Debug, Serialize)]
+pub(crate) struct SparseEntry {
+    /// Its name.
+    pub(crate) name: String,
+    /// `csr` or `coo`.
+    pub(crate) format: &'static str,
+    /// `native` or `split`.
+    pub(crate) kept: &'static str,
+    /// The extents, stored or not.
+    pub(crate) shape: Vec<u64>,
+    /// How many elements are stored.
+    pub(crate) value_count: u64,
+    /// The names of the datasets that are its parts.
+    pub(crate) parts: Vec<String>,
 }
 
 /// One dataset.
