@@ -28,6 +28,9 @@ A file that breaks a rule of the header or of the layout of the buffer is refuse
 does. Four concern one tensor, and leave the others readable: ST-T2, ST-T3, ST-B2 and ST-L2. Safetensors files have no
 digests, so they are never more than `unprotected`; `--deep` reads every byte, and looks at bools.
 
+ST-I1 to ST-I8 concern the index of a model in several files. ST-I5 to ST-I8 cost the tensors that they are about, and so
+does what breaks a shard; a finding says in which shard it is. The others, and ST-L3 to ST-L5, cost the index.
+
 ";
 
 /// What to do with what differs.
