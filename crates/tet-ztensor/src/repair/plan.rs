@@ -173,10 +173,10 @@ impl Plan {
         self.lost.is_empty() && self.remaining.is_none()
     }
 
-    /// The file as it will be, to be looked at.
+    /// The file as it will be, to be looked at; without an edit the file as it is.
     #[must_use]
     pub fn repaired(&self) -> Source {
-        self.image.to_source()
+        if self.edits.is_empty() { self.image.source.clone() } else { self.image.to_source() }
     }
 
     fn end(&mut self, kept_len: u64, ending: Ending) {
@@ -354,8 +354,10 @@ fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, Rule>> {
     let report = verify(&plan.repaired(), &options)?;
     let is_damage = |finding: &Finding| {
         let Finding { rule, severity, .. } = finding;
+        // Places that stand in an entry are looked at where its blob is.
+        let is_blob = rule.region() == Region::Blob || *rule == Rule::SparseInline;
         // A limit of ours says nothing about the file.
-        *severity == Severity::Error && rule.region() == Region::Blob && *rule != Rule::LimitSparse
+        *severity == Severity::Error && is_blob && *rule != Rule::LimitSparse
     };
     let mut damaged = HashMap::new();
     for finding in report.findings.iter().filter(|finding| is_damage(finding)) {

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::rule::Rule;
+use crate::testing::{Fields, beside_good, text, uints};
 use crate::write::{ChecksumChoice, Declaration, EncodingChoice, WriteOptions, Writer};
 use tet_cbor::Value;
 
@@ -63,6 +64,28 @@ fn names(bytes: &[u8]) -> Vec<String> {
 fn index_start(bytes: &[u8]) -> usize {
     let len = u64::from_le_bytes(*bytes.last_chunk().unwrap());
     bytes.len() - 8 - usize::try_from(len).unwrap()
+}
+
+#[test]
+fn a_file_that_cannot_be_mended_stays_as_it_is() {
+    for bytes in [&b"NONE0001 and more bytes"[..], b"ZTEN", b"ZTEN1000 of another version"] {
+        let plan = plan_of(bytes, Salvage::Blobs);
+        assert!(plan.edits.is_empty() && plan.remaining.is_some());
+        assert_eq!(plan.repaired().read_vec(0, plan.repaired().len()).unwrap(), bytes);
+    }
+}
+
+/// They belong to the blob, whose values they place, wherever they stand.
+#[test]
+fn a_sparse_tensor_whose_places_do_not_belong_together_is_damaged() {
+    let inline = Fields::dense("s", 64, 4, "uint8", &[2, 4]).with("layout", text("sparse"));
+    let inline = inline.with("sparse_format", text("csr")).with("indices", uints(&[0, 1, 2, 3]));
+    let bytes = beside_good(&[1, 2, 3, 4], &inline);
+    assert!(plan_of(&bytes, Salvage::Entries).is_sound());
+    let plan = plan_of(&bytes, Salvage::Blobs);
+    assert_eq!(actions(&plan), [Action::DropTensors]);
+    assert_eq!(plan.edits[0].rule, Rule::SparseInline);
+    assert_eq!(names(&repaired(&plan)), ["good"]);
 }
 
 #[test]
