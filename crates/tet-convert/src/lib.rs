@@ -29,7 +29,7 @@ pub use import::{
 };
 pub use loss::Note;
 pub use open::slabs::Slabs;
-pub use open::{FileRegion, Io, OpenOptions, Opened, open};
+pub use open::{FileRegion, Io, OpenOptions, Opened, open, open_source};
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
 };

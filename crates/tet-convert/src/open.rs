@@ -112,6 +112,15 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     of_source(path, opener(path)?, &opener, options)
 }
 
+/// Opens the container that a source holds, as [`open`] does the file at a path.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_source(source: Source, options: &OpenOptions) -> Result<Opened> {
+    let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();
+    of_source(&path, source, options)
+}
+
 impl Opened {
     /// Whether a read of `dataset` by `plan` is large, and its chunks raw: worth a mapping.
     #[must_use]
