@@ -8,6 +8,7 @@
 //! accept     files that open, with the values they hold
 //! reject     files that break one rule at one byte, each with a twin that does not
 //! zoo        hostile files: small bytes, large claims
+//! zt         zTensor files of every kind, put together by hand
 //! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
 //! values     seeded bytes for every element type
 //! meter      a source that counts what is read
@@ -44,6 +45,7 @@ pub mod values;
 pub mod witness;
 pub mod written;
 pub mod zoo;
+pub mod zt;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
