@@ -60,7 +60,7 @@ enum Task {
     Swap,
     /// Gives every hostile file to the library, and to every command
     Zoo,
-    /// Checks files of ours with the reference program, installed into target/
+    /// Lets programs of others, installed into target/, read what we write, and reads what they write
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
     Oracle(oracle::Options),
