@@ -7,6 +7,7 @@
 //! The checks stand in the order in which a reader meets the parts of a file. Blobs are looked at on
 //! several threads and piece by piece; what is found comes in the order of the index.
 
+mod agenda;
 mod blob;
 mod collect;
 mod entries;
@@ -23,6 +24,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use tet_format::Span;
 use tet_io::Source;
 
+use self::agenda::Agenda;
 use self::blob::{Scratch, Task};
 use self::collect::{Collector, Found};
 use self::watch::Watch;
@@ -92,6 +94,10 @@ impl fmt::Debug for VerifyOptions {
     }
 }
 
+/// Bytes of blobs that are looked at for each byte of the file, and so many more.
+const WORK_FACTOR: u64 = 16;
+const WORK_LEN_MIN: u64 = 1 << 20;
+
 /// What one thread looks at sooner than several are made.
 const ALONE_LEN_MAX: u64 = 4 << 20;
 
@@ -100,7 +106,8 @@ const ALONE_LEN_MAX: u64 = 4 << 20;
 /// # Errors
 ///
 /// Returns [`Error::Io`] when the file cannot be read or changes meanwhile, [`Error::Canceled`]
-/// when the caller asks to stop. What is wrong with the file is in the report.
+/// when the caller asks to stop, [`Error::Limit`] when blobs lie over each other many times. What is
+/// wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut out = Collector::new(options.findings_max);
     let index = read_index(source, &options.limits, &mut |position, fault, field| {
@@ -139,11 +146,13 @@ fn check_blobs(
         return Ok(0);
     }
     let gaps = if options.depth == Depth::Deep { gaps } else { &[] };
-    let tasks: Vec<Task<'_>> =
-        index.tensors().filter_map(|tensor| Task::of(tensor, options.depth)).collect();
-    let gap_len = gaps.iter().fold(0_u64, |sum, gap| sum.saturating_add(gap.len()));
-    let all = tasks.iter().fold(gap_len, |sum, task| sum.saturating_add(task.len()));
+    let Agenda { tasks, turns, shared_len } = Agenda::of(index, options.depth);
+    let blobs_len = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.len()));
+    check_work(blobs_len, source.len())?;
+    let all = gaps.iter().fold(blobs_len, |sum, gap| sum.saturating_add(gap.len()));
+    let all = all.saturating_add(shared_len);
     let watch = Watch::new(options, all);
+    watch.tell(shared_len)?;
     for gap in gaps {
         if let Some(fault) = place::check_gap(source, *gap, &watch)? {
             out.push(Found { fault, position: None, field: "" });
@@ -161,10 +170,23 @@ fn check_blobs(
             tasks.iter().map(|task| look(&mut scratch, task)).collect()
         }
     };
-    for found in found {
-        found?.into_iter().for_each(|found| out.push(found));
+    // Of several errors the first in the file is told.
+    let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+    for (position, task) in turns {
+        let found = found.get(task).into_iter().flatten();
+        found.for_each(|it| out.push(Found { position: Some(position), ..*it }));
     }
     Ok(all)
+}
+
+/// Bounds the bytes of blobs, some of which may lie over each other: else a few bytes that decode
+/// to many could be looked at once for each entry.
+fn check_work(wanted: u64, file_len: u64) -> Result<()> {
+    let limit = file_len.saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
+    if wanted <= limit {
+        return Ok(());
+    }
+    Err(Error::Limit { what: "bytes of blobs that lie over each other", wanted, limit })
 }
 
 /// As many threads as are asked for, the machine has, and there is work for; none where one will do.

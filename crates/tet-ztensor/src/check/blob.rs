@@ -1,5 +1,7 @@
 //! One blob: against its checksum, and decoded.
 
+use std::ops::Range;
+
 use tet_codec::{Scanned, ZstdScan};
 use tet_format::{DType, Span};
 use tet_io::Source;
@@ -27,6 +29,15 @@ pub(super) struct Scratch {
     scan: Option<ZstdScan>,
 }
 
+/// What two tensors have in common whose blobs need one look.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Shared {
+    stored: Range<u64>,
+    checksum: Option<Checksum>,
+    /// How the blob is encoded, to how many bytes it decodes, and whether they are bools.
+    decoded: Option<(Encoding, u64, bool)>,
+}
+
 /// What is to be done with a blob.
 pub(super) struct Task<'a> {
     tensor: Tensor<'a>,
@@ -48,6 +59,20 @@ impl<'a> Task<'a> {
         });
         let is_nothing = checksum.is_none() && sound.is_none();
         (!is_nothing).then_some(Task { tensor, stored, checksum, sound })
+    }
+
+    /// What tells a task from others; `None` where its entry says more, as that of a sparse tensor.
+    pub(super) fn shared(&self) -> Option<Shared> {
+        let decoded = match &self.sound {
+            Some(sound) if sound.layout.is_sparse() => return None,
+            Some(sound) => Some((sound.encoding, sound.decoded_len, self.is_bool())),
+            None => None,
+        };
+        Some(Shared { stored: self.stored.range(), checksum: self.checksum, decoded })
+    }
+
+    fn is_bool(&self) -> bool {
+        self.tensor.dtype() == Some(DType::Bool)
     }
 
     /// How many bytes are looked at.
@@ -112,7 +137,7 @@ impl<'a> Task<'a> {
                 if let Some(twin) = sparse.first_twin() {
                     self.push(found, self.at_start(Rule::CoordTwice, twin, 0));
                 }
-                if self.tensor.dtype() == Some(DType::Bool) {
+                if self.is_bool() {
                     let odd = sparse.values.iter().find(|byte| **byte > 1);
                     let odd = odd.map(|byte| self.at_start(Rule::BoolByte, (*byte).into(), 1));
                     odd.into_iter().for_each(|odd| self.push(found, odd));
@@ -157,7 +182,7 @@ impl<'s> Looks<'s> {
             decoder.begin(sound.decoded_len, WINDOW_LOG_MAX).map_err(codec)?;
             scan = Some(Scan { scan: decoder, fault: None });
         }
-        let is_bool = dense.is_some() && task.tensor.dtype() == Some(DType::Bool);
+        let is_bool = dense.is_some() && task.is_bool();
         let comparison = task.checksum.map(Comparison::new);
         Ok(Looks { comparison, scan, odd_bool: None, is_bool })
     }

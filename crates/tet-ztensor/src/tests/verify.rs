@@ -155,3 +155,31 @@ fn progress_is_told_and_stopping_heeded() {
     assert!(matches!(error, Error::Canceled));
     assert_eq!(error.kind(), Kind::Usage);
 }
+
+/// Else a small file of many entries and one dense frame would be decoded for hours.
+#[test]
+fn a_blob_is_looked_at_once_however_many_tensors_share_it() {
+    let packed = zstd(&vec![0; 1 << 20]);
+    let of = |at: u64, len: u64| {
+        let fields =
+            Fields::dense(&format!("t{at} {len}"), 64, packed.len() as u64, "int8", &[len]);
+        fields.with("encoding", text("zstd")).entry()
+    };
+    let tied: Vec<_> = (0..5000).map(|at| of(at, 1 << 20)).collect();
+    let report = deep(&with_entries(&packed, &tied));
+    assert!(report.is_ok());
+    assert_eq!(report.checked_len, 5000 * packed.len() as u64 + 56);
+    let wrong: Vec<_> = (0..3).map(|at| of(at, 100 + at / 2)).collect();
+    let report = deep(&with_entries(&packed, &wrong));
+    let told = report.findings.iter().filter(|it| it.rule == Rule::ZstdLen);
+    assert_eq!(told.map(|it| it.tensor).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+    // Each has a checksum of its own, and the same bytes.
+    let sealed = |at: u64| {
+        let fields = Fields::dense(&format!("{at}"), 64, 40 << 10, "uint8", &[40 << 10]);
+        fields.with("checksum", text(&format!("crc32c:{at:#x}"))).entry()
+    };
+    let sealed: Vec<_> = (0..2000).map(sealed).collect();
+    let options = VerifyOptions { depth: Depth::Deep, ..VerifyOptions::default() };
+    let source = Source::from_bytes(with_entries(&[1; 40 << 10], &sealed));
+    assert_eq!(verify(&source, &options).unwrap_err().kind(), Kind::Limit);
+}

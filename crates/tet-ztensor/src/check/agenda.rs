@@ -1,0 +1,35 @@
+//! Which blobs are looked at, each once, however many tensors share it.
+
+use std::collections::HashMap;
+
+use super::Depth;
+use super::blob::{Shared, Task};
+use crate::index::Index;
+
+/// What is to be done, and whom it concerns.
+pub(super) struct Agenda<'a> {
+    pub(super) tasks: Vec<Task<'a>>,
+    /// The position of each tensor and the number of its task, in the order of the index.
+    pub(super) turns: Vec<(usize, usize)>,
+    /// The bytes that need no second look.
+    pub(super) shared_len: u64,
+}
+
+impl<'a> Agenda<'a> {
+    pub(super) fn of(index: &'a Index, depth: Depth) -> Self {
+        let mut agenda = Agenda { tasks: Vec::new(), turns: Vec::new(), shared_len: 0 };
+        let mut firsts: HashMap<Shared, usize> = HashMap::new();
+        for tensor in index.tensors() {
+            let Some(task) = Task::of(tensor, depth) else { continue };
+            let next = agenda.tasks.len();
+            let first = task.shared().map_or(next, |shared| *firsts.entry(shared).or_insert(next));
+            agenda.turns.push((tensor.position(), first));
+            if first == next {
+                agenda.tasks.push(task);
+            } else {
+                agenda.shared_len = agenda.shared_len.saturating_add(task.len());
+            }
+        }
+        agenda
+    }
+}
