@@ -7,6 +7,7 @@ mod feed;
 mod model;
 mod roundtrip;
 mod seeds;
+mod ztensor;
 
 use tet_io::Source;
 use tet_query::document::Query;
@@ -19,12 +20,13 @@ use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 pub use model::{model, repair};
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
+pub use ztensor::ztensor;
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -33,6 +35,7 @@ pub const TARGETS: [Target; 8] = [
     ("model", model),
     ("repair", repair),
     ("roundtrip", roundtrip),
+    ("ztensor", ztensor),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -21,7 +21,7 @@ use crate::run;
 use ledger::{Entry, Way};
 
 /// The targets, and how often each is to have been executed.
-const TARGETS: [(&str, u64); 8] = [
+const TARGETS: [(&str, u64); 9] = [
     ("open", 100_000_000),
     ("footer", 10_000_000),
     ("decode", 10_000_000),
@@ -30,6 +30,7 @@ const TARGETS: [(&str, u64); 8] = [
     ("model", 10_000_000),
     ("repair", 10_000_000),
     ("roundtrip", 10_000_000),
+    ("ztensor", 10_000_000),
 ];
 
 /// Coverage counters and comparisons, as libFuzzer wants them.

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::TARGETS;
+use super::ztensor::made_seed;
 use crate::assemble::{Dataset, Sheet, Stored};
 use crate::values::{noise, plain};
-use crate::{accept, reject, zoo};
+use crate::{accept, reject, zoo, zt};
 
 /// Seeds are short: a fuzzer changes short bytes better.
 const SEED_LEN_MAX: usize = 4096;
@@ -16,6 +17,7 @@ const SEED_LEN_MAX: usize = 4096;
 pub fn known() -> Vec<Vec<u8>> {
     let mut all = files();
     all.extend(documents());
+    all.extend(ztensors());
     all
 }
 
@@ -28,6 +30,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "footer" => files().iter().filter_map(|file| footer(file)).collect(),
             "decode" => [1, 5, 300, 65_536].map(frame).to_vec(),
             "query_doc" => documents(),
+            "ztensor" => ztensors().into_iter().chain((0..200).map(made_seed)).collect(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);
@@ -50,6 +53,11 @@ fn files() -> Vec<Vec<u8>> {
     files.extend(reject::cases().into_iter().map(|case| case.bytes));
     files.extend(zoo::animals().into_iter().map(|animal| animal.bytes));
     files
+}
+
+/// zTensor files of every kind.
+fn ztensors() -> Vec<Vec<u8>> {
+    zt::kinds().iter().map(|(_, tensors)| zt::assemble(tensors).0).collect()
 }
 
 /// The documents that stand in the pages of the project.

@@ -1,0 +1,151 @@
+//! zTensor files: any bytes, and files of known kinds with some items put in the place of others.
+
+mod made;
+mod mend;
+
+use tet_convert::OpenOptions;
+use tet_io::Source;
+use tet_query::{Catalog, Dataset, DigestPolicy, Error as Asked, Execution, Hyperslab};
+use tet_ztensor::{
+    Check, Depth, Limits, RANK_MAX, Report, Rule, Severity, Tensor, VerifyOptions, ZTensorFile,
+};
+
+use super::feed::Feed;
+use crate::ask;
+
+pub(super) use made::seed as made_seed;
+
+/// Tensors of more bytes are not read as a whole: a few bytes of a file may stand for them.
+const LEN_MAX: u64 = 1 << 20;
+
+/// Opens, reads, verifies and mends the bytes if they begin as a file; else a file made of them.
+pub fn ztensor(bytes: &[u8]) {
+    match bytes {
+        [b'Z', ..] => whole(bytes),
+        bytes => whole(&made::file(&mut Feed(bytes))),
+    }
+}
+
+fn whole(bytes: &[u8]) {
+    let report = verified(bytes);
+    match ZTensorFile::open(Source::from_bytes(bytes), &limits()) {
+        Ok(file) => opened(bytes, &file, &report),
+        Err(error) => {
+            assert!(!report.is_ok(), "called sound: {error}");
+            assert!(!error.to_string().is_empty());
+        }
+    }
+    mend::mend(bytes);
+}
+
+/// What a small machine believes of a file.
+fn limits() -> Limits {
+    Limits::default().with_sparse_len_max(LEN_MAX)
+}
+
+/// All that there is to say of a file.
+fn verified(bytes: &[u8]) -> Report {
+    let mut options = VerifyOptions::default();
+    (options.depth, options.limits) = (Depth::Deep, limits());
+    (options.threads, options.findings_max) = (1, usize::MAX);
+    tet_ztensor::verify(&Source::from_bytes(bytes), &options).unwrap()
+}
+
+/// Whether an error is told of the tensor at a position.
+fn is_named(report: &Report, position: usize) -> bool {
+    let mut findings = report.findings.iter();
+    findings.any(|it| it.severity == Severity::Error && it.tensor == Some(position))
+}
+
+/// A file that opens here opens as a catalog, and what one reader reads the other does.
+fn opened(bytes: &[u8], file: &ZTensorFile, report: &Report) {
+    let opened = tet_convert::open_source(Source::from_bytes(bytes), &OpenOptions::default());
+    let opened = opened.unwrap_or_else(|error| panic!("it opens otherwise: {error}"));
+    let catalog = &opened.catalog;
+    assert_eq!(catalog.datasets().len(), file.len());
+    for (tensor, dataset) in file.tensors().zip(catalog.datasets()) {
+        assert_eq!(dataset.name, tensor.name());
+        assert!(!format!("{:?}", dataset.why()).is_empty());
+        let is_sound = !is_named(report, tensor.position());
+        if let Ok(fields) = tensor.custom() {
+            assert_eq!(fields.len(), tensor.custom_bytes().len());
+        }
+        assert!(file.find(&format!("#{}", tensor.position())).is_ok() || !report.is_ok());
+        if tensor.decoded_len().is_some_and(|len| LEN_MAX < len) {
+            part(file, tensor);
+            continue;
+        }
+        match file.read(tensor, Check::Always) {
+            Ok(elements) => {
+                in_parts(file, tensor, &elements);
+                same(catalog, dataset, tensor, &elements);
+            }
+            Err(error) => {
+                assert!(!is_sound, "tensor {} called sound: {error}", tensor.position());
+                assert!(!error.to_string().is_empty());
+                // The catalog has no chunks of a tensor without elements, and looks at no bytes.
+                let is_empty = tensor.element_count() == Some(0);
+                let is_large = error.rule() == Some(Rule::LimitSparse);
+                assert!(
+                    is_empty || is_large || asked(catalog, dataset).is_err(),
+                    "read otherwise: {error}"
+                );
+            }
+        }
+    }
+}
+
+/// The elements of a dataset, compared with their checksum.
+fn asked(catalog: &Catalog, dataset: &Dataset) -> Result<Vec<u8>, Asked> {
+    let how = Execution { digests: DigestPolicy::Always, ..ask::small() };
+    let slab = Hyperslab::whole(dataset.shape());
+    Ok(catalog.read(dataset, &slab, &how)?.bytes().to_vec())
+}
+
+/// The catalog reads the same elements, where it takes the tensor for what it is.
+fn same(catalog: &Catalog, dataset: &Dataset, tensor: Tensor<'_>, elements: &[u8]) {
+    let is_as_stored = dataset.dtype == tensor.dtype() && dataset.shape() == tensor.shape();
+    if !is_as_stored || RANK_MAX < tensor.shape().len() {
+        return;
+    }
+    let found = asked(catalog, dataset);
+    let found = found.unwrap_or_else(|error| panic!("tensor {}: {error}", tensor.position()));
+    assert!(found == elements, "tensor {} is read otherwise", tensor.position());
+}
+
+/// A few elements of a tensor that is too long to be read here.
+fn part(file: &ZTensorFile, tensor: Tensor<'_>) {
+    let (Some(count), Some(size)) = (tensor.element_count(), tensor.dtype()) else { return };
+    let Some(size) = size.size().filter(|_| !tensor.is_sparse()) else { return };
+    if tensor.decoded_len().is_none_or(|len| 1 << 24 < len) {
+        return;
+    }
+    let mut out = vec![0; usize::try_from(3.min(count) * size).unwrap()];
+    let start = (count / 2).min(count - 3.min(count));
+    drop(file.read_range(tensor, start..start + 3.min(count), &mut out, Check::Never));
+}
+
+/// Whatever way a tensor is read gives the same elements.
+fn in_parts(file: &ZTensorFile, tensor: Tensor<'_>, elements: &[u8]) {
+    let size = tensor.dtype().unwrap().size().unwrap();
+    let count = elements.len() as u64 / size;
+    let at = |element: u64| usize::try_from(element * size).unwrap();
+    for range in [0..count, count / 3..count - count / 4, count..count] {
+        let mut out = vec![0xa5; at(range.end - range.start)];
+        file.read_range(tensor, range.clone(), &mut out, Check::Auto).unwrap();
+        assert!(out == elements[at(range.start)..at(range.end)], "{range:?} is read otherwise");
+    }
+    if let Some(view) = file.view(tensor).unwrap() {
+        assert!(*view == *elements);
+    }
+    if tensor.is_sparse() {
+        let sparse = file.read_sparse(tensor, Check::Always).unwrap();
+        assert!(sparse.to_dense(LEN_MAX).unwrap() == elements);
+    } else if let Some(frames) = file.frames(tensor).unwrap() {
+        assert_eq!(frames.decoded_len(), elements.len() as u64);
+    }
+    assert_eq!(
+        file.read_stored(tensor, Check::Always).unwrap().len() as u64,
+        tensor.size().unwrap()
+    );
+}

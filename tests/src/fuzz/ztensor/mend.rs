@@ -1,0 +1,82 @@
+//! A plan for any bytes, and the file that it makes.
+
+use std::collections::HashMap;
+
+use tet_io::{Kind, Source};
+use tet_ztensor::repair::{Loss, Plan, RepairOptions, Salvage, plan};
+use tet_ztensor::{Check, Finding, Region, Rule, Severity, ZTensorFile};
+
+use super::{LEN_MAX, limits, verified};
+
+/// Makes a plan of each kind: what it makes needs no more of it, keeps every tensor that could be
+/// read, and is as sound as is claimed.
+pub(super) fn mend(bytes: &[u8]) {
+    let before = values(bytes);
+    for salvage in [Salvage::None, Salvage::Entries, Salvage::Blobs] {
+        let options = RepairOptions { limits: limits(), salvage };
+        let Some(plan) = planned(bytes, &options) else { continue };
+        assert!(plan.losses().all(|loss| !loss.to_string().is_empty()));
+        let mended = plan.repaired();
+        let mended = mended.read_vec(0, mended.len()).unwrap();
+        assert!(mended == bytes || !plan.edits.is_empty());
+        if plan.edits.is_empty() {
+            continue;
+        }
+        let Some(again) = planned(&mended, &options) else { continue };
+        assert!(again.edits.is_empty(), "{salvage:?}: {:?}, then {:?}", plan.edits, again.edits);
+        assert_eq!(again.remaining, None, "{salvage:?}: {:?}", plan.edits);
+        kept(&plan, before.as_ref(), &mended);
+        if plan.is_whole() {
+            check_sound(&mended, salvage);
+        }
+    }
+}
+
+/// The plan for a file; none when it passes a limit.
+fn planned(bytes: &[u8], options: &RepairOptions) -> Option<Plan> {
+    match plan(&Source::from_bytes(bytes), options) {
+        Err(error) if error.kind() == Kind::Limit => None,
+        plan => Some(plan.unwrap()),
+    }
+}
+
+/// What can be read of a file by the bytes of its entries; nothing of one that does not open.
+fn values(bytes: &[u8]) -> Option<HashMap<Vec<u8>, Vec<u8>>> {
+    let file = ZTensorFile::open(Source::from_bytes(bytes), &limits()).ok()?;
+    let short = |len: u64| len <= LEN_MAX;
+    let tensors = file.tensors().filter(|tensor| tensor.decoded_len().is_some_and(short));
+    let value = |tensor: tet_ztensor::Tensor<'_>| {
+        let elements = file.read(tensor, Check::Always).ok()?;
+        Some((tensor.entry_bytes().to_vec(), elements))
+    };
+    Some(tensors.filter_map(value).collect())
+}
+
+/// Every tensor that could be read is still there, with its elements.
+fn kept(plan: &Plan, before: Option<&HashMap<Vec<u8>, Vec<u8>>>, mended: &[u8]) {
+    let Some(before) = before else { return };
+    let after = values(mended).unwrap();
+    for (entry, elements) in before {
+        let found = after.get(entry);
+        assert!(found == Some(elements), "a tensor is lost by {:?}", plan.edits);
+    }
+    let tensor = |loss: &&Loss| matches!(loss, Loss::Tensor { .. });
+    assert!(plan.edits.iter().flat_map(|edit| &edit.losses).any(|loss| tensor(&loss)));
+}
+
+/// A file that is called whole has no error left that its plan is about.
+fn check_sound(mended: &[u8], salvage: Salvage) {
+    let report = verified(mended);
+    let kinds = [Rule::DtypeKnown, Rule::EncodingKnown, Rule::LayoutKnown, Rule::FormatKnown];
+    for finding in report.findings.iter().filter(|it| it.severity == Severity::Error) {
+        let is_blob = finding.rule.region() == Region::Blob || finding.rule == Rule::SparseInline;
+        let is_left = match salvage {
+            Salvage::Blobs => finding.rule == Rule::LimitSparse,
+            Salvage::None | Salvage::Entries => is_blob,
+        };
+        // One of a kind that is not known stays, whatever else is wrong with it.
+        let is_known = |it: &Finding| !(kinds.contains(&it.rule) && it.tensor == finding.tensor);
+        let is_other = !report.findings.iter().all(is_known) || finding.rule == Rule::NameTwice;
+        assert!(is_left || is_other, "called whole: {finding:?}");
+    }
+}
