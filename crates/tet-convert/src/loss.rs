@@ -61,12 +61,17 @@ pub enum Note {
         /// How many there are.
         count: u64,
     },
-    /// The output has no place for what is said of a dataset.
+    /// The output has no place for what is said of a dataset, or of the file.
     LeftBehind {
-        /// The dataset.
+        /// The dataset; empty for the file.
         dataset: String,
         /// What it is.
         what: &'static str,
+        /// How many there are.
+        count: usize,
+    },
+    /// Attributes of the file that are no text, which the output writes as text.
+    AsText {
         /// How many there are.
         count: usize,
     },
@@ -116,8 +121,14 @@ impl fmt::Display for Note {
             Self::ZeroDenominators { dataset, method, count } => {
                 write!(f, "{dataset:?}: {count} elements are NaN: {method} divides them by zero")
             }
+            Self::LeftBehind { dataset, what, count } if dataset.is_empty() => {
+                write!(f, "{what} ({count}) are left out")
+            }
             Self::LeftBehind { dataset, what, count } => {
                 write!(f, "{dataset:?}: {what} ({count}) are left out")
+            }
+            Self::AsText { count } => {
+                write!(f, "attributes of the file ({count}) that are no text are written as text")
             }
             Self::Untied { dataset, of } => {
                 write!(f, "{dataset:?} has the bytes of {of:?}: they are written a second time")

@@ -7,11 +7,12 @@
 mod npy;
 pub(crate) mod slabs;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
-use tet_io::{Source, SourceKind};
+use tet_io::{Source, SourceKind, Step};
 use tet_query::{Catalog, Dataset, ReadPlan};
 use tet_verify::Finding;
 
@@ -105,20 +106,32 @@ impl Foreign {
 /// [`Io::Mmap`], not to be had under a lease.
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     let path = path.as_ref();
-    let opener = |path: &Path| match options.io {
-        Io::Auto | Io::Pread => Source::open(path),
-        Io::Mmap => Source::open_leased(path),
-    };
+    let opener = |path: &Path| options.source(path);
     of_source(path, opener(path)?, &opener, options)
 }
 
-/// Opens the container that a source holds, as [`open`] does the file at a path.
+/// Opens the container that a source holds, as [`open`] does the file at a path. Bytes in memory have
+/// no files beside them.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_source(source: Source, options: &OpenOptions) -> Result<Opened> {
-    let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();
-    of_source(&path, source, options)
+    let Some(path) = source.path().map(Path::to_path_buf) else {
+        let nowhere = io::ErrorKind::NotFound;
+        let opener = |path: &Path| Err(tet_io::Error::io(Step::Open, path, nowhere.into()));
+        return of_source("(memory)".as_ref(), source, &opener, options);
+    };
+    of_source(&path, source, &|path| options.source(path), options)
+}
+
+impl OpenOptions {
+    /// The file at `path`, read as is asked for.
+    fn source(&self, path: &Path) -> tet_io::Result<Source> {
+        match self.io {
+            Io::Auto | Io::Pread => Source::open(path),
+            Io::Mmap => Source::open_leased(path),
+        }
+    }
 }
 
 impl Opened {

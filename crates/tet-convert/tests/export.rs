@@ -168,12 +168,9 @@ fn a_npy_that_is_not_read_in_place_says_why_and_what_to_do() {
         tet_convert::open(&path, &tet_convert::OpenOptions::default())
     };
     let command = format!("(tet convert {0}.npy {0}.tet)", folder.path().join("x").display());
-    for (descr, order, words) in [
-        (">u4", "False", "its numbers are big-endian:"),
-        ("<u4", "True", "its elements lie in column order (Fortran order):"),
-        (">u4", "True", "its numbers are big-endian and lie in column order (Fortran order):"),
-    ] {
-        let error = open(descr, order, "(2, 3)").unwrap_err().to_string();
+    for descr in [">u4", "<u4"] {
+        let words = "its elements lie in column order (Fortran order):";
+        let error = open(descr, "True", "(2, 3)").unwrap_err().to_string();
         assert!(error.contains(words) && error.ends_with(&command), "{error}");
     }
     // Along one axis columns are rows.

@@ -8,13 +8,13 @@ mod judge;
 
 use std::borrow::Cow;
 
+use tet_cbor::{Head, Items, Reader};
 use tet_format::DType;
 
 use crate::checksum::Checksum;
 use crate::error::Fault;
 use crate::rule::Rule;
 use crate::words::{self, ByteOrder, Encoding, Layout};
-use tet_cbor::{Head, Items, Reader};
 
 pub(crate) use field::{Field, SPARSE_FORMAT};
 pub(crate) use judge::{dense_len, element_count};

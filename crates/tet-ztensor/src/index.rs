@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use tet_cbor::{Head, Items, Reader};
 use tet_format::Span;
 
 use crate::entry::{Entries, Entry, Sink, Text, resolve};
@@ -13,7 +14,6 @@ use crate::limits::Limits;
 use crate::names::Names;
 use crate::rule::Rule;
 use crate::tensor::Tensor;
-use tet_cbor::{Head, Items, Reader};
 
 /// No entry that has its required keys is shorter.
 const ENTRY_LEN_MIN: u64 = 52;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tet_cbor as cbor;
 use tet_format::{DType, Span};
 
 use crate::checksum::Checksum;
@@ -10,7 +11,6 @@ use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::rule::Rule;
 use crate::words::{ByteOrder, Encoding, Layout};
-use tet_cbor as cbor;
 use tet_cbor::Value;
 
 /// One tensor of the index: what its entry says, sound or not.

@@ -63,6 +63,9 @@ pub struct ConvertArgs {
     pub json: bool,
 }
 
+/// What the bytes of datasets start at a multiple of unless another is asked for.
+pub(crate) const ALIGN: &str = "64";
+
 /// How elements are stored.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
@@ -73,7 +76,7 @@ pub struct StoreArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub level: Option<i32>,
     /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096; in .zt of 64, 4096 or 65536
-    #[arg(long, value_name = "BYTES", default_value = "64", value_parser = ["8", "64", "4096", "65536"])]
+    #[arg(long, value_name = "BYTES", default_value = ALIGN, value_parser = ["8", "64", "4096", "65536"])]
     pub align: String,
 }
 

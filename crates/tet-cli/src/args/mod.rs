@@ -15,6 +15,7 @@ mod zt;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use cat::{CatArgs, CatFormat};
+pub(crate) use convert::ALIGN;
 pub use convert::{
     ChecksumName, CodecName, ConvertArgs, DialectName, SparseName, StoreArgs, ZtArgs,
 };

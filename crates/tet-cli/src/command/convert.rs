@@ -12,8 +12,8 @@ use tet_format::write::Align;
 use tet_ztensor as zt;
 
 use crate::args::{
-    ChecksumName, CodecName, ConvertArgs, DialectName, ExportArgs, ReadArgs, SparseName, StoreArgs,
-    ZtArgs,
+    ALIGN, ChecksumName, CodecName, ConvertArgs, DialectName, ExportArgs, ReadArgs, SparseName,
+    StoreArgs, ZtArgs,
 };
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
@@ -54,25 +54,43 @@ fn exported(args: &ConvertArgs) -> ExportArgs {
     }
 }
 
+/// Outputs that an option is for, and their name.
+type Outputs = (&'static [Target], &'static str);
+
+const TET: Outputs = (&[Target::Tet], ".tet");
+const ZTENSOR: Outputs = (&[Target::ZTensor], ".zt");
+const STORED: Outputs = (&[Target::Tet, Target::ZTensor], ".tet and .zt");
+const SHARDED: Outputs = (&[Target::SafeTensors, Target::SafeTensorsIndex], ".safetensors");
+
 /// Nothing is asked for that the output has no place for.
 fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
-    if args.shard_size.is_some()
-        && !matches!(target, Some(Target::SafeTensors | Target::SafeTensorsIndex))
-    {
-        let text = format!("{} has no shards", args.output.display());
-        let hint = "--shard-size is for .safetensors outputs";
-        return Err(Failure::usage("output-format", text).hint(hint));
+    let ConvertArgs { store, zt, .. } = args;
+    let asked = [
+        ("--name", args.name.is_some(), TET),
+        ("--chunks", args.chunks != "auto", TET),
+        ("--dims", !args.dims.is_empty(), STORED),
+        ("--attr", !args.attr.is_empty(), STORED),
+        ("--no-digests", args.no_digests, TET),
+        ("--no-history", args.no_history, TET),
+        ("--codec", store.codec.is_some(), STORED),
+        ("--level", store.level.is_some(), STORED),
+        ("--align", store.align != ALIGN, STORED),
+        ("--align 8", store.align == "8" && target != Some(Target::Tet), TET),
+        ("--align 65536", store.align == "65536" && target == Some(Target::Tet), ZTENSOR),
+        ("--align-above", zt.align_above != 0, ZTENSOR),
+        ("--checksum", zt.checksum.is_some(), ZTENSOR),
+        ("--dialect", zt.dialect.is_some(), ZTENSOR),
+        ("--sparse", zt.sparse != SparseName::default(), ZTENSOR),
+        ("--shard-size", args.shard_size.is_some(), SHARDED),
+    ];
+    for (option, is_asked, (targets, outputs)) in asked {
+        if is_asked && target.is_none_or(|target| !targets.contains(&target)) {
+            let text = format!("{} has no place for {option}", args.output.display());
+            let hint = format!("{option} is for {outputs} outputs");
+            return Err(Failure::usage("output-format", text).hint(hint));
+        }
     }
-    let is_said = !args.dims.is_empty() || !args.attr.is_empty();
-    let text = match target {
-        Some(Target::Tet) => return Ok(()),
-        Some(Target::ZTensor) if args.name.is_none() => return Ok(()),
-        _ if is_said => "holds no names of axes and no attributes",
-        _ if args.name.is_some() => "takes datasets by the names they have",
-        _ => return Ok(()),
-    };
-    let text = format!("{} {text}", args.output.display());
-    Err(Failure::usage("output-format", text).hint("they are for .tet outputs"))
+    Ok(())
 }
 
 /// Converts, and tells what was written.
@@ -95,7 +113,7 @@ pub(super) fn write(
     if let Some(progress) = progress {
         progress.finish();
     }
-    let report = report.map_err(|error| output_hint(Failure::from(error), input, output))?;
+    let report = report.map_err(|error| output_hint(failure(error), input, output))?;
     tell(input, output, &report, is_json, context)
 }
 
@@ -258,6 +276,19 @@ fn attr(text: &str) -> Result<Attribute> {
         _ => (None, key),
     };
     Ok(Attribute { dataset, key: key.to_owned(), value: value.to_owned() })
+}
+
+/// A dataset that cannot be read is told with what leaves it out.
+pub(super) fn failure(error: tet_convert::Error) -> Failure {
+    let hint = match &error {
+        tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
+            Some(format!("--exclude {dataset:?} leaves it out"))
+        }
+        _ => None,
+    };
+    let mut failure = Failure::from(error);
+    failure.hint = hint.or(failure.hint.take());
+    failure
 }
 
 /// An existing output or one that is the input is told with what to do.

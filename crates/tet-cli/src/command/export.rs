@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> 
     if let Some(progress) = progress {
         progress.finish();
     }
-    let notes = notes.map_err(|error| about(output_hint(error.into(), args)))?;
+    let notes = notes.map_err(|error| about(output_hint(super::convert::failure(error), args)))?;
     for note in &notes {
         context.warn(note);
     }

@@ -140,7 +140,9 @@ fn looked_at(report: &Report) -> String {
         Level::Deep if report.payload_len == report.stored_len && report.row_count != 0 => {
             "every byte".to_owned()
         }
-        Level::Deep if report.payload_len != 0 => "every byte, but those behind faults".to_owned(),
+        Level::Deep if report.payload_len == 0 => "structure".to_owned(),
+        Level::Deep if report.is_ok() => "every byte that can be checked".to_owned(),
+        Level::Deep => "every byte, but those behind faults".to_owned(),
         _ => "structure".to_owned(),
     };
     if report.gap_len_left != 0 {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{AppendPlace, ConvertOptions};
+use tet_convert::{AppendPlace, ConvertOptions, Format};
 use tet_io::{Publish, Source};
 use tet_ztensor::Limits;
 use tet_ztensor::edit::{Draft, Output};
@@ -48,6 +48,7 @@ fn edit(
     let path = context.world().at(file);
     let source = Source::open(&path).map_err(|error| Failure::from(error).about(file))?;
     let about = |failure: Failure| failure.about(file);
+    check_format(&source, file)?;
     let draft = Draft::open(&source, &Limits::default());
     let mut draft = draft.map_err(|error| about(error.into()))?;
     change(&mut draft).map_err(about)?;
@@ -61,6 +62,16 @@ fn edit(
     let count = counted(written.tensor_count, "tensor");
     context.note(format!("wrote {}: {count}, {}", named.display(), Size(written.file_len)));
     Ok(Exit::Done)
+}
+
+/// Another container is told by its name.
+fn check_format(source: &Source, file: &Path) -> Result<()> {
+    let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
+    if matches!(format, Format::ZTensor | Format::Unknown) {
+        return Ok(());
+    }
+    let text = format!("{} is {format}, and `tet zt` edits .zt files", file.display());
+    Err(Failure::usage("not-ztensor", text).hint("`tet convert` makes a .zt file of it"))
 }
 
 fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {

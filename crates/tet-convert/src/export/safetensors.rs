@@ -186,6 +186,13 @@ fn places(
 /// What the format has no place for.
 fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = of_datasets(datasets);
+    let is_other = |(key, text): &(&String, &AttrText)| {
+        matches!(text, AttrText::Json(_)) && *key != INDEX_KEY && *key != HEADER_KEY
+    };
+    let count = catalog.attrs().iter().filter(is_other).count();
+    if count != 0 {
+        notes.push(Note::AsText { count });
+    }
     let count = about(catalog).len();
     if count != 0 {
         let (dataset, what) = (String::new(), "members of the index's metadata");

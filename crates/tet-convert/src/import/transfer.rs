@@ -95,7 +95,6 @@ fn write_options(options: &ImportOptions, source: &Source) -> WriteOptions {
         overwrite: options.overwrite,
         zero_extents: options.zero_extents,
         inputs: source.stamp().into_iter().collect(),
-        ..WriteOptions::default()
     }
 }
 

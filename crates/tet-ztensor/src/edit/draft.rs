@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use tet_cbor as cbor;
 use tet_format::Span;
 use tet_io::{Output, Publish, Publisher, Source};
 
@@ -14,7 +15,6 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
 use crate::write::{Resumed, WriteOptions, Writer, Written, check_name};
-use tet_cbor as cbor;
 use tet_cbor::Value;
 
 /// What a file is to become. Nothing is written before [`save`](Draft::save).

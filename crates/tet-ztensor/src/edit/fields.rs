@@ -1,7 +1,8 @@
 //! The fields of an entry as bytes, so that those that are not changed stay as they are.
 
-use crate::entry::Field;
 use tet_cbor::Value;
+
+use crate::entry::Field;
 use tet_cbor::{self as cbor, Head, Items, Reader};
 
 /// An entry taken apart.

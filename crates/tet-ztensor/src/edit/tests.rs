@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use tet_cbor::Value;
 use tet_format::DType;
 use tet_io::{Publish, Source};
 
@@ -12,7 +13,6 @@ use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::read::Check;
 use crate::write::{Align, Declaration, EncodingChoice, WriteOptions, Writer};
-use tet_cbor::Value;
 
 struct Folder(tempfile::TempDir);
 

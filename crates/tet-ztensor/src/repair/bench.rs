@@ -1,5 +1,6 @@
 //! The bytes of the file that is looked at, and how much work is left to be done on them.
 
+use tet_cbor::Reader;
 use tet_format::Span;
 use tet_io::Source;
 
@@ -8,7 +9,6 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::rule::Rule;
 use crate::tensor::Tensor;
-use tet_cbor::Reader;
 
 /// Bytes of work for each byte of the file.
 const WORK_FACTOR: u64 = 8;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use tet_cbor as cbor;
 use tet_format::Span;
 use tet_io::Source;
 
@@ -16,7 +17,6 @@ use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::rule::{Region, Rule, Severity};
 use crate::tensor::Tensor;
-use tet_cbor as cbor;
 
 /// All that can be done for a file.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! What is left of an index that is damaged or cut short: the entries that can be read.
 
+use tet_cbor as cbor;
 use tet_format::Span;
 use tet_io::Source;
 
@@ -9,7 +10,6 @@ use crate::checksum::Comparison;
 use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::tensor::Tensor;
-use tet_cbor as cbor;
 
 /// The shortest start of an entry by which one can be told.
 const ENTRY_START_LEN: usize = 4;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use tet_cbor::Value;
 use tet_format::DType;
 use tet_io::{Publish, Source};
 
@@ -15,7 +16,6 @@ use crate::open::ZTensorFile;
 use crate::rule::Rule;
 use crate::testing::{Fields, beside_good, text, uints};
 use crate::write::{ChecksumChoice, Declaration, EncodingChoice, WriteOptions, Writer};
-use tet_cbor::Value;
 
 fn tensor(name: &str, len: u64) -> Declaration {
     Declaration::new(name, DType::UInt8, [len]).with("of", Value::Text(name.to_owned()))

@@ -1,11 +1,12 @@
 //! Places that stand in the entry: `indptr` and `indices` for csr, `indices` for coo.
 
+use tet_cbor::{Head, Items, Reader};
+
 use crate::error::Fault;
 use crate::rule::Rule;
 use crate::sparse::Places;
 use crate::tensor::Tensor;
 use crate::words::Layout;
-use tet_cbor::{Head, Items, Reader};
 
 /// The numbers of a field, and whether they came in rows of so many.
 struct Numbers {

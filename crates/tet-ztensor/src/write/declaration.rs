@@ -1,11 +1,11 @@
 //! What is said of a tensor before its elements come.
 
+use tet_cbor::Value;
 use tet_format::{DType, Shape};
 
 use crate::entry::dense_len;
 use crate::error::{Error, Result};
 use crate::words::DTYPES;
-use tet_cbor::Value;
 
 /// The tensor without elements whose custom fields speak of the whole file.
 pub const METADATA_NAME: &str = "__metadata__";

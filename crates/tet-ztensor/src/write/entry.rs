@@ -1,9 +1,10 @@
 //! Entries become bytes, in the order of keys that programs of 0.1.x use.
 
+use tet_cbor as cbor;
+
 use crate::entry::Field;
 use crate::error::{Error, Result};
 use crate::words::{ByteOrder, Encoding};
-use tet_cbor as cbor;
 use tet_cbor::Value;
 
 /// What an entry says.

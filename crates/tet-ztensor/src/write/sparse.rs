@@ -7,6 +7,7 @@
 
 use std::io::Write;
 
+use tet_cbor::Value;
 use tet_format::DType;
 
 use super::declaration::Declaration;
@@ -16,7 +17,6 @@ use super::writer::Writer;
 use crate::error::Result;
 use crate::sparse::Places;
 use crate::words::Layout;
-use tet_cbor::Value;
 
 /// How many numbers become bytes at a time.
 const WORD_COUNT: usize = 8 << 10;

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
+use tet_cbor as cbor;
+
 use super::declaration::Declaration;
 use super::entry::custom_bytes;
 use super::options::{Dialect, EncodingChoice, WriteOptions};
@@ -13,7 +15,6 @@ use super::ties::Ties;
 use crate::container::MAGIC;
 use crate::error::{Error, Result};
 use crate::words::Encoding;
-use tet_cbor as cbor;
 use tet_cbor::Value;
 
 const DENSE: &str = "dense";

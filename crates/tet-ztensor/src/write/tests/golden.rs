@@ -1,6 +1,7 @@
 //! The dialect 0.1.x, byte for byte against files of the programs of 0.1.x.
 
 use serde_json::Value as Json;
+use tet_cbor::Value;
 use tet_codec::{Decode, Zstd};
 use tet_format::DType;
 
@@ -8,7 +9,6 @@ use super::*;
 use crate::error::Result;
 use crate::sparse::Places;
 use crate::words::dtype;
-use tet_cbor::Value;
 
 /// A custom field of the samples' facts.
 fn custom(json: &Json) -> Value {

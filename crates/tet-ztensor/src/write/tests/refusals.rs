@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use tet_cbor::Value;
 use tet_format::DType;
 use tet_io::Publish;
 
 use super::*;
 use crate::error::Error;
 use crate::sparse::Places;
-use tet_cbor::Value;
 
 fn writer() -> Writer<Vec<u8>> {
     Writer::new(Vec::new(), &WriteOptions::default()).unwrap()

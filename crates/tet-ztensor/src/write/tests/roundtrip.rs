@@ -1,6 +1,7 @@
 //! What is written is read back.
 
 use proptest::prelude::*;
+use tet_cbor::Value;
 use tet_format::DType;
 use tet_io::Source;
 
@@ -12,7 +13,6 @@ use crate::read::Check;
 use crate::rule::Severity;
 use crate::sparse::Places;
 use crate::words::{DTYPES, Layout};
-use tet_cbor::Value;
 
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
