@@ -257,7 +257,8 @@ impl<'a> Reader<'a> {
 
     /// Notes text that is not UTF-8. Every piece of text must be text by itself.
     fn judge_text(&mut self, head: Head, text: &[u8], at: usize) {
-        if matches!(head, Head::Text(_)) && self.bad_text.is_none() {
+        // Nearly all is ASCII, which is told at once.
+        if matches!(head, Head::Text(_)) && self.bad_text.is_none() && !text.is_ascii() {
             let error = std::str::from_utf8(text).err();
             self.bad_text = error.map(|error| at + error.valid_up_to());
         }

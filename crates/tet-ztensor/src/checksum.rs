@@ -21,12 +21,7 @@ impl Checksum {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {
-            ("crc32c", number) => {
-                let digits = number.strip_prefix("0x")?;
-                let is_form = (1..=8).contains(&digits.len()) && is_hex(digits);
-                let number = is_form.then(|| u32::from_str_radix(digits, 16).ok())??;
-                Some(Checksum::Crc32c(number))
-            }
+            ("crc32c", _) => crc32c(text.as_bytes()),
             ("sha256", digits) => {
                 let is_form = digits.len() == 64 && is_hex(digits);
                 is_form.then(|| digest(digits)).flatten().map(Checksum::Sha256)
@@ -34,6 +29,12 @@ impl Checksum {
             ("", _) => None,
             _ => Some(Checksum::Unknown),
         }
+    }
+
+    /// The checksum that bytes state; `None` when they state none, or are no text.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        // Nearly all are of this form, which is text for certain.
+        crc32c(bytes).or_else(|| Self::parse(std::str::from_utf8(bytes).ok()?))
     }
 
     /// The crc32c of bytes.
@@ -137,6 +138,14 @@ impl Comparison {
             _ => None,
         }
     }
+}
+
+/// The CRC-32C that a text states.
+fn crc32c(text: &[u8]) -> Option<Checksum> {
+    let digits = text.strip_prefix(b"crc32c:0x")?;
+    let is_form = (1..=8).contains(&digits.len());
+    let digit = |number: u32, digit: &u8| Some(number << 4 | char::from(*digit).to_digit(16)?);
+    digits.iter().try_fold(0, digit).filter(|_| is_form).map(Checksum::Crc32c)
 }
 
 fn is_hex(digits: &str) -> bool {

@@ -14,7 +14,7 @@ use tet_format::DType;
 use crate::checksum::Checksum;
 use crate::error::Fault;
 use crate::rule::Rule;
-use crate::words::{self, ByteOrder, Encoding, Layout};
+use crate::words::{self, ByteOrder, Encoding, Layout, of_word};
 
 pub(crate) use field::{Field, SPARSE_FORMAT};
 pub(crate) use judge::{dense_len, element_count};
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     pub(crate) checksum: Text,
     /// Its first fault among those of all entries, from 1.
     pub(crate) fault: u32,
-    /// The fields that are there and of their type.
+    /// The fields that are there and of their type, and whether there are custom ones.
     pub(crate) held: u16,
     pub(crate) dtype: Option<DType>,
     pub(crate) encoding: Option<Encoding>,
@@ -51,6 +51,11 @@ impl Entry {
     /// Whether a field is there and of its type.
     pub(crate) const fn holds(&self, field: Field) -> bool {
         self.held & field.bit() != 0
+    }
+
+    /// Whether there are fields that the format does not name.
+    pub(crate) const fn has_custom(&self) -> bool {
+        self.held & Field::CUSTOM_BIT != 0
     }
 }
 
@@ -180,6 +185,7 @@ impl<'a, 's> Entries<'a, 's> {
         if std::str::from_utf8(&key).is_err() {
             self.reader.note_bad_text(key_at);
         }
+        draft.entry.held |= Field::CUSTOM_BIT;
         let is_format = *key == *SPARSE_FORMAT;
         let text = self.keep(key);
         self.custom.push(text);
@@ -316,37 +322,37 @@ impl<'a, 's> Entries<'a, 's> {
             Some(None) if !is_required => return Ok(()),
             _ => return self.wrong_type(draft, field, at, inside),
         };
-        let Ok(text) = std::str::from_utf8(&word) else {
-            self.reader.note_bad_text(at);
-            return Ok(());
-        };
         let entry = &mut draft.entry;
-        let rule = match field {
+        let (is_known, rule) = match field {
             Field::Dtype => {
-                entry.dtype = words::dtype(text);
-                entry.dtype.is_none().then_some(Rule::DtypeKnown)
+                entry.dtype = of_word(words::DTYPES, DType::name, &word);
+                (entry.dtype.is_some(), Rule::DtypeKnown)
             }
             Field::Encoding => {
-                entry.encoding = Encoding::of(text);
-                entry.encoding.is_none().then_some(Rule::EncodingKnown)
+                entry.encoding = of_word(Encoding::ALL, Encoding::word, &word);
+                (entry.encoding.is_some(), Rule::EncodingKnown)
             }
             Field::ByteOrder => {
-                entry.byte_order = ByteOrder::of(text);
-                entry.byte_order.is_none().then_some(Rule::ByteOrderKnown)
+                entry.byte_order = of_word(ByteOrder::ALL, ByteOrder::word, &word);
+                (entry.byte_order.is_some(), Rule::ByteOrderKnown)
             }
             Field::Layout => {
-                let dense_or_old = [Layout::Dense, Layout::SparseCsr, Layout::SparseCoo];
-                entry.layout = dense_or_old.into_iter().find(|layout| layout.word() == text);
-                draft.is_sparse = text == "sparse";
-                (entry.layout.is_none() && !draft.is_sparse).then_some(Rule::LayoutKnown)
+                entry.layout = of_word(Layout::WORDED, Layout::word, &word);
+                draft.is_sparse = *word == *b"sparse";
+                (entry.layout.is_some() || draft.is_sparse, Rule::LayoutKnown)
             }
-            _ => Checksum::parse(text).is_none().then_some(Rule::ChecksumForm),
+            _ => (Checksum::of_bytes(&word).is_some(), Rule::ChecksumForm),
         };
+        // What is known is text.
+        if !is_known && std::str::from_utf8(&word).is_err() {
+            self.reader.note_bad_text(at);
+            return Ok(());
+        }
         if field == Field::Checksum {
             draft.entry.checksum = self.keep(word);
         }
         draft.entry.held |= field.bit();
-        if let Some(rule) = rule {
+        if !is_known {
             self.fault(draft, rule, at, field.key());
         }
         Ok(())

@@ -132,7 +132,10 @@ impl Index {
     }
 
     fn name_at(&self, position: usize) -> &[u8] {
-        self.entries.get(position).map_or(&[], |entry| self.text(entry.name).as_bytes())
+        let Some(entry) = self.entries.get(position) else { return &[] };
+        let bytes = resolve(&self.bytes, &self.joined, entry.name);
+        // Nearly all names are ASCII, which is told faster than that they are text.
+        if bytes.is_ascii() { bytes } else { self.text(entry.name).as_bytes() }
     }
 
     /// A text, as far as it is one.

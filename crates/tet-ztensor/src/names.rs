@@ -8,24 +8,32 @@ const NONE: u32 = u32::MAX;
 /// A table of names without the names, which the index has.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// Of each name the first position; a power of two, at most half full.
-    slots: Vec<u32>,
+    /// A power of two, at most half full.
+    slots: Vec<Slot>,
     /// By position the next one of the same name; empty where no name stands twice.
     twins: Vec<u32>,
     hasher: RandomState,
+}
+
+/// Where a name stands first, and a part of its hash: another name hardly has the same.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    tag: u32,
+    first: u32,
 }
 
 impl Names {
     /// The table of `count` names; `name` gives the name at a position.
     pub(crate) fn new<'a>(count: usize, name: impl Fn(usize) -> &'a [u8]) -> Self {
         let slot_count = count.saturating_mul(2).next_power_of_two();
-        let (slots, hasher) = (vec![NONE; slot_count], RandomState::new());
+        let free = Slot { tag: 0, first: NONE };
+        let (slots, hasher) = (vec![free; slot_count], RandomState::new());
         let mut names = Names { slots, twins: Vec::new(), hasher };
         for (at, position) in (0..count).zip(0_u32..) {
-            let slot = names.slot(name(at), &name);
+            let (slot, tag) = names.slot(name(at), &name);
             match names.slots.get_mut(slot) {
-                Some(first) if *first == NONE => *first = position,
-                Some(first) => {
+                Some(slot) if slot.first == NONE => *slot = Slot { tag, first: position },
+                Some(Slot { first, .. }) => {
                     let first = *first;
                     names.twins.resize(count, NONE);
                     // Right behind the first one, so that a thousand twins take no longer than one.
@@ -42,7 +50,8 @@ impl Names {
     /// The positions of a name, in order.
     pub(crate) fn find<'a>(&self, wanted: &[u8], name: impl Fn(usize) -> &'a [u8]) -> Vec<usize> {
         let mut found = Vec::new();
-        let mut position = self.slots.get(self.slot(wanted, &name)).copied().unwrap_or(NONE);
+        let slot = self.slots.get(self.slot(wanted, &name).0);
+        let mut position = slot.map_or(NONE, |slot| slot.first);
         while position != NONE {
             found.extend(usize::try_from(position));
             position = self.twin(position);
@@ -51,19 +60,22 @@ impl Names {
         found
     }
 
-    /// The slot of a name, or the free one that it would take.
-    fn slot<'a>(&self, wanted: &[u8], name: &impl Fn(usize) -> &'a [u8]) -> usize {
+    /// The slot of a name, or the free one that it would take; and its tag.
+    fn slot<'a>(&self, wanted: &[u8], name: &impl Fn(usize) -> &'a [u8]) -> (usize, u32) {
         let mask = (self.slots.len() as u64).wrapping_sub(1);
-        let mut slot = self.hasher.hash_one(wanted) & mask;
+        let hash = self.hasher.hash_one(wanted);
+        let tag = u32::try_from(hash >> 32).unwrap_or(0);
+        let mut slot = hash & mask;
         loop {
             let at = usize::try_from(slot).unwrap_or(0);
-            match self.slots.get(at).copied().unwrap_or(NONE) {
-                NONE => return at,
-                first if usize::try_from(first).is_ok_and(|first| name(first) == wanted) => {
-                    return at;
-                }
-                _ => slot = slot.wrapping_add(1) & mask,
+            let Some(held) = self.slots.get(at).filter(|held| held.first != NONE) else {
+                return (at, tag);
+            };
+            let first = usize::try_from(held.first);
+            if held.tag == tag && first.is_ok_and(|first| name(first) == wanted) {
+                return (at, tag);
             }
+            slot = slot.wrapping_add(1) & mask;
         }
     }
 

@@ -75,7 +75,8 @@ impl<'a> Tensor<'a> {
     /// The word for the type of its elements, known or not.
     #[must_use]
     pub fn dtype_word(&self) -> Cow<'a, str> {
-        self.word(Field::Dtype).unwrap_or_default()
+        let known = self.dtype().map(|dtype| dtype.name().into());
+        known.or_else(|| self.word(Field::Dtype)).unwrap_or_default()
     }
 
     /// The extents of its axes, slowest first. Empty for a scalar, and where there are none.
@@ -194,6 +195,9 @@ impl<'a> Tensor<'a> {
     pub fn custom(&self) -> Result<Vec<(String, Value)>> {
         let mut left = self.index.limits().item_count_max;
         let mut fields = Vec::new();
+        if !self.entry.has_custom() {
+            return Ok(fields);
+        }
         let ended = self.index.for_fields(self.entry, |key, reader, depth| {
             if self.is_format_field(&key) {
                 return Ok(None);

@@ -22,7 +22,16 @@ pub const DTYPES: [DType; 13] = [
 /// The element type of a word, which is NumPy's name of it.
 #[must_use]
 pub fn dtype(word: &str) -> Option<DType> {
-    DType::from_name(word).filter(|dtype| DTYPES.contains(dtype))
+    of_word(DTYPES, DType::name, word.as_bytes())
+}
+
+/// Which of `all` has this word, which is compared as bytes: what is no text is none of them.
+pub(crate) fn of_word<T: Copy>(
+    all: impl IntoIterator<Item = T>,
+    word_of: impl Fn(T) -> &'static str,
+    word: &[u8],
+) -> Option<T> {
+    all.into_iter().find(|it| word_of(*it).as_bytes() == word)
 }
 
 /// How the bytes of a tensor are stored.
@@ -35,6 +44,8 @@ pub enum Encoding {
 }
 
 impl Encoding {
+    pub(crate) const ALL: [Self; 2] = [Encoding::Raw, Encoding::Zstd];
+
     /// The word in the file.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -47,7 +58,7 @@ impl Encoding {
     /// The encoding of a word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
-        [Encoding::Raw, Encoding::Zstd].into_iter().find(|encoding| encoding.word() == word)
+        of_word(Self::ALL, Self::word, word.as_bytes())
     }
 }
 
@@ -62,6 +73,8 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
+    pub(crate) const ALL: [Self; 2] = [ByteOrder::Little, ByteOrder::Big];
+
     /// The word in the file.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -74,7 +87,7 @@ impl ByteOrder {
     /// The byte order of a word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
-        [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.word() == word)
+        of_word(Self::ALL, Self::word, word.as_bytes())
     }
 }
 
@@ -95,6 +108,9 @@ pub enum Layout {
 }
 
 impl Layout {
+    /// Those that have a word of their own.
+    pub(crate) const WORDED: [Self; 3] = [Layout::Dense, Layout::SparseCsr, Layout::SparseCoo];
+
     /// The word in the file.
     #[must_use]
     pub const fn word(self) -> &'static str {
