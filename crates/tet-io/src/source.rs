@@ -235,7 +235,8 @@ impl Source {
     }
 
     /// Gives the bytes of a stretch to `visit`, window by window, each with its place in the file, for
-    /// as long as it wants more. `window` is memory that is used again.
+    /// as long as it wants more. Bytes that are in memory are given where they are; for others
+    /// `window` is memory that is used again.
     ///
     /// # Errors
     ///
@@ -249,9 +250,19 @@ impl Source {
         let mut at = stretch.start;
         while at < stretch.end {
             let len = (stretch.end - at).min(WINDOW_LEN);
-            window.resize(usize::try_from(len).unwrap_or(0), 0);
-            self.read_exact_at(at, window)?;
-            if !visit(at, window)? {
+            // Held for one window alone: who asks to write under a lease waits no longer.
+            let view = self.view();
+            let [start, end] = [at, at + len].map(usize::try_from);
+            let seen = view.as_deref().zip(start.ok().zip(end.ok()));
+            let goes_on = match seen.and_then(|(view, (start, end))| view.get(start..end)) {
+                Some(bytes) => visit(at, bytes)?,
+                None => {
+                    window.resize(usize::try_from(len).unwrap_or(0), 0);
+                    self.read_exact_at(at, window)?;
+                    visit(at, window)?
+                }
+            };
+            if !goes_on {
                 break;
             }
             at += len;
