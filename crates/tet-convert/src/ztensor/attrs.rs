@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Number, Value as Json, json};
-use tet_query::AttrText;
+use tet_query::{AttrText, Dataset};
 use tet_ztensor::{Error as Theirs, METADATA_NAME, Tensor, Value, ZTensorFile};
 
 /// The custom field that has the dimension names, a list of text.
@@ -12,9 +12,12 @@ pub(crate) const DIMS_KEY: &str = "dims";
 /// The custom field that has the coordinate labels: a map from axes, as text, to lists of text.
 pub(crate) const COORDS_KEY: &str = "coords";
 
-/// The attributes of the file.
-pub(super) fn of_file(file: &ZTensorFile) -> BTreeMap<String, AttrText> {
-    let tensor = file.find(METADATA_NAME).ok().filter(is_of_file);
+/// The attributes of the file, whose tensors have become these datasets.
+pub(super) fn of_file(file: &ZTensorFile, datasets: &[Dataset]) -> BTreeMap<String, AttrText> {
+    // Names are gone through once: a table of them costs more than it saves.
+    let mut named = datasets.iter().filter(|dataset| dataset.name == METADATA_NAME);
+    let only = named.next().filter(|_| named.next().is_none());
+    let tensor = only.and_then(|dataset| file.tensor(dataset.index)).filter(is_of_file);
     // What keeps them from being decoded is told of the tensor.
     tensor.and_then(|tensor| of_tensor(&tensor).ok()).unwrap_or_default()
 }

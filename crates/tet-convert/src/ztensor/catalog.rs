@@ -68,7 +68,7 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
         }
         datasets.push(dataset);
     }
-    let attrs = attrs::of_file(&file);
+    let attrs = attrs::of_file(&file, &datasets);
     let catalog = Catalog::new(source, Format::ZTensor.name(), datasets).with_attrs(attrs);
     let catalog = catalog.with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
