@@ -8,7 +8,6 @@ its answer, which all must agree on, and then as many rounds as asked; what take
 import argparse
 import json
 import math
-import select
 import statistics
 import subprocess
 import sys
@@ -17,59 +16,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from files import layouts
+from turns import PATIENCE, Library, Refused, aligned, measured, span
 from works import WORKS
 
 LIBRARIES = ["numpy", "h5py", "zarr"]
 COLUMNS = ["tet", *LIBRARIES, "tet query", "reference"]
-# Seconds after which a work is given up, and milliseconds after which one round is enough.
-PATIENCE = 60
-LONG = 3000
-# float32 sums of NumPy differ from exact ones by about 1e-7.
-TOLERANCE = 1e-4
-
-
-class Refused(Exception):
-    """A work that cannot be done, with the reason."""
-
-
-class Library:
-    """A process that runs works in itself."""
-
-    def __init__(self, command):
-        self.command = command
-        self.process = None
-        self.hello = self.start()
-
-    def start(self):
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(self.command, stdin=pipe, stdout=pipe, bufsize=0)
-        return json.loads(self.line(600))
-
-    def line(self, seconds):
-        """The next line; `TimeoutError` if it does not come in time."""
-        if not select.select([self.process.stdout], [], [], seconds)[0]:
-            raise TimeoutError
-        return self.process.stdout.readline().decode().strip()
-
-    def run(self, how, work, path):
-        """Milliseconds of a work, and the sum of its answer."""
-        try:
-            self.process.stdin.write(f"{how} {work.name} {path}\n".encode())
-            line = self.line(PATIENCE)
-            milliseconds, check = line.split(" ", 1)
-            return float(milliseconds), float(check)
-        except ValueError:
-            self.stop()
-            self.start()
-            raise Refused(line.removeprefix("error: ") or "it ended") from None
-        except TimeoutError:
-            self.stop()
-            self.start()
-            raise
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
 
 
 class Program:
@@ -104,30 +55,8 @@ def theirs(reference):
     return lambda work, path: [reference, "query", work.document, "-t", path, "-x", "-q"]
 
 
-def measured(work, paths, peers, rounds):
-    """The cell of each peer that has a file."""
-    cells, times, checks = {}, {}, {}
-    for name, peer in peers.items():
-        path = paths.get(name if name in LIBRARIES else "tet")
-        if path is None:
-            continue
-        try:
-            milliseconds, check = peer.run("check", work, path)
-            times[name] = [milliseconds] if milliseconds > LONG else []
-            checks[name] = check
-        except Refused as reason:
-            cells[name] = {"refused": str(reason)}
-        except TimeoutError:
-            cells[name] = {"over": PATIENCE * 1e3}
-    agree(work, checks)
-    quick = [name for name in times if not times[name]]
-    for _ in range(rounds):
-        for name in quick:
-            path = paths[name if name in LIBRARIES else "tet"]
-            times[name].append(peers[name].run("time", work, path)[0])
-    for name, figures in times.items():
-        spread = {"median": statistics.median(figures), "min": min(figures), "max": max(figures)}
-        cells[name] = {**spread, "rounds": len(figures)}
+def compared(cells, times):
+    """The cells, with how many times as long as ours each takes."""
     for name, cell in cells.items():
         base = "tet query" if name == "reference" else "tet"
         if name not in ("tet", "tet query") and base in times:
@@ -145,21 +74,6 @@ def ratio(cell, figures, base):
     return {"ratio": figure / statistics.median(base)}
 
 
-def agree(work, checks):
-    """Fails when an answer is another one."""
-    found = {name: check for name, check in checks.items() if not math.isnan(check)}
-    for name, check in found.items():
-        if not math.isclose(check, next(iter(found.values())), rel_tol=TOLERANCE):
-            sys.exit(f"{work.title}: the answers differ: {found}")
-
-
-def span(milliseconds):
-    """A time in a unit that fits."""
-    if milliseconds < 1:
-        return f"{milliseconds * 1e3:.3g} us"
-    return f"{milliseconds:.3g} ms" if milliseconds < 1e3 else f"{milliseconds / 1e3:.3g} s"
-
-
 def shown(cell):
     if cell is None:
         return "-"
@@ -174,8 +88,7 @@ def shown(cell):
 def table(rows):
     lines = [["work", *COLUMNS]]
     lines += [[row["work"], *(shown(row["cells"].get(name)) for name in COLUMNS)] for row in rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    return aligned(lines)
 
 
 def main():
@@ -195,7 +108,10 @@ def main():
     rows = []
     for work in WORKS:
         print(work.title, flush=True)
-        cells = measured(work, files[work.layout], peers, options.rounds)
+        paths = files[work.layout]
+        # Both programs read the .tet file.
+        paths = {**paths, "tet query": paths["tet"], "reference": paths["tet"]}
+        cells = compared(*measured(work, paths, peers, options.rounds))
         rows.append({"work": work.title, "cells": cells})
     for name in ["tet", *LIBRARIES]:
         peers[name].stop()
