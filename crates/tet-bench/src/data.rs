@@ -217,7 +217,7 @@ fn fill_waves(dtype: DType, seed: u64, len: u64, out: &mut Vec<u8>) {
 }
 
 /// A source of random words.
-fn random(seed: u64) -> impl FnMut() -> u64 {
+pub(crate) fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed | 1;
     move || {
         state ^= state << 13;

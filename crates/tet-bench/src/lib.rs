@@ -13,6 +13,7 @@
 pub mod data;
 pub mod limit;
 pub mod measure;
+pub mod model;
 pub mod peer;
 pub mod report;
 pub mod workloads;

@@ -10,11 +10,12 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use multiversion::multiversion;
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 /// Bytes of one step of `read`, and of one task of finely cut limits.
 const STEP_LEN: usize = 1 << 20;
@@ -57,16 +58,18 @@ impl Scan {
     pub fn fastest(bytes: &[u8]) -> Self {
         let builds: [fn(&[u64]) -> u64; 3] = [scan_plain, scan_lanes, scan_wide];
         let scans = builds.iter().flat_map(|&build| Cut::ALL.map(|cut| Scan { build, cut }));
-        fastest(scans, |scan| scan.run(bytes))
+        fastest(scans, |scan| {
+            scan.run(bytes);
+        })
     }
 
-    /// Looks at every whole word of the bytes.
-    pub fn run(&self, bytes: &[u8]) {
-        let all: u64 = bytes
+    /// Looks at every whole word of the bytes; gives the exclusive or of all.
+    pub fn run(&self, bytes: &[u8]) -> u64 {
+        let all = bytes
             .par_chunks(self.cut.len(bytes.len()))
             .map(|piece| (self.build)(bytemuck::pod_align_to::<u8, u64>(piece).1))
             .reduce(|| 0, |a, b| a ^ b);
-        black_box(all);
+        black_box(all)
     }
 }
 
@@ -117,17 +120,17 @@ impl Copy {
     }
 }
 
-/// The fastest of some builds, each tried five times.
+/// The fastest of some builds, each tried five times, by turns: the machine may be busy for a while.
 fn fastest<T: std::marker::Copy>(builds: impl Iterator<Item = T>, mut run: impl FnMut(&T)) -> T {
-    let timed = builds.map(|build| {
-        let tries = (0..5).map(|_| {
+    let mut timed: Vec<(Duration, T)> = builds.map(|build| (Duration::MAX, build)).collect();
+    for _ in 0..5 {
+        for (time, build) in &mut timed {
             let start = Instant::now();
-            run(&build);
-            start.elapsed()
-        });
-        (tries.min(), build)
-    });
-    timed.min_by_key(|(time, _)| *time).expect("there are builds").1
+            run(build);
+            *time = start.elapsed().min(*time);
+        }
+    }
+    timed.into_iter().min_by_key(|(time, _)| *time).expect("there are builds").1
 }
 
 /// Positioned reads of 1 MiB, each thread into its own reused buffer.
@@ -144,18 +147,25 @@ pub fn read(file: &File, len: u64) -> Result<()> {
     Ok(())
 }
 
-/// A plain write of `bytes`, `times` times over, to a new file, then fsync.
+/// A plain write of these bytes, one piece after the other, to a new file, then fsync.
 ///
 /// # Errors
 ///
 /// Returns an error when the file cannot be written.
-pub fn write(path: &Path, bytes: &[u8], times: usize) -> Result<()> {
+pub fn write<'a>(path: &Path, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<()> {
     let mut file = File::create(path).with_context(|| path.display().to_string())?;
-    for _ in 0..times {
-        file.write_all(bytes)?;
+    for piece in pieces {
+        file.write_all(piece)?;
     }
     file.sync_all()?;
     Ok(())
+}
+
+/// The SHA-256 of each piece, the pieces shared among the threads as they come.
+pub fn sha256(pieces: &[&[u8]]) {
+    pieces.par_iter().with_max_len(1).for_each(|piece| {
+        black_box(Sha256::digest(piece));
+    });
 }
 
 /// zstd over the same chunks at the same level, a reused context a thread, output thrown away.

@@ -1,5 +1,5 @@
 //! `tet-bench [NAME] [--rounds N]`: measures all workloads or one group, prints the table, stores
-//! the JSON. `tet-bench --peer` runs works that are compared with other libraries.
+//! the JSON. `tet-bench --peer [WORKS]` runs works that are compared with other libraries.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,7 +36,8 @@ fn run(args: Vec<String>) -> Result<()> {
         match arg.as_str() {
             workloads::CHILD => return workloads::child(&args.collect::<Vec<_>>(), say),
             peer::FLAG => {
-                return peer::serve(&Folder::new(&target())?, std::io::stdin().lock(), say);
+                let (works, lines) = (args.next(), std::io::stdin().lock());
+                return peer::serve(&Folder::new(&target())?, works.as_deref(), lines, say);
             }
             "--rounds" => {
                 let count = args.next().context("--rounds takes a number")?;

@@ -8,19 +8,22 @@
 //!
 //! Whoever asks runs the same work elsewhere in between, and compares.
 
+mod weights;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::BufRead;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 use tet_format::DType;
 use tet_query::{
     Array, Axis, AxisSlice, Catalog, Execution, Hyperslab, Op, Reduced, Reduction, WindowMode,
 };
 
+use self::weights::Weights;
 use crate::data::{self, Folder, Io, TILED};
 use crate::report::Machine;
 use crate::workloads::windowed;
@@ -46,40 +49,84 @@ impl Answer {
     }
 }
 
-/// Answers lines until there are no more.
+/// Answers lines until there are no more; `works` says which works are known, those on `arrays`
+/// when it says nothing.
 ///
 /// # Errors
 ///
 /// Returns an error about a line that means nothing, or of the work it asks for.
-pub fn serve(folder: &Folder, lines: impl BufRead, mut say: impl FnMut(&str)) -> Result<()> {
-    let files = json!({
+pub fn serve(
+    folder: &Folder,
+    works: Option<&str>,
+    lines: impl BufRead,
+    mut say: impl FnMut(&str),
+) -> Result<()> {
+    match works {
+        None => {
+            say(&hello(folder)?.to_string());
+            let mut open = BTreeMap::new();
+            answer(lines, say, |how, work, path| timed_on(&mut open, how, work, path))
+        }
+        Some("weights") => {
+            say(&weights::hello(folder)?.to_string());
+            let mut weights = Weights::default();
+            answer(lines, say, |_, work, path| weights.run(work, path))
+        }
+        Some(other) => bail!("unknown works {other}"),
+    }
+}
+
+/// The machine and the arrays.
+fn hello(folder: &Folder) -> Result<Value> {
+    Ok(json!({
         "machine": Machine::here(),
         "tiled": folder.array(DType::Float32, "tiled", TILED)?,
         "zstd": folder.zstd(DType::Float32, "tiled", TILED)?,
         "tiny": folder.tiny()?,
-    });
-    say(&files.to_string());
-    let mut open = BTreeMap::new();
+    }))
+}
+
+/// Runs what each line asks for.
+fn answer(
+    lines: impl BufRead,
+    mut say: impl FnMut(&str),
+    mut run: impl FnMut(&str, &str, &Path) -> Result<(f64, f64)>,
+) -> Result<()> {
     for line in lines.lines() {
         let line = line?;
         let mut words = line.splitn(3, ' ');
         let (Some(how), Some(work), Some(path)) = (words.next(), words.next(), words.next()) else {
             bail!("a line has three words: {line}");
         };
-        let catalog = match open.entry(PathBuf::from(path)) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let catalog = data::catalog(entry.key(), Io::Mapped)?;
-                entry.insert(catalog)
-            }
-        };
-        let start = Instant::now();
-        let answer = run(work, catalog)?;
-        let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-        let check = if how == "check" { answer.check() } else { f64::NAN };
+        let (milliseconds, check) = run(how, work, Path::new(path))?;
         say(&format!("{milliseconds} {check}"));
     }
     Ok(())
+}
+
+/// The milliseconds of a work on a file's first dataset, and its check if that is asked for.
+fn timed_on(
+    open: &mut BTreeMap<PathBuf, Catalog>,
+    how: &str,
+    work: &str,
+    path: &Path,
+) -> Result<(f64, f64)> {
+    let catalog = match open.entry(path.to_path_buf()) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => {
+            let catalog = data::catalog(entry.key(), Io::Mapped)?;
+            entry.insert(catalog)
+        }
+    };
+    let (milliseconds, answer) = timed(|| run(work, catalog))?;
+    Ok((milliseconds, if how == "check" { answer.check() } else { f64::NAN }))
+}
+
+/// What a work gives, and its milliseconds.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
+    let start = Instant::now();
+    let answer = work()?;
+    Ok((start.elapsed().as_secs_f64() * 1e3, answer))
 }
 
 /// Runs a work on the file's first dataset.

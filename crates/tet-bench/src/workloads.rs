@@ -25,6 +25,8 @@ mod digests;
 
 mod memory;
 
+mod tensors;
+
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -35,6 +37,7 @@ use crate::report::Row;
 
 pub(crate) use self::forms::windowed;
 pub use self::memory::child;
+pub(crate) use self::tensors::{open, scan_views, verify};
 
 /// The first argument of a child of this program.
 pub const CHILD: &str = "--child";
@@ -82,6 +85,12 @@ const GROUPS: &[Group] = &[
     Group { id: "V1", measure: digests::verifying },
     Group { id: "D1", measure: digests::reading },
     Group { id: "M1", measure: memory::reducing },
+    Group { id: "Z1", measure: tensors::writing },
+    Group { id: "Z2", measure: tensors::reading },
+    Group { id: "Z3", measure: tensors::verifying },
+    Group { id: "Z4", measure: tensors::finding },
+    Group { id: "Z5", measure: tensors::packing },
+    Group { id: "Z6", measure: memory::writing_tensors },
 ];
 
 /// The group of this name, those whose names start with it, or all.

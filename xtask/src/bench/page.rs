@@ -4,6 +4,8 @@
 //!   <!-- figures -->   from target/bench/all.json       each work beside its limit
 //!   <!-- digests -->   from W1.json, V1.json, D1.json   the same, measured by these names
 //!   <!-- peers -->     from target/bench/peers.json     each work beside other programs
+//!   <!-- tensors -->   from Z1.json to Z6.json         the first, of zTensor files
+//!   <!-- weights -->   from target/bench/weights.json   the same beside other libraries
 //!   <!-- end -->       the end of each
 //! ```
 
@@ -27,14 +29,19 @@ const PEERS: [(&str, &str); 6] = [
     ("reference", "reference"),
 ];
 
+/// Columns of the comparison of tensors.
+const LIBRARIES: [&str; 5] = ["tet", "ztensor 0.1", "ztensor 2", "safetensors", "npy"];
+
 /// A table out of what runs stored; `None` when that is not what it should be.
 type Table = fn(&Value) -> Option<String>;
 
 /// The marker of each table, the runs it is made of, and how.
-const TABLES: [(&str, &[&str], Table); 3] = [
+const TABLES: [(&str, &[&str], Table); 5] = [
     ("figures", &["all"], figures),
     ("digests", &["W1", "V1", "D1"], figures),
     ("peers", &["peers"], peers),
+    ("tensors", &["Z1", "Z2", "Z3", "Z4", "Z5", "Z6"], figures),
+    ("weights", &["weights"], weights),
 ];
 
 /// Writes the tables whose figures are there.
@@ -161,18 +168,35 @@ fn peers(report: &Value) -> Option<String> {
         versions["zarr"].as_str()?,
         versions["reference"].as_str()?
     );
-    let names: Vec<&str> = PEERS.iter().map(|(_, name)| *name).collect();
+    rows(report, &PEERS, &mut out)?;
+    Some(out)
+}
+
+/// Every work on tensors beside other libraries.
+fn weights(report: &Value) -> Option<String> {
+    let versions: Option<Vec<String>> = LIBRARIES[1..]
+        .iter()
+        .map(|name| Some(format!("{name} of {}", report["versions"][name].as_str()?)))
+        .collect();
+    let mut out = format!("{} {}.\n\n", machine(report)?, versions?.join(", "));
+    rows(report, &LIBRARIES.map(|name| (name, name)), &mut out)?;
+    Some(out)
+}
+
+/// A line for each work, with the cells of these columns.
+fn rows(report: &Value, columns: &[(&str, &str)], out: &mut String) -> Option<()> {
+    let names: Vec<&str> = columns.iter().map(|(_, name)| *name).collect();
     let _ = writeln!(out, "| work | {} |", names.join(" | "));
     let _ = writeln!(out, "|---|{}", "---|".repeat(names.len()));
     for row in report["rows"].as_array()? {
         let cells: Option<Vec<String>> =
-            PEERS.iter().map(|(name, _)| cell(&row["cells"][name])).collect();
+            columns.iter().map(|(name, _)| cell(&row["cells"][name])).collect();
         let _ = writeln!(out, "| {} | {} |", row["work"].as_str()?, cells?.join(" | "));
     }
-    Some(out)
+    Some(())
 }
 
-/// A time, and how many times ours it is.
+/// A time, and how many times ours it is, or its ratio to the limit.
 fn cell(cell: &Value) -> Option<String> {
     if cell.is_null() {
         return Some("-".to_owned());
@@ -185,9 +209,10 @@ fn cell(cell: &Value) -> Option<String> {
         None => ("", cell["median"].as_f64()?),
     };
     let time = time(milliseconds);
-    Some(match cell["ratio"].as_f64() {
-        Some(ratio) => format!("{over}{time}, {over}{} x", number(ratio)),
-        None => format!("{over}{time}"),
+    Some(match (cell["ratio"].as_f64(), cell["of_limit"].as_f64()) {
+        (Some(ratio), _) => format!("{over}{time}, {over}{} x", number(ratio)),
+        (None, Some(ratio)) => format!("{time}, {}", number(ratio)),
+        (None, None) => format!("{over}{time}"),
     })
 }
 
@@ -249,9 +274,11 @@ mod tests {
             json!({ "refused": "no" }),
             json!({ "over": 60000.0, "ratio": 1200.0 }),
             json!({ "median": 30.0, "ratio": 1.5 }),
+            json!({ "median": 20.0, "of_limit": 0.9 }),
             json!({ "median": 20.0 }),
         ];
-        let wanted = ["-", "refused", "> 60.0 s, > 1,200 x", "30.0 ms, 1.50 x", "20.0 ms"];
+        let wanted =
+            ["-", "refused", "> 60.0 s, > 1,200 x", "30.0 ms, 1.50 x", "20.0 ms, 0.90", "20.0 ms"];
         assert_eq!(cells.map(|it| cell(&it).unwrap()), wanted);
     }
 }

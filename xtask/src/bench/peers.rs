@@ -1,31 +1,54 @@
-//! Sets up the libraries and the program tet is compared with, and starts the comparison.
+//! Sets up the libraries and the program tet is compared with, and starts the comparisons.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::{python, reference, run};
 
+/// The folder of the scripts, and of what they make.
+fn folders() -> (PathBuf, PathBuf) {
+    (run::root().join("crates/tet-bench/peers"), run::target().join("peers"))
+}
+
 /// Everything that is compared, release builds of ours.
 pub(super) fn run(rest: &[String]) -> Result<()> {
-    let scripts = run::root().join("crates/tet-bench/peers");
-    let folder = run::target().join("peers");
+    let (scripts, folder) = folders();
     let python = python::environment(&folder.join("venv"), &scripts.join("requirements.txt"))?;
     let reference = reference::program()?;
+    let mut command = script(&python, "peers")?;
+    run::check(command.arg("--reference").arg(reference).args(rest))
+}
+
+/// Those that read and write tensors; two of them go by one name, so that each has an environment.
+pub(super) fn run_weights(rest: &[String]) -> Result<()> {
+    let (scripts, folder) = folders();
+    let environment = |name: &str| {
+        let requirements = scripts.join(format!("weights-{name}.txt"));
+        python::environment(&folder.join(format!("venv-weights-{name}")), &requirements)
+    };
+    let (old, new) = (environment("old")?, environment("new")?);
+    let mut command = script(&new, "weights")?;
+    run::check(command.arg("--old").arg(old).arg("--new").arg(&new).args(rest))
+}
+
+/// A script with our programs, what it makes, and where it stores what it finds.
+fn script(python: &Path, name: &str) -> Result<Command> {
     for package in ["tet-cli", "tet-bench"] {
         run::check(run::cargo().args(["build", "--release", "--locked", "-p", package, "--bins"]))?;
     }
+    let (scripts, folder) = folders();
     let release = run::target().join("release");
     std::fs::create_dir_all(run::target().join("bench"))?;
     let mut command = Command::new(python);
     // Sources stay without what Python would compile beside them.
     command
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .arg(scripts.join("peers.py"))
+        .arg(scripts.join(format!("{name}.py")))
         .arg("--folder")
         .arg(folder.join("data"));
     command.arg("--tet").arg(release.join("tet")).arg("--bench").arg(release.join("tet-bench"));
-    command.arg("--reference").arg(reference);
-    command.arg("--out").arg(super::stored("peers")).args(rest);
-    run::check(&mut command)
+    command.arg("--out").arg(super::stored(name));
+    Ok(command)
 }

@@ -1,6 +1,6 @@
-//! W3 and M1: how much memory of its own a process takes, watched from inside a child process.
+//! W3, M1 and Z6: how much memory of its own a process takes, watched from inside a child process.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use tet_file::CodecChoice;
 use tet_format::DType;
+use tet_io::Publish;
 use tet_query::{Execution, Hyperslab, Op, Reduction};
+use tet_ztensor::{Declaration, EncodingChoice, WriteOptions};
 
 use super::{CHILD, Run, all_threads};
 use crate::data::{self, Io};
@@ -20,6 +22,8 @@ const WRITE_SHAPE: [u64; 2] = [256, 1 << 20];
 const WRITE_CHUNK: [u64; 2] = [1, 1 << 20];
 /// What a median may hold: an eighth of the elements and less.
 const MEDIAN_BUDGET: u64 = 1 << 25;
+/// What a writer of tensors may take: 16 MB.
+const TENSORS_MIB: f64 = 16e6 / 1_048_576.0;
 /// Address space beside the map: libraries, stacks and arenas of two threads.
 const ADDRESS_KIB: u64 = 512 * 1024;
 
@@ -60,12 +64,17 @@ fn watched(work: impl FnOnce() -> Result<()>) -> Result<u64> {
 pub fn child(args: &[String], say: impl FnOnce(&str)) -> Result<()> {
     let [work, path] = args else { bail!("a child takes a work and a path") };
     let path = Path::new(path);
+    // Those whose elements they are hold them.
+    let mut piece = Vec::new();
+    data::fill_elements(DType::Float32, 7, 1 << 20, &mut piece);
     let kib = watched(|| match work.as_str() {
         "reduce-mapped" => reduce(path, Io::Mapped),
         "reduce-pread" => reduce(path, Io::Pread),
         "median" => median(path),
         "write-raw" => write(path, CodecChoice::Raw),
         "write-zstd" => write(path, CodecChoice::Zstd { level: 1 }),
+        "tensors-raw" => write_tensors(path, EncodingChoice::Raw, &piece),
+        "tensors-zstd" => write_tensors(path, EncodingChoice::zstd(), &piece),
         other => bail!("unknown work {other}"),
     })?;
     say(&kib.to_string());
@@ -94,6 +103,23 @@ fn median(path: &Path) -> Result<()> {
 fn write(path: &Path, codec: CodecChoice) -> Result<()> {
     let spec = data::spec("x", DType::Float32, &WRITE_SHAPE, &WRITE_CHUNK);
     data::write(path, vec![spec], &data::replacing(codec))
+}
+
+/// Writes 512 MiB as tensors of 4 MiB, and as much as one tensor, piece by piece.
+fn write_tensors(path: &Path, encoding: EncodingChoice, piece: &[u8]) -> Result<()> {
+    let (options, publish) =
+        (WriteOptions { encoding, ..WriteOptions::default() }, Publish::default());
+    tet_ztensor::publish(path, &options, &publish, |writer| -> tet_ztensor::Result<()> {
+        for (at, piece_count) in (0..128).map(|at| (at, 4)).chain([(128, 512)]) {
+            let shape = [piece_count, piece.len() as u64 / 4];
+            let declaration = Declaration::new(format!("x{at}"), DType::Float32, shape);
+            let mut tensor = writer.tensor(declaration)?;
+            (0..piece_count).try_for_each(|_| tensor.write(piece))?;
+            tensor.finish()?;
+        }
+        Ok(())
+    })?;
+    Ok(())
 }
 
 /// Starts a child under a limit of its address space, in KiB, and gives its memory in MiB.
@@ -131,15 +157,27 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
 
 /// W3: writing 1 GiB.
 pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
-    let path: PathBuf = run.folder.scratch("w3.tet");
     let chunk_mib = (WRITE_CHUNK[1] * 4) as f64 / f64::from(1 << 20);
     let target = 64.0 + chunk_mib * rayon::current_num_threads() as f64;
-    let mut rows = Vec::new();
-    for (work, name) in [("write-raw", "raw"), ("write-zstd", "zstd")] {
-        let rounds = spawn(work, &path, ADDRESS_KIB);
-        let _ = std::fs::remove_file(&path);
-        let work = format!("writing 1 GiB, {name}");
-        rows.push(Row::new("W3", work, "", Figure::Mebibytes, rounds?, target));
-    }
-    Ok(rows)
+    let works = [("write-raw", "writing 1 GiB, raw"), ("write-zstd", "writing 1 GiB, zstd")];
+    let row = |(work, said)| written(run, "W3", work, said, target);
+    works.into_iter().map(row).collect()
+}
+
+/// Z6: writing 1 GiB of tensors.
+pub(super) fn writing_tensors(run: Run<'_>) -> Result<Vec<Row>> {
+    let works = [
+        ("tensors-raw", "writing 1 GiB of tensors, raw"),
+        ("tensors-zstd", "writing 1 GiB of tensors, zstd"),
+    ];
+    let row = |(work, said)| written(run, "Z6", work, said, TENSORS_MIB);
+    works.into_iter().map(row).collect()
+}
+
+/// The memory of a child that writes a file.
+fn written(run: Run<'_>, id: &'static str, work: &str, said: &str, target: f64) -> Result<Row> {
+    let path = run.folder.scratch("written");
+    let rounds = spawn(work, &path, ADDRESS_KIB);
+    let _ = std::fs::remove_file(&path);
+    Ok(Row::new(id, said, "", Figure::Mebibytes, rounds?, target))
 }

@@ -36,7 +36,7 @@ pub(super) fn scores(run: Run<'_>) -> Result<Vec<Row>> {
     };
     let plainly = || {
         let _ = std::fs::remove_file(&plain);
-        limit::write(&plain, bytes.bytes(), 1)
+        limit::write(&plain, [bytes.bytes()])
     };
     let rounds = paired(run.rounds, plainly, write);
     let _ = (std::fs::remove_file(&work), std::fs::remove_file(&plain));

@@ -55,7 +55,7 @@ pub(super) fn raw(run: Run<'_>) -> Result<Vec<Row>> {
     };
     let limit = || {
         let _ = std::fs::remove_file(&plain);
-        limit::write(&plain, &bytes, 1)
+        limit::write(&plain, [&bytes[..]])
     };
     let beside_write = paired(run.rounds, limit, || anew(&options));
     let beside_bare = paired(run.rounds, || anew(&bare), || anew(&options));
