@@ -103,7 +103,7 @@ fn machine(report: &Value) -> Option<String> {
 fn figures(report: &Value) -> Option<String> {
     let rows = report["rows"].as_array()?;
     let targets = rows.iter().filter(|row| row["target"] != 0.0);
-    let met = targets.clone().filter(|row| row["met"] == true).count();
+    let met = targets.clone().filter(|row| verdict(row) == "met").count();
     let mut out = format!("{} {met} of {} targets are met; ", machine(report)?, targets.count());
     out.push_str("a target that is not is written as missed.\n\n");
     out.push_str("| id | work | limit | median | least | greatest | target | |\n");
