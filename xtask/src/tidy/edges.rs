@@ -42,6 +42,11 @@ const EDGES: &[Edge] = &[
         outside: &["rayon", "sha2", "thiserror"],
     },
     Edge {
+        name: "tet-tensogram",
+        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io"],
+        outside: &["half", "lz4_flex", "rayon", "roaring", "thiserror"],
+    },
+    Edge {
         name: "tet-query",
         ours: &["tet-format", "tet-codec", "tet-io", "tet-file"],
         outside: &["bytemuck", "half", "multiversion", "rayon", "serde_json", "thiserror", "toml"],

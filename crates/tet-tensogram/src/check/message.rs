@@ -1,0 +1,263 @@
+//! What the frames of a message say, and whether that is so.
+
+use tet_cbor::{Head, Reader, Value};
+
+use super::said::differ;
+use super::{Spelling, VerifyOptions};
+use crate::error::{Error, Fault, Result};
+use crate::frame::{Frame, FrameKind};
+use crate::hashes::HashList;
+use crate::index::Index;
+use crate::item::{cbor_fault, read_cbor};
+use crate::limits::Limits;
+use crate::message::{Message, Object};
+use crate::metadata::{Metadata, RESERVED_KEY, check_count, preceding};
+use crate::rule;
+use crate::walk::Sink;
+use crate::window::Window;
+
+/// What is said that the bytes of the tensors are compared with.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Lists of hashes whose algorithm is known, and where each stands.
+    pub(super) lists: Vec<(HashList, u64)>,
+}
+
+/// Looks at all CBOR of a message.
+pub(super) fn check(
+    window: &mut Window<'_>,
+    message: &Message,
+    options: &VerifyOptions,
+    sink: Sink<'_>,
+) -> Result<Said> {
+    let (limits, spelling) = (&options.limits, options.spelling);
+    let mut checker = Checker { window, message, limits, spelling, sink };
+    checker.note_twice();
+    checker.metadata()?;
+    checker.preceders()?;
+    checker.indices()?;
+    let said = checker.lists()?;
+    checker.descriptors()?;
+    Ok(said)
+}
+
+/// Of each of these there should be one.
+const ONCE: [FrameKind; 6] = [
+    FrameKind::HeaderMetadata,
+    FrameKind::HeaderIndex,
+    FrameKind::HeaderHashes,
+    FrameKind::FooterHashes,
+    FrameKind::FooterIndex,
+    FrameKind::FooterMetadata,
+];
+
+struct Checker<'c, 'w, 's> {
+    window: &'c mut Window<'w>,
+    message: &'c Message,
+    limits: &'c Limits,
+    spelling: Spelling,
+    sink: Sink<'s>,
+}
+
+impl Checker<'_, '_, '_> {
+    fn tell(&mut self, fault: Fault, object: Option<usize>) {
+        (self.sink)(fault, object);
+    }
+
+    /// Reads the CBOR of a frame and tells what is wrong with it.
+    fn read<T>(
+        &mut self,
+        frame: &Frame,
+        object: Option<usize>,
+        read: impl FnOnce(&[u8], u64, &Limits, Sink<'_>) -> Result<T, Fault>,
+    ) -> Result<Option<T>> {
+        let (body, sink) = (frame.body(), &mut self.sink);
+        let outcome = match read_cbor(self.window.source(), body, self.limits) {
+            Ok(bytes) => {
+                if let Some(fault) = spelled_oddly(&bytes, body.start(), self.limits, self.spelling)
+                {
+                    sink(fault, object);
+                }
+                read(&bytes, body.start(), self.limits, &mut |fault, _| sink(fault, object))
+            }
+            Err(Error::Format(fault)) => Err(fault),
+            Err(error) => return Err(error),
+        };
+        match outcome {
+            Ok(read) => Ok(Some(read)),
+            Err(fault) => {
+                self.tell(fault, object);
+                Ok(None)
+            }
+        }
+    }
+
+    fn note_twice(&mut self) {
+        for kind in ONCE {
+            let second = self.message.frames_of(kind).nth(1).map(Frame::at);
+            if let Some(at) = second {
+                let found = self.message.frames_of(kind).count() as u64;
+                self.tell(Fault { rule: &rule::FRAME_TWICE, at, found, wanted: 1 }, None);
+            }
+        }
+    }
+
+    fn metadata(&mut self) -> Result<()> {
+        let message = self.message;
+        let mut last = [None, None];
+        let kinds = [FrameKind::HeaderMetadata, FrameKind::FooterMetadata];
+        for (kind, last) in kinds.into_iter().zip(&mut last) {
+            for frame in message.frames_of(kind) {
+                let read = self.read(frame, None, Metadata::read_with)?;
+                if let Some(metadata) = &read
+                    && message.is_whole()
+                    && let Err(fault) = check_count(metadata, message.len(), frame)
+                {
+                    self.tell(fault, None);
+                }
+                read.iter().for_each(|metadata| self.note_unsaid(metadata, frame));
+                *last = read.map(|read| (read, frame.body().start()));
+            }
+        }
+        if let [Some((header, _)), Some((footer, at))] = &last
+            && differ(header, footer)
+        {
+            let fault = Fault { rule: &rule::METADATA_DIFFER, at: *at, found: 0, wanted: 0 };
+            self.tell(fault, None);
+        }
+        Ok(())
+    }
+
+    /// What the library says of an object begins with the form of its tensor.
+    fn note_unsaid(&mut self, metadata: &Metadata, frame: &Frame) {
+        for (number, entry) in metadata.base.iter().enumerate() {
+            let mut reserved = entry.iter().filter(|(key, _)| key == RESERVED_KEY);
+            let Some((_, Value::Map(said))) = reserved.next() else { continue };
+            if !said.iter().any(|(key, _)| key.as_text() == Some("tensor")) {
+                let at = frame.body().start();
+                let fault = Fault { rule: &rule::TENSOR_UNSAID, at, found: 0, wanted: 1 };
+                self.tell(fault, Some(number));
+            }
+        }
+    }
+
+    fn preceders(&mut self) -> Result<()> {
+        let message = self.message;
+        for (number, object) in message.objects().iter().enumerate() {
+            let frame = object.preceder.and_then(|position| message.frames().get(position));
+            let Some(frame) = frame else { continue };
+            let read = self.read(frame, Some(number), |bytes, at, limits, sink| {
+                preceding(Metadata::read_with(bytes, at, limits, sink)?, frame)
+            });
+            read?;
+        }
+        Ok(())
+    }
+
+    fn indices(&mut self) -> Result<()> {
+        let message = self.message;
+        for kind in [FrameKind::HeaderIndex, FrameKind::FooterIndex] {
+            for frame in message.frames_of(kind) {
+                if let Some(index) = self.read(frame, None, Index::read_with)? {
+                    self.index(&index, frame.body().start());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares an index with the frames that are there.
+    fn index(&mut self, index: &Index, at: u64) {
+        let (found, wanted) = (index.entries().len() as u64, self.message.len() as u64);
+        if found != wanted && self.message.is_whole() {
+            self.tell(Fault { rule: &rule::INDEX_COUNT, at, found, wanted }, None);
+        }
+        let start = self.message.span().start();
+        for (number, entry) in index.entries().iter().enumerate() {
+            let Some(frame) = self.message.object_frame(number) else { break };
+            let (offset, len) = (frame.at().saturating_sub(start), frame.header.len);
+            let said =
+                [(&rule::INDEX_OFFSET, entry.offset, offset), (&rule::INDEX_LEN, entry.len, len)];
+            for (rule, found, wanted) in said {
+                if found != wanted {
+                    self.tell(Fault { rule, at, found, wanted }, Some(number));
+                }
+            }
+        }
+    }
+
+    fn lists(&mut self) -> Result<Said> {
+        let (message, mut said) = (self.message, Said::default());
+        for kind in [FrameKind::HeaderHashes, FrameKind::FooterHashes] {
+            for frame in message.frames_of(kind) {
+                let Some(list) = self.read(frame, None, HashList::read_with)? else { continue };
+                let at = frame.body().start();
+                let (found, wanted) = (list.hashes().len() as u64, message.len() as u64);
+                if found != wanted && message.is_whole() {
+                    self.tell(Fault { rule: &rule::HASH_COUNT, at, found, wanted }, None);
+                }
+                if list.is_known() {
+                    said.lists.push((list, at));
+                } else {
+                    let fault = Fault { rule: &rule::ALGORITHM, at, found: 0, wanted: 0 };
+                    self.tell(fault, None);
+                }
+            }
+        }
+        Ok(said)
+    }
+
+    /// Whether each descriptor is a map and nothing else; what it says is a matter of descriptors.
+    fn descriptors(&mut self) -> Result<()> {
+        for (number, object) in self.message.objects().iter().enumerate() {
+            if object.fault.is_some() {
+                continue;
+            }
+            match read_cbor(self.window.source(), object.descriptor, self.limits) {
+                Ok(bytes) => {
+                    let at = object.descriptor.start();
+                    let odd = spelled_oddly(&bytes, at, self.limits, self.spelling);
+                    odd.into_iter().for_each(|odd| self.tell(odd, Some(number)));
+                    let fault = judge_descriptor(&bytes, object, self.limits).err();
+                    fault.into_iter().for_each(|fault| self.tell(fault, Some(number)));
+                }
+                Err(Error::Format(fault)) => self.tell(fault, Some(number)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn judge_descriptor(bytes: &[u8], object: &Object, limits: &Limits) -> Result<(), Fault> {
+    let at = object.descriptor.start();
+    let mut reader = Reader::new(bytes, 0, at, limits.depth_max);
+    let head = reader.untagged(0).map_err(cbor_fault)?;
+    if !matches!(head, Head::Map(_)) {
+        let found = bytes.first().copied().unwrap_or_default().into();
+        return Err(Fault { rule: &rule::CBOR_MAP, at, found, wanted: 0 });
+    }
+    reader.skip_rest(head, 0, 0).map_err(cbor_fault)?;
+    let found = bytes.len().saturating_sub(reader.at()) as u64;
+    if found != 0 {
+        let at = reader.place(reader.at());
+        return Err(Fault { rule: &rule::DESCRIPTOR_TRAILING, at, found, wanted: 0 });
+    }
+    Ok(())
+}
+
+/// Whether an item is spelled otherwise than writers do, where that is asked for.
+fn spelled_oddly(bytes: &[u8], at: u64, limits: &Limits, spelling: Spelling) -> Option<Fault> {
+    if spelling == Spelling::Any {
+        return None;
+    }
+    let (mut reader, mut left) =
+        (Reader::new(bytes, 0, at, limits.depth_max), limits.item_count_max);
+    // What is no item is told elsewhere.
+    let value = tet_cbor::value(&mut reader, 0, &mut left).ok()??;
+    let mut spelled = Vec::new();
+    tet_cbor::encode(&value, &mut spelled);
+    let same = spelled.iter().zip(bytes).take_while(|(one, other)| one == other).count();
+    let fault = Fault { rule: &rule::SPELLING, at: reader.place(same), found: 0, wanted: 0 };
+    (spelled != reader.since(0)).then_some(fault)
+}

@@ -1,0 +1,53 @@
+//! What can be wrong with a message, with what was asked for, or with the world.
+
+use tet_io::Kind;
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Bytes that break a rule: a value, so that tests compare it.
+pub use tet_format::ForeignFault as Fault;
+
+/// A request that has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The source could not be read or the target not be written, or the file changed meanwhile.
+    #[error(transparent)]
+    Io(#[from] tet_io::Error),
+    /// The bytes break a rule.
+    #[error(transparent)]
+    Format(#[from] Fault),
+    /// The request cannot be met for the caller's sake.
+    #[error("{what}: {found} where {wanted} is needed")]
+    Usage {
+        /// What is wrong.
+        what: &'static str,
+        /// What was given.
+        found: u64,
+        /// What is needed.
+        wanted: u64,
+    },
+    /// What is asked for cannot be written.
+    #[error("cannot be written: {why}")]
+    Unwritable {
+        /// Why not.
+        why: &'static str,
+    },
+    /// The caller asked to stop.
+    #[error("canceled")]
+    Canceled,
+}
+
+impl Error {
+    /// Who can act on the error.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Io(error) => error.kind(),
+            Error::Format(fault) if fault.rule.is_limit() => Kind::Limit,
+            Error::Format(_) => Kind::Format,
+            Error::Usage { .. } | Error::Unwritable { .. } | Error::Canceled => Kind::Usage,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Tensogram v3 messages: scan, read, decode, encode, check.
+//!
+//! ```text
+//!   preamble | frames: metadata, index, hashes | [preceder] tensor ... | hashes, index, metadata | postamble
+//! ```
+//!
+//! The modules stand in the order of `docs/tensogram.md`. What is damaged, or of a kind that is not
+//! known, costs the object it belongs to and no other.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod limits;
+pub mod rule;
+
+mod fields;
+mod window;
+
+mod postamble;
+mod preamble;
+
+mod frame;
+mod region;
+mod walk;
+
+mod message;
+
+mod hashes;
+mod index;
+mod item;
+mod metadata;
+
+mod scan;
+mod search;
+
+mod open;
+
+mod check;
+
+mod write;
+
+pub use check::{Finding, Level, Omitted, Progress, Report, Spelling, VerifyOptions, verify};
+pub use error::{Error, Fault, Result};
+pub use frame::{
+    FRAME_END, FRAME_HEADER_LEN, FRAME_MAGIC, FRAME_VERSION, Frame, FrameFlags, FrameHeader,
+    FrameKind, FrameTail, Phase, TAIL_LEN, TENSOR_TAIL_LEN,
+};
+pub use hashes::{ALGORITHM, HashList};
+pub use index::{Index, IndexEntry};
+pub use limits::Limits;
+pub use message::{HashRule, Message, Object};
+pub use metadata::{BASE_KEY, EXTRA_KEY, Metadata, Pairs, RESERVED_KEY};
+pub use open::{ObjectAt, TensogramFile};
+pub use postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
+pub use preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble, VERSION, is_tensogram};
+pub use scan::{Damage, Scan, scan};
+pub use tet_cbor::Value;
+pub use tet_io::Kind;
+pub use write::{
+    HashChoice, ListPlace, Region, StreamWriter, Tensor, TensorWriter, VersionKey, WriteOptions,
+    encode_message, write_message,
+};
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

@@ -1,0 +1,182 @@
+//! One message: its frames and objects, as a walk found them.
+
+use tet_format::Span;
+use tet_io::Source;
+
+use crate::error::{Fault, Result};
+use crate::frame::{Frame, FrameFlags, FrameKind};
+use crate::limits::Limits;
+use crate::postamble::{POSTAMBLE_LEN, Postamble};
+use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+use crate::scan::Damage;
+use crate::walk::{Extent, Sink, Until, Walk, walk};
+use crate::window::Window;
+
+/// Which hash slots of a message hold hashes (section 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HashRule {
+    /// Those of frames that say so: from 0.21 on.
+    Frames,
+    /// Those of all frames, because the preamble says so and no frame does: 0.17 to 0.20.
+    Preamble,
+    /// None.
+    Unhashed,
+}
+
+/// A tensor in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The position of its frame among those of the message.
+    pub frame: usize,
+    /// The position of the preceder that belongs to it.
+    pub preceder: Option<usize>,
+    /// The bytes of payload and masks.
+    pub region: Span,
+    /// The CBOR that describes it.
+    pub descriptor: Span,
+    /// The rule that its frame breaks: region and descriptor are not known then.
+    pub fault: Option<Fault>,
+}
+
+/// A message of which all frames are known.
+#[derive(Debug)]
+pub struct Message {
+    span: Span,
+    preamble: Preamble,
+    walk: Walk,
+    hash_rule: HashRule,
+}
+
+impl Message {
+    /// Walks through the message of this span, whose end was found by its length or by a walk.
+    pub(crate) fn read(
+        window: &mut Window<'_>,
+        span: Span,
+        limits: &Limits,
+        sink: Sink<'_>,
+    ) -> Result<Self> {
+        let bytes = window.near(span.start(), PREAMBLE_LEN)?;
+        let preamble = Preamble::read(bytes, span.start())?;
+        let extent = Extent::Known(span.end());
+        let walk = walk(window, (span.start(), &preamble), (extent, Until::End), limits, sink)?;
+        let hash_rule = hash_rule(&preamble, &walk.frames);
+        Ok(Message { span, preamble, walk, hash_rule })
+    }
+
+    /// What stands of a damaged message: the objects before the fault.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Format`](crate::Error::Format) when not even its preamble stands, and
+    /// [`Error::Io`](crate::Error::Io) when bytes cannot be read.
+    pub fn salvage(source: &Source, damage: &Damage, limits: &Limits) -> Result<Self> {
+        let mut window = Window::new(source);
+        let start = damage.span.start();
+        let preamble = Preamble::read(window.near(start, PREAMBLE_LEN)?, start)?;
+        let extent = Extent::Known(damage.span.end().saturating_add(POSTAMBLE_LEN));
+        let (extent, sink) = ((extent, Until::End), &mut |_, _| {});
+        let mut walk = walk(&mut window, (start, &preamble), extent, limits, sink)?;
+        (walk.fault, walk.postamble) = (Some(damage.fault), None);
+        let hash_rule = hash_rule(&preamble, &walk.frames);
+        Ok(Message { span: damage.span, preamble, walk, hash_rule })
+    }
+
+    /// All its bytes.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Its first bytes.
+    #[must_use]
+    pub const fn preamble(&self) -> &Preamble {
+        &self.preamble
+    }
+
+    /// Its last bytes, unless a damaged frame stands before them.
+    #[must_use]
+    pub const fn postamble(&self) -> Option<&Postamble> {
+        self.walk.postamble.as_ref()
+    }
+
+    /// The frames, in their order; where one is damaged, those before it.
+    #[must_use]
+    pub fn frames(&self) -> &[Frame] {
+        &self.walk.frames
+    }
+
+    /// The first rule that is broken by the message and not by one of its objects.
+    #[must_use]
+    pub const fn fault(&self) -> Option<&Fault> {
+        self.walk.fault.as_ref()
+    }
+
+    /// Whether the walk came to the end: all objects are known.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.walk.postamble.is_some()
+    }
+
+    /// How many objects there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.walk.objects.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.walk.objects.is_empty()
+    }
+
+    /// The objects, in their order.
+    #[must_use]
+    pub fn objects(&self) -> &[Object] {
+        &self.walk.objects
+    }
+
+    /// The frame of an object.
+    #[must_use]
+    pub fn object_frame(&self, number: usize) -> Option<&Frame> {
+        self.frames().get(self.objects().get(number)?.frame)
+    }
+
+    /// The frames of one kind.
+    pub fn frames_of(&self, kind: FrameKind) -> impl Iterator<Item = &Frame> {
+        self.frames().iter().filter(move |frame| frame.kind() == kind)
+    }
+
+    /// Which hash slots hold hashes.
+    #[must_use]
+    pub const fn hash_rule(&self) -> HashRule {
+        self.hash_rule
+    }
+
+    /// The hash of a frame of this message, if its slot holds one.
+    #[must_use]
+    pub fn hash(&self, frame: &Frame) -> Option<u64> {
+        is_hashed(self.hash_rule, frame).then_some(frame.tail.hash)
+    }
+}
+
+/// Which slots of these frames hold hashes, if they are all frames of their message.
+fn hash_rule(preamble: &Preamble, frames: &[Frame]) -> HashRule {
+    if frames.iter().any(|frame| frame.header.flags.contains(FrameFlags::HASHED)) {
+        HashRule::Frames
+    } else if preamble.flags.contains(Flags::HASHED) {
+        HashRule::Preamble
+    } else {
+        HashRule::Unhashed
+    }
+}
+
+/// Whether the slot of a frame holds a hash. Nobody knows which bytes a frame of an unknown type
+/// hashes.
+pub(crate) fn is_hashed(rule: HashRule, frame: &Frame) -> bool {
+    !frame.kind().is_passed_over()
+        && match rule {
+            HashRule::Frames => frame.header.flags.contains(FrameFlags::HASHED),
+            HashRule::Preamble => true,
+            HashRule::Unhashed => false,
+        }
+}

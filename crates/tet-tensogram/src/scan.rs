@@ -1,0 +1,288 @@
+//! Files of many messages (section 6): where each starts and ends, and what lies between them.
+//!
+//! ```text
+//!   message | message | gap | message | damaged message | message | trailing bytes
+//! ```
+//!
+//! The scan goes forward and never back. Behind the magic of a damaged message it looks for the next
+//! one: where a message was cut short, that may stand in what seems to be a frame. Frames are walked
+//! through again for that only as often as the length of the file allows, and passed over then.
+
+use tet_format::Span;
+use tet_io::Source;
+
+use crate::error::{Fault, Result};
+use crate::fields::Fields;
+use crate::frame::{Frame, Phase};
+use crate::limits::Limits;
+use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
+use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble, VERSION};
+use crate::rule;
+use crate::search::find_magic;
+use crate::walk::{Extent, Until, Walk, walk};
+use crate::window::{AHEAD_LEN_MAX, NEAR_LEN, Window};
+
+/// A message that does not stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// What of it stands: preamble and frames up to the fault.
+    pub span: Span,
+    /// The rule that it breaks first.
+    pub fault: Fault,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scan {
+    /// The messages, in their order.
+    pub messages: Vec<Span>,
+    /// The stretches that belong to none of them.
+    pub gaps: Vec<Span>,
+    /// The messages in the gaps that do not stand; the first ones, where there are many.
+    pub damages: Vec<Damage>,
+    /// How many those are.
+    pub damage_count: u64,
+}
+
+/// Damaged messages that are kept; the rest are counted.
+const DAMAGE_KEPT_MAX: usize = 1024;
+/// So many frames may be walked through again in any file,
+const CREDIT_MIN: u64 = 1 << 10;
+/// and one more for so many bytes of it.
+const CREDIT_LEN: u64 = 256;
+
+/// Finds all messages of a source.
+///
+/// # Errors
+///
+/// Returns [`Error::Io`](crate::Error::Io) when bytes cannot be read, and
+/// [`Error::Format`](crate::Error::Format) when there are more messages, or frames in one without a
+/// length, than the limits allow.
+pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
+    let mut scanner = Scanner {
+        near: Window::new(source),
+        junk: Window::new(source),
+        ahead: NEAR_LEN,
+        limits,
+        credit: CREDIT_MIN + source.len() / CREDIT_LEN,
+        reach: 0,
+        scan: Scan::default(),
+    };
+    let (mut at, mut covered_end) = (0, 0);
+    while let Some(start) = scanner.next_magic(at)? {
+        match scanner.judge(start)? {
+            Found::Message(span) => {
+                scanner.note_gap(covered_end, start);
+                scanner.push(span)?;
+                scanner.ahead = NEAR_LEN;
+                (at, covered_end) = (span.end(), span.end());
+            }
+            Found::Damage(damage, frame_count) => {
+                at = scanner.resume(&damage, frame_count);
+                scanner.scan.damage_count = scanner.scan.damage_count.saturating_add(1);
+                if scanner.scan.damages.len() < DAMAGE_KEPT_MAX {
+                    scanner.scan.damages.push(damage);
+                }
+            }
+            // Its letters differ, so that no other magic starts inside it.
+            Found::Nothing => at = start.saturating_add(MAGIC.len() as u64),
+        }
+    }
+    scanner.note_gap(covered_end, source.len());
+    Ok(scanner.scan)
+}
+
+/// What a magic stands for.
+enum Found {
+    Message(Span),
+    /// With the number of its frames that stand.
+    Damage(Damage, u64),
+    Nothing,
+}
+
+/// Whether a walk came to a postamble, and that points to the first footer frame.
+fn points_to_footer(walk: &Walk, start: u64) -> bool {
+    let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
+    let footer_at = walk.frames.iter().find(is_footer).map(Frame::at);
+    let footer_at = footer_at.unwrap_or(walk.end.saturating_sub(POSTAMBLE_LEN));
+    let offset = walk.postamble.map(|postamble| postamble.first_footer_offset);
+    offset == footer_at.checked_sub(start)
+}
+
+/// A message of which not more than the magic stands.
+fn bare(start: u64, fault: Fault) -> Found {
+    let span = Span::new(start, MAGIC.len() as u64);
+    let damage = |span| Found::Damage(Damage { span, fault }, 0);
+    span.map_or(Found::Nothing, damage)
+}
+
+struct Scanner<'s> {
+    /// Preambles, postambles, and frames.
+    near: Window<'s>,
+    /// What is searched for a magic.
+    junk: Window<'s>,
+    /// How much is read for that at once; more, the longer it takes.
+    ahead: u64,
+    /// How many frames may be walked through again.
+    credit: u64,
+    /// Where the damaged messages so far end at most.
+    reach: u64,
+    limits: &'s Limits,
+    scan: Scan,
+}
+
+impl Scanner<'_> {
+    /// Where the next magic stands: nearly always right here.
+    fn next_magic(&mut self, at: u64) -> Result<Option<u64>> {
+        let file_len = self.near.source().len();
+        let is_first = at == self.scan.messages.last().map_or(0, |span| span.end());
+        if is_first && self.near.near(at, MAGIC.len() as u64)? == MAGIC {
+            return Ok(Some(at));
+        }
+        let (mut at, magic_len) = (at, MAGIC.len() as u64);
+        while at.saturating_add(magic_len) <= file_len {
+            if !self.junk.holds(at, magic_len) {
+                self.ahead = (self.ahead * 2).min(AHEAD_LEN_MAX);
+            }
+            let bytes = self.junk.held(at, magic_len, self.ahead)?;
+            if let Some(skip) = find_magic(bytes) {
+                return Ok(Some(at.saturating_add(skip as u64)));
+            }
+            // The magic may begin in the last bytes.
+            let passed = (bytes.len() as u64).saturating_sub(magic_len - 1);
+            at = at.saturating_add(passed.max(1));
+        }
+        Ok(None)
+    }
+
+    /// Whether a message starts at a magic, and where it ends.
+    fn judge(&mut self, start: u64) -> Result<Found> {
+        let file_len = self.near.source().len();
+        let is_junk = self.junk.holds(start, PREAMBLE_LEN);
+        let window = if is_junk { &mut self.junk } else { &mut self.near };
+        let magic_len = MAGIC.len() as u64;
+        let behind = window.near(start.saturating_add(magic_len), PREAMBLE_LEN - 1)?;
+        if let Some(skip) = find_magic(behind) {
+            // Another message starts before this preamble ends, if it is one.
+            let is_preamble = 2 <= skip && Fields::new(behind).u16() == VERSION;
+            let (found, wanted) = (magic_len.saturating_add(skip as u64), PREAMBLE_LEN);
+            let fault = Fault { rule: &rule::PREAMBLE_CUT, at: start, found, wanted };
+            return Ok(if is_preamble { bare(start, fault) } else { Found::Nothing });
+        }
+        let preamble = match Preamble::read(window.near(start, PREAMBLE_LEN)?, start) {
+            Ok(preamble) => preamble,
+            Err(fault) => return self.judge_preamble(start, fault),
+        };
+        let fault = if preamble.total_len == 0 {
+            None
+        } else {
+            let span = Span::new(start, preamble.total_len).filter(|span| span.end() <= file_len);
+            let Some(span) = span else {
+                let (found, wanted) = (preamble.total_len, file_len.saturating_sub(start));
+                let fault = Fault { rule: &rule::TOTAL_BOUNDS, at: start, found, wanted };
+                return self.walk(start, &preamble, Extent::Open, Some(fault));
+            };
+            let at = span.end().saturating_sub(POSTAMBLE_LEN);
+            let bytes = self.near.near(at, POSTAMBLE_LEN)?;
+            match Postamble::read(bytes, at) {
+                Ok(postamble) if [0, preamble.total_len].contains(&postamble.total_len) => {
+                    return Ok(Found::Message(span));
+                }
+                // It may be that of another message, and this one cut short.
+                Ok(_) => return self.walk(start, &preamble, Extent::Known(span.end()), None),
+                Err(fault) => Some(fault),
+            }
+        };
+        self.walk(start, &preamble, Extent::Open, fault)
+    }
+
+    /// Walks through a message whose length is not known or in doubt.
+    fn walk(
+        &mut self,
+        start: u64,
+        preamble: &Preamble,
+        extent: Extent,
+        fault: Option<Fault>,
+    ) -> Result<Found> {
+        let (extent, sink) = ((extent, Until::End), &mut |_, _| {});
+        let walk = walk(&mut self.near, (start, preamble), extent, self.limits, sink)?;
+        let Some(span) = Span::from_range(start..walk.end) else { return Ok(Found::Nothing) };
+        // A walk that does not come to a postamble says why. One that comes to that of another
+        // message finds that it speaks of other places, or frames that stand in no order.
+        let is_end = match extent.0 {
+            Extent::Known(_) => walk.postamble.is_some(),
+            Extent::Open => {
+                let is_order = |fault: &Fault| fault.rule.id == rule::FRAME_ORDER.id;
+                points_to_footer(&walk, start) && !walk.fault.as_ref().is_some_and(is_order)
+            }
+        };
+        let fault = fault.or(walk.fault.filter(|_| !is_end));
+        Ok(match fault {
+            None => Found::Message(span),
+            Some(fault) => Found::Damage(Damage { span, fault }, walk.frames.len() as u64),
+        })
+    }
+
+    /// A preamble of another version, or one that is cut short; or the word stands in some text.
+    fn judge_preamble(&mut self, start: u64, fault: Fault) -> Result<Found> {
+        let file_len = self.near.source().len();
+        let is_version = fault.rule.id == rule::VERSION.id && fault.found <= 0xFF;
+        let is_known =
+            [&rule::PREAMBLE_CUT, &rule::TOTAL_MIN].iter().any(|it| it.id == fault.rule.id);
+        if !is_version && !is_known {
+            return Ok(Found::Nothing);
+        }
+        if !is_version {
+            return Ok(bare(start, fault));
+        }
+        // Messages of version 2 have their length at the same place, and the same end.
+        let mut fields = Fields::new(self.near.near(start, PREAMBLE_LEN)?);
+        let (_, total_len): ([u8; 16], u64) = (fields.bytes(), fields.u64());
+        let span = Span::new(start, total_len).filter(|span| span.end() <= file_len);
+        if let Some(span) = span.filter(|span| PREAMBLE_LEN < span.len()) {
+            let magic_len = END_MAGIC.len() as u64;
+            let bytes = self.near.near(span.end().saturating_sub(magic_len), magic_len)?;
+            if bytes == END_MAGIC {
+                // Nothing of version 3 is in it.
+                return Ok(Found::Damage(Damage { span, fault }, u64::MAX));
+            }
+        }
+        Ok(bare(start, fault))
+    }
+
+    /// Where to go on behind a damaged message.
+    fn resume(&mut self, damage: &Damage, frame_count: u64) -> u64 {
+        self.reach = self.reach.max(damage.span.end());
+        match self.credit.checked_sub(frame_count) {
+            Some(credit) => {
+                self.credit = credit;
+                damage.span.start().saturating_add(MAGIC.len() as u64)
+            }
+            None => damage.span.end(),
+        }
+    }
+
+    fn push(&mut self, span: Span) -> Result<()> {
+        if span.start() < self.reach {
+            // What seemed to be theirs is of this message.
+            for damage in &mut self.scan.damages {
+                let end = damage.span.end().min(span.start());
+                damage.span = Span::from_range(damage.span.start()..end).unwrap_or(damage.span);
+            }
+            self.reach = span.start();
+        }
+        let (found, wanted) = (self.scan.messages.len() as u64, self.limits.message_count_max);
+        if wanted <= found {
+            let fault = Fault { rule: &rule::LIMIT_MESSAGES, at: span.start(), found, wanted };
+            return Err(fault.into());
+        }
+        self.scan.messages.push(span);
+        Ok(())
+    }
+
+    fn note_gap(&mut self, start: u64, end: u64) {
+        let gap = Span::from_range(start..end).filter(|gap| !gap.is_empty());
+        self.scan.gaps.extend(gap);
+    }
+}

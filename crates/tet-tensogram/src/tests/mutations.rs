@@ -1,0 +1,153 @@
+//! Small messages with a bit flipped, the end cut off, or anything else.
+
+use proptest::prelude::*;
+
+use crate::testing::{
+    Part, buffered, check, descriptor, ids, open, spans, streamed, tensor, tensors,
+};
+use crate::{Level, Limits, TensogramFile};
+
+/// Messages of every form.
+fn messages() -> Vec<Vec<u8>> {
+    let behind = [tensor(b"abc"), Part::tensor_behind(&descriptor(3), b"xyz")];
+    let (one, two) = (buffered(&tensors()).bytes(), streamed(&tensors()).bytes());
+    let three = streamed(&behind).bytes();
+    vec![one.clone(), two.clone(), three.clone(), [one, two, three].concat()]
+}
+
+#[test]
+fn every_cut_is_told() {
+    for bytes in messages() {
+        let whole = spans(&bytes).unwrap();
+        let ends: Vec<u64> = {
+            let file = open(&bytes).unwrap();
+            (0..file.len()).map(|number| file.span(number).unwrap().end()).collect()
+        };
+        for len in 0..bytes.len() {
+            let cut = &bytes[..len];
+            let report = check(cut);
+            // At the end of a message nobody can tell that there was another one.
+            let is_end = ends.contains(&(len as u64));
+            assert_eq!(report.is_ok(), is_end, "{len} bytes: {:?}", report.findings);
+            if let Some(found) = spans(cut) {
+                assert!(whole.starts_with(&found), "{len} bytes");
+            } else {
+                assert!(open(cut).is_err() && (len as u64) < ends[0], "{len} bytes");
+            }
+        }
+    }
+}
+
+/// Structure alone gives the same places or says that something is wrong; with hashes every bit counts.
+#[test]
+fn every_flipped_bit_is_told() {
+    for bytes in messages() {
+        let whole = spans(&bytes).unwrap();
+        assert!(ids(&bytes).is_empty());
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let report = check(&flipped);
+            assert!(!report.findings.is_empty(), "bit {bit} of byte {}", bit / 8);
+            if report.is_ok() {
+                // A bit that is not of a hash or a body says nothing of the bytes of objects.
+                let places = |spans: &crate::testing::Spans| -> Vec<_> {
+                    spans.iter().map(|it| (it.0, it.1.clone(), it.2.clone())).collect()
+                };
+                let found = spans(&flipped).expect("nothing is wrong");
+                assert_eq!(places(&found), places(&whole), "bit {bit}");
+            }
+        }
+    }
+}
+
+/// Opens and asks for everything; whatever comes, an index leads to what the walk finds or to a frame.
+fn look_at(bytes: &[u8]) {
+    let report = check(bytes);
+    let Ok(file) = open(bytes) else {
+        assert!(!report.is_ok());
+        return;
+    };
+    for number in 0..file.len() {
+        let message = file.message(number).unwrap();
+        let fresh = TensogramFile::open(file.source().clone(), &Limits::default()).unwrap();
+        for (at, object) in file.objects(number).unwrap().iter().enumerate() {
+            let indexed = fresh.object(number, at).unwrap();
+            let body = indexed.frame.body();
+            assert!(body.contains(indexed.region) && body.contains(indexed.descriptor));
+            assert!(file.span(number).unwrap().contains(body));
+            let is_same = indexed.frame == object.frame;
+            assert!(is_same || !report.is_ok(), "an index that lies is told");
+            let _ = file.read_descriptor(object);
+        }
+        let _ = fresh.object(number, message.len());
+        let metadata = file.metadata(number);
+        assert!(metadata.is_ok() || !report.is_ok(), "{metadata:?}");
+        assert!(message.fault().is_none() || !report.is_ok());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn any_bytes_get_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        look_at(&bytes);
+        let headed = [b"TENSOGRM\0\x03\0\0\0\0\0\0".to_vec(), bytes].concat();
+        look_at(&headed);
+    }
+
+    #[test]
+    fn changed_messages_get_an_answer(
+        which in 0..4_usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..5_u8), 1..5),
+    ) {
+        let mut bytes = messages().swap_remove(which);
+        for (at, byte, how) in changes {
+            let at = at.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes[at] = [0xFF, 0, 0x9F, 0x7F][usize::from(byte) % 4],
+                2 => drop(bytes.remove(at)),
+                3 => bytes.insert(at, byte),
+                _ => {
+                    let piece: Vec<u8> = bytes[at..].iter().copied().take(64).collect();
+                    let to = usize::from(byte) % bytes.len();
+                    bytes.splice(to..to, piece);
+                }
+            }
+        }
+        look_at(&bytes);
+    }
+
+    /// Frames of any kind, in any order, with any padding: an answer, and at each level more is said.
+    #[test]
+    fn any_frames_get_an_answer(
+        parts in prop::collection::vec((0..11_u64, prop::collection::vec(any::<u8>(), 0..40), 0..4_usize), 0..8),
+        stream in any::<bool>(),
+    ) {
+        let parts: Vec<Part> = parts.into_iter().map(|(kind, body, padding)| {
+            let part = if kind == 9 { tensor(&body) } else { Part::new(kind, &body) };
+            match padding {
+                0 => part,
+                len => part.padded(&vec![0; len * 5]),
+            }
+        }).collect();
+        let draft = crate::testing::Draft::new(&parts);
+        let bytes = if stream { draft.stream().bytes() } else { draft.bytes() };
+        look_at(&bytes);
+        let count = |level| {
+            let options = crate::VerifyOptions { level, ..Default::default() };
+            crate::verify(&tet_io::Source::from_bytes(bytes.as_slice()), &options).unwrap().findings.len()
+        };
+        prop_assert!(count(Level::Structure) <= count(Level::Metadata));
+        prop_assert!(count(Level::Metadata) <= count(Level::Integrity));
+        match open(&bytes) {
+            Ok(file) => {
+                prop_assert_eq!(file.message(0).unwrap().frames().len(), parts.len());
+            }
+            // Out of order, it may be two messages of which one was cut short.
+            Err(error) => prop_assert!(stream && error.to_string().contains("TGM-F6"), "{error}"),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What verify says, how closely, and to whom.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tet_format::Severity;
+use tet_io::Source;
+
+use crate::testing::{Part, buffered, check, ids, streamed, tensor, tensors};
+use crate::{Error, Level, Report, Spelling, VerifyOptions, verify};
+
+fn at_level(bytes: &[u8], level: Level) -> Report {
+    let options = VerifyOptions { level, ..VerifyOptions::default() };
+    verify(&Source::from_bytes(bytes), &options).unwrap()
+}
+
+/// Every frame with a hash is compared, not only tensors.
+#[test]
+fn every_body_is_covered_by_its_hash() {
+    for draft in [buffered(&tensors()), streamed(&tensors())] {
+        for (part, at) in draft.parts.iter().zip(draft.offsets()) {
+            let mut bytes = draft.bytes();
+            let last = usize::try_from(at + part.len()).unwrap() - 12;
+            bytes[last] ^= 1;
+            let report = check(&bytes);
+            let finding = report.findings.iter().find(|it| it.fault.rule.id == "TGM-F10").unwrap();
+            assert_eq!((finding.fault.at, finding.fault.found), (last as u64, part.hash));
+            assert_eq!(finding.len, part.body.len() as u64);
+            assert_eq!(finding.object.is_some(), part.kind == 9);
+            assert!(at_level(&bytes, Level::Metadata).is_ok());
+        }
+    }
+}
+
+#[test]
+fn levels_look_closer_and_closer() {
+    let mut draft = buffered(&tensors());
+    draft.parts[3].body[2] ^= 1;
+    let bytes = draft.bytes();
+    assert!(at_level(&bytes, Level::Structure).is_ok());
+    assert!(at_level(&bytes, Level::Metadata).is_ok());
+    let report = at_level(&bytes, Level::Integrity);
+    assert_eq!(ids(&bytes), ["TGM-F10"]);
+    let [finding] = report.findings.as_slice() else { panic!("one thing is wrong") };
+    assert_eq!((finding.message, finding.object), (Some(0), Some(0)));
+    let len: u64 = draft.parts.iter().map(|part| part.body.len() as u64).sum();
+    assert_eq!(report.checked_len, len);
+    assert_eq!((report.object_count, report.unverified_count, report.message_count), (2, 0, 1));
+    let mut draft = buffered(&tensors());
+    draft.parts[1].body[0] = 0x80;
+    assert!(at_level(&draft.bytes(), Level::Structure).is_ok());
+    assert!(!at_level(&draft.bytes(), Level::Metadata).is_ok());
+}
+
+#[test]
+fn tensors_without_hashes_are_counted() {
+    let mut parts = tensors();
+    parts[1] = parts[1].clone().unhashed();
+    let report = check(&buffered(&parts).bytes());
+    assert_eq!(report.unverified_count, 1);
+    assert_eq!(report.findings[0].fault.rule.id, "TGM-N12");
+}
+
+#[test]
+fn findings_of_one_rule_are_told_up_to_a_number() {
+    let many: Vec<Part> = (0..100_u8).map(|byte| Part { hash: 0, ..tensor(&[byte]) }).collect();
+    let bytes = buffered(&many).bytes();
+    let report = check(&bytes);
+    assert_eq!(report.findings.len(), 64);
+    assert_eq!((report.omitted[0].rule.id, report.omitted[0].count), ("TGM-F10", 36));
+    assert_eq!(report.count(Severity::Error), 100);
+}
+
+#[test]
+fn the_answer_does_not_depend_on_threads() {
+    let mut parts: Vec<Part> = (0..9_u8).map(|byte| tensor(&vec![byte; 1 << 20])).collect();
+    parts[3].hash ^= 1;
+    parts[7].body[9] ^= 1;
+    let source = Source::from_bytes([buffered(&parts).bytes(), streamed(&parts).bytes()].concat());
+    let report = |threads| {
+        let options = VerifyOptions { threads, ..VerifyOptions::default() };
+        verify(&source, &options).unwrap()
+    };
+    assert_eq!(report(1), report(2));
+    assert_eq!(report(1), report(7));
+    assert_eq!(report(3).count(Severity::Error), 4);
+    let objects: Vec<_> = report(3).findings.iter().map(|it| (it.message, it.object)).collect();
+    let wanted = [(0, 3), (0, 7), (1, 3), (1, 7)].map(|(a, b)| (Some(a), Some(b)));
+    assert_eq!(objects, wanted);
+}
+
+#[test]
+fn a_caller_may_watch_and_stop() {
+    let source = Source::from_bytes(buffered(&[tensor(&vec![1; 3 << 20])]).bytes());
+    let told = Arc::new(AtomicU64::new(0));
+    let (seen, len) = (Arc::clone(&told), source.len());
+    let options = VerifyOptions {
+        progress: Some(Arc::new(move |done, all| {
+            assert!(done <= all && all == len);
+            seen.fetch_max(done, Ordering::Relaxed);
+        })),
+        ..VerifyOptions::default()
+    };
+    let report = verify(&source, &options).unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), report.checked_len);
+    let cancel = Some(Arc::new(AtomicBool::new(true)));
+    let options = VerifyOptions { cancel, ..VerifyOptions::default() };
+    assert!(matches!(verify(&source, &options), Err(Error::Canceled)));
+}
+
+/// Every sample is spelled as we would; what we read otherwise is told where that is asked for.
+#[test]
+fn odd_spelling_is_told_where_that_is_asked_for() {
+    let rules = |bytes: &[u8], spelling| {
+        let options = VerifyOptions { spelling, ..VerifyOptions::default() };
+        let report = verify(&Source::from_bytes(bytes), &options).unwrap();
+        report.findings.iter().map(|it| (it.fault.rule.id, it.object)).collect::<Vec<_>>()
+    };
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/rivals/tgm");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|it| it == "tgm") {
+            let bytes = std::fs::read(&path).unwrap();
+            let found = rules(&bytes, Spelling::Canonical);
+            assert!(found.iter().all(|(id, _)| *id == "TGM-N11"), "{path:?} {found:?}");
+        }
+    }
+    for body in
+        [&b"\xbf\xff"[..], b"\xb8\x00", b"\xa2\x61b\x01\x61a\x01", b"\xa1\x61a\xfb\0\0\0\0\0\0\0\0"]
+    {
+        let mut draft = buffered(&[Part::tensor(b"x", body)]);
+        assert_eq!(rules(&draft.bytes(), Spelling::Any), []);
+        assert_eq!(rules(&draft.bytes(), Spelling::Canonical), [("TGM-N17", Some(0))]);
+        draft = crate::testing::Draft::new(&[Part::new(1, body)]);
+        assert_eq!(rules(&draft.bytes(), Spelling::Any), []);
+        assert_eq!(rules(&draft.bytes(), Spelling::Canonical), [("TGM-N17", None)]);
+    }
+}

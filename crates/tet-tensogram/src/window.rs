@@ -1,0 +1,89 @@
+//! A small stretch of the file in memory, so that what lies together is read at once.
+
+use tet_io::Source;
+
+use crate::error::Result;
+
+/// What is read around a header or a tail: the tail of a frame, padding, the header of the next.
+pub(crate) const NEAR_LEN: u64 = 256;
+
+/// Bytes of a source that were read last.
+#[derive(Debug)]
+pub(crate) struct Window<'s> {
+    source: &'s Source,
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'s> Window<'s> {
+    pub(crate) const fn new(source: &'s Source) -> Self {
+        Window { source, at: 0, bytes: Vec::new() }
+    }
+
+    pub(crate) const fn source(&self) -> &'s Source {
+        self.source
+    }
+
+    /// Whether bytes are there already.
+    pub(crate) fn holds(&self, at: u64, len: u64) -> bool {
+        let held_end = self.at.saturating_add(self.bytes.len() as u64);
+        self.at <= at && at.saturating_add(len) <= held_end
+    }
+
+    /// The `len` bytes from `at` on, or what the file has of them; `ahead` bytes are read where they
+    /// are not there yet.
+    pub(crate) fn get(&mut self, at: u64, len: u64, ahead: u64) -> Result<&[u8]> {
+        let file_len = self.source.len();
+        let end = at.saturating_add(len).min(file_len);
+        if end <= at {
+            return Ok(&[]);
+        }
+        let held_end = self.at.saturating_add(self.bytes.len() as u64);
+        if at < self.at || held_end < end {
+            let read_end = at.saturating_add(ahead.max(len)).min(file_len);
+            let read_len = usize::try_from(read_end - at).unwrap_or(usize::MAX);
+            self.bytes.resize(read_len, 0);
+            self.at = at;
+            let read = self.source.read_exact_at(at, &mut self.bytes);
+            if let Err(error) = read {
+                self.bytes.clear();
+                return Err(error.into());
+            }
+        }
+        let start = usize::try_from(at - self.at).unwrap_or(usize::MAX);
+        let len = usize::try_from(end - at).unwrap_or(usize::MAX);
+        Ok(self.bytes.get(start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default())
+    }
+
+    /// All that is there from `at` on: at least `len` bytes, or what the file has of them.
+    pub(crate) fn held(&mut self, at: u64, len: u64, ahead: u64) -> Result<&[u8]> {
+        self.get(at, len, ahead)?;
+        let start = at.checked_sub(self.at).and_then(|start| usize::try_from(start).ok());
+        Ok(start.and_then(|start| self.bytes.get(start..)).unwrap_or_default())
+    }
+
+    /// The same, of little that lies near to the next thing that is read.
+    pub(crate) fn near(&mut self, at: u64, len: u64) -> Result<&[u8]> {
+        self.get(at, len, NEAR_LEN)
+    }
+
+    /// The place of the first byte of a stretch that is not zero, looked for in ever larger pieces.
+    pub(crate) fn first_odd(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
+        let (mut at, mut ahead) = (start, NEAR_LEN);
+        while at < end {
+            let bytes = self.get(at, ahead.min(end - at), ahead)?;
+            if let Some(skip) = bytes.iter().position(|byte| *byte != 0) {
+                return Ok(Some(at.saturating_add(skip as u64)));
+            }
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            at = at.saturating_add(bytes.len() as u64);
+            ahead = (ahead * 2).min(AHEAD_LEN_MAX);
+        }
+        Ok(None)
+    }
+}
+
+/// The most that is read at once.
+pub(crate) const AHEAD_LEN_MAX: u64 = 1 << 20;

@@ -1,0 +1,20 @@
+//! Writing messages (section 8): whole ones, and such whose tensors come one after the other.
+//!
+//! ```text
+//!   whole     preamble | metadata, index, hashes | tensor ... | [hashes] | postamble
+//!   stream    preamble | metadata | [preceder] tensor ... | metadata, hashes, index | postamble
+//! ```
+
+mod frames;
+mod options;
+mod out;
+mod said;
+mod stream;
+mod whole;
+
+pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
+pub use stream::{StreamWriter, TensorWriter};
+pub use whole::{Region, Tensor, encode_message, write_message};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! How messages are written.
+
+use crate::error::{Error, Result};
+
+/// Whether hash slots are filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HashChoice {
+    /// Every frame has its hash.
+    #[default]
+    Xxh3,
+    /// None has one.
+    None,
+}
+
+/// Where the hashes of all tensors stand once more, in one list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListPlace {
+    /// In the header of a whole message, in the footer of a stream.
+    #[default]
+    Usual,
+    /// In the header.
+    Header,
+    /// In the footer.
+    Footer,
+    /// In both.
+    Both,
+    /// Nowhere.
+    Nowhere,
+}
+
+impl ListPlace {
+    pub(super) const fn is_header(self) -> bool {
+        matches!(self, ListPlace::Header | ListPlace::Both)
+    }
+
+    pub(super) const fn is_footer(self) -> bool {
+        matches!(self, ListPlace::Footer | ListPlace::Both)
+    }
+}
+
+/// Whether metadata has the key `version`, which programs of 0.17 look for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VersionKey {
+    /// It has not, as from 0.18 on.
+    #[default]
+    Absent,
+    /// It has; later programs find it in `_extra_`.
+    Written,
+}
+
+/// How messages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Whether hash slots are filled.
+    pub hash: HashChoice,
+    /// Where the list of hashes stands, if slots are filled.
+    pub list: ListPlace,
+    /// Payloads of tensors start at multiples of this: a power of two, 8 at least.
+    pub align: u64,
+    /// Where the message starts in its file: payloads are aligned there.
+    pub start: u64,
+    /// Whether metadata has the key `version`.
+    pub version_key: VersionKey,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        let (hash, list, version_key) = Default::default();
+        WriteOptions { hash, list, align: 64, start: 0, version_key }
+    }
+}
+
+/// Payloads stand at multiples of this at most.
+const ALIGN_MAX: u64 = 1 << 21;
+
+impl WriteOptions {
+    pub(super) fn check(&self) -> Result<()> {
+        let is_align = self.align.is_power_of_two() && (8..=ALIGN_MAX).contains(&self.align);
+        if !is_align {
+            let what = "alignment of payloads, a power of two up to 2 MiB";
+            return Err(Error::Usage { what, found: self.align, wanted: 64 });
+        }
+        if !self.start.is_multiple_of(8) {
+            let what = "start of a message in its file, a multiple of 8";
+            return Err(Error::Usage { what, found: self.start, wanted: self.start & !7 });
+        }
+        Ok(())
+    }
+
+    pub(super) const fn is_hashed(&self) -> bool {
+        matches!(self.hash, HashChoice::Xxh3)
+    }
+}

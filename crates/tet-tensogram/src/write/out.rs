@@ -1,0 +1,83 @@
+//! Where bytes go: counted from the start of the message, small ones together.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use tet_io::Step;
+
+use crate::error::{Error, Result};
+
+/// Small pieces travel together, this many bytes at a time.
+const BUFFER_LEN: usize = 256 << 10;
+/// Pieces of this many bytes go straight on.
+const DIRECT_LEN: usize = 32 << 10;
+
+static ZEROS: [u8; 4096] = [0; 4096];
+
+/// Where bytes go.
+#[derive(Debug)]
+pub(super) struct Out<W> {
+    inner: W,
+    buffer: Vec<u8>,
+    at: u64,
+}
+
+impl<W: Write> Out<W> {
+    pub(super) const fn new(inner: W) -> Self {
+        Out { inner, buffer: Vec::new(), at: 0 }
+    }
+
+    /// The number of the next byte, from the start of the message.
+    pub(super) const fn at(&self) -> u64 {
+        self.at
+    }
+
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let end = self.at.checked_add(bytes.len() as u64);
+        let end = end.ok_or_else(|| fault(io::ErrorKind::FileTooLarge.into()))?;
+        if DIRECT_LEN <= bytes.len() {
+            self.flush_buffer()?;
+            self.inner.write_all(bytes).map_err(fault)?;
+        } else {
+            if BUFFER_LEN < self.buffer.len().saturating_add(bytes.len()) {
+                self.flush_buffer()?;
+            }
+            self.buffer.extend_from_slice(bytes);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// Writes zeros up to a place.
+    pub(super) fn pad_to(&mut self, end: u64) -> Result<()> {
+        while self.at < end {
+            let len = usize::try_from(end - self.at).unwrap_or(usize::MAX).min(ZEROS.len());
+            self.put(ZEROS.get(..len).unwrap_or(&ZEROS))?;
+        }
+        Ok(())
+    }
+
+    /// What is written to, when all bytes so far have arrived there.
+    pub(super) fn flushed(&mut self) -> Result<&mut W> {
+        self.flush_buffer()?;
+        self.inner.flush().map_err(fault)?;
+        Ok(&mut self.inner)
+    }
+
+    /// Gives back what was written to, when all bytes have arrived there.
+    pub(super) fn finish(mut self) -> Result<W> {
+        self.flushed()?;
+        Ok(self.inner)
+    }
+
+    fn flush_buffer(&mut self) -> Result<()> {
+        let written = self.inner.write_all(&self.buffer);
+        self.buffer.clear();
+        written.map_err(fault)
+    }
+}
+
+/// What the target says, as an error of ours.
+pub(super) fn fault(error: io::Error) -> Error {
+    Error::Io(tet_io::Error::io(Step::Write, Path::new("(output)"), error))
+}

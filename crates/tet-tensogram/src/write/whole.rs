@@ -1,0 +1,272 @@
+//! A message of which all is known: metadata, index and hashes first.
+
+use std::io::{Read, Write};
+
+use tet_codec::{Digester, Strength};
+
+use super::frames::{begin, end, frame, frame_len, hash_of, place, postamble};
+use super::options::{ListPlace, WriteOptions};
+use super::out::{Out, fault};
+use super::said::{check_base, check_descriptor, metadata_bytes};
+use crate::error::{Error, Result};
+use crate::frame::{FRAME_HEADER_LEN, FrameKind};
+use crate::hashes::HashList;
+use crate::index::{Index, IndexEntry};
+use crate::metadata::Metadata;
+use crate::postamble::{POSTAMBLE_LEN, Postamble};
+use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+
+/// The bytes of payload and masks.
+pub enum Region<'a> {
+    /// In memory, piece behind piece.
+    Pieces(Vec<&'a [u8]>),
+    /// So many bytes that are read when they are written; a header cannot list their hash.
+    Reader(&'a mut dyn Read, u64),
+}
+
+impl std::fmt::Debug for Region<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Region").field(&self.len()).finish()
+    }
+}
+
+impl<'a> From<&'a [u8]> for Region<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Region::Pieces(vec![bytes])
+    }
+}
+
+impl Region<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Region::Pieces(pieces) => {
+                pieces.iter().fold(0, |sum: u64, it| sum.saturating_add(it.len() as u64))
+            }
+            Region::Reader(_, len) => *len,
+        }
+    }
+}
+
+/// A tensor that is to be written.
+#[derive(Debug)]
+pub struct Tensor<'a> {
+    /// The CBOR map that describes it.
+    pub descriptor: &'a [u8],
+    /// Payload and masks.
+    pub region: Region<'a>,
+}
+
+impl Tensor<'_> {
+    fn body_len(&self) -> u64 {
+        self.region.len().saturating_add(self.descriptor.len() as u64)
+    }
+
+    /// The hash of its body, if that is in memory.
+    fn hash(&self, options: &WriteOptions) -> Option<u64> {
+        let Region::Pieces(pieces) = &self.region else { return None };
+        let mut pieces = pieces.clone();
+        pieces.push(self.descriptor);
+        Some(hash_of(&pieces, options))
+    }
+}
+
+/// Writes a message, and gives back what was written to, with the length of the message.
+///
+/// # Errors
+///
+/// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message, and
+/// [`Error::Io`] when `out` or a reader fails.
+pub fn write_message<W: Write>(
+    out: W,
+    metadata: &Metadata,
+    tensors: Vec<Tensor<'_>>,
+    options: &WriteOptions,
+) -> Result<(W, u64)> {
+    options.check()?;
+    check_base(metadata, tensors.len())?;
+    tensors.iter().try_for_each(|tensor| check_descriptor(tensor.descriptor))?;
+    let list = list_place(&tensors, options)?;
+    let known = |tensor: &Tensor<'_>| list.is_header().then(|| tensor.hash(options)).flatten();
+    let hashes: Vec<Option<u64>> = tensors.iter().map(known).collect();
+    let header = Header::new(metadata, &tensors, &hashes, list, options)?;
+    let mut out = Out::new(out);
+    out.put(&header.preamble(tensors.len(), list, options)?)?;
+    for (kind, body) in &header.frames {
+        frame(&mut out, *kind, body, options)?;
+    }
+    let mut written = Vec::new();
+    for (tensor, hash) in tensors.into_iter().zip(hashes) {
+        written.push(write_tensor(&mut out, tensor, hash, options)?);
+    }
+    let mut footer_at = place(out.at(), FrameKind::FooterHashes, options)?;
+    out.pad_to(footer_at)?;
+    if list.is_footer() {
+        let mut body = Vec::new();
+        HashList::write(&written, &mut body);
+        frame(&mut out, FrameKind::FooterHashes, &body, options)?;
+        out.pad_to(place(out.at(), FrameKind::FooterHashes, options)?)?;
+    } else {
+        footer_at = out.at();
+    }
+    let total_len = header.total_len;
+    postamble(&mut out, Postamble { first_footer_offset: footer_at, total_len })?;
+    debug_assert_eq!(out.at(), total_len);
+    Ok((out.finish()?, total_len))
+}
+
+/// A message in memory.
+///
+/// # Errors
+///
+/// Returns what [`write_message`] returns.
+pub fn encode_message(
+    metadata: &Metadata,
+    tensors: Vec<Tensor<'_>>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    Ok(write_message(Vec::new(), metadata, tensors, options)?.0)
+}
+
+/// Where the list of hashes goes.
+fn list_place(tensors: &[Tensor<'_>], options: &WriteOptions) -> Result<ListPlace> {
+    let is_read = tensors.iter().any(|it| matches!(it.region, Region::Reader(..)));
+    match options.list {
+        _ if !options.is_hashed() || tensors.is_empty() => Ok(ListPlace::Nowhere),
+        ListPlace::Usual if is_read => Ok(ListPlace::Footer),
+        ListPlace::Usual => Ok(ListPlace::Header),
+        ListPlace::Header | ListPlace::Both if is_read => {
+            Err(Error::Unwritable { why: "a header cannot list hashes of what is not yet read" })
+        }
+        list => Ok(list),
+    }
+}
+
+/// What stands before the tensors.
+struct Header {
+    frames: Vec<(FrameKind, Vec<u8>)>,
+    total_len: u64,
+}
+
+impl Header {
+    /// Places everything: the index says where tensors are, and they are behind the index.
+    fn new(
+        metadata: &Metadata,
+        tensors: &[Tensor<'_>],
+        hashes: &[Option<u64>],
+        list: ListPlace,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let metadata = metadata_bytes(metadata, options.version_key)?;
+        let mut frames = vec![(FrameKind::HeaderMetadata, metadata)];
+        if !tensors.is_empty() {
+            frames.push((FrameKind::HeaderIndex, Vec::new()));
+        }
+        if list.is_header() {
+            let hashes: Vec<u64> = hashes.iter().map(|hash| hash.unwrap_or_default()).collect();
+            let mut body = Vec::new();
+            HashList::write(&hashes, &mut body);
+            frames.push((FrameKind::HeaderHashes, body));
+        }
+        // Offsets only grow with the index, and that with them: it comes to an end.
+        loop {
+            let mut at = PREAMBLE_LEN;
+            for (kind, body) in &frames {
+                let start = place(at, *kind, options)?;
+                at = start.saturating_add(frame_len(*kind, body.len() as u64)?);
+            }
+            let mut entries = Vec::new();
+            for tensor in tensors {
+                let offset = place(at, FrameKind::Tensor, options)?;
+                let len = frame_len(FrameKind::Tensor, tensor.body_len())?;
+                entries.push(IndexEntry { offset, len });
+                at = offset.saturating_add(len);
+            }
+            let mut index = Vec::new();
+            Index::write(&entries, &mut index);
+            match frames.iter_mut().find(|(kind, _)| *kind == FrameKind::HeaderIndex) {
+                Some((_, body)) if *body != index => *body = index,
+                _ => {
+                    let total_len = total_len(at, tensors.len(), list, options)?;
+                    return Ok(Header { frames, total_len });
+                }
+            }
+        }
+    }
+
+    fn preamble(
+        &self,
+        tensor_count: usize,
+        list: ListPlace,
+        options: &WriteOptions,
+    ) -> Result<Vec<u8>> {
+        let mut flags = Flags::HEADER_METADATA;
+        let set = [
+            (tensor_count != 0, Flags::HEADER_INDEX),
+            (list.is_header(), Flags::HEADER_HASHES),
+            (list.is_footer(), Flags::FOOTER_HASHES),
+            (options.is_hashed(), Flags::HASHED),
+        ];
+        for (is_set, flag) in set {
+            flags = if is_set { flags.with(flag) } else { flags };
+        }
+        let mut bytes = Vec::new();
+        Preamble { flags, reserved: 0, total_len: self.total_len }.write(&mut bytes);
+        Ok(bytes)
+    }
+}
+
+/// How long a message is whose tensors end at `at`.
+fn total_len(at: u64, count: usize, list: ListPlace, options: &WriteOptions) -> Result<u64> {
+    let mut end = place(at, FrameKind::FooterHashes, options)?;
+    if list.is_footer() {
+        let mut body = Vec::new();
+        HashList::write(&vec![0; count], &mut body);
+        let len = frame_len(FrameKind::FooterHashes, body.len() as u64)?;
+        end = place(end.saturating_add(len), FrameKind::FooterHashes, options)?;
+    }
+    Ok(end.saturating_add(POSTAMBLE_LEN))
+}
+
+/// Writes the frame of a tensor; gives its hash.
+fn write_tensor<W: Write>(
+    out: &mut Out<W>,
+    tensor: Tensor<'_>,
+    hash: Option<u64>,
+    options: &WriteOptions,
+) -> Result<u64> {
+    let (body_len, region_len) = (tensor.body_len(), tensor.region.len());
+    begin(out, FrameKind::Tensor, body_len, options)?;
+    let is_wanted = options.is_hashed() && hash.is_none();
+    let mut digester = is_wanted.then(|| Digester::new(Strength::Fast));
+    let mut put = |bytes: &[u8]| -> Result<()> {
+        // Piece by piece, so that bytes are digested while they are near.
+        for piece in bytes.chunks(PIECE_LEN) {
+            digester.iter_mut().for_each(|digester| digester.update(piece));
+            out.put(piece)?;
+        }
+        Ok(())
+    };
+    match tensor.region {
+        Region::Pieces(pieces) => pieces.into_iter().try_for_each(&mut put)?,
+        Region::Reader(reader, len) => copy(reader, len, &mut put)?,
+    }
+    put(tensor.descriptor)?;
+    let hash = hash.or(digester.map(|digester| digester.finish().xxh3)).unwrap_or_default();
+    end(out, region_len.checked_add(FRAME_HEADER_LEN), hash)?;
+    Ok(hash)
+}
+
+/// What is digested and written at once.
+pub(super) const PIECE_LEN: usize = 256 << 10;
+
+fn copy(reader: &mut dyn Read, len: u64, put: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let (mut left, mut piece) = (len, Vec::new());
+    while left != 0 {
+        let take = usize::try_from(left).unwrap_or(PIECE_LEN).min(PIECE_LEN);
+        piece.resize(take, 0);
+        reader.read_exact(&mut piece).map_err(fault)?;
+        put(&piece)?;
+        left = left.saturating_sub(take as u64);
+    }
+    Ok(())
+}
