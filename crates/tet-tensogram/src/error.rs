@@ -18,6 +18,28 @@ pub enum Error {
     /// The bytes break a rule.
     #[error(transparent)]
     Format(#[from] Fault),
+    /// A codec or a method that this build does not have: the object cannot be read, others can.
+    #[error("codec {codec} is not built into this tet [{}] at byte {}", fault.rule.id, fault.at)]
+    NotBuilt {
+        /// Its name, as the descriptor has it.
+        codec: Box<str>,
+        /// The rule, and where the name stands.
+        fault: Fault,
+    },
+    /// An element that is stored only under a mask, where none is allowed.
+    #[error("element {element} is {value}, which needs a mask: allow one")]
+    NotFinite {
+        /// Its position, in row-major order.
+        element: u64,
+        /// What it is.
+        value: &'static str,
+    },
+    /// Memory for a buffer is not to be had.
+    #[error("out of memory for {len} bytes")]
+    Memory {
+        /// Its length.
+        len: u64,
+    },
     /// The request cannot be met for the caller's sake.
     #[error("{what}: {found} where {wanted} is needed")]
     Usage {
@@ -46,8 +68,21 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::Format(fault) if fault.rule.is_limit() => Kind::Limit,
-            Error::Format(_) => Kind::Format,
-            Error::Usage { .. } | Error::Unwritable { .. } | Error::Canceled => Kind::Usage,
+            Error::Format(_) | Error::NotBuilt { .. } => Kind::Format,
+            Error::Memory { .. } => Kind::Limit,
+            Error::NotFinite { .. }
+            | Error::Usage { .. }
+            | Error::Unwritable { .. }
+            | Error::Canceled => Kind::Usage,
+        }
+    }
+
+    /// The fault in the bytes, if that is what the error is.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Error::Format(fault) | Error::NotBuilt { fault, .. } => Some(fault),
+            _ => None,
         }
     }
 }

@@ -20,7 +20,7 @@ mod postamble;
 mod preamble;
 
 mod frame;
-mod region;
+mod parts;
 mod walk;
 
 mod message;
@@ -29,6 +29,12 @@ mod hashes;
 mod index;
 mod item;
 mod metadata;
+
+mod descriptor;
+mod encode;
+mod mask;
+mod pipeline;
+mod region;
 
 mod scan;
 mod search;
@@ -40,6 +46,8 @@ mod check;
 mod write;
 
 pub use check::{Finding, Level, Omitted, Progress, Report, Spelling, VerifyOptions, verify};
+pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
+pub use encode::{Compressing, Encoded, NonFinite, PackingFit, Readers, Recipe, encode};
 pub use error::{Error, Fault, Result};
 pub use frame::{
     FRAME_END, FRAME_HEADER_LEN, FRAME_MAGIC, FRAME_VERSION, Frame, FrameFlags, FrameHeader,
@@ -48,17 +56,22 @@ pub use frame::{
 pub use hashes::{ALGORITHM, HashList};
 pub use index::{Index, IndexEntry};
 pub use limits::Limits;
+pub use mask::{MaskMethod, Masks};
 pub use message::{HashRule, Message, Object};
 pub use metadata::{BASE_KEY, EXTRA_KEY, Metadata, Pairs, RESERVED_KEY};
 pub use open::{ObjectAt, TensogramFile};
+pub use pipeline::SzipParameters;
+pub use pipeline::packing::PackingParameters;
+pub use pipeline::zstd::Frames;
 pub use postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 pub use preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble, VERSION, is_tensogram};
+pub use region::Region;
 pub use scan::{Damage, Scan, scan};
 pub use tet_cbor::Value;
 pub use tet_io::Kind;
 pub use write::{
-    HashChoice, ListPlace, Region, StreamWriter, Tensor, TensorWriter, VersionKey, WriteOptions,
-    encode_message, write_message,
+    HashChoice, ListPlace, RegionSource, StreamWriter, Tensor, TensorWriter, VersionKey,
+    WriteOptions, encode_message, write_message,
 };
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ pub struct Limits {
     pub frame_count_max: u64,
     /// The most messages of a file.
     pub message_count_max: u64,
+    /// The longest object, in bytes, whose codec makes any number of bytes of a few.
+    pub inflated_len_max: u64,
 }
 
 impl Default for Limits {
@@ -24,6 +26,7 @@ impl Default for Limits {
             item_count_max: 1 << 22,
             frame_count_max: 1 << 20,
             message_count_max: 1 << 24,
+            inflated_len_max: 16 << 30,
         }
     }
 }
@@ -61,6 +64,13 @@ impl Limits {
     #[must_use]
     pub const fn with_message_count_max(mut self, message_count_max: u64) -> Self {
         self.message_count_max = message_count_max;
+        self
+    }
+
+    /// Sets the longest object whose codec makes any number of bytes of a few.
+    #[must_use]
+    pub const fn with_inflated_len_max(mut self, inflated_len_max: u64) -> Self {
+        self.inflated_len_max = inflated_len_max;
         self
     }
 }

@@ -12,9 +12,9 @@ use crate::item::read_cbor;
 use crate::limits::Limits;
 use crate::message::{Message, Object};
 use crate::metadata::Metadata;
+use crate::parts;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
-use crate::region;
 use crate::rule;
 use crate::scan::{Damage, Scan, scan};
 use crate::walk::{Extent, Until, footer, read_frame, walk};
@@ -239,7 +239,7 @@ impl TensogramFile {
             // Whether the slot holds a hash is for all frames together to say.
             return Ok(None);
         }
-        let object = region::object(&mut window, &frame, (0, None), &self.limits)?;
+        let object = parts::object(&mut window, &frame, (0, None), &self.limits)?;
         let hash = is_hashed.then_some(frame.tail.hash);
         let Object { region, descriptor, fault, .. } = object;
         Ok(Some(ObjectAt { message, number, frame, region, descriptor, hash, fault }))

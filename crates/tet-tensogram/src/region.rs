@@ -1,91 +1,243 @@
-//! The parts of a tensor frame (section 2.3): the payload region and the descriptor, in either order.
+//! The region of an object: its payload, then the blobs of its masks; how both become elements.
 //!
 //! ```text
-//!   header | region | descriptor | tail       bit 0 of the frame's flags is set
-//!   header | descriptor | region | tail       it is not
+//!   | payload | nan | inf+ | inf- |        the payload ends where the first blob starts
 //! ```
+//!
+//! Everything that the descriptor states is bounded by the length of the region when it is planned,
+//! so that whoever plans reads must not look at a byte of it.
 
-use tet_cbor::{Broken, Reader};
-use tet_format::Span;
+use std::ops::Range;
 
-use crate::error::{Fault, Result};
-use crate::frame::{FRAME_HEADER_LEN, Frame, FrameFlags};
-use crate::item::cbor_fault;
+use tet_codec::{ChunkLayout, Decode, StoredSpans};
+use tet_format::DType;
+
+use crate::descriptor::Descriptor;
+use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
-use crate::message::Object;
-use crate::rule;
-use crate::window::Window;
+use crate::mask::{self, Masks};
+use crate::pipeline::zstd::Frames;
+use crate::pipeline::{Pipeline, expect_len, index};
 
-/// What of a descriptor is read first where nobody says how long it is.
-const FIRST_LEN: u64 = 1 << 10;
+const NAME: &str = "tensogram";
 
-/// The object of a tensor frame.
-pub(crate) fn object(
-    window: &mut Window<'_>,
-    frame: &Frame,
-    (position, preceder): (usize, Option<usize>),
-    limits: &Limits,
-) -> Result<Object> {
-    let body = frame.body();
-    let whole = |fault| Object {
-        frame: position,
-        preceder,
-        region: body,
-        descriptor: Span::from_range(body.end()..body.end()).unwrap_or(body),
-        fault: Some(fault),
-    };
-    let offset = frame.tail.descriptor_offset.unwrap_or_default();
-    let start = frame.at().checked_add(offset);
-    let start = start.filter(|at| body.start() <= *at && *at <= body.end());
-    let Some(start) = start else {
-        let wanted = frame.header.len.saturating_sub(frame.kind().tail_len());
-        let at = body.end();
-        let fault = Fault { rule: &rule::DESCRIPTOR_OFFSET, at, found: offset, wanted };
-        return Ok(whole(fault));
-    };
-    let span = |start, end| Span::from_range(start..end).unwrap_or(body);
-    if frame.header.flags.contains(FrameFlags::DESCRIPTOR_LAST) {
-        let (region, descriptor) = (span(body.start(), start), span(start, body.end()));
-        return Ok(Object { frame: position, preceder, region, descriptor, fault: None });
-    }
-    if offset != FRAME_HEADER_LEN {
-        let (at, found, wanted) = (body.end(), offset, FRAME_HEADER_LEN);
-        return Ok(whole(Fault { rule: &rule::DESCRIPTOR_GAP, at, found, wanted }));
-    }
-    Ok(match item_end(window, span(start, body.end()), limits)? {
-        Ok(end) => {
-            let (region, descriptor) = (span(end, body.end()), span(start, end));
-            Object { frame: position, preceder, region, descriptor, fault: None }
-        }
-        Err(fault) => whole(fault),
-    })
+/// How the region of an object becomes elements.
+#[derive(Clone, Debug)]
+pub struct Region {
+    pipeline: Pipeline,
+    blobs: mask::Blobs,
+    held: Option<Masks>,
+    /// Where it starts in the file, and its length.
+    at: u64,
+    len: u64,
 }
 
-/// Where the item ends that starts a stretch; more is read as long as that may help.
-fn item_end(
-    window: &mut Window<'_>,
-    span: Span,
-    limits: &Limits,
-) -> Result<Result<u64, Fault>, crate::Error> {
-    let len_max = span.len().min(limits.cbor_len_max);
-    let mut len = FIRST_LEN.min(len_max);
-    loop {
-        let bytes = window.get(span.start(), len, len)?;
-        let mut reader = Reader::new(bytes, 0, span.start(), limits.depth_max);
-        let fault = match reader.skip(0) {
-            Ok(()) => return Ok(Ok(reader.place(reader.at()))),
-            Err(fault) => fault,
-        };
-        let is_cut = fault.broken == Broken::Syntax && fault.wanted != 0;
-        if is_cut && len < len_max {
-            len = len.saturating_mul(4).min(len_max);
-            continue;
+impl Region {
+    /// Plans how a region of `len` bytes, at `at` in the file, is decoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first rule that the descriptor breaks, by itself or for such a region, and
+    /// [`Error::NotBuilt`] for a codec that is not built in.
+    pub fn new(descriptor: &Descriptor, at: u64, len: u64, limits: &Limits) -> Result<Region> {
+        descriptor.check()?;
+        let blobs = mask::Blobs::of(descriptor, at, len)?;
+        let pipeline = Pipeline::new(descriptor, at, blobs.payload_len(), limits)?;
+        Ok(Region { pipeline, blobs, held: None, at, len })
+    }
+
+    /// What is worth knowing about how the object is stored.
+    #[must_use]
+    pub fn notes(&self) -> &[Fault] {
+        self.pipeline.notes()
+    }
+
+    /// The type of the elements.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.pipeline.dtype()
+    }
+
+    /// How many elements there are.
+    #[must_use]
+    pub const fn element_count(&self) -> u64 {
+        self.pipeline.element_count()
+    }
+
+    /// How many bytes the elements take: exactly what is decoded.
+    #[must_use]
+    pub const fn decoded_len(&self) -> u64 {
+        self.pipeline.decoded_len()
+    }
+
+    /// Where in the region the payload lies.
+    #[must_use]
+    pub const fn payload(&self) -> Range<u64> {
+        0..self.pipeline.payload_len()
+    }
+
+    /// Where in the region the blobs of the masks lie; empty where there are none.
+    #[must_use]
+    pub const fn masks(&self) -> Range<u64> {
+        self.pipeline.payload_len()..self.len
+    }
+
+    /// Whether elements are restored from masks.
+    #[must_use]
+    pub fn has_masks(&self) -> bool {
+        self.blobs.count() != 0
+    }
+
+    /// The frames of a zstd payload that can be decoded by themselves, if it has offsets.
+    #[must_use]
+    pub fn frames(&self) -> Option<&Frames> {
+        self.pipeline.frames()
+    }
+
+    /// Decodes the masks out of the bytes that [`Region::masks`] names.
+    ///
+    /// # Errors
+    ///
+    /// Returns TGM-K7 when a blob is not one bit an element, and [`Error::Memory`] when there is
+    /// none for the bits.
+    pub fn read_masks(&self, blobs: &[u8]) -> Result<Masks> {
+        let wanted = self.len.saturating_sub(self.pipeline.payload_len());
+        expect_len("bytes of masks", blobs.len(), wanted)?;
+        self.blobs.read(blobs, self.element_count(), self.at)
+    }
+
+    /// The same with its masks at hand: elements are restored from these from now on, and whoever
+    /// decodes needs the payload only.
+    #[must_use]
+    pub fn with_masks(mut self, masks: Masks) -> Region {
+        self.held = Some(masks);
+        self
+    }
+
+    /// Decodes all elements out of the whole region into exactly `out`, little-endian.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the bytes break, and [`Error::Usage`] when a length is not the one
+    /// that was planned.
+    pub fn decode(&self, region: &[u8], out: &mut [u8]) -> Result<()> {
+        expect_len("bytes of region", region.len(), self.len)?;
+        let at = index(self.pipeline.payload_len());
+        let (payload, blobs) = region.split_at_checked(at).unwrap_or((region, &[]));
+        self.pipeline.decode(payload, out)?;
+        match &self.held {
+            Some(masks) => masks.restore(self.dtype(), 0, out),
+            None if self.has_masks() => self.read_masks(blobs)?.restore(self.dtype(), 0, out),
+            None => {}
         }
-        if is_cut && len_max < span.len() {
-            let (found, wanted) = (span.len(), len_max);
-            let fault = Fault { rule: &rule::LIMIT_CBOR, at: span.start(), found, wanted };
-            return Ok(Err(fault));
+        Ok(())
+    }
+
+    /// Decodes all elements as they are stored, with zeros under the masks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Region::decode`], of a payload.
+    pub fn decode_payload(&self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+        self.pipeline.decode(payload, out)
+    }
+
+    /// Looks whether the offsets for reading in part are those of the payload, where others than
+    /// this crate's have been seen to be wrong: TGM-N27 if they are not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Region::decode`], of a payload.
+    pub fn check_offsets(&self, payload: &[u8]) -> Result<Option<Fault>> {
+        self.pipeline.offsets_differ(payload)
+    }
+
+    /// Which bytes of the payload hold elements, counted in row-major order; `None` where only all
+    /// of them will do.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Usage`] when there are no such elements.
+    pub fn payload_range(&self, elements: &Range<u64>) -> Result<Option<Range<u64>>> {
+        self.pipeline.payload_range(elements)
+    }
+
+    /// Decodes elements out of exactly the bytes that [`Region::payload_range`] named, or out of
+    /// the whole payload where it named none, and restores what the masks at hand say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Region::decode`]; [`Error::Usage`] too when the object has masks and they are not at
+    /// hand: see [`Region::with_masks`].
+    pub fn decode_range(&self, stored: &[u8], elements: &Range<u64>, out: &mut [u8]) -> Result<()> {
+        if self.held.is_none() && self.has_masks() {
+            let what = "masks at hand, to restore elements in part";
+            return Err(Error::Usage { what, found: 0, wanted: self.blobs.count() });
         }
-        return Ok(Err(cbor_fault(fault)));
+        self.pipeline.decode_range(stored, elements, out)?;
+        if let Some(masks) = &self.held {
+            masks.restore(self.dtype(), elements.start, out);
+        }
+        Ok(())
+    }
+
+    /// Whether the elements can be restored from the payload alone.
+    fn is_whole(&self) -> bool {
+        self.held.is_some() || !self.has_masks()
+    }
+}
+
+/// A region as a chunk: what is stored is all of it.
+impl Decode for Region {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decode(&self, stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
+        Region::decode(self, stored, out).map_err(told)
+    }
+
+    fn stored_spans(&self, layout: ChunkLayout, elements: Range<u64>) -> StoredSpans {
+        let _ = layout;
+        match self.pipeline.payload_range(&elements) {
+            Ok(Some(range)) if self.is_whole() => StoredSpans::Range(range),
+            _ => StoredSpans::Whole,
+        }
+    }
+
+    fn decode_range(
+        &self,
+        layout: ChunkLayout,
+        stored: &[u8],
+        elements: Range<u64>,
+        out: &mut [u8],
+    ) -> tet_codec::Result<()> {
+        if let StoredSpans::Whole = self.stored_spans(layout, elements.clone()) {
+            return Err(tet_codec::Error::NoRange { codec: NAME });
+        }
+        Region::decode_range(self, stored, &elements, out).map_err(told)
+    }
+
+    fn is_identity(&self) -> bool {
+        self.pipeline.is_identity() && !self.has_masks()
+    }
+
+    fn check_len(&self, stored_len: u64, decoded_len: u64) -> tet_codec::Result<()> {
+        if (stored_len, decoded_len) == (self.len, self.decoded_len()) {
+            return Ok(());
+        }
+        Err(tet_codec::Error::Lengths { codec: NAME, stored_len, decoded_len })
+    }
+}
+
+/// An error in the words of codecs, which have no rules of this format.
+fn told(error: Error) -> tet_codec::Error {
+    match error {
+        Error::Format(fault) => tet_codec::Error::Corrupt { codec: NAME, reason: fault.rule.text },
+        Error::Memory { .. } => tet_codec::Error::Memory { codec: NAME },
+        Error::Usage { found, wanted, .. } => {
+            tet_codec::Error::Buffer { codec: NAME, found, wanted }
+        }
+        _ => tet_codec::Error::NoRange { codec: NAME },
     }
 }

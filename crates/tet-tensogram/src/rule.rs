@@ -112,6 +112,102 @@ tet_format::foreign_rules! { pub,
     "TGM-M16" HASH_LISTED "hashes" Error Structure Hexadecimal:
         "a list of hashes must have what the frames have",
         "";
+    "TGM-D1" DESCRIPTOR_SYNTAX "descriptor" Error Structure Decimal:
+        "a descriptor must be one well-formed CBOR item",
+        "";
+    "TGM-D2" DESCRIPTOR_MAP "descriptor" Error Structure Hidden:
+        "a descriptor must be a map whose keys are text",
+        "";
+    "TGM-D3" DESCRIPTOR_KEY_TWICE "descriptor" Error Structure Hidden:
+        "a key must stand once in a descriptor",
+        "";
+    "TGM-D4" DESCRIPTOR_KEY_MISSING "descriptor" Error Structure Hidden:
+        "a descriptor must have type, ndim, shape, strides, dtype, encoding, filter and compression",
+        "";
+    "TGM-D5" DESCRIPTOR_FIELD_TYPE "descriptor" Error Structure Hidden:
+        "a field of a descriptor must be of its type",
+        "";
+    "TGM-D6" DESCRIPTOR_TEXT "descriptor" Error Structure Hidden:
+        "text in a descriptor must be UTF-8",
+        "";
+    "TGM-D7" DESCRIPTOR_DTYPE "descriptor" Error Structure Hidden:
+        "the dtype must be one of the 15",
+        "";
+    "TGM-D8" DESCRIPTOR_BYTE_ORDER "descriptor" Error Structure Hidden:
+        "the byte_order must be big or little",
+        "";
+    "TGM-D9" DESCRIPTOR_COUNT "descriptor" Error Structure Decimal:
+        "elements and bytes of an object must count up to less than 2^63",
+        "";
+    "TGM-D10" DESCRIPTOR_DEPTH "descriptor" Error Structure Decimal:
+        "items of a descriptor may nest no deeper than the reader's limit",
+        "";
+    "TGM-C1" CODEC_BUILT "payload" Error Structure Hidden:
+        "encoding, filter and compression must each be one that is built into this tet",
+        "";
+    "TGM-C2" CODEC_PARAMETER "descriptor" Error Structure Hidden:
+        "a codec must have its parameters, each of its type and within its range",
+        "";
+    "TGM-C3" CODEC_DTYPE "descriptor" Error Structure Hidden:
+        "a codec must be one that takes elements of the dtype",
+        "";
+    "TGM-C4" PAYLOAD_LEN "payload" Error Structure Decimal:
+        "a payload without compression must be as long as its encoded elements",
+        "";
+    "TGM-C5" PAYLOAD_SHORT "payload" Error Structure Decimal:
+        "a payload must be long enough for its elements",
+        "";
+    "TGM-C6" ZSTD_FRAMES "payload" Error Elements Decimal:
+        "a zstd payload must be whole frames, each within the limits of the decoder",
+        "";
+    "TGM-C7" ZSTD_LEN "payload" Error Elements Decimal:
+        "zstd frames must decode to exactly the encoded elements",
+        "";
+    "TGM-C8" LZ4_LEN "payload" Error Elements Decimal:
+        "the length that an lz4 payload states must be that of the encoded elements",
+        "";
+    "TGM-C9" LZ4_BLOCK "payload" Error Elements Decimal:
+        "an lz4 block must decode to exactly the length that its payload states",
+        "";
+    "TGM-C10" SZIP_STREAM "payload" Error Elements Decimal:
+        "an szip stream must hold all samples",
+        "";
+    "TGM-C11" SZIP_OFFSETS "payload" Error Elements Decimal:
+        "szip_block_offsets that are said to be exact must be where the intervals of the stream start",
+        "";
+    "TGM-C12" WHOLE_PARTS "descriptor" Error Structure Decimal:
+        "encoded elements must be whole parts of what the codec takes at a time",
+        "";
+    "TGM-C13" BIT_COUNT "payload" Error Elements Decimal:
+        "the count that a payload of bits states must be that of its bytes, times 8",
+        "";
+    "TGM-C14" BIT_RUNS "payload" Error Elements Decimal:
+        "runs of bits must be at least 1 long and come to exactly the count of bits",
+        "";
+    "TGM-C15" BIT_SET "payload" Error Elements Decimal:
+        "a roaring bitmap must be well-formed and lie within the count of bits",
+        "";
+    "TGM-K1" MASK_ENTRY "masks" Error Structure Hidden:
+        "masks must be a map of maps, each with method, offset and length",
+        "";
+    "TGM-K2" MASK_BOUNDS "masks" Error Structure Decimal:
+        "the blob of a mask must lie in the region of its object",
+        "";
+    "TGM-K3" MASK_OVERLAP "masks" Error Structure Decimal:
+        "the blobs of masks must not overlap",
+        "";
+    "TGM-K4" MASK_GAP "masks" Error Structure Decimal:
+        "the blobs of masks must follow the payload and each other without gaps",
+        "";
+    "TGM-K5" MASK_BUILT "masks" Error Structure Hidden:
+        "the method of a mask must be one that is built into this tet",
+        "";
+    "TGM-K6" MASK_DTYPE "masks" Error Structure Hidden:
+        "an object of dtype bitmask must have no masks",
+        "";
+    "TGM-K7" MASK_BITS "masks" Error Elements Decimal:
+        "the blob of a mask must come to exactly one bit an element",
+        "";
     "TGM-S1" NO_MESSAGE "file" Error Structure Hidden:
         "a file must hold a message",
         "";
@@ -132,6 +228,9 @@ tet_format::foreign_rules! { pub,
         "raise the limit if you trust the file";
     "TGM-L5" LIMIT_MESSAGES "file" Error Structure Decimal:
         "a file must have no more messages than the reader's limit",
+        "raise the limit if you trust the file";
+    "TGM-L6" LIMIT_INFLATED "payload" Error Structure Decimal:
+        "an object that may come of next to no bytes must be no longer than the reader's limit",
         "raise the limit if you trust the file";
     "TGM-N1" PADDING "frame" Warning Structure Hidden:
         "bytes between frames are not zero",
@@ -184,4 +283,34 @@ tet_format::foreign_rules! { pub,
     "TGM-N17" SPELLING "metadata" Warning Structure Hidden:
         "the CBOR is not spelled in the one way that writers do",
         "";
+    "TGM-N18" NOTE_NDIM "descriptor" Warning Structure Decimal:
+        "ndim is not the count of extents",
+        "";
+    "TGM-N19" NOTE_STRIDES "descriptor" Warning Structure Hidden:
+        "the strides are not those of row-major order, in which the elements are read",
+        "if another program wrote the object in its own order, its elements are misplaced";
+    "TGM-N20" NOTE_BYTE_ORDER "descriptor" Warning Structure Hidden:
+        "the byte_order is missing, and taken for little",
+        "";
+    "TGM-N21" NOTE_TYPE "descriptor" Note Structure Hidden:
+        "the type is not ntensor",
+        "";
+    "TGM-N22" NOTE_SPELLING "descriptor" Note Structure Hidden:
+        "the parameters of simple_packing are spelled as releases before 0.19 did",
+        "";
+    "TGM-N23" NOTE_CORRUPTS "descriptor" Warning Structure Hidden:
+        "the codecs spoil elements when they are combined so: they may not be those that were stored",
+        "encode the object anew from its source";
+    "TGM-N24" NOTE_MASK_INTEGER "masks" Warning Structure Hidden:
+        "an object of integers has masks, which have no meaning there",
+        "";
+    "TGM-N25" NOTE_MASK_KIND "masks" Warning Structure Hidden:
+        "a mask is of a kind that is not known, and its elements are not restored",
+        "";
+    "TGM-N26" NOTE_OFFSETS "descriptor" Warning Structure Hidden:
+        "the offsets for reading in part are not those of the payload, and not used",
+        "";
+    "TGM-N27" NOTE_SZIP_OFFSETS "payload" Warning Elements Decimal:
+        "szip_block_offsets are not where the intervals of the stream start, as some programs write them",
+        "other programs read wrong elements where they read the object in part: encode it anew";
 }

@@ -1,6 +1,8 @@
 //! Messages put together by hand, byte by byte and by nothing that the crate writes with: sound ones,
 //! and what the tests make of them.
 
+pub(crate) mod objects;
+
 use tet_cbor::{Value, encode};
 use tet_io::Source;
 

@@ -1,10 +1,18 @@
 //! Tests of the whole crate, as its users see it.
 
+mod descriptors;
 mod files;
 mod frames;
+mod hostile;
+mod masks;
 mod metadata;
 mod mutations;
+mod objects;
+mod packing;
+mod ranges;
+mod round_trips;
 mod rules;
 mod samples;
 mod scanning;
+mod szip;
 mod verify;

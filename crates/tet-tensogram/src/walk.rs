@@ -17,9 +17,9 @@ use crate::frame::{
 };
 use crate::limits::Limits;
 use crate::message::Object;
+use crate::parts;
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble};
-use crate::region;
 use crate::rule;
 use crate::search::find_magic;
 use crate::window::Window;
@@ -325,8 +325,7 @@ impl Walker<'_, '_> {
         match frame.kind() {
             FrameKind::Tensor => {
                 let (preceder, number) = (self.preceder.take(), self.walk.objects.len());
-                let object =
-                    region::object(self.window, &frame, (position, preceder), self.limits)?;
+                let object = parts::object(self.window, &frame, (position, preceder), self.limits)?;
                 if let Some(fault) = object.fault {
                     self.tell(fault, Some(number));
                 }

@@ -14,7 +14,7 @@ mod whole;
 
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
 pub use stream::{StreamWriter, TensorWriter};
-pub use whole::{Region, Tensor, encode_message, write_message};
+pub use whole::{RegionSource, Tensor, encode_message, write_message};
 
 #[cfg(test)]
 mod tests;

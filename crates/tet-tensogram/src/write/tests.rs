@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tet_cbor::Value;
 
 use super::{
-    HashChoice, ListPlace, Region, StreamWriter, Tensor, VersionKey, WriteOptions, encode_message,
-    write_message,
+    HashChoice, ListPlace, RegionSource, StreamWriter, Tensor, VersionKey, WriteOptions,
+    encode_message, write_message,
 };
 use crate::testing::{check, descriptor, ids, open};
 use crate::{
@@ -43,7 +43,7 @@ fn as_tensors(contents: &[(Vec<u8>, Vec<u8>)]) -> Vec<Tensor<'_>> {
     for (descriptor, region) in contents {
         // In two pieces, as payload and masks may come.
         let (payload, masks) = region.split_at(region.len() / 2);
-        tensors.push(Tensor { descriptor, region: Region::Pieces(vec![payload, masks]) });
+        tensors.push(Tensor { descriptor, region: RegionSource::Pieces(vec![payload, masks]) });
     }
     tensors
 }
@@ -108,7 +108,7 @@ fn payloads_are_aligned_in_their_file() {
     for (align, start) in [(8, 0), (64, 0), (64, 8), (64, 1000), (4096, 24), (1 << 21, 0)] {
         let options = WriteOptions { align, start, ..WriteOptions::default() };
         let tensors = || {
-            let regions = [Region::from(&one[..]), Region::from(&two[..])];
+            let regions = [RegionSource::from(&one[..]), RegionSource::from(&two[..])];
             let both = described.iter().zip(regions);
             both.map(|(descriptor, region)| Tensor { descriptor, region }).collect::<Vec<_>>()
         };
@@ -143,7 +143,7 @@ fn lists_stand_where_they_are_asked_for() {
         (ListPlace::Both, HashChoice::None, 0x05),
     ] {
         let options = WriteOptions { list, hash, ..tight() };
-        let tensor = Tensor { descriptor: &described, region: Region::from(&body[..]) };
+        let tensor = Tensor { descriptor: &described, region: RegionSource::from(&body[..]) };
         let bytes = encode_message(&Metadata::default(), vec![tensor], &options).unwrap();
         assert_eq!(open(&bytes).unwrap().message(0).unwrap().preamble().flags.bits(), flags);
         assert_eq!(ids(&bytes), [""; 0], "{list:?}");
@@ -174,7 +174,7 @@ fn what_is_read_while_it_is_written_is_hashed() {
     let region: Vec<u8> = (0..600_000_u32).map(|at| (at >> 3) as u8).collect();
     let described = descriptor(region.len() as u64);
     let from = |reader: &mut dyn Read, list| {
-        let region = Region::Reader(reader, 600_000);
+        let region = RegionSource::Reader(reader, 600_000);
         let tensors = vec![Tensor { descriptor: &described, region }];
         encode_message(&Metadata::default(), tensors, &WriteOptions { list, ..tight() })
     };
@@ -209,7 +209,7 @@ fn programs_of_0_17_find_their_version() {
 #[test]
 fn what_cannot_be_said_is_not_written() {
     let whole = |metadata: Metadata, descriptor: &[u8], options: WriteOptions| {
-        let tensors = vec![Tensor { descriptor, region: Region::from(&b"x"[..]) }];
+        let tensors = vec![Tensor { descriptor, region: RegionSource::from(&b"x"[..]) }];
         encode_message(&metadata, tensors, &options).map(|_| ()).unwrap_err().kind()
     };
     let none = Metadata::default;
@@ -269,7 +269,7 @@ impl std::io::Write for Full {
 fn a_full_sink_is_an_error() {
     let (described, region) = (descriptor(100_000), vec![1; 100_000]);
     for room in [0, 1000, 100_000, 100_200] {
-        let tensor = Tensor { descriptor: &described, region: Region::from(&region[..]) };
+        let tensor = Tensor { descriptor: &described, region: RegionSource::from(&region[..]) };
         let written = write_message(Full(room), &Metadata::default(), vec![tensor], &tight());
         assert_eq!(written.map(|_| ()).unwrap_err().kind(), Kind::Io);
         let mut stream = StreamWriter::new(Full(room), &Metadata::default(), &tight()).unwrap();

@@ -17,32 +17,32 @@ use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 
 /// The bytes of payload and masks.
-pub enum Region<'a> {
+pub enum RegionSource<'a> {
     /// In memory, piece behind piece.
     Pieces(Vec<&'a [u8]>),
     /// So many bytes that are read when they are written; a header cannot list their hash.
     Reader(&'a mut dyn Read, u64),
 }
 
-impl std::fmt::Debug for Region<'_> {
+impl std::fmt::Debug for RegionSource<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Region").field(&self.len()).finish()
+        f.debug_tuple("RegionSource").field(&self.len()).finish()
     }
 }
 
-impl<'a> From<&'a [u8]> for Region<'a> {
+impl<'a> From<&'a [u8]> for RegionSource<'a> {
     fn from(bytes: &'a [u8]) -> Self {
-        Region::Pieces(vec![bytes])
+        RegionSource::Pieces(vec![bytes])
     }
 }
 
-impl Region<'_> {
+impl RegionSource<'_> {
     fn len(&self) -> u64 {
         match self {
-            Region::Pieces(pieces) => {
+            RegionSource::Pieces(pieces) => {
                 pieces.iter().fold(0, |sum: u64, it| sum.saturating_add(it.len() as u64))
             }
-            Region::Reader(_, len) => *len,
+            RegionSource::Reader(_, len) => *len,
         }
     }
 }
@@ -53,7 +53,7 @@ pub struct Tensor<'a> {
     /// The CBOR map that describes it.
     pub descriptor: &'a [u8],
     /// Payload and masks.
-    pub region: Region<'a>,
+    pub region: RegionSource<'a>,
 }
 
 impl Tensor<'_> {
@@ -63,7 +63,7 @@ impl Tensor<'_> {
 
     /// The hash of its body, if that is in memory.
     fn hash(&self, options: &WriteOptions) -> Option<u64> {
-        let Region::Pieces(pieces) = &self.region else { return None };
+        let RegionSource::Pieces(pieces) = &self.region else { return None };
         let mut pieces = pieces.clone();
         pieces.push(self.descriptor);
         Some(hash_of(&pieces, options))
@@ -129,7 +129,7 @@ pub fn encode_message(
 
 /// Where the list of hashes goes.
 fn list_place(tensors: &[Tensor<'_>], options: &WriteOptions) -> Result<ListPlace> {
-    let is_read = tensors.iter().any(|it| matches!(it.region, Region::Reader(..)));
+    let is_read = tensors.iter().any(|it| matches!(it.region, RegionSource::Reader(..)));
     match options.list {
         _ if !options.is_hashed() || tensors.is_empty() => Ok(ListPlace::Nowhere),
         ListPlace::Usual if is_read => Ok(ListPlace::Footer),
@@ -247,8 +247,8 @@ fn write_tensor<W: Write>(
         Ok(())
     };
     match tensor.region {
-        Region::Pieces(pieces) => pieces.into_iter().try_for_each(&mut put)?,
-        Region::Reader(reader, len) => copy(reader, len, &mut put)?,
+        RegionSource::Pieces(pieces) => pieces.into_iter().try_for_each(&mut put)?,
+        RegionSource::Reader(reader, len) => copy(reader, len, &mut put)?,
     }
     put(tensor.descriptor)?;
     let hash = hash.or(digester.map(|digester| digester.finish().xxh3)).unwrap_or_default();

@@ -1,0 +1,266 @@
+//! The descriptor of an object (section 4): one map of CBOR that says what the region holds.
+//!
+//! ```text
+//!   ndim type dtype masks shape filter strides encoding byte_order compression, parameters
+//! ```
+//!
+//! A descriptor is kept as it stands, key for key, with what is wrong with it; nothing in it costs
+//! more than its own object. Codecs are known by name only: what a name means is the pipeline's.
+
+mod judge;
+mod masks;
+mod parameter;
+mod read;
+mod write;
+
+use tet_format::{DType, Severity};
+
+use crate::Value;
+use crate::error::{Error, Fault, Result};
+pub use masks::{MaskEntry, MaskKind};
+
+/// The word for the type of object that is written.
+pub(crate) const NTENSOR: &str = "ntensor";
+/// The word for a stage that does nothing.
+pub(crate) const NONE: &str = "none";
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// The lowest byte first.
+    #[default]
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+impl ByteOrder {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            ByteOrder::Little => "little",
+            ByteOrder::Big => "big",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.word() == word)
+    }
+}
+
+/// The three stages that elements go through when they are stored, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Elements into numbers of other widths.
+    Encoding,
+    /// Bytes into another order.
+    Filter,
+    /// Bytes into fewer bytes.
+    Compression,
+}
+
+impl Stage {
+    /// Every stage, in the order of storing.
+    pub const ALL: [Stage; 3] = [Stage::Encoding, Stage::Filter, Stage::Compression];
+
+    /// The key of the stage.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Stage::Encoding => "encoding",
+            Stage::Filter => "filter",
+            Stage::Compression => "compression",
+        }
+    }
+}
+
+/// A key of a descriptor with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) key: String,
+    pub(crate) value: Value,
+    /// Where the value stands in the file.
+    pub(crate) at: u64,
+}
+
+/// What an object is and how it is stored, as far as its descriptor can be read.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    fields: Vec<Field>,
+    at: u64,
+    stored_len: u64,
+    shape: Vec<u64>,
+    strides: Vec<u64>,
+    dtype: Option<DType>,
+    byte_order: Option<ByteOrder>,
+    masks: Vec<MaskEntry>,
+    faults: Vec<Fault>,
+}
+
+impl Descriptor {
+    /// The word for the type of object; empty where there is none.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        self.text("type").unwrap_or_default()
+    }
+
+    /// The type of its elements, if it is known.
+    #[must_use]
+    pub const fn dtype(&self) -> Option<DType> {
+        self.dtype
+    }
+
+    /// The word for the type of its elements, known or not.
+    #[must_use]
+    pub fn dtype_word(&self) -> &str {
+        self.text("dtype").unwrap_or_default()
+    }
+
+    /// The extents of its axes, slowest first.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Its strides as they are stated, in elements. They say nothing of where elements are.
+    #[must_use]
+    pub fn strides(&self) -> &[u64] {
+        &self.strides
+    }
+
+    /// The count of axes as it is stated.
+    #[must_use]
+    pub fn ndim(&self) -> Option<u64> {
+        self.value("ndim").and_then(Value::as_u64)
+    }
+
+    /// The order of bytes that counts.
+    #[must_use]
+    pub fn byte_order(&self) -> ByteOrder {
+        self.byte_order.unwrap_or_default()
+    }
+
+    /// The order of bytes that is stated.
+    #[must_use]
+    pub const fn stated_byte_order(&self) -> Option<ByteOrder> {
+        self.byte_order
+    }
+
+    /// The word for what a stage does, known or not.
+    #[must_use]
+    pub fn stage(&self, stage: Stage) -> &str {
+        self.text(stage.key()).unwrap_or_default()
+    }
+
+    /// Its masks of known kinds, in the order of the wire, and those of others after them.
+    #[must_use]
+    pub fn masks(&self) -> &[MaskEntry] {
+        &self.masks
+    }
+
+    /// How many elements it has; `None` where that is more than can be.
+    #[must_use]
+    pub fn element_count(&self) -> Option<u64> {
+        element_count(&self.shape)
+    }
+
+    /// How many bytes its elements take, bits of a bitmask packed.
+    #[must_use]
+    pub fn decoded_len(&self) -> Option<u64> {
+        decoded_len(self.dtype?, self.element_count()?)
+    }
+
+    /// Every key that is no field of the format's own, in the order of the file.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let others = self.fields.iter().filter(|field| !judge::is_own(&field.key));
+        others.map(|field| (field.key.as_str(), &field.value))
+    }
+
+    /// Every key with its value, in the order of the file.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.fields.iter().map(|field| (field.key.as_str(), &field.value))
+    }
+
+    /// The value of a key: the first, if it stands twice.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.field(key).map(|field| &field.value)
+    }
+
+    /// Where the value of a key stands in the file, or else the descriptor.
+    #[must_use]
+    pub fn place(&self, key: &str) -> u64 {
+        self.field(key).map_or(self.at, |field| field.at)
+    }
+
+    /// Where it starts in the file.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// How many bytes it takes in the file: what follows is the payload, where that follows.
+    #[must_use]
+    pub const fn stored_len(&self) -> u64 {
+        self.stored_len
+    }
+
+    /// Everything that is wrong with it or worth knowing, in the order in which it was found.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// The first rule that it breaks. The object cannot be read then.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        self.faults.iter().find(|fault| fault.rule.severity == Severity::Error)
+    }
+
+    /// Refuses a descriptor that breaks a rule.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first fault.
+    pub fn check(&self) -> Result<()> {
+        self.fault().map_or(Ok(()), |fault| Err(Error::Format(*fault)))
+    }
+
+    fn field(&self, key: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.value(key).and_then(Value::as_text)
+    }
+}
+
+/// How many elements a shape has, if they can be counted: none where an extent is 0.
+pub(crate) fn element_count(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    let count = shape.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent))?;
+    (count < 1 << 63).then_some(count)
+}
+
+/// How many bytes so many elements take.
+pub(crate) fn decoded_len(dtype: DType, element_count: u64) -> Option<u64> {
+    let len = match dtype.size() {
+        Some(size) => element_count.checked_mul(size)?,
+        None => element_count.div_ceil(8),
+    };
+    (len < 1 << 63).then_some(len)
+}
+
+/// The strides of row-major order, in elements.
+pub(crate) fn row_major(shape: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1_u64; shape.len()];
+    let mut stride = 1_u64;
+    for (at, extent) in strides.iter_mut().zip(shape).rev() {
+        *at = stride;
+        stride = stride.saturating_mul(*extent);
+    }
+    strides
+}

@@ -1,0 +1,229 @@
+//! Elements into a region and its descriptor (section 5).
+//!
+//! Only what every reader since 0.19 takes is written: combinations that spoil elements are refused,
+//! and so are elements that are not finite, unless a mask is allowed for them.
+
+mod recipe;
+
+use std::borrow::Cow;
+
+use tet_codec::Swapped;
+use tet_format::DType;
+
+use crate::Value;
+use crate::descriptor::{ByteOrder, Descriptor, MaskKind, Stage};
+use crate::error::{Error, Result};
+use crate::mask::{self, Found, MaskMethod};
+use crate::pipeline::packing::Packing;
+use crate::pipeline::{bits, buffer, expect_len, lz4_encode, packing_spoils, shuffle, szip, zstd};
+pub use recipe::{Compressing, NonFinite, PackingFit, Readers, Recipe};
+
+/// An object that is ready to be framed.
+#[derive(Clone, Debug)]
+pub struct Encoded<'a> {
+    /// What it is; [`Descriptor::encode`] gives its bytes.
+    pub descriptor: Descriptor,
+    /// Its payload, and the blobs of its masks: the elements themselves, where they are stored as
+    /// they are.
+    pub region: Cow<'a, [u8]>,
+}
+
+/// Encodes elements, which are little-endian and in row-major order; those of a bitmask are bits,
+/// packed with the highest first.
+///
+/// # Errors
+///
+/// Returns [`Error::Unwritable`] when the format or its readers do not take what is asked for,
+/// [`Error::NotFinite`] when an element needs a mask that is not allowed, [`Error::Usage`] when the
+/// elements are not as long as the shape makes them.
+pub fn encode<'a>(
+    dtype: DType,
+    shape: &[u64],
+    elements: &'a [u8],
+    recipe: &Recipe,
+) -> Result<Encoded<'a>> {
+    let descriptor = Descriptor::new(dtype, shape)?.with_byte_order(recipe.byte_order);
+    let decoded_len = descriptor.decoded_len().unwrap_or_default();
+    expect_len("bytes of elements", elements.len(), decoded_len)?;
+    recipe.check(dtype)?;
+    let found = mask::find(dtype, elements)?;
+    check_finite(&found, recipe)?;
+    let finite = zeroed(dtype, elements, &found)?;
+    let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe)?;
+    let (descriptor, filtered) = filter(descriptor, encoded, recipe)?;
+    let sample_bits = match (packed_bits, recipe.shuffle) {
+        (Some(bits), _) => bits,
+        (None, Some(_)) => 8,
+        (None, None) => dtype.bit_width(),
+    };
+    let samples = (sample_bits, packed_bits.is_some());
+    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe)?;
+    masks(descriptor, found, recipe, payload)
+}
+
+fn check_finite(found: &Found, recipe: &Recipe) -> Result<()> {
+    for (kind, first) in MaskKind::ALL.into_iter().zip(found.first) {
+        let (allowed, value) = match kind {
+            MaskKind::Nan => (recipe.nan, "NaN"),
+            MaskKind::PosInf => (recipe.infinity, "infinity"),
+            MaskKind::NegInf => (recipe.infinity, "-infinity"),
+        };
+        if let Some(element) = first.filter(|_| allowed == NonFinite::Refused) {
+            return Err(Error::NotFinite { element, value });
+        }
+    }
+    Ok(())
+}
+
+/// Bytes to be changed, copied unless they are nobody else's.
+fn owned(bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
+    match bytes {
+        Cow::Owned(bytes) => Ok(bytes),
+        Cow::Borrowed(bytes) => {
+            let mut out = Vec::new();
+            let memory = |_| Error::Memory { len: bytes.len() as u64 };
+            out.try_reserve_exact(bytes.len()).map_err(memory)?;
+            out.extend_from_slice(bytes);
+            Ok(out)
+        }
+    }
+}
+
+/// The elements with zeros where masks say what they are.
+fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &Found) -> Result<Cow<'a, [u8]>> {
+    let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
+    if found.first == [None; 3] {
+        return Ok(Cow::Borrowed(elements));
+    }
+    let mut out = owned(Cow::Borrowed(elements))?;
+    for bits in found.bits.iter().flatten() {
+        for (places, byte) in out.chunks_mut(size * 8).zip(bits).filter(|(_, byte)| **byte != 0) {
+            for (at, place) in places.chunks_exact_mut(size).enumerate() {
+                if byte << at & 0x80 != 0 {
+                    place.fill(0);
+                }
+            }
+        }
+    }
+    Ok(Cow::Owned(out))
+}
+
+/// Elements packed or turned around, if they are to be either, and the bits of a packed number.
+fn pack<'a>(
+    descriptor: Descriptor,
+    elements: Cow<'a, [u8]>,
+    recipe: &Recipe,
+) -> Result<(Descriptor, Cow<'a, [u8]>, Option<u32>)> {
+    let Some(fit) = recipe.packing else {
+        let size = descriptor.dtype().and_then(DType::size).unwrap_or(1);
+        let is_complex = descriptor.dtype().is_some_and(DType::is_complex);
+        let swap = Swapped::new(if is_complex { size / 2 } else { size });
+        let Some(swap) = swap.filter(|_| recipe.byte_order == ByteOrder::Big) else {
+            return Ok((descriptor, elements, None));
+        };
+        let mut out = owned(elements)?;
+        swap.in_place(&mut out);
+        return Ok((descriptor, Cow::Owned(out), None));
+    };
+    let packing = match fit {
+        PackingFit::Given(parameters) => Packing::new(parameters),
+        PackingFit::Bits { bits, decimal_scale } => Packing::fit(&elements, bits, decimal_scale)?,
+        PackingFit::Within { error_max } => Packing::within(&elements, error_max)?,
+    };
+    packing.check_writable()?;
+    let packed = packing.pack(&elements)?;
+    let descriptor = descriptor.with_stage(Stage::Encoding, "simple_packing");
+    let descriptor = packing.describe(descriptor, recipe.readers);
+    Ok((descriptor, Cow::Owned(packed), Some(packing.bits())))
+}
+
+/// Bytes in the order of the filter, if there is one.
+fn filter<'a>(
+    descriptor: Descriptor,
+    bytes: Cow<'a, [u8]>,
+    recipe: &Recipe,
+) -> Result<(Descriptor, Cow<'a, [u8]>)> {
+    let Some(size) = recipe.shuffle else { return Ok((descriptor, bytes)) };
+    if size == 0 || !(bytes.len() as u64).is_multiple_of(size) {
+        return Err(Error::Unwritable { why: "shuffle takes whole elements of its size" });
+    }
+    let mut planes = buffer(bytes.len() as u64)?;
+    shuffle::forward(&bytes, size, &mut planes);
+    let descriptor = descriptor.with_stage(Stage::Filter, "shuffle");
+    Ok((descriptor.with("shuffle_element_size", Value::Int(size.into())), Cow::Owned(planes)))
+}
+
+fn compress<'a>(
+    descriptor: Descriptor,
+    bytes: Cow<'a, [u8]>,
+    (sample_bits, is_packed): (u32, bool),
+    recipe: &Recipe,
+) -> Result<(Descriptor, Cow<'a, [u8]>)> {
+    let mut out = Vec::new();
+    let named = |word: &str| descriptor.clone().with_stage(Stage::Compression, word);
+    let descriptor = match recipe.compression {
+        Compressing::None => return Ok((descriptor, bytes)),
+        Compressing::Zstd { level } => {
+            let descriptor = named("zstd").with("zstd_level", Value::Int(level.into()));
+            zstd::encode(&bytes, level, descriptor, &mut out)?
+        }
+        Compressing::Lz4 => {
+            lz4_encode(&bytes, &mut out)?;
+            named("lz4")
+        }
+        Compressing::Szip(_) if is_packed && packing_spoils(sample_bits) => {
+            let why = "szip spoils packed numbers that are not whole bytes";
+            return Err(Error::Unwritable { why });
+        }
+        Compressing::Szip(parameters) if sample_bits <= 32 => {
+            szip::encode(&bytes, parameters, sample_bits, is_packed, named("szip"), &mut out)?
+        }
+        Compressing::Szip(_) => {
+            let why = "szip takes samples of up to 32 bits: shuffle them";
+            return Err(Error::Unwritable { why });
+        }
+        Compressing::Rle => {
+            bits::push_count(bytes.len(), &mut out)?;
+            bits::rle_encode(&bytes, bytes.len() as u64 * 8, &mut out);
+            named("rle")
+        }
+        Compressing::Roaring => {
+            bits::push_count(bytes.len(), &mut out)?;
+            bits::roaring_encode(&bytes, bytes.len() as u64 * 8, &mut out)?;
+            named("roaring")
+        }
+    };
+    Ok((descriptor, Cow::Owned(out)))
+}
+
+/// Appends the blobs of the masks, in the order of the wire.
+fn masks<'a>(
+    descriptor: Descriptor,
+    found: Found,
+    recipe: &Recipe,
+    payload: Cow<'a, [u8]>,
+) -> Result<Encoded<'a>> {
+    if found.first == [None; 3] {
+        return Ok(Encoded { descriptor, region: payload });
+    }
+    let mut region = owned(payload)?;
+    let count = descriptor.element_count().unwrap_or_default();
+    let mut entries = Vec::new();
+    for (kind, bits) in MaskKind::ALL.into_iter().zip(found.bits) {
+        let Some(bits) = bits else { continue };
+        let is_small = bits.len() as u64 <= recipe.small_mask_len;
+        let method = if is_small { MaskMethod::None } else { recipe.mask_method };
+        let offset = region.len();
+        method.encode(&bits, count, &mut region)?;
+        let text = |text: &str| Value::Text(text.to_owned());
+        let number = |number: usize| Value::Int(number as i128);
+        let entry = Value::Map(vec![
+            (text("method"), text(method.word())),
+            (text("offset"), number(offset)),
+            (text("length"), number(region.len() - offset)),
+        ]);
+        entries.push((text(kind.key()), entry));
+    }
+    let descriptor = descriptor.with("masks", Value::Map(entries));
+    Ok(Encoded { descriptor, region: Cow::Owned(region) })
+}

@@ -1,0 +1,119 @@
+//! Elements that are not finite, when they are stored.
+
+use half::{bf16, f16};
+use tet_format::DType;
+
+use crate::descriptor::MaskKind;
+use crate::error::Result;
+use crate::pipeline::{buffer, index};
+
+/// Elements that are looked at together: nearly always all of them are finite.
+const BLOCK: usize = 1024;
+/// The exponent of a double that is not finite.
+const INFINITE: u64 = 0x7FF << 52;
+
+/// The elements of an object that are not finite.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// For each kind the first element, if there is one.
+    pub(crate) first: [Option<u64>; 3],
+    /// Their bits, where there are any.
+    pub(crate) bits: [Option<Vec<u8>>; 3],
+}
+
+/// Finds the elements that are not finite; none where the type has none.
+pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
+    match dtype {
+        // As bits, which are compared many at a time.
+        DType::Float16 => each(
+            elements,
+            |it| u16::from_le_bytes(it) & 0x7C00 != 0x7C00,
+            |it| kind_of(f16::from_le_bytes(it).to_f32().into()),
+        ),
+        DType::BFloat16 => each(
+            elements,
+            |it| u16::from_le_bytes(it) & 0x7F80 != 0x7F80,
+            |it| kind_of(bf16::from_le_bytes(it).to_f32().into()),
+        ),
+        DType::Float32 => each(
+            elements,
+            |it| u32::from_le_bytes(it) & 0x7F80_0000 != 0x7F80_0000,
+            |it| kind_of(f32::from_le_bytes(it).into()),
+        ),
+        DType::Float64 => each(
+            elements,
+            |it| u64::from_le_bytes(it) & INFINITE != INFINITE,
+            |it| kind_of(f64::from_le_bytes(it)),
+        ),
+        DType::Complex64 => each(
+            elements,
+            |[a, b, c, d, e, f, g, h]: [u8; 8]| {
+                let parts = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
+                parts.iter().all(|part| part.is_finite())
+            },
+            |[a, b, c, d, e, f, g, h]| {
+                let parts = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
+                of_parts(parts.map(|part| kind_of(part.into())))
+            },
+        ),
+        DType::Complex128 => each(
+            elements,
+            |element: [u8; 16]| {
+                element.as_chunks().0.iter().all(|part| f64::from_le_bytes(*part).is_finite())
+            },
+            |element| {
+                let (parts, _) = element.as_chunks::<8>();
+                let part = |at: usize| parts.get(at).map(|part| f64::from_le_bytes(*part));
+                of_parts([part(0), part(1)].map(|part| part.and_then(kind_of)))
+            },
+        ),
+        _ => Ok(Found::default()),
+    }
+}
+
+fn kind_of(value: f64) -> Option<MaskKind> {
+    if value.is_finite() {
+        None
+    } else if value.is_nan() {
+        Some(MaskKind::Nan)
+    } else if 0.0 < value {
+        Some(MaskKind::PosInf)
+    } else {
+        Some(MaskKind::NegInf)
+    }
+}
+
+/// NaN in a part counts before infinities, and the positive one before the other.
+fn of_parts([real, imaginary]: [Option<MaskKind>; 2]) -> Option<MaskKind> {
+    match (real, imaginary) {
+        (Some(real), Some(imaginary)) => Some(real.min(imaginary)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn each<const SIZE: usize>(
+    elements: &[u8],
+    is_finite: impl Fn([u8; SIZE]) -> bool,
+    kind: impl Fn([u8; SIZE]) -> Option<MaskKind>,
+) -> Result<Found> {
+    let mut found = Found::default();
+    let elements = elements.as_chunks::<SIZE>().0;
+    let len = (elements.len() as u64).div_ceil(8);
+    let finite = |block: &[[u8; SIZE]]| block.iter().fold(true, |all, it| all & is_finite(*it));
+    let blocks = elements.chunks(BLOCK).enumerate().filter(|(_, block)| !finite(block));
+    let others = blocks.flat_map(|(number, block)| (number * BLOCK..).zip(block));
+    for (element, bytes) in others {
+        let Some(kind) = kind(*bytes) else { continue };
+        let slots = found.first.get_mut(kind as usize).zip(found.bits.get_mut(kind as usize));
+        let Some((first, bits)) = slots else { continue };
+        first.get_or_insert(element as u64);
+        if bits.is_none() {
+            *bits = Some(buffer(len)?);
+        }
+        let byte = bits.as_mut().and_then(|bits| bits.get_mut(index(element as u64 / 8)));
+        if let Some(byte) = byte {
+            *byte |= 0x80 >> (element % 8);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,170 @@
+//! The pipeline of an object (section 5): payload into elements, whole or in part.
+//!
+//! ```text
+//!   payload -- compression --> bytes -- filter --> bytes -- encoding --> elements -- byte order -->
+//! ```
+//!
+//! Elements come out little-endian and in row-major order. How many bytes that are is known from the
+//! descriptor before anything is decoded, and nothing is ever decoded beyond it.
+
+pub(crate) mod bits;
+mod compression;
+mod lz4;
+pub(crate) mod packing;
+mod plan;
+mod range;
+pub(crate) mod shuffle;
+pub(crate) mod szip;
+pub(crate) mod zstd;
+
+use tet_codec::{Decode, Swapped};
+use tet_format::DType;
+
+use crate::error::{Error, Fault, Result};
+use crate::rule;
+use compression::Compression;
+pub(crate) use lz4::{decode as lz4_decode, encode as lz4_encode};
+use packing::Packing;
+pub(crate) use plan::packing_spoils;
+pub use szip::SzipParameters;
+
+/// How a payload becomes elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Pipeline {
+    dtype: DType,
+    element_count: u64,
+    decoded_len: u64,
+    /// Bytes between encoding and filter.
+    encoded_len: u64,
+    swap: Option<Swapped>,
+    packing: Option<Packing>,
+    shuffle: Option<u64>,
+    compression: Compression,
+    /// Where the payload starts in the file, and its length.
+    at: u64,
+    payload_len: u64,
+    notes: Vec<Fault>,
+}
+
+impl Pipeline {
+    pub(crate) const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    pub(crate) const fn element_count(&self) -> u64 {
+        self.element_count
+    }
+
+    pub(crate) const fn decoded_len(&self) -> u64 {
+        self.decoded_len
+    }
+
+    pub(crate) const fn payload_len(&self) -> u64 {
+        self.payload_len
+    }
+
+    pub(crate) fn notes(&self) -> &[Fault] {
+        &self.notes
+    }
+
+    /// Whether the payload is the elements.
+    pub(crate) fn is_identity(&self) -> bool {
+        let has_stages = self.swap.is_some() || self.packing.is_some() || self.shuffle.is_some();
+        !has_stages && matches!(self.compression, Compression::None)
+    }
+
+    /// The frames of the payload that can be decoded by themselves.
+    pub(crate) const fn frames(&self) -> Option<&zstd::Frames> {
+        match &self.compression {
+            Compression::Zstd(frames) => frames.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Decodes all elements; both lengths must be those that were planned.
+    pub(crate) fn decode(&self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+        expect_len("bytes of payload", payload.len(), self.payload_len)?;
+        expect_len("bytes for the elements", out.len(), self.decoded_len)?;
+        if self.packing.is_none() && self.shuffle.is_none() {
+            return self.plain(payload, out);
+        }
+        let mut scratch = Vec::new();
+        let mut bytes = payload;
+        if !matches!(self.compression, Compression::None) {
+            scratch = buffer(self.encoded_len)?;
+            self.compression.decode(payload, &mut scratch, self.at)?;
+            bytes = &scratch;
+        }
+        match (&self.packing, self.shuffle) {
+            (Some(packing), Some(size)) => {
+                let mut ordered = buffer(self.encoded_len)?;
+                shuffle::inverse(bytes, size, &mut ordered);
+                drop(scratch);
+                packing.unpack(&ordered, 0, out);
+            }
+            (Some(packing), None) => packing.unpack(bytes, 0, out),
+            (None, Some(size)) => {
+                shuffle::inverse(bytes, size, out);
+                self.order(out);
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Elements that are compressed at most.
+    fn plain(&self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+        match (&self.compression, self.swap) {
+            (Compression::None, Some(swap)) => {
+                // The length was planned, and is one of whole numbers.
+                swap.decode(payload, out).map_err(|_| self.short(payload.len()))
+            }
+            _ => {
+                self.compression.decode(payload, out, self.at)?;
+                self.order(out);
+                Ok(())
+            }
+        }
+    }
+
+    /// The first stated offset that is not where its part of the payload starts, if there is one.
+    pub(crate) fn offsets_differ(&self, payload: &[u8]) -> Result<Option<Fault>> {
+        expect_len("bytes of payload", payload.len(), self.payload_len)?;
+        match &self.compression {
+            Compression::Szip(szip) => Ok(szip.differs(payload, self.at)?),
+            _ => Ok(None),
+        }
+    }
+
+    fn order(&self, out: &mut [u8]) {
+        if let Some(swap) = self.swap {
+            swap.in_place(out);
+        }
+    }
+
+    fn short(&self, found: usize) -> Error {
+        let (rule, at, wanted) = (&rule::PAYLOAD_LEN, self.at, self.encoded_len);
+        Fault { rule, at, found: found as u64, wanted }.into()
+    }
+}
+
+/// A buffer of so many zeros, if there is memory for it.
+pub(crate) fn buffer(len: u64) -> Result<Vec<u8>> {
+    let memory = Error::Memory { len };
+    let Ok(len) = usize::try_from(len) else { return Err(memory) };
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| memory)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
+/// What a caller gives must be as long as it has to be.
+pub(crate) fn expect_len(what: &'static str, found: usize, wanted: u64) -> Result<()> {
+    let found = found as u64;
+    if found == wanted { Ok(()) } else { Err(Error::Usage { what, found, wanted }) }
+}
+
+/// A number of the file as an index: what does not fit in memory is past every end.
+pub(crate) fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

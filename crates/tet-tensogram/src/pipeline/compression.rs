@@ -1,0 +1,107 @@
+//! The last stage: a payload, into the bytes that were compressed.
+
+use tet_format::{DType, zstd_decoded_max};
+
+use super::plan::{not_built, not_for_dtype};
+use super::szip::Szip;
+use super::{bits, lz4, zstd};
+use crate::descriptor::{Descriptor, NONE, Stage};
+use crate::error::{Fault, Result};
+use crate::rule;
+
+/// The most bytes that a byte of an lz4 block can come to.
+const LZ4_RATIO_MAX: u64 = 255;
+
+/// How bytes were compressed.
+#[derive(Clone, Debug)]
+pub(super) enum Compression {
+    None,
+    Zstd(Option<zstd::Frames>),
+    Lz4,
+    Szip(Szip),
+    Rle,
+    Roaring,
+}
+
+impl Compression {
+    pub(super) fn of(
+        descriptor: &Descriptor,
+        dtype: DType,
+        sample_bits: u32,
+        is_packed: bool,
+    ) -> Result<Self> {
+        let is_bits = dtype == DType::Bitmask;
+        let refused = || not_for_dtype(descriptor, Stage::Compression);
+        match descriptor.stage(Stage::Compression) {
+            NONE => Ok(Compression::None),
+            "zstd" => Ok(Compression::Zstd(None)),
+            "lz4" => Ok(Compression::Lz4),
+            "szip" => {
+                let is_known = (1..=32).contains(&sample_bits) && (!is_bits || sample_bits == 8);
+                if !is_known {
+                    return Err(refused());
+                }
+                Ok(Compression::Szip(Szip::of(descriptor, sample_bits, is_packed)?))
+            }
+            "rle" if is_bits => Ok(Compression::Rle),
+            "roaring" if is_bits => Ok(Compression::Roaring),
+            "rle" | "roaring" => Err(refused()),
+            _ => Err(not_built(descriptor, Stage::Compression)),
+        }
+    }
+
+    /// Whether a few bytes can come to any number of them.
+    pub(super) const fn inflates(&self) -> bool {
+        matches!(self, Compression::Rle | Compression::Roaring)
+    }
+
+    /// Whether a payload can be of this length, before anything is allocated for it.
+    pub(super) fn check_len(
+        &self,
+        descriptor: &Descriptor,
+        at: u64,
+        payload_len: u64,
+        encoded_len: u64,
+    ) -> Result<(), Fault> {
+        let wanted_max = match self {
+            Compression::None if payload_len == encoded_len => return Ok(()),
+            Compression::None => {
+                let rule = &rule::PAYLOAD_LEN;
+                return Err(Fault { rule, at, found: payload_len, wanted: encoded_len });
+            }
+            Compression::Zstd(_) => zstd_decoded_max(payload_len),
+            Compression::Lz4 => payload_len.saturating_mul(LZ4_RATIO_MAX),
+            Compression::Szip(szip) => {
+                szip.check_parts(descriptor, encoded_len)?;
+                szip.decoded_max(payload_len)
+            }
+            Compression::Rle | Compression::Roaring => u64::MAX,
+        };
+        if encoded_len <= wanted_max {
+            return Ok(());
+        }
+        Err(Fault { rule: &rule::PAYLOAD_SHORT, at, found: wanted_max, wanted: encoded_len })
+    }
+
+    /// Decodes a payload that starts at `at` of the file into exactly `out`.
+    pub(super) fn decode(&self, payload: &[u8], out: &mut [u8], at: u64) -> Result<()> {
+        match self {
+            Compression::None => {
+                super::expect_len("bytes of payload", payload.len(), out.len() as u64)?;
+                out.copy_from_slice(payload);
+                Ok(())
+            }
+            Compression::Zstd(_) => zstd::decode(payload, out, at),
+            Compression::Lz4 => Ok(lz4::decode(payload, out, at)?),
+            Compression::Szip(szip) => Ok(szip.decode(payload, out, at)?),
+            Compression::Rle => {
+                let runs = bits::strip_count(payload, out.len(), at)?;
+                Ok(bits::rle_decode(runs, out.len() as u64 * 8, out, at.saturating_add(4))?)
+            }
+            Compression::Roaring => {
+                let set = bits::strip_count(payload, out.len(), at)?;
+                Ok(bits::roaring_decode(set, out.len() as u64 * 8, out, at.saturating_add(4))?)
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Elements out of the part of a payload that holds them.
+
+use std::ops::Range;
+
+use super::compression::Compression;
+use super::{Pipeline, buffer, expect_len};
+use crate::error::{Error, Result};
+
+impl Pipeline {
+    /// Which bytes of the payload hold these elements; `None` where only all of them will do.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Usage`] when there are no such elements.
+    pub(crate) fn payload_range(&self, elements: &Range<u64>) -> Result<Option<Range<u64>>> {
+        self.check_elements(elements)?;
+        if elements.is_empty() {
+            return Ok(Some(0..0));
+        }
+        let Some(encoded) = self.encoded_range(elements) else { return Ok(None) };
+        Ok(match &self.compression {
+            Compression::None => Some(encoded),
+            Compression::Zstd(frames) => frames.as_ref().map(|frames| frames.stored(&encoded)),
+            Compression::Szip(szip) => szip.stored(&encoded, self.payload_len),
+            Compression::Lz4 | Compression::Rle | Compression::Roaring => None,
+        })
+    }
+
+    /// Decodes elements out of exactly the bytes that [`Pipeline::payload_range`] named, or out of
+    /// all where it named none.
+    pub(crate) fn decode_range(
+        &self,
+        stored: &[u8],
+        elements: &Range<u64>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let place = self.payload_range(elements)?;
+        let wanted = self.len_of(elements);
+        expect_len("bytes for the elements", out.len(), wanted)?;
+        let Some(place) = place else { return self.part_of_all(stored, elements, out) };
+        expect_len("bytes of payload", stored.len(), place.end - place.start)?;
+        let Some(encoded) = self.encoded_range(elements).filter(|_| !elements.is_empty()) else {
+            return Ok(());
+        };
+        let Some(packing) = &self.packing else {
+            self.decompress(stored, &encoded, out)?;
+            self.order(out);
+            return Ok(());
+        };
+        let first_bit = packing.bit(elements.start).1;
+        if matches!(self.compression, Compression::None) {
+            packing.unpack(stored, first_bit, out);
+            return Ok(());
+        }
+        let mut bytes = buffer(encoded.end - encoded.start)?;
+        self.decompress(stored, &encoded, &mut bytes)?;
+        packing.unpack(&bytes, first_bit, out);
+        Ok(())
+    }
+
+    fn decompress(&self, stored: &[u8], encoded: &Range<u64>, out: &mut [u8]) -> Result<()> {
+        match &self.compression {
+            Compression::Zstd(Some(frames)) => frames.read(stored, encoded, out, self.at),
+            Compression::Szip(szip) => Ok(szip.read(stored, encoded, out, self.at)?),
+            other => other.decode(stored, out, self.at),
+        }
+    }
+
+    fn part_of_all(&self, payload: &[u8], elements: &Range<u64>, out: &mut [u8]) -> Result<()> {
+        let Some(size) = self.dtype.size() else {
+            return Err(Error::Usage {
+                what: "elements of a bitmask, which is read as a whole",
+                found: elements.end - elements.start,
+                wanted: self.element_count,
+            });
+        };
+        let mut all = buffer(self.decoded_len)?;
+        self.decode(payload, &mut all)?;
+        // Both ends lie in the elements, whose bytes were just counted.
+        let part = super::index(elements.start * size)..super::index(elements.end * size);
+        out.copy_from_slice(all.get(part).unwrap_or_default());
+        Ok(())
+    }
+
+    /// How many bytes elements come to; bits are packed.
+    pub(crate) fn len_of(&self, elements: &Range<u64>) -> u64 {
+        let count = elements.end.saturating_sub(elements.start);
+        self.dtype.size().map_or(count.div_ceil(8), |size| count.saturating_mul(size))
+    }
+
+    fn check_elements(&self, elements: &Range<u64>) -> Result<()> {
+        if elements.start <= elements.end && elements.end <= self.element_count {
+            return Ok(());
+        }
+        let (what, found) = ("elements that end at", elements.end.max(elements.start));
+        Err(Error::Usage { what, found, wanted: self.element_count })
+    }
+
+    /// The bytes before compression that hold elements, where these are not spread over all.
+    fn encoded_range(&self, elements: &Range<u64>) -> Option<Range<u64>> {
+        if self.shuffle.is_some() {
+            return None;
+        }
+        match (&self.packing, self.dtype.size()) {
+            (Some(packing), _) => Some(packing.bytes(elements)),
+            (None, Some(size)) => {
+                Some(elements.start.checked_mul(size)?..elements.end.checked_mul(size)?)
+            }
+            // Bits are not cut, but all of them are their own bytes.
+            (None, None) => (*elements == (0..self.element_count)).then_some(0..self.encoded_len),
+        }
+    }
+}

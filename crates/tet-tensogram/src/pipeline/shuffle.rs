@@ -1,0 +1,135 @@
+//! shuffle: all first bytes of the elements, then all second bytes, and so on.
+
+/// Elements that are turned at a time, so that all their bytes are in the nearest cache.
+const BLOCK: usize = 512;
+
+/// Gathers the bytes of elements of `size` bytes; both sides are of one length, a multiple of it.
+pub(crate) fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
+    let size = super::index(size);
+    let count = planes.len().checked_div(size).unwrap_or(0);
+    if count == 0 || planes.len() != out.len() {
+        return;
+    }
+    let mut plane = planes.chunks_exact(count);
+    let mut next = || plane.next().unwrap_or_default();
+    match size {
+        1 => out.copy_from_slice(planes),
+        2 => two([next(), next()], out),
+        4 => four([next(), next(), next(), next()], out),
+        8 => {
+            let low = [next(), next(), next(), next()];
+            eight(low, [next(), next(), next(), next()], out);
+        }
+        _ => {
+            for (number, out) in out.chunks_mut(size * BLOCK).enumerate() {
+                let start = number * BLOCK;
+                for (at, plane) in planes.chunks_exact(count).enumerate() {
+                    let bytes = plane.get(start..).unwrap_or_default();
+                    let elements = out.chunks_exact_mut(size);
+                    for (element, byte) in elements.zip(bytes) {
+                        if let Some(place) = element.get_mut(at) {
+                            *place = *byte;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn two([a, b]: [&[u8]; 2], out: &mut [u8]) {
+    for (out, (a, b)) in out.as_chunks_mut().0.iter_mut().zip(a.iter().zip(b)) {
+        *out = [*a, *b];
+    }
+}
+
+/// Put together as numbers, which processors do for many at a time.
+fn four([a, b, c, d]: [&[u8]; 4], out: &mut [u8]) {
+    let planes = a.iter().zip(b).zip(c.iter().zip(d));
+    for (out, ((a, b), (c, d))) in out.as_chunks_mut().0.iter_mut().zip(planes) {
+        let low = u32::from(*a) | u32::from(*b) << 8;
+        let high = u32::from(*c) | u32::from(*d) << 8;
+        *out = (low | high << 16).to_le_bytes();
+    }
+}
+
+/// Two halves of each element, block by block, and then the elements.
+fn eight([a, b, c, d]: [&[u8]; 4], [e, f, g, h]: [&[u8]; 4], out: &mut [u8]) {
+    let mut halves = [[0; 4 * BLOCK]; 2];
+    for (number, out) in out.chunks_mut(8 * BLOCK).enumerate() {
+        let start = number * BLOCK;
+        let block = |plane: &'_ [u8]| start..plane.len().min(start + BLOCK);
+        let block = |plane| <[u8]>::get(plane, block(plane)).unwrap_or_default();
+        let [low, high] = &mut halves;
+        four([a, b, c, d].map(block), low);
+        four([e, f, g, h].map(block), high);
+        let halves = low.as_chunks().0.iter().zip(high.as_chunks().0);
+        for (out, (low, high)) in out.as_chunks_mut().0.iter_mut().zip(halves) {
+            let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
+            *out = (u64::from(low) | u64::from(high) << 32).to_le_bytes();
+        }
+    }
+}
+
+/// Takes the bytes of elements of `size` bytes apart; both sides are of one length.
+pub(crate) fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
+    let size = super::index(size);
+    let count = elements.len().checked_div(size).unwrap_or(0);
+    if count == 0 || elements.len() != out.len() {
+        return;
+    }
+    match size {
+        1 => out.copy_from_slice(elements),
+        2 => apart::<2>(elements, count, out),
+        4 => apart::<4>(elements, count, out),
+        8 => apart::<8>(elements, count, out),
+        _ => {
+            for (number, elements) in elements.chunks(size * BLOCK).enumerate() {
+                for (at, plane) in out.chunks_exact_mut(count).enumerate() {
+                    let bytes = plane.get_mut(number * BLOCK..).unwrap_or_default();
+                    for (byte, element) in bytes.iter_mut().zip(elements.chunks_exact(size)) {
+                        *byte = element.get(at).copied().unwrap_or_default();
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn apart<const SIZE: usize>(elements: &[u8], count: usize, out: &mut [u8]) {
+    for (number, elements) in elements.as_chunks::<SIZE>().0.chunks(BLOCK).enumerate() {
+        for (at, plane) in out.chunks_exact_mut(count).take(SIZE).enumerate() {
+            let bytes = plane.get_mut(number * BLOCK..).unwrap_or_default();
+            for (byte, element) in bytes.iter_mut().zip(elements) {
+                *byte = element.get(at).copied().unwrap_or_default();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_gathered_by_their_place_in_the_element() {
+        for size in [1_usize, 2, 3, 4, 5, 8, 16, 1000] {
+            for count in [0_usize, 1, 2, 7, 511, 512, 513, 1300] {
+                let planes: Vec<u8> =
+                    (0..size * count).map(|at| (at * 7 + at / 251) as u8).collect();
+                let mut out = vec![0; planes.len()];
+                inverse(&planes, size as u64, &mut out);
+                for at in 0..planes.len() {
+                    assert_eq!(
+                        out[at],
+                        planes[at % size * count + at / size],
+                        "{size} {count} {at}"
+                    );
+                }
+                let mut back = vec![0; planes.len()];
+                forward(&out, size as u64, &mut back);
+                assert_eq!(back, planes);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! zstd: frames one after the other. What this crate writes can be decoded in part.
+//!
+//! ```text
+//!   | frame | frame | ... | skippable frame: stored and decoded length of each, their count |
+//!   descriptor: zstd_frame_len, zstd_frame_offsets: where each starts, and where the last one ends
+//! ```
+//!
+//! Offsets cannot lie. Frames between them lie one after the other from the start of the payload and
+//! decode to known lengths, so that what is read in part is what is read as a whole, or an error.
+
+use std::ops::Range;
+
+use tet_codec::{Decode, Encode, Zstd, ZstdEncoder};
+
+use super::{buffer, index};
+use crate::Value;
+use crate::descriptor::Descriptor;
+use crate::error::{Error, Fault, Result};
+use crate::rule;
+
+/// Where frames start, and where the last one ends.
+pub(crate) const OFFSETS_KEY: &str = "zstd_frame_offsets";
+/// How many bytes each frame decodes to, but for the last.
+pub(crate) const LEN_KEY: &str = "zstd_frame_len";
+
+/// The decoded bytes of a frame that is written.
+const FRAME_LEN: u64 = 256 << 10;
+/// An object of more frames than this gets longer ones, so that its descriptor stays small.
+const FRAME_COUNT: u64 = 1 << 12;
+/// The magic of the skippable frame that holds the table, and the one that ends it.
+const TABLE_MAGIC: u32 = 0x184D_2A5E;
+const SEEKABLE_MAGIC: u32 = 0x8F92_EAB1;
+
+/// Frames that can be decoded by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frames {
+    offsets: Vec<u64>,
+    frame_len: u64,
+    decoded_len: u64,
+}
+
+impl Frames {
+    /// The frames that a descriptor states, if there can be such in its payload.
+    pub(super) fn of(
+        descriptor: &Descriptor,
+        offsets: Vec<u64>,
+        payload_len: u64,
+        decoded_len: u64,
+    ) -> Option<Frames> {
+        let frame_len = descriptor.value(LEN_KEY).and_then(Value::as_u64)?;
+        let count = decoded_len.checked_div(frame_len)?;
+        let count = count + u64::from(!decoded_len.is_multiple_of(frame_len));
+        let is_sound = offsets.len() as u64 == count.checked_add(1)?
+            && offsets.first() == Some(&0)
+            && offsets.is_sorted_by(|one, next| one < next)
+            && offsets.last().is_some_and(|end| *end <= payload_len);
+        is_sound.then_some(Frames { offsets, frame_len, decoded_len })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of the payload that a frame takes, and the bytes that it decodes to.
+    #[must_use]
+    pub fn frame(&self, number: usize) -> Option<(Range<u64>, Range<u64>)> {
+        let (start, end) = (self.offsets.get(number)?, self.offsets.get(number.checked_add(1)?)?);
+        let first = self.frame_len.checked_mul(number as u64)?;
+        let last = first.saturating_add(self.frame_len).min(self.decoded_len);
+        Some((*start..*end, first..last))
+    }
+
+    /// The frames that hold these decoded bytes.
+    fn covering(&self, decoded: &Range<u64>) -> Range<usize> {
+        if decoded.is_empty() {
+            return 0..0;
+        }
+        let start = index(decoded.start / self.frame_len);
+        start..index(decoded.end.div_ceil(self.frame_len)).min(self.len())
+    }
+
+    /// The bytes of the payload that hold these decoded bytes.
+    pub(super) fn stored(&self, decoded: &Range<u64>) -> Range<u64> {
+        let frames = self.covering(decoded);
+        let at = |number: usize| self.offsets.get(number).copied().unwrap_or_default();
+        at(frames.start)..at(frames.end)
+    }
+
+    /// Decodes these bytes out of what [`Frames::stored`] named.
+    pub(super) fn read(
+        &self,
+        stored: &[u8],
+        decoded: &Range<u64>,
+        out: &mut [u8],
+        payload_at: u64,
+    ) -> Result<()> {
+        let first_at = self.stored(decoded).start;
+        let (mut rest, mut scratch) = (out, Vec::new());
+        for number in self.covering(decoded) {
+            let Some((place, held)) = self.frame(number) else { break };
+            let at = payload_at.saturating_add(place.start);
+            let frame = index(place.start - first_at)..index(place.end - first_at);
+            let frame = stored.get(frame).unwrap_or_default();
+            let (start, end) = (held.start.max(decoded.start), held.end.min(decoded.end));
+            let len = index(end - start).min(rest.len());
+            let (mine, after) = rest.split_at_mut(len);
+            rest = after;
+            if (start..end) == held {
+                decode(frame, mine, at)?;
+                continue;
+            }
+            let part = index(start - held.start)..index(end - held.start);
+            if scratch.len() as u64 != held.end - held.start {
+                scratch = buffer(held.end - held.start)?;
+            }
+            decode(frame, &mut scratch, at)?;
+            mine.copy_from_slice(scratch.get(part).unwrap_or_default());
+        }
+        Ok(())
+    }
+}
+
+/// Decodes frames into exactly `out`.
+pub(crate) fn decode(stored: &[u8], out: &mut [u8], at: u64) -> Result<()> {
+    let wanted = out.len() as u64;
+    let fault = |rule, found| Err(Fault { rule, at, found, wanted }.into());
+    match Zstd::default().decode(stored, out) {
+        Ok(()) => Ok(()),
+        Err(tet_codec::Error::TooShort { found, .. }) => fault(&rule::ZSTD_LEN, found),
+        Err(tet_codec::Error::TooLong { .. } | tet_codec::Error::Lengths { .. }) => {
+            fault(&rule::ZSTD_LEN, wanted.saturating_add(1))
+        }
+        Err(tet_codec::Error::Memory { .. }) => Err(Error::Memory { len: wanted }),
+        Err(_) => fault(&rule::ZSTD_FRAMES, stored.len() as u64),
+    }
+}
+
+/// A payload of frames, with their offsets in the descriptor if there are several.
+pub(crate) fn encode(
+    bytes: &[u8],
+    level: i32,
+    descriptor: Descriptor,
+    out: &mut Vec<u8>,
+) -> Result<Descriptor> {
+    let encoder =
+        ZstdEncoder::new(level).map_err(|_| Error::Unwritable { why: "zstd has no such level" })?;
+    let frame_len = (bytes.len() as u64 / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN);
+    let (start, mut frame, mut table) = (out.len(), Vec::new(), Vec::new());
+    let mut offsets = vec![0];
+    // No bytes at all are one frame without bytes.
+    let mut pieces = bytes.chunks(index(frame_len));
+    let mut piece = pieces.next().unwrap_or_default();
+    loop {
+        let memory = |_| Error::Memory { len: piece.len() as u64 };
+        encoder.encode(piece, &mut frame).map_err(memory)?;
+        for len in [frame.len(), piece.len()] {
+            let why = "zstd frames are shorter than 4 GiB";
+            table.extend(u32::try_from(len).map_err(|_| Error::Unwritable { why })?.to_le_bytes());
+        }
+        out.extend_from_slice(&frame);
+        offsets.push((out.len() - start) as u64);
+        match pieces.next() {
+            Some(next) => piece = next,
+            None => break,
+        }
+    }
+    if offsets.len() == 2 {
+        return Ok(descriptor);
+    }
+    seek_table(&table, out);
+    let offsets = offsets.into_iter().map(|offset| Value::Int(offset.into())).collect();
+    Ok(descriptor
+        .with(OFFSETS_KEY, Value::Array(offsets))
+        .with(LEN_KEY, Value::Int(frame_len.into())))
+}
+
+/// One frame, at the usual level.
+pub(crate) fn encode_frame(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    const LEVEL: i32 = 3;
+    let memory = |_| Error::Memory { len: bytes.len() as u64 };
+    let mut frame = Vec::new();
+    ZstdEncoder::new(LEVEL).and_then(|it| it.encode(bytes, &mut frame)).map_err(memory)?;
+    out.extend_from_slice(&frame);
+    Ok(())
+}
+
+/// The table of the zstd seekable format, in a skippable frame.
+fn seek_table(table: &[u8], out: &mut Vec<u8>) {
+    const FOOTER_LEN: usize = 9;
+    let sizes = [table.len() + FOOTER_LEN, table.len() / 8];
+    // One that does not fit is not needed: the descriptor has the offsets.
+    let [Ok(len), Ok(count)] = sizes.map(u32::try_from) else { return };
+    out.extend(TABLE_MAGIC.to_le_bytes());
+    out.extend(len.to_le_bytes());
+    out.extend_from_slice(table);
+    out.extend(count.to_le_bytes());
+    // No checksums in the table: each frame has its own.
+    out.push(0);
+    out.extend(SEEKABLE_MAGIC.to_le_bytes());
+}
