@@ -243,6 +243,9 @@ pub enum Error {
     /// A zTensor file cannot be read or written as was asked.
     #[error(transparent)]
     ZTensor(tet_ztensor::Error),
+    /// A Tensogram file cannot be read as was asked.
+    #[error(transparent)]
+    Tensogram(tet_tensogram::Error),
     /// The suffix names nothing that a file can become.
     #[error("{} has no suffix that says what it is to be: .tet, .zt, .safetensors or .npz", path.display())]
     UnknownTarget {
@@ -272,6 +275,7 @@ impl Error {
             Self::File(error) => error.kind(),
             Self::Query(error) => error.kind(),
             Self::ZTensor(error) => error.kind(),
+            Self::Tensogram(error) => error.kind(),
             Self::Verify(error) => error.kind(),
             Self::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
             Self::Archive { fault: NpzFault::Read(error), .. }

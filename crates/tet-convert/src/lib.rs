@@ -10,12 +10,14 @@ pub mod chunking;
 mod error;
 pub mod export;
 mod import;
+mod item;
 mod loss;
 mod open;
 mod result;
 mod safetensors;
 mod sniff;
 mod sparse;
+mod tensogram;
 mod verify;
 mod ztensor;
 
@@ -27,6 +29,7 @@ pub use import::{
     Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, NpyFault, NpzFault,
     Origin, import,
 };
+pub use item::field_of_text;
 pub use loss::Note;
 pub use open::slabs::Slabs;
 pub use open::{FileRegion, Io, OpenOptions, Opened, open, open_source};
@@ -36,7 +39,7 @@ pub use result::{
 pub use sniff::{Format, sniff};
 pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
 pub use verify::{foreign_rules, verify};
-pub use ztensor::{field_of_text, finding as ztensor_finding};
+pub use ztensor::finding as ztensor_finding;
 
 /// The README's example, compiled.
 #[cfg(doctest)]

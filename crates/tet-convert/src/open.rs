@@ -19,7 +19,7 @@ use tet_verify::Finding;
 use crate::carry::logical::restored;
 use crate::safetensors::Opener;
 use crate::sniff::{Format, sniff};
-use crate::{Error, Result, safetensors, ztensor};
+use crate::{Error, Result, safetensors, tensogram, ztensor};
 
 /// Reads of fewer bytes than this are not worth a mapping.
 const MAP_LEN_MIN: u64 = 8 << 20;
@@ -205,6 +205,7 @@ pub(crate) fn of_source(
         Format::SafeTensors => safetensors::open(path, source)?,
         Format::SafeTensorsIndex => safetensors::open_index(path, source, opener)?,
         Format::ZTensor => ztensor::open(path, source)?,
+        Format::Tensogram => tensogram::open(path, source)?,
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };
     let catalog = catalog.viewed(restored);

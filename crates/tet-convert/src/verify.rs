@@ -7,7 +7,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use crate::sniff::{Format, sniff};
-use crate::{Error, Result, safetensors, ztensor};
+use crate::{Error, Result, safetensors, tensogram, ztensor};
 
 /// Looks a file over and reports what is wrong with it.
 ///
@@ -21,6 +21,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         Format::SafeTensors => safetensors::verify(source, options),
         Format::SafeTensorsIndex => safetensors::verify_index(source, options),
         Format::ZTensor => ztensor::verify(source, options),
+        Format::Tensogram => tensogram::verify(source, options),
         format => {
             let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();
             Err(Error::NotVerifiable { path, format })
@@ -30,6 +31,10 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
 
 /// The rules of every other container than `.tet`, by container.
 #[must_use]
-pub fn foreign_rules() -> [(Format, Vec<&'static ForeignRule>); 2] {
-    [(Format::SafeTensors, safetensors::RULES.to_vec()), (Format::ZTensor, ztensor::rules())]
+pub fn foreign_rules() -> [(Format, Vec<&'static ForeignRule>); 3] {
+    [
+        (Format::SafeTensors, safetensors::RULES.to_vec()),
+        (Format::ZTensor, ztensor::rules()),
+        (Format::Tensogram, tensogram::RULES.to_vec()),
+    ]
 }

@@ -13,8 +13,7 @@ mod rule;
 mod seal;
 mod sparse;
 
-pub use self::attrs::field_of_text;
-pub(crate) use self::attrs::{COORDS_KEY, DIMS_KEY, escaped, field};
+pub(crate) use self::attrs::{COORDS_KEY, DIMS_KEY, escaped, take_coords, take_dims};
 pub(crate) use self::catalog::open;
 pub use self::check::finding;
 pub(crate) use self::check::verify;

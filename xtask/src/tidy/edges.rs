@@ -63,6 +63,7 @@ const EDGES: &[Edge] = &[
             "tet-codec",
             "tet-io",
             "tet-file",
+            "tet-tensogram",
             "tet-ztensor",
             "tet-query",
             "tet-verify",

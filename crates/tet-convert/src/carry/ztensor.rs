@@ -16,10 +16,11 @@ use super::ties::ties;
 use super::{AppendPlace, Carried, ConvertOptions, SparseCarry, execution};
 use crate::export::{shape_of, stream};
 use crate::import::{SCALAR_KEY, about};
+use crate::item::field;
 use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::sniff::Format;
 use crate::sparse::{SparseKept, SparseTensor, sparse_tensors};
-use crate::ztensor::{COORDS_KEY, DIMS_KEY, escaped, field};
+use crate::ztensor::{COORDS_KEY, DIMS_KEY, escaped};
 use crate::{Error, Note, Result};
 
 /// Writes and publishes the file; gives its length.

@@ -1,11 +1,11 @@
-//! Custom fields as attributes, and back: JSON where it has the value, else an object of one member
-//! whose name begins with `$`.
+//! Custom fields as attributes.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Number, Value as Json, json};
 use tet_query::{AttrText, Dataset};
-use tet_ztensor::{Error as Theirs, METADATA_NAME, Tensor, Value, ZTensorFile};
+use tet_ztensor::{Error as Theirs, METADATA_NAME, Tensor, ZTensorFile};
+
+use crate::item::attr;
 
 /// The custom field that has the dimension names, a list of text.
 pub(crate) const DIMS_KEY: &str = "dims";
@@ -64,7 +64,7 @@ fn unescaped(key: &str) -> &str {
 }
 
 /// Takes the dimension names out of the attributes, if there is one for each axis.
-pub(super) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> Vec<String> {
+pub(crate) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> Vec<String> {
     let Some(AttrText::Json(text)) = attrs.get(DIMS_KEY) else { return Vec::new() };
     let dims: Vec<String> = serde_json::from_str(text).unwrap_or_default();
     if dims.len() != rank {
@@ -75,7 +75,7 @@ pub(super) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> 
 }
 
 /// Takes the coordinate labels out of the attributes, if they fit the shape.
-pub(super) fn take_coords(
+pub(crate) fn take_coords(
     attrs: &mut BTreeMap<String, AttrText>,
     shape: &[u64],
 ) -> BTreeMap<usize, Vec<String>> {
@@ -89,121 +89,4 @@ pub(super) fn take_coords(
     }
     attrs.remove(COORDS_KEY);
     coords
-}
-
-fn attr(value: Value) -> AttrText {
-    match value {
-        Value::Text(text) => AttrText::Text(text),
-        value => AttrText::Json(of_value(value).to_string()),
-    }
-}
-
-fn of_value(value: Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Bool(it) => Json::Bool(it),
-        Value::Int(it) => match Number::from_i128(it) {
-            Some(number) => Json::Number(number),
-            None => json!({ "$int": it.to_string() }),
-        },
-        Value::Float(it) => match Number::from_f64(it) {
-            Some(number) => Json::Number(number),
-            None => json!({ "$float": it.to_string().to_lowercase() }),
-        },
-        Value::Text(text) => Json::String(text),
-        Value::Bytes(bytes) => json!({ "$bytes": hex(&bytes) }),
-        Value::Array(items) => Json::Array(items.into_iter().map(of_value).collect()),
-        Value::Map(pairs) => of_map(pairs),
-        Value::Tag(tag, item) => json!({ "$tag": [tag, of_value(*item)] }),
-        Value::Simple(number) => json!({ "$simple": number }),
-        _ => json!({ "$undefined": true }),
-    }
-}
-
-/// An object if the keys are text, each is there once, and none looks like one of ours.
-fn of_map(pairs: Vec<(Value, Value)>) -> Json {
-    let mut object = Map::new();
-    let is_plain = pairs.iter().all(|(key, _)| {
-        let key = key.as_text().filter(|key| !key.starts_with('$'));
-        key.is_some_and(|key| object.insert(key.to_owned(), Json::Null).is_none())
-    });
-    if !is_plain {
-        let pair = |(key, value)| Json::Array(vec![of_value(key), of_value(value)]);
-        return json!({ "$map": pairs.into_iter().map(pair).collect::<Vec<_>>() });
-    }
-    let text = |key: Value| key.as_text().unwrap_or_default().to_owned();
-    Json::Object(pairs.into_iter().map(|(key, value)| (text(key), of_value(value))).collect())
-}
-
-/// The custom field of an attribute: what [`of_tensor`] made of it came from.
-pub(crate) fn field(attr: &AttrText) -> Value {
-    match attr {
-        AttrText::Text(text) => Value::Text(text.clone()),
-        AttrText::Json(text) => {
-            serde_json::from_str(text).map_or_else(|_| Value::Text(text.clone()), to_value)
-        }
-    }
-}
-
-/// The custom field of a text that a user wrote: JSON where it is, else the text.
-#[must_use]
-pub fn field_of_text(text: &str) -> Value {
-    serde_json::from_str(text).map_or_else(|_| Value::Text(text.to_owned()), to_value)
-}
-
-fn to_value(json: Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(it) => Value::Bool(it),
-        Json::Number(number) => match (number.as_i128(), number.as_f64()) {
-            (Some(it), _) => Value::Int(it),
-            (None, Some(it)) => Value::Float(it),
-            (None, None) => Value::Text(number.to_string()),
-        },
-        Json::String(text) => Value::Text(text),
-        Json::Array(items) => Value::Array(items.into_iter().map(to_value).collect()),
-        Json::Object(object) => marked(&object).unwrap_or_else(|| {
-            let pair = |(key, value)| (Value::Text(key), to_value(value));
-            Value::Map(object.into_iter().map(pair).collect())
-        }),
-    }
-}
-
-/// The value of an object of one member that is one of ours.
-fn marked(object: &Map<String, Json>) -> Option<Value> {
-    let (key, value) = object.iter().next().filter(|_| object.len() == 1)?;
-    Some(match key.as_str() {
-        "$undefined" => Value::Undefined,
-        "$float" => Value::Float(match value.as_str()? {
-            "nan" => f64::NAN,
-            "inf" => f64::INFINITY,
-            "-inf" => f64::NEG_INFINITY,
-            _ => return None,
-        }),
-        "$int" => Value::Int(value.as_str()?.parse().ok()?),
-        "$bytes" => Value::Bytes(unhex(value.as_str()?)?),
-        "$simple" => Value::Simple(u8::try_from(value.as_u64()?).ok()?),
-        "$tag" => {
-            let [tag, item] = value.as_array()?.as_slice() else { return None };
-            Value::Tag(tag.as_u64()?, Box::new(to_value(item.clone())))
-        }
-        "$map" => {
-            let pair = |pair: &Json| match pair.as_array()?.as_slice() {
-                [key, value] => Some((to_value(key.clone()), to_value(value.clone()))),
-                _ => None,
-            };
-            Value::Map(value.as_array()?.iter().map(pair).collect::<Option<_>>()?)
-        }
-        _ => return None,
-    })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().as_chunks::<2>();
-    let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    digits.0.iter().map(byte).collect::<Option<_>>().filter(|_| digits.1.is_empty())
 }

@@ -1,0 +1,12 @@
+//! Tensogram v3 files, read where they lie.
+//!
+//! The format is `tet-tensogram`'s; here its objects become datasets, in the order of the file, its
+//! rules findings, and what is said of objects attributes. An object that is stored as it is is slabs
+//! of one array, any other is one chunk.
+
+mod catalog;
+mod check;
+
+pub(crate) use self::catalog::open;
+pub(crate) use self::check::verify;
+pub(crate) use tet_tensogram::rule::ALL as RULES;

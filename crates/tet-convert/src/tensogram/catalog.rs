@@ -1,0 +1,226 @@
+//! The catalog of a Tensogram file: the objects of all messages where they lie.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_codec::{Decode, Swapped};
+use tet_format::{DType, Shape, Span};
+use tet_io::Source;
+use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
+use tet_tensogram::{
+    ByteOrder, Descriptor, Error as Theirs, Fault, Limits, Metadata, ObjectAt, Pairs, RESERVED_KEY,
+    Region, Stage, TensogramFile, Value,
+};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+
+use super::check::taken;
+use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
+use crate::item::attr;
+use crate::open::slabs::{Slabs, grid, grid_of_one, locate};
+use crate::open::{FileRegion, Foreign};
+use crate::sniff::Format;
+use crate::ztensor::{take_coords, take_dims};
+use crate::{Error, Result};
+
+/// A shape of more axes is not shown.
+const RANK_MAX: usize = 64;
+/// Objects of one file, at most: each takes memory.
+const OBJECTS_MAX: usize = 1 << 21;
+
+/// Opens the file at `path`.
+pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
+    let file = TensogramFile::open(source.clone(), &Limits::default());
+    let file = file.map_err(|error| of_file(path, error))?;
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    let mut tell = |fault| findings.take(told(fault));
+    file.damages().iter().for_each(|damage| tell(damage.fault));
+    let (mut datasets, mut about, mut regions) = (Vec::new(), BTreeMap::new(), Vec::new());
+    for number in 0..file.len() {
+        let said = taken(file.metadata(number), &mut tell).map_err(|it| of_file(path, it))?;
+        let said = said.unwrap_or_default();
+        let objects = taken(file.objects(number), &mut tell).map_err(|it| of_file(path, it))?;
+        for object in objects.unwrap_or_default() {
+            if OBJECTS_MAX <= datasets.len() {
+                let (what, limit) = ("objects of one file", OBJECTS_MAX as u64);
+                return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());
+            }
+            let position = datasets.len();
+            let dataset = dataset(&file, &object, &said, position, &mut tell);
+            datasets.push(dataset.map_err(|error| of_file(path, error))?);
+        }
+        if file.len() == 1 {
+            about = attrs(&said.extra);
+        }
+        let span = file.span(number).map_err(|error| of_file(path, error))?;
+        regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
+    }
+    let catalog = Catalog::new(source, Format::Tensogram.name(), datasets).with_attrs(about);
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Foreign { catalog, findings, regions })
+}
+
+/// A fault that costs a part of the file.
+fn told(fault: Fault) -> ForeignFound {
+    ForeignFound { fault, field: "message", len: 0, dataset: None }
+}
+
+/// What is said of an object or a message, as attributes; what the library says is left out.
+fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
+    let ours = pairs.iter().filter(|(key, _)| key != RESERVED_KEY);
+    ours.map(|(key, value)| (key.clone(), attr(value.clone()))).collect()
+}
+
+/// The name that is said of an object: `name`, or `param` of `mars`.
+fn name_of(said: &[(String, Value)]) -> Option<&str> {
+    let value = |key: &str| said.iter().find(|(found, _)| found == key).map(|(_, value)| value);
+    if let Some(name) = value("name").and_then(Value::as_text) {
+        return Some(name);
+    }
+    let Some(Value::Map(mars)) = value("mars") else { return None };
+    let (_, param) = mars.iter().find(|(key, _)| key.as_text() == Some("param"))?;
+    param.as_text()
+}
+
+fn dataset(
+    file: &TensogramFile,
+    object: &ObjectAt,
+    said: &Metadata,
+    index: usize,
+    tell: &mut dyn FnMut(Fault),
+) -> Result<Dataset, Theirs> {
+    let nothing = Pairs::new();
+    let entry = said.base.get(object.number).unwrap_or(&nothing);
+    let name = name_of(entry).map(str::to_owned);
+    let name = name.unwrap_or_else(|| format!("m{}_o{}", object.message, object.number));
+    let mut attrs = attrs(entry);
+    attrs.remove("name");
+    let described = match file.read_descriptor(object) {
+        Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
+        Err(error) => Err(error),
+    };
+    let mut dataset = Dataset {
+        index,
+        dtype: None,
+        dtype_name: String::new(),
+        grid: grid_of_one(&[]),
+        dims: Vec::new(),
+        coords: BTreeMap::new(),
+        attrs: BTreeMap::new(),
+        fault: None,
+        chunks: Arc::new(Slabs::new(grid_of_one(&[]), 8, nowhere())),
+        name,
+    };
+    match described {
+        Ok(descriptor) => store(&mut dataset, &descriptor, object, file.limits(), tell)?,
+        Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
+    }
+    dataset.dims = take_dims(&mut attrs, dataset.shape().len());
+    dataset.coords = take_coords(&mut attrs, dataset.grid.shape());
+    dataset.attrs.extend(attrs);
+    Ok(dataset)
+}
+
+/// Says how the elements of a dataset are stored.
+fn store(
+    dataset: &mut Dataset,
+    descriptor: &Descriptor,
+    object: &ObjectAt,
+    limits: &Limits,
+    tell: &mut dyn FnMut(Fault),
+) -> Result<(), Theirs> {
+    dataset.dtype_name = descriptor.dtype_word().to_owned();
+    dataset.dtype = descriptor.dtype();
+    let mut shape = descriptor.shape().to_vec();
+    if dataset.dtype == Some(DType::Bitmask) {
+        // Nothing computes with single bits: they are read as the bytes that hold them.
+        dataset.dtype = Some(DType::UInt8);
+        let said = serde_json::Value::from(shape).to_string();
+        dataset.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(said));
+        let name = std::mem::replace(&mut dataset.dtype_name, DType::UInt8.name().to_owned());
+        dataset.attrs.insert(DTYPE_KEY.to_owned(), AttrText::Text(name));
+        shape = vec![descriptor.element_count().unwrap_or_default().div_ceil(8)];
+    }
+    if RANK_MAX < shape.len() {
+        let (wanted, limit) = (shape.len() as u64, RANK_MAX as u64);
+        let what = "axes of a tensor";
+        dataset.fault = Some(Arc::new(tet_query::Error::Limit { what, wanted, limit }));
+        return Ok(());
+    }
+    dataset.grid = grid_of_one(&shape);
+    let region = Region::new(descriptor, object.region.start(), object.region.len(), limits);
+    let region = match region {
+        Ok(region) => region,
+        Err(error) => {
+            dataset.fault = Some(Arc::new(fault_of(dataset, error)?));
+            return Ok(());
+        }
+    };
+    region.notes().iter().for_each(|note| tell(*note));
+    let size = dataset.dtype.and_then(DType::size).unwrap_or(1);
+    let is_plain = Stage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
+    if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {
+        let Some(grid) = grid(&shape, size.saturating_mul(8)) else { return Ok(()) };
+        let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), object.region);
+        let parts =
+            if matches!(dataset.dtype_name.as_str(), "complex64" | "complex128") { 2 } else { 1 };
+        let swapped = Swapped::new(size / parts);
+        let swapped = swapped.filter(|_| descriptor.byte_order() == ByteOrder::Big);
+        dataset.chunks = match swapped {
+            None => Arc::new(slabs),
+            Some(swapped) => Arc::new(slabs.decoded_by(Arc::new(swapped))),
+        };
+        dataset.grid = grid;
+        return Ok(());
+    }
+    let (stored, decoded_len) = (object.region, region.decoded_len());
+    dataset.chunks = Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)] });
+    Ok(())
+}
+
+/// An object that is one chunk: all its region.
+struct Single {
+    stored: Span,
+    decoded_len: u64,
+    codecs: [Arc<dyn Decode>; 1],
+}
+
+impl ChunkTable for Single {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let Single { stored, decoded_len, .. } = *self;
+        locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+fn nowhere() -> Span {
+    Span::new(0, 0).expect("no bytes fit anywhere")
+}
+
+/// Why a dataset cannot be read, if that is what the error is.
+fn fault_of(dataset: &Dataset, error: Theirs) -> Result<tet_query::Error, Theirs> {
+    let name = dataset.name.clone();
+    match error {
+        Theirs::NotBuilt { codec, .. } => {
+            let chunk: Shape = dataset.shape().iter().map(|_| 0).collect();
+            Ok(tet_query::Error::UnknownCodec { dataset: name, chunk, codec: codec.into() })
+        }
+        Theirs::Format(fault) => Ok(tet_query::Error::Foreign { dataset: name, fault }),
+        other => Err(other),
+    }
+}
+
+/// What keeps a file from being opened.
+fn of_file(path: &Path, error: Theirs) -> Error {
+    match error {
+        Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
+            Error::Foreign { path: path.to_path_buf(), format: Format::Tensogram, fault }
+        }
+        Theirs::Io(error) => Error::Io(error),
+        other => Error::Tensogram(other),
+    }
+}

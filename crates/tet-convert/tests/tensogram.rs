@@ -1,0 +1,170 @@
+//! Tensogram files read in place, and carried into other containers.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tet_convert::{ConvertOptions, OpenOptions, Opened, convert, open, open_source, verify};
+use tet_io::Source;
+use tet_query::{AxisSlice, Execution, Hyperslab, Op, Reduction};
+use tet_verify::{Level, VerifyOptions};
+
+fn samples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tgm");
+    let files = fs::read_dir(folder).expect("the samples");
+    let paths = files.map(|file| file.expect("a file").path());
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|it| it == "tgm")).collect();
+    paths.sort();
+    assert!(paths.len() >= 22);
+    paths
+}
+
+fn opened(path: &Path) -> Opened {
+    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
+/// The true values of an array, which come last in its member.
+fn values(sample: &Path, key: &str, len: usize) -> Vec<u8> {
+    let npz = fs::File::open(sample.with_extension("npz")).expect("the values");
+    let mut npz = zip::ZipArchive::new(npz).expect("an archive");
+    let mut npy = Vec::new();
+    npz.by_name(&format!("{key}.npy")).expect("an array").read_to_end(&mut npy).expect("bytes");
+    npy.split_off(npy.len() - len)
+}
+
+#[test]
+fn samples_are_read_in_place_value_for_value() {
+    let (mut read, mut left) = (0, Vec::new());
+    for path in samples() {
+        let facts = fs::read_to_string(path.with_extension("json")).unwrap();
+        let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+        let messages = facts["messages"].as_array().unwrap();
+        let objects: Vec<_> =
+            messages.iter().flat_map(|it| it["objects"].as_array().unwrap()).collect();
+        let opened = opened(&path);
+        let datasets = opened.catalog.datasets();
+        assert_eq!(datasets.len(), objects.len(), "{path:?}");
+        for (dataset, object) in datasets.iter().zip(objects) {
+            // Bits are read as the bytes that hold them.
+            let dtype = object["dtype"].as_str().unwrap().replace("bitmask", "uint8");
+            assert_eq!(dataset.dtype_name, dtype);
+            if let Some(fault) = dataset.why() {
+                assert!(fault.to_string().contains("blosc2"), "{path:?}: {fault}");
+                left.push(path.file_stem().unwrap().to_owned());
+                continue;
+            }
+            let slab = Hyperslab::whole(dataset.shape());
+            let array = opened.catalog.read(dataset, &slab, &Execution::default());
+            let array = array.unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            let wanted = values(&path, object["npz_key"].as_str().unwrap(), array.bytes().len());
+            assert!(array.bytes() == wanted, "{path:?}");
+            // A part is that part of the whole.
+            if let [rows, inner @ ..] = dataset.shape()
+                && *rows > 2
+            {
+                let middle = AxisSlice { start: 1, stop: rows - 1, ..AxisSlice::whole(*rows) };
+                let inner = inner.iter().map(|&extent| AxisSlice::whole(extent));
+                let axes: Vec<AxisSlice> = std::iter::once(middle).chain(inner).collect();
+                let slab = Hyperslab::new(axes, dataset.grid.shape()).unwrap();
+                let part = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+                let row_len = wanted.len() / usize::try_from(*rows).unwrap();
+                assert!(part.bytes() == &wanted[row_len..wanted.len() - row_len], "{path:?}");
+            }
+            read += 1;
+        }
+    }
+    assert!(read >= 28, "{read}");
+    assert_eq!(left, ["blosc2_f32"]);
+}
+
+#[test]
+fn objects_are_found_by_what_is_said_of_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tgm");
+    let opened = opened(&folder.join("craft_preceder.tgm"));
+    let dataset = opened.catalog.find("2t").unwrap();
+    assert_eq!((dataset.index, dataset.shape()), (0, &[4_u64][..]));
+    assert!(dataset.attrs.contains_key("mars") && dataset.attrs.contains_key("step"));
+    let mean = Reduction::along(Op::Mean, [0]);
+    let slab = Hyperslab::whole(dataset.shape());
+    let how = Execution::default();
+    let reduced = opened.catalog.reduce(dataset, &slab, &mean, &how).unwrap();
+    let array = opened.catalog.read(dataset, &slab, &how).unwrap();
+    let sum: f64 = (0..4).map(|at| array.get(at).unwrap().to_f64().unwrap()).sum();
+    assert_eq!(reduced.values.get(0).unwrap().to_f64(), Some(sum / 4.0));
+    assert_eq!(opened.catalog.find("m0_o1").unwrap().index, 1);
+}
+
+#[test]
+fn samples_verify_and_damage_is_told() {
+    for path in samples() {
+        let mut how = VerifyOptions::default();
+        how.level = Level::Deep;
+        let report = verify(&Source::open(&path).unwrap(), &how).unwrap();
+        assert!(report.is_ok(), "{path:?}: {:?}", report.findings);
+        let bytes = fs::read(&path).unwrap();
+        let cut = Source::from_bytes(bytes[..bytes.len() - 5].to_vec());
+        let report = verify(&cut, &how).unwrap();
+        assert!(
+            !report.is_ok() && report.findings[0].code.to_string().starts_with("TGM-"),
+            "{path:?}"
+        );
+    }
+}
+
+#[test]
+fn objects_are_carried_into_other_containers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mixed = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/data/rivals/tgm/multi_object_mixed.tgm");
+    let held = |path: &Path| -> Vec<(String, Vec<u64>, Vec<u8>)> {
+        let opened = opened(path);
+        let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");
+        let read = datasets.map(|dataset| {
+            let slab = Hyperslab::whole(dataset.shape());
+            let array = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+            // A `.tet` file has a scalar as one element.
+            let is_scalar = dataset.attrs.contains_key("tet:scalar");
+            let shape = if is_scalar { Vec::new() } else { dataset.shape().to_vec() };
+            (dataset.name.clone(), shape, array.bytes().to_vec())
+        });
+        read.collect()
+    };
+    let wanted = held(&mixed);
+    for name in ["x.zt", "x.tet", "x.safetensors"] {
+        let output = folder.path().join(name);
+        convert(&mixed, &output, &ConvertOptions::default(), &mut |_, _| {}).unwrap();
+        let mut found = held(&output);
+        found.sort_by_key(|it| wanted.iter().position(|other| other.0 == it.0));
+        assert!(found == wanted, "{name}");
+    }
+}
+
+/// Whatever a bit becomes: an error, or elements of the stated length.
+#[test]
+fn flipped_bits_and_prefixes_do_no_harm() {
+    let look = |bytes: Vec<u8>| {
+        let source = Source::from_bytes(bytes);
+        let _ = verify(&source, &VerifyOptions::default());
+        let Ok(opened) = open_source(source, &OpenOptions::default()) else { return };
+        for dataset in opened.catalog.datasets() {
+            let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
+            if count <= 1 << 16 {
+                let slab = Hyperslab::whole(dataset.shape());
+                let _ = opened.catalog.read(dataset, &slab, &Execution::default());
+            }
+        }
+    };
+    for path in samples() {
+        let bytes = fs::read(&path).unwrap();
+        if bytes.len() > 1200 {
+            continue;
+        }
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            look(flipped);
+        }
+        (0..bytes.len()).for_each(|len| look(bytes[..len].to_vec()));
+    }
+}
