@@ -34,8 +34,19 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
     let about = |failure: Failure| failure.about(&args.file);
     let path = context.world().at(&args.file);
     let source = Source::open(&path).map_err(|error| about(error.into()))?;
-    if tet_convert::sniff(&source).map_err(|error| about(error.into()))? == Format::ZTensor {
-        return ztensor::run(args, &source, context);
+    match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
+        Format::ZTensor => return ztensor::run(args, &source, context),
+        // Whatever else has lost its first bytes may be a `.tet` file.
+        Format::Tet | Format::Empty | Format::Unknown => {}
+        format => {
+            let text = format!(
+                "{} is {format}, and only .tet and .zt files are repaired",
+                args.file.display()
+            );
+            return Err(
+                Failure::usage("not-repairable", text).hint("`tet verify` tells what is wrong")
+            );
+        }
     }
     let chosen = chosen(args)?;
     let options = options(args, context)?;

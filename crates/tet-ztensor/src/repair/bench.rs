@@ -66,10 +66,11 @@ pub(super) fn blobs_end(index: &Index) -> u64 {
     ends.max().unwrap_or(8).max(8)
 }
 
-/// How long the head of an index is that may start with these bytes: of an array of maps whose
-/// first key is text.
-pub(super) fn index_head_len(bytes: &[u8]) -> Option<usize> {
-    let len = match bytes.first()? {
+/// The length of the head of an array of entries, and how many it counts, if it does; `None` where
+/// none starts.
+pub(super) fn index_head(bytes: &[u8]) -> Option<(usize, Option<u64>)> {
+    let first = *bytes.first()?;
+    let len = match first {
         0x81..=0x97 | 0x9f => 1,
         0x98 => 2,
         0x99 => 3,
@@ -77,7 +78,14 @@ pub(super) fn index_head_len(bytes: &[u8]) -> Option<usize> {
         0x9b => 9,
         _ => return None,
     };
-    bytes.get(len..).filter(|rest| may_be_entry(rest)).map(|_| len)
+    let rest = bytes.get(len..).filter(|rest| may_be_entry(rest))?;
+    let digits = bytes.get(1..bytes.len().saturating_sub(rest.len())).unwrap_or_default();
+    let count = match first {
+        0x9f => None,
+        0x98.. => Some(digits.iter().fold(0, |count, byte| count << 8 | u64::from(*byte))),
+        _ => Some(u64::from(first & 0x1f)),
+    };
+    Some((len, count))
 }
 
 /// Whether an entry may start with these bytes: a map whose first key is text.

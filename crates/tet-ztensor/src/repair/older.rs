@@ -2,7 +2,7 @@
 
 use tet_format::Span;
 
-use super::bench::{Bench, INDEX_START_LEN, index_head_len};
+use super::bench::{Bench, INDEX_START_LEN, index_head};
 use crate::container::{FOOTER_LEN, MAGIC_LEN};
 use crate::error::Result;
 use crate::index::Index;
@@ -77,5 +77,5 @@ fn look(bench: &mut Bench<'_>, span: Span, window: &[u8], window_at: u64) -> Res
 
 /// Whether an index may start with these bytes, which may be one without entries here.
 fn may_be(bytes: &[u8]) -> bool {
-    bytes.first() == Some(&0x80) || index_head_len(bytes).is_some()
+    bytes.first() == Some(&0x80) || index_head(bytes).is_some()
 }

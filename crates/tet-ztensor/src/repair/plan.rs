@@ -122,6 +122,11 @@ pub enum Loss {
         /// How many there are.
         len: u64,
     },
+    /// Tensors that the index counts, and whose entries are not there or cannot be read.
+    Entries {
+        /// How many.
+        count: u64,
+    },
     /// A tensor.
     Tensor {
         /// Its position in the index, or among the entries that are left of it.
@@ -152,6 +157,10 @@ impl fmt::Display for Loss {
         match self {
             Loss::Bytes { offset, len } => {
                 write!(f, "{len} bytes at byte {offset} that belong to no tensor")
+            }
+            Loss::Entries { count: 1 } => f.write_str("1 tensor without an entry that can be read"),
+            Loss::Entries { count } => {
+                write!(f, "{count} tensors without an entry that can be read")
             }
             Loss::Tensor { position, name, rule } => {
                 write!(f, "tensor {position}, {name:?} ({rule})")
@@ -299,7 +308,9 @@ fn make_index(
     salvaged: Salvaged,
 ) -> Result<Index> {
     let bytes = salvaged.index_bytes();
-    let Salvaged { start, losses, .. } = salvaged;
+    let gone = salvaged.gone();
+    let Salvaged { start, mut losses, .. } = salvaged;
+    losses.extend(gone);
     let len = bench.source.len().saturating_sub(start);
     plan.end(start, Ending::Index(bytes.as_slice().into()));
     let (action, proof) = (Action::MakeIndex, Proof::None);
@@ -326,7 +337,7 @@ fn tensors(plan: &mut Plan, index: &Index) -> Result<()> {
     }
     let first = losses.iter().find_map(|loss| match loss {
         Loss::Tensor { rule, .. } => Some(*rule),
-        Loss::Bytes { .. } => None,
+        Loss::Bytes { .. } | Loss::Entries { .. } => None,
     });
     let (Some(rule), true) = (first, plan.options.salvage != Salvage::None) else {
         plan.lost = losses;

@@ -4,7 +4,7 @@ use tet_cbor as cbor;
 use tet_format::Span;
 use tet_io::Source;
 
-use super::bench::{Bench, blobs_end, damage, index_head_len, may_be_entry};
+use super::bench::{Bench, blobs_end, damage, index_head, may_be_entry};
 use super::plan::Loss;
 use crate::checksum::Comparison;
 use crate::error::{Error, Result};
@@ -23,11 +23,21 @@ pub(super) struct Salvaged {
     pub(super) entries: Vec<u8>,
     pub(super) count: u64,
     pub(super) losses: Vec<Loss>,
+    /// How many entries the head of the array counts, if it does.
+    counted: Option<u64>,
 }
 
 impl Salvaged {
-    fn new(start: u64, losses: Vec<Loss>) -> Self {
-        Salvaged { start, entries: Vec::new(), count: 0, losses }
+    fn new(start: u64, counted: Option<u64>, losses: Vec<Loss>) -> Self {
+        Salvaged { start, entries: Vec::new(), count: 0, losses, counted }
+    }
+
+    /// The entries that are counted and not there.
+    pub(super) fn gone(&self) -> Option<Loss> {
+        let told = self.losses.iter().filter(|it| matches!(it, Loss::Tensor { .. })).count();
+        let there = self.count.saturating_add(told as u64);
+        let count = self.counted?.saturating_sub(there);
+        (count != 0).then_some(Loss::Entries { count })
     }
 
     /// The entries as an index.
@@ -54,9 +64,9 @@ impl Salvaged {
 /// Salvages what the footer says is an index; what is no entry is passed over.
 pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvaged>> {
     let bytes = bench.source.read_vec(span.start(), span.len())?;
-    let Some(head_len) = index_head_len(&bytes) else { return Ok(None) };
+    let Some((head_len, counted)) = index_head(&bytes) else { return Ok(None) };
     let (base, end) = (span.start(), bytes.len());
-    let mut salvaged = Salvaged::new(base, Vec::new());
+    let mut salvaged = Salvaged::new(base, counted, Vec::new());
     let (mut at, mut gap_at) = (head_len, head_len);
     while at < end {
         match entry(bench, &bytes, at, base, base) {
@@ -84,8 +94,8 @@ pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvag
 pub(super) fn of_tail(bench: &mut Bench<'_>) -> Result<Option<Salvaged>> {
     let (bytes, base) = bench.tail()?;
     for start in (0..bytes.len()).rev() {
-        let Some(head_len) = bytes.get(start..).and_then(index_head_len) else { continue };
-        let mut salvaged = Salvaged::new(base.saturating_add(start as u64), Vec::new());
+        let Some((head_len, counted)) = bytes.get(start..).and_then(index_head) else { continue };
+        let mut salvaged = Salvaged::new(base.saturating_add(start as u64), counted, Vec::new());
         let mut at = start + head_len;
         let is_cut = loop {
             match entry(bench, &bytes, at, base, salvaged.start) {
@@ -159,7 +169,7 @@ fn is_sound(bench: &Bench<'_>, item: &[u8], index_start: u64) -> bool {
 /// starts.
 fn proven(bench: &mut Bench<'_>, salvaged: Salvaged) -> Result<Option<Salvaged>> {
     let index = Index::read(salvaged.index_bytes(), salvaged.start, bench.limits)?;
-    let mut kept = Salvaged::new(salvaged.start, salvaged.losses);
+    let mut kept = Salvaged::new(salvaged.start, salvaged.counted, salvaged.losses);
     let mut is_own = blobs_end(&index) == salvaged.start;
     for tensor in index.tensors() {
         if bench.pay(tensor.stored().map_or(0, Span::len)).is_none() {

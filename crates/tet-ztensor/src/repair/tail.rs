@@ -1,6 +1,6 @@
 //! An index that is all there, at the end of a file whose footer is wrong or cut short.
 
-use super::bench::{Bench, index_head_len};
+use super::bench::{Bench, index_head};
 use crate::container::FOOTER_LEN;
 use crate::error::Result;
 use crate::index::Index;
@@ -13,7 +13,7 @@ pub(super) fn find(bench: &mut Bench<'_>) -> Result<Option<Index>> {
         return Ok(bench.own_index(&[0x80], base));
     }
     for at in (0..bytes.len()).rev() {
-        if bytes.get(at..).and_then(index_head_len).is_none() {
+        if bytes.get(at..).and_then(index_head).is_none() {
             continue;
         }
         let mut reader = bench.reader(&bytes, at, base);

@@ -208,6 +208,9 @@ fn a_file_cut_inside_its_index_gives_the_tensors_before_that() {
             assert_eq!(actions(&plan), [Action::MakeIndex]);
             let left = names(&repaired(&plan));
             assert_eq!(left, ["a", "b", "c"][..left.len()]);
+            // What the index counts and no longer has is told.
+            let gone = Loss::Entries { count: 3 - left.len() as u64 };
+            assert_eq!(plan.edits[0].losses.last(), Some(&gone));
             seen.push(left.len());
         }
         assert!(
@@ -227,7 +230,8 @@ fn an_index_with_a_damaged_entry_keeps_the_others() {
     damaged[at] = 0xfc;
     let plan = plan_of(&damaged, Salvage::None);
     assert_eq!(actions(&plan), [Action::MakeIndex]);
-    assert!(matches!(plan.edits[0].losses[..], [Loss::Bytes { .. }]));
+    let losses = &plan.edits[0].losses[..];
+    assert!(matches!(losses, [Loss::Bytes { .. }, Loss::Entries { count: 1 }]), "{losses:?}");
     assert_eq!(names(&repaired(&plan)), ["a", "c"]);
     // The entry can be read past, and its tensor not: it is told, and dropped when asked for.
     let mut damaged = bytes.clone();

@@ -69,6 +69,7 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
         Err(failure) => stored.fault = Some(failure.message.clone()),
     }
     stored.codecs = codecs.into_iter().map(|codec| codec_name(dataset, codec)).collect();
+    stored.codecs.dedup();
     stored
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use tet_io::{Publish, Source};
 use tet_ztensor::edit::Output;
 use tet_ztensor::repair::{Applied, Edit, Loss, Plan, RepairOptions, Salvage, apply, plan};
-use tet_ztensor::{VerifyOptions, verify};
+use tet_ztensor::{Depth, VerifyOptions, verify};
 
 use super::super::verify::finding;
 use crate::args::RepairArgs;
@@ -29,15 +29,13 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         options.salvage = Salvage::Blobs;
     }
     let plan = plan(source, &options).map_err(|error| about(error.into()))?;
-    if plan.edits.is_empty() && plan.is_whole() {
-        // What no edit heals is told by `verify`, and is no success here.
-        let report =
-            verify(source, &VerifyOptions::default()).map_err(|error| about(error.into()))?;
-        if !report.is_ok() {
-            let text = "it has errors that no edit heals";
-            let failure = Failure::new(Exit::Format, "not-healed", text);
-            return Err(about(failure.hint("`tet verify` tells them")));
-        }
+    // What no edit heals is told by `verify`, and is no success here.
+    let is_healed = plan.is_whole() && is_ok(&plan.repaired()).map_err(about)?;
+    if plan.edits.is_empty() && plan.is_whole() && !is_healed {
+        let text = "it has errors that no edit heals";
+        let failure = Failure::new(Exit::Format, "not-healed", text);
+        let salvage = if args.salvage { "" } else { "; --salvage takes lost tensors out" };
+        return Err(about(failure.hint(format!("`tet verify --deep` tells them{salvage}"))));
     }
     let is_asked = args.all || !args.apply.is_empty();
     check_codes(args, &plan)?;
@@ -49,12 +47,23 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         context.json(&shape(args, &plan, made))?;
     } else if !context.quiet {
         write(args, &plan, made, context)?;
+        if plan.is_whole() && !is_healed {
+            context
+                .line(context.paint.advice("errors are left: `tet verify --deep` tells them"))?;
+        }
     }
-    Ok(match (made, plan.edits.is_empty(), plan.is_whole()) {
+    Ok(match (made, plan.edits.is_empty(), is_healed) {
         (Some(_), _, true) | (None, true, true) => Exit::Done,
         (None, true, false) => Exit::Format,
         _ => Exit::No,
     })
+}
+
+/// Whether a file has no errors, its blobs among them.
+fn is_ok(source: &Source) -> Result<bool> {
+    let mut options = VerifyOptions::default();
+    options.depth = Depth::Deep;
+    Ok(verify(source, &options)?.is_ok())
 }
 
 /// Options that a zTensor file has no use for.
