@@ -24,6 +24,7 @@ pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
 pub use self::shards::{SHARD_LEN, Sharded, index_path, is_index, write_shards};
 
+use crate::carry::logical::as_bytes;
 use crate::{Error, Note, Result, Written};
 
 /// What an array is written as.
@@ -166,6 +167,8 @@ pub fn write_datasets_file<'a>(
             Ok(notes)
         }
         (encoding, [dataset]) => {
+            let bytes = as_bytes(dataset).filter(|_| encoding == Encoding::Raw);
+            let dataset = bytes.as_ref().unwrap_or(dataset);
             let lens = Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
             write_lens_file(&lens, encoding, path, options, progress)
         }

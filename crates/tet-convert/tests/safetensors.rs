@@ -172,3 +172,23 @@ fn what_the_format_has_not_is_refused_or_told() {
         assert_eq!(path.exists(), is_known, "{name}");
     }
 }
+
+/// Elements that nothing computes with are written as the bytes that they are.
+#[test]
+fn opaque_elements_are_written_raw() {
+    let world = World::new();
+    let header = "{\"k\":{\"dtype\":\"F8_E4M3\",\"shape\":[2,3],\"data_offsets\":[0,6]},\"f\":{\"dtype\":\"F4\",\"shape\":[10],\"data_offsets\":[6,11]}}";
+    let opened = world.put("x.safetensors", &file(header, &BUFFER));
+    for (name, range) in [("k", 0..6), ("f", 6..11)] {
+        let dataset = opened.catalog.find(name).expect("it is there");
+        assert!(tet_convert::as_bytes(dataset).is_some());
+        let path = world.path(&format!("{name}.raw"));
+        let options = ExportOptions::default();
+        write_datasets_file(&opened.catalog, &[dataset], &path, &options, &mut |_, _| {})
+            .expect("bytes");
+        assert_eq!(fs::read(path).expect("the output"), BUFFER[range]);
+    }
+    let plain = world.put("y.safetensors", &file(HEADERS[0], &BUFFER));
+    let dataset = plain.catalog.find("w").expect("it is there");
+    assert!(tet_convert::as_bytes(dataset).is_none());
+}

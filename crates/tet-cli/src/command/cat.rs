@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tet_convert::export::{self, Encoding, ExportOptions};
 use tet_io::{Publish, Publisher};
-use tet_query::{Catalog, Execution, Lens};
+use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
 
 use crate::args::{CatArgs, CatFormat};
 use crate::context::Context;
@@ -33,12 +33,30 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let how = open::execution(&args.read, context);
     let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref());
     let target = target.map_err(&about)?;
+    let bytes = tet_convert::as_bytes(target.dataset).filter(|_| format == CatFormat::Raw);
+    let target = match &bytes {
+        Some(bytes) => of_bytes(&target, bytes).map_err(&about)?,
+        None => target,
+    };
     open::check_readable(target.dataset).map_err(&about)?;
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
         Some(path) => save(path, catalog, &target, &how, args, context)?,
     }
     Ok(Exit::Done)
+}
+
+/// The same part of elements as the bytes that hold them.
+fn of_bytes<'a>(target: &Target<'a>, bytes: &'a Dataset) -> Result<Target<'a>> {
+    let Target { dataset, slab } = target;
+    if dataset.shape() == bytes.shape() {
+        return Ok(Target { dataset: bytes, slab: slab.clone() });
+    }
+    if *slab == Hyperslab::whole(dataset.shape()) {
+        return Ok(Target { dataset: bytes, slab: Hyperslab::whole(bytes.shape()) });
+    }
+    let text = format!("elements of {} are no whole bytes", dataset.dtype_name);
+    Err(Failure::usage("part-of-bytes", text).hint("write all of them, without a slice"))
 }
 
 /// The format by flag, else by the output's name, else text; `-o -` is raw.

@@ -129,6 +129,14 @@ fn in_pairs(dataset: &Dataset, part: DType) -> Option<Kept> {
     Some(Kept { view, stored: part, inner: 1, from: None })
 }
 
+/// The elements of a dataset that nothing computes with, as the bytes that hold them; `None` for any
+/// other dataset.
+#[must_use]
+pub fn as_bytes(dataset: &Dataset) -> Option<Dataset> {
+    let is_opaque = matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }));
+    packed(dataset, "raw").ok().filter(|_| is_opaque).map(|kept| kept.view)
+}
+
 /// Elements that nothing computes with, as bytes.
 fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Kept> {
     let bits = bits_of(&dataset.dtype_name).ok_or_else(|| unknown(dataset, encoding))?;
