@@ -18,12 +18,14 @@ pub mod publish;
 mod source;
 mod stamp;
 pub mod vfs;
+mod watch;
 
 pub use append::Appender;
 pub use error::{Error, Kind, Result, Step};
 pub use publish::{Output, Overwrite, Publish, Publisher};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
+pub use watch::{Canceled, Progress, Watch};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -12,18 +12,16 @@ mod digest;
 mod message;
 mod report;
 mod said;
-mod watch;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use tet_format::{Severity, Span};
-use tet_io::Source;
+use tet_io::{Progress, Source, Watch};
 
 use self::collect::Collector;
 use self::digest::Tasks;
-use self::watch::Watch;
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
 use crate::message::Message;
@@ -57,9 +55,6 @@ pub enum Spelling {
     Canonical,
 }
 
-/// Is told how many bytes were looked at of how many, from any thread.
-pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
-
 /// How closely to look, with what, and how much to say.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -78,6 +73,13 @@ pub struct VerifyOptions {
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
     pub progress: Option<Progress>,
+}
+
+impl VerifyOptions {
+    /// Watches over a look at so many bytes.
+    pub(crate) fn watch(&self, all: u64) -> Watch<'_> {
+        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    }
 }
 
 impl Default for VerifyOptions {
@@ -115,7 +117,7 @@ impl fmt::Debug for VerifyOptions {
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let (mut out, mut report) =
         (Collector::new(options.findings_max), Report::new(source, options));
-    let watch = Watch::new(options, source.len());
+    let watch = options.watch(source.len());
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {

@@ -45,7 +45,7 @@ mod check;
 
 mod write;
 
-pub use check::{Finding, Level, Omitted, Progress, Report, Spelling, VerifyOptions, verify};
+pub use check::{Finding, Level, Omitted, Report, Spelling, VerifyOptions, verify};
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
 pub use encode::{Compressing, Encoded, NonFinite, PackingFit, Readers, Recipe, encode};
 pub use error::{Error, Fault, Result};
@@ -68,7 +68,7 @@ pub use preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble, VERSION, is_tensogram};
 pub use region::Region;
 pub use scan::{Damage, Scan, scan};
 pub use tet_cbor::Value;
-pub use tet_io::Kind;
+pub use tet_io::{Kind, Progress};
 pub use write::{
     HashChoice, ListPlace, RegionSource, StreamWriter, Tensor, TensorWriter, VersionKey,
     WriteOptions, encode_message, write_message,

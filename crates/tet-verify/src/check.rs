@@ -11,7 +11,6 @@ pub(crate) mod index;
 mod integrity;
 mod payload;
 mod superblock;
-mod watch;
 
 use tet_file::DatasetEntry;
 use tet_file::integrity::Said;
@@ -21,7 +20,6 @@ use tet_io::Source;
 use self::footer::Bounds;
 use self::gap::Gaps;
 use self::payload::Payloads;
-use self::watch::Watch;
 use crate::collect::Collector;
 use crate::error::Result;
 use crate::integrity::Integrity;
@@ -86,7 +84,7 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     seen.gap_len_left = gaps.len_left;
     let is_deep = options.level == Level::Deep;
     let all = gaps.len.saturating_add(if is_deep { payloads.stored_len } else { 0 });
-    let (pool, watch) = (Pool::new(options, all), Watch::new(options, all));
+    let (pool, watch) = (Pool::new(options, all), options.watch(all));
     gap::check(&subject, &gaps, &digests, (&pool, &watch), out)?;
     let mut is_all = are_gaps_known && gaps.len_left == 0;
     match index.filter(|_| listed == Holds::Yes && is_deep) {

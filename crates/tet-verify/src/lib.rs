@@ -49,9 +49,9 @@ pub use finding::{Finding, Place, Severity};
 pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use integrity::Integrity;
 pub use level::Level;
-pub use options::{Progress, Strictness, VerifyOptions};
+pub use options::{Strictness, VerifyOptions};
 pub use report::{Omitted, Report};
-pub use tet_io::Kind;
+pub use tet_io::{Kind, Progress};
 
 use tet_io::Source;
 

@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tet_format::Limits;
+use tet_io::{Progress, Watch};
 
 use crate::error::{Error, Result};
 use crate::level::Level;
-
-/// Is told how many bytes were looked at of how many, from any thread.
-pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// How closely to look, with what, and how much to say.
 #[derive(Clone)]
@@ -86,5 +84,10 @@ impl VerifyOptions {
     pub fn check_canceled(&self) -> Result<()> {
         let is_canceled = self.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
         if is_canceled { Err(Error::Canceled) } else { Ok(()) }
+    }
+
+    /// Watches over a look at so many bytes.
+    pub(crate) fn watch(&self, all: u64) -> Watch<'_> {
+        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
     }
 }

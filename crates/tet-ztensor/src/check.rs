@@ -13,7 +13,6 @@ mod collect;
 mod entries;
 mod place;
 mod report;
-mod watch;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,12 +21,11 @@ use std::sync::atomic::AtomicBool;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tet_format::Span;
-use tet_io::Source;
+use tet_io::{Progress, Source, Watch};
 
 use self::agenda::Agenda;
 use self::blob::{Scratch, Task};
 use self::collect::{Collector, Found};
-use self::watch::Watch;
 use crate::container::FILE_LEN_MIN;
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
@@ -49,9 +47,6 @@ pub enum Depth {
     Deep,
 }
 
-/// Is told how many bytes were looked at of how many, from any thread.
-pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
-
 /// How closely to look, with what, and how much to say.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -68,6 +63,13 @@ pub struct VerifyOptions {
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
     pub progress: Option<Progress>,
+}
+
+impl VerifyOptions {
+    /// Watches over a look at so many bytes.
+    pub(crate) fn watch(&self, all: u64) -> Watch<'_> {
+        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    }
 }
 
 impl Default for VerifyOptions {
@@ -151,7 +153,7 @@ fn check_blobs(
     check_work(blobs_len, source.len())?;
     let all = gaps.iter().fold(blobs_len, |sum, gap| sum.saturating_add(gap.len()));
     let all = all.saturating_add(shared_len);
-    let watch = Watch::new(options, all);
+    let watch = options.watch(all);
     watch.tell(shared_len)?;
     for gap in gaps {
         if let Some(fault) = place::check_gap(source, *gap, &watch)? {

@@ -132,6 +132,12 @@ pub enum Error {
     Canceled,
 }
 
+impl From<tet_io::Canceled> for Error {
+    fn from(_: tet_io::Canceled) -> Self {
+        Error::Canceled
+    }
+}
+
 impl Error {
     /// Who can act on the error.
     #[must_use]

@@ -38,7 +38,7 @@ mod write;
 pub mod edit;
 pub mod repair;
 
-pub use check::{Depth, Finding, Omitted, Progress, Report, VerifyOptions, verify};
+pub use check::{Depth, Finding, Omitted, Report, VerifyOptions, verify};
 pub use checksum::{Checksum, Comparison};
 pub use container::{
     ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,
@@ -53,7 +53,7 @@ pub use rule::{Region, Rule, Severity};
 pub use sparse::{Places, Sparse};
 pub use tensor::Tensor;
 pub use tet_cbor::Value;
-pub use tet_io::Kind;
+pub use tet_io::{Kind, Progress};
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{
     Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, Fingerprint, METADATA_NAME,

@@ -5,14 +5,13 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tet_codec::{Digester, Strength};
 use tet_format::{ForeignRule, Span};
-use tet_io::Source;
+use tet_io::{Source, Watch};
 
 use super::VerifyOptions;
 use super::collect::Collector;
 use super::message::Said;
 use super::report::Finding;
-use super::watch::Watch;
-use crate::error::{Fault, Result};
+use crate::error::{Error, Fault, Result};
 use crate::message::Message;
 use crate::rule;
 use crate::walk::Sink;
@@ -113,7 +112,7 @@ fn compare(
     watch: &Watch<'_>,
 ) -> Result<Option<Fault>> {
     let mut digester = Digester::new(Strength::Fast);
-    watch.pieces(source, task.body, window, |_, bytes| {
+    watch.pieces::<Error>(source, task.body, window, |_, bytes| {
         digester.update(bytes);
         true
     })?;

@@ -12,12 +12,12 @@ use tet_file::integrity::chunk_digests;
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{IndexRow, ROW_LEN, RowContext, check_payload, check_row};
 use tet_format::{Codec, Digest, Error as Fault, Span, layout, planted};
+use tet_io::Watch;
 
 use self::job::{Ask, Job, Scratch, Told, look};
 use super::index::{Index, contexts};
 use super::integrity::Digests;
 use super::payload::Payloads;
-use super::watch::Watch;
 use super::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::Result;

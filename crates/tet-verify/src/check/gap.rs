@@ -2,13 +2,13 @@
 
 use tet_format::index::gaps;
 use tet_format::{Error as Fault, Faults, Note, NoteCode, Rule, Span};
+use tet_io::Watch;
 
 use super::Subject;
 use super::footer::Bounds;
 use super::integrity::Digests;
-use super::watch::Watch;
 use crate::collect::Collector;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::level::Level;
 use crate::pool::Pool;
 
@@ -78,7 +78,7 @@ pub(super) fn check(
         }
         let found = pool.map(&batch, Vec::new, |piece, (gap, span)| {
             let mut first = None;
-            watch.pieces(subject.source, *span, piece, |at, bytes| {
+            watch.pieces::<Error>(subject.source, *span, piece, |at, bytes| {
                 let odd = (at..).zip(bytes).find(|(_, byte)| **byte != 0);
                 first = odd.map(|(at, &byte)| (*gap, at, byte));
                 first.is_none()

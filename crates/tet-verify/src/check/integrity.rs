@@ -22,9 +22,8 @@ use tet_io::Source;
 use super::Subject;
 use super::footer::Bounds;
 use super::index::Index;
-use super::watch::Watch;
 use crate::collect::Collector;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What is known of a file's digests once its structure has been compared.
 #[derive(Debug, Default)]
@@ -249,9 +248,9 @@ fn compare_span(
 ) -> Result<Option<(u64, u64)>> {
     let mut digester = Digester::new(Strength::Full);
     let span = Span::new(at, len).filter(|span| span.end() <= subject.source.len());
-    let watch = Watch::new(subject.options, len);
+    let watch = subject.options.watch(len);
     if let Some(span) = span {
-        watch.pieces(subject.source, span, &mut Vec::new(), |_, bytes| {
+        watch.pieces::<Error>(subject.source, span, &mut Vec::new(), |_, bytes| {
             digester.update(bytes);
             true
         })?;

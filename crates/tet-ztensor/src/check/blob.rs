@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use tet_codec::{Scanned, ZstdScan};
 use tet_format::{DType, Span};
-use tet_io::Source;
+use tet_io::{Source, Watch};
 
 use super::Depth;
 use super::collect::Found;
-use super::watch::Watch;
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Fault, Result, zstd_rule};
 use crate::frames::{self, SeekTable};
@@ -90,7 +89,7 @@ impl<'a> Task<'a> {
         let mut found = Vec::new();
         let Scratch { window, scan } = scratch;
         let mut looks = Looks::new(self, scan)?;
-        watch.pieces(source, self.stored, window, |at, bytes| {
+        watch.pieces::<Error>(source, self.stored, window, |at, bytes| {
             looks.update(at, bytes);
             true
         })?;

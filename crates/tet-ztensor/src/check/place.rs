@@ -1,13 +1,12 @@
 //! Where blobs lie: over each other, and what lies between them.
 
 use tet_format::Span;
-use tet_io::Source;
+use tet_io::{Source, Watch};
 
 use super::collect::{Collector, Found};
-use super::watch::Watch;
 use crate::container::MAGIC_LEN;
 use crate::entry::Field;
-use crate::error::{Fault, Result};
+use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::rule::Rule;
 
@@ -53,7 +52,7 @@ pub(super) fn check(index: &Index, out: &mut Collector) -> Vec<Span> {
 /// The first byte of a gap that is not zero.
 pub(super) fn check_gap(source: &Source, gap: Span, watch: &Watch<'_>) -> Result<Option<Fault>> {
     let mut first = None;
-    watch.pieces(source, gap, &mut Vec::new(), |at, bytes| {
+    watch.pieces::<Error>(source, gap, &mut Vec::new(), |at, bytes| {
         let odd = (at..).zip(bytes).find(|(_, byte)| **byte != 0);
         first = odd.map(|(at, byte)| {
             let found = (*byte).into();

@@ -4,9 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tet_codec::{Digester, Error as Refused, Scanned, Strength, ZstdScan};
 use tet_format::{Codec, Digest, NoteCode, Rule, Span};
-use tet_io::Source;
+use tet_io::{Source, Watch};
 
-use super::super::watch::Watch;
 use crate::code::Code;
 use crate::error::{Error, Result};
 
@@ -109,7 +108,7 @@ fn read(
         zstd.begin(raw_len_max, window_log_max).map_err(|_| Error::Memory)?;
     }
     let mut reach = 0;
-    watch.pieces(source, job.span, &mut scratch.piece, |_, bytes| {
+    watch.pieces::<Error>(source, job.span, &mut scratch.piece, |_, bytes| {
         if let Some(digester) = &mut digester {
             digester.update(bytes);
         }
