@@ -131,30 +131,39 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// Returns a fault where there is no well-formed item.
+    #[inline]
     pub fn head(&mut self) -> Result<Head, Fault> {
         let start = self.at;
-        let first = self.take(1)?.first().copied().unwrap_or_default();
+        let Some(first) = self.bytes.get(start).copied() else { return Err(self.cut_short(1)) };
+        self.at += 1;
         let (major, low) = (first >> 5, first & 0x1F);
+        // Numbers in CBOR have their highest byte first.
         let argument = match low {
-            0..=23 => Some(u64::from(low)),
-            24..=27 => {
-                let bytes = self.take(1 << (low - 24))?;
-                // Numbers in CBOR have their highest byte first.
-                Some(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
-            }
+            0..24 => Some(u64::from(low)),
+            24 => Some(self.argument::<1>()?),
+            25 => Some(self.argument::<2>()?),
+            26 => Some(self.argument::<4>()?),
+            27 => Some(self.argument::<8>()?),
             31 => None,
             _ => return Err(self.malformed(start)),
         };
-        let head = match (major, argument) {
-            (0, Some(number)) => Head::Unsigned(number),
+        match (major, argument) {
+            (0, Some(number)) => Ok(Head::Unsigned(number)),
+            (3, len) => Ok(Head::Text(len)),
+            (4, count) => Ok(Head::Array(self.bounded(count, 1, start)?)),
+            (5, count) => Ok(Head::Map(self.bounded(count, 2, start)?)),
+            _ => self.rarer(first, argument, start),
+        }
+    }
+
+    /// The head of an item that indexes seldom hold.
+    fn rarer(&self, first: u8, argument: Option<u64>, start: usize) -> Result<Head, Fault> {
+        let head = match (first >> 5, argument) {
             (1, Some(number)) => Head::Negative(number),
             (2, len) => Head::Bytes(len),
-            (3, len) => Head::Text(len),
-            (4, count) => Head::Array(self.bounded(count, 1, start)?),
-            (5, count) => Head::Map(self.bounded(count, 2, start)?),
             (6, Some(tag)) => Head::Tag(tag),
             (7, None) => Head::Break,
-            (7, Some(number)) => match low {
+            (7, Some(number)) => match first & 0x1F {
                 25 => {
                     let bits = u16::try_from(number).unwrap_or_default();
                     Head::Float(half::f16::from_bits(bits).to_f64())
@@ -170,6 +179,15 @@ impl<'a> Reader<'a> {
             _ => return Err(self.malformed(start)),
         };
         Ok(head)
+    }
+
+    /// The number of so many bytes that follows a head.
+    #[inline]
+    fn argument<const LEN: usize>(&mut self) -> Result<u64, Fault> {
+        let bytes = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<LEN>());
+        let Some(bytes) = bytes else { return Err(self.cut_short(LEN as u64)) };
+        self.at += LEN;
+        Ok(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
     /// A count is believed only as far as there are bytes for so many items.
@@ -189,6 +207,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// Returns a fault where there is no well-formed item.
+    #[inline]
     pub fn untagged(&mut self, depth: u32) -> Result<Head, Fault> {
         let mut depth = depth;
         loop {
