@@ -56,6 +56,28 @@ pub enum Error {
         /// Why not.
         why: &'static str,
     },
+    /// A key, or a value under it, that is not taken.
+    #[error("key {key:?}: {why}")]
+    Key {
+        /// The key.
+        key: Box<str>,
+        /// Why not.
+        why: &'static str,
+    },
+    /// Messages say different things under one key.
+    #[error("messages say different things under the key {key:?}")]
+    Clash {
+        /// The key.
+        key: Box<str>,
+    },
+    /// A message that cannot be written anew without a loss.
+    #[error("the message cannot be written anew: {why}, at byte {at}")]
+    Uncarried {
+        /// Where that is in the file.
+        at: u64,
+        /// Why not.
+        why: &'static str,
+    },
     /// The caller asked to stop.
     #[error("canceled")]
     Canceled,
@@ -74,11 +96,13 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::Format(fault) if fault.rule.is_limit() => Kind::Limit,
-            Error::Format(_) | Error::NotBuilt { .. } => Kind::Format,
+            Error::Format(_) | Error::NotBuilt { .. } | Error::Uncarried { .. } => Kind::Format,
             Error::Memory { .. } => Kind::Limit,
             Error::NotFinite { .. }
             | Error::Usage { .. }
             | Error::Unwritable { .. }
+            | Error::Key { .. }
+            | Error::Clash { .. }
             | Error::Canceled => Kind::Usage,
         }
     }

@@ -45,6 +45,8 @@ mod check;
 
 mod write;
 
+pub mod edit;
+
 pub use check::{Finding, Level, Omitted, Report, Spelling, VerifyOptions, verify};
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
 pub use encode::{Compressing, Encoded, NonFinite, PackingFit, Readers, Recipe, encode};

@@ -13,6 +13,7 @@ mod stream;
 mod whole;
 
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
+pub(crate) use said::metadata_bytes;
 pub use stream::{StreamWriter, TensorWriter};
 pub use whole::{RegionSource, Tensor, encode_message, write_message};
 

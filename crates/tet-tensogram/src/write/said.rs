@@ -11,7 +11,7 @@ use crate::preamble::VERSION;
 const VERSION_KEY: &str = "version";
 
 /// The CBOR of metadata; what is empty is left out.
-pub(super) fn metadata_bytes(metadata: &Metadata, version_key: VersionKey) -> Result<Vec<u8>> {
+pub(crate) fn metadata_bytes(metadata: &Metadata, version_key: VersionKey) -> Result<Vec<u8>> {
     let mut pairs = Vec::new();
     let mut push = |key: &str, value| pairs.push((Value::Text(key.to_owned()), value));
     if !metadata.base.is_empty() {

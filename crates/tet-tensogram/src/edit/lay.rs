@@ -1,0 +1,174 @@
+//! Where the parts of a new message go.
+//!
+//! ```text
+//!   preamble | metadata, index, [hashes] | tensor ... | zeros | postamble
+//! ```
+
+use tet_codec::digest;
+use tet_format::Span;
+
+use super::draft::{Carried, Draft};
+use super::image::Piece;
+use crate::error::{Error, Result};
+use crate::frame::{
+    FRAME_HEADER_LEN, FRAME_VERSION, FrameFlags, FrameHeader, FrameKind, FrameTail,
+};
+use crate::hashes::HashList;
+use crate::index::{Index, IndexEntry};
+use crate::message::HashRule;
+use crate::metadata::Metadata;
+use crate::postamble::{POSTAMBLE_LEN, Postamble};
+use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+use crate::write::metadata_bytes;
+
+/// Where a message stands, and what comes behind it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Site {
+    /// Where it starts in the new file.
+    pub(super) start: u64,
+    /// Where in the old file the message started that follows: zeros let it keep its distance to a
+    /// multiple of 64, and so the places of its payloads.
+    pub(super) next_start: Option<u64>,
+}
+
+/// The pieces of a new message, and its length.
+pub(super) fn lay(draft: &Draft, site: Site) -> Result<(Vec<Piece>, u64)> {
+    let frame_count = (draft.tensors.len() as u64).saturating_add(3);
+    if draft.limits.frame_count_max < frame_count {
+        let (what, found) = ("frames of a message", frame_count);
+        return Err(Error::Usage { what, found, wanted: draft.limits.frame_count_max });
+    }
+    let metadata = metadata_bytes(&draft.metadata, draft.version_key)?;
+    // What this crate would not read is not written.
+    Metadata::read(&metadata, 0, &draft.limits)?;
+    let list = list(draft);
+    let mut index = Vec::new();
+    // Offsets only grow with the index, and that with them: it comes to an end.
+    let (header, entries, end) = loop {
+        let header = header(draft, &metadata, &index, list.as_deref());
+        let at = PREAMBLE_LEN.saturating_add(header.len() as u64);
+        let (entries, end) = places(draft, at, site.start).ok_or(TOO_LONG)?;
+        let mut next = Vec::new();
+        if !entries.is_empty() {
+            Index::write(&entries, &mut next);
+        }
+        if next == index {
+            break (header, entries, end);
+        }
+        index = next;
+    };
+    let postamble_at = tail_at(end, site).ok_or(TOO_LONG)?;
+    let total_len = postamble_at.checked_add(POSTAMBLE_LEN).ok_or(TOO_LONG)?;
+    let mut bytes = Vec::new();
+    let flags = flags(draft, list.is_some());
+    Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
+    bytes.extend(header);
+    let mut at = bytes.len() as u64;
+    let mut pieces = vec![Piece::Bytes(bytes)];
+    for (tensor, entry) in draft.tensors.iter().zip(&entries) {
+        pieces.push(Piece::Zeros(entry.offset.saturating_sub(at)));
+        carry(tensor, draft.rule, &mut pieces)?;
+        at = entry.offset.saturating_add(entry.len);
+    }
+    pieces.push(Piece::Zeros(postamble_at.saturating_sub(at)));
+    let mut bytes = Vec::new();
+    Postamble { first_footer_offset: postamble_at, total_len }.write(&mut bytes);
+    pieces.push(Piece::Bytes(bytes));
+    Ok((pieces, total_len))
+}
+
+const TOO_LONG: Error = Error::Unwritable { why: "a message is longer than a length can say" };
+
+/// The hashes of all tensors, if a list is to have them.
+fn list(draft: &Draft) -> Option<Vec<u64>> {
+    let hashes: Option<Vec<u64>> = draft.tensors.iter().map(|tensor| tensor.hash).collect();
+    hashes.filter(|hashes| draft.is_listed && !hashes.is_empty())
+}
+
+fn flags(draft: &Draft, is_listed: bool) -> Flags {
+    let is_hashed =
+        draft.rule != HashRule::Unhashed && draft.tensors.iter().all(|tensor| tensor.is_hashed);
+    let set = [
+        (!draft.tensors.is_empty(), Flags::HEADER_INDEX),
+        (is_listed, Flags::HEADER_HASHES),
+        // It promises a hash of every object.
+        (is_hashed, Flags::HASHED),
+    ];
+    let set = set.into_iter().filter(|(is_set, _)| *is_set);
+    set.fold(Flags::HEADER_METADATA, |flags, (_, flag)| flags.with(flag))
+}
+
+/// The frames before the tensors.
+fn header(draft: &Draft, metadata: &[u8], index: &[u8], list: Option<&[u64]>) -> Vec<u8> {
+    let mut out = Vec::new();
+    frame(FrameKind::HeaderMetadata, metadata, draft.rule, &mut out);
+    if !draft.tensors.is_empty() {
+        frame(FrameKind::HeaderIndex, index, draft.rule, &mut out);
+    }
+    if let Some(list) = list {
+        let mut body = Vec::new();
+        HashList::write(list, &mut body);
+        frame(FrameKind::HeaderHashes, &body, draft.rule, &mut out);
+    }
+    out
+}
+
+/// A frame of CBOR, hashed as those of its message are, and padded.
+fn frame(kind: FrameKind, body: &[u8], rule: HashRule, out: &mut Vec<u8>) {
+    let flags = if rule == HashRule::Frames { FrameFlags::HASHED } else { FrameFlags::default() };
+    let len = kind.len_min().saturating_add(body.len() as u64);
+    FrameHeader { kind, version: FRAME_VERSION, flags, len }.write(out);
+    out.extend_from_slice(body);
+    let hash = if rule == HashRule::Unhashed { 0 } else { digest(body).xxh3 };
+    FrameTail { descriptor_offset: None, hash }.write(out);
+    out.resize(out.len().next_multiple_of(8), 0);
+}
+
+/// Where the tensors go that start at `at` of a message, and where the last one ends.
+fn places(draft: &Draft, mut at: u64, start: u64) -> Option<(Vec<IndexEntry>, u64)> {
+    let mut entries = Vec::new();
+    for tensor in &draft.tensors {
+        let offset = place(tensor, at, start)?;
+        let len = tensor.frame.header.len;
+        entries.push(IndexEntry { offset, len });
+        at = offset.checked_add(len)?;
+    }
+    Some((entries, at))
+}
+
+/// The place at or behind `at` where a frame may start: its payload is aligned in the file, as far as
+/// the frame itself is in the message.
+fn place(tensor: &Carried, at: u64, start: u64) -> Option<u64> {
+    let ahead = tensor.payload_offset.checked_add(start)?;
+    if !tensor.payload_offset.is_multiple_of(8) || !start.is_multiple_of(8) {
+        return at.checked_next_multiple_of(8);
+    }
+    let payload = at.checked_add(ahead)?.checked_next_multiple_of(tensor.align)?;
+    payload.checked_sub(ahead)
+}
+
+/// Where the postamble goes.
+fn tail_at(end: u64, site: Site) -> Option<u64> {
+    let at = end.checked_next_multiple_of(8)?;
+    let Some(next_start) = site.next_start.filter(|next| next.is_multiple_of(8)) else {
+        return Some(at);
+    };
+    if !site.start.is_multiple_of(8) {
+        return Some(at);
+    }
+    let next = site.start.checked_add(at)?.checked_add(POSTAMBLE_LEN)?;
+    at.checked_add(next_start.wrapping_sub(next) % 64)
+}
+
+/// The pieces of a tensor frame: as it lies, but for a flag where an old frame must get one.
+fn carry(tensor: &Carried, rule: HashRule, pieces: &mut Vec<Piece>) -> Result<()> {
+    let (span, header) = (tensor.frame.span, tensor.header(rule));
+    let mut start = span.start();
+    if let Some(header) = header {
+        pieces.push(Piece::Bytes(header));
+        start = start.saturating_add(FRAME_HEADER_LEN);
+    }
+    let rest = Span::from_range(start..span.end()).ok_or(TOO_LONG)?;
+    pieces.push(Piece::Span(tensor.source.clone(), rest));
+    Ok(())
+}

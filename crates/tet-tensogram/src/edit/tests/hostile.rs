@@ -1,0 +1,126 @@
+//! Inputs that are cut, flipped or odd: an edit refuses, or makes a sound file of what is there.
+
+use super::*;
+use crate::testing::{
+    Draft as Parts, Part, buffered, descriptor, metadata, step, streamed, tensor, tensors,
+};
+use crate::{Error, Result};
+
+/// Messages of every form.
+fn inputs() -> Vec<Vec<u8>> {
+    let behind = [tensor(b"abc"), Part::tensor_behind(&descriptor(3), b"xyz")];
+    let (one, two) = (buffered(&tensors()).bytes(), streamed(&tensors()).bytes());
+    let three = streamed(&behind).bytes();
+    vec![one.clone(), two.clone(), [one, two, three].concat()]
+}
+
+/// What every edit makes of a file.
+fn edits(bytes: &[u8]) -> Option<Vec<Result<Vec<u8>>>> {
+    let opened = TensogramFile::open(Source::from_bytes(bytes), &Limits::default());
+    let input = opened.ok()?;
+    let (all, out) = (Filter::default(), Template::parse("out").unwrap());
+    let made = |images: Vec<(String, Image)>| {
+        images.iter().map(|(_, image)| image.write_to(Vec::new())).collect::<Result<Vec<_>>>()
+    };
+    let parts = split(&input, &Template::parse("[index]").unwrap(), NEW).and_then(made);
+    Some(vec![
+        set(&input, &all, &[assign("a.b", "c")], NEW).and_then(|it| it.0.write_to(Vec::new())),
+        reshuffle(&input, Provenance::Kept).and_then(|it| it.0.write_to(Vec::new())),
+        merge(std::slice::from_ref(&input), Clash::Last, NEW)
+            .and_then(|it| it.write_to(Vec::new())),
+        copy(&input, &all, &out).and_then(made).map(|it| it.concat()),
+        parts.map(|it| it.concat()),
+    ])
+}
+
+#[test]
+fn every_cut_is_refused_or_whole() {
+    for bytes in inputs() {
+        let whole = frames(&bytes).0;
+        let ends: Vec<u64> = {
+            let file = file(&bytes);
+            (0..file.len()).map(|number| file.span(number).unwrap().end()).collect()
+        };
+        for len in 0..bytes.len() {
+            let Some(made) = edits(&bytes[..len]) else { continue };
+            for made in made {
+                assert_eq!(made.is_ok(), ends.contains(&(len as u64)), "{len} bytes");
+                let Ok(made) = made else { continue };
+                assert!(check(&made).is_ok());
+                let found = frames(&made).0;
+                assert!(whole.starts_with(&found) && !found.is_empty(), "{len} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_bits_are_refused_or_told_as_before() {
+    for bytes in inputs() {
+        for bit in (0..bytes.len() * 8).step_by(5) {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let before = check(&flipped);
+            let Some(made) = edits(&flipped) else { continue };
+            for (which, made) in made.into_iter().enumerate() {
+                let Ok(made) = made else { continue };
+                let after = check(&made);
+                assert!(!before.is_ok() || after.is_ok(), "bit {bit}, edit {which}");
+                // What is wrong with a tensor is not made good.
+                let rules = |report: &crate::Report| {
+                    let errors = report.findings.iter().filter(|it| it.object.is_some());
+                    errors.filter(|it| it.fault.rule.id == "TGM-F10").count()
+                };
+                assert!(rules(&before) <= rules(&after), "bit {bit}, edit {which}");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_metadata_gets_no_new_hash() {
+    for name in ["dt_float32_be", "legacy_0_17_0_f32_hash", "stream_finish_hash"] {
+        let mut bytes = sample(name);
+        let at = bytes.windows(9).rposition(|it| it == b"tensogram").unwrap();
+        bytes[at] = b'x';
+        let input = file(&bytes);
+        let refused = set(&input, &Filter::default(), &[assign("a", "b")], NEW).unwrap_err();
+        assert_eq!(refused.fault().map(|it| it.rule.id), Some("TGM-F10"), "{name}");
+        let out = Template::parse("out").unwrap();
+        let copied = copy(&input, &Filter::default(), &out).unwrap();
+        assert!(super::bytes(&copied[0].1) == bytes, "a copy says what the file says");
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_not_dropped() {
+    let parts = [metadata(1, &[step(1)]), Part::new(77, b"later"), tensor(b"abc")];
+    let bytes = Parts::new(&parts).bytes();
+    let edited = set(&file(&bytes), &Filter::default(), &[assign("a", "b")], NEW);
+    assert!(matches!(edited, Err(Error::Uncarried { .. })));
+    let mut junk = bytes.clone();
+    junk.extend(b"some other bytes, which may be of value");
+    let out = Template::parse("out").unwrap();
+    let refused = copy(&file(&junk), &Filter::default(), &out).unwrap_err();
+    assert_eq!(refused.fault().unwrap().rule.id, "TGM-S2");
+    let zeros = [bytes.clone(), vec![0; 40], bytes.clone()].concat();
+    let copied = copy(&file(&zeros), &Filter::default(), &out).unwrap();
+    assert!(super::bytes(&copied[0].1) == [bytes.clone(), bytes].concat());
+}
+
+/// Frames that stand at no multiple of 8, junk between them, an index that is wrong.
+#[test]
+fn odd_messages_become_tidy_ones() {
+    let odd = [
+        metadata(1, &[step(1)]).padded(&[]),
+        tensor(b"abc").padded(b"\0\0junk"),
+        Part::tensor_behind(&descriptor(3), b"xyz").padded(&[0; 40]),
+        tensor(b"defg"),
+    ];
+    let bytes = Parts::new(&odd).bytes();
+    assert!(check(&bytes).is_ok() && !ids(&bytes).is_empty());
+    let (image, _) = reshuffle(&file(&bytes), NEW).unwrap();
+    let made = super::bytes(&image);
+    assert!(ids(&made).is_empty(), "{:?}", ids(&made));
+    assert!(frames(&made) == frames(&bytes));
+}
