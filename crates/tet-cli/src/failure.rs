@@ -203,6 +203,29 @@ impl From<tet_ztensor::Error> for Failure {
     }
 }
 
+impl From<tet_tensogram::Error> for Failure {
+    fn from(error: tet_tensogram::Error) -> Self {
+        use tet_tensogram::Error as E;
+        let message = error.to_string();
+        let exit = Exit::from(error.kind());
+        let plain = |code: &str| Failure::new(exit, code, message.clone());
+        match error {
+            E::Io(error) => error.into(),
+            E::Format(fault) | E::NotBuilt { fault, .. } => broken_foreign_rule(&fault, message),
+            E::Key { .. } => plain("key"),
+            E::Clash { .. } => {
+                plain("clash").hint("--strategy first or last says which one counts")
+            }
+            E::Uncarried { at, .. } => {
+                plain("uncarried").at(Place { offset: Some(at), ..Place::default() })
+            }
+            E::Memory { .. } => plain("limit"),
+            E::Canceled => Failure::interrupted(),
+            _ => plain("tensogram"),
+        }
+    }
+}
+
 impl From<tet_convert::Error> for Failure {
     fn from(error: tet_convert::Error) -> Self {
         use tet_convert::Error as E;

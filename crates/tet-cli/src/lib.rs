@@ -90,6 +90,7 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
         Command::Convert(args) => command::convert::run(&args, context),
         Command::Export(args) => command::export::run(&args, context),
         Command::Zt(args) => command::zt::run(&args.verb, context),
+        Command::Tgm(args) => command::tgm::run(&args.verb, context),
         Command::Verify(args) => command::verify::run(&args, context),
         Command::Dump(args) => command::dump::run(&args, context),
         Command::Repair(args) => command::repair::run(&args, context),

@@ -13,6 +13,12 @@ pub(crate) fn attr(value: Value) -> AttrText {
     }
 }
 
+/// An item as JSON, from which [`field_of_text`] makes it again.
+#[must_use]
+pub fn json_of_field(value: Value) -> Json {
+    of_value(value)
+}
+
 fn of_value(value: Value) -> Json {
     match value {
         Value::Null => Json::Null,

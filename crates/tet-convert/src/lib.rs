@@ -30,7 +30,7 @@ pub use import::{
     Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, NpyFault, NpzFault,
     Origin, import,
 };
-pub use item::field_of_text;
+pub use item::{field_of_text, json_of_field};
 pub use loss::Note;
 pub use open::slabs::Slabs;
 pub use open::{FileRegion, Io, OpenOptions, Opened, open, open_source};

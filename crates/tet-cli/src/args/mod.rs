@@ -10,6 +10,7 @@ mod other;
 mod query;
 mod repair;
 mod stats;
+mod tgm;
 mod zt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -30,6 +31,11 @@ pub use query::{
 };
 pub use repair::RepairArgs;
 pub use stats::StatsArgs;
+pub use tgm::{
+    ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmEditArgs, TgmGetArgs, TgmLsArgs,
+    TgmMergeArgs, TgmProvenanceArgs, TgmReshuffleArgs, TgmSetArgs, TgmSplitArgs, TgmVerb,
+    TgmWhereArgs,
+};
 pub use zt::{
     ZtAppendArgs, ZtCompactArgs, ZtDropArgs, ZtEditArgs, ZtPlaceArgs, ZtRenameArgs, ZtSetArgs,
     ZtVerb,
@@ -155,6 +161,8 @@ pub enum Command {
     Dump(Box<DumpArgs>),
     /// Edit a zTensor file: rename, drop, set, append, compact
     Zt(ZtEditArgs),
+    /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
+    Tgm(TgmEditArgs),
     /// Plan what can be done for a damaged file, and do it
     #[command(long_about = repair::LONG_ABOUT)]
     Repair(Box<RepairArgs>),
@@ -179,6 +187,7 @@ impl Command {
             Command::Convert(args) => args.json,
             Command::Export(args) => args.json,
             Command::Zt(args) => args.wants_json(),
+            Command::Tgm(args) => args.wants_json(),
             Command::Verify(args) => args.json,
             Command::Dump(args) => args.json,
             Command::Repair(args) => args.json,

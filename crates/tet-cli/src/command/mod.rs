@@ -13,5 +13,6 @@ pub(crate) mod man;
 pub(crate) mod query;
 pub(crate) mod repair;
 pub(crate) mod stats;
+pub(crate) mod tgm;
 pub(crate) mod verify;
 pub(crate) mod zt;

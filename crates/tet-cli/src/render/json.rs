@@ -7,6 +7,7 @@ mod info;
 mod query;
 mod repair;
 mod stats;
+mod tgm;
 mod verify;
 
 use std::io::{self, Write};
@@ -28,6 +29,7 @@ pub(crate) use query::{
 };
 pub(crate) use repair::{DigestShape, EditShape, HeldShape, LostShape, Repaired, StretchShape};
 pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
+pub(crate) use tgm::TgmObject;
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 
 /// Writes a value on one line.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tet_format::Span;
-use tet_io::{Appender, Overwrite, Publish, Publisher, Source, Stamp, Step};
+use tet_io::{Appender, Overwrite, Publish, Publisher, Source, Stamp, Step, Watch};
 
 use super::draft::Draft;
 use super::lay::{Site, lay};
@@ -36,6 +36,8 @@ pub(super) enum Piece {
 const BUFFER_LEN: usize = 256 << 10;
 /// Stretches of fewer bytes are read and written.
 const DIRECT_LEN: u64 = 64 << 10;
+/// Longer ones are copied in parts, between which the caller may ask to stop.
+const PART_LEN: u64 = 64 << 20;
 
 impl Image {
     /// A file without messages.
@@ -126,8 +128,17 @@ impl Image {
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or the new file cannot be
     /// written. What was under its name is still there then.
     pub fn save(&self, path: &Path, publish: &Publish) -> Result<u64> {
+        self.save_watched(path, publish, &Watch::new(None, None, self.len))
+    }
+
+    /// The same for a caller who watches, and may ask to stop.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Image::save`] returns, and [`Error::Canceled`].
+    pub fn save_watched(&self, path: &Path, publish: &Publish, watch: &Watch<'_>) -> Result<u64> {
         let publisher = self.begin(path, publish)?;
-        let publisher = write(&self.pieces, publisher, |publisher, source, span| {
+        let publisher = write(&self.pieces, publisher, watch, |publisher, source, span| {
             Ok(publisher.copy_from(source, span)?)
         })?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
@@ -151,13 +162,14 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the image began as no file, and [`Error::Io`].
-    pub fn append_in_place(&self) -> Result<u64> {
+    /// Returns [`Error::Unwritable`] when the image began as no file, [`Error::Canceled`] and
+    /// [`Error::Io`].
+    pub fn append_in_place(&self, watch: &Watch<'_>) -> Result<u64> {
         let source = self.sources.first().filter(|_| self.kept_count != 0);
         let no_file = Error::Unwritable { why: "there is no file to append to" };
         let appender = Appender::begin(source.ok_or(no_file)?)?;
         let pieces = self.pieces.get(self.kept_count..).unwrap_or_default();
-        let appender = write(pieces, appender, copy_through)?;
+        let appender = write(pieces, appender, watch, copy_through)?;
         let others = self.sources.iter().skip(1);
         others.into_iter().try_for_each(Source::check_unchanged)?;
         appender.commit()?;
@@ -170,7 +182,7 @@ impl Image {
     ///
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or `out` fails.
     pub fn write_to<W: Write>(&self, out: W) -> Result<W> {
-        let out = write(&self.pieces, out, copy_through)?;
+        let out = write(&self.pieces, out, &Watch::new(None, None, self.len), copy_through)?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
         Ok(out)
     }
@@ -229,11 +241,13 @@ fn copy_through<W: Write>(out: &mut W, source: &Source, span: Span) -> Result<()
 fn write<W: Write>(
     pieces: &[Piece],
     mut out: W,
+    watch: &Watch<'_>,
     mut copy: impl FnMut(&mut W, &Source, Span) -> Result<()>,
 ) -> Result<W> {
     let mut buffer: Vec<u8> = Vec::new();
     for piece in pieces {
         if BUFFER_LEN <= buffer.len() {
+            watch.tell(buffer.len() as u64)?;
             out.write_all(&buffer).map_err(fault)?;
             buffer.clear();
         }
@@ -254,12 +268,24 @@ fn write<W: Write>(
             Piece::Span(source, span) => {
                 out.write_all(&buffer).map_err(fault)?;
                 buffer.clear();
-                copy(&mut out, source, *span)?;
+                let mut start = span.start();
+                while let Some(part) = part(start, span.end()) {
+                    watch.tell(0)?;
+                    copy(&mut out, source, part)?;
+                    watch.tell(part.len())?;
+                    start = part.end();
+                }
             }
         }
     }
     out.write_all(&buffer).map_err(fault)?;
     Ok(out)
+}
+
+/// The next part of a stretch, if anything is left.
+fn part(start: u64, end: u64) -> Option<Span> {
+    let part = Span::from_range(start..start.saturating_add(PART_LEN).min(end))?;
+    (!part.is_empty()).then_some(part)
 }
 
 fn fault(error: std::io::Error) -> Error {

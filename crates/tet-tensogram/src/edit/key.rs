@@ -76,7 +76,7 @@ impl Key {
     /// Returns [`Error::Key`].
     pub fn check_settable(&self) -> Result<()> {
         if self.0.split('.').any(|name| name == RESERVED_KEY) {
-            return Err(refused(&self.0, "`_reserved_` is for the library to say"));
+            return Err(refused(&self.0, "what a library says of its messages is not set"));
         }
         let own = self.of_message();
         let name = own.as_ref().map_or(self.text(), Key::text);
@@ -86,13 +86,13 @@ impl Key {
             return if name == "version" { Err(refused(&self.0, why)) } else { Ok(()) };
         }
         if matches!(first, "extra" | "_extra_") {
-            return Err(refused(&self.0, "a name is missing behind it"));
+            return Err(refused(&self.0, "what is it to say of the message? write extra.KEY"));
         }
         let is_packing = name.starts_with("sp_") || name.starts_with("szip_");
         // `mars.type` is nobody's descriptor.
         let is_own = !name.contains('.') && (STRUCTURAL.contains(&name) || is_packing);
         if is_own || matches!(first, "base" | "objects") {
-            return Err(refused(&self.0, "descriptors and the order of objects are left alone"));
+            return Err(refused(&self.0, "descriptors and places of objects are not changed"));
         }
         Ok(())
     }

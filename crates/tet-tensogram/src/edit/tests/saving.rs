@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
-use tet_io::{Overwrite, Publish};
+use tet_io::{Overwrite, Publish, Watch};
 
 use super::*;
 use crate::testing::{buffered, tensor};
+
+fn unwatched() -> Watch<'static> {
+    Watch::new(None, None, 0)
+}
 
 fn from_disk(path: &Path) -> TensogramFile {
     TensogramFile::open(Source::open(path).unwrap(), &Limits::default()).unwrap()
@@ -62,6 +67,11 @@ fn large_tensors_are_copied_in_the_kernel() {
     let after = fs::read(&path).unwrap();
     assert!(ids(&after).is_empty() && frames(&after) == frames(&before));
     assert!(bytes(&image) == after);
+    let stop = AtomicBool::new(true);
+    let (image, _) = reshuffle(&from_disk(&path), NEW).unwrap();
+    let saved = image.save_watched(&path, &Publish::default(), &Watch::new(Some(&stop), None, 0));
+    assert!(matches!(saved, Err(crate::Error::Canceled)));
+    assert!(fs::read(&path).unwrap() == after);
 }
 
 #[test]
@@ -76,18 +86,21 @@ fn messages_are_appended() {
         let mut image = Image::behind(&target);
         (0..more.len()).for_each(|number| image.copy(&more, number).unwrap());
         assert_eq!(image.message_count(), 4);
-        let saved =
-            if in_place { image.append_in_place() } else { image.save(&path, &Publish::default()) };
+        let saved = if in_place {
+            image.append_in_place(&unwatched())
+        } else {
+            image.save(&path, &Publish::default())
+        };
         assert_eq!(saved.unwrap(), (one.len() + two.len()) as u64);
         assert!(fs::read(&path).unwrap() == [&one[..], &two].concat());
         // A file is not appended to twice by one look at it.
-        assert!(image.append_in_place().is_err());
+        assert!(image.append_in_place(&unwatched()).is_err());
     }
     // A file may be appended to itself.
     let target = from_disk(&path);
     let mut image = Image::behind(&target);
     image.copy(&target, 0).unwrap();
-    image.append_in_place().unwrap();
+    image.append_in_place(&unwatched()).unwrap();
     assert!(fs::read(&path).unwrap() == [&one[..], &two, &one].concat());
-    assert!(Image::new().append_in_place().is_err());
+    assert!(Image::new().append_in_place(&unwatched()).is_err());
 }

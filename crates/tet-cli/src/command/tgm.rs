@@ -1,0 +1,247 @@
+//! `tet tgm`: Tensogram files listed, and edited without touching payloads.
+
+mod ls;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_convert::{Format, field_of_text};
+use tet_io::{Publish, Source, Watch};
+use tet_tensogram::edit::{
+    self, Assignment, Clash, Filter, Image, Key, Maker, Provenance, Template, split_outside,
+};
+use tet_tensogram::{Limits, TensogramFile};
+
+use crate::args::{
+    ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmMergeArgs, TgmProvenanceArgs,
+    TgmReshuffleArgs, TgmSetArgs, TgmSplitArgs, TgmVerb, TgmWhereArgs, WriteArgs,
+};
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::progress::Progress;
+use crate::size::{Size, counted};
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// A file, a key, a clause, or the new file.
+pub(crate) fn run(verb: &TgmVerb, context: &mut Context<'_>) -> Result<Exit> {
+    match verb {
+        TgmVerb::Ls(args) => ls::list(args, context),
+        TgmVerb::Get(args) => ls::get(args, context),
+        TgmVerb::Set(args) => set(args, context),
+        TgmVerb::Copy(args) => copy(args, context),
+        TgmVerb::Merge(args) => merge(args, context),
+        TgmVerb::Split(args) => split(args, context),
+        TgmVerb::Reshuffle(args) => reshuffle(args, context),
+        TgmVerb::Append(args) => append(args, context),
+    }
+}
+
+fn set(args: &TgmSetArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let (filter, assignments) = (filter(&args.meant)?, assignments(args)?);
+    let input = open_file(&args.input, context)?;
+    let provenance = provenance(args.provenance, ProvenanceName::New, context);
+    let edited = edit::set(&input, &filter, &assignments, provenance);
+    let (image, changed) = edited.map_err(|error| of_input(error, &args.input))?;
+    if changed == 0 {
+        context.warn("no message is changed: no object is meant, or all say so already");
+    }
+    save(&image, &args.output, args.write, context)
+}
+
+fn assignments(args: &TgmSetArgs) -> Result<Vec<Assignment>> {
+    let mut assignments = Vec::new();
+    for text in args.set.iter().flat_map(|texts| split_outside(texts, ',')) {
+        let Some((key, value)) = text.split_once('=') else {
+            let text = format!("{text:?} sets no key");
+            return Err(Failure::usage("key", text).hint("write KEY=VALUE,KEY=VALUE"));
+        };
+        let value = Some(field_of_text(value.trim()));
+        assignments.push(Assignment { key: settable(key.trim())?, value });
+    }
+    for key in &args.unset {
+        assignments.push(Assignment { key: settable(key)?, value: None });
+    }
+    Ok(assignments)
+}
+
+fn settable(text: &str) -> Result<Key> {
+    let key = Key::parse(text)?;
+    key.check_settable()?;
+    Ok(key)
+}
+
+fn copy(args: &TgmCopyArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let (filter, template) = (filter(&args.meant)?, Template::parse(&args.output)?);
+    let input = open_file(&args.input, context)?;
+    let images = edit::copy(&input, &filter, &template);
+    let images = images.map_err(|error| of_input(error, &args.input))?;
+    if images.is_empty() {
+        let failure = Failure::usage("no-match", "no object is meant, and nothing was written");
+        return Err(failure.about(&args.input).hint("`tet tgm ls -w CLAUSES` lists what is meant"));
+    }
+    save_all(&images, args.write, context)
+}
+
+fn merge(args: &TgmMergeArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let open = |path| open_file(path, context);
+    let inputs = args.inputs.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
+    let clash = match args.strategy {
+        StrategyName::First => Clash::First,
+        StrategyName::Last => Clash::Last,
+        StrategyName::Error => Clash::Refused,
+    };
+    // Whose fault it is the library does not say: each file is looked at by itself.
+    for (input, path) in inputs.iter().zip(&args.inputs) {
+        edit::check_sound(input).map_err(|error| of_input(error, path))?;
+    }
+    let provenance = provenance(args.provenance, ProvenanceName::New, context);
+    let image = edit::merge(&inputs, clash, provenance).map_err(Failure::from);
+    let alone = |failure: Failure| match args.inputs.as_slice() {
+        [path] => failure.about(path),
+        _ => failure,
+    };
+    save(&image.map_err(alone)?, &args.output, args.write, context)
+}
+
+fn split(args: &TgmSplitArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let template = Template::parse(&args.output)?.numbered();
+    let input = open_file(&args.input, context)?;
+    let provenance = provenance(args.provenance, ProvenanceName::New, context);
+    let images = edit::split(&input, &template, provenance);
+    save_all(&images.map_err(|error| of_input(error, &args.input))?, args.write, context)
+}
+
+fn reshuffle(args: &TgmReshuffleArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let input = open_file(&args.input, context)?;
+    let provenance = provenance(args.provenance, ProvenanceName::Keep, context);
+    let edited = edit::reshuffle(&input, provenance);
+    let (image, _) = edited.map_err(|error| of_input(error, &args.input))?;
+    save(&image, &args.output, args.write, context)
+}
+
+fn append(args: &TgmAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let target = open_file(&args.file, context)?;
+    edit::check_sound(&target).map_err(|error| of_input(error, &args.file))?;
+    let mut image = Image::behind(&target);
+    for path in &args.inputs {
+        let hint = "`tet convert` makes a .tgm file of it, which can be appended";
+        let input = open_file(path, context).map_err(|failure| match &*failure.code {
+            "not-tensogram" => failure.hint(hint),
+            _ => failure,
+        })?;
+        let about = |error| of_input(error, path);
+        edit::check_sound(&input).map_err(about)?;
+        (0..input.len()).try_for_each(|number| image.copy(&input, number)).map_err(about)?;
+    }
+    if args.in_place {
+        let written = watched(&image, "appending", context, |watch| image.append_in_place(watch));
+        written.map_err(|error| Failure::from(error).about(&args.file))?;
+        tell(&image, &args.file, context);
+        return Ok(Exit::Done);
+    }
+    let write = WriteArgs { force: false, no_sync: args.no_sync };
+    save(&image, &args.file, write, context)
+}
+
+/// Opens a Tensogram file; another container is told by its name.
+fn open_file(path: &Path, context: &Context<'_>) -> Result<TensogramFile> {
+    let about = |failure: Failure| failure.about(path);
+    let source = Source::open(context.world().at(path)).map_err(|it| about(it.into()))?;
+    let format = tet_convert::sniff(&source).map_err(|it| about(it.into()))?;
+    if !matches!(format, Format::Tensogram | Format::Unknown) {
+        let text = format!("{} is {format}, and `tet tgm` is for .tgm files", path.display());
+        return Err(Failure::usage("not-tensogram", text));
+    }
+    TensogramFile::open(source, &Limits::default()).map_err(|error| about(error.into()))
+}
+
+/// What is wrong with an input, and what to do about it.
+fn of_input(error: tet_tensogram::Error, path: &Path) -> Failure {
+    let is_damage = matches!(error, tet_tensogram::Error::Format(_));
+    let failure = Failure::from(error).about(path);
+    if is_damage {
+        failure.hint("nothing was written; `tet verify` tells all faults")
+    } else {
+        failure
+    }
+}
+
+fn filter(args: &TgmWhereArgs) -> Result<Filter> {
+    let mut filter = Filter::default();
+    for text in &args.clauses {
+        filter = filter.and(Filter::parse(text)?);
+    }
+    Ok(filter)
+}
+
+fn provenance(
+    args: TgmProvenanceArgs,
+    default: ProvenanceName,
+    context: &Context<'_>,
+) -> Provenance<'static> {
+    let none = args.no_provenance.then_some(ProvenanceName::None);
+    match none.or(args.provenance).unwrap_or(default) {
+        ProvenanceName::Keep => Provenance::Kept,
+        ProvenanceName::None => Provenance::Absent,
+        ProvenanceName::New => {
+            let (version, time) = (env!("CARGO_PKG_VERSION"), context.world().now());
+            Provenance::New(Maker { name: "tet", version, time })
+        }
+    }
+}
+
+fn save(image: &Image, path: &Path, write: WriteArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let (target, publish) = (context.world().at(path), publish(write));
+    let saved =
+        watched(image, "writing", context, |watch| image.save_watched(&target, &publish, watch));
+    saved.map_err(|error| Failure::from(error).about(path))?;
+    tell(image, path, context);
+    Ok(Exit::Done)
+}
+
+/// Writes all files, when all of them may be written.
+fn save_all(
+    images: &[(String, Image)],
+    write: WriteArgs,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    for (name, image) in images {
+        let checked = image.check_target(&context.world().at(name.as_ref()), &publish(write));
+        checked.map_err(|error| Failure::from(error).about(name.as_ref()))?;
+    }
+    for (name, image) in images {
+        context.check_cancelled()?;
+        save(image, name.as_ref(), write, context)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes under the eyes of the user, who may stop it.
+fn watched<T>(
+    image: &Image,
+    what: &str,
+    context: &Context<'_>,
+    write: impl FnOnce(&Watch<'_>) -> T,
+) -> T {
+    let bar = Progress::new(context, what, image.len());
+    let told = bar.clone();
+    let progress: tet_io::Progress = Arc::new(move |done, all| told.tell(done, all));
+    let cancel = Arc::clone(&context.world().cancel);
+    let done = write(&Watch::new(Some(&cancel), Some(&progress), image.len()));
+    bar.finish();
+    done
+}
+
+fn publish(write: WriteArgs) -> Publish {
+    let (force, sync) = open::publish_options(write);
+    Publish { force, sync, inputs: Vec::new() }
+}
+
+fn tell(image: &Image, path: &Path, context: &mut Context<'_>) {
+    let count = counted(u64::try_from(image.message_count()).unwrap_or(0), "message");
+    context.note(format!("wrote {}: {count}, {}", path.display(), Size(image.len())));
+}

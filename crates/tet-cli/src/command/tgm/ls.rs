@@ -1,0 +1,195 @@
+//! `tet tgm ls` and `tet tgm get`: what is said of objects.
+
+use std::path::Path;
+
+use serde_json::{Map, Value as Json};
+use tet_convert::json_of_field;
+use tet_tensogram::edit::{Filter, Key, Row, Rows, split_outside, text_of};
+use tet_tensogram::{Pairs, RESERVED_KEY, Stage, TensogramFile};
+
+use super::{filter, open_file};
+use crate::args::{TgmGetArgs, TgmLsArgs};
+use crate::context::Context;
+use crate::escape::Escaped;
+use crate::exit::{Exit, Failure, Result};
+use crate::render::json::{TgmObject, write_line};
+use crate::render::table::{Side, Table};
+
+/// Runs `tet tgm ls`.
+///
+/// # Errors
+///
+/// A file, a key or a clause.
+pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let filter = filter(&args.meant)?;
+    let keys = args.keys.as_deref().map(keys).transpose()?;
+    let many = args.files.len() != 1;
+    let mut table = table(keys.as_deref(), many);
+    let exit = each(&args.files, &filter, args.json, context, |path, row, context| {
+        if args.json {
+            return Ok(write_line(context.out(), &shape(path, row, keys.as_deref()))?);
+        }
+        let file = many.then(|| path.display().to_string());
+        table.row(file.into_iter().chain(cells(row, keys.as_deref())));
+        Ok(())
+    })?;
+    if args.json {
+        return Ok(exit);
+    }
+    for line in table.lines(context.table_width(), context.paint) {
+        context.line(line)?;
+    }
+    Ok(exit)
+}
+
+/// Runs `tet tgm get`.
+///
+/// # Errors
+///
+/// A file, a key that is missing, or a clause.
+pub(super) fn get(args: &TgmGetArgs, context: &mut Context<'_>) -> Result<Exit> {
+    let (filter, keys) = (filter(&args.meant)?, keys(&args.keys)?);
+    each(&args.files, &filter, args.json, context, |path, row, context| {
+        if let Some(key) = keys.iter().find(|key| row.value(key).is_none()) {
+            let object = row.object().map(|object| format!(", object {object}"));
+            let place = format!("message {}{}", row.message(), object.unwrap_or_default());
+            let text = format!("no key \"{}\" in {place}", Escaped(key.text()));
+            let failure = Failure::usage("no-such-key", text).about(path);
+            return Err(failure.hint("`tet tgm ls -j` shows all keys"));
+        }
+        if args.json {
+            return Ok(write_line(context.out(), &asked(row, &keys))?);
+        }
+        let texts = keys.iter().filter_map(|key| row.value(key));
+        let texts: Vec<String> = texts.map(|value| Escaped(&text_of(&value)).to_string()).collect();
+        context.line(texts.join(" "))
+    })
+}
+
+/// Visits the objects that are meant, file by file. What cannot be read is told, and costs no more
+/// than itself.
+fn each<P: AsRef<Path>>(
+    files: &[P],
+    filter: &Filter,
+    is_json: bool,
+    context: &mut Context<'_>,
+    mut visit: impl FnMut(&Path, &Row<'_>, &mut Context<'_>) -> Result<()>,
+) -> Result<Exit> {
+    let mut exit = Exit::Done;
+    for path in files {
+        let path = path.as_ref();
+        let file = open_file(path, context)?;
+        for number in 0..file.len() {
+            context.check_cancelled()?;
+            let rows = match Rows::of(&file, number) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    let failure = Failure::from(error).about(path);
+                    context.fail(&failure, is_json);
+                    exit = failure.exit;
+                    continue;
+                }
+            };
+            for row in rows.iter().filter(|row| filter.matches(row)) {
+                visit(path, &row, context)?;
+            }
+        }
+        if let Some(failure) = damage(&file, path) {
+            context.fail(&failure, is_json);
+            exit = failure.exit;
+        }
+    }
+    Ok(exit)
+}
+
+/// The first message that does not stand.
+fn damage(file: &TensogramFile, path: &Path) -> Option<Failure> {
+    let first = file.damages().first()?;
+    let failure = Failure::from(tet_tensogram::Error::Format(first.fault)).about(path);
+    Some(failure.hint("`tet verify` tells all faults"))
+}
+
+fn keys(text: &str) -> Result<Vec<Key>> {
+    split_outside(text, ',').into_iter().map(|key| Ok(Key::parse(key.trim())?)).collect()
+}
+
+/// The columns when no keys are asked for.
+const COLUMNS: [(&str, Side); 8] = [
+    ("message", Side::Right),
+    ("object", Side::Right),
+    ("name", Side::Left),
+    ("dtype", Side::Left),
+    ("shape", Side::Left),
+    ("stages", Side::Left),
+    ("stored", Side::Right),
+    ("hash", Side::Left),
+];
+
+fn table(keys: Option<&[Key]>, many: bool) -> Table {
+    let file = many.then_some(("file", Side::Left));
+    let Some(keys) = keys else {
+        let columns: Vec<_> = file.into_iter().chain(COLUMNS).collect();
+        return Table::new(&columns);
+    };
+    // Keys are no names of ours: they stand in a row.
+    let columns = vec![("", Side::Left); keys.len().saturating_add(usize::from(many))];
+    let mut table = Table::new(&columns);
+    let file = file.map(|(name, _)| name);
+    table.row(file.into_iter().chain(keys.iter().map(Key::text)));
+    table
+}
+
+fn cells(row: &Row<'_>, keys: Option<&[Key]>) -> Vec<String> {
+    if let Some(keys) = keys {
+        let text = |key| row.value(key).map_or_else(|| "-".to_owned(), |value| text_of(&value));
+        return keys.iter().map(text).collect();
+    }
+    let number = |number: usize| number.to_string();
+    let mut cells = vec![number(row.message()), row.object().map(number).unwrap_or_default()];
+    let (Some(place), Some(name)) = (row.place(), row.name()) else { return cells };
+    cells.push(name.into_owned());
+    cells.extend(row.descriptor().map_or_else(Default::default, |descriptor| {
+        let stages = Stage::ALL.map(|stage| descriptor.stage(stage));
+        let stages: Vec<&str> = stages.into_iter().filter(|word| *word != "none").collect();
+        let shape: Vec<String> = descriptor.shape().iter().map(u64::to_string).collect();
+        let shape =
+            if shape.len() == 1 { format!("{},", shape.join("")) } else { shape.join(", ") };
+        [descriptor.dtype_word().to_owned(), format!("({shape})"), stages.join(" ")]
+    }));
+    cells.push(place.region.len().to_string());
+    cells.push(place.hash.map(|hash| format!("{hash:016x}")).unwrap_or_default());
+    cells
+}
+
+/// The keys that are asked for, with those that are missing as null.
+fn asked(row: &Row<'_>, keys: &[Key]) -> Map<String, Json> {
+    let value = |key| row.value(key).map_or(Json::Null, |it| json_of_field(it.into_owned()));
+    keys.iter().map(|key| (key.text().to_owned(), value(key))).collect()
+}
+
+fn shape(path: &Path, row: &Row<'_>, keys: Option<&[Key]>) -> TgmObject {
+    let (place, descriptor) = (row.place(), row.descriptor());
+    let stage = |stage| descriptor.map(|it| it.stage(stage).to_owned());
+    let said = |pairs: &Pairs| {
+        let own = pairs.iter().filter(|(key, _)| key != RESERVED_KEY);
+        own.map(|(key, value)| (key.clone(), json_of_field(value.clone()))).collect()
+    };
+    TgmObject {
+        schema: "tet.tgm/1",
+        file: path.to_string_lossy().into_owned(),
+        message: row.message(),
+        object: row.object(),
+        name: row.name().map(std::borrow::Cow::into_owned),
+        dtype: descriptor.map(|it| it.dtype_word().to_owned()),
+        shape: descriptor.map(|it| it.shape().to_vec()),
+        encoding: stage(Stage::Encoding),
+        filter: stage(Stage::Filter),
+        compression: stage(Stage::Compression),
+        offset: place.map(|it| it.region.start()),
+        stored_len: place.map(|it| it.region.len()),
+        hash: place.and_then(|it| it.hash).map(|hash| format!("{hash:016x}")),
+        keys: keys.map(|keys| asked(row, keys)),
+        metadata: row.entry().filter(|_| keys.is_none()).map(said),
+        extra: keys.is_none().then(|| said(row.extra())),
+    }
+}

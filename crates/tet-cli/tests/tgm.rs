@@ -1,0 +1,86 @@
+//! `tet tgm`: lines for programs, and files that take their own place.
+
+mod fixtures;
+
+use std::fs;
+use std::path::Path;
+
+use fixtures::tet_in;
+use serde_json::Value;
+use tet_cli::Exit;
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fixtures::make(folder.path());
+    folder
+}
+
+fn done(folder: &Path, line: &str) -> String {
+    let args: Vec<&str> = line.split_whitespace().collect();
+    let (exit, out, err) = tet_in(folder, &args);
+    assert_eq!((exit, err.as_str()), (Exit::Done, ""), "{line}");
+    out
+}
+
+#[test]
+fn lines_are_what_the_schema_says() {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/tet.tgm.1.json");
+    let schema: Value =
+        serde_json::from_str(&fs::read_to_string(schema).expect("a schema")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema that compiles");
+    let folder = folder();
+    let asked = "-p mars.param,shape,_reserved_.uuid,nothing";
+    for line in ["tgm ls -j mixed.tgm old.tgm stream.tgm", &format!("tgm ls -j {asked} mixed.tgm")]
+    {
+        let out = done(folder.path(), line);
+        assert!(out.lines().count() >= 5);
+        for line in out.lines() {
+            let row: Value = serde_json::from_str(line).expect("JSON");
+            assert!(validator.is_valid(&row), "{line}");
+        }
+    }
+    let out = done(folder.path(), "tgm ls -j mixed.tgm -w object=0");
+    let row: Value = serde_json::from_str(&out).expect("one line");
+    assert_eq!(row["metadata"]["mars"]["param"], "2t");
+    assert_eq!(row["extra"]["run"], 20_260_424, "numbers are numbers");
+}
+
+#[test]
+fn a_file_takes_its_own_place_and_nothing_else_does() {
+    let folder = folder();
+    let path = folder.path().join("forecast.tgm");
+    let before = fs::read(&path).expect("is there");
+    done(folder.path(), "tgm copy forecast.tgm forecast.tgm");
+    assert!(fs::read(&path).expect("is there") == before);
+    done(folder.path(), "tgm set -s units=K forecast.tgm forecast.tgm");
+    done(folder.path(), "tgm reshuffle stream.tgm -o stream.tgm");
+    done(folder.path(), "tgm merge forecast.tgm old.tgm -o old.tgm");
+    assert_eq!(done(folder.path(), "tgm get -p units old.tgm -w object!=3"), "K\nK\nK\n");
+    let args = ["tgm", "copy", "stream.tgm", "forecast.tgm"];
+    assert_eq!(tet_in(folder.path(), &args).0, Exit::Usage);
+    done(folder.path(), "tgm copy stream.tgm forecast.tgm --force");
+    // None of several files is written when one of them is in the way.
+    fs::write(folder.path().join("x_0003.tgm"), b"mine").expect("a file");
+    let (exit, _, err) = tet_in(folder.path(), &["tgm", "split", "mixed.tgm", "-o", "x.tgm"]);
+    assert_eq!(exit, Exit::Usage, "{err}");
+    assert!(!folder.path().join("x_0000.tgm").exists());
+    assert_eq!(fs::read(folder.path().join("x_0003.tgm")).expect("is there"), b"mine");
+}
+
+#[test]
+fn the_same_edit_at_the_same_time_is_the_same_file() {
+    let folder = folder();
+    for out in ["a.tgm", "b.tgm"] {
+        done(folder.path(), &format!("tgm set -s units=K mixed.tgm {out}"));
+    }
+    let read = |name| fs::read(folder.path().join(name)).expect("is there");
+    assert!(read("a.tgm") == read("b.tgm"));
+    let time = done(folder.path(), "tgm get -p _reserved_.time -w object=0 a.tgm");
+    assert_eq!(time, "2023-11-14T22:13:20Z\n");
+    done(folder.path(), "tgm set -s units=K mixed.tgm c.tgm --no-provenance");
+    let (exit, _, _) = tet_in(folder.path(), &["tgm", "get", "-p", "_reserved_.time", "c.tgm"]);
+    assert_eq!(exit, Exit::Usage);
+    done(folder.path(), "tgm set -s units=K mixed.tgm d.tgm --provenance keep");
+    let kept = |name: &str| done(folder.path(), &format!("tgm get -p _reserved_.uuid {name}"));
+    assert_eq!(kept("mixed.tgm"), kept("d.tgm"));
+}
