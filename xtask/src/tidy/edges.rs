@@ -78,6 +78,7 @@ const EDGES: &[Edge] = &[
             "tet-io",
             "tet-file",
             "tet-ztensor",
+            "tet-tensogram",
             "tet-query",
             "tet-verify",
             "tet-convert",
