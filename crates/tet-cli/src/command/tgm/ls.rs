@@ -25,7 +25,7 @@ pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> 
     let keys = args.keys.as_deref().map(keys).transpose()?;
     let many = args.files.len() != 1;
     let mut table = table(keys.as_deref(), many);
-    let exit = each(&args.files, &filter, args.json, context, |path, row, context| {
+    let failures = each(&args.files, &filter, context, |path, row, context| {
         if args.json {
             return Ok(write_line(context.out(), &shape(path, row, keys.as_deref()))?);
         }
@@ -33,13 +33,12 @@ pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> 
         table.row(file.into_iter().chain(cells(row, keys.as_deref())));
         Ok(())
     })?;
-    if args.json {
-        return Ok(exit);
+    if !args.json {
+        for line in table.lines(context.table_width(), context.paint) {
+            context.line(line)?;
+        }
     }
-    for line in table.lines(context.table_width(), context.paint) {
-        context.line(line)?;
-    }
-    Ok(exit)
+    Ok(tell(&failures, args.json, context))
 }
 
 /// Runs `tet tgm get`.
@@ -49,7 +48,7 @@ pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> 
 /// A file, a key that is missing, or a clause.
 pub(super) fn get(args: &TgmGetArgs, context: &mut Context<'_>) -> Result<Exit> {
     let (filter, keys) = (filter(&args.meant)?, keys(&args.keys)?);
-    each(&args.files, &filter, args.json, context, |path, row, context| {
+    let failures = each(&args.files, &filter, context, |path, row, context| {
         if let Some(key) = keys.iter().find(|key| row.value(key).is_none()) {
             let object = row.object().map(|object| format!(", object {object}"));
             let place = format!("message {}{}", row.message(), object.unwrap_or_default());
@@ -63,19 +62,25 @@ pub(super) fn get(args: &TgmGetArgs, context: &mut Context<'_>) -> Result<Exit> 
         let texts = keys.iter().filter_map(|key| row.value(key));
         let texts: Vec<String> = texts.map(|value| Escaped(&text_of(&value)).to_string()).collect();
         context.line(texts.join(" "))
-    })
+    })?;
+    Ok(tell(&failures, args.json, context))
 }
 
-/// Visits the objects that are meant, file by file. What cannot be read is told, and costs no more
-/// than itself.
+/// Tells what could not be read, behind what could.
+fn tell(failures: &[Failure], is_json: bool, context: &mut Context<'_>) -> Exit {
+    failures.iter().for_each(|failure| context.fail(failure, is_json));
+    failures.last().map_or(Exit::Done, |failure| failure.exit)
+}
+
+/// Visits the objects that are meant, file by file; gives back what could not be read, which costs no
+/// more than itself.
 fn each<P: AsRef<Path>>(
     files: &[P],
     filter: &Filter,
-    is_json: bool,
     context: &mut Context<'_>,
     mut visit: impl FnMut(&Path, &Row<'_>, &mut Context<'_>) -> Result<()>,
-) -> Result<Exit> {
-    let mut exit = Exit::Done;
+) -> Result<Vec<Failure>> {
+    let mut failures = Vec::new();
     for path in files {
         let path = path.as_ref();
         let file = open_file(path, context)?;
@@ -84,9 +89,7 @@ fn each<P: AsRef<Path>>(
             let rows = match Rows::of(&file, number) {
                 Ok(rows) => rows,
                 Err(error) => {
-                    let failure = Failure::from(error).about(path);
-                    context.fail(&failure, is_json);
-                    exit = failure.exit;
+                    failures.push(Failure::from(error).about(path));
                     continue;
                 }
             };
@@ -94,12 +97,9 @@ fn each<P: AsRef<Path>>(
                 visit(path, &row, context)?;
             }
         }
-        if let Some(failure) = damage(&file, path) {
-            context.fail(&failure, is_json);
-            exit = failure.exit;
-        }
+        failures.extend(damage(&file, path));
     }
-    Ok(exit)
+    Ok(failures)
 }
 
 /// The first message that does not stand.
