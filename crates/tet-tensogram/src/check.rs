@@ -1,7 +1,7 @@
 //! Checking a file (section 7): every rule it breaks, each with its place.
 //!
 //! ```text
-//!   messages and gaps -> frames -> metadata, index, hashes -> the bytes that have a hash
+//!   messages and gaps -> frames -> metadata, index, hashes -> the bytes that have a hash -> elements
 //! ```
 //!
 //! Bytes are compared with their hashes piece by piece and on several threads; what is found comes in
@@ -9,19 +9,22 @@
 
 mod collect;
 mod digest;
+pub(crate) mod fidelity;
 mod message;
 mod report;
 mod said;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tet_format::{Severity, Span};
+use tet_format::{ForeignRule, Severity, Span};
 use tet_io::{Progress, Source, Watch};
 
 use self::collect::Collector;
 use self::digest::Tasks;
+use self::fidelity::Objects;
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
 use crate::message::Message;
@@ -43,6 +46,8 @@ pub enum Level {
     /// All bytes that have a hash are compared with it.
     #[default]
     Integrity,
+    /// All objects are decoded.
+    Fidelity,
 }
 
 /// Whether CBOR may be spelled in any way.
@@ -117,7 +122,11 @@ impl fmt::Debug for VerifyOptions {
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let (mut out, mut report) =
         (Collector::new(options.findings_max), Report::new(source, options));
-    let watch = options.watch(source.len());
+    let watch = options.watch(match options.level {
+        // Payloads are read once more.
+        Level::Fidelity => source.len().saturating_mul(2),
+        _ => source.len(),
+    });
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
@@ -129,9 +138,9 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     check_file(source, &scan, &watch, &mut out)?;
     report.message_count = scan.messages.len() as u64;
     report.damage_count = scan.damage_count;
-    let (mut window, mut tasks) = (Window::new(source), Tasks::default());
+    let (mut window, mut work) = (Window::new(source), Work::default());
     for (number, span) in scan.messages.iter().enumerate() {
-        let found = check_message(&mut window, (number, *span), options, &mut tasks, &mut out);
+        let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
         match found {
             Ok(message) => report.count_message(&message),
             Err(Error::Format(fault)) => {
@@ -140,13 +149,55 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
             Err(error) => return Err(error),
         }
         watch.tell(0)?;
-        if tasks.is_full() {
-            report.add_checked(tasks.run(source, options, &watch, &mut out)?);
+        if work.bytes.is_full() {
+            report.add_checked(work.run(source, options, &watch, &mut out)?);
         }
     }
-    report.add_checked(tasks.run(source, options, &watch, &mut out)?);
+    report.add_checked(work.run(source, options, &watch, &mut out)?);
     source.check_unchanged()?;
     Ok(report.with(out))
+}
+
+/// What is left to be done for the messages so far.
+#[derive(Debug, Default)]
+struct Work {
+    bytes: Tasks,
+    objects: Objects,
+}
+
+impl Work {
+    /// Does it; says how many bytes were compared with hashes.
+    fn run(
+        &mut self,
+        source: &Source,
+        options: &VerifyOptions,
+        watch: &Watch<'_>,
+        out: &mut Collector,
+    ) -> Result<u64> {
+        let mut spoiled = BTreeSet::new();
+        let checked_len = self.bytes.run(source, options, &mut spoiled, watch, out)?;
+        self.objects.run(source, options, &spoiled, watch, out)?;
+        Ok(checked_len)
+    }
+}
+
+/// The first rule that a message breaks, all its objects decoded.
+pub(crate) fn first_error(
+    window: &mut Window<'_>,
+    span: Span,
+    options: &VerifyOptions,
+    watch: &Watch<'_>,
+) -> Result<Option<&'static ForeignRule>> {
+    let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
+    match check_message(window, (0, span), options, &mut work, &mut out) {
+        Ok(_) => {}
+        Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
+        Err(error) => return Err(error),
+    }
+    if out.first_error().is_none() {
+        work.run(source, options, watch, &mut out)?;
+    }
+    Ok(out.first_error())
 }
 
 /// What is wrong with the file as a whole: messages that do not stand, and bytes of none.
@@ -178,7 +229,7 @@ fn check_message(
     window: &mut Window<'_>,
     (number, span): (usize, Span),
     options: &VerifyOptions,
-    tasks: &mut Tasks,
+    work: &mut Work,
     out: &mut Collector,
 ) -> Result<Message> {
     let mut push = |fault: Fault, object| {
@@ -188,7 +239,10 @@ fn check_message(
     if options.level >= Level::Metadata {
         let said = message::check(window, &message, options, &mut push)?;
         if options.level >= Level::Integrity {
-            tasks.take(number, &message, &said, &mut push);
+            work.bytes.take(number, &message, &said, &mut push);
+        }
+        if options.level >= Level::Fidelity {
+            work.objects.take(number, &message);
         }
     }
     Ok(message)

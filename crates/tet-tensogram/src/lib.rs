@@ -46,6 +46,7 @@ mod check;
 mod write;
 
 pub mod edit;
+pub mod repair;
 
 pub use check::{Finding, Level, Omitted, Report, Spelling, VerifyOptions, verify};
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};

@@ -15,6 +15,7 @@ mod plan;
 mod range;
 pub(crate) mod shuffle;
 pub(crate) mod szip;
+mod visit;
 pub(crate) mod zstd;
 
 use tet_codec::{Decode, Swapped};

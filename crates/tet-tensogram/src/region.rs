@@ -82,6 +82,11 @@ impl Region {
         self.pipeline.payload_len()..self.len
     }
 
+    /// How the payload becomes elements.
+    pub(crate) const fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
     /// Whether elements are restored from masks.
     #[must_use]
     pub fn has_masks(&self) -> bool {

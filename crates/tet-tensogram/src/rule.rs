@@ -232,6 +232,9 @@ tet_format::foreign_rules! { pub,
     "TGM-L6" LIMIT_INFLATED "payload" Error Structure Decimal:
         "an object that may come of next to no bytes must be no longer than the reader's limit",
         "raise the limit if you trust the file";
+    "TGM-L7" LIMIT_MEMORY "payload" Error Elements Decimal:
+        "an object must be decoded in the memory that there is",
+        "look at the file on a machine with more memory";
     "TGM-N1" PADDING "frame" Warning Structure Hidden:
         "bytes between frames are not zero",
         "";
@@ -313,4 +316,25 @@ tet_format::foreign_rules! { pub,
     "TGM-N27" NOTE_SZIP_OFFSETS "payload" Warning Elements Decimal:
         "szip_block_offsets are not where the intervals of the stream start, as some programs write them",
         "other programs read wrong elements where they read the object in part: encode it anew";
+    "TGM-N28" NOTE_NOT_BUILT "descriptor" Warning Structure Hidden:
+        "a codec of the object is not built into this tet, and its elements are not looked at",
+        "";
+    "TGM-N29" NOTE_NAN "payload" Warning Elements Decimal:
+        "an element is NaN and under no mask",
+        "";
+    "TGM-N30" NOTE_INFINITE "payload" Warning Elements Decimal:
+        "an element is infinite and under no mask",
+        "";
+    "TGM-N31" NOTE_BITS "payload" Note Elements Decimal:
+        "bits behind the last element are set",
+        "";
+    "TGM-N32" NOTE_PACKING "descriptor" Warning Structure Hidden:
+        "the parameters of simple_packing come to numbers that are not finite",
+        "encode the object anew from its source";
+    "TGM-N33" NOTE_MASK_TWICE "masks" Warning Elements Decimal:
+        "masks say different things of one element; nan counts before inf+, and that before inf-",
+        "";
+    "TGM-N34" NOTE_SZIP_END "payload" Warning Elements Decimal:
+        "bytes follow the szip stream",
+        "";
 }

@@ -1,6 +1,7 @@
 //! Tests of the whole crate, as its users see it.
 
 mod descriptors;
+mod fidelity;
 mod files;
 mod frames;
 mod hostile;

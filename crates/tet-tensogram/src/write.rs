@@ -12,6 +12,8 @@ mod said;
 mod stream;
 mod whole;
 
+pub(crate) use said::metadata_bytes;
+
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
 pub(crate) use said::metadata_bytes;
 pub use stream::{StreamWriter, TensorWriter};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tet_format::ForeignRule;
+use tet_format::{ForeignRule, Severity};
 
 use super::report::{Finding, Omitted};
 
@@ -26,6 +26,12 @@ impl Collector {
             self.found.push(finding);
         }
         *count = count.saturating_add(1);
+    }
+
+    /// A rule that is broken, if one is: that which comes first in their order.
+    pub(super) fn first_error(&self) -> Option<&'static ForeignRule> {
+        let mut rules = self.counts.values().map(|(rule, _)| *rule);
+        rules.find(|rule| rule.severity == Severity::Error)
     }
 
     /// What was kept, in the order of the file, and what was not.

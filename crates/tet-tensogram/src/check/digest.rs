@@ -1,6 +1,8 @@
 //! Bytes against their hashes: the body of every frame whose slot holds one, and of tensors that only
 //! a list has a hash of.
 
+use std::collections::BTreeSet;
+
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tet_codec::{Digester, Strength};
@@ -75,11 +77,13 @@ impl Tasks {
         TASK_COUNT_MAX <= self.0.len()
     }
 
-    /// Compares all that was taken in; says how many bytes that came to.
+    /// Compares all that was taken in; says how many bytes that came to, and which objects of which
+    /// messages are spoiled.
     pub(super) fn run(
         &mut self,
         source: &Source,
         options: &VerifyOptions,
+        spoiled: &mut BTreeSet<(usize, usize)>,
         watch: &Watch<'_>,
         out: &mut Collector,
     ) -> Result<u64> {
@@ -98,6 +102,7 @@ impl Tasks {
         for (task, found) in tasks.iter().zip(found) {
             if let Some(fault) = found? {
                 let (message, object) = (Some(task.message), task.object);
+                spoiled.extend(object.map(|object| (task.message, object)));
                 out.push(Finding { fault, message, object, len: task.body.len() });
             }
         }
@@ -121,7 +126,7 @@ fn compare(
 }
 
 /// As many threads as are asked for, the machine has, and there is work for; none where one will do.
-fn pool(options: &VerifyOptions, task_count: usize) -> Option<ThreadPool> {
+pub(super) fn pool(options: &VerifyOptions, task_count: usize) -> Option<ThreadPool> {
     let all = || std::thread::available_parallelism().map_or(1, Into::into);
     let asked = if options.threads == 0 { all() } else { options.threads };
     let count = asked.min(task_count);

@@ -4,6 +4,7 @@ use tet_cbor::{Head, Reader, Value};
 
 use super::said::differ;
 use super::{Spelling, VerifyOptions};
+use crate::descriptor::Descriptor;
 use crate::error::{Error, Fault, Result};
 use crate::frame::{Frame, FrameKind};
 use crate::hashes::HashList;
@@ -12,6 +13,7 @@ use crate::item::{cbor_fault, read_cbor};
 use crate::limits::Limits;
 use crate::message::{Message, Object};
 use crate::metadata::{Metadata, RESERVED_KEY, check_count, preceding};
+use crate::region::Region;
 use crate::rule;
 use crate::walk::Sink;
 use crate::window::Window;
@@ -207,7 +209,7 @@ impl Checker<'_, '_, '_> {
         Ok(said)
     }
 
-    /// Whether each descriptor is a map and nothing else; what it says is a matter of descriptors.
+    /// What descriptors say, and whether regions can be what they say.
     fn descriptors(&mut self) -> Result<()> {
         for (number, object) in self.message.objects().iter().enumerate() {
             if object.fault.is_some() {
@@ -218,12 +220,44 @@ impl Checker<'_, '_, '_> {
                     let at = object.descriptor.start();
                     let odd = spelled_oddly(&bytes, at, self.limits, self.spelling);
                     odd.into_iter().for_each(|odd| self.tell(odd, Some(number)));
-                    let fault = judge_descriptor(&bytes, object, self.limits).err();
-                    fault.into_iter().for_each(|fault| self.tell(fault, Some(number)));
+                    match judge_descriptor(&bytes, object, self.limits) {
+                        Ok(()) => self.described(&bytes, object, number)?,
+                        Err(fault) => self.tell(fault, Some(number)),
+                    }
                 }
                 Err(Error::Format(fault)) => self.tell(fault, Some(number)),
                 Err(error) => return Err(error),
             }
+        }
+        Ok(())
+    }
+}
+
+impl Checker<'_, '_, '_> {
+    /// Tells what is wrong with a descriptor that is a map, or worth knowing of it.
+    fn described(&mut self, bytes: &[u8], object: &Object, number: usize) -> Result<()> {
+        let Object { region, descriptor, .. } = *object;
+        let described = match Descriptor::read(bytes, descriptor.start(), self.limits) {
+            Ok(described) => described,
+            Err(Error::Format(fault)) => {
+                self.tell(fault, Some(number));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        described.faults().iter().for_each(|fault| self.tell(*fault, Some(number)));
+        if described.fault().is_some() {
+            return Ok(());
+        }
+        match Region::new(&described, region.start(), region.len(), self.limits) {
+            Ok(region) => region.notes().iter().for_each(|note| self.tell(*note, Some(number))),
+            Err(Error::Format(fault)) => self.tell(fault, Some(number)),
+            // Other programs may have it.
+            Err(Error::NotBuilt { fault, .. }) => {
+                let fault = Fault { rule: &rule::NOTE_NOT_BUILT, ..fault };
+                self.tell(fault, Some(number));
+            }
+            Err(error) => return Err(error),
         }
         Ok(())
     }

@@ -97,6 +97,15 @@ impl Packing {
         self.parameters.bits
     }
 
+    /// Whether the smallest or the largest number becomes a value that is not finite.
+    pub(super) fn overflows(&self) -> bool {
+        let PackingParameters { reference, bits, .. } = self.parameters;
+        let exponent = i32::try_from(bits).unwrap_or(i32::MAX);
+        let number_max = if bits == 0 { 0.0 } else { power(2.0, exponent) - 1.0 };
+        let value = reference + if bits == 0 { 0.0 } else { number_max * self.step };
+        !reference.is_finite() || !value.is_finite()
+    }
+
     /// Bytes that so many numbers take.
     pub(crate) fn packed_len(&self, count: u64) -> u64 {
         let (byte, bit) = self.bit(count);

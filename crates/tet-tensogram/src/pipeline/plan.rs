@@ -60,6 +60,9 @@ impl Pipeline {
             let place = descriptor.place(Stage::Compression.key());
             notes.push(hidden(&rule::NOTE_CORRUPTS, place));
         }
+        if packing.as_ref().is_some_and(Packing::overflows) {
+            notes.push(hidden(&rule::NOTE_PACKING, descriptor.at()));
+        }
         if packing.as_ref().is_some_and(Packing::is_old_spelling) {
             notes.push(hidden(&rule::NOTE_SPELLING, descriptor.at()));
         }

@@ -173,6 +173,26 @@ impl Szip {
         Ok(None)
     }
 
+    /// Looks whether the stream of `len` bytes ends where its payload does; what follows is told.
+    pub(super) fn check_end(
+        &self,
+        payload: &[u8],
+        len: u64,
+        at: u64,
+    ) -> Result<Option<Fault>, Fault> {
+        let mut intervals = Intervals::new(self, Stream::new(payload, 0), at);
+        let (mut left, mut scratch) = (len, Vec::new());
+        while left != 0 {
+            let part = left.min(self.interval_len());
+            scratch.resize(index(part), 0);
+            intervals.next(&mut scratch)?;
+            left -= part;
+        }
+        let (end, found) = (intervals.position().div_ceil(8), payload.len() as u64);
+        let at = at.saturating_add(end);
+        Ok((end < found).then_some(Fault { rule: &rule::NOTE_SZIP_END, at, found, wanted: end }))
+    }
+
     /// The offsets that are believed.
     fn exact(&self) -> &[u64] {
         match &self.offsets {

@@ -170,7 +170,8 @@ fn descriptors_stand_before_or_behind() {
     // Longer than what is read at first.
     let long = [descriptor(16), vec![0; 70_000]].concat();
     let text = crate::testing::cbor(&crate::testing::text(&"x".repeat(5000)));
-    let long_map = [&[0xA1_u8, 0x61, b'k'][..], &text].concat();
+    let more = [&[0x61, b'k'][..], &text].concat();
+    let long_map = [&[0xA9][..], &descriptor(16)[1..], &more].concat();
     let parts = [tensor(&[1, 2, 3, 4, 5]), Part::tensor_behind(&long_map, second)];
     only_odd(&buffered(&parts), &[]);
     // Nothing may stand before it, and nothing behind it where it is the last.

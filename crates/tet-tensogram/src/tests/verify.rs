@@ -114,7 +114,10 @@ fn odd_spelling_is_told_where_that_is_asked_for() {
     let rules = |bytes: &[u8], spelling| {
         let options = VerifyOptions { spelling, ..VerifyOptions::default() };
         let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-        report.findings.iter().map(|it| (it.fault.rule.id, it.object)).collect::<Vec<_>>()
+        let found = report.findings.iter().map(|it| (it.fault.rule.id, it.object));
+        // What a descriptor lacks, or names that is not built in, is no matter of spelling.
+        let found = found.filter(|(id, _)| *id != "TGM-D4" && *id != "TGM-N28");
+        found.collect::<Vec<_>>()
     };
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/rivals/tgm");
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -198,7 +198,7 @@ fn programs_of_0_17_find_their_version() {
         Metadata { extra: vec![pair("version", 9), pair("a", 1)], ..Metadata::default() };
     let mut writer = StreamWriter::new(Vec::new(), &metadata, &options).unwrap();
     writer.preceder(&vec![pair("a", 2)]).unwrap();
-    writer.whole(b"\xa0", b"").unwrap();
+    writer.whole(&crate::testing::descriptor(0), b"").unwrap();
     let bytes = writer.finish(&metadata).unwrap().0;
     assert_eq!(ids(&bytes), [""; 0]);
     assert_eq!(bytes.windows(9).filter(|it| it == b"gversion\x03").count(), 3);

@@ -1,0 +1,245 @@
+//! Objects, decoded: whether every payload comes to its elements and every mask to its bits, and what
+//! is odd about them. Nothing of it is kept.
+
+use std::collections::BTreeSet;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use tet_format::{DType, Span};
+use tet_io::{Source, Watch};
+
+use super::VerifyOptions;
+use super::collect::Collector;
+use super::digest::pool;
+use super::report::Finding;
+use crate::descriptor::{Descriptor, MaskKind};
+use crate::error::{Error, Fault, Result};
+use crate::item::read_cbor;
+use crate::limits::Limits;
+use crate::mask::{Masks, find};
+use crate::message::Message;
+use crate::pipeline::index;
+use crate::region::Region;
+use crate::rule;
+
+/// What one thread looks at sooner than several are made.
+const ALONE_LEN_MAX: u64 = 1 << 20;
+
+/// An object that is to be decoded.
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    message: usize,
+    object: usize,
+    region: Span,
+    descriptor: Span,
+}
+
+/// What is to be decoded.
+#[derive(Debug, Default)]
+pub(super) struct Objects(Vec<Task>);
+
+impl Objects {
+    /// Takes in the objects of a message.
+    pub(super) fn take(&mut self, number: usize, message: &Message) {
+        let sound = message.objects().iter().enumerate().filter(|(_, it)| it.fault.is_none());
+        self.0.extend(sound.map(|(object, it)| {
+            let (region, descriptor) = (it.region, it.descriptor);
+            Task { message: number, object, region, descriptor }
+        }));
+    }
+
+    /// Decodes all that was taken in, but for objects that are spoiled anyway.
+    pub(super) fn run(
+        &mut self,
+        source: &Source,
+        options: &VerifyOptions,
+        spoiled: &BTreeSet<(usize, usize)>,
+        watch: &Watch<'_>,
+        out: &mut Collector,
+    ) -> Result<()> {
+        let mut tasks = std::mem::take(&mut self.0);
+        tasks.retain(|task| !spoiled.contains(&(task.message, task.object)));
+        let mut push = |task: &Task, faults: Vec<Fault>| {
+            for fault in faults {
+                let (message, object) = (Some(task.message), Some(task.object));
+                out.push(Finding { fault, message, object, len: 0 });
+            }
+        };
+        let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
+        let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
+        let light = |task: &Task| look(source, &options.limits, task, Weight::Light, watch);
+        let found: Vec<Result<Option<Vec<Fault>>>> = match &pool {
+            Some(pool) => pool.install(|| tasks.par_iter().map(light).collect()),
+            None => tasks.iter().map(light).collect(),
+        };
+        for (task, found) in tasks.iter().zip(found) {
+            let found = match found? {
+                Some(found) => Some(found),
+                // Large ones come one at a time, so that the memory is that of one.
+                None => look(source, &options.limits, task, Weight::Any, watch)?,
+            };
+            push(task, found.unwrap_or_default());
+        }
+        Ok(())
+    }
+}
+
+/// How much memory an object may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Light,
+    Any,
+}
+
+/// The rules that the elements of an object break, and what is odd about them; `None` if it takes too
+/// much memory.
+fn look(
+    source: &Source,
+    limits: &Limits,
+    task: &Task,
+    weight: Weight,
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<Fault>>> {
+    decoded(source, limits, (task.region, task.descriptor), weight, watch)
+}
+
+/// The same, of an object whose region and descriptor lie here.
+pub(crate) fn decoded(
+    source: &Source,
+    limits: &Limits,
+    (stored, described): (Span, Span),
+    weight: Weight,
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<Fault>>> {
+    // What is wrong with the descriptor is told where that is looked at.
+    let plan = || -> Result<Region> {
+        let bytes = read_cbor(source, described, limits)?;
+        let descriptor = Descriptor::read(&bytes, described.start(), limits)?;
+        Region::new(&descriptor, stored.start(), stored.len(), limits)
+    };
+    let region = match plan() {
+        Ok(region) => region,
+        Err(Error::Format(_) | Error::NotBuilt { .. }) => return Ok(Some(Vec::new())),
+        Err(error) => return Err(error),
+    };
+    if weight == Weight::Light && !region.pipeline().is_light() {
+        return Ok(None);
+    }
+    let mut faults = Vec::new();
+    let masks = told(masks(source, &region, stored), stored, &mut faults)?.flatten();
+    if let Some(masks) = &masks {
+        note_masks(masks, stored.start().saturating_add(region.masks().start), &mut faults);
+    }
+    let mut seen = Seen { masks: masks.as_ref(), dtype: region.dtype(), first: [None; 3] };
+    let mut is_padded = false;
+    let (dtype, count) = (region.dtype(), region.element_count());
+    let visited = region.pipeline().visit(source, watch, &mut |first, elements| match dtype {
+        DType::Bitmask => is_padded |= has_more(elements, count),
+        _ => seen.look(first, elements),
+    });
+    if let Some(odd) = told(visited, stored, &mut faults)? {
+        faults.extend(odd);
+        seen.note(stored.start(), &mut faults);
+        if is_padded {
+            let (rule, at) = (&rule::NOTE_BITS, stored.start());
+            faults.push(Fault { rule, at, found: count, wanted: count });
+        }
+    }
+    Ok(Some(faults))
+}
+
+/// What was read; the rule that it breaks is noted.
+fn told<T>(read: Result<T>, stored: Span, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(Error::Format(fault)) => {
+            faults.push(fault);
+            Ok(None)
+        }
+        Err(Error::Memory { len }) => {
+            let (rule, at) = (&rule::LIMIT_MEMORY, stored.start());
+            faults.push(Fault { rule, at, found: len, wanted: 0 });
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn masks(source: &Source, region: &Region, stored: Span) -> Result<Option<Masks>> {
+    if !region.has_masks() {
+        return Ok(None);
+    }
+    let place = region.masks();
+    let at = stored.start().saturating_add(place.start);
+    let blobs = source.read_vec(at, place.end.saturating_sub(place.start))?;
+    Ok(Some(region.read_masks(&blobs)?))
+}
+
+/// Bits that mean nothing, and elements that several masks speak of.
+fn note_masks(masks: &Masks, at: u64, faults: &mut Vec<Fault>) {
+    let count = masks.element_count();
+    let all: Vec<&[u8]> = MaskKind::ALL.into_iter().filter_map(|kind| masks.bits(kind)).collect();
+    if all.iter().any(|bits| has_more(bits, count)) {
+        faults.push(Fault { rule: &rule::NOTE_BITS, at, found: count, wanted: count });
+    }
+    let mut twice = None;
+    for (number, bits) in all.iter().enumerate() {
+        for other in all.iter().skip(number.saturating_add(1)) {
+            let both = bits.iter().zip(*other).map(|(one, other)| one & other);
+            let first = first_one(both).filter(|bit| *bit < count);
+            twice = twice.into_iter().chain(first).min();
+        }
+    }
+    if let Some(found) = twice {
+        faults.push(Fault { rule: &rule::NOTE_MASK_TWICE, at, found, wanted: 0 });
+    }
+}
+
+/// Whether bits behind so many are set.
+fn has_more(packed: &[u8], count: u64) -> bool {
+    let rest = count % 8;
+    let last = packed.get(index(count / 8)).copied().unwrap_or_default();
+    rest != 0 && last & (0xFF >> rest) != 0
+}
+
+/// The number of the first bit that is one.
+fn first_one(bytes: impl Iterator<Item = u8>) -> Option<u64> {
+    let (at, byte) = bytes.enumerate().find(|(_, byte)| *byte != 0)?;
+    Some((at as u64).saturating_mul(8).saturating_add(byte.leading_zeros().into()))
+}
+
+/// The first elements that are not finite and under no mask, of each kind.
+struct Seen<'m> {
+    masks: Option<&'m Masks>,
+    dtype: DType,
+    first: [Option<u64>; 3],
+}
+
+impl Seen<'_> {
+    fn look(&mut self, first: u64, elements: &[u8]) {
+        // Without memory for a few bits elements are not told, which costs no object.
+        let Ok(found) = find(self.dtype, elements) else { return };
+        for ((slot, bits), seen) in self.first.iter_mut().zip(&found.bits).zip(&found.first) {
+            if slot.is_some() || seen.is_none() {
+                continue;
+            }
+            let start = index(first / 8);
+            let bits = bits.as_deref().unwrap_or_default().iter().enumerate();
+            let bare = bits.map(|(at, byte)| {
+                let masked = MaskKind::ALL.into_iter().filter_map(|kind| self.masks?.bits(kind));
+                let masked = masked.filter_map(|bits| bits.get(start.saturating_add(at)));
+                byte & !masked.fold(0, |all, byte| all | byte)
+            });
+            *slot = first_one(bare).map(|bit| first.saturating_add(bit));
+        }
+    }
+
+    fn note(&self, at: u64, faults: &mut Vec<Fault>) {
+        let [nan, positive, negative] = self.first;
+        if let Some(found) = nan {
+            faults.push(Fault { rule: &rule::NOTE_NAN, at, found, wanted: 0 });
+        }
+        if let Some(found) = positive.into_iter().chain(negative).min() {
+            faults.push(Fault { rule: &rule::NOTE_INFINITE, at, found, wanted: 0 });
+        }
+    }
+}

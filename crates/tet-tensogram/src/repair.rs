@@ -1,0 +1,95 @@
+//! What can be done for a damaged file (section 7.1): a plan first, then a new file.
+//!
+//! ```text
+//!   messages that stand and are sound    kept byte for byte
+//!   all else                             frames.rs: whole frames -> message.rs: what they say
+//!                                        -> build.rs: a message of them
+//!   pieces of the old file and new bytes -> Plan -> apply.rs -> a new file
+//! ```
+//!
+//! A plan is complete before the first byte is written. A frame is whole where its ends stand and its
+//! bytes match its hash or say what such a frame says; with a hash, single bits that were flipped are
+//! flipped back. Frames are copied as they are. Work is bounded by the length of the file.
+
+mod apply;
+mod bench;
+mod build;
+mod content;
+mod edit;
+mod frames;
+mod image;
+mod layout;
+mod mend;
+mod message;
+mod order;
+mod papers;
+mod plan;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tet_io::{Progress, Source};
+
+use crate::error::Result;
+use crate::frame::{FRAME_HEADER_LEN, FrameHeader};
+use crate::limits::Limits;
+use crate::preamble::PREAMBLE_LEN;
+
+pub use apply::{Applied, apply};
+pub use edit::{Action, Edit, Kept, Loss, Proof};
+pub use plan::{Plan, plan};
+
+/// What a repair may do.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct RepairOptions {
+    /// How much of the file's claims to believe.
+    pub limits: Limits,
+    /// What becomes of objects whose frames are whole and whose bytes are not.
+    pub salvage: Salvage,
+    /// Threads that look at bytes; 0 means as many as the machine runs at once.
+    pub threads: usize,
+    /// Set by the caller to stop early.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Told how far the look at the file is.
+    pub progress: Option<Progress>,
+}
+
+impl std::fmt::Debug for RepairOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RepairOptions")
+            .field("limits", &self.limits)
+            .field("salvage", &self.salvage)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What becomes of objects and metadata whose bytes do not match their hashes, or do not decode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Salvage {
+    /// They stay, and are told.
+    #[default]
+    None,
+    /// Objects are taken out; metadata that can be read is kept as it reads.
+    Objects,
+}
+
+/// Whether a file that does not begin as a message does may be one whose preamble is damaged: the first
+/// frame stands behind it.
+///
+/// # Errors
+///
+/// The source cannot be read.
+pub fn is_likely(source: &Source) -> Result<bool> {
+    let len = PREAMBLE_LEN.saturating_add(FRAME_HEADER_LEN);
+    if source.len() < len {
+        return Ok(false);
+    }
+    let bytes = source.read_vec(PREAMBLE_LEN, FRAME_HEADER_LEN)?;
+    let header = FrameHeader::read(&bytes, PREAMBLE_LEN);
+    Ok(header.is_ok_and(|header| !header.kind.is_passed_over()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The file that is looked at, and how much work is left to be done on it.
+
+use tet_codec::{Digester, Strength};
+use tet_format::Span;
+use tet_io::{Source, Watch};
+
+use crate::error::Result;
+use crate::limits::Limits;
+use crate::window::Window;
+
+/// Bytes of work for each byte of the file.
+const WORK_FACTOR: u64 = 4;
+/// And so many more, so that small files are looked at from all sides.
+const WORK_LEN_MIN: u64 = 64 << 20;
+/// What it costs to look at a few bytes somewhere.
+pub(super) const LOOK_COST: u64 = 1 << 10;
+/// Bytes that are hashed to find flipped bits.
+const FLIP_LEN_MAX: u64 = 2 << 30;
+
+/// The file that is looked at.
+pub(super) struct Bench<'a> {
+    pub(super) source: &'a Source,
+    pub(super) limits: &'a Limits,
+    pub(super) window: Window<'a>,
+    watch: &'a Watch<'a>,
+    work_left: u64,
+    flips_left: u64,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(source: &'a Source, limits: &'a Limits, watch: &'a Watch<'a>) -> Self {
+        let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
+        let (window, scratch) = (Window::new(source), Vec::new());
+        Self { source, limits, window, watch, work_left, flips_left: FLIP_LEN_MAX, scratch }
+    }
+
+    pub(super) const fn watch(&self) -> &'a Watch<'a> {
+        self.watch
+    }
+
+    /// Pays for looking at so many bytes; whether there was enough left.
+    pub(super) fn pay(&mut self, len: u64) -> bool {
+        let left = self.work_left.checked_sub(len);
+        self.work_left = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    /// Pays for hashing a body of this length once for each of its bits.
+    pub(super) fn pay_flips(&mut self, len: u64) -> bool {
+        let cost = len.saturating_mul(len).saturating_mul(8);
+        let left = self.flips_left.checked_sub(cost);
+        self.flips_left = left.unwrap_or(self.flips_left);
+        left.is_some()
+    }
+
+    /// The hash of a stretch; `None` when there is no more work to be done.
+    pub(super) fn hash(&mut self, span: Span) -> Result<Option<u64>> {
+        if !self.pay(span.len()) {
+            return Ok(None);
+        }
+        let mut digester = Digester::new(Strength::Fast);
+        let (watch, source) = (self.watch, self.source);
+        watch.pieces::<crate::Error>(source, span, &mut self.scratch, |_, bytes| {
+            digester.update(bytes);
+            true
+        })?;
+        Ok(Some(digester.finish().xxh3))
+    }
+}

@@ -1,0 +1,110 @@
+//! Whether the body of a frame says what such a frame says.
+
+use tet_format::{ForeignRule, Severity, Span};
+
+use super::bench::Bench;
+use crate::descriptor::Descriptor;
+use crate::error::{Error, Fault, Result};
+use crate::frame::{Frame, FrameKind};
+use crate::hashes::HashList;
+use crate::index::Index;
+use crate::item::read_cbor;
+use crate::message::Object;
+use crate::metadata::{Metadata, preceding};
+use crate::region::Region;
+use crate::{parts, rule};
+
+/// The rule that a frame breaks, or what it says: nobody knows what frames of other kinds do.
+pub(super) type Broken = Option<&'static ForeignRule>;
+
+/// The first rule that the content of a frame breaks.
+pub(super) fn broken(bench: &mut Bench<'_>, frame: &Frame) -> Result<Broken> {
+    let (body, limits) = (frame.body(), bench.limits);
+    match frame.kind() {
+        FrameKind::Unknown(_) => return Ok(Some(&rule::KIND_UNKNOWN)),
+        FrameKind::Obsolete => return Ok(Some(&rule::OBSOLETE)),
+        FrameKind::Tensor => return tensor(bench, frame),
+        _ => {}
+    }
+    if !bench.pay(body.len()) {
+        return Ok(Some(&rule::CBOR_SYNTAX));
+    }
+    let read = |frame: &Frame| -> Result<()> {
+        let (bytes, at) = (read_cbor(bench.source, body, limits)?, body.start());
+        let metadata = Metadata::read(&bytes, at, limits)?;
+        let has = |key: &str| metadata.extra.iter().any(|(found, _)| found == key);
+        let (index, list) = (has("offsets") && has("lengths"), has("hashes"));
+        let is_kind = match frame.kind() {
+            FrameKind::HeaderIndex | FrameKind::FooterIndex => {
+                Index::read(&bytes, at, limits)?;
+                index
+            }
+            FrameKind::HeaderHashes | FrameKind::FooterHashes => {
+                HashList::read(&bytes, at, limits)?;
+                list
+            }
+            FrameKind::Preceder => {
+                preceding(metadata, frame)?;
+                true
+            }
+            _ => metadata.extra.len() != 2 || !(index || list && has("algorithm")),
+        };
+        // A frame whose type was changed says what those of another type do.
+        let fault = Fault { rule: &rule::KIND_UNKNOWN, at, found: 0, wanted: 0 };
+        if is_kind { Ok(()) } else { Err(fault.into()) }
+    };
+    rule_of(read(frame))
+}
+
+fn rule_of<T>(read: Result<T>) -> Result<Broken> {
+    match read {
+        Ok(_) | Err(Error::NotBuilt { .. }) => Ok(None),
+        Err(Error::Format(fault)) => Ok(Some(fault.rule)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same of a tensor: its descriptor, and whether its region can be what that says.
+fn tensor(bench: &mut Bench<'_>, frame: &Frame) -> Result<Broken> {
+    let object = object(bench, frame)?;
+    if let Some(fault) = object.fault {
+        return Ok(Some(fault.rule));
+    }
+    if !bench.pay(object.descriptor.len()) {
+        return Ok(Some(&rule::DESCRIPTOR_SYNTAX));
+    }
+    rule_of(described(bench, object.region, object.descriptor))
+}
+
+/// Whether the elements of a sound tensor frame are of a type that is not known.
+pub(super) fn is_strange(bench: &mut Bench<'_>, frame: &Frame) -> Result<bool> {
+    let Object { descriptor, .. } = object(bench, frame)?;
+    let bytes = read_cbor(bench.source, descriptor, bench.limits)?;
+    let described = Descriptor::read(&bytes, descriptor.start(), bench.limits);
+    Ok(described.is_ok_and(|it| it.dtype().is_none()))
+}
+
+/// The parts of a tensor frame.
+pub(super) fn object(bench: &mut Bench<'_>, frame: &Frame) -> Result<Object> {
+    parts::object(&mut bench.window, frame, (0, None), bench.limits)
+}
+
+fn described(bench: &Bench<'_>, region: Span, descriptor: Span) -> Result<()> {
+    let (at, limits) = (descriptor.start(), bench.limits);
+    let bytes = read_cbor(bench.source, descriptor, limits)?;
+    let described = Descriptor::read(&bytes, at, limits)?;
+    if described.stored_len() != descriptor.len() {
+        let (found, wanted) = (described.stored_len(), descriptor.len());
+        return Err(Fault { rule: &rule::DESCRIPTOR_TRAILING, at, found, wanted }.into());
+    }
+    let errors = described.faults().iter().filter(|it| it.rule.severity == Severity::Error);
+    // A type that is not known may be one of a newer program.
+    let mut errors = errors.filter(|it| it.rule.id != rule::DESCRIPTOR_DTYPE.id);
+    if let Some(fault) = errors.next() {
+        return Err((*fault).into());
+    }
+    if described.dtype().is_some() {
+        Region::new(&described, region.start(), region.len(), limits)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! One change of a file: what it heals, why it is right, what it costs.
+
+use std::fmt;
+
+use tet_format::ForeignRule;
+
+/// One change of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edit {
+    /// The rule that is broken and that it heals.
+    pub rule: &'static ForeignRule,
+    /// Where in the old file it starts to change something.
+    pub offset: u64,
+    /// How many bytes it is about.
+    pub len: u64,
+    /// What it does.
+    pub action: Action,
+    /// Why it is right.
+    pub proof: Proof,
+    /// What is lost by it, or was lost before and is not brought back.
+    pub losses: Vec<Loss>,
+}
+
+/// What an edit does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Writes preamble and postamble anew.
+    WriteEnds,
+    /// Flips bits of a frame back.
+    MendFrame,
+    /// Writes metadata anew, of what can be read of it.
+    WriteMetadata,
+    /// Writes the index anew.
+    WriteIndex,
+    /// Writes the list of hashes anew.
+    WriteHashes,
+    /// Puts frames in their order, without those that have no place.
+    OrderFrames,
+    /// Leaves bytes out that are no whole frame.
+    DropBytes,
+    /// Takes damaged objects out of a message.
+    DropObjects,
+    /// Leaves out what is left of a message without a whole object.
+    DropMessage,
+}
+
+impl Action {
+    /// The part of the file that it changes.
+    #[must_use]
+    pub const fn region(self) -> &'static str {
+        match self {
+            Action::WriteEnds => "preamble",
+            Action::MendFrame | Action::OrderFrames | Action::DropObjects => "frame",
+            Action::WriteMetadata => "metadata",
+            Action::WriteIndex => "index",
+            Action::WriteHashes => "hashes",
+            Action::DropBytes => "gap",
+            Action::DropMessage => "message",
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Action::WriteEnds => "write preamble and postamble anew",
+            Action::MendFrame => "flip bits of a frame back",
+            Action::WriteMetadata => "write metadata anew, of what can be read",
+            Action::WriteIndex => "write the index anew",
+            Action::WriteHashes => "write the list of hashes anew",
+            Action::OrderFrames => "put frames in their order",
+            Action::DropBytes => "leave out bytes that are no whole frame",
+            Action::DropObjects => "take damaged objects out of the message",
+            Action::DropMessage => "leave out a message without a whole object",
+        })
+    }
+}
+
+/// Why an edit is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Proof {
+    /// The bytes match their hash.
+    Hash,
+    /// It follows from the rest of the file.
+    Rest,
+    /// Nothing tells: it is what can be done.
+    None,
+}
+
+impl Proof {
+    /// The proof's name, as printed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Proof::Hash => "digest",
+            Proof::Rest => "rest",
+            Proof::None => "none",
+        }
+    }
+}
+
+/// Something that a file had and has no longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Bytes that cannot be made sense of.
+    Bytes {
+        /// Where they start.
+        offset: u64,
+        /// How many there are.
+        len: u64,
+    },
+    /// An object.
+    Object {
+        /// Where its frame starts in the old file.
+        offset: u64,
+        /// The rule that it breaks.
+        rule: &'static ForeignRule,
+    },
+    /// What was said of a message or an object.
+    Metadata {
+        /// Where it stands in the old file.
+        offset: u64,
+        /// The rule that it breaks.
+        rule: &'static ForeignRule,
+    },
+    /// What was said of some objects, which nobody can tell from those that are gone.
+    Entries {
+        /// How many objects have none now.
+        count: u64,
+    },
+    /// A message that is not looked into.
+    Message {
+        /// Where it starts.
+        offset: u64,
+        /// The rule that it breaks, or the limit.
+        rule: &'static ForeignRule,
+    },
+}
+
+impl fmt::Display for Loss {
+    /// One line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Bytes { offset, len } => {
+                write!(f, "{len} bytes at byte {offset} that are no whole frame")
+            }
+            Loss::Object { offset, rule } => write!(f, "object at byte {offset} ({})", rule.id),
+            Loss::Metadata { offset, rule } => {
+                write!(f, "metadata at byte {offset} ({})", rule.id)
+            }
+            Loss::Entries { count: 1 } => f.write_str("what was said of 1 object"),
+            Loss::Entries { count } => write!(f, "what was said of {count} objects"),
+            Loss::Message { offset, rule } => write!(f, "message at byte {offset} ({})", rule.id),
+        }
+    }
+}
+
+/// An object of a damaged message that is in the new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// Where its frame starts in the old file.
+    pub offset: u64,
+    /// Whether its bytes match a hash; those of others are as they were found.
+    pub is_verified: bool,
+}

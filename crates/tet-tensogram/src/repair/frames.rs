@@ -1,0 +1,328 @@
+//! Whole frames in a stretch of a file, and which of them are one message.
+//!
+//! ```text
+//!   preamble | frame | frame | lost | frame | postamble | lost | preamble | frame | ...
+//! ```
+//!
+//! Behind a frame the next one is expected; where none stands, it is searched for, and taken for one
+//! only if its bytes match its hash or say what such a frame says.
+
+use tet_format::Span;
+
+use super::bench::{Bench, LOOK_COST};
+use super::content::broken;
+use super::mend::{self, Before};
+use crate::error::Result;
+use crate::frame::{FRAME_MAGIC, Frame, FrameFlags, FrameKind, Phase};
+use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
+use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble};
+use crate::walk::{padding_len, read_frame};
+use crate::window::AHEAD_LEN_MAX;
+
+/// A frame whose ends stand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    /// As it is to be.
+    pub(super) frame: Frame,
+    /// The hash of its body, as that is to be.
+    pub(super) hash: u64,
+    /// A byte of its body that is to be another, and its place in the old file.
+    pub(super) patch: Option<(u64, u8)>,
+    /// Whether the old file has it otherwise.
+    pub(super) is_mended: bool,
+}
+
+/// What is left of a message.
+#[derive(Debug)]
+pub(super) struct Remains {
+    /// Where it starts, as far as anything tells.
+    pub(super) start: u64,
+    pub(super) preamble: Option<Preamble>,
+    pub(super) frames: Vec<Whole>,
+    /// Stretches that are no frames and not zero.
+    pub(super) lost: Vec<Span>,
+    pub(super) postamble: Option<(u64, Postamble)>,
+    pub(super) end: u64,
+}
+
+impl Remains {
+    fn new(start: u64, preamble: Option<Preamble>) -> Self {
+        let (frames, lost, postamble) = (Vec::new(), Vec::new(), None);
+        Remains { start, preamble, frames, lost, postamble, end: start }
+    }
+
+    /// Whether a postamble may be that of this message.
+    fn ends_with(&self, at: u64, postamble: &Postamble) -> bool {
+        let offset = |at: u64| at.saturating_sub(self.start);
+        let is_footer = |it: &&Whole| it.frame.kind().phase() == Some(Phase::Footer);
+        let footer_at = self.frames.iter().find(is_footer).map_or(at, |it| it.frame.at());
+        postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
+            || postamble.first_footer_offset == offset(footer_at)
+    }
+}
+
+/// No message has more frames that it has once.
+const ONCE_MAX: usize = 6;
+
+/// What stands somewhere.
+enum Anchor {
+    Preamble(Preamble),
+    Frame(Whole),
+    Postamble(Postamble),
+}
+
+/// Finds what is left of messages in a stretch of the file.
+pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains>> {
+    let mut finder =
+        Finder { bench, bound: region.end(), at: region.start(), now: None, done: Vec::new() };
+    // A preamble that cannot be read has its first frame behind it.
+    let head = finder.preamble(region.start())?;
+    if head.is_none() && PREAMBLE_LEN < region.len() {
+        let at = region.start().saturating_add(PREAMBLE_LEN);
+        if let Some(anchor) = finder.expected(at)? {
+            finder.now = Some(Remains::new(region.start(), None));
+            finder.take(at, anchor);
+        }
+    }
+    while finder.at < finder.bound {
+        let at = finder.at;
+        let aligned = finder.aligned();
+        let mut found = finder.expected(aligned)?.map(|anchor| (aligned, anchor));
+        if found.is_none() && aligned != at {
+            found = finder.standing(at)?.map(|anchor| (at, anchor));
+        }
+        if found.is_none() {
+            found = finder.search()?;
+        }
+        let Some((place, anchor)) = found else { break };
+        finder.lose(at, place)?;
+        finder.take(place, anchor);
+    }
+    let (at, bound) = (finder.at, finder.bound);
+    finder.lose(at, bound)?;
+    finder.close();
+    Ok(finder.done)
+}
+
+struct Finder<'f, 'b> {
+    bench: &'f mut Bench<'b>,
+    bound: u64,
+    at: u64,
+    now: Option<Remains>,
+    done: Vec<Remains>,
+}
+
+impl Finder<'_, '_> {
+    fn close(&mut self) {
+        self.done.extend(self.now.take());
+    }
+
+    /// The part of the message that was found last.
+    fn last(&self) -> Option<Phase> {
+        self.now.as_ref()?.frames.iter().rev().find_map(|it| it.frame.kind().phase())
+    }
+
+    fn before(&self) -> Before {
+        let frames = self.now.iter().flat_map(|now| &now.frames).map(|it| it.frame.kind());
+        let is_once = |kind: &FrameKind| kind.phase() != Some(Phase::Body);
+        Before { last: self.last(), once: frames.filter(is_once).take(ONCE_MAX).collect() }
+    }
+
+    /// Where the next frame is expected.
+    fn aligned(&self) -> u64 {
+        let start = self.now.as_ref().map_or(self.at, |now| now.start);
+        self.at.saturating_add(padding_len(self.at.saturating_sub(start)))
+    }
+
+    fn take(&mut self, place: u64, anchor: Anchor) {
+        match anchor {
+            Anchor::Preamble(preamble) => {
+                self.close();
+                self.now = Some(Remains::new(place, Some(preamble)));
+                self.at = place.saturating_add(PREAMBLE_LEN);
+            }
+            Anchor::Frame(whole) => {
+                // It begins a message whose preamble is lost.
+                let is_first = whole.frame.kind() == FrameKind::HeaderMetadata;
+                if is_first && self.last() > Some(Phase::Header) {
+                    self.close();
+                }
+                let start = place.saturating_sub(PREAMBLE_LEN);
+                let now = self.now.get_or_insert_with(|| Remains::new(start, None));
+                now.frames.push(whole);
+                self.at = whole.frame.span.end();
+            }
+            Anchor::Postamble(postamble) => {
+                if let Some(now) = &mut self.now {
+                    now.postamble = Some((place, postamble));
+                }
+                self.at = place.saturating_add(POSTAMBLE_LEN);
+            }
+        }
+        if let Some(now) = &mut self.now {
+            now.end = self.at;
+            if now.postamble.is_some() {
+                self.close();
+            }
+        }
+    }
+
+    /// Notes a stretch that is nothing, unless it is padding.
+    fn lose(&mut self, start: u64, end: u64) -> Result<()> {
+        let Some(odd_at) = self.bench.window.first_odd(start, end)? else { return Ok(()) };
+        let Some(span) = Span::from_range(odd_at..end) else { return Ok(()) };
+        match &mut self.now {
+            Some(now) => {
+                now.lost.push(span);
+                now.end = end;
+            }
+            // A preamble that cannot be read is written anew.
+            None => {
+                let mut junk = Remains::new(start, None);
+                (junk.end, junk.lost) = (end, vec![span]);
+                self.done.push(junk);
+            }
+        }
+        Ok(())
+    }
+
+    fn preamble(&mut self, at: u64) -> Result<Option<Preamble>> {
+        let bytes = self.bench.window.near(at, PREAMBLE_LEN)?;
+        let is_inside = at.saturating_add(PREAMBLE_LEN) <= self.bound;
+        Ok(Preamble::read(bytes, at).ok().filter(|_| is_inside))
+    }
+
+    /// What stands at a place, as far as it needs no mending.
+    fn standing(&mut self, at: u64) -> Result<Option<Anchor>> {
+        if let Some(preamble) = self.preamble(at)? {
+            return Ok(Some(Anchor::Preamble(preamble)));
+        }
+        let is_frame = self.bench.window.near(at, 2)? == FRAME_MAGIC;
+        if is_frame && let Some(whole) = self.frame(at)? {
+            return Ok(Some(Anchor::Frame(whole)));
+        }
+        self.postamble(at)
+    }
+
+    fn frame(&mut self, at: u64) -> Result<Option<Whole>> {
+        let Ok(frame) = read_frame(&mut self.bench.window, at, self.bound)? else {
+            return Ok(None);
+        };
+        let hash = self.bench.hash(frame.body())?;
+        Ok(hash.map(|hash| Whole { frame, hash, patch: None, is_mended: false }))
+    }
+
+    fn postamble(&mut self, at: u64) -> Result<Option<Anchor>> {
+        let is_inside = at.saturating_add(POSTAMBLE_LEN) <= self.bound;
+        let bytes = self.bench.window.near(at, POSTAMBLE_LEN)?;
+        let postamble = Postamble::read(bytes, at).ok().filter(|_| is_inside);
+        let is_end = |now: &Remains| postamble.is_some_and(|it| now.ends_with(at, &it));
+        let is_own = now_is(self.now.as_ref(), is_end);
+        Ok(postamble.filter(|_| is_own).map(Anchor::Postamble))
+    }
+
+    /// What stands where something is expected, mended where a hash proves that.
+    fn expected(&mut self, at: u64) -> Result<Option<Anchor>> {
+        let before = self.before();
+        match self.standing(at)? {
+            Some(Anchor::Frame(whole)) => Ok(Some(Anchor::Frame(self.mended(whole)?))),
+            Some(anchor) => Ok(Some(anchor)),
+            None => Ok(mend::ends(self.bench, (at, self.bound), &before)?.map(Anchor::Frame)),
+        }
+    }
+
+    fn mended(&mut self, whole: Whole) -> Result<Whole> {
+        let before = self.before();
+        let (frame, bench) = (whole.frame, &mut *self.bench);
+        let slot = frame.tail.hash;
+        let is_hashed = frame.header.flags.contains(FrameFlags::HASHED) || slot != 0;
+        if frame.kind().is_passed_over() {
+            return Ok(mend::ends(bench, (frame.at(), self.bound), &before)?.unwrap_or(whole));
+        }
+        if slot == whole.hash && frame.kind() == FrameKind::Tensor {
+            if broken(bench, &frame)?.is_none() {
+                return Ok(whole);
+            }
+            return Ok(mend::descriptor(bench, &whole)?.unwrap_or(whole));
+        }
+        if !is_hashed || slot == whole.hash {
+            // Its type is no part of what is hashed.
+            let is_odd = broken(bench, &frame)?.is_some();
+            let mended =
+                if is_odd { mend::ends(bench, (frame.at(), self.bound), &before)? } else { None };
+            return Ok(mended.unwrap_or(whole));
+        }
+        if let Some(mended) = mend::ends(bench, (frame.at(), self.bound), &before)? {
+            return Ok(mended);
+        }
+        Ok(mend::body(bench, &whole)?.unwrap_or(whole))
+    }
+
+    /// The next thing that stands anywhere behind.
+    fn search(&mut self) -> Result<Option<(u64, Anchor)>> {
+        let mut at = self.at;
+        while at < self.bound {
+            let len = AHEAD_LEN_MAX.min(self.bound.saturating_sub(at));
+            if !self.bench.pay(len) {
+                return Ok(None);
+            }
+            self.bench.watch().tell(0)?;
+            let bytes = self.bench.source.read_vec(at, len)?;
+            for skip in starts(&bytes) {
+                let place = at.saturating_add(skip as u64);
+                if let Some(found) = self.candidate(place)? {
+                    return Ok(Some(found));
+                }
+            }
+            if at.saturating_add(len) >= self.bound {
+                break;
+            }
+            // A word may begin in the last bytes.
+            at = at.saturating_add(len.saturating_sub(MAGIC.len() as u64 - 1).max(1));
+        }
+        Ok(None)
+    }
+
+    fn candidate(&mut self, place: u64) -> Result<Option<(u64, Anchor)>> {
+        if !self.bench.pay(LOOK_COST) {
+            return Ok(None);
+        }
+        let bytes = self.bench.window.near(place, MAGIC.len() as u64)?;
+        if bytes == MAGIC {
+            let preamble = self.preamble(place)?;
+            return Ok(preamble.map(|preamble| (place, Anchor::Preamble(preamble))));
+        }
+        if bytes == END_MAGIC {
+            let start = place.checked_sub(POSTAMBLE_LEN - END_MAGIC.len() as u64);
+            let Some(start) = start.filter(|start| self.at <= *start) else { return Ok(None) };
+            return Ok(self.postamble(start)?.map(|anchor| (start, anchor)));
+        }
+        let Ok(frame) = read_frame(&mut self.bench.window, place, self.bound)? else {
+            return Ok(None);
+        };
+        if frame.kind().is_passed_over() {
+            return Ok(None);
+        }
+        let is_content = broken(self.bench, &frame)?.is_none();
+        let whole = self.frame(place)?;
+        let whole = whole.filter(|whole| is_content || whole.hash == frame.tail.hash);
+        Ok(whole.map(|whole| (place, Anchor::Frame(whole))))
+    }
+}
+
+fn now_is(now: Option<&Remains>, what: impl FnOnce(&Remains) -> bool) -> bool {
+    now.is_some_and(what)
+}
+
+/// The places where a preamble, a frame of a known type or the end of a postamble may stand.
+fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let first = |(at, byte): (usize, &u8)| matches!(byte, b'F' | b'T' | b'3').then_some(at);
+    bytes.iter().enumerate().filter_map(first).filter(|at| {
+        let rest = bytes.get(*at..).unwrap_or_default();
+        match rest {
+            [b'F', b'R', 0, code, ..] => matches!(code, 1..=9),
+            [b'T', ..] => rest.starts_with(&MAGIC),
+            _ => rest.starts_with(&END_MAGIC),
+        }
+    })
+}

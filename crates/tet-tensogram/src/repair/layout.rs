@@ -1,0 +1,173 @@
+//! A message made of old frames and new ones: where each goes, and the bytes of it.
+
+use tet_codec::digest;
+use tet_format::Span;
+
+use super::frames::Whole;
+use super::image::Pieces;
+use crate::frame::{
+    FRAME_HEADER_LEN, FRAME_VERSION, FrameFlags, FrameHeader, FrameKind, FrameTail, Phase,
+};
+use crate::hashes::HashList;
+use crate::index::{Index, IndexEntry};
+use crate::message::HashRule;
+use crate::postamble::{POSTAMBLE_LEN, Postamble};
+use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+
+/// Payloads that stood at a multiple of this do so again.
+const ALIGN: u64 = 64;
+
+/// A frame of the new message.
+#[derive(Debug)]
+pub(super) enum Part {
+    Old(Whole),
+    /// A frame of this body.
+    New(FrameKind, Vec<u8>),
+    /// The index, which says where the tensors go.
+    Index(FrameKind),
+    /// The list of the hashes of the tensors.
+    Hashes(FrameKind),
+}
+
+impl Part {
+    pub(super) const fn kind(&self) -> FrameKind {
+        match self {
+            Part::Old(whole) => whole.frame.kind(),
+            Part::New(kind, _) | Part::Index(kind) | Part::Hashes(kind) => *kind,
+        }
+    }
+
+    fn tensor(&self) -> Option<&Whole> {
+        match self {
+            Part::Old(whole) if whole.frame.kind() == FrameKind::Tensor => Some(whole),
+            _ => None,
+        }
+    }
+}
+
+/// The flags that say that there is a frame of a kind.
+const FLAGGED: [(FrameKind, Flags); 7] = [
+    (FrameKind::HeaderMetadata, Flags::HEADER_METADATA),
+    (FrameKind::FooterMetadata, Flags::FOOTER_METADATA),
+    (FrameKind::HeaderIndex, Flags::HEADER_INDEX),
+    (FrameKind::FooterIndex, Flags::FOOTER_INDEX),
+    (FrameKind::HeaderHashes, Flags::HEADER_HASHES),
+    (FrameKind::FooterHashes, Flags::FOOTER_HASHES),
+    (FrameKind::Preceder, Flags::PRECEDER),
+];
+
+/// The pieces of a message of these parts, in their order, that starts at `start` of the new file.
+pub(super) fn message(parts: &[Part], rule: HashRule, start: u64) -> Pieces {
+    let hashes: Vec<u64> =
+        parts.iter().filter_map(Part::tensor).map(|whole| whole.frame.tail.hash).collect();
+    let mut entries = vec![IndexEntry { offset: 0, len: 0 }; hashes.len()];
+    // Offsets only grow with the index, and that with them: it comes to an end.
+    let (bodies, places, end) = loop {
+        let bodies: Vec<Vec<u8>> = parts.iter().map(|it| body(it, &entries, &hashes)).collect();
+        let (places, end) = places(parts, &bodies, start);
+        let tensors = parts.iter().zip(&places);
+        let tensors = tensors.filter_map(|(part, at)| Some((part.tensor()?, at)));
+        let found: Vec<IndexEntry> = tensors
+            .map(|(whole, at)| IndexEntry { offset: *at, len: whole.frame.header.len })
+            .collect();
+        if found == entries {
+            break (bodies, places, end);
+        }
+        entries = found;
+    };
+    let mut flags = if rule == HashRule::Unhashed { Flags::default() } else { Flags::HASHED };
+    for (_, flag) in FLAGGED.iter().filter(|(kind, _)| parts.iter().any(|it| it.kind() == *kind)) {
+        flags = flags.with(*flag);
+    }
+    let total_len = end.saturating_add(POSTAMBLE_LEN);
+    let (mut out, mut bytes) = (Pieces::default(), Vec::new());
+    Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
+    out.make(&bytes);
+    for ((part, body), at) in parts.iter().zip(&bodies).zip(&places) {
+        out.pad_to(*at);
+        match part {
+            Part::Old(whole) => old(whole, &mut out),
+            other => out.make(&new(other.kind(), body, rule)),
+        }
+    }
+    out.pad_to(end);
+    let is_footer = |it: &&(&Part, &u64)| it.0.kind().phase() == Some(Phase::Footer);
+    let footer = parts.iter().zip(&places).find(|it| is_footer(&it)).map(|(_, at)| *at);
+    let (first_footer_offset, mut bytes) = (footer.unwrap_or(end), Vec::new());
+    Postamble { first_footer_offset, total_len }.write(&mut bytes);
+    out.make(&bytes);
+    out
+}
+
+fn body(part: &Part, entries: &[IndexEntry], hashes: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match part {
+        Part::Old(_) => {}
+        Part::New(_, body) => bytes.clone_from(body),
+        Part::Index(_) => Index::write(entries, &mut bytes),
+        Part::Hashes(_) => HashList::write(hashes, &mut bytes),
+    }
+    bytes
+}
+
+/// Where frames go, and where the postamble does, from the start of the message.
+fn places(parts: &[Part], bodies: &[Vec<u8>], start: u64) -> (Vec<u64>, u64) {
+    let (mut at, mut places) = (PREAMBLE_LEN, Vec::new());
+    for (part, body) in parts.iter().zip(bodies) {
+        at = at.next_multiple_of(8);
+        let len = match part {
+            Part::Old(whole) => {
+                let payload = |at: u64| at.saturating_add(FRAME_HEADER_LEN);
+                let is_aligned = payload(whole.frame.at()).is_multiple_of(ALIGN);
+                if part.tensor().is_some() && is_aligned && start.is_multiple_of(8) {
+                    let there = payload(at.saturating_add(start));
+                    let missing = there.next_multiple_of(ALIGN).saturating_sub(there);
+                    at = at.saturating_add(missing);
+                }
+                whole.frame.span.len()
+            }
+            other => other.kind().len_min().saturating_add(body.len() as u64),
+        };
+        places.push(at);
+        at = at.saturating_add(len);
+    }
+    (places, at.next_multiple_of(8))
+}
+
+/// A frame of the old file, with what is mended of it.
+fn old(whole: &Whole, out: &mut Pieces) {
+    let (frame, body) = (whole.frame, whole.frame.body());
+    if !whole.is_mended {
+        out.keep(frame.span);
+        return;
+    }
+    let mut bytes = Vec::new();
+    frame.header.write(&mut bytes);
+    out.make(&bytes);
+    match whole.patch {
+        Some((at, byte)) => {
+            let behind = at.saturating_add(1);
+            Span::from_range(body.start()..at).into_iter().for_each(|span| out.keep(span));
+            out.make(&[byte]);
+            Span::from_range(behind..body.end()).into_iter().for_each(|span| out.keep(span));
+        }
+        None => out.keep(body),
+    }
+    let mut bytes = Vec::new();
+    frame.tail.write(&mut bytes);
+    out.make(&bytes);
+}
+
+fn new(kind: FrameKind, body: &[u8], rule: HashRule) -> Vec<u8> {
+    let flags = match rule {
+        HashRule::Frames => FrameFlags::HASHED,
+        HashRule::Preamble | HashRule::Unhashed => FrameFlags::default(),
+    };
+    let hash = if rule == HashRule::Unhashed { 0 } else { digest(body).xxh3 };
+    let len = kind.len_min().saturating_add(body.len() as u64);
+    let mut bytes = Vec::new();
+    FrameHeader { kind, version: FRAME_VERSION, flags, len }.write(&mut bytes);
+    bytes.extend_from_slice(body);
+    FrameTail { descriptor_offset: None, hash }.write(&mut bytes);
+    bytes
+}

@@ -1,0 +1,254 @@
+//! What a file needs, complete before the first byte is written.
+
+use tet_format::{ForeignRule, Span};
+use tet_io::{Source, Watch};
+
+use super::RepairOptions;
+use super::bench::Bench;
+use super::build::{Outcome, build};
+use super::content::broken;
+use super::edit::{Action, Edit, Kept, Loss, Proof};
+use super::frames::{Remains, remains};
+use super::image::Pieces;
+use crate::check::{Level, VerifyOptions, first_error};
+use crate::error::{Error, Fault, Result};
+use crate::open::no_message;
+use crate::rule;
+use crate::scan::{Scan, scan};
+use crate::window::Window;
+
+/// All that can be done for a file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Plan {
+    /// What is changed, in the order of the file.
+    pub edits: Vec<Edit>,
+    /// Objects and metadata that are damaged and stay.
+    pub lost: Vec<Loss>,
+    /// The objects of damaged messages that are sound, in the order of the file.
+    pub kept: Vec<Kept>,
+    /// The rule that the file breaks as a whole when nothing can be done about it.
+    pub remaining: Option<Fault>,
+    pub(super) options: RepairOptions,
+    pub(super) source: Source,
+    pub(super) pieces: Pieces,
+}
+
+impl Plan {
+    /// Whether there is nothing to do and nothing wrong.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.edits.is_empty() && self.is_whole()
+    }
+
+    /// Whether nothing is wrong any more when all edits are made.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.lost.is_empty() && self.remaining.is_none()
+    }
+
+    /// The file as it will be, to be looked at; without an edit the file as it is.
+    #[must_use]
+    pub fn repaired(&self) -> Source {
+        if self.edits.is_empty() {
+            self.source.clone()
+        } else {
+            self.pieces.to_source(&self.source)
+        }
+    }
+
+    /// All that is lost by the edits, and what no edit brings back.
+    pub fn losses(&self) -> impl Iterator<Item = &Loss> {
+        self.edits.iter().flat_map(|edit| &edit.losses).chain(&self.lost)
+    }
+}
+
+/// Works out what a file needs. Nothing is written.
+///
+/// # Errors
+///
+/// The source cannot be read or changed meanwhile, or the caller asked to stop. What is wrong with
+/// the file is no error here: it is in the plan.
+pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
+    let mut plan = Plan {
+        edits: Vec::new(),
+        lost: Vec::new(),
+        kept: Vec::new(),
+        remaining: None,
+        options: options.clone(),
+        source: source.clone(),
+        pieces: Pieces::default(),
+    };
+    // Hashes and elements are looked at.
+    let all = source.len().saturating_mul(2);
+    let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), all);
+    let scan = match scan(source, &options.limits) {
+        Ok(scan) => scan,
+        Err(Error::Format(fault)) => {
+            plan.remaining = Some(fault);
+            return Ok(plan);
+        }
+        Err(error) => return Err(error),
+    };
+    let count = mend(&mut plan, &scan, &watch)?;
+    if count == 0 {
+        let fault = no_message(source, &scan)?;
+        (plan.edits, plan.lost, plan.kept) = (Vec::new(), Vec::new(), Vec::new());
+        plan.remaining = Some(fault);
+    }
+    source.check_unchanged()?;
+    Ok(plan)
+}
+
+/// Goes through the file; says how many messages the new one has.
+fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
+    let (source, limits) = (plan.source.clone(), plan.options.limits);
+    let mut mender = Mender {
+        bench: Bench::new(&source, &limits, watch),
+        options: plan.options.clone(),
+        scan,
+        plan,
+        count: 0,
+    };
+    let stretches = scan.messages.iter().map(|span| (*span, true));
+    let mut stretches: Vec<(Span, bool)> =
+        stretches.chain(scan.gaps.iter().map(|span| (*span, false))).collect();
+    stretches.sort_unstable_by_key(|(span, _)| span.start());
+    for (span, is_message) in stretches {
+        watch.tell(0)?;
+        if is_message { mender.message(span)? } else { mender.gap(span)? }
+    }
+    Ok(mender.count)
+}
+
+struct Mender<'m, 'b> {
+    bench: Bench<'b>,
+    options: RepairOptions,
+    scan: &'m Scan,
+    plan: &'m mut Plan,
+    count: u64,
+}
+
+impl Mender<'_, '_> {
+    /// A message that stands: kept as it is, if nothing is wrong with it.
+    fn message(&mut self, span: Span) -> Result<()> {
+        let mut how = VerifyOptions {
+            level: Level::Fidelity,
+            limits: self.options.limits,
+            threads: self.options.threads,
+            ..VerifyOptions::default()
+        };
+        how.cancel.clone_from(&self.options.cancel);
+        let mut window = Window::new(self.bench.source);
+        match first_error(&mut window, span, &how, self.bench.watch())? {
+            None => self.keep(span),
+            Some(rule) if rule.is_limit() => {
+                self.plan.lost.push(Loss::Message { offset: span.start(), rule });
+                self.keep(span);
+            }
+            Some(rule) => return self.rebuild(span, rule),
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    fn keep(&mut self, span: Span) {
+        self.plan.pieces.keep(span);
+    }
+
+    /// Bytes of no message: zeros stay, messages of other versions too.
+    fn gap(&mut self, span: Span) -> Result<()> {
+        let damages = self.scan.damages.iter();
+        let inside = damages.filter(|it| span.contains(it.span));
+        let others = inside.filter(|it| it.fault.rule.id == rule::VERSION.id);
+        let others: Vec<Span> = others.map(|it| it.span).collect();
+        let mut at = span.start();
+        for other in others {
+            if other.start() < at {
+                continue;
+            }
+            self.stretch(at, other.start())?;
+            if let Some(end) = self.misnamed(other.start(), span.end())? {
+                at = end;
+                continue;
+            }
+            let (offset, rule) = (other.start(), &rule::VERSION);
+            self.plan.lost.push(Loss::Message { offset, rule });
+            self.keep(other);
+            at = other.end();
+        }
+        self.stretch(at, span.end())
+    }
+
+    /// A message that states another version and is one of this in every byte; where it ends.
+    fn misnamed(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
+        let Some(span) = Span::from_range(start..end) else { return Ok(None) };
+        let Some(first) = remains(&mut self.bench, span)?.into_iter().next() else {
+            return Ok(None);
+        };
+        let is_start = first.start == start && first.lost.is_empty() && !first.frames.is_empty();
+        if !is_start || first.postamble.is_none() {
+            return Ok(None);
+        }
+        for whole in &first.frames {
+            if whole.hash != whole.frame.tail.hash
+                && broken(&mut self.bench, &whole.frame)?.is_some()
+            {
+                return Ok(None);
+            }
+        }
+        self.one(&first, &rule::VERSION)?;
+        Ok(Some(first.end))
+    }
+
+    fn stretch(&mut self, start: u64, end: u64) -> Result<()> {
+        let span = Span::from_range(start..end).filter(|span| !span.is_empty());
+        let Some(span) = span else { return Ok(()) };
+        if self.bench.window.first_odd(start, end)?.is_none() {
+            self.keep(span);
+            return Ok(());
+        }
+        let damage = self.scan.damages.iter().find(|it| span.contains(it.span));
+        let rule = damage.map_or(&rule::GAP_BYTES, |damage| damage.fault.rule);
+        self.rebuild(span, rule)
+    }
+
+    /// Makes messages of what is left in a stretch.
+    fn rebuild(&mut self, span: Span, rule: &'static ForeignRule) -> Result<()> {
+        for remains in remains(&mut self.bench, span)? {
+            self.one(&remains, rule)?;
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, remains: &Remains, broken: &'static ForeignRule) -> Result<()> {
+        let span = Span::from_range(remains.start..remains.end);
+        let Some(span) = span.filter(|span| !span.is_empty()) else { return Ok(()) };
+        if remains.frames.is_empty() {
+            let is_junk = remains.preamble.is_none();
+            let (rule, action) = match is_junk {
+                true => (&rule::GAP_BYTES, Action::DropBytes),
+                false => (broken, Action::DropMessage),
+            };
+            let (offset, len) = (span.start(), span.len());
+            let losses = vec![Loss::Bytes { offset, len }];
+            let proof = Proof::None;
+            self.plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+            return Ok(());
+        }
+        let start = self.plan.pieces.len();
+        let (pieces, outcome) = build(&mut self.bench, remains, (&self.options, broken), start)?;
+        let Outcome { edits, lost, kept } = outcome;
+        self.count += u64::from(pieces.is_some());
+        match pieces {
+            // What is wrong with it stays: so does all of it.
+            Some(_) if edits.is_empty() => self.keep(span),
+            Some(pieces) => self.plan.pieces.extend(pieces),
+            None => {}
+        }
+        self.plan.edits.extend(edits);
+        self.plan.lost.extend(lost);
+        self.plan.kept.extend(kept);
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Damaged files and what becomes of them.
+
+mod damage;
+mod files;
+mod flips;
+
+use tet_io::Source;
+
+use super::{Plan, RepairOptions, Salvage, plan};
+use crate::testing::open;
+use crate::{Level, Metadata, Report, VerifyOptions, verify};
+
+/// The plan for bytes, and what comes of it.
+fn mended(bytes: &[u8], salvage: Salvage) -> (Plan, Vec<u8>) {
+    let source = Source::from_bytes(bytes);
+    let plan = plan(&source, &RepairOptions { salvage, ..RepairOptions::default() }).unwrap();
+    let repaired = plan.repaired();
+    let repaired = repaired.read_vec(0, repaired.len()).unwrap();
+    (plan, repaired)
+}
+
+/// A look at everything.
+fn deep(bytes: &[u8]) -> Report {
+    let options = VerifyOptions { level: Level::Fidelity, threads: 1, ..VerifyOptions::default() };
+    verify(&Source::from_bytes(bytes), &options).unwrap()
+}
+
+/// Region and descriptor of an object.
+type Held = (Vec<u8>, Vec<u8>);
+
+/// The objects of all messages.
+fn objects(bytes: &[u8]) -> Vec<Held> {
+    let Ok(file) = open(bytes) else { return Vec::new() };
+    let mut held = Vec::new();
+    for message in 0..file.len() {
+        for it in file.objects(message).unwrap() {
+            let bytes =
+                |span: tet_format::Span| file.source().read_vec(span.start(), span.len()).unwrap();
+            held.push((bytes(it.region), bytes(it.descriptor)));
+        }
+    }
+    held
+}
+
+fn said(bytes: &[u8], message: usize) -> Metadata {
+    open(bytes).unwrap().metadata(message).unwrap()
+}
+
+/// What a repair must be in any case: its result needs no other, and is sound if that is said.
+fn check(bytes: &[u8], what: &dyn Fn() -> String) -> (Plan, Vec<u8>) {
+    let (plan, repaired) = mended(bytes, Salvage::None);
+    let before = deep(bytes);
+    assert!(!before.is_ok() || plan.is_sound(), "{}: {:?}", what(), plan.edits);
+    if plan.is_whole() {
+        let report = deep(&repaired);
+        assert!(report.is_ok(), "{}: {:?} {:?}", what(), report.findings, plan.edits);
+    } else {
+        assert!(!before.is_ok(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
+    }
+    if !plan.edits.is_empty() {
+        let (again, same) = mended(&repaired, Salvage::None);
+        assert!(again.edits.is_empty(), "{}: {:?} {:?}", what(), plan.edits, again.edits);
+        assert_eq!(same, repaired);
+    }
+    (plan, repaired)
+}

@@ -1,0 +1,94 @@
+//! Every bit of small messages, flipped.
+
+use super::{check, deep, objects, said};
+use crate::testing::objects::samples;
+use crate::testing::{Part, buffered, descriptor, streamed, tensor, tensors};
+
+/// Messages of every form.
+fn messages() -> Vec<Vec<u8>> {
+    let behind = [tensor(b"abc"), Part::tensor_behind(&descriptor(3), b"xyz")];
+    let (one, two) = (buffered(&tensors()).bytes(), streamed(&tensors()).bytes());
+    vec![one, two, streamed(&behind).bytes()]
+}
+
+/// With hashes every bit comes back: all objects, and all that is said of them.
+#[test]
+fn every_bit_of_a_hashed_message_is_flipped_back() {
+    for bytes in messages() {
+        let (held, told) = (objects(&bytes), said(&bytes, 0));
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let what = || format!("bit {bit} of byte {} of {}", bit / 8, bytes.len());
+            let (plan, repaired) = check(&flipped, &what);
+            assert!(plan.is_whole(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
+            assert!(plan.losses().next().is_none(), "{}: {:?}", what(), plan.edits);
+            assert_eq!(objects(&repaired), held, "{}", what());
+            if plan.edits.is_empty() {
+                // No rule is broken: what is odd was told.
+                assert!(!deep(&flipped).findings.is_empty());
+                continue;
+            }
+            assert_eq!(said(&repaired, 0), told, "{}", what());
+        }
+    }
+}
+
+/// Without hashes a flipped bit costs the object that it is in at most.
+#[test]
+fn without_hashes_a_bit_costs_no_other_object() {
+    let parts: Vec<Part> = tensors().into_iter().map(Part::unhashed).collect();
+    let bare = |mut draft: crate::testing::Draft| {
+        draft.parts = draft.parts.into_iter().map(|it| Part { hash: 0, ..it.unhashed() }).collect();
+        draft.parts.retain(|it| ![2, 3, 5, 6].contains(&it.kind));
+        draft.flags &= !(0x80 | 0x10 | 0x20 | 4 | 8);
+        draft
+    };
+    for draft in [bare(buffered(&parts)), bare(streamed(&parts))] {
+        let bytes = draft.bytes();
+        let held = objects(&bytes);
+        let frames: Vec<_> = draft
+            .parts
+            .iter()
+            .zip(draft.offsets())
+            .filter(|(part, _)| part.kind == 9)
+            .map(|(part, at)| {
+                usize::try_from(at).unwrap()..usize::try_from(at + part.len()).unwrap()
+            })
+            .collect();
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let what = || format!("bit {bit} of byte {}", bit / 8);
+            let (plan, repaired) = check(&flipped, &what);
+            let found = objects(&repaired);
+            for (held, frame) in held.iter().zip(&frames) {
+                let is_kept = frame.contains(&(bit / 8)) || found.contains(held);
+                assert!(is_kept, "{}: {plan:?} {:?}", what(), deep(&flipped).findings);
+            }
+        }
+    }
+}
+
+/// Files of every release, of several messages and codecs.
+#[test]
+fn bits_of_samples_are_flipped_back() {
+    for sample in samples() {
+        let bytes = sample.bytes;
+        let held = objects(&bytes);
+        if 1500 < bytes.len() || !deep(&bytes).is_ok() {
+            continue;
+        }
+        for bit in (0..bytes.len() * 8).step_by(29) {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let what = || format!("{}: bit {bit} of byte {}", sample.name, bit / 8);
+            let (plan, repaired) = check(&flipped, &what);
+            if plan.is_whole() && deep(&flipped).is_ok() {
+                continue;
+            }
+            assert!(plan.is_whole(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
+            assert_eq!(objects(&repaired), held, "{}", what());
+        }
+    }
+}
