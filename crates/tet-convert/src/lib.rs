@@ -39,6 +39,7 @@ pub use result::{
 };
 pub use sniff::{Format, sniff};
 pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
+pub use tensogram::finding as tensogram_finding;
 pub use verify::{foreign_rules, verify};
 pub use ztensor::finding as ztensor_finding;
 

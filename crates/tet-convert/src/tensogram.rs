@@ -8,5 +8,6 @@ mod catalog;
 mod check;
 
 pub(crate) use self::catalog::open;
+pub use self::check::finding;
 pub(crate) use self::check::verify;
 pub(crate) use tet_tensogram::rule::ALL as RULES;

@@ -112,6 +112,33 @@ fn samples_verify_and_damage_is_told() {
     }
 }
 
+/// A finding says which dataset it is about as the catalog does, in whatever message that is.
+#[test]
+fn findings_name_the_datasets_of_the_catalog() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tgm");
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    let (before, named) = (read("multi_message_3.tgm"), read("craft_preceder.tgm"));
+    let mut bytes = [before.clone(), named, before].concat();
+    let source = Source::from_bytes(bytes.clone());
+    let opened = open_source(source, &OpenOptions::default()).unwrap();
+    let mut how = VerifyOptions::default();
+    how.level = Level::Deep;
+    let datasets = opened.catalog.datasets();
+    assert!(datasets.iter().any(|it| it.name == "2t" && it.index != 0));
+    for dataset in datasets {
+        let mut places = Vec::new();
+        dataset.chunks.locate(&[0], &mut places).unwrap();
+        let at = usize::try_from(places[0].stored.start()).unwrap();
+        bytes[at] ^= 1;
+        let report = verify(&Source::from_bytes(bytes.clone()), &how).unwrap();
+        assert!(!report.is_ok());
+        let found = &report.findings[0].place;
+        assert_eq!(found.dataset, Some(dataset.index as u64));
+        assert_eq!(found.dataset_name.as_deref(), Some(dataset.name.as_str()));
+        bytes[at] ^= 1;
+    }
+}
+
 #[test]
 fn objects_are_carried_into_other_containers() {
     let folder = tempfile::tempdir().unwrap();

@@ -122,6 +122,14 @@ pub(crate) fn grid_of_one(shape: &[u64]) -> Grid {
     Grid::new(Shape::from(shape), chunk_shape).expect("one chunk can be counted")
 }
 
+/// Why a shape is not read, if it has more axes than a selection can name.
+pub(crate) fn too_deep(shape: &[u64]) -> Option<tet_query::Error> {
+    let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+    let (wanted, limit) = (count(shape.len()), count(tet_query::AXES_MAX));
+    let error = tet_query::Error::Limit { what: "axes of a tensor", wanted, limit };
+    (limit < wanted).then_some(error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

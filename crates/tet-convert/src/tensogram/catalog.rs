@@ -14,17 +14,14 @@ use tet_tensogram::{
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::check::taken;
 use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
 use crate::item::attr;
-use crate::open::slabs::{Slabs, grid, grid_of_one, locate};
+use crate::open::slabs::{Slabs, grid, grid_of_one, locate, too_deep};
 use crate::open::{FileRegion, Foreign};
 use crate::sniff::Format;
 use crate::ztensor::{take_coords, take_dims};
 use crate::{Error, Result};
 
-/// A shape of more axes is not shown.
-const RANK_MAX: usize = 64;
 /// Objects of one file, at most: each takes memory.
 const OBJECTS_MAX: usize = 1 << 21;
 
@@ -66,10 +63,28 @@ fn told(fault: Fault) -> ForeignFound {
     ForeignFound { fault, field: "message", len: 0, dataset: None }
 }
 
+/// What is there of a part of the file; what it breaks is told.
+fn taken<T>(part: Result<T, Theirs>, tell: &mut dyn FnMut(Fault)) -> Result<Option<T>, Theirs> {
+    match part {
+        Ok(part) => Ok(Some(part)),
+        Err(Theirs::Format(fault)) => {
+            tell(fault);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// What is said of an object or a message, as attributes; what the library says is left out.
 fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
     let ours = pairs.iter().filter(|(key, _)| key != RESERVED_KEY);
     ours.map(|(key, value)| (key.clone(), attr(value.clone()))).collect()
+}
+
+/// What an object of a message is called, of which this is said.
+pub(super) fn name(said: &Metadata, message: usize, number: usize) -> String {
+    let name = said.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned);
+    name.unwrap_or_else(|| format!("m{message}_o{number}"))
 }
 
 /// The name that is said of an object: `name`, or `param` of `mars`.
@@ -92,8 +107,7 @@ fn dataset(
 ) -> Result<Dataset, Theirs> {
     let nothing = Pairs::new();
     let entry = said.base.get(object.number).unwrap_or(&nothing);
-    let name = name_of(entry).map(str::to_owned);
-    let name = name.unwrap_or_else(|| format!("m{}_o{}", object.message, object.number));
+    let name = name(said, object.message, object.number);
     let mut attrs = attrs(entry);
     attrs.remove("name");
     let described = match file.read_descriptor(object) {
@@ -142,10 +156,8 @@ fn store(
         dataset.attrs.insert(DTYPE_KEY.to_owned(), AttrText::Text(name));
         shape = vec![descriptor.element_count().unwrap_or_default().div_ceil(8)];
     }
-    if RANK_MAX < shape.len() {
-        let (wanted, limit) = (shape.len() as u64, RANK_MAX as u64);
-        let what = "axes of a tensor";
-        dataset.fault = Some(Arc::new(tet_query::Error::Limit { what, wanted, limit }));
+    dataset.fault = too_deep(&shape).map(Arc::new);
+    if dataset.fault.is_some() {
         return Ok(());
     }
     dataset.grid = grid_of_one(&shape);

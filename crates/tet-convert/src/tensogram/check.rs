@@ -1,50 +1,38 @@
 //! What is wrong with a Tensogram file, all of it, as findings.
 
+use std::sync::Arc;
+
 use tet_io::Source;
-use tet_tensogram::{Error as Theirs, Fault, Level as Closeness, rule};
+use tet_tensogram::{
+    Error as Theirs, Fault, Level as Closeness, Limits, Metadata, TensogramFile, rule,
+};
 use tet_verify::{
-    ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+    Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
+use super::catalog::name;
 use crate::{Error, Result};
-
-/// What is there of a part of the file; what it breaks is told.
-pub(super) fn taken<T>(
-    part: Result<T, Theirs>,
-    tell: &mut dyn FnMut(Fault),
-) -> Result<Option<T>, Theirs> {
-    match part {
-        Ok(part) => Ok(Some(part)),
-        Err(Theirs::Format(fault)) => {
-            tell(fault);
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
-}
 
 /// Looks a file over.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut how = tet_tensogram::VerifyOptions::default();
     how.level = match options.level {
-        Level::Deep => Closeness::Integrity,
+        Level::Deep => Closeness::Fidelity,
         _ => Closeness::Metadata,
     };
     how.findings_max = options.findings_max;
     how.threads = options.threads;
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
-    let seen = tet_tensogram::verify(source, &how).map_err(|error| match error {
-        Theirs::Io(error) => Error::Io(error),
-        Theirs::Canceled => Error::Canceled,
-        other => Error::Tensogram(other),
-    })?;
+    let seen = tet_tensogram::verify(source, &how).map_err(of_verify)?;
     let mut findings = ForeignFindings::new(options);
     let is_mismatched = seen.findings.iter().any(|it| it.fault.rule == &rule::HASH);
+    let mut objects = Objects { source, opened: None };
     for it in &seen.findings {
-        let dataset = it.message.zip(it.object).map(|(message, object)| {
-            (u64::try_from(object).unwrap_or(u64::MAX), format!("m{message}_o{object}"))
-        });
+        let dataset = match it.message.zip(it.object) {
+            Some((message, object)) => objects.dataset(message, object).map_err(of_verify)?,
+            None => None,
+        };
         findings.take(ForeignFound {
             fault: it.fault,
             field: it.fault.rule.region,
@@ -69,4 +57,85 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         decoded_len: seen.file_len,
         payload_len: seen.checked_len.min(seen.file_len),
     }))
+}
+
+/// A fault of a file as a finding.
+#[must_use]
+pub fn finding(fault: Fault) -> Finding {
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
+    findings.report(&ForeignSeen::default()).findings.remove(0)
+}
+
+fn of_verify(error: Theirs) -> Error {
+    match error {
+        Theirs::Io(error) => Error::Io(error),
+        Theirs::Canceled => Error::Canceled,
+        other => Error::Tensogram(other),
+    }
+}
+
+/// The objects of a file as the datasets that a catalog makes of them; nothing is looked at before
+/// one is asked for.
+struct Objects<'s> {
+    source: &'s Source,
+    opened: Option<Opened>,
+}
+
+struct Opened {
+    file: TensogramFile,
+    /// How many objects stand before each message that was asked for, or before one.
+    first: Vec<u64>,
+    /// What was said of the message that was asked for last.
+    said: Option<(usize, Arc<Metadata>)>,
+}
+
+impl Objects<'_> {
+    /// The position and the name of an object's dataset; `None` where the file has no catalog.
+    fn dataset(&mut self, message: usize, object: usize) -> Result<Option<(u64, String)>, Theirs> {
+        let opened = match &mut self.opened {
+            Some(opened) => opened,
+            slot => match readable(TensogramFile::open(self.source.clone(), &Limits::default()))? {
+                Some(file) => slot.insert(Opened { file, first: vec![0], said: None }),
+                None => return Ok(None),
+            },
+        };
+        let (first, said) = (opened.first(message)?, opened.said(message)?);
+        let position = first.saturating_add(u64::try_from(object).unwrap_or(u64::MAX));
+        Ok(Some((position, name(&said, message, object))))
+    }
+}
+
+impl Opened {
+    /// How many objects stand before a message.
+    fn first(&mut self, message: usize) -> Result<u64, Theirs> {
+        while self.first.len() <= message {
+            let number = self.first.len().saturating_sub(1);
+            let count = readable(self.file.message(number))?.map_or(0, |it| it.len());
+            let before = self.first.last().copied().unwrap_or_default();
+            self.first.push(before.saturating_add(u64::try_from(count).unwrap_or(u64::MAX)));
+        }
+        Ok(self.first.get(message).copied().unwrap_or_default())
+    }
+
+    fn said(&mut self, message: usize) -> Result<Arc<Metadata>, Theirs> {
+        if let Some((number, said)) = &self.said
+            && *number == message
+        {
+            return Ok(Arc::clone(said));
+        }
+        let said = Arc::new(readable(self.file.metadata(message))?.unwrap_or_default());
+        self.said = Some((message, Arc::clone(&said)));
+        Ok(said)
+    }
+}
+
+/// What is there, if no rule keeps it from being read.
+fn readable<T>(part: Result<T, Theirs>) -> Result<Option<T>, Theirs> {
+    match part {
+        Ok(part) => Ok(Some(part)),
+        Err(Theirs::Format(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -10,14 +10,13 @@ use tet_io::Source;
 use tet_query::{Catalog, ChunkTable, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 use tet_ztensor::{
-    ByteOrder, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, RANK_MAX, Tensor,
-    ZTensorFile,
+    ByteOrder, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, Tensor, ZTensorFile,
 };
 
 use super::framed::Framed;
 use super::sparse::{Bands, Stored};
 use super::{attrs, check, rule, seal};
-use crate::open::slabs::{Slabs, grid, grid_of_one};
+use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::open::{FileRegion, Foreign};
 use crate::sniff::Format;
 use crate::{Error, Result};
@@ -106,10 +105,10 @@ fn dataset(
     let foreign = |fault| tet_query::Error::Foreign { dataset: name.clone(), fault };
     let shape = tensor.shape();
     // A shape of more axes is not shown either.
-    let is_deep = RANK_MAX < shape.len();
-    let shape = if is_deep { &[] } else { shape };
+    let deep = too_deep(shape);
+    let shape = if deep.is_some() { &[] } else { shape };
     let fault = tensor.fault().map(|fault| foreign(rule::fault(*fault)));
-    let fault = fault.or_else(|| is_deep.then(|| too_deep(&tensor)));
+    let fault = fault.or(deep);
     let chunks = if fault.is_none() { chunks(file, tensor, sparse)? } else { None };
     let (grid, chunks) = chunks.unwrap_or_else(|| {
         let grid = grid_of_one(shape);
@@ -139,13 +138,6 @@ fn dataset(
         chunks,
         name,
     })
-}
-
-/// The error for a tensor of more axes than are read.
-fn too_deep(tensor: &Tensor<'_>) -> tet_query::Error {
-    let wanted = u64::try_from(tensor.shape().len()).unwrap_or(u64::MAX);
-    let limit = u64::try_from(RANK_MAX).unwrap_or(u64::MAX);
-    tet_query::Error::Limit { what: "axes of a tensor", wanted, limit }
 }
 
 type Chunks = (Grid, Arc<dyn ChunkTable>);
