@@ -63,6 +63,7 @@ pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
     let mut scanner = Scanner {
         near: Window::new(source),
         junk: Window::new(source),
+        far: Window::new(source),
         ahead: NEAR_LEN,
         limits,
         credit: CREDIT_MIN + source.len() / CREDIT_LEN,
@@ -122,6 +123,8 @@ struct Scanner<'s> {
     near: Window<'s>,
     /// What is searched for a magic.
     junk: Window<'s>,
+    /// Where messages would end that start in there.
+    far: Window<'s>,
     /// How much is read for that at once; more, the longer it takes.
     ahead: u64,
     /// How many frames may be walked through again.
@@ -184,9 +187,11 @@ impl Scanner<'_> {
                 return self.walk(start, &preamble, Extent::Open, Some(fault));
             };
             let at = span.end().saturating_sub(POSTAMBLE_LEN);
-            let bytes = self.near.near(at, POSTAMBLE_LEN)?;
+            let bytes = self.last(at, is_junk)?;
             match Postamble::read(bytes, at) {
                 Ok(postamble) if [0, preamble.total_len].contains(&postamble.total_len) => {
+                    // What leads to a message costs nothing.
+                    self.credit = self.credit.saturating_add(1);
                     return Ok(Found::Message(span));
                 }
                 // It may be that of another message, and this one cut short.
@@ -195,6 +200,25 @@ impl Scanner<'_> {
             }
         };
         self.walk(start, &preamble, Extent::Open, fault)
+    }
+
+    /// The last bytes of what may be a message; none where enough of them that are none were read.
+    fn last(&mut self, at: u64, is_junk: bool) -> Result<&[u8]> {
+        if !is_junk {
+            self.credit = self.credit.saturating_sub(1);
+            return self.near.near(at, POSTAMBLE_LEN);
+        }
+        if self.junk.holds(at, POSTAMBLE_LEN) {
+            self.credit = self.credit.saturating_sub(1);
+            return self.junk.near(at, POSTAMBLE_LEN);
+        }
+        match self.credit.checked_sub(1) {
+            Some(credit) => {
+                self.credit = credit;
+                self.far.near(at, POSTAMBLE_LEN)
+            }
+            None => Ok(&[]),
+        }
     }
 
     /// Walks through a message whose length is not known or in doubt.

@@ -71,7 +71,10 @@ impl<'s> Window<'s> {
     pub(crate) fn first_odd(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
         let (mut at, mut ahead) = (start, NEAR_LEN);
         while at < end {
-            let bytes = self.get(at, ahead.min(end - at), ahead)?;
+            // What is held already is looked at before more is read.
+            let bytes = self.held(at, 1, ahead.min(end - at))?;
+            let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(bytes.len());
+            let bytes = bytes.get(..len).unwrap_or_default();
             if let Some(skip) = bytes.iter().position(|byte| *byte != 0) {
                 return Ok(Some(at.saturating_add(skip as u64)));
             }

@@ -169,7 +169,8 @@ fn descriptors_are_looked_at() {
     let at = |more: &[(&str, Value)]| {
         let part = object("uint8", 4, &[1, 2, 3, 4], more);
         let options = VerifyOptions { level: Level::Metadata, ..VerifyOptions::default() };
-        let report = verify(&Source::from_bytes(buffered(std::slice::from_ref(&part)).bytes()), &options);
+        let report =
+            verify(&Source::from_bytes(buffered(std::slice::from_ref(&part)).bytes()), &options);
         let quick: Vec<_> = report.unwrap().findings.iter().map(|it| it.fault.rule.id).collect();
         assert_eq!(quick, ids(part));
         quick
