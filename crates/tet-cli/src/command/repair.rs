@@ -1,5 +1,6 @@
 //! `tet repair`: a plan for a damaged file, and the file that comes of it.
 
+mod tensogram;
 mod ztensor;
 
 use std::ops::ControlFlow;
@@ -36,11 +37,15 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
     let source = Source::open(&path).map_err(|error| about(error.into()))?;
     match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
         Format::ZTensor => return ztensor::run(args, &source, context),
+        Format::Tensogram => return tensogram::run(args, &source, context),
+        Format::Unknown if tensogram::is_likely(&source).map_err(about)? => {
+            return tensogram::run(args, &source, context);
+        }
         // Whatever else has lost its first bytes may be a `.tet` file.
         Format::Tet | Format::Empty | Format::Unknown => {}
         format => {
             let text = format!(
-                "{} is {format}, and only .tet and .zt files are repaired",
+                "{} is {format}, and only .tet, .zt and .tgm files are repaired",
                 args.file.display()
             );
             return Err(
@@ -254,6 +259,7 @@ fn shape(
                 applied: made.is_some() && chosen.is_some_and(|chosen| chosen.has(edit.code)),
             })
             .collect(),
+        kept: Vec::new(),
         lost: plan.lost.iter().map(lost).collect(),
         remaining: remaining.iter().map(finding).collect(),
     }

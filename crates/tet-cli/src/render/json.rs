@@ -27,7 +27,9 @@ pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
     OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,
 };
-pub(crate) use repair::{DigestShape, EditShape, HeldShape, LostShape, Repaired, StretchShape};
+pub(crate) use repair::{
+    DigestShape, EditShape, HeldShape, KeptShape, LostShape, Repaired, StretchShape,
+};
 pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
 pub(crate) use tgm::TgmObject;
 pub(crate) use verify::{FindingShape, OmittedShape, Verified};

@@ -171,6 +171,7 @@ fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
         output: made.map(|_| target(args).to_string_lossy().into_owned()),
         whole: plan.is_whole(),
         edits: plan.edits.iter().map(edit).collect(),
+        kept: Vec::new(),
         lost: plan.lost.iter().map(lost).collect(),
         remaining: plan
             .remaining

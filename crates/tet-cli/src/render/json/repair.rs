@@ -17,6 +17,9 @@ pub(crate) struct Repaired {
     pub(crate) whole: bool,
     /// The edits.
     pub(crate) edits: Vec<EditShape>,
+    /// Sound objects of damaged messages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) kept: Vec<KeptShape>,
     /// Chunks that no edit brings back.
     pub(crate) lost: Vec<LostShape>,
     /// Errors that are left after all edits, or after those that were made.
@@ -44,6 +47,15 @@ pub(crate) struct EditShape {
     pub(crate) losses: Vec<String>,
     /// Whether it was made.
     pub(crate) applied: bool,
+}
+
+/// An object of a damaged message that is sound.
+#[derive(Debug, Serialize)]
+pub(crate) struct KeptShape {
+    /// Where its frame starts in the damaged file.
+    pub(crate) offset: u64,
+    /// Whether its bytes match a hash.
+    pub(crate) verified: bool,
 }
 
 /// A chunk that is lost.

@@ -1,0 +1,235 @@
+//! `tet repair` of a Tensogram file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_io::{Output, Publish, Source};
+use tet_tensogram::repair::{
+    self, Applied, Edit, Kept, Loss, Plan, RepairOptions, Salvage, apply, plan,
+};
+use tet_tensogram::{Error, Level, VerifyOptions, verify};
+
+use super::super::verify::finding;
+use crate::args::RepairArgs;
+use crate::context::Context;
+use crate::escape::Message;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::progress::Progress;
+use crate::render::json::{EditShape, KeptShape, LostShape, Repaired};
+use crate::size::counted;
+
+/// Whether a file that nobody knows may be one whose first bytes are damaged.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub(super) fn is_likely(source: &Source) -> Result<bool> {
+    repair::is_likely(source).map_err(failure)
+}
+
+/// Plans the repair of a file, and makes it where that is asked for.
+///
+/// # Errors
+///
+/// The file cannot be read, an option is wrong, or the new file cannot be written.
+pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
+    let about = |error: Error| failure(error).about(&args.file);
+    check(args)?;
+    let plan = planned(args, source, context).map_err(about)?;
+    // What no edit heals is told by `verify`, and is no success here.
+    let is_healed = plan.is_whole() && is_ok(&plan.repaired(), context).map_err(about)?;
+    if plan.edits.is_empty() && plan.is_whole() && !is_healed {
+        let failure = Failure::new(Exit::Format, "not-healed", "it has errors that no edit heals");
+        let failure = failure.hint("`tet verify --deep` tells them");
+        return Err(failure.about(&args.file));
+    }
+    let is_asked = args.all || !args.apply.is_empty();
+    check_codes(args, &plan)?;
+    let made = match is_asked && !plan.edits.is_empty() {
+        true => Some(make(args, &plan, context)?),
+        false => None,
+    };
+    if args.json {
+        context.json(&shape(args, &plan, made))?;
+    } else if !context.quiet {
+        write(args, &plan, made, context)?;
+        if plan.is_whole() && !is_healed {
+            context
+                .line(context.paint.advice("errors are left: `tet verify --deep` tells them"))?;
+        }
+    }
+    Ok(match (made, plan.edits.is_empty(), is_healed) {
+        (Some(_), _, true) | (None, true, true) => Exit::Done,
+        (None, true, false) => Exit::Format,
+        _ => Exit::No,
+    })
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Io(error) => error.into(),
+        Error::Canceled => Failure::interrupted(),
+        error => Failure::new(Exit::from(error.kind()), "tensogram", error.to_string()),
+    }
+}
+
+fn planned(
+    args: &RepairArgs,
+    source: &Source,
+    context: &Context<'_>,
+) -> tet_tensogram::Result<Plan> {
+    let progress = Progress::new(context, "examining", source.len().saturating_mul(2));
+    let mut options = RepairOptions::default();
+    if args.salvage {
+        options.salvage = Salvage::Objects;
+    }
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    let bar = progress.clone();
+    options.progress = Some(Arc::new(move |done, _| bar.set(done)));
+    let plan = plan(source, &options);
+    progress.finish();
+    plan
+}
+
+/// Whether a file has no errors, its objects decoded.
+fn is_ok(source: &Source, context: &Context<'_>) -> tet_tensogram::Result<bool> {
+    let mut options = VerifyOptions::default();
+    options.level = Level::Fidelity;
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    Ok(verify(source, &options)?.is_ok())
+}
+
+/// Options that a Tensogram file has no use for.
+fn check(args: &RepairArgs) -> Result<()> {
+    let text = if args.from.is_some() {
+        "a Tensogram file takes no bytes from another one"
+    } else if args.fill.is_some() {
+        "damaged objects of a Tensogram file are taken out, not filled"
+    } else if args.output.is_some() && !args.all && args.apply.is_empty() {
+        "--output says where to write, but nothing is to be written"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage("repair", text).hint("add --all; --salvage takes damaged objects out"))
+}
+
+/// The edits of a plan rest on each other: all are made or none.
+fn check_codes(args: &RepairArgs, plan: &Plan) -> Result<()> {
+    let has = |edit: &Edit| args.apply.iter().any(|id| id.eq_ignore_ascii_case(edit.rule.id));
+    match plan.edits.iter().find(|edit| !args.apply.is_empty() && !has(edit)) {
+        None => Ok(()),
+        Some(edit) => {
+            let text = format!("the edit {} is made with the others or not at all", edit.rule.id);
+            Err(Failure::usage("code", text).hint("add its code, or use --all"))
+        }
+    }
+}
+
+fn make(args: &RepairArgs, plan: &Plan, context: &Context<'_>) -> Result<Applied> {
+    let (force, sync) = open::publish_options(args.write);
+    let publish = Publish { force, sync, inputs: Vec::new() };
+    let path = context.world().at(&args.file);
+    let output = args.output.as_ref().map(|output| context.world().at(output));
+    let output = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
+    apply(plan, output, &publish).map_err(|error| match error {
+        Error::Io(tet_io::Error::Exists { .. }) => failure(error).about(target(args)),
+        error => failure(error).about(&args.file),
+    })
+}
+
+fn write(
+    args: &RepairArgs,
+    plan: &Plan,
+    made: Option<Applied>,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let paint = context.paint;
+    let count = u64::try_from(plan.edits.len()).unwrap_or(u64::MAX);
+    let verdict = match (count, plan.is_whole()) {
+        (0, true) => paint.good("nothing to repair").to_string(),
+        (0, false) => paint.wrong("damaged, and nothing can be done").to_string(),
+        (_, true) => paint.warning(counted(count, "edit")).to_string(),
+        (_, false) => format!("{}, and not all is healed", paint.warning(counted(count, "edit"))),
+    };
+    context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))?;
+    for edit in &plan.edits {
+        let mark = if made.is_some() { "made" } else { "edit" };
+        let (code, action) = (paint.strong(edit.rule.id), edit.action);
+        let (offset, len) = (edit.offset, counted(edit.len, "byte"));
+        let why = match edit.proof.name() {
+            "digest" => " (proven by its digest)",
+            "rest" => " (follows from the rest of the file)",
+            _ => "",
+        };
+        let region = action.region();
+        context
+            .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
+        for loss in &edit.losses {
+            let text = loss.to_string();
+            context.line(format!("    {} {}", paint.wrong("lost:"), Message(&text)))?;
+        }
+    }
+    if !plan.kept.is_empty() {
+        context.line(format!("  kept: {}", kept(&plan.kept)))?;
+    }
+    for loss in &plan.lost {
+        let text = loss.to_string();
+        context.line(format!("  {} {}", paint.wrong("lost:"), Message(&text)))?;
+    }
+    if let Some(left) = plan.remaining {
+        context.line(format!("  left: {}", Message(&left.to_string())))?;
+    }
+    if made.is_none() && !plan.lost.is_empty() && !args.salvage {
+        context.line(paint.advice("--salvage takes damaged objects out"))?;
+    }
+    match made {
+        Some(_) => context.note(format!("wrote {}", target(args).display())),
+        None if count != 0 => {
+            context.line(paint.advice("nothing is changed yet: --all makes these edits"))?;
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+/// The objects of damaged messages that are in the new file.
+fn kept(kept: &[Kept]) -> String {
+    let verified = kept.iter().filter(|it| it.is_verified).count();
+    let all = counted(u64::try_from(kept.len()).unwrap_or(u64::MAX), "object");
+    match kept.len() - verified {
+        0 => format!("{all} of damaged messages, which match their hashes"),
+        bare => format!("{all} of damaged messages, {bare} without a hash that tells"),
+    }
+}
+
+fn target(args: &RepairArgs) -> &Path {
+    args.output.as_ref().unwrap_or(&args.file)
+}
+
+fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
+    let edit = |edit: &Edit| EditShape {
+        code: edit.rule.id,
+        message: edit.rule.text,
+        action: edit.action.to_string(),
+        region: edit.action.region(),
+        offset: edit.offset,
+        len: edit.len,
+        proof: edit.proof.name(),
+        losses: edit.losses.iter().map(ToString::to_string).collect(),
+        applied: made.is_some(),
+    };
+    let lost = |loss: &Loss| LostShape { dataset: loss.to_string(), chunk: Vec::new(), len: 0 };
+    let kept = |it: &Kept| KeptShape { offset: it.offset, verified: it.is_verified };
+    let remaining = plan.remaining.iter();
+    Repaired {
+        schema: "tet.repair/1",
+        file: args.file.to_string_lossy().into_owned(),
+        output: made.map(|_| target(args).to_string_lossy().into_owned()),
+        whole: plan.is_whole(),
+        edits: plan.edits.iter().map(edit).collect(),
+        kept: plan.kept.iter().map(kept).collect(),
+        lost: plan.lost.iter().map(lost).collect(),
+        remaining: remaining.map(|it| finding(&tet_convert::tensogram_finding(*it))).collect(),
+    }
+}
