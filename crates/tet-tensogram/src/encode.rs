@@ -3,7 +3,9 @@
 //! Only what every reader since 0.19 takes is written: combinations that spoil elements are refused,
 //! and so are elements that are not finite, unless a mask is allowed for them.
 
+mod passes;
 mod recipe;
+mod settle;
 
 use std::borrow::Cow;
 
@@ -14,9 +16,12 @@ use crate::Value;
 use crate::descriptor::{ByteOrder, Descriptor, MaskKind, Stage};
 use crate::error::{Error, Result};
 use crate::mask::{self, Found, MaskMethod};
-use crate::pipeline::packing::Packing;
+use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{bits, buffer, expect_len, lz4_encode, packing_spoils, shuffle, szip, zstd};
+pub use passes::{Passes, encode_in_passes};
 pub use recipe::{Compressing, NonFinite, PackingFit, Readers, Recipe};
+pub use settle::NonFiniteSeen;
+use settle::{is_surveyed, settle};
 
 /// An object that is ready to be framed.
 #[derive(Clone, Debug)]
@@ -42,37 +47,66 @@ pub fn encode<'a>(
     elements: &'a [u8],
     recipe: &Recipe,
 ) -> Result<Encoded<'a>> {
+    Ok(encode_seen(dtype, shape, elements, recipe)?.0)
+}
+
+/// The same; says what became of the elements that are not finite.
+///
+/// # Errors
+///
+/// Returns what [`encode`] returns.
+pub fn encode_seen<'a>(
+    dtype: DType,
+    shape: &[u64],
+    elements: &'a [u8],
+    recipe: &Recipe,
+) -> Result<(Encoded<'a>, NonFiniteSeen)> {
     let descriptor = Descriptor::new(dtype, shape)?.with_byte_order(recipe.byte_order);
     let decoded_len = descriptor.decoded_len().unwrap_or_default();
     expect_len("bytes of elements", elements.len(), decoded_len)?;
     recipe.check(dtype)?;
-    let found = mask::find(dtype, elements)?;
-    check_finite(&found, recipe)?;
+    let (found, seen) = if is_surveyed(dtype, recipe) {
+        let found = mask::find(dtype, elements)?;
+        let inexact = mask::inexact(dtype, elements, &found);
+        settle(found, inexact, recipe)?
+    } else {
+        (Found::default(), NonFiniteSeen::default())
+    };
     let finite = zeroed(dtype, elements, &found)?;
     let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe)?;
     let (descriptor, filtered) = filter(descriptor, encoded, recipe)?;
-    let sample_bits = match (packed_bits, recipe.shuffle) {
+    let samples = samples(dtype, packed_bits, recipe);
+    let recipe = &for_samples(samples.0, recipe);
+    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe)?;
+    if found.first == [None; 3] {
+        return Ok((Encoded { descriptor, region: payload }, seen));
+    }
+    let mut region = owned(payload)?;
+    let count = descriptor.element_count().unwrap_or_default();
+    let (blobs, entries) = masks(found, count, region.len() as u64, recipe)?;
+    region.extend_from_slice(&blobs);
+    let descriptor = descriptor.with("masks", entries);
+    Ok((Encoded { descriptor, region: Cow::Owned(region) }, seen))
+}
+
+/// The same recipe for samples of so many bits: of none, nothing is left to compress.
+fn for_samples(sample_bits: u32, recipe: &Recipe) -> Recipe {
+    match recipe.compression {
+        Compressing::Szip(_) if sample_bits == 0 => {
+            Recipe { compression: Compressing::None, ..*recipe }
+        }
+        _ => *recipe,
+    }
+}
+
+/// The bits of a sample of szip, and whether it is a packed number.
+fn samples(dtype: DType, packed_bits: Option<u32>, recipe: &Recipe) -> (u32, bool) {
+    let bits = match (packed_bits, recipe.shuffle) {
         (Some(bits), _) => bits,
         (None, Some(_)) => 8,
         (None, None) => dtype.bit_width(),
     };
-    let samples = (sample_bits, packed_bits.is_some());
-    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe)?;
-    masks(descriptor, found, recipe, payload)
-}
-
-fn check_finite(found: &Found, recipe: &Recipe) -> Result<()> {
-    for (kind, first) in MaskKind::ALL.into_iter().zip(found.first) {
-        let (allowed, value) = match kind {
-            MaskKind::Nan => (recipe.nan, "NaN"),
-            MaskKind::PosInf => (recipe.infinity, "infinity"),
-            MaskKind::NegInf => (recipe.infinity, "-infinity"),
-        };
-        if let Some(element) = first.filter(|_| allowed == NonFinite::Refused) {
-            return Err(Error::NotFinite { element, value });
-        }
-    }
-    Ok(())
+    (bits, packed_bits.is_some())
 }
 
 /// Bytes to be changed, copied unless they are nobody else's.
@@ -127,8 +161,15 @@ fn pack<'a>(
     };
     let packing = match fit {
         PackingFit::Given(parameters) => Packing::new(parameters),
-        PackingFit::Bits { bits, decimal_scale } => Packing::fit(&elements, bits, decimal_scale)?,
-        PackingFit::Within { error_max } => Packing::within(&elements, error_max)?,
+        PackingFit::Bits { bits, decimal_scale } => {
+            Packing::fit(&Ends::of(&elements), bits, decimal_scale)?
+        }
+        PackingFit::Within { error_max } => {
+            let (ends, widths) = (Ends::of(&elements), recipe.widths());
+            let mut measure =
+                |packing: &Packing| Ok::<_, Error>(packing.error(&elements, error_max));
+            Packing::within(&ends, error_max, widths, &mut measure)?
+        }
     };
     packing.check_writable()?;
     let packed = packing.pack(&elements)?;
@@ -165,7 +206,7 @@ fn compress<'a>(
         Compressing::None => return Ok((descriptor, bytes)),
         Compressing::Zstd { level } => {
             let descriptor = named("zstd").with("zstd_level", Value::Int(level.into()));
-            zstd::encode(&bytes, level, descriptor, &mut out)?
+            zstd::encode(&bytes, level, recipe.threads, descriptor, &mut out)?
         }
         Compressing::Lz4 => {
             lz4_encode(&bytes, &mut out)?;
@@ -196,34 +237,24 @@ fn compress<'a>(
     Ok((descriptor, Cow::Owned(out)))
 }
 
-/// Appends the blobs of the masks, in the order of the wire.
-fn masks<'a>(
-    descriptor: Descriptor,
-    found: Found,
-    recipe: &Recipe,
-    payload: Cow<'a, [u8]>,
-) -> Result<Encoded<'a>> {
-    if found.first == [None; 3] {
-        return Ok(Encoded { descriptor, region: payload });
-    }
-    let mut region = owned(payload)?;
-    let count = descriptor.element_count().unwrap_or_default();
-    let mut entries = Vec::new();
+/// The blobs of the masks, in the order of the wire, and what is said of them; the payload before
+/// them is so long.
+fn masks(found: Found, count: u64, payload_len: u64, recipe: &Recipe) -> Result<(Vec<u8>, Value)> {
+    let (mut blobs, mut entries) = (Vec::new(), Vec::new());
     for (kind, bits) in MaskKind::ALL.into_iter().zip(found.bits) {
         let Some(bits) = bits else { continue };
         let is_small = bits.len() as u64 <= recipe.small_mask_len;
         let method = if is_small { MaskMethod::None } else { recipe.mask_method };
-        let offset = region.len();
-        method.encode(&bits, count, &mut region)?;
+        let start = blobs.len() as u64;
+        method.encode(&bits, count, &mut blobs)?;
         let text = |text: &str| Value::Text(text.to_owned());
-        let number = |number: usize| Value::Int(number as i128);
+        let number = |number: u64| Value::Int(number.into());
         let entry = Value::Map(vec![
             (text("method"), text(method.word())),
-            (text("offset"), number(offset)),
-            (text("length"), number(region.len() - offset)),
+            (text("offset"), number(payload_len.saturating_add(start))),
+            (text("length"), number(blobs.len() as u64 - start)),
         ]);
         entries.push((text(kind.key()), entry));
     }
-    let descriptor = descriptor.with("masks", Value::Map(entries));
-    Ok(Encoded { descriptor, region: Cow::Owned(region) })
+    Ok((blobs, Value::Map(entries)))
 }

@@ -50,7 +50,10 @@ pub mod repair;
 
 pub use check::{Finding, Level, Omitted, Report, Spelling, VerifyOptions, verify};
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
-pub use encode::{Compressing, Encoded, NonFinite, PackingFit, Readers, Recipe, encode};
+pub use encode::{
+    Compressing, Encoded, NonFinite, NonFiniteSeen, PackingFit, Passes, Readers, Recipe, encode,
+    encode_in_passes, encode_seen,
+};
 pub use error::{Error, Fault, Result};
 pub use frame::{
     FRAME_END, FRAME_HEADER_LEN, FRAME_MAGIC, FRAME_VERSION, Frame, FrameFlags, FrameHeader,
@@ -73,8 +76,8 @@ pub use scan::{Damage, Scan, scan};
 pub use tet_cbor::Value;
 pub use tet_io::{Kind, Progress};
 pub use write::{
-    HashChoice, ListPlace, RegionSource, StreamWriter, Tensor, TensorWriter, VersionKey,
-    WriteOptions, encode_message, write_message,
+    HashChoice, HeadedTensor, HeadedWriter, ListPlace, RegionSource, StreamWriter, Tensor,
+    TensorWriter, VersionKey, WriteOptions, encode_message, write_message,
 };
 
 #[cfg(test)]

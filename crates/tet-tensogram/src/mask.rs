@@ -225,6 +225,27 @@ const fn canonical(dtype: DType, kind: MaskKind) -> u64 {
     }
 }
 
+/// How many of the elements of each kind come back from a mask with other bits than they have.
+pub(crate) fn inexact(dtype: DType, elements: &[u8], found: &Found) -> [u64; 3] {
+    let size = dtype.size().map_or(1, index);
+    let part_len = if dtype.is_complex() { size / 2 } else { size };
+    let mut counts = [0_u64; 3];
+    for ((kind, bits), sum) in MaskKind::ALL.into_iter().zip(&found.bits).zip(&mut counts) {
+        let value = canonical(dtype, kind).to_le_bytes();
+        let value = value.get(..part_len).unwrap_or_default();
+        for (places, byte) in elements.chunks(size * 8).zip(bits.iter().flatten()) {
+            if *byte == 0 {
+                continue;
+            }
+            for (at, place) in places.chunks_exact(size).enumerate() {
+                let is_other = || place.chunks_exact(part_len).any(|part| part != value);
+                *sum += u64::from(byte << at & 0x80 != 0 && is_other());
+            }
+        }
+    }
+    counts
+}
+
 /// Puts a value wherever a bit of the elements of `range` is set.
 fn put<const SIZE: usize>(value: [u8; SIZE], bits: &[u8], range: Range<u64>, elements: &mut [u8]) {
     let places = elements.as_chunks_mut::<SIZE>().0;

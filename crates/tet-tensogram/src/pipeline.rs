@@ -159,6 +159,33 @@ pub(crate) fn buffer(len: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Calls `visit` with pieces as whole multiples of `unit`, but for the last one.
+pub(crate) fn whole_units<E: From<Error>>(
+    unit: usize,
+    pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,
+    visit: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut held: Vec<u8> = Vec::new();
+    pieces(&mut |mut piece| {
+        if !held.is_empty() {
+            let take = unit.saturating_sub(held.len()).min(piece.len());
+            let (first, rest) = piece.split_at(take);
+            held.extend_from_slice(first);
+            if held.len() < unit {
+                return Ok(());
+            }
+            visit(&held)?;
+            held.clear();
+            piece = rest;
+        }
+        let rest_len = piece.len().checked_rem(unit).unwrap_or_default();
+        let (whole, rest) = piece.split_at(piece.len() - rest_len);
+        held.extend_from_slice(rest);
+        if whole.is_empty() { Ok(()) } else { visit(whole) }
+    })?;
+    if held.is_empty() { Ok(()) } else { visit(&held) }
+}
+
 /// What a caller gives must be as long as it has to be.
 pub(crate) fn expect_len(what: &'static str, found: usize, wanted: u64) -> Result<()> {
     let found = found as u64;

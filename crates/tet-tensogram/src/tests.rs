@@ -10,6 +10,7 @@ mod metadata;
 mod mutations;
 mod objects;
 mod packing;
+mod passes;
 mod ranges;
 mod round_trips;
 mod rules;

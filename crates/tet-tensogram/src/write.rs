@@ -2,18 +2,19 @@
 //!
 //! ```text
 //!   whole     preamble | metadata, index, hashes | tensor ... | [hashes] | postamble
+//!   headed    the same without footer: tensors first, and then the header, into its room
 //!   stream    preamble | metadata | [preceder] tensor ... | metadata, hashes, index | postamble
 //! ```
 
 mod frames;
+mod headed;
 mod options;
 mod out;
 mod said;
 mod stream;
 mod whole;
 
-pub(crate) use said::metadata_bytes;
-
+pub use headed::{HeadedTensor, HeadedWriter};
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
 pub(crate) use said::metadata_bytes;
 pub use stream::{StreamWriter, TensorWriter};

@@ -6,7 +6,7 @@ use crate::descriptor::ByteOrder;
 use crate::error::{Error, Result};
 use crate::mask::MaskMethod;
 use crate::pipeline::SzipParameters;
-use crate::pipeline::packing::PackingParameters;
+use crate::pipeline::packing::{PackingParameters, Widths};
 
 /// How the parameters of simple_packing are found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +66,10 @@ pub enum NonFinite {
     Refused,
     /// They are stored under a mask, which keeps their kind and no more.
     Masked,
+    /// They are stored under a mask if all of them come back from it bit for bit, else as they are.
+    Exact,
+    /// They are stored as they are, which other programs find odd when they look closely.
+    Kept,
 }
 
 /// How elements are to be stored; by default as they are.
@@ -89,6 +93,8 @@ pub struct Recipe {
     pub mask_method: MaskMethod,
     /// Masks of up to so many bytes are stored as they are.
     pub small_mask_len: u64,
+    /// Threads that compress; 0 is one per processor. The bytes are the same for any number.
+    pub threads: usize,
 }
 
 impl Default for Recipe {
@@ -103,11 +109,22 @@ impl Default for Recipe {
             infinity: NonFinite::Refused,
             mask_method: MaskMethod::default(),
             small_mask_len: 128,
+            threads: 0,
         }
     }
 }
 
 impl Recipe {
+    /// Which counts of bits packed numbers may have: what shuffles or compresses samples takes whole
+    /// bytes.
+    pub(super) const fn widths(&self) -> Widths {
+        match self.compression {
+            Compressing::Szip(_) => Widths::Bytes,
+            _ if self.shuffle.is_some() => Widths::Bytes,
+            _ => Widths::Any,
+        }
+    }
+
     /// Whether elements of a type can be stored so.
     pub(super) fn check(&self, dtype: DType) -> Result<()> {
         let is_bits = dtype == DType::Bitmask;

@@ -18,6 +18,7 @@ use crate::descriptor::Descriptor;
 use crate::encode::Readers;
 use crate::error::{Error, Fault, Result};
 use numbers::Numbers;
+pub(crate) use pack::{Ends, Widths};
 
 /// The keys, as releases from 0.19 on spell them; 0.17 and 0.18 left the prefix out.
 const PREFIX: &str = "sp_";

@@ -260,6 +260,37 @@ fn check_offset(offsets: &[u64], number: usize, found: u64, at: u64) -> Result<(
     }
 }
 
+/// A descriptor with the parameters, and the coder for them, for `len` bytes.
+fn planned(
+    parameters: SzipParameters,
+    bits: u32,
+    is_packed: bool,
+    descriptor: Descriptor,
+    len: u64,
+) -> Result<(Descriptor, Szip)> {
+    let number = |number: u32| Value::Int(number.into());
+    let descriptor = descriptor
+        .with("szip_rsi", number(parameters.rsi))
+        .with("szip_block_size", number(parameters.block_size))
+        .with("szip_flags", number(parameters.flags));
+    let refused = |_| Error::Unwritable { why: "szip takes no such parameters" };
+    let szip = Szip::of(&descriptor, bits, is_packed).map_err(refused)?;
+    if !len.is_multiple_of(szip.width) {
+        return Err(Error::Unwritable { why: "szip takes whole samples" });
+    }
+    if szip.flags & (PAD_RSI | RESTRICTED | NOT_ENFORCE) != 0 {
+        return Err(Error::Unwritable {
+            why: "szip is written without padding, restriction and odd blocks",
+        });
+    }
+    Ok((descriptor, szip))
+}
+
+fn with_offsets(descriptor: Descriptor, offsets: Vec<u64>) -> Descriptor {
+    let offsets = offsets.into_iter().map(|offset| Value::Int(offset.into())).collect();
+    descriptor.with(OFFSETS_KEY, Value::Array(offsets)).with(EXACT_KEY, Value::Bool(true))
+}
+
 /// The stream of bytes that are whole samples, and where its intervals start.
 pub(crate) fn encode(
     bytes: &[u8],
@@ -269,24 +300,29 @@ pub(crate) fn encode(
     descriptor: Descriptor,
     out: &mut Vec<u8>,
 ) -> Result<Descriptor> {
-    let number = |number: u32| Value::Int(number.into());
-    let descriptor = descriptor
-        .with("szip_rsi", number(parameters.rsi))
-        .with("szip_block_size", number(parameters.block_size))
-        .with("szip_flags", number(parameters.flags));
-    let refused = |_| Error::Unwritable { why: "szip takes no such parameters" };
-    let szip = Szip::of(&descriptor, bits, is_packed).map_err(refused)?;
-    if !(bytes.len() as u64).is_multiple_of(szip.width) {
-        return Err(Error::Unwritable { why: "szip takes whole samples" });
-    }
-    if szip.flags & (PAD_RSI | RESTRICTED | NOT_ENFORCE) != 0 {
-        return Err(Error::Unwritable {
-            why: "szip is written without padding, restriction and odd blocks",
-        });
-    }
-    let encode::Encoded { stream, offsets } = encode::encode(&szip, bytes);
+    let (descriptor, szip) = planned(parameters, bits, is_packed, descriptor, bytes.len() as u64)?;
+    let mut encoder = encode::Encoder::new(&szip);
+    encoder.push(bytes);
+    let (stream, offsets) = encoder.finish();
     out.extend_from_slice(&stream);
-    let offsets = offsets.into_iter().map(|offset| Value::Int(offset.into())).collect();
-    let descriptor = descriptor.with(OFFSETS_KEY, Value::Array(offsets));
-    Ok(descriptor.with(EXACT_KEY, Value::Bool(true)))
+    Ok(with_offsets(descriptor, offsets))
+}
+
+/// A stream of bytes that come piece by piece, `len` in all.
+pub(crate) fn encode_pieces<E: From<Error>>(
+    (parameters, bits, is_packed): (SzipParameters, u32, bool),
+    descriptor: Descriptor,
+    len: u64,
+    pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,
+    put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Descriptor, E> {
+    let (descriptor, szip) = planned(parameters, bits, is_packed, descriptor, len)?;
+    let mut encoder = encode::Encoder::new(&szip);
+    super::whole_units(index(szip.interval_len()), pieces, &mut |intervals| {
+        encoder.push(intervals);
+        put(&encoder.take())
+    })?;
+    let (stream, offsets) = encoder.finish();
+    put(&stream)?;
+    Ok(with_offsets(descriptor, offsets))
 }

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use tet_codec::{Decode, Encode, Zstd, ZstdEncoder};
 
 use super::{buffer, index};
@@ -27,6 +28,8 @@ pub(crate) const LEN_KEY: &str = "zstd_frame_len";
 const FRAME_LEN: u64 = 256 << 10;
 /// An object of more frames than this gets longer ones, so that its descriptor stays small.
 const FRAME_COUNT: u64 = 1 << 12;
+/// Bytes that are compressed at once, at most, if that is more than one frame.
+const BATCH_LEN: u64 = 64 << 20;
 /// The magic of the skippable frame that holds the table, and the one that ends it.
 const TABLE_MAGIC: u32 = 0x184D_2A5E;
 const SEEKABLE_MAGIC: u32 = 0x8F92_EAB1;
@@ -147,39 +150,110 @@ pub(crate) fn decode(stored: &[u8], out: &mut [u8], at: u64) -> Result<()> {
 pub(crate) fn encode(
     bytes: &[u8],
     level: i32,
+    threads: usize,
     descriptor: Descriptor,
     out: &mut Vec<u8>,
 ) -> Result<Descriptor> {
-    let encoder =
-        ZstdEncoder::new(level).map_err(|_| Error::Unwritable { why: "zstd has no such level" })?;
-    let frame_len = (bytes.len() as u64 / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN);
-    let (start, mut frame, mut table) = (out.len(), Vec::new(), Vec::new());
-    let mut offsets = vec![0];
-    // No bytes at all are one frame without bytes.
-    let mut pieces = bytes.chunks(index(frame_len));
-    let mut piece = pieces.next().unwrap_or_default();
-    loop {
-        let memory = |_| Error::Memory { len: piece.len() as u64 };
-        encoder.encode(piece, &mut frame).map_err(memory)?;
-        for len in [frame.len(), piece.len()] {
-            let why = "zstd frames are shorter than 4 GiB";
-            table.extend(u32::try_from(len).map_err(|_| Error::Unwritable { why })?.to_le_bytes());
-        }
-        out.extend_from_slice(&frame);
-        offsets.push((out.len() - start) as u64);
-        match pieces.next() {
-            Some(next) => piece = next,
-            None => break,
-        }
+    let mut writer = FrameWriter::new(level, threads, bytes.len() as u64)?;
+    let mut put = |frames: &[u8]| {
+        out.extend_from_slice(frames);
+        Ok::<(), Error>(())
+    };
+    bytes.chunks(writer.batch_len()).try_for_each(|batch| writer.push(batch, &mut put))?;
+    writer.finish(descriptor, &mut put)
+}
+
+/// The same of bytes that come piece by piece, `len` in all.
+pub(crate) fn encode_pieces<E: From<Error>>(
+    (level, threads): (i32, usize),
+    descriptor: Descriptor,
+    len: u64,
+    pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,
+    put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<Descriptor, E> {
+    let mut writer = FrameWriter::new(level, threads, len)?;
+    super::whole_units(writer.batch_len(), pieces, &mut |bytes| {
+        bytes.chunks(writer.batch_len()).try_for_each(|batch| writer.push(batch, put))
+    })?;
+    writer.finish(descriptor, put)
+}
+
+/// Bytes on their way into frames.
+struct FrameWriter {
+    encoder: ZstdEncoder,
+    frame_len: usize,
+    /// Frames that are compressed at once.
+    at_once: usize,
+    offsets: Vec<u64>,
+    table: Vec<u8>,
+}
+
+impl FrameWriter {
+    fn new(level: i32, threads: usize, len: u64) -> Result<Self> {
+        let encoder = ZstdEncoder::new(level);
+        let encoder = encoder.map_err(|_| Error::Unwritable { why: "zstd has no such level" })?;
+        let frame_len = (len / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN);
+        let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let at_once = threads.min(index(BATCH_LEN / frame_len)).max(1);
+        let frame_len = index(frame_len);
+        Ok(FrameWriter { encoder, frame_len, at_once, offsets: vec![0], table: Vec::new() })
     }
-    if offsets.len() == 2 {
-        return Ok(descriptor);
+
+    fn batch_len(&self) -> usize {
+        self.frame_len.saturating_mul(self.at_once)
     }
-    seek_table(&table, out);
-    let offsets = offsets.into_iter().map(|offset| Value::Int(offset.into())).collect();
-    Ok(descriptor
-        .with(OFFSETS_KEY, Value::Array(offsets))
-        .with(LEN_KEY, Value::Int(frame_len.into())))
+
+    /// Compresses a batch, of which only the last of all ends with a shorter frame.
+    fn push<E: From<Error>>(
+        &mut self,
+        batch: &[u8],
+        put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let encode = |piece: &[u8]| {
+            let mut frame = Vec::new();
+            let memory = |_| Error::Memory { len: piece.len() as u64 };
+            self.encoder.encode(piece, &mut frame).map_err(memory)?;
+            Ok((piece.len(), frame))
+        };
+        let frames: Vec<(usize, Vec<u8>)> = if batch.len() <= self.frame_len {
+            vec![encode(batch)?]
+        } else {
+            batch.par_chunks(self.frame_len).map(encode).collect::<Result<_>>()?
+        };
+        for (decoded_len, frame) in frames {
+            for len in [frame.len(), decoded_len] {
+                let why = "zstd frames are shorter than 4 GiB";
+                let len = u32::try_from(len).map_err(|_| Error::Unwritable { why })?;
+                self.table.extend(len.to_le_bytes());
+            }
+            let end = self.offsets.last().copied().unwrap_or_default();
+            self.offsets.push(end.saturating_add(frame.len() as u64));
+            put(&frame)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is said of the frames.
+    fn finish<E: From<Error>>(
+        mut self,
+        descriptor: Descriptor,
+        put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Descriptor, E> {
+        if self.offsets.len() == 1 {
+            // No bytes at all are one frame without bytes.
+            self.push(&[], put)?;
+        }
+        if self.offsets.len() == 2 {
+            return Ok(descriptor);
+        }
+        let mut table = Vec::new();
+        seek_table(&self.table, &mut table);
+        put(&table)?;
+        let offsets = self.offsets.into_iter().map(|offset| Value::Int(offset.into())).collect();
+        Ok(descriptor
+            .with(OFFSETS_KEY, Value::Array(offsets))
+            .with(LEN_KEY, Value::Int(self.frame_len as i128)))
+    }
 }
 
 /// One frame, at the usual level.

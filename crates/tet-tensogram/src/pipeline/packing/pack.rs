@@ -7,20 +7,61 @@ use crate::pipeline::buffer;
 /// The widest numbers that an error is met with: beyond, doubles have no more digits.
 const BITS_MAX: u32 = 53;
 
+/// What is known of all values before they are packed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ends {
+    first: f64,
+    least_and_largest: Option<(f64, f64)>,
+}
+
+impl Ends {
+    /// The ends of values that are all there.
+    pub(crate) fn of(elements: &[u8]) -> Ends {
+        let mut ends = Ends::default();
+        ends.widen(elements);
+        ends
+    }
+
+    /// Takes in the next values.
+    pub(crate) fn widen(&mut self, elements: &[u8]) {
+        let Some(first) = values(elements).next() else { return };
+        if self.least_and_largest.is_none() {
+            self.first = first;
+        }
+        let ends = self.least_and_largest.unwrap_or((first, first));
+        let wider = values(elements).fold(ends, |(min, max), value| {
+            (if value < min { value } else { min }, if max < value { value } else { max })
+        });
+        self.least_and_largest = Some(wider);
+    }
+
+    fn min_max(&self) -> (f64, f64) {
+        self.least_and_largest.unwrap_or_default()
+    }
+}
+
+/// Which counts of bits may be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Widths {
+    /// Any.
+    Any,
+    /// Whole bytes, which is what compressors of samples take.
+    Bytes,
+}
+
 impl Packing {
     /// The packing of values in so many bits that spans from the least to the largest.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Unwritable`] when no step can be written that spans them.
-    pub(crate) fn fit(elements: &[u8], bits: u32, decimal_scale: i32) -> Result<Packing> {
-        if bits == 0 || elements.is_empty() {
-            let reference = values(elements).next().unwrap_or(0.0);
-            let binary_scale = 0;
+    pub(crate) fn fit(ends: &Ends, bits: u32, decimal_scale: i32) -> Result<Packing> {
+        if bits == 0 || ends.least_and_largest.is_none() {
+            let (reference, binary_scale) = (ends.first, 0);
             let fixed = PackingParameters { reference, binary_scale, decimal_scale, bits };
             return Ok(Packing::new(fixed));
         }
-        let (min, max) = ends(elements);
+        let (min, max) = ends.min_max();
         let steps = max_number(bits);
         let span = (max - min) * power(10.0, decimal_scale);
         let binary_scale =
@@ -33,35 +74,40 @@ impl Packing {
         Ok(packing)
     }
 
-    /// The packing with the fewest bits whose values are off by no more than `error_max`; what
-    /// comes out was measured for every value.
+    /// The packing with the fewest bits whose values are off by no more than `error_max`, which
+    /// `measure` finds out for every value, or that it is over what is enough.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when there is none.
-    pub(crate) fn within(elements: &[u8], error_max: f64) -> Result<Packing> {
+    /// Returns [`Error::Unwritable`] when there is none, and what `measure` returns.
+    pub(crate) fn within<E: From<Error>>(
+        ends: &Ends,
+        error_max: f64,
+        widths: Widths,
+        measure: &mut dyn FnMut(&Packing) -> Result<f64, E>,
+    ) -> Result<Packing, E> {
         let why = "no packing keeps all values within the error";
         if !error_max.is_finite() || error_max < 0.0 {
-            return Err(Error::Unwritable { why: "an error is a number of 0 or more" });
+            return Err(Error::Unwritable { why: "an error is a number of 0 or more" }.into());
         }
-        let constant = Packing::constant(elements);
-        if constant.error(elements, error_max) <= error_max {
+        let constant = Packing::constant(ends);
+        if measure(&constant)? <= error_max {
             return Ok(constant);
         }
-        for bits in bits_min(elements, error_max)..=BITS_MAX {
-            let packing = Packing::fit(elements, bits, 0);
-            if let Ok(packing) = packing
-                && packing.error(elements, error_max) <= error_max
+        let widths = |bits: &u32| widths == Widths::Any || bits.is_multiple_of(8);
+        for bits in (bits_min(ends, error_max)..=BITS_MAX).filter(widths) {
+            if let Ok(packing) = Packing::fit(ends, bits, 0)
+                && measure(&packing)? <= error_max
             {
                 return Ok(packing);
             }
         }
-        Err(Error::Unwritable { why })
+        Err(Error::Unwritable { why }.into())
     }
 
     /// All values are the one in the middle.
-    fn constant(elements: &[u8]) -> Packing {
-        let (min, max) = ends(elements);
+    fn constant(ends: &Ends) -> Packing {
+        let (min, max) = ends.min_max();
         // Halved first, since the sum may be past every double.
         let reference = if min == max { min } else { min / 2.0 + max / 2.0 };
         let (binary_scale, decimal_scale, bits) = (0, 0, 0);
@@ -69,7 +115,7 @@ impl Packing {
     }
 
     /// By how much a value is off at most; no more is looked at once that is over `enough`.
-    fn error(&self, elements: &[u8], enough: f64) -> f64 {
+    pub(crate) fn error(&self, elements: &[u8], enough: f64) -> f64 {
         let mut worst = 0.0_f64;
         let scale = self.scale();
         for value in values(elements) {
@@ -150,17 +196,9 @@ fn values(elements: &[u8]) -> impl Iterator<Item = f64> {
     elements.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
 }
 
-/// The least and the largest value.
-fn ends(elements: &[u8]) -> (f64, f64) {
-    let first = values(elements).next().unwrap_or(0.0);
-    values(elements).fold((first, first), |(min, max), value| {
-        (if value < min { value } else { min }, if max < value { value } else { max })
-    })
-}
-
 /// Fewer bits than these cannot meet the error.
-fn bits_min(elements: &[u8], error_max: f64) -> u32 {
-    let (min, max) = ends(elements);
+fn bits_min(ends: &Ends, error_max: f64) -> u32 {
+    let (min, max) = ends.min_max();
     let steps = (max / 2.0 - min / 2.0) / error_max;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped")]
     let bits = (steps.log2().floor() - 1.0).clamp(1.0, f64::from(BITS_MAX)) as u32;

@@ -6,28 +6,49 @@
 use super::interval::{PAIR_SUM_MAX, REST_OF_SEGMENT, SEGMENT, id_bits};
 use super::{MSB, PREPROCESS, SIGNED, Szip, index};
 
-/// A stream, and where its intervals start.
-pub(super) struct Encoded {
-    pub(super) stream: Vec<u8>,
-    pub(super) offsets: Vec<u64>,
+/// Bytes on their way into a stream, interval by interval.
+pub(super) struct Encoder<'s> {
+    szip: &'s Szip,
+    id_bits: u32,
+    bits: Bits,
+    offsets: Vec<u64>,
+    samples: Vec<u32>,
 }
 
-/// Encodes bytes that are whole samples.
-pub(super) fn encode(szip: &Szip, bytes: &[u8]) -> Encoded {
-    let block_size = index(szip.block_size.into());
-    let mut out = Encoder { szip, id_bits: id_bits(szip), bits: Bits::default() };
-    let (mut offsets, mut samples) = (Vec::new(), Vec::new());
-    for interval in bytes.chunks(index(szip.interval_len())) {
-        offsets.push(out.bits.position());
-        samples.clear();
-        samples.extend(interval.chunks_exact(index(szip.width)).map(|it| szip.sample(it)));
-        // The last block is filled up with what costs least.
-        let last = samples.last().copied().unwrap_or_default();
-        samples.resize(samples.len().next_multiple_of(block_size), last);
-        let reference = (szip.flags & PREPROCESS != 0).then(|| szip.differences(&mut samples));
-        out.interval(&samples, block_size, reference);
+impl<'s> Encoder<'s> {
+    pub(super) fn new(szip: &'s Szip) -> Self {
+        let (bits, id_bits) = (Bits::default(), id_bits(szip));
+        Encoder { szip, id_bits, bits, offsets: Vec::new(), samples: Vec::new() }
     }
-    Encoded { stream: out.bits.finish(), offsets }
+
+    /// Encodes whole intervals, of which only the last of all may be shorter.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let block_size = index(self.szip.block_size.into());
+        let mut samples = std::mem::take(&mut self.samples);
+        for interval in bytes.chunks(index(self.szip.interval_len())) {
+            self.offsets.push(self.bits.position());
+            samples.clear();
+            let szip = self.szip;
+            samples.extend(interval.chunks_exact(index(szip.width)).map(|it| szip.sample(it)));
+            // The last block is filled up with what costs least.
+            let last = samples.last().copied().unwrap_or_default();
+            samples.resize(samples.len().next_multiple_of(block_size), last);
+            let reference = (szip.flags & PREPROCESS != 0).then(|| szip.differences(&mut samples));
+            self.interval(&samples, block_size, reference);
+        }
+        self.samples = samples;
+    }
+
+    /// Takes the whole bytes of the stream that are ready.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        self.bits.taken = self.bits.taken.saturating_add(self.bits.bytes.len() as u64);
+        std::mem::take(&mut self.bits.bytes)
+    }
+
+    /// The rest of the stream, and where its intervals start.
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<u64>) {
+        (self.bits.finish(), self.offsets)
+    }
 }
 
 impl Szip {
@@ -69,12 +90,6 @@ impl Szip {
         }
         first
     }
-}
-
-struct Encoder<'s> {
-    szip: &'s Szip,
-    id_bits: u32,
-    bits: Bits,
 }
 
 impl Encoder<'_> {
@@ -183,6 +198,8 @@ fn pairs_len(block: &[u32]) -> Option<u64> {
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
+    /// Bytes that were taken before these.
+    taken: u64,
     word: u64,
     /// Less than 8.
     held: u32,
@@ -190,7 +207,7 @@ struct Bits {
 
 impl Bits {
     fn position(&self) -> u64 {
-        self.bytes.len() as u64 * 8 + u64::from(self.held)
+        (self.taken + self.bytes.len() as u64) * 8 + u64::from(self.held)
     }
 
     /// Appends the lowest `count` bits, of up to 32.

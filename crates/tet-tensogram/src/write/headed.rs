@@ -1,0 +1,266 @@
+//! A message whose tensors come one after the other, and whose header is written last, into the room
+//! that was left for it.
+//!
+//! ```text
+//!   room: preamble | metadata, index, hashes | zeros | tensor ... | postamble
+//! ```
+//!
+//! Nothing of a tensor must be known before it is written, and readers find all of them at the start.
+
+use std::io::{Seek, SeekFrom, Write};
+
+use tet_codec::{Digester, Strength};
+
+use super::frames::{begin, end, frame, frame_len, place, postamble};
+use super::options::{ListPlace, WriteOptions};
+use super::out::{Out, fault};
+use super::said::{check_base, check_descriptor, metadata_bytes};
+use super::whole::PIECE_LEN;
+use crate::error::{Error, Result};
+use crate::frame::{FRAME_HEADER_LEN, FrameKind};
+use crate::hashes::HashList;
+use crate::index::{Index, IndexEntry};
+use crate::metadata::Metadata;
+use crate::postamble::{POSTAMBLE_LEN, Postamble};
+use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+
+/// Writes a message to a sink that can go back, tensors first.
+///
+/// In memory are where tensors are and their hashes, and less than a megabyte.
+///
+/// ```
+/// use std::io::Cursor;
+/// use tet_tensogram::{HeadedWriter, Metadata, WriteOptions};
+///
+/// let (metadata, options) = (Metadata::default(), WriteOptions::default());
+/// let mut writer = HeadedWriter::new(Cursor::new(Vec::new()), &metadata, 1, &options)?;
+/// let mut tensor = writer.tensor(0)?;
+/// tensor.write(&[1, 2, 3, 4])?;
+/// tensor.finish(b"\xa0")?;
+/// let (bytes, len) = writer.finish()?;
+/// assert_eq!(bytes.into_inner().len() as u64, len);
+/// # Ok::<(), tet_tensogram::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct HeadedWriter<W: Write + Seek> {
+    out: Out<W>,
+    options: WriteOptions,
+    metadata: Vec<u8>,
+    tensor_count: usize,
+    /// Where the message starts in the sink.
+    start: u64,
+    /// Where the room for the header ends, from there.
+    room_end: u64,
+    entries: Vec<IndexEntry>,
+    hashes: Vec<u64>,
+    /// Frames whose header does not say yet how long they are.
+    late: Vec<IndexEntry>,
+    is_broken: bool,
+}
+
+impl<W: Write + Seek> HeadedWriter<W> {
+    /// Starts a message of so many tensors, with what is said of it, where `out` stands.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message,
+    /// and [`Error::Io`] when `out` fails.
+    pub fn new(
+        mut out: W,
+        metadata: &Metadata,
+        tensor_count: usize,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        options.check()?;
+        check_base(metadata, tensor_count)?;
+        if options.list.is_footer() {
+            let why = "the hashes of a message whose header comes last stand there";
+            return Err(Error::Unwritable { why });
+        }
+        let start = out.stream_position().map_err(fault)?;
+        let metadata = metadata_bytes(metadata, options.version_key)?;
+        let (entries, hashes, late) = (Vec::new(), Vec::new(), Vec::new());
+        let mut writer = HeadedWriter {
+            out: Out::new(out),
+            options: *options,
+            metadata,
+            tensor_count,
+            start,
+            room_end: 0,
+            entries,
+            hashes,
+            late,
+            is_broken: false,
+        };
+        writer.room_end = writer.room()?;
+        writer.out.pad_to(writer.room_end)?;
+        Ok(writer)
+    }
+
+    fn is_listed(&self) -> bool {
+        self.options.is_hashed()
+            && self.options.list != ListPlace::Nowhere
+            && self.tensor_count != 0
+    }
+
+    /// The end of the longest header that there can be.
+    fn room(&self) -> Result<u64> {
+        // Two arrays of numbers of up to 9 bytes, with their keys.
+        let index_len = (self.tensor_count as u64).saturating_mul(18).saturating_add(40);
+        let mut lens = vec![self.metadata.len() as u64];
+        if self.tensor_count != 0 {
+            lens.push(index_len);
+        }
+        if self.is_listed() {
+            let mut body = Vec::new();
+            HashList::write(&vec![0; self.tensor_count], &mut body);
+            lens.push(body.len() as u64);
+        }
+        lens.into_iter().try_fold(PREAMBLE_LEN, |at, len| {
+            let end = at.checked_add(frame_len(FrameKind::HeaderIndex, len)?);
+            place(end.unwrap_or(u64::MAX), FrameKind::HeaderIndex, &self.options)
+        })
+    }
+
+    /// Begins a tensor, whose payload, masks and descriptor are expected to take so many bytes: where
+    /// they do, the sink need not go back for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] when the one before was not finished, [`Error::Usage`] when there
+    /// are more than was said, and [`Error::Io`].
+    pub fn tensor(&mut self, body_len: u64) -> Result<HeadedTensor<'_, W>> {
+        if self.is_broken {
+            return Err(BROKEN);
+        }
+        if self.tensor_count <= self.entries.len() {
+            let (found, wanted) = (self.entries.len() as u64 + 1, self.tensor_count as u64);
+            return Err(Error::Usage { what: "tensors of the message", found, wanted });
+        }
+        self.is_broken = true;
+        let offset = begin(&mut self.out, FrameKind::Tensor, body_len, &self.options)?;
+        let len = frame_len(FrameKind::Tensor, body_len)?;
+        let digester = self.options.is_hashed().then(|| Digester::new(Strength::Fast));
+        let entry = IndexEntry { offset, len };
+        Ok(HeadedTensor { writer: self, entry, region_len: 0, digester })
+    }
+
+    /// Writes the header, and gives back what was written to, which stands behind the message, with
+    /// the length of that.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] when a tensor was not finished, [`Error::Usage`] when some are
+    /// missing, and [`Error::Io`].
+    pub fn finish(mut self) -> Result<(W, u64)> {
+        if self.is_broken {
+            return Err(BROKEN);
+        }
+        if self.entries.len() != self.tensor_count {
+            let (found, wanted) = (self.entries.len() as u64, self.tensor_count as u64);
+            return Err(Error::Usage { what: "tensors of the message", found, wanted });
+        }
+        let end = place(self.out.at(), FrameKind::FooterHashes, &self.options)?;
+        self.out.pad_to(end)?;
+        let total_len = end.saturating_add(POSTAMBLE_LEN);
+        postamble(&mut self.out, Postamble { first_footer_offset: end, total_len })?;
+        let header = self.header(total_len)?;
+        let (start, late) = (self.start, std::mem::take(&mut self.late));
+        let inner = self.out.flushed()?;
+        let mut put = |at: u64, bytes: &[u8]| {
+            inner.seek(SeekFrom::Start(start.saturating_add(at)))?;
+            inner.write_all(bytes)
+        };
+        for IndexEntry { offset, len } in late {
+            let at = offset.saturating_add(FRAME_LEN_OFFSET);
+            put(at, &len.swap_bytes().to_le_bytes()).map_err(fault)?;
+        }
+        put(0, &header).map_err(fault)?;
+        inner.seek(SeekFrom::Start(start.saturating_add(total_len))).map_err(fault)?;
+        Ok((self.out.finish()?, total_len))
+    }
+
+    /// All that stands before the first tensor.
+    fn header(&self, total_len: u64) -> Result<Vec<u8>> {
+        let mut flags = Flags::HEADER_METADATA;
+        let set = [
+            (self.tensor_count != 0, Flags::HEADER_INDEX),
+            (self.is_listed(), Flags::HEADER_HASHES),
+            (self.options.is_hashed(), Flags::HASHED),
+        ];
+        for (is_set, flag) in set {
+            flags = if is_set { flags.with(flag) } else { flags };
+        }
+        let mut bytes = Vec::new();
+        Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
+        let mut out = Out::new(Vec::new());
+        out.put(&bytes)?;
+        frame(&mut out, FrameKind::HeaderMetadata, &self.metadata, &self.options)?;
+        if self.tensor_count != 0 {
+            let mut body = Vec::new();
+            Index::write(&self.entries, &mut body);
+            frame(&mut out, FrameKind::HeaderIndex, &body, &self.options)?;
+        }
+        if self.is_listed() {
+            let mut body = Vec::new();
+            HashList::write(&self.hashes, &mut body);
+            frame(&mut out, FrameKind::HeaderHashes, &body, &self.options)?;
+        }
+        debug_assert!(out.at() <= self.room_end);
+        out.finish()
+    }
+}
+
+/// Where a frame says how long it is.
+const FRAME_LEN_OFFSET: u64 = 8;
+
+const BROKEN: Error = Error::Unwritable { why: "a tensor was begun and not finished" };
+
+/// A tensor that is written piece by piece, of whatever length.
+#[derive(Debug)]
+pub struct HeadedTensor<'a, W: Write + Seek> {
+    writer: &'a mut HeadedWriter<W>,
+    entry: IndexEntry,
+    region_len: u64,
+    digester: Option<Digester>,
+}
+
+impl<W: Write + Seek> HeadedTensor<'_, W> {
+    /// Writes the next bytes of payload and masks.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when the sink fails.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        for piece in bytes.chunks(PIECE_LEN) {
+            self.digester.iter_mut().for_each(|digester| digester.update(piece));
+            self.writer.out.put(piece)?;
+        }
+        self.region_len = self.region_len.saturating_add(bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Writes the descriptor, and ends the tensor.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] when the descriptor is no map, and [`Error::Io`].
+    pub fn finish(mut self, descriptor: &[u8]) -> Result<()> {
+        check_descriptor(descriptor)?;
+        self.digester.iter_mut().for_each(|digester| digester.update(descriptor));
+        let hash = self.digester.map(|digester| digester.finish().xxh3).unwrap_or_default();
+        let writer = self.writer;
+        writer.out.put(descriptor)?;
+        end(&mut writer.out, self.region_len.checked_add(FRAME_HEADER_LEN), hash)?;
+        let body_len = self.region_len.saturating_add(descriptor.len() as u64);
+        let len = frame_len(FrameKind::Tensor, body_len)?;
+        let entry = IndexEntry { len, ..self.entry };
+        if entry != self.entry {
+            writer.late.push(entry);
+        }
+        writer.entries.push(entry);
+        writer.hashes.push(hash);
+        writer.is_broken = false;
+        Ok(())
+    }
+}
