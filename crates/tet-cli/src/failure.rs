@@ -243,6 +243,8 @@ impl From<tet_convert::Error> for Failure {
             }
             E::Verify(error) => error.into(),
             E::ZTensor(error) => error.into(),
+            E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
+            E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::UnknownTarget { .. } => plain("output-format"),
             E::NoSuchDType { .. } => plain("dtype"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),

@@ -1,7 +1,7 @@
 //! From one container to another: every tensor bit for bit, with what is said of it.
 //!
 //! ```text
-//!   open -> datasets -> logical: as the target stores them -> tet | ztensor | safetensors | npz
+//!   open -> datasets -> logical: as the target stores them -> tet | ztensor | tensogram | ...
 //! ```
 //!
 //! Where the target lacks a type, its bits are kept under another and two attributes say what they
@@ -9,6 +9,7 @@
 
 pub(crate) mod logical;
 mod narrow;
+pub(crate) mod tensogram;
 mod tet;
 pub(crate) mod ties;
 mod ztensor;
@@ -25,6 +26,7 @@ use crate::export::{
 use crate::import::{ImportOptions, ImportReport, Imported, import};
 use crate::open::{OpenOptions, Opened, of_source, open};
 use crate::sniff::{Format, sniff};
+use crate::tensogram::{Choice, numbered, stacked};
 use crate::{Error, Note, Result};
 
 /// How to convert.
@@ -35,6 +37,10 @@ pub struct ConvertOptions {
     pub tet: ImportOptions,
     /// How a zTensor file is written.
     pub ztensor: tet_ztensor::WriteOptions,
+    /// How a Tensogram file is written.
+    pub tensogram: tensogram::TensogramOptions,
+    /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
+    pub stack: Option<String>,
     /// How elements are read.
     pub execution: Execution,
     /// How sparse tensors become tensors of a zTensor file.
@@ -63,6 +69,8 @@ pub enum Target {
     Tet,
     /// zTensor 0.1.0, `.zt`.
     ZTensor,
+    /// Tensogram v3, `.tgm`: one message.
+    Tensogram,
     /// `.safetensors`; several and their index, where a length of shards is asked for and one does
     /// not hold it all.
     SafeTensors,
@@ -85,6 +93,7 @@ impl Target {
         match suffix.to_ascii_lowercase().as_str() {
             "" | "tet" => Ok(Self::Tet),
             "zt" => Ok(Self::ZTensor),
+            "tgm" => Ok(Self::Tensogram),
             "safetensors" => Ok(Self::SafeTensors),
             "npz" => Ok(Self::Npz),
             _ => Err(Error::UnknownTarget { path: path.to_path_buf() }),
@@ -126,13 +135,28 @@ pub fn convert(
 ) -> Result<ImportReport> {
     let target = Target::from_path(output)?;
     let source = Source::open(input)?;
-    match (sniff(&source)?, target) {
+    let format = sniff(&source)?;
+    if options.stack.is_some() && format != Format::Tensogram {
+        return Err(Error::NoStack { path: input.to_path_buf(), format });
+    }
+    match (format, target) {
         (Format::Npy | Format::Npz, Target::Tet) => import(input, output, &options.tet, progress),
         (Format::Npz, _) => unpacked(input, output, target, options, progress),
         _ => {
             let opener = |path: &Path| Source::open(path);
-            let opened = of_source(input, source, &opener, &OpenOptions::default())?;
-            carry(&opened, output, target, options, progress)
+            let mut opened = of_source(input, source, &opener, &OpenOptions::default())?;
+            let mut notes = Vec::new();
+            if let Some(axis) = &options.stack {
+                let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
+                let choice = Choice { axis, include, exclude };
+                (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
+            }
+            if format == Format::Tensogram && target != Target::Tensogram {
+                (opened.catalog, notes) = numbered(opened.catalog, notes);
+            }
+            let mut report = carry(&opened, output, target, options, progress)?;
+            report.notes.splice(0..0, notes);
+            Ok(report)
         }
     }
 }
@@ -163,8 +187,15 @@ fn unpacked(
     (rest.tet.include, rest.tet.exclude) = (Vec::new(), Vec::new());
     (rest.tet.dims, rest.tet.attrs) = (Vec::new(), Vec::new());
     let mut report = carry(&opened, output, target, &rest, progress)?;
-    // What the way through `.tet` widened was narrowed again.
-    let lasting = first.notes.into_iter().filter(|note| !matches!(note, Note::Widened { .. }));
+    // What the way through `.tet` widened was narrowed again, and bits are what they were.
+    let is_lasting = |note: &Note| match note {
+        Note::Widened { .. } => false,
+        Note::AsBits { dataset, from, .. } => {
+            opened.catalog.find(dataset).map_or(true, |it| it.dtype_name != *from)
+        }
+        _ => true,
+    };
+    let lasting = first.notes.into_iter().filter(is_lasting);
     report.notes.splice(0..0, lasting.filter(|note| !matches!(note, Note::Scalar { .. })));
     report.input_len = first.input_len;
     Ok(report)
@@ -216,6 +247,9 @@ fn carry(
     let (output_len, chunk_shapes) = match target {
         Target::Tet => tet::write(&mut carried, output, options, progress)?,
         Target::ZTensor => (ztensor::write(&mut carried, output, options, progress)?, Vec::new()),
+        Target::Tensogram => {
+            (tensogram::write(&mut carried, output, options, progress)?, Vec::new())
+        }
         _ => {
             let sharded = by_export(&mut carried, output, target, options, progress)?;
             shard_count = sharded.shard_count;

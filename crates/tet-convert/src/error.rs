@@ -246,8 +246,33 @@ pub enum Error {
     /// A Tensogram file cannot be read as was asked.
     #[error(transparent)]
     Tensogram(tet_tensogram::Error),
+    /// A dataset cannot be stored in a Tensogram file as was asked.
+    #[error("dataset {dataset:?}: {source}")]
+    Object {
+        /// The dataset.
+        dataset: String,
+        /// Why not.
+        #[source]
+        source: tet_tensogram::Error,
+    },
+    /// Only messages are stacked.
+    #[error("{} is {format}: what is stacked is Tensogram messages", path.display())]
+    NoStack {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+    },
+    /// Datasets that share a name cannot be one.
+    #[error("those named {dataset:?} cannot be stacked: {why}")]
+    Stack {
+        /// Their name.
+        dataset: String,
+        /// Why not.
+        why: String,
+    },
     /// The suffix names nothing that a file can become.
-    #[error("{} has no suffix that says what it is to be: .tet, .zt, .safetensors or .npz", path.display())]
+    #[error("{} has no suffix that says what it is to be: .tet, .zt, .tgm, .safetensors or .npz", path.display())]
     UnknownTarget {
         /// The path.
         path: PathBuf,
@@ -262,6 +287,16 @@ impl From<tet_ztensor::Error> for Error {
         match error {
             tet_ztensor::Error::Io(error) => Self::Io(error),
             other => Self::ZTensor(other),
+        }
+    }
+}
+
+impl From<tet_tensogram::Error> for Error {
+    fn from(error: tet_tensogram::Error) -> Self {
+        match error {
+            tet_tensogram::Error::Io(error) => Self::Io(error),
+            tet_tensogram::Error::Canceled => Self::Canceled,
+            other => Self::Tensogram(other),
         }
     }
 }
@@ -303,6 +338,9 @@ impl Error {
             | Self::Link { .. }
             | Self::TooWide { .. }
             | Self::Collision { .. }
+            | Self::Object { .. }
+            | Self::NoStack { .. }
+            | Self::Stack { .. }
             | Self::Canceled => Kind::Usage,
             Self::Memory { .. } | Self::Budget { .. } => Kind::Limit,
             Self::Scratch { .. } | Self::Write(_) => Kind::Io,

@@ -22,6 +22,7 @@ mod verify;
 mod ztensor;
 
 pub use carry::logical::as_bytes;
+pub use carry::tensogram::{Filter, TensogramOptions};
 pub use carry::{
     AppendPlace, ConvertOptions, SparseCarry, Target, append_ztensor, chosen, convert,
 };

@@ -43,6 +43,13 @@ pub enum Note {
         /// The member's name, without its `.npy`.
         to: String,
     },
+    /// Several datasets have the name: behind the first one they have a number too.
+    Numbered {
+        /// The name.
+        dataset: String,
+        /// The last number.
+        last: usize,
+    },
     /// Cells without a value became NaN.
     NullsAsNan {
         /// The dataset.
@@ -89,6 +96,29 @@ pub enum Note {
         /// Their names.
         parts: Vec<String>,
     },
+    /// Values are stored as whole multiples of a step.
+    Packed {
+        /// The dataset.
+        dataset: String,
+        /// Bits of each.
+        bits: u32,
+        /// The step.
+        step: String,
+    },
+    /// Elements that are not finite are stored as they are, since masks would change some of them.
+    Unmasked {
+        /// The dataset.
+        dataset: String,
+        /// How many there are.
+        count: u64,
+    },
+    /// Elements under masks lose the bits of their NaN, or of one of their parts.
+    PlainNan {
+        /// The dataset.
+        dataset: String,
+        /// How many do.
+        count: u64,
+    },
     /// Dimension names were given for all datasets, and this one has another rank.
     DimsSkipped {
         /// The dataset.
@@ -115,6 +145,13 @@ impl fmt::Display for Note {
             }
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
+            Self::Numbered { dataset, last } => {
+                write!(
+                    f,
+                    "several are named {dataset:?}: they are written as {dataset:?}, and with"
+                )?;
+                write!(f, " .1 to .{last} behind it, unless they are stacked")
+            }
             Self::NullsAsNan { dataset, count, to } => {
                 write!(f, "{dataset:?}: {count} cells without a value are NaN, as {}", to.name())
             }
@@ -136,6 +173,26 @@ impl fmt::Display for Note {
             Self::InParts { dataset, parts } => {
                 let parts: Vec<String> = parts.iter().map(|part| format!("{part:?}")).collect();
                 write!(f, "{dataset:?} is sparse, and written as {}", parts.join(", "))
+            }
+            Self::Packed { dataset, bits: 0, .. } => {
+                write!(f, "{dataset:?}: all values become one")
+            }
+            Self::Packed { dataset, bits, step } => {
+                write!(f, "{dataset:?}: values are rounded to {bits} bits, in steps of {step}")
+            }
+            Self::Unmasked { dataset, count } => {
+                write!(
+                    f,
+                    "{dataset:?}: {count} elements that are not finite are stored without masks, \
+                     which would change bits of them; other programs may find them odd"
+                )
+            }
+            Self::PlainNan { dataset, count } => {
+                write!(
+                    f,
+                    "{dataset:?}: {count} elements under masks become plain NaN or infinity: signs \
+                     and payloads of NaN are lost"
+                )
             }
             Self::DimsSkipped { dataset, rank, names } => {
                 write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")

@@ -6,8 +6,13 @@
 
 mod catalog;
 mod check;
+pub(crate) mod keys;
+mod numbers;
+mod stack;
 
-pub(crate) use self::catalog::open;
+pub(crate) use self::catalog::{name_of, open};
 pub use self::check::finding;
 pub(crate) use self::check::verify;
+pub(crate) use self::numbers::numbered;
+pub(crate) use self::stack::{Choice, stacked};
 pub(crate) use tet_tensogram::rule::ALL as RULES;

@@ -15,7 +15,7 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .tet, .zt, .safetensors, .safetensors.index.json or .npz
+    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json or .npz
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Take this dataset only (repeatable)
@@ -36,6 +36,12 @@ pub struct ConvertArgs {
     /// How a .zt file is written.
     #[command(flatten)]
     pub zt: ZtArgs,
+    /// How a .tgm file is written.
+    #[command(flatten)]
+    pub tgm: TgmArgs,
+    /// Make datasets of a .tgm file that share a name one, with a first axis of this name
+    #[arg(long, value_name = "AXIS")]
+    pub stack: Option<String>,
     /// In .safetensors: bytes of a shard, such as 5GB, which is 5,000,000,000 here [default: 5GB for
     /// .safetensors.index.json, else one file]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
@@ -53,7 +59,7 @@ pub struct ConvertArgs {
     #[arg(long)]
     pub no_digests: bool,
     /// Do not write down how the file came to be
-    #[arg(long)]
+    #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,
     /// How the file is written.
     #[command(flatten)]
@@ -69,13 +75,14 @@ pub(crate) const ALIGN: &str = "64";
 /// How elements are stored.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// How elements are stored [default: zstd in .tet, raw in .zt]
-    #[arg(long, value_name = "CODEC")]
+    /// How elements are stored [default: zstd in .tet, raw in .zt and .tgm]
+    #[arg(long, value_name = "CODEC", alias = "compression")]
     pub codec: Option<CodecName>,
-    /// How hard zstd works, 1 to 22 [default: 3 in .tet, 1 in .zt]
+    /// How hard zstd works, 1 to 22 [default: 3 in .tet and .tgm, 1 in .zt]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub level: Option<i32>,
-    /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096; in .zt of 64, 4096 or 65536
+    /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096; in .zt of 64, 4096 or 65536; in
+    /// .tgm of any of them
     #[arg(long, value_name = "BYTES", default_value = ALIGN, value_parser = ["8", "64", "4096", "65536"])]
     pub align: String,
 }
@@ -97,14 +104,80 @@ pub struct ZtArgs {
     pub sparse: SparseName,
 }
 
+/// How a Tensogram file is written.
+#[derive(Debug, Default, Args)]
+pub struct TgmArgs {
+    /// In .tgm: how elements are encoded before they are compressed; simple_packing rounds float64
+    #[arg(long, value_name = "ENCODING")]
+    pub encoding: Option<EncodingName>,
+    /// In .tgm, for simple_packing: bits of a value, 0 to 64
+    #[arg(long, value_name = "N", conflicts_with = "max_error")]
+    pub bits: Option<u32>,
+    /// In .tgm, for simple_packing: no value is off by more; the fewest bits that do are taken
+    #[arg(long, value_name = "E")]
+    pub max_error: Option<f64>,
+    /// In .tgm: what is done to bytes before they are compressed; shuffle takes elements apart
+    #[arg(long, value_name = "FILTER")]
+    pub filter: Option<FilterName>,
+    /// In .tgm: which NaN and infinities go under masks: exact if all of them come back bit for bit,
+    /// all, or none [default: exact]
+    #[arg(long, value_name = "WHICH")]
+    pub masks: Option<MasksName>,
+    /// In .tgm: universal is read by all releases of Tensogram 3; without it by those from 0.19 on
+    #[arg(long, value_name = "READERS")]
+    pub profile: Option<ProfileName>,
+}
+
+/// How elements are encoded before they are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EncodingName {
+    /// As they are.
+    None,
+    /// As whole multiples of a step, of so many bits.
+    #[value(name = "simple_packing")]
+    SimplePacking,
+}
+
+/// What is done to bytes before they are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilterName {
+    /// Nothing.
+    None,
+    /// All first bytes of elements stand first, then all second ones, and so on.
+    Shuffle,
+}
+
+/// Which elements that are not finite go under masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MasksName {
+    /// Those of a dataset if all of them come back bit for bit.
+    Exact,
+    /// All: signs and payloads of NaN are lost.
+    All,
+    /// None: they are stored as they are.
+    None,
+}
+
+/// For which readers a Tensogram file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProfileName {
+    /// All releases of version 3, from 0.17 on.
+    Universal,
+}
+
 /// How chunks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum CodecName {
     /// The elements themselves: largest, and mapped without a copy.
+    #[value(alias = "none")]
     Raw,
     /// Compressed by zstd.
     #[default]
     Zstd,
+    /// In .tgm: compressed by lz4, in memory.
+    Lz4,
+    /// In .tgm: compressed by szip, which takes samples of up to 32 bits.
+    Szip,
 }
 
 /// What tells that a tensor's bytes have changed.
@@ -149,13 +222,16 @@ EXAMPLES
   tet convert model.safetensors.index.json model.zt  the shards of a model as one file
   tet convert model.zt model.safetensors --shard-size 5GB
   tet convert model.zt model.tet --chunks 64,4096    in chunks, to be read in parts
+  tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, an object a dataset
+  tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
+  tet convert forecast.tgm forecast.tet --stack time fields of one name, message by message, as one
 
 A one-dimensional array named after an axis gives its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Make a file of the arrays of another one: .tet (the default), zTensor (.zt), .safetensors, \
+Make a file of the arrays of another one: .tet (the default), zTensor (.zt), Tensogram (.tgm), .safetensors, \
 .safetensors.index.json with its shards, or .npz, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
 (versions 1.0 to 3.0) and .npz (stored or deflated) too. Arrays stream through: a file larger \
 than memory converts. The output appears whole or not at all: it is written beside its place, \

@@ -18,7 +18,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use cat::{CatArgs, CatFormat};
 pub(crate) use convert::ALIGN;
 pub use convert::{
-    ChecksumName, CodecName, ConvertArgs, DialectName, SparseName, StoreArgs, ZtArgs,
+    ChecksumName, CodecName, ConvertArgs, DialectName, EncodingName, FilterName, MasksName,
+    ProfileName, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
 pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
@@ -147,7 +148,7 @@ pub enum Command {
     /// Show what the values are like: range, mean, spread, quartiles, a histogram
     #[command(long_about = stats::LONG_ABOUT)]
     Stats(Box<StatsArgs>),
-    /// Make a .tet, .zt, .safetensors or .npz file of another one
+    /// Make a .tet, .zt, .tgm, .safetensors or .npz file of another one
     #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
     /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .zt or .tet

@@ -1,5 +1,7 @@
 //! `tet convert`: the arrays of a file become another file.
 
+mod tensogram;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,28 +61,40 @@ type Outputs = (&'static [Target], &'static str);
 
 const TET: Outputs = (&[Target::Tet], ".tet");
 const ZTENSOR: Outputs = (&[Target::ZTensor], ".zt");
-const STORED: Outputs = (&[Target::Tet, Target::ZTensor], ".tet and .zt");
+const TENSOGRAM: Outputs = (&[Target::Tensogram], ".tgm");
+const TOLD: Outputs = (&[Target::Tet, Target::Tensogram], ".tet and .tgm");
+const LARGE: Outputs = (&[Target::ZTensor, Target::Tensogram], ".zt and .tgm");
+const STORED: Outputs = (&[Target::Tet, Target::ZTensor, Target::Tensogram], ".tet, .zt and .tgm");
 const SHARDED: Outputs = (&[Target::SafeTensors, Target::SafeTensorsIndex], ".safetensors");
 
 /// Nothing is asked for that the output has no place for.
 fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
-    let ConvertArgs { store, zt, .. } = args;
+    let ConvertArgs { store, zt, tgm, .. } = args;
+    let is_codec = |codec| store.codec == Some(codec);
     let asked = [
         ("--name", args.name.is_some(), TET),
         ("--chunks", args.chunks != "auto", TET),
         ("--dims", !args.dims.is_empty(), STORED),
         ("--attr", !args.attr.is_empty(), STORED),
-        ("--no-digests", args.no_digests, TET),
-        ("--no-history", args.no_history, TET),
+        ("--no-digests", args.no_digests, TOLD),
+        ("--no-history", args.no_history, TOLD),
         ("--codec", store.codec.is_some(), STORED),
         ("--level", store.level.is_some(), STORED),
         ("--align", store.align != ALIGN, STORED),
-        ("--align 8", store.align == "8" && target != Some(Target::Tet), TET),
-        ("--align 65536", store.align == "65536" && target == Some(Target::Tet), ZTENSOR),
+        ("--codec lz4", is_codec(CodecName::Lz4), TENSOGRAM),
+        ("--codec szip", is_codec(CodecName::Szip), TENSOGRAM),
+        ("--align 8", store.align == "8", TOLD),
+        ("--align 65536", store.align == "65536", LARGE),
         ("--align-above", zt.align_above != 0, ZTENSOR),
         ("--checksum", zt.checksum.is_some(), ZTENSOR),
         ("--dialect", zt.dialect.is_some(), ZTENSOR),
         ("--sparse", zt.sparse != SparseName::default(), ZTENSOR),
+        ("--encoding", tgm.encoding.is_some(), TENSOGRAM),
+        ("--bits", tgm.bits.is_some(), TENSOGRAM),
+        ("--max-error", tgm.max_error.is_some(), TENSOGRAM),
+        ("--filter", tgm.filter.is_some(), TENSOGRAM),
+        ("--masks", tgm.masks.is_some(), TENSOGRAM),
+        ("--profile", tgm.profile.is_some(), TENSOGRAM),
         ("--shard-size", args.shard_size.is_some(), SHARDED),
     ];
     for (option, is_asked, (targets, outputs)) in asked {
@@ -156,8 +170,14 @@ pub(super) fn tell(
 fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> {
     let mut options = ConvertOptions::default();
     options.tet = tet_options(args, context)?;
-    options.ztensor = ztensor_options(&args.store, &args.zt)?;
+    if !matches!(args.store.codec, Some(CodecName::Lz4 | CodecName::Szip)) {
+        options.ztensor = ztensor_options(&args.store, &args.zt)?;
+    }
     options.sparse = sparse_carry(&args.zt);
+    if Target::from_path(&args.output).is_ok_and(|target| target == Target::Tensogram) {
+        options.tensogram = tensogram::options(args)?;
+    }
+    options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
     options.scratch = context.world().temp_dir.clone();
@@ -176,7 +196,7 @@ pub(super) const fn sparse_carry(zt: &ZtArgs) -> SparseCarry {
 ///
 /// # Errors
 ///
-/// The alignment is none of a zTensor file.
+/// The codec is none of a zTensor file.
 pub(super) fn ztensor_options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions> {
     let mut options = match zt.dialect {
         Some(DialectName::V01x) => zt::WriteOptions::v01x(),
@@ -185,6 +205,10 @@ pub(super) fn ztensor_options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::Writ
     options.encoding = match (store.codec, store.level) {
         (Some(CodecName::Zstd), None) => zt::EncodingChoice::zstd(),
         (Some(CodecName::Zstd), Some(level)) => zt::EncodingChoice::Zstd { level },
+        (Some(CodecName::Lz4 | CodecName::Szip), _) => {
+            let text = "a .zt file has no place for this codec";
+            return Err(Failure::usage("output-format", text).hint("give --codec raw or zstd"));
+        }
         _ => zt::EncodingChoice::Raw,
     };
     options.checksum = match zt.checksum {
@@ -283,6 +307,10 @@ pub(super) fn failure(error: tet_convert::Error) -> Failure {
     let hint = match &error {
         tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
             Some(format!("--exclude {dataset:?} leaves it out"))
+        }
+        tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
+        tet_convert::Error::Stack { dataset, .. } => {
+            Some(format!("--exclude {dataset:?} leaves them out"))
         }
         _ => None,
     };

@@ -22,7 +22,7 @@ use crate::size::{Size, counted};
 ///
 /// The input, a name, or the output.
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> {
-    if let Ok(Target::Tet | Target::ZTensor | Target::SafeTensorsIndex) =
+    if let Ok(Target::Tet | Target::ZTensor | Target::Tensogram | Target::SafeTensorsIndex) =
         Target::from_path(&args.output)
     {
         return convert::write(

@@ -14,6 +14,7 @@ use tet_tensogram::{
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
+use super::keys::{NAME_KEY, is_name, unescaped};
 use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
 use crate::item::attr;
 use crate::open::slabs::{Slabs, grid, grid_of_one, locate, too_deep};
@@ -48,7 +49,8 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
             datasets.push(dataset.map_err(|error| of_file(path, error))?);
         }
         if file.len() == 1 {
-            about = attrs(&said.extra);
+            let said = attrs(&said.extra).into_iter();
+            about = said.map(|(key, value)| (unescaped(key), value)).collect();
         }
         let span = file.span(number).map_err(|error| of_file(path, error))?;
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
@@ -88,9 +90,9 @@ pub(super) fn name(said: &Metadata, message: usize, number: usize) -> String {
 }
 
 /// The name that is said of an object: `name`, or `param` of `mars`.
-fn name_of(said: &[(String, Value)]) -> Option<&str> {
+pub(crate) fn name_of(said: &[(String, Value)]) -> Option<&str> {
     let value = |key: &str| said.iter().find(|(found, _)| found == key).map(|(_, value)| value);
-    if let Some(name) = value("name").and_then(Value::as_text) {
+    if let Some(name) = value(NAME_KEY).and_then(Value::as_text) {
         return Some(name);
     }
     let Some(Value::Map(mars)) = value("mars") else { return None };
@@ -109,7 +111,9 @@ fn dataset(
     let entry = said.base.get(object.number).unwrap_or(&nothing);
     let name = name(said, object.message, object.number);
     let mut attrs = attrs(entry);
-    attrs.remove("name");
+    if is_name(attrs.get(NAME_KEY)) {
+        attrs.remove(NAME_KEY);
+    }
     let described = match file.read_descriptor(object) {
         Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
         Err(error) => Err(error),
@@ -132,7 +136,7 @@ fn dataset(
     }
     dataset.dims = take_dims(&mut attrs, dataset.shape().len());
     dataset.coords = take_coords(&mut attrs, dataset.grid.shape());
-    dataset.attrs.extend(attrs);
+    dataset.attrs.extend(attrs.into_iter().map(|(key, value)| (unescaped(key), value)));
     Ok(dataset)
 }
 
@@ -192,10 +196,10 @@ fn store(
 }
 
 /// An object that is one chunk: all its region.
-struct Single {
-    stored: Span,
-    decoded_len: u64,
-    codecs: [Arc<dyn Decode>; 1],
+pub(super) struct Single {
+    pub(super) stored: Span,
+    pub(super) decoded_len: u64,
+    pub(super) codecs: [Arc<dyn Decode>; 1],
 }
 
 impl ChunkTable for Single {
@@ -227,7 +231,7 @@ fn fault_of(dataset: &Dataset, error: Theirs) -> Result<tet_query::Error, Theirs
 }
 
 /// What keeps a file from being opened.
-fn of_file(path: &Path, error: Theirs) -> Error {
+pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
     match error {
         Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
             Error::Foreign { path: path.to_path_buf(), format: Format::Tensogram, fault }

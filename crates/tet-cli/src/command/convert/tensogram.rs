@@ -1,0 +1,107 @@
+//! How a Tensogram file is written.
+
+use tet_convert::{Filter, TensogramOptions};
+use tet_tensogram::{Compressing, Error, HashChoice, NonFinite, PackingFit, SzipParameters};
+
+use crate::args::{CodecName, ConvertArgs, EncodingName, FilterName, MasksName};
+use crate::exit::{Failure, Result};
+
+/// The level of zstd unless another is asked for.
+const LEVEL: i32 = 3;
+/// Bits of a packed value, at most.
+const BITS_MAX: u32 = 64;
+
+/// What the options ask for.
+///
+/// # Errors
+///
+/// Options contradict each other, or would spoil elements together.
+pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
+    let ConvertArgs { store, tgm, .. } = args;
+    let mut options = TensogramOptions::default();
+    options.message.align = store.align.parse().unwrap_or(options.message.align);
+    if args.no_digests {
+        options.message.hash = HashChoice::None;
+    }
+    if tgm.profile.is_some() {
+        options = options.universal();
+    }
+    let recipe = &mut options.recipe;
+    recipe.compression = match (store.codec, store.level) {
+        (Some(CodecName::Zstd), level) => Compressing::Zstd { level: level.unwrap_or(LEVEL) },
+        (_, Some(_)) => {
+            let text = "--level is for --codec zstd";
+            return Err(Failure::usage("options", text).hint("give both, or neither"));
+        }
+        (Some(CodecName::Lz4), None) => Compressing::Lz4,
+        (Some(CodecName::Szip), None) => Compressing::Szip(SzipParameters::default()),
+        (Some(CodecName::Raw) | None, None) => Compressing::None,
+    };
+    let masks = match tgm.masks {
+        Some(MasksName::All) => NonFinite::Masked,
+        Some(MasksName::None) => NonFinite::Kept,
+        Some(MasksName::Exact) | None => NonFinite::Exact,
+    };
+    recipe.packing = packing(args)?;
+    // What is no number is packed by nobody: it goes under a mask if that is asked for.
+    let masks = match masks {
+        NonFinite::Exact | NonFinite::Kept if recipe.packing.is_some() => NonFinite::Refused,
+        masks => masks,
+    };
+    (recipe.nan, recipe.infinity) = (masks, masks);
+    if tgm.filter == Some(FilterName::Shuffle) {
+        options.filter = Filter::Shuffle;
+    }
+    Ok(options)
+}
+
+/// How doubles are packed, if they are to be.
+fn packing(args: &ConvertArgs) -> Result<Option<PackingFit>> {
+    let tgm = &args.tgm;
+    let refuse =
+        |text: &str, hint: &str| Err(Failure::usage("options", text.to_owned()).hint(hint));
+    if tgm.encoding != Some(EncodingName::SimplePacking) {
+        if tgm.bits.is_some() || tgm.max_error.is_some() {
+            let text = "--bits and --max-error are for --encoding simple_packing";
+            return refuse(text, "add --encoding simple_packing");
+        }
+        return Ok(None);
+    }
+    if tgm.filter == Some(FilterName::Shuffle) {
+        let text = "packed values are not shuffled";
+        return refuse(text, "leave out --filter, or --encoding");
+    }
+    let is_szip = args.store.codec == Some(CodecName::Szip);
+    match (tgm.bits, tgm.max_error) {
+        (Some(bits), _) if BITS_MAX < bits => {
+            refuse("values are packed in 0 to 64 bits", "most fields need 12 to 24")
+        }
+        (Some(bits), _) if is_szip && !matches!(bits, 0 | 8 | 16 | 24 | 32) => {
+            let text =
+                format!("szip spoils packed values of {bits} bits, which are no whole bytes");
+            refuse(&text, "give --bits 8, 16, 24 or 32, or another --codec")
+        }
+        (Some(0), _) if is_szip => {
+            refuse("values of 0 bits leave nothing for szip", "leave it out")
+        }
+        (Some(bits), _) => Ok(Some(PackingFit::Bits { bits, decimal_scale: 0 })),
+        (None, Some(error_max)) if !error_max.is_finite() || error_max < 0.0 => {
+            refuse("an error is a number of 0 or more", "give --max-error 0.01, or so")
+        }
+        (None, Some(error_max)) => Ok(Some(PackingFit::Within { error_max })),
+        (None, None) => {
+            let text = "simple_packing needs to know how exact it is to be";
+            refuse(text, "give --bits N, or --max-error E")
+        }
+    }
+}
+
+/// What to do about a dataset that cannot be stored as was asked.
+pub(super) fn hint(dataset: &str, error: &Error) -> String {
+    match error {
+        Error::NotFinite { .. } => {
+            "--masks all puts NaN and infinities under masks, and packs the rest".to_owned()
+        }
+        _ => format!("--exclude {dataset:?} leaves it out; --dataset takes only what you name"),
+    }
+}

@@ -1,0 +1,321 @@
+//! `tet convert` to `.tgm` and back: every type, pipeline and mask, what is said, and what is refused.
+
+mod fixtures;
+mod tgm;
+
+use std::fs;
+use std::path::Path;
+
+use tet_cli::Exit;
+use tet_format::DType;
+use tet_tensogram as tg;
+use tgm::{Held, bits_of, done, held, message, owned, samples, values};
+
+use crate::fixtures::tet_in;
+
+/// Runs a command that must be refused as wrong usage; gives what it said.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let (exit, _, err) = tet_in(folder, args);
+    assert_eq!(exit, Exit::Usage, "{args:?}: {err}");
+    let is_left = args.iter().all(|it| !it.starts_with("new.") || !folder.join(it).exists());
+    assert!(is_left, "{args:?} leaves a file");
+    err
+}
+
+/// All types in one file, in the byte order given, some of them not finite.
+fn all_types(order: tg::ByteOrder) -> Vec<u8> {
+    let mut objects = Vec::new();
+    for &dtype in DType::ALL.iter().filter(|it| **it != DType::Bool) {
+        for shape in [&[3, 7][..], &[], &[0, 4], &[41]] {
+            let elements = values(dtype, shape);
+            let recipe = tg::Recipe {
+                byte_order: order,
+                nan: tg::NonFinite::Kept,
+                infinity: tg::NonFinite::Kept,
+                ..tg::Recipe::default()
+            };
+            let name = format!("{}{shape:?}", dtype.name());
+            let encoded = tg::encode(dtype, shape, &elements, &recipe).expect("an object");
+            objects.push((name, owned(encoded), vec![]));
+        }
+    }
+    message(objects, &[])
+}
+
+#[test]
+fn every_type_pipeline_and_order_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let options: [&[&str]; 7] = [
+        &[],
+        &["--codec", "zstd"],
+        &["--codec", "zstd", "--filter", "shuffle", "--level", "1"],
+        &["--codec", "lz4", "--masks", "none"],
+        &["--codec", "szip", "--filter", "shuffle"],
+        &["--profile", "universal", "--no-digests", "--align", "8"],
+        &["--compression", "none", "--filter", "shuffle", "--align", "4096"],
+    ];
+    for order in [tg::ByteOrder::Little, tg::ByteOrder::Big] {
+        fs::write(folder.join("in.tgm"), all_types(order)).unwrap();
+        let wanted = held(&folder.join("in.tgm"));
+        assert_eq!(wanted.len(), 15 * 4);
+        for options in options {
+            let args = [&["convert", "in.tgm", "out.tgm", "--force"], options].concat();
+            done(folder, &args);
+            assert_eq!(held(&folder.join("out.tgm")), wanted, "{options:?}");
+            done(folder, &["verify", "--deep", "out.tgm"]);
+        }
+        done(folder, &["convert", "in.tgm", "between.tet", "--force"]);
+        done(folder, &["convert", "between.tet", "out.tgm", "--force", "--codec", "zstd"]);
+        assert_eq!(held(&folder.join("out.tgm")), wanted);
+        done(folder, &["convert", "in.tgm", "o.zt", "--force"]);
+        done(folder, &["convert", "o.zt", "back.tgm", "--force"]);
+        let (mut found, mut by_name) = (held(&folder.join("back.tgm")), wanted.clone());
+        found.sort_by(|one, next| one.name.cmp(&next.name));
+        by_name.sort_by(|one, next| one.name.cmp(&next.name));
+        assert_eq!(found, by_name);
+        // Those that both have a word for.
+        let names = ["float32[3, 7]", "int8[]", "uint64[0, 4]", "float64[41]", "float16[3, 7]"];
+        for other in ["o.safetensors", "o.npz"] {
+            let names: Vec<&str> = names.iter().flat_map(|it| ["--dataset", it]).collect();
+            done(folder, &[&["convert", "in.tgm", other, "--force"], &names[..]].concat());
+            done(folder, &["convert", other, "back.tgm", "--force"]);
+            let found = held(&folder.join("back.tgm"));
+            assert_eq!(found.len(), 5, "{other}");
+            assert!(found.iter().all(|it| wanted.contains(it)), "{other}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn archives_of_numpy_come_from_it_and_go_into_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fixtures::make(folder.path());
+    let folder = folder.path();
+    done(folder, &["convert", "climate.npz", "new.tgm", "--codec", "zstd"]);
+    done(folder, &["convert", "new.tgm", "back.npz"]);
+    done(folder, &["convert", "climate.npz", "one.tet"]);
+    done(folder, &["convert", "back.npz", "two.tet"]);
+    let by_name = |path: &str| {
+        let mut held = held(&folder.join(path));
+        held.iter_mut().for_each(|it| it.attrs.clear());
+        held.sort_by(|one, next| one.name.cmp(&next.name));
+        held
+    };
+    assert_eq!(by_name("one.tet"), by_name("two.tet"));
+    done(folder, &["convert", "scalar.npy", "scalar.tgm"]);
+    let scalar = held(&folder.join("scalar.tgm"));
+    assert_eq!((scalar[0].name.as_str(), scalar[0].shape.len()), ("scalar", 0));
+}
+
+/// Elements of which masks keep all bits are masked, others are stored as they are, and it is said.
+#[test]
+fn elements_that_are_not_finite_keep_their_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let plain = [1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
+    let odd = [2.0, f32::from_bits(0xFFC0_0001), 3.0, f32::INFINITY].map(f32::to_le_bytes).concat();
+    let recipe = tg::Recipe {
+        nan: tg::NonFinite::Kept,
+        infinity: tg::NonFinite::Kept,
+        ..tg::Recipe::default()
+    };
+    let object = |name: &str, elements| {
+        let encoded = tg::encode(DType::Float32, &[4], elements, &recipe).unwrap();
+        (name.to_owned(), encoded, vec![])
+    };
+    let bytes = message(vec![object("plain", &plain), object("odd", &odd)], &[]);
+    fs::write(folder.join("in.tgm"), bytes).unwrap();
+    let wanted = held(&folder.join("in.tgm"));
+    let masks = |path: &str| -> Vec<usize> {
+        tgm::descriptors(&folder.join(path)).iter().map(|it| it.masks().len()).collect()
+    };
+    let said = done(folder, &["convert", "in.tgm", "a.tgm"]);
+    assert!(said.contains("\"odd\": 2 elements that are not finite are stored without masks"));
+    assert!(!said.contains("\"plain\""), "{said}");
+    assert_eq!((masks("a.tgm"), held(&folder.join("a.tgm"))), (vec![3, 0], wanted.clone()));
+    done(folder, &["convert", "in.tgm", "b.tgm", "--masks", "none"]);
+    assert_eq!((masks("b.tgm"), held(&folder.join("b.tgm"))), (vec![0, 0], wanted.clone()));
+    let said = done(folder, &["convert", "in.tgm", "c.tgm", "--masks", "all", "--json"]);
+    assert!(said.contains("\\\"odd\\\": 1 elements under masks become plain NaN"), "{said}");
+    assert_eq!(masks("c.tgm"), [3, 2]);
+    let changed = &held(&folder.join("c.tgm"))[1];
+    assert_eq!(changed.elements[4..8], f32::NAN.to_le_bytes());
+    // Bits that were changed once are plain from then on.
+    done(folder, &["convert", "c.tgm", "d.tgm"]);
+    assert_eq!(masks("d.tgm"), [3, 2]);
+}
+
+#[test]
+fn what_is_said_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = |text: &str| tg::Value::Text(text.to_owned());
+    let list = |texts: &[&str]| tg::Value::Array(texts.iter().map(|it| text(it)).collect());
+    let pair = |key: &str, value| (key.to_owned(), value);
+    let mars = tg::Value::Map(vec![(text("param"), text("2t")), (text("step"), tg::Value::Int(6))]);
+    let array = |base| {
+        let encoded = tg::encode(DType::UInt8, &[2, 1], &[1, 2], &tg::Recipe::default()).unwrap();
+        (String::new(), encoded, base)
+    };
+    let objects = vec![
+        array(vec![pair("mars", mars), pair("level", tg::Value::Int(1 << 62))]),
+        array(vec![pair("units", text("K")), pair("scale", tg::Value::Float(f64::INFINITY))]),
+        array(vec![
+            pair("name", text("named")),
+            pair("dims", list(&["y", "x"])),
+            pair("attr:name", text("a name as an attribute")),
+            pair("bytes", tg::Value::Bytes(vec![0, 255])),
+        ]),
+        array(vec![pair("dims", list(&["only one"])), pair("name", tg::Value::Int(5))]),
+    ];
+    let extra = [pair("title", text("all")), pair("n", tg::Value::Null)];
+    fs::write(folder.join("in.tgm"), message(objects, &extra)).unwrap();
+    let wanted = tgm::said(&folder.join("in.tgm"));
+    done(folder, &["convert", "in.tgm", "a.tgm"]);
+    done(folder, &["convert", "in.tgm", "b.tet"]);
+    done(folder, &["convert", "b.tet", "c.tgm"]);
+    for path in ["a.tgm", "c.tgm"] {
+        let mut found = tgm::said(&folder.join(path));
+        found.reserved.clear();
+        // A key that would be read as the name now says that it is an attribute.
+        let last = found.base.last_mut().unwrap();
+        last.iter_mut().filter(|it| it.0 == "attr:name").for_each(|it| it.0 = "name".to_owned());
+        found.base.iter_mut().for_each(|it| it.sort_by(|one, next| one.0.cmp(&next.0)));
+        assert_eq!(found, wanted, "{path}");
+        assert_eq!(held(&folder.join(path)), held(&folder.join("in.tgm")));
+    }
+    let args = ["convert", "in.tgm", "d.tgm", "--attr", "source=here", "--dims", "a,b"];
+    done(folder, &args);
+    let held = held(&folder.join("d.tgm"));
+    assert!(held.iter().all(|it| it.dims == ["a", "b"] && it.attrs["source"].contains("here")));
+}
+
+#[test]
+fn the_same_file_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("in.tgm"), all_types(tg::ByteOrder::Little)).unwrap();
+    for options in [&["--codec", "zstd"][..], &["--codec", "zstd", "--no-history"]] {
+        for (output, threads) in [("a.tgm", "1"), ("b.tgm", "3")] {
+            let args = ["convert", "in.tgm", output, "--force", "--threads", threads];
+            done(folder, &[&args, options].concat());
+        }
+        assert!(fs::read(folder.join("a.tgm")).unwrap() == fs::read(folder.join("b.tgm")).unwrap());
+        let said = tgm::said(&folder.join("a.tgm"));
+        let reserved = format!("{:?}", said.reserved);
+        assert_eq!(reserved.contains("2023-11-14T22:13:20Z"), options.len() == 2, "{reserved}");
+    }
+    done(folder, &["convert", "in.tgm", "c.tgm", "--no-provenance"]);
+    assert!(tgm::said(&folder.join("c.tgm")).reserved.is_empty());
+}
+
+#[test]
+fn doubles_are_packed_as_exactly_as_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let doubles: Vec<f64> = (0..500_i32).map(|at| f64::from(at * at % 977) / 7.0).collect();
+    let put = |name: &str, dtype, elements: &[u8]| {
+        let shape = [elements.len() as u64 / dtype_size(dtype)];
+        let recipe = tg::Recipe { nan: tg::NonFinite::Kept, ..tg::Recipe::default() };
+        let encoded = tg::encode(dtype, &shape, elements, &recipe).unwrap();
+        let bytes = message(vec![("v".to_owned(), encoded, vec![])], &[]);
+        fs::write(folder.join(name), bytes).unwrap();
+    };
+    put("in.tgm", DType::Float64, &bits_of(&doubles));
+    let packing = ["--encoding", "simple_packing"];
+    let cases: [(&[&str], f64); 5] = [
+        (&["--bits", "16"], 0.002),
+        (&["--bits", "24", "--codec", "szip"], 1e-5),
+        (&["--max-error", "0.25"], 0.25),
+        (&["--max-error", "0.001", "--codec", "szip", "--profile", "universal"], 0.001),
+        (&["--max-error", "1e9", "--codec", "szip"], 1e9),
+    ];
+    for (options, error) in cases {
+        let args = [&["convert", "in.tgm", "out.tgm", "--force"], &packing[..], options].concat();
+        let said = done(folder, &args);
+        assert!(said.contains("values are rounded") || said.contains("become one"), "{said}");
+        let found: Held = held(&folder.join("out.tgm")).remove(0);
+        let found = found.elements.as_chunks::<8>().0.iter().map(|it| f64::from_le_bytes(*it));
+        let off = found.zip(&doubles).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+        assert!(off <= error, "{options:?}: {off}");
+    }
+    put("nan.tgm", DType::Float64, &bits_of(&[1.0, f64::NAN, 2.0]));
+    put("single.tgm", DType::Float32, &[0; 8]);
+    put("ints.tgm", DType::Int32, &[0; 8]);
+    let convert = |input, more: &[&str]| {
+        refused(folder, &[&["convert", input, "new.tgm"], &packing[..], more].concat())
+    };
+    let said = convert("nan.tgm", &["--bits", "16"]);
+    assert!(said.contains("element 1 is NaN") && said.contains("--masks all"), "{said}");
+    for input in ["single.tgm", "ints.tgm"] {
+        assert!(convert(input, &["--bits", "16"]).contains("simple_packing takes float64"));
+    }
+    let args = [&["convert", "nan.tgm", "out.tgm", "--force", "--masks", "all", "--bits", "16"]];
+    done(folder, &[&args[0][..], &packing].concat());
+    assert!(held(&folder.join("out.tgm"))[0].elements[8..16] == f64::NAN.to_le_bytes());
+}
+
+const fn dtype_size(dtype: DType) -> u64 {
+    match dtype {
+        DType::Float64 => 8,
+        _ => 4,
+    }
+}
+
+#[test]
+fn what_would_spoil_elements_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fixtures::make(folder.path());
+    let folder = folder.path();
+    let cases: [(&[&str], &str); 13] = [
+        (&["new.tgm", "--encoding", "simple_packing"], "--bits N, or --max-error"),
+        (&["new.tgm", "--bits", "8"], "add --encoding simple_packing"),
+        (&["new.tgm", "--encoding", "none", "--max-error", "1"], "add --encoding simple_packing"),
+        (&["new.tgm", "--encoding", "simple_packing", "--bits", "65"], "0 to 64 bits"),
+        (&["new.tgm", "--encoding", "simple_packing", "--max-error=-1"], "0 or more"),
+        (
+            &["new.tgm", "--encoding", "simple_packing", "--bits", "12", "--codec", "szip"],
+            "szip spoils packed values of 12 bits",
+        ),
+        (
+            &["new.tgm", "--encoding", "simple_packing", "--bits", "16", "--filter", "shuffle"],
+            "packed values are not shuffled",
+        ),
+        (&["new.tgm", "--level", "3"], "--level is for --codec zstd"),
+        (&["new.tgm", "--chunks", "1"], "--chunks is for .tet outputs"),
+        (&["new.tgm", "--checksum", "sha256"], "--checksum is for .zt outputs"),
+        (&["new.tet", "--codec", "szip"], "--codec szip is for .tgm outputs"),
+        (&["new.zt", "--masks", "all"], "--masks is for .tgm outputs"),
+        (&["new.tgm", "--stack", "time"], "what is stacked is Tensogram messages"),
+    ];
+    for (args, wanted) in cases {
+        let said = refused(folder, &[&["convert", "numbers.tet"], args].concat());
+        assert!(said.contains(wanted), "{args:?}: {said}");
+    }
+    let said = refused(folder, &["convert", "numbers.tet", "new.tgm", "--codec", "szip"]);
+    assert!(said.contains("\"large\": cannot be written: szip takes samples of up to 32 bits"));
+    let said = refused(folder, &["zt", "append", "model.zt", "numbers.tet", "--codec", "lz4"]);
+    assert!(said.contains("no place for this codec"), "{said}");
+}
+
+/// Every sample that others wrote becomes a file of ours, and its values stay.
+#[test]
+fn samples_of_others_are_carried() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for path in samples() {
+        let input = path.to_str().unwrap();
+        if input.contains("blosc2") {
+            continue;
+        }
+        done(folder, &["convert", input, "out.tgm", "--force", "--codec", "zstd"]);
+        let (found, mut wanted) = (held(&folder.join("out.tgm")), held(&path));
+        // Objects of all messages are in one.
+        for (at, (found, wanted)) in found.iter().zip(&mut wanted).enumerate() {
+            wanted.attrs.remove("version");
+            assert_eq!(found, wanted, "{input} {at}");
+        }
+        assert_eq!(found.len(), wanted.len());
+    }
+}

@@ -1,0 +1,129 @@
+//! `tet convert --stack`: fields of one name, message by message, as one.
+
+use std::fs;
+
+use tet_cli::Exit;
+use tet_format::DType;
+use tet_tensogram as tg;
+
+use super::{Held, bits_of, descriptors, done, held, message, owned, said, samples, values};
+use crate::fixtures::tet_in;
+
+/// A message with the field of a step, packed in so many bits unless that is 64, and a fixed one.
+fn step(number: i32, bits: u32) -> Vec<u8> {
+    let doubles: Vec<f64> = (0..6).map(|at| f64::from(number * 10 + at)).collect();
+    let fit = tg::PackingFit::Bits { bits, decimal_scale: 0 };
+    let recipe = tg::Recipe { packing: (bits != 64).then_some(fit), ..tg::Recipe::default() };
+    let field =
+        owned(tg::encode(DType::Float64, &[2, 3], &bits_of(&doubles), &recipe).expect("an object"));
+    let text = |text: &str| tg::Value::Text(text.to_owned());
+    let said = vec![
+        ("time".to_owned(), tg::Value::Int(number.into())),
+        ("units".to_owned(), text("K")),
+        ("dims".to_owned(), tg::Value::Array(vec![text("lat"), text("lon")])),
+        ("run".to_owned(), text(if number < 2 { "a" } else { "b" })),
+    ];
+    let mut objects = vec![("t".to_owned(), field, said)];
+    if number == 0 {
+        let lat = tg::encode(DType::Int16, &[2], &[1, 0, 2, 0], &tg::Recipe::default())
+            .expect("an object");
+        objects.push(("lat".to_owned(), lat, vec![]));
+    }
+    message(objects, &[])
+}
+
+#[test]
+fn fields_of_one_name_are_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let wanted: Vec<f64> =
+        (0..4).flat_map(|step| (0..6).map(move |at| f64::from(step * 10 + at))).collect();
+    // All stored in one way, and each in another one.
+    for bits in [[64; 4], [16; 4], [64, 16, 64, 24]] {
+        let steps = (0..4).zip(bits).map(|(number, bits)| step(number, bits));
+        fs::write(folder.join("in.tgm"), steps.collect::<Vec<_>>().concat()).unwrap();
+        for output in ["out.tet", "out.tgm", "out.zt"] {
+            done(folder, &["convert", "in.tgm", output, "--stack", "time", "--force"]);
+            let held = held(&folder.join(output));
+            let names: Vec<&str> = held.iter().map(|it| it.name.as_str()).collect();
+            assert_eq!(names, ["t", "lat"], "{output}");
+            let t = &held[0];
+            assert_eq!(
+                (&t.shape[..], &t.dims[..]),
+                (&[4, 2, 3][..], &["time", "lat", "lon"].map(String::from)[..])
+            );
+            assert_eq!(t.coords[&0], ["0", "1", "2", "3"]);
+            let off = t.elements.as_chunks::<8>().0.iter().zip(&wanted);
+            let off = off.map(|(one, other)| (f64::from_le_bytes(*one) - other).abs());
+            assert!(off.fold(0.0, f64::max) < 0.01, "{output}");
+            assert!(t.attrs["units"].contains('K'));
+            assert!(t.attrs["run"].contains(r#"[\"a\",\"a\",\"b\",\"b\"]"#), "{:?}", t.attrs);
+        }
+    }
+    let only = ["convert", "in.tgm", "o.tet", "--stack", "time", "--dataset", "t"];
+    done(folder, &only);
+    assert_eq!(held(&folder.join("o.tet")).len(), 1);
+}
+
+#[test]
+fn fields_that_differ_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let one = |dtype, shape: &[u64]| {
+        let elements = values(dtype, shape);
+        let recipe = tg::Recipe { nan: tg::NonFinite::Kept, ..tg::Recipe::default() };
+        let encoded = tg::encode(dtype, shape, &elements, &recipe).unwrap();
+        let other = tg::encode(DType::UInt8, &[1], &[7], &recipe).unwrap();
+        message(vec![("v".into(), encoded, vec![]), ("w".into(), other, vec![])], &[])
+    };
+    let cases = [
+        (one(DType::Int16, &[2]), one(DType::Int16, &[3]), "[2], and that of number 1 [3]"),
+        (
+            one(DType::Int16, &[2]),
+            one(DType::UInt16, &[2]),
+            "of int16, and that of number 1 of uint16",
+        ),
+        (one(DType::Bitmask, &[8]), one(DType::Bitmask, &[8]), "its elements are bits"),
+    ];
+    for (one, other, wanted) in cases {
+        fs::write(folder.join("in.tgm"), [one, other].concat()).unwrap();
+        let (exit, _, err) = tet_in(folder, &["convert", "in.tgm", "new.tet", "--stack", "time"]);
+        assert_eq!(exit, Exit::Usage);
+        assert!(err.contains(wanted) && err.contains("--exclude \"v\""), "{err}");
+        let args = ["convert", "in.tgm", "o.tet", "--stack", "time", "--exclude", "v", "--force"];
+        done(folder, &args);
+        assert_eq!(held(&folder.join("o.tet"))[0].shape, [2, 1]);
+    }
+}
+
+#[test]
+fn messages_of_others_are_stacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let paths = samples();
+    let sample = paths.iter().find(|it| it.ends_with("multi_message_3.tgm")).unwrap();
+    let single = held(sample);
+    let bytes = fs::read(sample).unwrap();
+    fs::write(folder.join("in.tgm"), &bytes).unwrap();
+    done(folder, &["convert", "in.tgm", "out.tgm", "--stack", "step"]);
+    let stacked = held(&folder.join("out.tgm"));
+    let all = |held: &[Held]| held.iter().map(|it| it.elements.len()).sum::<usize>();
+    assert_eq!(all(&stacked), all(&single));
+    assert_eq!(descriptors(&folder.join("out.tgm")).len(), stacked.len());
+    assert_eq!(said(&folder.join("out.tgm")).base.len(), stacked.len());
+}
+
+#[test]
+fn names_that_stand_twice_are_numbered_where_they_must_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("in.tgm"), [step(0, 64), step(1, 64), step(2, 16)].concat()).unwrap();
+    let names = |path: &str| -> Vec<String> {
+        held(&folder.join(path)).into_iter().map(|it| it.name).collect()
+    };
+    done(folder, &["convert", "in.tgm", "same.tgm"]);
+    assert_eq!(names("same.tgm"), ["t", "lat", "t", "t"]);
+    let said = done(folder, &["convert", "in.tgm", "new.tet"]);
+    assert!(said.contains("several are named \"t\"") && said.contains(".1 to .2"), "{said}");
+    assert_eq!(names("new.tet"), ["t", "lat", "t.1", "t.2"]);
+}

@@ -1,0 +1,331 @@
+//! Datasets as a Tensogram file: one message, an object each.
+
+mod said;
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use tet_format::DType;
+use tet_io::{Publish, Publisher};
+use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
+use tet_tensogram::{
+    Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, MaskMethod, NonFinite,
+    NonFiniteSeen, Readers, Recipe, Value, VersionKey, encode_in_passes, encode_seen,
+};
+
+use super::logical::{self, DTYPE_KEY, Kept, SHAPE_KEY};
+use super::{Carried, ConvertOptions, execution};
+use crate::export::{shape_of, stream};
+use crate::{Error, Note, Result};
+
+/// How a Tensogram file is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TensogramOptions {
+    /// How the message is written.
+    pub message: tet_tensogram::WriteOptions,
+    /// How elements are stored; bytes are shuffled as [`TensogramOptions::filter`] says.
+    pub recipe: Recipe,
+    /// Whether bytes of elements are shuffled.
+    pub filter: Filter,
+}
+
+/// Whether bytes of elements are shuffled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// They are not.
+    #[default]
+    None,
+    /// All first bytes of a dataset's elements stand first, then all second ones, and so on.
+    Shuffle,
+}
+
+impl Default for TensogramOptions {
+    /// Elements as they are, those that are not finite under masks where they come back exactly.
+    fn default() -> Self {
+        let recipe =
+            Recipe { nan: NonFinite::Exact, infinity: NonFinite::Exact, ..Recipe::default() };
+        TensogramOptions { message: Default::default(), recipe, filter: Filter::default() }
+    }
+}
+
+impl TensogramOptions {
+    /// The same for all releases of version 3 as readers, those before 0.19 too.
+    #[must_use]
+    pub fn universal(mut self) -> Self {
+        self.message.version_key = VersionKey::Written;
+        self.recipe.readers = Readers::All;
+        self
+    }
+}
+
+/// Positions in a mask of this many elements are past what a roaring bitmap holds.
+const ROARING_COUNT: u64 = 1 << 32;
+
+/// A dataset as an object.
+struct Object<'k> {
+    lens: Lens<'k>,
+    dtype: DType,
+    shape: Vec<u64>,
+    recipe: Recipe,
+}
+
+/// Writes and publishes the file; gives its length.
+pub(super) fn write(
+    carried: &mut Carried<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let catalog = carried.catalog;
+    let has = |dtype: DType| dtype != DType::Bool;
+    let kept = carried.datasets.iter().map(|it| logical::kept(it, "tensogram", has));
+    let kept = kept.collect::<Result<Vec<_>>>()?;
+    carried.notes.extend(kept.iter().filter_map(Kept::note));
+    let views: Vec<Bits> = kept.into_iter().map(|it| Bits::of(it.view, options)).collect();
+    let mut objects = Vec::new();
+    for view in &views {
+        objects.push(object(catalog, view, options)?);
+    }
+    let metadata = said::metadata(catalog, &objects, options)?;
+    said::note_lost(carried)?;
+    let (force, sync) = (options.tet.overwrite, options.tet.sync);
+    let publish = Publish { force, sync, inputs: catalog.stamps() };
+    let mut publisher = Publisher::begin(output, &publish)?;
+    let mut put = || {
+        let how = &options.tensogram.message;
+        let mut writer = HeadedWriter::new(publisher.file(), &metadata, objects.len(), how)?;
+        let total = objects.iter().map(|it| stream::len_of(&it.lens)).fold(0, u64::saturating_add);
+        let mut done = 0;
+        let reading = execution(options);
+        for object in &objects {
+            let notes = put(object, &mut writer, &reading, &mut |within| {
+                progress(total.min(done + within), total);
+            })?;
+            carried.notes.extend(notes);
+            done = done.saturating_add(stream::len_of(&object.lens));
+        }
+        Ok(writer.finish()?.1)
+    };
+    let len = put().map_err(|error| match error {
+        Error::Io(tet_io::Error::Io { path, source, .. }) if path == Path::new("(output)") => {
+            Error::Io(publisher.write_fault(source))
+        }
+        other => other,
+    })?;
+    catalog.check_unchanged()?;
+    if options.tet.is_canceled() {
+        return Err(Error::Canceled);
+    }
+    publisher.commit()?;
+    Ok(len)
+}
+
+/// A dataset, and what its bits are if it is one of bits.
+struct Bits {
+    view: Dataset,
+    shape: Option<Vec<u64>>,
+}
+
+impl Bits {
+    /// Bytes that are the bits of a bitmask are that again, unless the codec takes none.
+    fn of(mut view: Dataset, options: &ConvertOptions) -> Self {
+        let text = |key| match view.attrs.get(key) {
+            Some(AttrText::Text(text) | AttrText::Json(text)) => Some(text.as_str()),
+            None => None,
+        };
+        let is_bits = text(DTYPE_KEY) == Some(DType::Bitmask.name())
+            && view.dtype == Some(DType::UInt8)
+            && !matches!(options.tensogram.recipe.compression, Compressing::Szip(_));
+        let shape = text(SHAPE_KEY).filter(|_| is_bits);
+        let shape: Option<Vec<u64>> = shape.and_then(|text| serde_json::from_str(text).ok());
+        let shape = shape.filter(|shape| {
+            let described = Descriptor::new(DType::Bitmask, shape);
+            let len = described.ok().and_then(|it| it.decoded_len());
+            matches!(view.shape(), [bytes] if Some(*bytes) == len)
+        });
+        if shape.is_some() {
+            view.attrs.remove(DTYPE_KEY);
+            view.attrs.remove(SHAPE_KEY);
+        }
+        Bits { view, shape }
+    }
+}
+
+fn object<'k>(
+    catalog: &'k Catalog,
+    bits: &'k Bits,
+    options: &ConvertOptions,
+) -> Result<Object<'k>> {
+    let view = &bits.view;
+    let lens = Lens::values(catalog, view, &Hyperslab::whole(view.shape()))?;
+    let (dtype, shape) = match &bits.shape {
+        Some(shape) => (DType::Bitmask, shape.clone()),
+        None => (lens.dtype(), shape_of(&lens).to_vec()),
+    };
+    let how = &options.tensogram;
+    let threads = options.tet.threads;
+    let mut recipe = Recipe { threads, shuffle: None, ..how.recipe };
+    let size = dtype.size().unwrap_or(1);
+    if how.filter == Filter::Shuffle && 1 < size {
+        recipe.shuffle = Some(size);
+    }
+    let count = stream::len_of(&lens) / lens.dtype().size().unwrap_or(1);
+    if count == 0 {
+        // Nothing is stored, in whatever way.
+        (recipe.compression, recipe.packing, recipe.shuffle) = (Compressing::None, None, None);
+    }
+    if ROARING_COUNT <= count && recipe.mask_method == MaskMethod::Roaring {
+        recipe.mask_method = MaskMethod::Rle;
+    }
+    Ok(Object { lens, dtype, shape, recipe })
+}
+
+/// What of the elements is stored differently.
+fn notes(dataset: &str, descriptor: &Descriptor, seen: NonFiniteSeen) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let dataset = || dataset.to_owned();
+    let integer = |key| match descriptor.value(key) {
+        Some(Value::Int(number)) => Some(*number),
+        _ => None,
+    };
+    if let Some(bits) = integer("sp_bits_per_value") {
+        let power = |base: f64, key, sign: i32| {
+            let exponent = integer(key).and_then(|it| i32::try_from(it).ok()).unwrap_or_default();
+            base.powi(exponent.saturating_mul(sign))
+        };
+        let step =
+            power(2.0, "sp_binary_scale_factor", 1) * power(10.0, "sp_decimal_scale_factor", -1);
+        let bits = u32::try_from(bits).unwrap_or_default();
+        notes.push(Note::Packed { dataset: dataset(), bits, step: step.to_string() });
+    }
+    match seen {
+        NonFiniteSeen { changed: 0, kept: 0, .. } => {}
+        NonFiniteSeen { changed: 0, kept: count, .. } => {
+            notes.push(Note::Unmasked { dataset: dataset(), count });
+        }
+        NonFiniteSeen { changed: count, .. } => {
+            notes.push(Note::PlainNan { dataset: dataset(), count });
+        }
+    }
+    notes
+}
+
+/// Writes the tensor of an object, whole from memory where it is small or needs to be, else piece by
+/// piece.
+fn put<W: Write + Seek>(
+    object: &Object<'_>,
+    writer: &mut HeadedWriter<W>,
+    reading: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Note>> {
+    let Object { lens, dtype, recipe, .. } = object;
+    let dataset = &lens.dataset().name;
+    let len = stream::len_of(lens);
+    let needs_all = recipe.compression == Compressing::Lz4;
+    let limit = reading.memory_budget / if needs_all { 2 } else { 4 };
+    if needs_all && limit < len {
+        return Err(Error::Budget { dataset: dataset.clone(), wanted: len, limit });
+    }
+    let is_plain = recipe.packing.is_none() && recipe.shuffle.is_none();
+    let has_others = dtype.is_float() || dtype.is_complex();
+    let is_kept = (recipe.nan, recipe.infinity) == (NonFinite::Kept, NonFinite::Kept);
+    let is_read_once = is_plain && (is_kept || !has_others);
+    let (descriptor, seen) = if limit < len || is_read_once && !needs_all {
+        in_pieces(object, writer, reading, progress)?
+    } else {
+        at_once(object, writer, reading, progress)?
+    };
+    Ok(notes(dataset, &descriptor, seen))
+}
+
+/// Writes a tensor whose elements are held in memory.
+fn at_once<W: Write + Seek>(
+    object: &Object<'_>,
+    writer: &mut HeadedWriter<W>,
+    reading: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Descriptor, NonFiniteSeen)> {
+    let Object { lens, dtype, shape, recipe } = object;
+    let mut elements = Vec::new();
+    let wanted = usize::try_from(stream::len_of(lens)).unwrap_or(usize::MAX);
+    let memory = |_| Error::Memory { dataset: lens.dataset().name.clone() };
+    elements.try_reserve_exact(wanted).map_err(memory)?;
+    stream::for_each(lens, reading, &mut |block| {
+        elements.extend_from_slice(block);
+        progress(elements.len() as u64);
+        Ok(())
+    })?;
+    let encoded = encode_seen(*dtype, shape, &elements, recipe);
+    let (Encoded { descriptor, region }, seen) = encoded.map_err(|error| of_object(lens, error))?;
+    let bytes = descriptor.encode()?;
+    let mut tensor = writer.tensor((region.len() as u64).saturating_add(bytes.len() as u64))?;
+    tensor.write(&region)?;
+    tensor.finish(&bytes)?;
+    Ok((descriptor, seen))
+}
+
+/// Writes a tensor whose elements are gone through as often as is needed.
+fn in_pieces<W: Write + Seek>(
+    object: &Object<'_>,
+    writer: &mut HeadedWriter<W>,
+    reading: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Descriptor, NonFiniteSeen)> {
+    let Object { lens, dtype, shape, recipe } = object;
+    let told = |error| of_object(lens, error);
+    let is_raw = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
+    let body_len = match recipe.packing {
+        None if is_raw => {
+            let descriptor = Descriptor::new(*dtype, shape).map_err(told)?.encode()?;
+            stream::len_of(lens).saturating_add(descriptor.len() as u64)
+        }
+        _ => 0,
+    };
+    let mut tensor = writer.tensor(body_len)?;
+    let mut furthest = 0;
+    let mut elements = |visit: &mut dyn FnMut(&[u8]) -> Result<(), Failed>| {
+        let mut at = 0_u64;
+        let read = stream::for_each(lens, reading, &mut |block| {
+            at = at.saturating_add(block.len() as u64);
+            furthest = at.max(furthest);
+            progress(furthest);
+            visit(block).map_err(|Failed(error)| error)
+        });
+        read.map_err(Failed)
+    };
+    let mut put = |bytes: &[u8]| tensor.write(bytes).map_err(Failed::from);
+    let encoded = encode_in_passes(*dtype, shape, &mut elements, recipe, &mut put);
+    let (descriptor, seen) = encoded.map_err(|Failed(error)| match error {
+        Error::Tensogram(error) => told(error),
+        other => other,
+    })?;
+    tensor.finish(&descriptor.encode()?)?;
+    Ok((descriptor, seen))
+}
+
+/// Whatever goes wrong between reading and writing.
+struct Failed(Error);
+
+impl From<Theirs> for Failed {
+    fn from(error: Theirs) -> Self {
+        Failed(error.into())
+    }
+}
+
+/// Why a dataset cannot be stored as was asked.
+fn of_object(lens: &Lens<'_>, error: Theirs) -> Error {
+    match error {
+        Theirs::NotFinite { .. } | Theirs::Unwritable { .. } => {
+            Error::Object { dataset: lens.dataset().name.clone(), source: error }
+        }
+        other => other.into(),
+    }
+}
+
+/// The strides of an object, as its descriptor has them.
+fn strides(object: &Object<'_>) -> Result<Value> {
+    let descriptor = Descriptor::new(object.dtype, &object.shape);
+    let descriptor = descriptor.map_err(|error| of_object(&object.lens, error))?;
+    Ok(descriptor.value("strides").cloned().unwrap_or(Value::Null))
+}

@@ -1,0 +1,166 @@
+//! What is said of a Tensogram file and of its objects.
+//!
+//! ```text
+//!   base[i]: attributes, name, dims, coords, _reserved_: {tensor}     _extra_: attributes of the file
+//! ```
+
+use tet_query::{AttrText, Catalog};
+use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
+
+use super::{Object, strides};
+use crate::carry::{Carried, ConvertOptions};
+use crate::export::shape_of;
+use crate::import::{Origin, SCALAR_KEY, about};
+use crate::item::field;
+use crate::safetensors::{HEADER_KEY, header_to_keep};
+use crate::sniff::Format;
+use crate::tensogram::keys::{NAME_KEY, escaped};
+use crate::tensogram::name_of;
+use crate::ztensor::{COORDS_KEY, DIMS_KEY, take_coords, take_dims};
+use crate::{Note, Result};
+
+/// All that is said.
+pub(super) fn metadata(
+    catalog: &Catalog,
+    objects: &[Object<'_>],
+    options: &ConvertOptions,
+) -> Result<Metadata> {
+    let mut extra = Pairs::new();
+    for (key, value) in catalog.attrs() {
+        let is_own = key == RESERVED_KEY || key.starts_with("attr:");
+        extra.push((if is_own { escaped(key) } else { key.clone() }, field(value)));
+    }
+    if let Some(header) = header_to_keep(catalog)? {
+        extra.push((HEADER_KEY.to_owned(), Value::Text(header)));
+    }
+    let base = objects.iter().enumerate().map(|(at, object)| entry(at, object, options));
+    let base = base.collect::<Result<Vec<_>>>()?;
+    let reserved = options.tet.history.map(provenance).unwrap_or_default();
+    Ok(Metadata { base, reserved, extra })
+}
+
+/// Notes what of a Tensogram file has no place in one message.
+pub(super) fn note_lost(carried: &mut Carried<'_>) -> Result<()> {
+    if carried.catalog.format() != Format::Tensogram.name() {
+        return Ok(());
+    }
+    let source = carried.catalog.source().clone();
+    let file = TensogramFile::open(source, &Limits::default())?;
+    if file.len() < 2 {
+        return Ok(());
+    }
+    let said = (0..file.len()).filter_map(|message| file.metadata(message).ok());
+    let count = said.map(|said| said.extra.len()).fold(0, usize::saturating_add);
+    if count != 0 {
+        let (dataset, what) = (String::new(), "keys that single messages have for all objects");
+        carried.notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    Ok(())
+}
+
+/// What is said of an object.
+fn entry(at: usize, object: &Object<'_>, options: &ConvertOptions) -> Result<Pairs> {
+    // Bits have the axes of the bytes that hold them, as they are read.
+    let (dataset, shape) = (object.lens.dataset(), shape_of(&object.lens));
+    let rank = shape.rank();
+    let asked = about(&dataset.name, rank, false, &options.tet);
+    let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
+    let mut attrs = dataset.attrs.clone();
+    attrs.remove(SCALAR_KEY);
+    for (key, value) in asked.attrs {
+        let (tet_file::AttrValue::Text(text) | tet_file::AttrValue::Json(text)) = value;
+        attrs.insert(key, AttrText::Text(text));
+    }
+    // One that is read as what it is, an attribute, is written as it is.
+    let is_dims =
+        dims.len() == rank && !dims.is_empty() || !take_dims(&mut attrs.clone(), rank).is_empty();
+    let is_coords =
+        !dataset.coords.is_empty() || !take_coords(&mut attrs.clone(), &shape).is_empty();
+    let mut entry = Pairs::new();
+    for (key, value) in &attrs {
+        let key = match key.as_str() {
+            DIMS_KEY if !is_dims => key.clone(),
+            COORDS_KEY if !is_coords => key.clone(),
+            _ => escaped(key),
+        };
+        entry.push((key, field(value)));
+    }
+    // A name that readers give by themselves is not said.
+    let is_told = match name_of(&entry) {
+        Some(name) => name == dataset.name,
+        None => dataset.name == format!("m0_o{at}"),
+    };
+    if !is_told {
+        entry.push((NAME_KEY.to_owned(), Value::Text(dataset.name.clone())));
+    }
+    let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
+    if dims.len() == rank && !dims.is_empty() {
+        entry.push((DIMS_KEY.to_owned(), texts(&dims)));
+    }
+    if !dataset.coords.is_empty() && rank != 0 {
+        let coords = dataset.coords.iter();
+        let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
+        entry.push((COORDS_KEY.to_owned(), Value::Map(pairs.collect())));
+    }
+    entry.push((RESERVED_KEY.to_owned(), tensor(object)?));
+    Ok(entry)
+}
+
+/// What libraries of the format say of each object.
+fn tensor(object: &Object<'_>) -> Result<Value> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let shape = object.shape.iter().map(|&extent| Value::Int(extent.into())).collect();
+    let tensor = vec![
+        (text("dtype"), text(object.dtype.name())),
+        (text("ndim"), Value::Int(object.shape.len() as i128)),
+        (text("shape"), Value::Array(shape)),
+        (text("strides"), strides(object)?),
+    ];
+    Ok(Value::Map(vec![(text("tensor"), Value::Map(tensor))]))
+}
+
+/// Who wrote the message, and when.
+fn provenance(origin: Origin) -> Pairs {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let encoder =
+        vec![(text("name"), text("tet")), (text("version"), text(env!("CARGO_PKG_VERSION")))];
+    vec![
+        ("encoder".to_owned(), Value::Map(encoder)),
+        ("time".to_owned(), Value::Text(utc(origin.at))),
+    ]
+}
+
+/// Seconds since 1970 as a date and a time, in UTC.
+fn utc(seconds: u64) -> String {
+    const DAY: u64 = 86_400;
+    // Years from March on have their odd day at the end: 400 of them are 146,097 days.
+    let days = (seconds / DAY).saturating_add(719_468);
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (era * 400 + year, if month < 10 { month + 3 } else { month - 9 });
+    let year = if month <= 2 { year + 1 } else { year };
+    let time = seconds % DAY;
+    let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
+    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates() {
+        for (seconds, wanted) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_700_000_000, "2023-11-14T22:13:20Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(utc(seconds), wanted);
+        }
+    }
+}
