@@ -30,7 +30,12 @@ pub fn auto(shape: &[u64], element_size: u64) -> Vec<u64> {
 /// not sought, for nothing is stored by it.
 #[must_use]
 pub fn in_place(shape: &[u64], element_size: u64) -> Vec<u64> {
-    let mut room = (AUTO_LEN_MAX / element_size.max(1)).max(1);
+    within(shape, element_size, AUTO_LEN_MAX)
+}
+
+/// The same with chunks of at most so many decoded bytes.
+pub(crate) fn within(shape: &[u64], element_size: u64, len_max: u64) -> Vec<u64> {
+    let mut room = (len_max / element_size.max(1)).max(1);
     let mut chunk_shape = vec![1; shape.len()];
     for (axis, &extent) in shape.iter().enumerate().rev() {
         let is_whole = extent <= room;

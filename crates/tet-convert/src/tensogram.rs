@@ -2,12 +2,15 @@
 //!
 //! The format is `tet-tensogram`'s; here its objects become datasets, in the order of the file, its
 //! rules findings, and what is said of objects attributes. An object that is stored as it is is slabs
-//! of one array, any other is one chunk.
+//! of one array, one that can be decoded in parts is a chunk for each, any other is one chunk. The
+//! hash of a frame is the seal of its object.
 
 mod catalog;
 mod check;
 pub(crate) mod keys;
 mod numbers;
+mod parts;
+mod seal;
 mod stack;
 
 pub(crate) use self::catalog::{name_of, open};

@@ -17,4 +17,5 @@ pub(crate) use self::attrs::{COORDS_KEY, DIMS_KEY, escaped, take_coords, take_di
 pub(crate) use self::catalog::open;
 pub use self::check::finding;
 pub(crate) use self::check::verify;
+pub(crate) use self::framed::slab;
 pub(crate) use self::rule::all as rules;

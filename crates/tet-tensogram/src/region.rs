@@ -7,7 +7,10 @@
 //! Everything that the descriptor states is bounded by the length of the region when it is planned,
 //! so that whoever plans reads must not look at a byte of it.
 
+mod part;
+
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_format::DType;
@@ -18,6 +21,7 @@ use crate::limits::Limits;
 use crate::mask::{self, Masks};
 use crate::pipeline::zstd::Frames;
 use crate::pipeline::{Pipeline, expect_len, index};
+pub use part::{Cut, Part};
 
 const NAME: &str = "tensogram";
 
@@ -26,7 +30,7 @@ const NAME: &str = "tensogram";
 pub struct Region {
     pipeline: Pipeline,
     blobs: mask::Blobs,
-    held: Option<Masks>,
+    held: OnceLock<Masks>,
     /// Where it starts in the file, and its length.
     at: u64,
     len: u64,
@@ -43,7 +47,7 @@ impl Region {
         descriptor.check()?;
         let blobs = mask::Blobs::of(descriptor, at, len)?;
         let pipeline = Pipeline::new(descriptor, at, blobs.payload_len(), limits)?;
-        Ok(Region { pipeline, blobs, held: None, at, len })
+        Ok(Region { pipeline, blobs, held: OnceLock::new(), at, len })
     }
 
     /// What is worth knowing about how the object is stored.
@@ -114,9 +118,26 @@ impl Region {
     /// The same with its masks at hand: elements are restored from these from now on, and whoever
     /// decodes needs the payload only.
     #[must_use]
-    pub fn with_masks(mut self, masks: Masks) -> Region {
-        self.held = Some(masks);
-        self
+    pub fn with_masks(self, masks: Masks) -> Region {
+        Region { held: OnceLock::from(masks), ..self }
+    }
+
+    /// Puts its masks at hand for all who share it, if they are not yet.
+    pub fn hold_masks(&self, masks: Masks) {
+        self.held.get_or_init(|| masks);
+    }
+
+    /// Whether the elements can be restored from the payload alone: masks are at hand, or there are
+    /// none.
+    #[must_use]
+    pub fn is_at_hand(&self) -> bool {
+        self.held.get().is_some() || !self.has_masks()
+    }
+
+    /// Where it can be cut, so that its parts are decoded by themselves.
+    #[must_use]
+    pub fn cut(&self) -> Cut {
+        self.pipeline.cut()
     }
 
     /// Decodes all elements out of the whole region into exactly `out`, little-endian.
@@ -130,7 +151,7 @@ impl Region {
         let at = index(self.pipeline.payload_len());
         let (payload, blobs) = region.split_at_checked(at).unwrap_or((region, &[]));
         self.pipeline.decode(payload, out)?;
-        match &self.held {
+        match self.held.get() {
             Some(masks) => masks.restore(self.dtype(), 0, out),
             None if self.has_masks() => self.read_masks(blobs)?.restore(self.dtype(), 0, out),
             None => {}
@@ -175,20 +196,15 @@ impl Region {
     /// As [`Region::decode`]; [`Error::Usage`] too when the object has masks and they are not at
     /// hand: see [`Region::with_masks`].
     pub fn decode_range(&self, stored: &[u8], elements: &Range<u64>, out: &mut [u8]) -> Result<()> {
-        if self.held.is_none() && self.has_masks() {
+        if !self.is_at_hand() {
             let what = "masks at hand, to restore elements in part";
             return Err(Error::Usage { what, found: 0, wanted: self.blobs.count() });
         }
         self.pipeline.decode_range(stored, elements, out)?;
-        if let Some(masks) = &self.held {
+        if let Some(masks) = self.held.get() {
             masks.restore(self.dtype(), elements.start, out);
         }
         Ok(())
-    }
-
-    /// Whether the elements can be restored from the payload alone.
-    fn is_whole(&self) -> bool {
-        self.held.is_some() || !self.has_masks()
     }
 }
 
@@ -205,7 +221,7 @@ impl Decode for Region {
     fn stored_spans(&self, layout: ChunkLayout, elements: Range<u64>) -> StoredSpans {
         let _ = layout;
         match self.pipeline.payload_range(&elements) {
-            Ok(Some(range)) if self.is_whole() => StoredSpans::Range(range),
+            Ok(Some(range)) if self.is_at_hand() => StoredSpans::Range(range),
             _ => StoredSpans::Whole,
         }
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tet_codec::{Decode, Swapped};
+use tet_codec::Swapped;
 use tet_format::{DType, Shape, Span};
 use tet_io::Source;
-use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
+use tet_query::{AttrText, Catalog, Dataset};
 use tet_tensogram::{
     ByteOrder, Descriptor, Error as Theirs, Fault, Limits, Metadata, ObjectAt, Pairs, RESERVED_KEY,
     Region, Stage, TensogramFile, Value,
@@ -15,9 +15,11 @@ use tet_tensogram::{
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::keys::{NAME_KEY, is_name, unescaped};
+use super::parts::{Masks, Parts};
+use super::seal;
 use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
 use crate::item::attr;
-use crate::open::slabs::{Slabs, grid, grid_of_one, locate, too_deep};
+use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::open::{FileRegion, Foreign};
 use crate::sniff::Format;
 use crate::ztensor::{take_coords, take_dims};
@@ -131,7 +133,7 @@ fn dataset(
         name,
     };
     match described {
-        Ok(descriptor) => store(&mut dataset, &descriptor, object, file.limits(), tell)?,
+        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, tell)?,
         Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
     }
     dataset.dims = take_dims(&mut attrs, dataset.shape().len());
@@ -145,7 +147,7 @@ fn store(
     dataset: &mut Dataset,
     descriptor: &Descriptor,
     object: &ObjectAt,
-    limits: &Limits,
+    file: &TensogramFile,
     tell: &mut dyn FnMut(Fault),
 ) -> Result<(), Theirs> {
     dataset.dtype_name = descriptor.dtype_word().to_owned();
@@ -165,7 +167,8 @@ fn store(
         return Ok(());
     }
     dataset.grid = grid_of_one(&shape);
-    let region = Region::new(descriptor, object.region.start(), object.region.len(), limits);
+    let (at, len) = (object.region.start(), object.region.len());
+    let region = Region::new(descriptor, at, len, file.limits());
     let region = match region {
         Ok(region) => region,
         Err(error) => {
@@ -178,7 +181,8 @@ fn store(
     let is_plain = Stage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
     if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {
         let Some(grid) = grid(&shape, size.saturating_mul(8)) else { return Ok(()) };
-        let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), object.region);
+        let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), object.region)
+            .sealed(seal::of(object));
         let parts =
             if matches!(dataset.dtype_name.as_str(), "complex64" | "complex128") { 2 } else { 1 };
         let swapped = Swapped::new(size / parts);
@@ -190,27 +194,12 @@ fn store(
         dataset.grid = grid;
         return Ok(());
     }
-    let (stored, decoded_len) = (object.region, region.decoded_len());
-    dataset.chunks = Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)] });
+    let (dataset_name, source) = (dataset.name.clone(), file.source().clone());
+    let masks = Masks { dataset: dataset_name, source, reading: Mutex::default() };
+    let (region, sealed) = (Arc::new(region), seal::of(object));
+    let (grid, parts) = Parts::new(&shape, size, object.region, region, masks, sealed);
+    (dataset.grid, dataset.chunks) = (grid, Arc::new(parts));
     Ok(())
-}
-
-/// An object that is one chunk: all its region.
-pub(super) struct Single {
-    pub(super) stored: Span,
-    pub(super) decoded_len: u64,
-    pub(super) codecs: [Arc<dyn Decode>; 1],
-}
-
-impl ChunkTable for Single {
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        let Single { stored, decoded_len, .. } = *self;
-        locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
-    }
-
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
-    }
 }
 
 fn nowhere() -> Span {

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 use tet_codec::Decode;
-use tet_format::{Grid, Shape};
+use tet_format::{Grid, Shape, Span};
 use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
 use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
-use super::catalog::{Single, of_file};
+use super::catalog::of_file;
 use crate::carry::logical::DTYPE_KEY;
-use crate::open::slabs::grid_of_one;
+use crate::open::slabs::{grid_of_one, locate};
 use crate::{Error, Note, Result};
 
 /// Attributes that differ make a list of at most so many bytes.
@@ -259,6 +259,24 @@ impl ChunkTable for Stacked {
             }
         }
         Ok(())
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+/// An object that is one chunk: all its region.
+struct Single {
+    stored: Span,
+    decoded_len: u64,
+    codecs: [Arc<dyn Decode>; 1],
+}
+
+impl ChunkTable for Single {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let Single { stored, decoded_len, .. } = *self;
+        locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

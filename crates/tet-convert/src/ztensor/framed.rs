@@ -94,7 +94,7 @@ fn cut(shape: &[u64], element_size: u64, frames: &Frames) -> Option<Shape> {
 }
 
 /// The shape of the slabs of an array that are `len` bytes long.
-fn slab(shape: &[u64], element_size: u64, len: u64) -> Option<Shape> {
+pub(crate) fn slab(shape: &[u64], element_size: u64, len: u64) -> Option<Shape> {
     for axis in 0..shape.len() {
         let inner = shape[axis + 1..].iter().try_fold(element_size, |a, &b| a.checked_mul(b))?;
         let outer = shape[..axis].iter().try_fold(1_u64, |a, &b| a.checked_mul(b))?;

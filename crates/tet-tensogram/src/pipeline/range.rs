@@ -5,8 +5,29 @@ use std::ops::Range;
 use super::compression::Compression;
 use super::{Pipeline, buffer, expect_len};
 use crate::error::{Error, Result};
+use crate::region::Cut;
 
 impl Pipeline {
+    /// Where the object can be cut.
+    pub(crate) fn cut(&self) -> Cut {
+        let bits = match (&self.packing, self.dtype.size()) {
+            _ if self.shuffle.is_some() => return Cut::Nowhere,
+            (Some(packing), _) => packing.bits().into(),
+            (None, Some(size)) => size.saturating_mul(8),
+            (None, None) => return Cut::Nowhere,
+        };
+        let piece_len = match &self.compression {
+            Compression::None => return Cut::Anywhere,
+            Compression::Zstd(Some(frames)) => frames.frame_len(),
+            Compression::Szip(szip) if szip.is_exact() => szip.interval_len(),
+            _ => return Cut::Nowhere,
+        };
+        // The fewest whole elements that end where a piece does.
+        let piece_bits = piece_len.saturating_mul(8);
+        let elements = piece_bits.checked_div(common(piece_bits, bits));
+        elements.filter(|_| bits != 0).map_or(Cut::Nowhere, Cut::Every)
+    }
+
     /// Which bytes of the payload hold these elements; `None` where only all of them will do.
     ///
     /// # Errors
@@ -110,4 +131,12 @@ impl Pipeline {
             (None, None) => (*elements == (0..self.element_count)).then_some(0..self.encoded_len),
         }
     }
+}
+
+/// The greatest common divisor.
+fn common(mut one: u64, mut other: u64) -> u64 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }

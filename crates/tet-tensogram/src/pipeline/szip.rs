@@ -105,8 +105,13 @@ impl Szip {
         Szip { bits, width, rsi, block_size, flags, offsets: None, decoded_len: 0 }
     }
 
+    /// Whether it is known where all intervals start.
+    pub(super) fn is_exact(&self) -> bool {
+        matches!(self.offsets, Some((_, Trust::Exact)))
+    }
+
     /// Bytes that a whole interval decodes to.
-    fn interval_len(&self) -> u64 {
+    pub(super) fn interval_len(&self) -> u64 {
         u64::from(self.rsi) * u64::from(self.block_size) * self.width
     }
 

@@ -72,6 +72,11 @@ impl Frames {
         self.len() == 0
     }
 
+    /// The bytes that each but the last decodes to.
+    pub(super) const fn frame_len(&self) -> u64 {
+        self.frame_len
+    }
+
     /// The bytes of the payload that a frame takes, and the bytes that it decodes to.
     #[must_use]
     pub fn frame(&self, number: usize) -> Option<(Range<u64>, Range<u64>)> {
