@@ -8,6 +8,7 @@ mod recipe;
 mod settle;
 
 use std::borrow::Cow;
+use std::mem::take;
 
 use tet_codec::Swapped;
 use tet_format::DType;
@@ -17,7 +18,7 @@ use crate::descriptor::{ByteOrder, Descriptor, MaskKind, Stage};
 use crate::error::{Error, Result};
 use crate::mask::{self, Found, MaskMethod};
 use crate::pipeline::packing::{Ends, Packing};
-use crate::pipeline::{bits, buffer, expect_len, lz4_encode, packing_spoils, shuffle, szip, zstd};
+use crate::pipeline::{bits, expect_len, lz4_encode, packing_spoils, shuffle, sized, szip, zstd};
 pub use passes::{Passes, encode_in_passes};
 pub use recipe::{Compressing, NonFinite, PackingFit, Readers, Recipe};
 pub use settle::NonFiniteSeen;
@@ -61,6 +62,22 @@ pub fn encode_seen<'a>(
     elements: &'a [u8],
     recipe: &Recipe,
 ) -> Result<(Encoded<'a>, NonFiniteSeen)> {
+    encode_into(dtype, shape, elements, recipe, Vec::new())
+}
+
+/// The same into a buffer that was used before, such as the region of another object: fresh memory
+/// costs more than most codecs.
+///
+/// # Errors
+///
+/// Returns what [`encode`] returns.
+pub fn encode_into<'a>(
+    dtype: DType,
+    shape: &[u64],
+    elements: &'a [u8],
+    recipe: &Recipe,
+    mut room: Vec<u8>,
+) -> Result<(Encoded<'a>, NonFiniteSeen)> {
     let descriptor = Descriptor::new(dtype, shape)?.with_byte_order(recipe.byte_order);
     let decoded_len = descriptor.decoded_len().unwrap_or_default();
     expect_len("bytes of elements", elements.len(), decoded_len)?;
@@ -73,11 +90,11 @@ pub fn encode_seen<'a>(
         (Found::default(), NonFiniteSeen::default())
     };
     let finite = zeroed(dtype, elements, &found)?;
-    let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe)?;
-    let (descriptor, filtered) = filter(descriptor, encoded, recipe)?;
+    let (descriptor, encoded, packed_bits) = pack(descriptor, finite, recipe, &mut room)?;
+    let (descriptor, filtered) = filter(descriptor, encoded, recipe, &mut room)?;
     let samples = samples(dtype, packed_bits, recipe);
     let recipe = &for_samples(samples.0, recipe);
-    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe)?;
+    let (descriptor, payload) = compress(descriptor, filtered, samples, recipe, room)?;
     if found.first == [None; 3] {
         return Ok((Encoded { descriptor, region: payload }, seen));
     }
@@ -147,6 +164,7 @@ fn pack<'a>(
     descriptor: Descriptor,
     elements: Cow<'a, [u8]>,
     recipe: &Recipe,
+    room: &mut Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>, Option<u32>)> {
     let Some(fit) = recipe.packing else {
         let size = descriptor.dtype().and_then(DType::size).unwrap_or(1);
@@ -172,7 +190,8 @@ fn pack<'a>(
         }
     };
     packing.check_writable()?;
-    let packed = packing.pack(&elements)?;
+    let is_last = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
+    let packed = packing.pack(&elements, if is_last { take(room) } else { Vec::new() })?;
     let descriptor = descriptor.with_stage(Stage::Encoding, "simple_packing");
     let descriptor = packing.describe(descriptor, recipe.readers);
     Ok((descriptor, Cow::Owned(packed), Some(packing.bits())))
@@ -183,15 +202,23 @@ fn filter<'a>(
     descriptor: Descriptor,
     bytes: Cow<'a, [u8]>,
     recipe: &Recipe,
+    room: &mut Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {
     let Some(size) = recipe.shuffle else { return Ok((descriptor, bytes)) };
     if size == 0 || !(bytes.len() as u64).is_multiple_of(size) {
         return Err(Error::Unwritable { why: "shuffle takes whole elements of its size" });
     }
-    let mut planes = buffer(bytes.len() as u64)?;
-    shuffle::forward(&bytes, size, &mut planes);
     let descriptor = descriptor.with_stage(Stage::Filter, "shuffle");
-    Ok((descriptor.with("shuffle_element_size", Value::Int(size.into())), Cow::Owned(planes)))
+    let descriptor = descriptor.with("shuffle_element_size", Value::Int(size.into()));
+    let room = match recipe.compression {
+        // Whoever compresses piece by piece takes each apart by itself.
+        Compressing::Zstd { .. } => return Ok((descriptor, bytes)),
+        Compressing::None => take(room),
+        _ => Vec::new(),
+    };
+    let mut planes = sized(room, bytes.len() as u64)?;
+    shuffle::forward(&bytes, size, &mut planes);
+    Ok((descriptor, Cow::Owned(planes)))
 }
 
 fn compress<'a>(
@@ -199,14 +226,17 @@ fn compress<'a>(
     bytes: Cow<'a, [u8]>,
     (sample_bits, is_packed): (u32, bool),
     recipe: &Recipe,
+    mut out: Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {
-    let mut out = Vec::new();
+    out.clear();
     let named = |word: &str| descriptor.clone().with_stage(Stage::Compression, word);
     let descriptor = match recipe.compression {
         Compressing::None => return Ok((descriptor, bytes)),
         Compressing::Zstd { level } => {
             let descriptor = named("zstd").with("zstd_level", Value::Int(level.into()));
-            zstd::encode(&bytes, level, recipe.threads, descriptor, &mut out)?
+            let shuffle = recipe.shuffle.and_then(|size| usize::try_from(size).ok());
+            let input = zstd::Input { bytes: &bytes, shuffle };
+            zstd::encode(input, (level, recipe.threads), descriptor, &mut out)?
         }
         Compressing::Lz4 => {
             lz4_encode(&bytes, &mut out)?;

@@ -12,6 +12,7 @@ mod compression;
 mod lz4;
 pub(crate) mod packing;
 mod plan;
+mod planes;
 mod range;
 pub(crate) mod shuffle;
 pub(crate) mod szip;
@@ -89,6 +90,13 @@ impl Pipeline {
         if self.packing.is_none() && self.shuffle.is_none() {
             return self.plain(payload, out);
         }
+        if let (None, Some(size), Some(frames)) = (&self.packing, self.shuffle, self.frames())
+            && planes::is_apt(frames, size, self.decoded_len)
+        {
+            planes::read(frames, payload, size, out, self.at)?;
+            self.order(out);
+            return Ok(());
+        }
         let mut scratch = Vec::new();
         let mut bytes = payload;
         if !matches!(self.compression, Compression::None) {
@@ -153,10 +161,19 @@ impl Pipeline {
 pub(crate) fn buffer(len: u64) -> Result<Vec<u8>> {
     let memory = Error::Memory { len };
     let Ok(len) = usize::try_from(len) else { return Err(memory) };
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| memory)?;
-    bytes.resize(len, 0);
-    Ok(bytes)
+    // Asked for and given back: fresh zeros of the system are not written over with zeros.
+    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| memory)?;
+    Ok(vec![0; len])
+}
+
+/// The same in a buffer that was used before; what it holds is not said.
+pub(crate) fn sized(mut room: Vec<u8>, len: u64) -> Result<Vec<u8>> {
+    let long = index(len);
+    if room.capacity() < long {
+        return buffer(len);
+    }
+    room.resize(long, 0);
+    Ok(room)
 }
 
 /// Calls `visit` with pieces as whole multiples of `unit`, but for the last one.

@@ -13,11 +13,13 @@ pub(crate) struct Window<'s> {
     source: &'s Source,
     at: u64,
     bytes: Vec<u8>,
+    /// What is read of small things that follow one another: more, the more of them there are.
+    ahead: u64,
 }
 
 impl<'s> Window<'s> {
     pub(crate) const fn new(source: &'s Source) -> Self {
-        Window { source, at: 0, bytes: Vec::new() }
+        Window { source, at: 0, bytes: Vec::new(), ahead: NEAR_LEN }
     }
 
     pub(crate) const fn source(&self) -> &'s Source {
@@ -64,7 +66,12 @@ impl<'s> Window<'s> {
 
     /// The same, of little that lies near to the next thing that is read.
     pub(crate) fn near(&mut self, at: u64, len: u64) -> Result<&[u8]> {
-        self.get(at, len, NEAR_LEN)
+        if !self.holds(at, len) {
+            let end = self.at.saturating_add(self.bytes.len() as u64);
+            let follows = self.at <= at && at <= end.saturating_add(NEAR_LEN) && end != 0;
+            self.ahead = if follows { (self.ahead * 2).min(FOLLOWING_LEN_MAX) } else { NEAR_LEN };
+        }
+        self.get(at, len, self.ahead)
     }
 
     /// The place of the first byte of a stretch that is not zero, looked for in ever larger pieces.
@@ -88,5 +95,7 @@ impl<'s> Window<'s> {
     }
 }
 
+/// The most that is read of what lies near.
+const FOLLOWING_LEN_MAX: u64 = 64 << 10;
 /// The most that is read at once.
 pub(crate) const AHEAD_LEN_MAX: u64 = 1 << 20;

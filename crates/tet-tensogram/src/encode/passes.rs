@@ -152,7 +152,7 @@ impl<E: From<Error>> Finite<'_, '_, E> {
         let (swap, packing) = (self.swap, self.packing);
         let mut scratch = Vec::new();
         self.zeroed(&mut |piece| match (packing, swap) {
-            (Some(packing), _) => visit(&packing.pack(piece)?),
+            (Some(packing), _) => visit(&packing.pack(piece, Vec::new())?),
             (None, Some(swap)) => {
                 scratch.clear();
                 scratch.extend_from_slice(piece);

@@ -1,5 +1,7 @@
 //! Elements that are not finite, when they are stored.
 
+use std::ops::BitOr;
+
 use half::{bf16, f16};
 use tet_format::DType;
 
@@ -22,35 +24,42 @@ pub(crate) struct Found {
 }
 
 /// Finds the elements that are not finite; none where the type has none.
+///
+/// One of the lowest exponent bits is added: it carries into the sign's place, which was cleared, only
+/// where all bits of the exponent are set. Such sums are put together for many elements at a time.
 pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
     match dtype {
-        // As bits, which are compared many at a time.
         DType::Float16 => each(
             elements,
-            |it| u16::from_le_bytes(it) & 0x7C00 != 0x7C00,
+            |it| (u16::from_le_bytes(it) & 0x7C00) + 0x0400,
+            |carried| carried >> 15 == 0,
             |it| kind_of(f16::from_le_bytes(it).to_f32().into()),
         ),
         DType::BFloat16 => each(
             elements,
-            |it| u16::from_le_bytes(it) & 0x7F80 != 0x7F80,
+            |it| (u16::from_le_bytes(it) & 0x7F80) + 0x0080,
+            |carried| carried >> 15 == 0,
             |it| kind_of(bf16::from_le_bytes(it).to_f32().into()),
         ),
         DType::Float32 => each(
             elements,
-            |it| u32::from_le_bytes(it) & 0x7F80_0000 != 0x7F80_0000,
+            |it| single(u32::from_le_bytes(it)),
+            |carried| carried >> 31 == 0,
             |it| kind_of(f32::from_le_bytes(it).into()),
         ),
         DType::Float64 => each(
             elements,
-            |it| u64::from_le_bytes(it) & INFINITE != INFINITE,
+            |it| double(u64::from_le_bytes(it)),
+            |carried| carried >> 63 == 0,
             |it| kind_of(f64::from_le_bytes(it)),
         ),
         DType::Complex64 => each(
             elements,
             |[a, b, c, d, e, f, g, h]: [u8; 8]| {
-                let parts = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
-                parts.iter().all(|part| part.is_finite())
+                let [real, imaginary] = [[a, b, c, d], [e, f, g, h]].map(u32::from_le_bytes);
+                single(real) | single(imaginary)
             },
+            |carried| carried >> 31 == 0,
             |[a, b, c, d, e, f, g, h]| {
                 let parts = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
                 of_parts(parts.map(|part| kind_of(part.into())))
@@ -59,9 +68,11 @@ pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
         DType::Complex128 => each(
             elements,
             |element: [u8; 16]| {
-                element.as_chunks().0.iter().all(|part| f64::from_le_bytes(*part).is_finite())
+                let parts = element.as_chunks().0.iter();
+                parts.fold(0, |all, part| all | double(u64::from_le_bytes(*part)))
             },
-            |element| {
+            |carried| carried >> 63 == 0,
+            |element: [u8; 16]| {
                 let (parts, _) = element.as_chunks::<8>();
                 let part = |at: usize| parts.get(at).map(|part| f64::from_le_bytes(*part));
                 of_parts([part(0), part(1)].map(|part| part.and_then(kind_of)))
@@ -69,6 +80,14 @@ pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
         ),
         _ => Ok(Found::default()),
     }
+}
+
+const fn single(bits: u32) -> u32 {
+    (bits & 0x7F80_0000) + 0x0080_0000
+}
+
+const fn double(bits: u64) -> u64 {
+    (bits & INFINITE) + (1 << 52)
 }
 
 fn kind_of(value: f64) -> Option<MaskKind> {
@@ -91,15 +110,18 @@ fn of_parts([real, imaginary]: [Option<MaskKind>; 2]) -> Option<MaskKind> {
     }
 }
 
-fn each<const SIZE: usize>(
+fn each<const SIZE: usize, Word: Default + BitOr<Output = Word>>(
     elements: &[u8],
-    is_finite: impl Fn([u8; SIZE]) -> bool,
+    carry: impl Fn([u8; SIZE]) -> Word,
+    is_clear: impl Fn(Word) -> bool,
     kind: impl Fn([u8; SIZE]) -> Option<MaskKind>,
 ) -> Result<Found> {
     let mut found = Found::default();
     let elements = elements.as_chunks::<SIZE>().0;
     let len = (elements.len() as u64).div_ceil(8);
-    let finite = |block: &[[u8; SIZE]]| block.iter().fold(true, |all, it| all & is_finite(*it));
+    let finite = |block: &[[u8; SIZE]]| {
+        is_clear(block.iter().fold(Word::default(), |all, it| all | carry(*it)))
+    };
     let blocks = elements.chunks(BLOCK).enumerate().filter(|(_, block)| !finite(block));
     let others = blocks.flat_map(|(number, block)| (number * BLOCK..).zip(block));
     for (element, bytes) in others {

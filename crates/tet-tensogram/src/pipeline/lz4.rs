@@ -32,6 +32,14 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
     let why = "lz4 takes no more than 4 GiB";
     let len = u32::try_from(bytes.len()).map_err(|_| Error::Unwritable { why })?;
     out.extend(len.to_le_bytes());
-    out.extend(lz4_flex::block::compress(bytes));
+    let start = out.len();
+    let room = lz4_flex::block::get_maximum_output_size(bytes.len());
+    out.try_reserve_exact(room).map_err(|_| Error::Memory { len: room as u64 })?;
+    out.resize(start + room, 0);
+    let place = out.get_mut(start..).unwrap_or_default();
+    // The room is for what compresses worst.
+    let len = lz4_flex::block::compress_into(bytes, place);
+    let len = len.map_err(|_| Error::Memory { len: room as u64 })?;
+    out.truncate(start + len);
     Ok(())
 }

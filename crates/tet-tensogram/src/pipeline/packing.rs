@@ -12,7 +12,6 @@ mod pack;
 
 use std::ops::Range;
 
-use super::index;
 use crate::Value;
 use crate::descriptor::Descriptor;
 use crate::encode::Readers;
@@ -204,9 +203,4 @@ fn power(base: f64, exponent: i32) -> f64 {
         }
     }
     if exponent < 0 { 1.0 / product } else { product }
-}
-
-/// A length that was bounded, as an index.
-fn len(count: u64) -> usize {
-    index(count)
 }

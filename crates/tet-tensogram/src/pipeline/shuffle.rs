@@ -10,30 +10,35 @@ pub(crate) fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
     if count == 0 || planes.len() != out.len() {
         return;
     }
-    let mut plane = planes.chunks_exact(count);
-    let mut next = || plane.next().unwrap_or_default();
-    match size {
-        1 => out.copy_from_slice(planes),
-        2 => two([next(), next()], out),
-        4 => four([next(), next(), next(), next()], out),
-        8 => {
-            let low = [next(), next(), next(), next()];
-            eight(low, [next(), next(), next(), next()], out);
-        }
-        _ => {
-            for (number, out) in out.chunks_mut(size * BLOCK).enumerate() {
-                let start = number * BLOCK;
-                for (at, plane) in planes.chunks_exact(count).enumerate() {
-                    let bytes = plane.get(start..).unwrap_or_default();
-                    let elements = out.chunks_exact_mut(size);
-                    for (element, byte) in elements.zip(bytes) {
-                        if let Some(place) = element.get_mut(at) {
-                            *place = *byte;
-                        }
-                    }
+    if matches!(size, 2 | 4 | 8) {
+        let mut places = [&planes[..0]; 8];
+        places.iter_mut().zip(planes.chunks_exact(count)).for_each(|(to, plane)| *to = plane);
+        return gather(places, size, out);
+    }
+    if size == 1 {
+        return out.copy_from_slice(planes);
+    }
+    for (number, out) in out.chunks_mut(size * BLOCK).enumerate() {
+        let start = number * BLOCK;
+        for (at, plane) in planes.chunks_exact(count).enumerate() {
+            let bytes = plane.get(start..).unwrap_or_default();
+            let elements = out.chunks_exact_mut(size);
+            for (element, byte) in elements.zip(bytes) {
+                if let Some(place) = element.get_mut(at) {
+                    *place = *byte;
                 }
             }
         }
+    }
+}
+
+/// The same for 2, 4 or 8 planes that lie anywhere.
+pub(super) fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
+    let [a, b, c, d, e, f, g, h] = planes;
+    match size {
+        2 => two([a, b], out),
+        4 => four([a, b, c, d], out),
+        _ => eight([a, b, c, d], [e, f, g, h], out),
     }
 }
 
@@ -78,32 +83,46 @@ pub(crate) fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
     if count == 0 || elements.len() != out.len() {
         return;
     }
+    for (number, elements) in elements.chunks(size * BLOCK).enumerate() {
+        let start = number * BLOCK;
+        for (at, plane) in out.chunks_exact_mut(count).enumerate() {
+            let end = (start + BLOCK).min(count);
+            pick(elements, (size, at), plane.get_mut(start..end).unwrap_or_default());
+        }
+    }
+}
+
+/// Some bytes of what [`forward`] makes, from `start` on; the elements must be whole.
+pub(crate) fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
+    let count = elements.len().checked_div(size).unwrap_or(0);
+    let (mut start, mut rest) = (start, out);
+    while count != 0 && !rest.is_empty() {
+        let (at, first) = (start / count, start % count);
+        let len = rest.len().min(count - first);
+        let (mine, after) = rest.split_at_mut(len);
+        pick(elements.get(first * size..).unwrap_or_default(), (size, at), mine);
+        (start, rest) = (start + len, after);
+    }
+}
+
+/// The bytes at one place of elements. Numbers are shifted, which processors do for many at a time.
+fn pick(elements: &[u8], (size, at): (usize, usize), out: &mut [u8]) {
+    let shift = u32::try_from(at).map_or(0, |at| at * 8);
     match size {
-        1 => out.copy_from_slice(elements),
-        2 => apart::<2>(elements, count, out),
-        4 => apart::<4>(elements, count, out),
-        8 => apart::<8>(elements, count, out),
+        2 => each(elements, out, |it| (u16::from_le_bytes(it) >> shift).to_le_bytes()[0]),
+        4 => each(elements, out, |it| (u32::from_le_bytes(it) >> shift).to_le_bytes()[0]),
+        8 => each(elements, out, |it| (u64::from_le_bytes(it) >> shift).to_le_bytes()[0]),
         _ => {
-            for (number, elements) in elements.chunks(size * BLOCK).enumerate() {
-                for (at, plane) in out.chunks_exact_mut(count).enumerate() {
-                    let bytes = plane.get_mut(number * BLOCK..).unwrap_or_default();
-                    for (byte, element) in bytes.iter_mut().zip(elements.chunks_exact(size)) {
-                        *byte = element.get(at).copied().unwrap_or_default();
-                    }
-                }
+            for (byte, element) in out.iter_mut().zip(elements.chunks_exact(size)) {
+                *byte = element.get(at).copied().unwrap_or_default();
             }
         }
     }
 }
 
-fn apart<const SIZE: usize>(elements: &[u8], count: usize, out: &mut [u8]) {
-    for (number, elements) in elements.as_chunks::<SIZE>().0.chunks(BLOCK).enumerate() {
-        for (at, plane) in out.chunks_exact_mut(count).take(SIZE).enumerate() {
-            let bytes = plane.get_mut(number * BLOCK..).unwrap_or_default();
-            for (byte, element) in bytes.iter_mut().zip(elements) {
-                *byte = element.get(at).copied().unwrap_or_default();
-            }
-        }
+fn each<const SIZE: usize>(elements: &[u8], out: &mut [u8], byte: impl Fn([u8; SIZE]) -> u8) {
+    for (out, element) in out.iter_mut().zip(elements.as_chunks::<SIZE>().0) {
+        *out = byte(*element);
     }
 }
 
@@ -129,6 +148,11 @@ mod tests {
                 let mut back = vec![0; planes.len()];
                 forward(&out, size as u64, &mut back);
                 assert_eq!(back, planes);
+                for start in [0, planes.len() / 3, planes.len() / 2] {
+                    let mut some = vec![0; planes.len() / 2];
+                    part(&out, size, start, &mut some);
+                    assert!(some == planes[start..start + some.len()]);
+                }
             }
         }
     }

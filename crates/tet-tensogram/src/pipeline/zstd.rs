@@ -13,7 +13,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use tet_codec::{Decode, Encode, Zstd, ZstdEncoder};
 
-use super::{buffer, index};
+use super::{buffer, index, shuffle};
 use crate::Value;
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Fault, Result};
@@ -86,6 +86,16 @@ impl Frames {
         Some((*start..*end, first..last))
     }
 
+    /// Where the last one ends in the payload.
+    pub(super) fn end(&self) -> u64 {
+        self.offsets.last().copied().unwrap_or_default()
+    }
+
+    /// The frame that holds a decoded byte: its bytes of the payload, and what they decode to.
+    pub(super) fn holding(&self, at: u64) -> Option<(Range<u64>, Range<u64>)> {
+        self.frame(index(at.checked_div(self.frame_len)?))
+    }
+
     /// The frames that hold these decoded bytes.
     fn covering(&self, decoded: &Range<u64>) -> Range<usize> {
         if decoded.is_empty() {
@@ -151,20 +161,39 @@ pub(crate) fn decode(stored: &[u8], out: &mut [u8], at: u64) -> Result<()> {
     }
 }
 
+/// What is compressed: bytes as they are, or those of elements of so many bytes taken apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) shuffle: Option<usize>,
+}
+
+impl Input<'_> {
+    fn piece<'s>(&'s self, place: Range<usize>, room: &'s mut Vec<u8>) -> &'s [u8] {
+        let Some(size) = self.shuffle else { return self.bytes.get(place).unwrap_or_default() };
+        room.resize(place.len(), 0);
+        shuffle::part(self.bytes, size, place.start, room);
+        room
+    }
+}
+
 /// A payload of frames, with their offsets in the descriptor if there are several.
 pub(crate) fn encode(
-    bytes: &[u8],
-    level: i32,
-    threads: usize,
+    input: Input<'_>,
+    (level, threads): (i32, usize),
     descriptor: Descriptor,
     out: &mut Vec<u8>,
 ) -> Result<Descriptor> {
-    let mut writer = FrameWriter::new(level, threads, bytes.len() as u64)?;
+    let len = input.bytes.len();
+    let mut writer = FrameWriter::new(level, threads, len as u64)?;
     let mut put = |frames: &[u8]| {
         out.extend_from_slice(frames);
         Ok::<(), Error>(())
     };
-    bytes.chunks(writer.batch_len()).try_for_each(|batch| writer.push(batch, &mut put))?;
+    let batch_len = writer.batch_len();
+    for start in (0..len).step_by(batch_len) {
+        writer.push(input, start..len.min(start + batch_len), &mut put)?;
+    }
     writer.finish(descriptor, &mut put)
 }
 
@@ -178,7 +207,10 @@ pub(crate) fn encode_pieces<E: From<Error>>(
 ) -> Result<Descriptor, E> {
     let mut writer = FrameWriter::new(level, threads, len)?;
     super::whole_units(writer.batch_len(), pieces, &mut |bytes| {
-        bytes.chunks(writer.batch_len()).try_for_each(|batch| writer.push(batch, put))
+        bytes.chunks(writer.batch_len()).try_for_each(|bytes| {
+            let input = Input { bytes, shuffle: None };
+            writer.push(input, 0..bytes.len(), put)
+        })
     })?;
     writer.finish(descriptor, put)
 }
@@ -211,19 +243,23 @@ impl FrameWriter {
     /// Compresses a batch, of which only the last of all ends with a shorter frame.
     fn push<E: From<Error>>(
         &mut self,
-        batch: &[u8],
+        input: Input<'_>,
+        batch: Range<usize>,
         put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let encode = |piece: &[u8]| {
-            let mut frame = Vec::new();
+        let encode = |start: usize| {
+            let (mut room, mut frame) = (Vec::new(), Vec::new());
+            let place = start..batch.end.min(start.saturating_add(self.frame_len));
+            let piece = input.piece(place, &mut room);
             let memory = |_| Error::Memory { len: piece.len() as u64 };
             self.encoder.encode(piece, &mut frame).map_err(memory)?;
             Ok((piece.len(), frame))
         };
         let frames: Vec<(usize, Vec<u8>)> = if batch.len() <= self.frame_len {
-            vec![encode(batch)?]
+            vec![encode(batch.start)?]
         } else {
-            batch.par_chunks(self.frame_len).map(encode).collect::<Result<_>>()?
+            let starts: Vec<usize> = batch.clone().step_by(self.frame_len).collect();
+            starts.into_par_iter().map(encode).collect::<Result<_>>()?
         };
         for (decoded_len, frame) in frames {
             for len in [frame.len(), decoded_len] {
@@ -246,7 +282,7 @@ impl FrameWriter {
     ) -> Result<Descriptor, E> {
         if self.offsets.len() == 1 {
             // No bytes at all are one frame without bytes.
-            self.push(&[], put)?;
+            self.push(Input { bytes: &[], shuffle: None }, 0..0, put)?;
         }
         if self.offsets.len() == 2 {
             return Ok(descriptor);

@@ -82,21 +82,87 @@ pub fn write_message<W: Write>(
     tensors: Vec<Tensor<'_>>,
     options: &WriteOptions,
 ) -> Result<(W, u64)> {
-    options.check()?;
-    check_base(metadata, tensors.len())?;
-    tensors.iter().try_for_each(|tensor| check_descriptor(tensor.descriptor))?;
     let list = list_place(&tensors, options)?;
     let known = |tensor: &Tensor<'_>| list.is_header().then(|| tensor.hash(options)).flatten();
     let hashes: Vec<Option<u64>> = tensors.iter().map(known).collect();
-    let header = Header::new(metadata, &tensors, &hashes, list, options)?;
-    let mut out = Out::new(out);
+    let written = write_all(out, metadata, tensors, (list, &hashes), options)?;
+    Ok((written.out, written.total_len))
+}
+
+/// A message in memory.
+///
+/// # Errors
+///
+/// Returns what [`write_message`] returns.
+pub fn encode_message(
+    metadata: &Metadata,
+    tensors: Vec<Tensor<'_>>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    append_message(Vec::new(), metadata, tensors, options)
+}
+
+/// Appends a message to bytes in memory, such as a buffer that was used before.
+///
+/// Tensors are hashed while they are copied, and the list in the header is filled in at the end.
+///
+/// # Errors
+///
+/// Returns what [`write_message`] returns.
+pub fn append_message(
+    out: Vec<u8>,
+    metadata: &Metadata,
+    tensors: Vec<Tensor<'_>>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    let (start, list) = (out.len(), list_place(&tensors, options)?);
+    let unknown = vec![None; tensors.len()];
+    let written = write_all(out, metadata, tensors, (list, &unknown), options)?;
+    let mut out = written.out;
+    if let Some(at) = written.list_at {
+        let (mut body, mut list) = (Vec::new(), Out::new(Vec::new()));
+        HashList::write(&written.hashes, &mut body);
+        frame(&mut list, FrameKind::HeaderHashes, &body, options)?;
+        let list = list.finish()?;
+        let at = usize::try_from(at).ok().and_then(|at| at.checked_add(start));
+        let place = at.and_then(|at| out.get_mut(at..)).unwrap_or_default();
+        place.iter_mut().zip(list).for_each(|(place, byte)| *place = byte);
+    }
+    Ok(out)
+}
+
+/// What came of a message.
+struct Written<W> {
+    out: W,
+    total_len: u64,
+    hashes: Vec<u64>,
+    /// Where the frame of the list in the header is, from the start of the message.
+    list_at: Option<u64>,
+}
+
+/// Writes a message whose hashes are known, or found on the way.
+fn write_all<W: Write>(
+    out: W,
+    metadata: &Metadata,
+    tensors: Vec<Tensor<'_>>,
+    (list, hashes): (ListPlace, &[Option<u64>]),
+    options: &WriteOptions,
+) -> Result<Written<W>> {
+    options.check()?;
+    check_base(metadata, tensors.len())?;
+    tensors.iter().try_for_each(|tensor| check_descriptor(tensor.descriptor))?;
+    let header = Header::new(metadata, &tensors, hashes, list, options)?;
+    let (mut out, mut list_at) = (Out::new(out), None);
     out.put(&header.preamble(tensors.len(), list, options)?)?;
     for (kind, body) in &header.frames {
+        if *kind == FrameKind::HeaderHashes {
+            list_at = Some(place(out.at(), *kind, options)?);
+        }
         frame(&mut out, *kind, body, options)?;
     }
     let mut written = Vec::new();
     for (tensor, hash) in tensors.into_iter().zip(hashes) {
-        written.push(write_tensor(&mut out, tensor, hash, options)?);
+        written.push(write_tensor(&mut out, tensor, *hash, options)?);
     }
     let mut footer_at = place(out.at(), FrameKind::FooterHashes, options)?;
     out.pad_to(footer_at)?;
@@ -111,20 +177,7 @@ pub fn write_message<W: Write>(
     let total_len = header.total_len;
     postamble(&mut out, Postamble { first_footer_offset: footer_at, total_len })?;
     debug_assert_eq!(out.at(), total_len);
-    Ok((out.finish()?, total_len))
-}
-
-/// A message in memory.
-///
-/// # Errors
-///
-/// Returns what [`write_message`] returns.
-pub fn encode_message(
-    metadata: &Metadata,
-    tensors: Vec<Tensor<'_>>,
-    options: &WriteOptions,
-) -> Result<Vec<u8>> {
-    Ok(write_message(Vec::new(), metadata, tensors, options)?.0)
+    Ok(Written { out: out.finish()?, total_len, hashes: written, list_at })
 }
 
 /// Where the list of hashes goes.

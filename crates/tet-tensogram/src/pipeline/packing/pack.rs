@@ -1,8 +1,8 @@
 //! Values into packed numbers, and the parameters that suit them.
 
-use super::{BINARY_MAX, Packing, PackingParameters, len, power};
+use super::{BINARY_MAX, Packing, PackingParameters, power};
 use crate::error::{Error, Result};
-use crate::pipeline::buffer;
+use crate::pipeline::sized;
 
 /// The widest numbers that an error is met with: beyond, doubles have no more digits.
 const BITS_MAX: u32 = 53;
@@ -29,9 +29,8 @@ impl Ends {
             self.first = first;
         }
         let ends = self.least_and_largest.unwrap_or((first, first));
-        let wider = values(elements).fold(ends, |(min, max), value| {
-            (if value < min { value } else { min }, if max < value { value } else { max })
-        });
+        let ((min, max), (low, high)) = (ends, least_and_largest(elements));
+        let wider = (if low < min { low } else { min }, if max < high { high } else { max });
         self.least_and_largest = Some(wider);
     }
 
@@ -150,50 +149,155 @@ impl Packing {
         number.min(u64::MAX >> u64::BITS.saturating_sub(self.bits()).min(63))
     }
 
-    /// Packs values.
+    /// Packs values, into a buffer that may have been used before.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Memory`] when there is none.
-    pub(crate) fn pack(&self, elements: &[u8]) -> Result<Vec<u8>> {
-        let count = (elements.len() / 8) as u64;
-        let mut packed = buffer(self.packed_len(count))?;
-        let scale = self.scale();
-        let numbers = values(elements).map(|value| self.number(value, scale));
+    pub(crate) fn pack(&self, elements: &[u8], room: Vec<u8>) -> Result<Vec<u8>> {
+        let values = elements.as_chunks::<8>().0;
+        let mut packed = sized(room, self.packed_len(values.len() as u64))?;
         match self.bits() {
             0 => {}
-            16 => {
-                for (out, number) in packed.as_chunks_mut::<2>().0.iter_mut().zip(numbers) {
-                    let [a, b, ..] = number.to_le_bytes();
-                    *out = [b, a];
-                }
+            8 => self.whole(values, packed.as_chunks_mut().0, |[a, ..]| [a]),
+            16 => self.whole(values, packed.as_chunks_mut().0, |[a, b, ..]| [b, a]),
+            24 => self.whole(values, packed.as_chunks_mut().0, |[a, b, c, _]| [c, b, a]),
+            32 => self.whole(values, packed.as_chunks_mut().0, |[a, b, c, d]| [d, c, b, a]),
+            ..32 => self.narrow(values, &mut packed),
+            _ => self.wide(elements, &mut packed),
+        }
+        Ok(packed)
+    }
+
+    /// Numbers of so many whole bytes.
+    fn whole<const WIDTH: usize>(
+        &self,
+        values: &[[u8; 8]],
+        packed: &mut [[u8; WIDTH]],
+        bytes: impl Fn([u8; 4]) -> [u8; WIDTH],
+    ) {
+        let (scaling, mut numbers) = (self.scaling(), [0; BLOCK]);
+        for (values, packed) in values.chunks(BLOCK).zip(packed.chunks_mut(BLOCK)) {
+            scaling.numbers(values, &mut numbers);
+            for (packed, number) in packed.iter_mut().zip(numbers) {
+                *packed = bytes(number.to_le_bytes());
             }
-            bits => {
-                let (mut word, mut held) = (0_u128, 0_u32);
-                let mut places = packed.iter_mut();
-                for number in numbers {
-                    word = word << bits | u128::from(number);
-                    held += bits;
-                    while 8 <= held {
-                        held -= 8;
-                        if let Some(place) = places.next() {
-                            *place = (word >> held).to_le_bytes()[0];
-                        }
+        }
+    }
+
+    /// Numbers of fewer than 32 bits, four bytes at a time.
+    fn narrow(&self, values: &[[u8; 8]], packed: &mut [u8]) {
+        let (scaling, mut numbers, bits) = (self.scaling(), [0; BLOCK], self.bits());
+        let (mut word, mut held) = (0_u64, 0_u32);
+        let (places, rest) = packed.as_chunks_mut::<4>();
+        let mut places = places.iter_mut();
+        for values in values.chunks(BLOCK) {
+            scaling.numbers(values, &mut numbers);
+            for number in numbers.iter().take(values.len()) {
+                word = word << bits | u64::from(*number);
+                held += bits;
+                if 32 <= held {
+                    held -= 32;
+                    let [a, b, c, d, ..] = (word >> held).to_le_bytes();
+                    if let Some(place) = places.next() {
+                        *place = [d, c, b, a];
                     }
-                    word &= (1 << held) - 1;
-                }
-                if let Some(place) = places.next() {
-                    *place = (word << (8 - held)).to_le_bytes()[0];
                 }
             }
         }
-        debug_assert_eq!(packed.len(), len(self.packed_len(count)));
-        Ok(packed)
+        let last = (word << (u64::BITS - 1 - held) << 1).swap_bytes().to_le_bytes();
+        let place = places.next().map_or(rest, |place| &mut place[..]);
+        place.iter_mut().zip(last).for_each(|(place, byte)| *place = byte);
+    }
+
+    /// Numbers of more bits.
+    fn wide(&self, elements: &[u8], packed: &mut [u8]) {
+        let (scale, bits) = (self.scale(), self.bits());
+        let (mut word, mut held) = (0_u128, 0_u32);
+        let mut places = packed.iter_mut();
+        for value in values(elements) {
+            word = word << bits | u128::from(self.number(value, scale));
+            held += bits;
+            while 8 <= held {
+                held -= 8;
+                if let Some(place) = places.next() {
+                    *place = (word >> held).to_le_bytes()[0];
+                }
+            }
+            word &= (1 << held) - 1;
+        }
+        if let Some(place) = places.next() {
+            *place = (word << (8 - held)).to_le_bytes()[0];
+        }
+    }
+
+    /// What becomes numbers of up to 32 bits.
+    fn scaling(&self) -> Scaling {
+        let (reference, max) = (self.parameters.reference, max_number(self.bits()));
+        Scaling { reference, scale: self.scale(), max }
+    }
+}
+
+/// Values whose numbers are found together.
+const BLOCK: usize = 512;
+/// The doubles from here on are whole, and their lowest bits are those of the number above it.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// How values become numbers of up to 32 bits: as [`Packing::number`] has it, without a branch.
+#[derive(Clone, Copy)]
+struct Scaling {
+    reference: f64,
+    scale: [f64; 2],
+    max: f64,
+}
+
+impl Scaling {
+    fn numbers(self, values: &[[u8; 8]], out: &mut [u32; BLOCK]) {
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = self.number(f64::from_le_bytes(*value));
+        }
+    }
+
+    #[inline]
+    fn number(self, value: f64) -> u32 {
+        let [tens, twos] = self.scale;
+        let exact = (value - self.reference) * tens * twos;
+        let exact = if exact < self.max { exact } else { self.max };
+        let exact = if exact <= 0.0 { 0.0 } else { exact };
+        // The sum is rounded to a whole number, and a half to the even one: the lower one is mended.
+        let even = (exact + WHOLE) - WHOLE;
+        let number = if exact - even == 0.5 { even + 1.0 } else { even };
+        let [a, b, c, d, ..] = (number + WHOLE).to_bits().to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
     }
 }
 
 fn values(elements: &[u8]) -> impl Iterator<Item = f64> {
     elements.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
+}
+
+/// The least and the largest value; where both zeros are one, the first of them.
+fn least_and_largest(elements: &[u8]) -> (f64, f64) {
+    const LANES: usize = 8;
+    let number = |bytes: &[u8; 8]| f64::from_le_bytes(*bytes);
+    let values = elements.as_chunks().0;
+    let first = values.first().map_or(0.0, number);
+    let least = |one: f64, other: f64| if other < one { other } else { one };
+    let largest = |one: f64, other: f64| if one < other { other } else { one };
+    let (mut lows, mut highs) = ([first; LANES], [first; LANES]);
+    let (rows, rest) = values.as_chunks::<LANES>();
+    for row in rows {
+        for ((low, high), value) in lows.iter_mut().zip(&mut highs).zip(row.iter().map(number)) {
+            (*low, *high) = (least(*low, value), largest(*high, value));
+        }
+    }
+    let low = lows.into_iter().chain(rest.iter().map(number)).fold(first, least);
+    let high = highs.into_iter().chain(rest.iter().map(number)).fold(first, largest);
+    let found = |end: f64| {
+        let same = values.iter().map(number).find(|value| *value == end && end == 0.0);
+        same.unwrap_or(end)
+    };
+    if low == 0.0 || high == 0.0 { (found(low), found(high)) } else { (low, high) }
 }
 
 /// Fewer bits than these cannot meet the error.
@@ -217,4 +321,54 @@ fn exponent(power: f64) -> Option<i32> {
     let max = f64::from(BINARY_MAX);
     #[allow(clippy::cast_possible_truncation, reason = "it is whole and small")]
     (-max <= power && power <= max).then_some(power as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways to a number agree, on halves and beside them too.
+    #[test]
+    fn numbers_are_the_same_without_branches() {
+        for bits in 1..=32 {
+            let max = max_number(bits);
+            let parameters =
+                PackingParameters { reference: 0.0, binary_scale: 0, decimal_scale: 0, bits };
+            let packing = Packing::new(parameters);
+            let middles = [0.0, 1.0, 2.0, 3.0, 10.0, max / 2.0, max - 1.0, max, max + 1.0, -1.0];
+            for middle in middles {
+                for part in [0.0, 0.25, 0.499_999, 0.5, 0.500_001, 0.75] {
+                    let near: f64 = middle + part;
+                    for value in [near.next_down(), near, near.next_up(), -near, 1e300, 1e-300] {
+                        let number = packing.number(value, packing.scale());
+                        let found = packing.scaling().number(value);
+                        assert_eq!(u64::from(found), number, "{value} in {bits}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ends_are_those_of_a_fold() {
+        let mut state = 1_u64;
+        for count in 0..70 {
+            let values = (0..count).map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
+                [-1.5, -0.0, 0.0, 0.25, 2.0][(state >> 33) as usize % 5]
+            });
+            let values: Vec<f64> = values.collect();
+            let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+            let first = values.first().copied().unwrap_or(0.0);
+            let low = values.iter().fold(first, |a, b| if *b < a { *b } else { a });
+            let high = values.iter().fold(first, |a, b| if a < *b { *b } else { a });
+            let halves = bytes.split_at(values.len() / 2 * 8);
+            let mut ends = Ends::of(halves.0);
+            ends.widen(halves.1);
+            assert_eq!(ends.min_max(), Ends::of(&bytes).min_max(), "{values:?}");
+            let (found_low, found_high) = Ends::of(&bytes).min_max();
+            let bits = [found_low, found_high].map(f64::to_bits);
+            assert_eq!(bits, [low, high].map(f64::to_bits), "{values:?}");
+        }
+    }
 }

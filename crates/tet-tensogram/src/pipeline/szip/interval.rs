@@ -69,8 +69,9 @@ impl<'a, 's> Intervals<'a, 's> {
         while self.samples.len() < needed {
             let id = self.stream.take(self.id_bits)?;
             if id == last_id {
-                for _ in 0..self.block_size {
-                    self.samples.push(self.stream.take(self.szip.bits)?);
+                let (stream, bits) = (&mut self.stream, self.szip.bits);
+                for sample in places(&mut self.samples, self.block_size) {
+                    *sample = stream.take(bits)?;
                 }
             } else {
                 let is_pairs = id == 0 && self.stream.take(1)? == 1;
@@ -128,16 +129,14 @@ impl<'a, 's> Intervals<'a, 's> {
 
     /// High parts as runs of zeros, then the `low_bits` of each.
     fn split(&mut self, count: usize, low_bits: u32) -> Option<()> {
-        let start = self.samples.len();
-        for _ in 0..count {
-            let high = self.stream.zeros()?;
-            self.samples.push(high.checked_shl(low_bits).unwrap_or(0));
+        let (stream, samples) = (&mut self.stream, places(&mut self.samples, count));
+        for sample in &mut *samples {
+            *sample = stream.zeros()?.checked_shl(low_bits).unwrap_or(0);
         }
-        if low_bits == 0 {
-            return Some(());
-        }
-        for sample in self.samples.get_mut(start..)? {
-            *sample |= self.stream.take(low_bits)?;
+        if low_bits != 0 {
+            for sample in samples {
+                *sample |= stream.take(low_bits)?;
+            }
         }
         Some(())
     }
@@ -195,6 +194,13 @@ impl<'a, 's> Intervals<'a, 's> {
             (_, true) => each(samples, out, |[a, b, c, d]| [d, c, b, a]),
         }
     }
+}
+
+/// Room for so many more samples, all at once: to push each costs as much as to decode it.
+fn places(samples: &mut Vec<u32>, count: usize) -> &mut [u32] {
+    let start = samples.len();
+    samples.resize(start + count, 0);
+    samples.get_mut(start..).unwrap_or_default()
 }
 
 /// Bits that say which option a block takes.
