@@ -18,13 +18,13 @@ fn doubles(shape: &[u64]) -> Vec<f64> {
 }
 
 fn message(encoded: &Encoded<'_>) -> Vec<u8> {
-    let descriptor = encoded.descriptor.encode().unwrap();
+    let descriptor = encoded.descriptor.encode().expect("sound");
     let tensor = Tensor { descriptor: &descriptor, region: (&*encoded.region).into() };
-    encode_message(&Metadata::default(), vec![tensor], &WriteOptions::default()).unwrap()
+    encode_message(&Metadata::default(), vec![tensor], &WriteOptions::default()).expect("sound")
 }
 
 fn opened(bytes: Vec<u8>) -> Opened {
-    open_source(Source::from_bytes(bytes), &OpenOptions::default()).unwrap()
+    open_source(Source::from_bytes(bytes), &OpenOptions::default()).expect("sound")
 }
 
 fn read(opened: &Opened, slab: &Hyperslab, how: &Execution) -> tet_query::Result<Array> {
@@ -34,9 +34,9 @@ fn read(opened: &Opened, slab: &Hyperslab, how: &Execution) -> tet_query::Result
 /// What an object decodes to as a whole.
 fn whole(encoded: &Encoded<'_>) -> Vec<u8> {
     let (len, limits) = (encoded.region.len() as u64, tet_tensogram::Limits::default());
-    let region = tet_tensogram::Region::new(&encoded.descriptor, 0, len, &limits).unwrap();
-    let mut out = vec![0; usize::try_from(region.decoded_len()).unwrap()];
-    region.decode(&encoded.region, &mut out).unwrap();
+    let region = tet_tensogram::Region::new(&encoded.descriptor, 0, len, &limits).expect("sound");
+    let mut out = vec![0; usize::try_from(region.decoded_len()).expect("sound")];
+    region.decode(&encoded.region, &mut out).expect("sound");
     out
 }
 
@@ -69,7 +69,7 @@ fn bytes_of(values: &[f64]) -> Vec<u8> {
 
 /// The elements of a part, picked out of all.
 fn picked(all: &[u8], shape: &[u64], axes: &[AxisSlice]) -> Vec<u8> {
-    let index = |number: u64| usize::try_from(number).unwrap();
+    let index = |number: u64| usize::try_from(number).expect("in memory");
     let positions =
         |axis: usize| (axes[axis].start..axes[axis].stop).step_by(index(axes[axis].step));
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ fn parts_have_the_elements_of_the_whole() {
             [slice(0, a, 3, a), slice(7, b, 11, b), slice(0, c, 2, c)],
             [slice(36, 37, 1, a), slice(189, 190, 1, b), slice(210, 211, 1, c)],
         ] {
-            let slab = Hyperslab::new(slices.iter().copied().collect(), &SHAPE).unwrap();
+            let slab = Hyperslab::new(slices.to_vec(), &SHAPE).unwrap();
             for memory_budget in [1 << 26, 1 << 30] {
                 let how = Execution { memory_budget, ..Execution::default() };
                 let found = read(&opened, &slab, &how).unwrap();
@@ -152,7 +152,7 @@ fn masks_are_restored_in_every_part() {
         let [a, b, c] = SHAPE;
         let slices = [slice(9, 31, 1, a), slice(3, 150, 2, b), slice(0, c, 1, c)];
         for slices in [slices, SHAPE.map(AxisSlice::whole)] {
-            let slab = Hyperslab::new(slices.iter().copied().collect(), &SHAPE).unwrap();
+            let slab = Hyperslab::new(slices.to_vec(), &SHAPE).unwrap();
             let found = read(&opened, &slab, &Execution::default()).unwrap();
             assert!(found.bytes() == picked(&wanted, &SHAPE, &slices), "{name} {slices:?}");
         }
@@ -171,7 +171,7 @@ fn hashes_are_compared_by_the_policy() {
         bytes[middle] ^= 1;
         let whole = Hyperslab::whole(&SHAPE);
         let first = SHAPE.map(|extent| slice(0, 1, 1, extent));
-        let first = Hyperslab::new(first.iter().copied().collect(), &SHAPE).unwrap();
+        let first = Hyperslab::new(first.to_vec(), &SHAPE).unwrap();
         for (policy, slab, is_told) in [
             (DigestPolicy::Auto, &whole, true),
             (DigestPolicy::Auto, &first, false),

@@ -18,7 +18,7 @@ pub use headed::{HeadedTensor, HeadedWriter};
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
 pub(crate) use said::metadata_bytes;
 pub use stream::{StreamWriter, TensorWriter};
-pub use whole::{RegionSource, Tensor, append_message, encode_message, write_message};
+pub use whole::{RegionSource, Tensor, encode_message, write_message};
 
 #[cfg(test)]
 mod tests;

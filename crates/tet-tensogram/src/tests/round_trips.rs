@@ -1,12 +1,14 @@
 //! What is written is read: every type, order of bytes, pipeline and mask.
 
 use proptest::prelude::*;
+use tet_codec::Digester;
 use tet_format::DType;
 
 use crate::testing::objects::{decode, noise, reread};
 use crate::{
-    ByteOrder, Compressing, Encoded, Error, MaskMethod, NonFinite, PackingFit, Recipe,
-    SzipParameters, encode,
+    ByteOrder, Compressing, Encoded, Error, Limits, MaskMethod, Metadata, NonFinite, PackingFit,
+    Recipe, Region, RegionSource, SzipParameters, Tensor, WriteOptions, encode, encode_digested,
+    encode_into, encode_message,
 };
 
 fn dtypes() -> impl Strategy<Value = DType> {
@@ -153,4 +155,69 @@ fn what_readers_do_not_take_is_not_written() {
     assert!(encode(DType::UInt8, &[1 << 40, 1 << 40], &[], &Recipe::default()).is_err());
     let error = encode(DType::UInt8, &[8], &[0; 7], &Recipe::default()).unwrap_err();
     assert!(matches!(error, Error::Usage { found: 7, wanted: 8, .. }));
+}
+
+fn message(encoded: &Encoded<'_>, digester: Option<Box<Digester>>) -> Vec<u8> {
+    let descriptor = encoded.descriptor.encode().expect("a descriptor");
+    let region = match digester {
+        Some(digester) => RegionSource::Digested(&encoded.region, digester),
+        None => (&*encoded.region).into(),
+    };
+    let tensors = vec![Tensor { descriptor: &descriptor, region }];
+    let message = encode_message(&Metadata::default(), tensors, &WriteOptions::default());
+    message.expect("a message")
+}
+
+/// Digested on the way or afterwards, a message is the same.
+#[test]
+fn digested_elements_are_written_alike() {
+    let elements = elements(DType::Float32, 70_000, false);
+    let shape = [70_000];
+    let plain = Recipe::default();
+    let wanted = encode(DType::Float32, &shape, &elements, &plain).unwrap();
+    let (found, digester) = encode_digested(DType::Float32, &shape, &elements, &plain).unwrap();
+    assert!(digester.is_some());
+    assert!(message(&found, digester) == message(&wanted, None));
+
+    let big = Recipe { byte_order: ByteOrder::Big, ..plain };
+    let (found, digester) = encode_digested(DType::Float32, &shape, &elements, &big).unwrap();
+    assert!(digester.is_none());
+    assert_eq!(found.region, encode(DType::Float32, &shape, &elements, &big).unwrap().region);
+
+    let odd = f32::NAN.to_le_bytes().repeat(3);
+    let refused = encode_digested(DType::Float32, &[3], &odd, &plain);
+    assert!(matches!(refused, Err(Error::NotFinite { element: 0, value: "NaN" })));
+    assert!(encode_digested(DType::Float32, &[4], &elements, &plain).is_err());
+}
+
+/// Regions go into buffers that were used before, whatever these hold.
+#[test]
+fn used_buffers_change_nothing() {
+    let elements: Vec<u8> =
+        (0..90_000).flat_map(|at| (f64::from(at) * 0.5).to_le_bytes()).collect();
+    let szip = Compressing::Szip(SzipParameters::default());
+    let recipes = [
+        (Compressing::None, None),
+        (Compressing::None, Some(8)),
+        (Compressing::Zstd { level: 1 }, Some(8)),
+        (Compressing::Zstd { level: 1 }, Some(3)),
+        (Compressing::Lz4, None),
+        (szip, Some(8)),
+    ];
+    for (compression, shuffle) in recipes {
+        for packing in [None, Some(PackingFit::Bits { bits: 16, decimal_scale: 0 })] {
+            let recipe = Recipe { compression, shuffle, packing, ..Recipe::default() };
+            let wanted = encode(DType::Float64, &[90_000], &elements, &recipe).unwrap();
+            for used in [0, 10, 3_000_000] {
+                let room = vec![0xA5; used];
+                let found = encode_into(DType::Float64, &[90_000], &elements, &recipe, room);
+                assert!(found.unwrap().0.region == wanted.region, "{recipe:?} {used}");
+            }
+            let len = wanted.region.len() as u64;
+            let region = Region::new(&wanted.descriptor, 0, len, &Limits::default()).unwrap();
+            let mut out = vec![0; elements.len()];
+            region.decode(&wanted.region, &mut out).unwrap();
+            assert!(packing.is_some() || out == elements, "{recipe:?}");
+        }
+    }
 }

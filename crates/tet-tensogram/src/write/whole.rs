@@ -20,6 +20,8 @@ use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 pub enum RegionSource<'a> {
     /// In memory, piece behind piece.
     Pieces(Vec<&'a [u8]>),
+    /// In memory, and digested already.
+    Digested(&'a [u8], Box<Digester>),
     /// So many bytes that are read when they are written; a header cannot list their hash.
     Reader(&'a mut dyn Read, u64),
 }
@@ -42,6 +44,7 @@ impl RegionSource<'_> {
             RegionSource::Pieces(pieces) => {
                 pieces.iter().fold(0, |sum: u64, it| sum.saturating_add(it.len() as u64))
             }
+            RegionSource::Digested(bytes, _) => bytes.len() as u64,
             RegionSource::Reader(_, len) => *len,
         }
     }
@@ -63,8 +66,15 @@ impl Tensor<'_> {
 
     /// The hash of its body, if that is in memory.
     fn hash(&self, options: &WriteOptions) -> Option<u64> {
-        let RegionSource::Pieces(pieces) = &self.region else { return None };
-        let mut pieces = pieces.clone();
+        let mut pieces = match &self.region {
+            RegionSource::Pieces(pieces) => pieces.clone(),
+            RegionSource::Digested(_, digester) => {
+                let mut digester = digester.clone();
+                digester.update(self.descriptor);
+                return Some(digester.finish().xxh3);
+            }
+            RegionSource::Reader(..) => return None,
+        };
         pieces.push(self.descriptor);
         Some(hash_of(&pieces, options))
     }
@@ -82,87 +92,21 @@ pub fn write_message<W: Write>(
     tensors: Vec<Tensor<'_>>,
     options: &WriteOptions,
 ) -> Result<(W, u64)> {
-    let list = list_place(&tensors, options)?;
-    let known = |tensor: &Tensor<'_>| list.is_header().then(|| tensor.hash(options)).flatten();
-    let hashes: Vec<Option<u64>> = tensors.iter().map(known).collect();
-    let written = write_all(out, metadata, tensors, (list, &hashes), options)?;
-    Ok((written.out, written.total_len))
-}
-
-/// A message in memory.
-///
-/// # Errors
-///
-/// Returns what [`write_message`] returns.
-pub fn encode_message(
-    metadata: &Metadata,
-    tensors: Vec<Tensor<'_>>,
-    options: &WriteOptions,
-) -> Result<Vec<u8>> {
-    append_message(Vec::new(), metadata, tensors, options)
-}
-
-/// Appends a message to bytes in memory, such as a buffer that was used before.
-///
-/// Tensors are hashed while they are copied, and the list in the header is filled in at the end.
-///
-/// # Errors
-///
-/// Returns what [`write_message`] returns.
-pub fn append_message(
-    out: Vec<u8>,
-    metadata: &Metadata,
-    tensors: Vec<Tensor<'_>>,
-    options: &WriteOptions,
-) -> Result<Vec<u8>> {
-    let (start, list) = (out.len(), list_place(&tensors, options)?);
-    let unknown = vec![None; tensors.len()];
-    let written = write_all(out, metadata, tensors, (list, &unknown), options)?;
-    let mut out = written.out;
-    if let Some(at) = written.list_at {
-        let (mut body, mut list) = (Vec::new(), Out::new(Vec::new()));
-        HashList::write(&written.hashes, &mut body);
-        frame(&mut list, FrameKind::HeaderHashes, &body, options)?;
-        let list = list.finish()?;
-        let at = usize::try_from(at).ok().and_then(|at| at.checked_add(start));
-        let place = at.and_then(|at| out.get_mut(at..)).unwrap_or_default();
-        place.iter_mut().zip(list).for_each(|(place, byte)| *place = byte);
-    }
-    Ok(out)
-}
-
-/// What came of a message.
-struct Written<W> {
-    out: W,
-    total_len: u64,
-    hashes: Vec<u64>,
-    /// Where the frame of the list in the header is, from the start of the message.
-    list_at: Option<u64>,
-}
-
-/// Writes a message whose hashes are known, or found on the way.
-fn write_all<W: Write>(
-    out: W,
-    metadata: &Metadata,
-    tensors: Vec<Tensor<'_>>,
-    (list, hashes): (ListPlace, &[Option<u64>]),
-    options: &WriteOptions,
-) -> Result<Written<W>> {
     options.check()?;
     check_base(metadata, tensors.len())?;
     tensors.iter().try_for_each(|tensor| check_descriptor(tensor.descriptor))?;
-    let header = Header::new(metadata, &tensors, hashes, list, options)?;
-    let (mut out, mut list_at) = (Out::new(out), None);
+    let list = list_place(&tensors, options)?;
+    let known = |tensor: &Tensor<'_>| list.is_header().then(|| tensor.hash(options)).flatten();
+    let hashes: Vec<Option<u64>> = tensors.iter().map(known).collect();
+    let header = Header::new(metadata, &tensors, &hashes, list, options)?;
+    let mut out = Out::new(out);
     out.put(&header.preamble(tensors.len(), list, options)?)?;
     for (kind, body) in &header.frames {
-        if *kind == FrameKind::HeaderHashes {
-            list_at = Some(place(out.at(), *kind, options)?);
-        }
         frame(&mut out, *kind, body, options)?;
     }
     let mut written = Vec::new();
     for (tensor, hash) in tensors.into_iter().zip(hashes) {
-        written.push(write_tensor(&mut out, tensor, *hash, options)?);
+        written.push(write_tensor(&mut out, tensor, hash, options)?);
     }
     let mut footer_at = place(out.at(), FrameKind::FooterHashes, options)?;
     out.pad_to(footer_at)?;
@@ -177,7 +121,20 @@ fn write_all<W: Write>(
     let total_len = header.total_len;
     postamble(&mut out, Postamble { first_footer_offset: footer_at, total_len })?;
     debug_assert_eq!(out.at(), total_len);
-    Ok(Written { out: out.finish()?, total_len, hashes: written, list_at })
+    Ok((out.finish()?, total_len))
+}
+
+/// A message in memory.
+///
+/// # Errors
+///
+/// Returns what [`write_message`] returns.
+pub fn encode_message(
+    metadata: &Metadata,
+    tensors: Vec<Tensor<'_>>,
+    options: &WriteOptions,
+) -> Result<Vec<u8>> {
+    Ok(write_message(Vec::new(), metadata, tensors, options)?.0)
 }
 
 /// Where the list of hashes goes.
@@ -292,15 +249,17 @@ fn write_tensor<W: Write>(
     let is_wanted = options.is_hashed() && hash.is_none();
     let mut digester = is_wanted.then(|| Digester::new(Strength::Fast));
     let mut put = |bytes: &[u8]| -> Result<()> {
+        let Some(digester) = &mut digester else { return out.put(bytes) };
         // Piece by piece, so that bytes are digested while they are near.
         for piece in bytes.chunks(PIECE_LEN) {
-            digester.iter_mut().for_each(|digester| digester.update(piece));
+            digester.update(piece);
             out.put(piece)?;
         }
         Ok(())
     };
     match tensor.region {
         RegionSource::Pieces(pieces) => pieces.into_iter().try_for_each(&mut put)?,
+        RegionSource::Digested(bytes, _) => put(bytes)?,
         RegionSource::Reader(reader, len) => copy(reader, len, &mut put)?,
     }
     put(tensor.descriptor)?;

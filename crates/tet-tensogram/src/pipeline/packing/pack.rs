@@ -163,7 +163,7 @@ impl Packing {
             16 => self.whole(values, packed.as_chunks_mut().0, |[a, b, ..]| [b, a]),
             24 => self.whole(values, packed.as_chunks_mut().0, |[a, b, c, _]| [c, b, a]),
             32 => self.whole(values, packed.as_chunks_mut().0, |[a, b, c, d]| [d, c, b, a]),
-            ..32 => self.narrow(values, &mut packed),
+            1..32 => self.narrow(values, &mut packed),
             _ => self.wide(elements, &mut packed),
         }
         Ok(packed)
