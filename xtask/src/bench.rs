@@ -12,8 +12,8 @@ use crate::run;
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// One group of workloads, such as R1, `micro` for criterion's, `peers` and `weights` for other
-    /// libraries; all groups when left out
+    /// One group of workloads, such as R1, `micro` for criterion's, `peers`, `weights` and `messages`
+    /// for other libraries; all groups when left out
     name: Option<String>,
     /// Measure nothing; write the tables of docs/performance.md from what was measured last
     #[arg(long, conflicts_with = "name")]
@@ -29,6 +29,8 @@ const MICRO: &str = "micro";
 const PEERS: &str = "peers";
 /// The name of the comparison with other libraries for tensors.
 const WEIGHTS: &str = "weights";
+/// The name of the comparison with the wheel for messages.
+const MESSAGES: &str = "messages";
 
 /// Builds and runs what was asked for.
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -41,6 +43,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if name == Some(WEIGHTS) {
         return peers::run_weights(&options.rest);
+    }
+    if name == Some(MESSAGES) {
+        return peers::run_messages(&options.rest);
     }
     if name == Some(MICRO) {
         return run::check(run::cargo().args([

@@ -8,6 +8,7 @@
 //!
 //! Whoever asks runs the same work elsewhere in between, and compares.
 
+mod messages;
 mod weights;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use tet_query::{
     Array, Axis, AxisSlice, Catalog, Execution, Hyperslab, Op, Reduced, Reduction, WindowMode,
 };
 
+use self::messages::Messages;
 use self::weights::Weights;
 use crate::data::{self, Folder, Io, TILED};
 use crate::report::Machine;
@@ -71,6 +73,11 @@ pub fn serve(
             say(&weights::hello(folder)?.to_string());
             let mut weights = Weights::default();
             answer(lines, say, |_, work, path| weights.run(work, path))
+        }
+        Some("messages") => {
+            say(&messages::hello(folder)?.to_string());
+            let mut messages = Messages::default();
+            answer(lines, say, |_, work, path| messages.run(work, path))
         }
         Some(other) => bail!("unknown works {other}"),
     }

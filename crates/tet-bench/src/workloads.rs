@@ -27,6 +27,8 @@ mod memory;
 
 mod tensors;
 
+pub(crate) mod messages;
+
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -91,6 +93,12 @@ const GROUPS: &[Group] = &[
     Group { id: "Z4", measure: tensors::finding },
     Group { id: "Z5", measure: tensors::packing },
     Group { id: "Z6", measure: memory::writing_tensors },
+    Group { id: "T1", measure: messages::plain },
+    Group { id: "T2", measure: messages::reducing },
+    Group { id: "T3", measure: messages::codecs },
+    Group { id: "T4", measure: messages::packed },
+    Group { id: "T5", measure: messages::finding },
+    Group { id: "T6", measure: memory::reducing_packed },
 ];
 
 /// The group of this name, those whose names start with it, or all.

@@ -6,6 +6,8 @@
 //!   <!-- peers -->     from target/bench/peers.json     each work beside other programs
 //!   <!-- tensors -->   from Z1.json to Z6.json         the first, of zTensor files
 //!   <!-- weights -->   from target/bench/weights.json   the same beside other libraries
+//!   <!-- messages -->  from T1.json to T6.json         the first, of Tensogram files
+//!   <!-- wheel -->     from target/bench/messages.json  the same beside the wheel
 //!   <!-- end -->       the end of each
 //! ```
 
@@ -36,12 +38,14 @@ const LIBRARIES: [&str; 5] = ["tet", "ztensor 0.1", "ztensor 2", "safetensors", 
 type Table = fn(&Value) -> Option<String>;
 
 /// The marker of each table, the runs it is made of, and how.
-const TABLES: [(&str, &[&str], Table); 5] = [
+const TABLES: [(&str, &[&str], Table); 7] = [
     ("figures", &["all"], figures),
     ("digests", &["W1", "V1", "D1"], figures),
     ("peers", &["peers"], peers),
     ("tensors", &["Z1", "Z2", "Z3", "Z4", "Z5", "Z6"], figures),
     ("weights", &["weights"], weights),
+    ("messages", &["T1", "T2", "T3", "T4", "T5", "T6"], figures),
+    ("wheel", &["messages"], wheel),
 ];
 
 /// Writes the tables whose figures are there.
@@ -180,6 +184,14 @@ fn weights(report: &Value) -> Option<String> {
         .collect();
     let mut out = format!("{} {}.\n\n", machine(report)?, versions?.join(", "));
     rows(report, &LIBRARIES.map(|name| (name, name)), &mut out)?;
+    Some(out)
+}
+
+/// Every work on messages beside the wheel.
+fn wheel(report: &Value) -> Option<String> {
+    let version = report["versions"]["tensogram"].as_str()?;
+    let mut out = format!("{} tensogram {version}.\n\n", machine(report)?);
+    rows(report, &["tet", "tensogram"].map(|name| (name, name)), &mut out)?;
     Some(out)
 }
 

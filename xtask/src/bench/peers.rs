@@ -33,6 +33,15 @@ pub(super) fn run_weights(rest: &[String]) -> Result<()> {
     run::check(command.arg("--old").arg(old).arg("--new").arg(&new).args(rest))
 }
 
+/// The wheel that reads and writes messages.
+pub(super) fn run_messages(rest: &[String]) -> Result<()> {
+    let (scripts, folder) = folders();
+    let requirements = scripts.join("messages.txt");
+    let python = python::environment(&folder.join("venv-messages"), &requirements)?;
+    let mut command = script(&python, "messages")?;
+    run::check(command.arg("--python").arg(&python).args(rest))
+}
+
 /// A script with our programs, what it makes, and where it stores what it finds.
 fn script(python: &Path, name: &str) -> Result<Command> {
     for package in ["tet-cli", "tet-bench"] {

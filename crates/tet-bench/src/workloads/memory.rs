@@ -1,4 +1,4 @@
-//! W3, M1 and Z6: how much memory of its own a process takes, watched from inside a child process.
+//! W3, M1, Z6 and T6: how much memory of its own a process takes, watched from inside a child process.
 
 use std::path::Path;
 use std::process::Command;
@@ -74,6 +74,7 @@ pub fn child(args: &[String], say: impl FnOnce(&str)) -> Result<()> {
         "write-raw" => write(path, CodecChoice::Raw),
         "write-zstd" => write(path, CodecChoice::Zstd { level: 1 }),
         "tensors-raw" => write_tensors(path, EncodingChoice::Raw, &piece),
+        "message" => super::messages::reduce(path),
         "tensors-zstd" => write_tensors(path, EncodingChoice::zstd(), &piece),
         other => bail!("unknown work {other}"),
     })?;
@@ -172,6 +173,15 @@ pub(super) fn writing_tensors(run: Run<'_>) -> Result<Vec<Row>> {
     ];
     let row = |(work, said)| written(run, "Z6", work, said, TENSORS_MIB);
     works.into_iter().map(row).collect()
+}
+
+/// T6: a reduction of 1 GiB of packed doubles in zstd, which are decoded in parts.
+pub(super) fn reducing_packed(run: Run<'_>) -> Result<Vec<Row>> {
+    let path = super::messages::large(run.folder)?;
+    let map_kib = super::file_len(&path)?.div_ceil(1024);
+    let rounds = spawn("message", &path, ADDRESS_KIB + map_kib)?;
+    let work = "sum of 1 GiB in 16 bits, zstd, mapped";
+    Ok(vec![Row::new("T6", work, "", Figure::Mebibytes, rounds, 64.0)])
 }
 
 /// The memory of a child that writes a file.
