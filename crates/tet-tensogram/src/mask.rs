@@ -11,7 +11,7 @@ use tet_format::DType;
 
 use crate::descriptor::{Descriptor, MaskEntry, MaskKind, NONE};
 use crate::error::{Error, Fault, Result};
-use crate::pipeline::{bits, buffer, index, lz4_decode, lz4_encode, zstd};
+use crate::pipeline::{bits, blosc2, buffer, index, lz4_decode, lz4_encode, zstd};
 use crate::rule;
 pub(crate) use find::{Found, find};
 
@@ -29,10 +29,13 @@ pub enum MaskMethod {
     Lz4,
     /// Compressed by zstd.
     Zstd,
+    /// Compressed by blosc2, which is read and not written.
+    Blosc2,
 }
 
 impl MaskMethod {
-    const ALL: [MaskMethod; 5] = [Self::None, Self::Rle, Self::Roaring, Self::Lz4, Self::Zstd];
+    const ALL: [MaskMethod; 6] =
+        [Self::None, Self::Rle, Self::Roaring, Self::Lz4, Self::Zstd, Self::Blosc2];
 
     /// The word for it.
     #[must_use]
@@ -43,6 +46,7 @@ impl MaskMethod {
             MaskMethod::Roaring => "roaring",
             MaskMethod::Lz4 => "lz4",
             MaskMethod::Zstd => "zstd",
+            MaskMethod::Blosc2 => "blosc2",
         }
     }
 
@@ -54,6 +58,9 @@ impl MaskMethod {
             MaskMethod::Roaring => bits::roaring_encode(packed, count, out)?,
             MaskMethod::Lz4 => lz4_encode(packed, out)?,
             MaskMethod::Zstd => zstd::encode_frame(packed, out)?,
+            MaskMethod::Blosc2 => {
+                return Err(Error::Unwritable { why: "blosc2 is read and not written" });
+            }
         }
         Ok(())
     }
@@ -71,6 +78,7 @@ impl MaskMethod {
             MaskMethod::Roaring => bits::roaring_decode(blob, count, out, at).map_err(Error::from),
             MaskMethod::Lz4 => lz4_decode(blob, out, at).map_err(Error::from),
             MaskMethod::Zstd => zstd::decode(blob, out, at),
+            MaskMethod::Blosc2 => blosc2::decode(blob, out, at),
         };
         done.map_err(|error| match error {
             Error::Format(found) => fault(found.at, found.found, found.wanted).into(),

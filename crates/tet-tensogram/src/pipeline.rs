@@ -8,6 +8,7 @@
 //! descriptor before anything is decoded, and nothing is ever decoded beyond it.
 
 pub(crate) mod bits;
+pub(crate) mod blosc2;
 mod compression;
 mod lz4;
 pub(crate) mod packing;

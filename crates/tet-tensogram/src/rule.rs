@@ -187,6 +187,15 @@ tet_format::foreign_rules! { pub,
     "TGM-C15" BIT_SET "payload" Error Elements Decimal:
         "a roaring bitmap must be well-formed and lie within the count of bits",
         "";
+    "TGM-C16" BLOSC2_FRAME "payload" Error Elements Decimal:
+        "a blosc2 payload must be one whole frame that comes to exactly the encoded elements",
+        "";
+    "TGM-C17" BLOSC2_CHUNK "payload" Error Elements Decimal:
+        "a blosc2 chunk must be well-formed and come to exactly its part",
+        "";
+    "TGM-C18" BLOSC2_BUILT "payload" Error Elements Hidden:
+        "a blosc2 chunk must be stored in a way that is built into this tet",
+        "";
     "TGM-K1" MASK_ENTRY "masks" Error Structure Hidden:
         "masks must be a map of maps, each with method, offset and length",
         "";

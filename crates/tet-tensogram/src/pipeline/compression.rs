@@ -4,7 +4,7 @@ use tet_format::{DType, zstd_decoded_max};
 
 use super::plan::{not_built, not_for_dtype};
 use super::szip::Szip;
-use super::{bits, lz4, zstd};
+use super::{bits, blosc2, lz4, zstd};
 use crate::descriptor::{Descriptor, NONE, Stage};
 use crate::error::{Fault, Result};
 use crate::rule;
@@ -19,6 +19,7 @@ pub(super) enum Compression {
     Zstd(Option<zstd::Frames>),
     Lz4,
     Szip(Szip),
+    Blosc2,
     Rle,
     Roaring,
 }
@@ -43,6 +44,7 @@ impl Compression {
                 }
                 Ok(Compression::Szip(Szip::of(descriptor, sample_bits, is_packed)?))
             }
+            "blosc2" => Ok(Compression::Blosc2),
             "rle" if is_bits => Ok(Compression::Rle),
             "roaring" if is_bits => Ok(Compression::Roaring),
             "rle" | "roaring" => Err(refused()),
@@ -50,9 +52,13 @@ impl Compression {
         }
     }
 
-    /// Whether a few bytes can come to any number of them.
-    pub(super) const fn inflates(&self) -> bool {
-        matches!(self, Compression::Rle | Compression::Roaring)
+    /// Whether so few bytes come to so many only where they can come to any number.
+    pub(super) const fn inflates(&self, payload_len: u64, encoded_len: u64) -> bool {
+        match self {
+            Compression::Rle | Compression::Roaring => true,
+            Compression::Blosc2 => blosc2::inflates(payload_len, encoded_len),
+            _ => false,
+        }
     }
 
     /// Whether a payload can be of this length, before anything is allocated for it.
@@ -75,7 +81,7 @@ impl Compression {
                 szip.check_parts(descriptor, encoded_len)?;
                 szip.decoded_max(payload_len)
             }
-            Compression::Rle | Compression::Roaring => u64::MAX,
+            Compression::Blosc2 | Compression::Rle | Compression::Roaring => u64::MAX,
         };
         if encoded_len <= wanted_max {
             return Ok(());
@@ -94,6 +100,7 @@ impl Compression {
             Compression::Zstd(_) => zstd::decode(payload, out, at),
             Compression::Lz4 => Ok(lz4::decode(payload, out, at)?),
             Compression::Szip(szip) => Ok(szip.decode(payload, out, at)?),
+            Compression::Blosc2 => blosc2::decode(payload, out, at),
             Compression::Rle => {
                 let runs = bits::strip_count(payload, out.len(), at)?;
                 Ok(bits::rle_decode(runs, out.len() as u64 * 8, out, at.saturating_add(4))?)

@@ -44,8 +44,8 @@ impl Pipeline {
         };
         let mut compression = Compression::of(descriptor, dtype, sample_bits, packing.is_some())?;
         compression.check_len(descriptor, at, payload_len, encoded_len)?;
-        let can_inflate =
-            compression.inflates() || packing.as_ref().is_some_and(|it| it.bits() == 0);
+        let can_inflate = compression.inflates(payload_len, encoded_len)
+            || packing.as_ref().is_some_and(|it| it.bits() == 0);
         if can_inflate && limits.inflated_len_max < decoded_len {
             let (rule, wanted) = (&rule::LIMIT_INFLATED, limits.inflated_len_max);
             return Err(Fault { rule, at, found: decoded_len, wanted }.into());

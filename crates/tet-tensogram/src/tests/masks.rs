@@ -128,9 +128,9 @@ fn entries_have_method_offset_and_length() {
     breaks(&object.clone().with("masks", Value::Int(1)), &[0; 16], &rule::MASK_ENTRY);
     decode(&object.with("masks", Value::Null), &[0; 16]).unwrap();
 
-    let error = decode(&one(entry("blosc2", 16, 1)), &[0; 17]).unwrap_err();
+    let error = decode(&one(entry("sz3", 16, 1)), &[0; 17]).unwrap_err();
     let Error::NotBuilt { codec, fault } = error else { panic!("{error}") };
-    assert_eq!((&*codec, fault.rule), ("blosc2", &rule::MASK_BUILT));
+    assert_eq!((&*codec, fault.rule), ("sz3", &rule::MASK_BUILT));
 }
 
 #[test]

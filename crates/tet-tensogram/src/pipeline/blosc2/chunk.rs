@@ -1,0 +1,245 @@
+//! A chunk: a header, and blocks of the same length but for the last one.
+//!
+//! ```text
+//!   | version | - | flags | typesize | decoded_len | block_len | len | 6 filters | ... | flags |
+//!   | where each block starts | block | block | ...
+//!   block: | length | bytes | for each byte of an element where blocks are split, else once
+//! ```
+
+use super::super::{buffer, index, zstd};
+use super::{lz, order};
+use crate::error::Error;
+
+const HEADER_LEN: usize = 32;
+/// Version 2 is that of the first blosc; from 3 on all is as it is here.
+const VERSIONS: std::ops::RangeInclusive<u8> = 3..=5;
+
+/// Bits of the first flags: both of these together stand for the longer header.
+const EXTENDED: u8 = 0x05;
+const COPIED: u8 = 0x02;
+const WHOLE: u8 = 0x10;
+const CODEC_SHIFT: u32 = 5;
+/// Bits of the last flags.
+const SPECIAL_SHIFT: u32 = 4;
+const SPECIAL_MASK: u8 = 0x07;
+
+const FILTER_COUNT: usize = 6;
+const SHUFFLE: u8 = 1;
+const BITSHUFFLE: u8 = 2;
+/// Cuts bits off before they are stored: there is nothing to undo.
+const TRUNCATE: u8 = 4;
+
+/// What is wrong with a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// Its frame.
+    Frame,
+    /// A chunk.
+    Chunk,
+    /// A chunk is stored in a way that is not built.
+    NotBuilt,
+    /// There is no memory for a block.
+    Memory,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Codec {
+    BloscLz,
+    Lz4,
+    Zlib,
+    Zstd,
+}
+
+/// A chunk as it is stored.
+#[derive(Debug)]
+pub(super) struct Chunk<'a> {
+    /// All of it, header included.
+    bytes: &'a [u8],
+    flags: u8,
+    typesize: u8,
+    decoded_len: usize,
+    block_len: usize,
+    special: u8,
+    filter: Option<order::Order>,
+}
+
+impl<'a> Chunk<'a> {
+    /// Reads the header of the chunk that these bytes begin with.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, Broken> {
+        let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(Broken::Chunk)?;
+        let [version, _, flags, typesize, rest @ ..] = *head;
+        let numbers: Option<[[u8; 4]; 3]> = rest.as_chunks().0.first_chunk().copied();
+        let [decoded_len, block_len, len] =
+            numbers.ok_or(Broken::Chunk)?.map(|number| index(u32::from_le_bytes(number).into()));
+        let [.., more, last] = *head;
+        let is_known = VERSIONS.contains(&version)
+            && flags & EXTENDED == EXTENDED
+            && more == 0
+            // No dictionary, numbers of the other order, nor bytes that are left elsewhere.
+            && last & !(SPECIAL_MASK << SPECIAL_SHIFT) == 0;
+        if !is_known {
+            return Err(Broken::NotBuilt);
+        }
+        let bytes = bytes.get(..len).filter(|_| HEADER_LEN <= len).ok_or(Broken::Chunk)?;
+        let filter = filter(head, typesize)?;
+        let special = last >> SPECIAL_SHIFT & SPECIAL_MASK;
+        Ok(Chunk { bytes, flags, typesize, decoded_len, block_len, special, filter })
+    }
+
+    /// How many bytes it takes.
+    pub(super) const fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Decodes it into exactly `out`; `scratch` is kept for the next one.
+    pub(super) fn decode(&self, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<(), Broken> {
+        if self.decoded_len != out.len() {
+            return Err(Broken::Chunk);
+        }
+        let body = self.bytes.get(HEADER_LEN..).ok_or(Broken::Chunk)?;
+        if self.special != 0 {
+            return fill(self.special, self.typesize.into(), body, out).ok_or(Broken::Chunk);
+        }
+        if self.flags & COPIED != 0 {
+            if body.len() != out.len() {
+                return Err(Broken::Chunk);
+            }
+            out.copy_from_slice(body);
+            return Ok(());
+        }
+        if self.block_len == 0 {
+            return if out.is_empty() { Ok(()) } else { Err(Broken::Chunk) };
+        }
+        let codec = match self.flags >> CODEC_SHIFT {
+            0 => Codec::BloscLz,
+            1 => Codec::Lz4,
+            3 => Codec::Zlib,
+            4 => Codec::Zstd,
+            _ => return Err(Broken::NotBuilt),
+        };
+        let count = out.len().div_ceil(self.block_len);
+        let starts = count.checked_mul(4).and_then(|len| body.get(..len)).ok_or(Broken::Chunk)?;
+        for (start, out) in starts.as_chunks().0.iter().zip(out.chunks_mut(self.block_len)) {
+            let start = index(u32::from_le_bytes(*start).into());
+            let stored = self.bytes.get(start..).filter(|_| HEADER_LEN <= start);
+            self.block(stored.ok_or(Broken::Chunk)?, codec, out, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes one block.
+    fn block(
+        &self,
+        stored: &[u8],
+        codec: Codec,
+        out: &mut [u8],
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), Broken> {
+        let is_split = self.flags & WHOLE == 0 && out.len() == self.block_len;
+        let count = if is_split { usize::from(self.typesize) } else { 1 };
+        let Some(order) = self.filter else { return streams(stored, codec, count, out) };
+        if scratch.len() < out.len() {
+            // The one before is given back first.
+            *scratch = Vec::new();
+            *scratch = buffer(out.len() as u64).map_err(|_| Broken::Memory)?;
+        }
+        let filtered = scratch.get_mut(..out.len()).ok_or(Broken::Chunk)?;
+        streams(stored, codec, count, filtered)?;
+        order.undo(filtered, out);
+        Ok(())
+    }
+}
+
+/// What the filters do, of which one at most puts bytes into another order.
+fn filter(head: &[u8; HEADER_LEN], typesize: u8) -> Result<Option<order::Order>, Broken> {
+    const FILTERS_AT: usize = 16;
+    const META_AT: usize = 24;
+    let [codes, metas] = [FILTERS_AT, META_AT].map(|at| head.get(at..at + FILTER_COUNT));
+    let (codes, metas) = codes.zip(metas).ok_or(Broken::Chunk)?;
+    let mut found = None;
+    for (code, meta) in codes.iter().zip(metas) {
+        let order = match (*code, *meta) {
+            (0 | TRUNCATE, _) => continue,
+            (SHUFFLE, 0) => order::Order::Bytes(typesize),
+            (BITSHUFFLE, 0) => order::Order::Bits(typesize),
+            _ => return Err(Broken::NotBuilt),
+        };
+        if typesize == 0 || found.replace(order).is_some() {
+            return Err(Broken::NotBuilt);
+        }
+    }
+    Ok(found)
+}
+
+/// Decodes the streams of a block, of which each is as long as the others.
+fn streams(stored: &[u8], codec: Codec, count: usize, out: &mut [u8]) -> Result<(), Broken> {
+    let len = out.len().checked_div(count).filter(|len| *len != 0 && len * count == out.len());
+    let mut rest = stored;
+    for out in out.chunks_mut(len.ok_or(Broken::Chunk)?) {
+        let (stated, after) = rest.split_first_chunk().ok_or(Broken::Chunk)?;
+        let stated = i32::from_le_bytes(*stated);
+        let stored_len = match stated {
+            0 => {
+                out.fill(0);
+                0
+            }
+            // A byte that all bytes are, and a token that says so.
+            -255..=-1 if after.first().is_some_and(|token| token & 1 == 1) => {
+                out.fill(stated.unsigned_abs().to_le_bytes()[0]);
+                1
+            }
+            _ => {
+                let len = usize::try_from(stated).map_err(|_| Broken::Chunk)?;
+                stream(after.get(..len).ok_or(Broken::Chunk)?, codec, out)?;
+                len
+            }
+        };
+        rest = after.get(stored_len..).ok_or(Broken::Chunk)?;
+    }
+    Ok(())
+}
+
+/// Decodes one stream into exactly `out`.
+fn stream(stored: &[u8], codec: Codec, out: &mut [u8]) -> Result<(), Broken> {
+    if stored.len() == out.len() {
+        out.copy_from_slice(stored);
+        return Ok(());
+    }
+    let wanted = out.len();
+    let is_whole = match codec {
+        Codec::BloscLz => lz::decode(stored, out).is_some(),
+        Codec::Lz4 => lz4_flex::block::decompress_into(stored, out).is_ok_and(|len| len == wanted),
+        Codec::Zlib => {
+            let mut zlib = flate2::Decompress::new(true);
+            let done = zlib.decompress(stored, out, flate2::FlushDecompress::Finish);
+            matches!(done, Ok(flate2::Status::StreamEnd)) && zlib.total_out() == wanted as u64
+        }
+        Codec::Zstd => match zstd::decode(stored, out, 0) {
+            Ok(()) => true,
+            Err(Error::Memory { .. }) => return Err(Broken::Memory),
+            Err(_) => false,
+        },
+    };
+    if is_whole { Ok(()) } else { Err(Broken::Chunk) }
+}
+
+/// A chunk that is all one value: zeros, NaN, a value that is stored, or nobody knows what.
+pub(super) fn fill(kind: u8, typesize: u64, stored: &[u8], out: &mut [u8]) -> Option<()> {
+    const NAN_32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
+    const NAN_64: [u8; 8] = (0x7FF8_u64 << 48).to_le_bytes();
+    let value = match (kind, typesize) {
+        (1 | 4, _) => {
+            out.fill(0);
+            return Some(());
+        }
+        (2, 4) => &NAN_32[..],
+        (2, 8) => &NAN_64,
+        (3, _) => stored.get(..index(typesize))?,
+        _ => return None,
+    };
+    if value.is_empty() || !out.len().is_multiple_of(value.len()) {
+        return None;
+    }
+    out.chunks_exact_mut(value.len()).for_each(|place| place.copy_from_slice(value));
+    Some(())
+}
