@@ -4,6 +4,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+#[path = "commands/tgm.rs"]
+mod tgm;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -34,7 +37,8 @@ const COMMANDS: [&str; 16] = [
 /// Runs all commands on the file, one after the other; each says how it ended after a line of its
 /// own.
 fn run(folder: &Path) -> Output {
-    let line = |command: &str| format!("{command} </dev/null; echo; echo \"== $?\"\n");
+    // Behind an `echo`, `$?` is that of the `echo`.
+    let line = |command: &str| format!("{command} </dev/null; code=$?; echo; echo \"== $code\"\n");
     let lines: String = COMMANDS.iter().map(|command| line(command)).collect();
     let script = format!("ulimit -v 524288; ulimit -t 5; exec 2>&1; f=x.tet\n{lines}");
     Command::new("sh")

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod counting;
+#[path = "hostile/tgm.rs"]
+mod tgm;
 
 use std::sync::Arc;
 

@@ -1,12 +1,14 @@
 //! Ten thousand random mutations of accepted files: no panic, no hang, bounded memory.
 //!
 //! A hang is told without a clock: the source counts what is read from it, and a reader that goes
-//! round in circles reads more than a file of that length can be asked for. `zt` is the same for
-//! zTensor files.
+//! round in circles reads more than a file of that length can be asked for. `zt` and `tgm` are the
+//! same for zTensor and Tensogram files.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 mod counting;
+#[path = "mutate/tgm.rs"]
+mod tgm;
 #[path = "mutate/zt.rs"]
 mod zt;
 

@@ -7,6 +7,7 @@ mod feed;
 mod model;
 mod roundtrip;
 mod seeds;
+mod tensogram;
 mod ztensor;
 
 use tet_io::Source;
@@ -20,13 +21,14 @@ use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 pub use model::{model, repair};
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
+pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
 pub use ztensor::ztensor;
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 13] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -36,6 +38,10 @@ pub const TARGETS: [Target; 9] = [
     ("repair", repair),
     ("roundtrip", roundtrip),
     ("ztensor", ztensor),
+    ("tgm_scan", tgm_scan),
+    ("tgm_decode", tgm_decode),
+    ("tgm_metadata", tgm_metadata),
+    ("tgm_pipeline", tgm_pipeline),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -8,6 +8,7 @@
 //! accept     files that open, with the values they hold
 //! reject     files that break one rule at one byte, each with a twin that does not
 //! zoo        hostile files: small bytes, large claims
+//! tgm        Tensogram files of every kind, and hostile ones, put together by hand
 //! zt         zTensor files of every kind, put together by hand
 //! npy        a small reader of `.npy` and `.npz`, the other side of the rival samples
 //! values     seeded bytes for every element type
@@ -41,6 +42,7 @@ pub mod oracle;
 pub mod program;
 pub mod reject;
 pub mod sim;
+pub mod tgm;
 pub mod values;
 pub mod witness;
 pub mod written;

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use super::TARGETS;
+use super::tensogram::{metadata_seeds, pipeline_seeds};
 use super::ztensor::made_seed;
 use crate::assemble::{Dataset, Sheet, Stored};
 use crate::values::{noise, plain};
-use crate::{accept, reject, zoo, zt};
+use crate::{accept, reject, tgm, zoo, zt};
 
 /// Seeds are short: a fuzzer changes short bytes better.
 const SEED_LEN_MAX: usize = 4096;
@@ -18,6 +19,7 @@ pub fn known() -> Vec<Vec<u8>> {
     let mut all = files();
     all.extend(documents());
     all.extend(ztensors());
+    all.extend(tensograms());
     all
 }
 
@@ -31,6 +33,10 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "decode" => [1, 5, 300, 65_536].map(frame).to_vec(),
             "query_doc" => documents(),
             "ztensor" => ztensors().into_iter().chain((0..200).map(made_seed)).collect(),
+            "tgm_scan" => tensograms(),
+            "tgm_decode" => tensograms().into_iter().chain((0..200).map(made_seed)).collect(),
+            "tgm_metadata" => metadata_seeds(),
+            "tgm_pipeline" => pipeline_seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);
@@ -58,6 +64,12 @@ fn files() -> Vec<Vec<u8>> {
 /// zTensor files of every kind.
 fn ztensors() -> Vec<Vec<u8>> {
     zt::kinds().iter().map(|(_, tensors)| zt::assemble(tensors).0).collect()
+}
+
+/// Tensogram files of every kind, and hostile ones.
+fn tensograms() -> Vec<Vec<u8>> {
+    let kinds = tgm::kinds().into_iter().map(|(_, file)| file);
+    kinds.chain(tgm::animals().into_iter().map(|animal| animal.bytes)).collect()
 }
 
 /// The documents that stand in the pages of the project.

@@ -72,7 +72,7 @@ pub(super) fn executions(target: &str) -> Result<u64> {
 /// Prints how often each target was executed, and how often it is to be.
 pub(super) fn print(targets: &[(&str, u64)]) -> Result<()> {
     let entries = entries()?;
-    println!("{:<10} {:>12} {:>12} {:>7}  of", "target", "guided", "blind", "edges");
+    println!("{:<12} {:>12} {:>12} {:>7}  of", "target", "guided", "blind", "edges");
     for (name, wanted) in targets {
         let own = || entries.iter().filter(|entry| entry.target == *name);
         let sum = |way: Way| -> u64 {
@@ -80,7 +80,7 @@ pub(super) fn print(targets: &[(&str, u64)]) -> Result<()> {
         };
         let edges = own().map(|entry| entry.edges).max().unwrap_or(0);
         println!(
-            "{name:<10} {:>12} {:>12} {edges:>7}  {wanted}",
+            "{name:<12} {:>12} {:>12} {edges:>7}  {wanted}",
             sum(Way::Guided),
             sum(Way::Blind)
         );

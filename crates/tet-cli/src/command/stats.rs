@@ -99,7 +99,7 @@ fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_
     let unit = picture::unit(target.dataset);
     let unit = if unit.is_empty() { unit } else { format!(" {}", Escaped(&unit)) };
     let name = Escaped(&stats.name);
-    context.line(paint.strong(format!("{name} {} {shape}{unit}", stats.dtype)))?;
+    context.line(paint.strong(format!("{name} {} {shape}{unit}", Escaped(&stats.dtype))))?;
     if let Some(why) = &stats.why {
         return context.line(format!("  {}", crate::escape::Message(why)));
     }
