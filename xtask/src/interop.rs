@@ -1,20 +1,25 @@
 //! Lets the programs of others read what we write, and reads what they write.
 //!
 //! ```text
-//! tet       the reference program, `tetration`, from the registry of Rust
-//! ztensor   the packages `ztensor` 0.1.4 and `safetensors`, from that of Python
+//! tet         the reference program, `tetration`, from the registry of Rust
+//! ztensor     the packages `ztensor` 0.1.4 and `safetensors`, from that of Python
+//! tensogram   the package `tensogram`, 0.24.0 and 0.19.0, from the same
 //! ```
 //!
 //! It needs a registry once and takes minutes, so it is no part of `ci`. What it cannot do fails:
 //! nothing is skipped.
 
 mod sheet;
+mod tensogram;
 mod tet;
 mod ztensor;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Result, ensure};
+
+use crate::run;
 
 /// What to check.
 #[derive(clap::Args)]
@@ -27,7 +32,7 @@ pub(crate) struct Options {
     /// A reference program of `.tet` that is already built
     #[arg(long, value_name = "PATH")]
     reference: Option<PathBuf>,
-    /// Where chance starts; every seed makes other files of zTensor and safetensors
+    /// Where chance starts; every seed makes other files of those
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many of those
@@ -40,16 +45,54 @@ enum Container {
     Tet,
     #[value(name = "ztensor")]
     ZTensor,
+    Tensogram,
 }
 
 /// Asks the programs of a container.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    let is_tet = !options.files.is_empty() || options.reference.is_some();
+    let is_for_tet = options.container == Container::Tet;
+    ensure!(is_for_tet || !is_tet, "files and the reference are for tet");
     match options.container {
         Container::Tet => tet::run(options),
-        Container::ZTensor => {
-            let is_tet = !options.files.is_empty() || options.reference.is_some();
-            ensure!(!is_tet, "files and the reference are for tet");
-            ztensor::run(options.seed, options.count)
-        }
+        Container::ZTensor => ztensor::run(options.seed, options.count),
+        Container::Tensogram => tensogram::run(options.seed, options.count),
     }
+}
+
+/// An empty folder.
+fn fresh(folder: &Path) -> Result<PathBuf> {
+    if folder.exists() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    std::fs::create_dir_all(folder)?;
+    Ok(folder.to_path_buf())
+}
+
+/// What a script of the side of Python says.
+fn script(
+    python: &Path,
+    script: &str,
+    words: &[&str],
+    folder: &Path,
+    numbers: &[String],
+) -> Result<String> {
+    let mut command = Command::new(python);
+    // Nothing is left beside the scripts.
+    command.arg("-B").arg(scripts().join(script)).args(words).arg(folder).args(numbers);
+    run::output(&mut command)
+}
+
+fn scripts() -> PathBuf {
+    run::root().join("xtask/interop")
+}
+
+/// The files of a folder with this suffix, at least one.
+fn listed(folder: &Path, suffix: &str) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<Result<Vec<_>, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|it| it == suffix));
+    paths.sort();
+    ensure!(!paths.is_empty(), "there is nothing in {}", folder.display());
+    Ok(paths)
 }

@@ -19,7 +19,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use tet_ztensor::{WriteOptions, Writer};
 
-use super::sheet;
+use super::{fresh, listed, scripts, sheet};
 use crate::{python, run};
 
 /// Both sides.
@@ -34,14 +34,7 @@ pub(super) fn run(seed: u64, count: u64) -> Result<()> {
     let python = python::environment(&folder.join("venv"), &scripts().join("requirements.txt"))?;
     let sides = Sides { python, ours: run::program()? };
     let numbers = [seed.to_string(), count.to_string()];
-    let fresh = |name: &str| -> Result<PathBuf> {
-        let folder = folder.join(name);
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
-        std::fs::create_dir_all(&folder)?;
-        Ok(folder)
-    };
+    let fresh = |name: &str| fresh(&folder.join(name));
     let ours = fresh("ours")?;
     let written = files::write(&ours)?;
     for path in &written {
@@ -76,10 +69,7 @@ impl Sides {
         folder: &Path,
         numbers: &[String],
     ) -> Result<String> {
-        let mut command = Command::new(&self.python);
-        // Nothing is left beside the scripts.
-        command.arg("-B").arg(scripts().join(script)).args(words).arg(folder).args(numbers);
-        run::output(&mut command)
+        super::script(&self.python, script, words, folder, numbers)
     }
 
     fn verify(&self, path: &Path) -> Result<()> {
@@ -161,18 +151,4 @@ impl Sides {
             paths.len()
         ))
     }
-}
-
-fn scripts() -> PathBuf {
-    run::root().join("xtask/interop")
-}
-
-/// The files of a folder with this suffix, at least one.
-fn listed(folder: &Path, suffix: &str) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
-    let mut paths = entries.collect::<Result<Vec<_>, _>>()?;
-    paths.retain(|path| path.extension().is_some_and(|it| it == suffix));
-    paths.sort();
-    ensure!(!paths.is_empty(), "there is nothing in {}", folder.display());
-    Ok(paths)
 }
