@@ -1,7 +1,7 @@
 //! Checking a file (section 8): every rule it breaks, each with its place.
 //!
 //! ```text
-//!   container -> index -> entries -> names -> places of blobs -> gaps -> blobs
+//!   container -> index -> entries -> names -> parts -> places of blobs -> gaps -> blobs
 //! ```
 //!
 //! The checks stand in the order in which a reader meets the parts of a file. Blobs are looked at on
@@ -10,10 +10,13 @@
 mod agenda;
 mod blob;
 mod collect;
+mod elements;
 mod entries;
+mod parts;
 mod place;
 mod report;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,6 +29,7 @@ use tet_io::{Progress, Source, Watch};
 use self::agenda::Agenda;
 use self::blob::{Scratch, Task};
 use self::collect::{Collector, Found};
+use self::parts::Role;
 use crate::container::FILE_LEN_MIN;
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
@@ -130,8 +134,9 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         out.push(Found { fault, position: None, field: "" });
     }
     entries::check(&index, &mut out);
+    let roles = parts::check(&index, &mut out);
     let gaps = place::check(&index, &mut out);
-    let checked_len = check_blobs(source, options, &index, &gaps, &mut out)?;
+    let checked_len = check_blobs(source, options, (&index, &roles), &gaps, &mut out)?;
     source.check_unchanged()?;
     Ok(report::report(source, options, Some(&index), out, checked_len))
 }
@@ -140,7 +145,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
 fn check_blobs(
     source: &Source,
     options: &VerifyOptions,
-    index: &Index,
+    (index, roles): (&Index, &BTreeMap<usize, Role>),
     gaps: &[Span],
     out: &mut Collector,
 ) -> Result<u64> {
@@ -148,7 +153,7 @@ fn check_blobs(
         return Ok(0);
     }
     let gaps = if options.depth == Depth::Deep { gaps } else { &[] };
-    let Agenda { tasks, turns, shared_len } = Agenda::of(index, options.depth);
+    let Agenda { tasks, turns, shared_len } = Agenda::of(index, roles, options.depth);
     let blobs_len = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.len()));
     check_work(blobs_len, source.len())?;
     let all = gaps.iter().fold(blobs_len, |sum, gap| sum.saturating_add(gap.len()));

@@ -200,6 +200,15 @@ rules! {
     "ZT-S5" SparseInline Index Error:
         "indptr and indices in an entry must be arrays of unsigned integers that belong together",
         "";
+    "ZT-S6" PartFit Index Error:
+        "the parts of a sparse tensor must be of the types and shapes that its own shape asks for",
+        "the parts can be read by themselves";
+    "ZT-S7" PartIndptr Blob Error:
+        "indptr in a part must start at 0, not decrease, and end at the count of values",
+        "the parts can be read by themselves";
+    "ZT-S8" PartRange Blob Error:
+        "indices and coordinates in a part must lie in the shape of the sparse tensor",
+        "the parts can be read by themselves";
     "ZT-N1" Overlap Blob Warning:
         "two blobs overlap without being the same",
         "";
@@ -242,6 +251,9 @@ rules! {
     "ZT-N14" SeekTable Blob Warning:
         "the seek table does not state the frames of its blob",
         "no reader here relies on it, others may";
+    "ZT-N15" PartMissing Index Warning:
+        "parts of a sparse tensor are missing",
+        "those that are there can be read by themselves";
 }
 
 impl Rule {
@@ -249,6 +261,11 @@ impl Rule {
     #[must_use]
     pub fn from_id(id: &str) -> Option<Rule> {
         Rule::ALL.iter().copied().find(|rule| rule.id() == id)
+    }
+
+    /// Whether it is about a sparse tensor in parts, which can be read by themselves all the same.
+    pub(crate) const fn is_of_parts(self) -> bool {
+        matches!(self, Rule::PartFit | Rule::PartIndptr | Rule::PartRange | Rule::PartMissing)
     }
 
     /// Whether a breach is told without numbers, since there are none to tell.

@@ -7,6 +7,7 @@ mod entries;
 mod files;
 mod frames;
 mod mutations;
+mod parts;
 mod ranges;
 mod rules;
 mod samples;

@@ -1,9 +1,10 @@
 //! Which blobs are looked at, each once, however many tensors share it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Depth;
 use super::blob::{Shared, Task};
+use super::parts::Role;
 use crate::index::Index;
 
 /// What is to be done, and whom it concerns.
@@ -16,11 +17,12 @@ pub(super) struct Agenda<'a> {
 }
 
 impl<'a> Agenda<'a> {
-    pub(super) fn of(index: &'a Index, depth: Depth) -> Self {
+    pub(super) fn of(index: &'a Index, roles: &'a BTreeMap<usize, Role>, depth: Depth) -> Self {
         let mut agenda = Agenda { tasks: Vec::new(), turns: Vec::new(), shared_len: 0 };
         let mut firsts: HashMap<Shared, usize> = HashMap::new();
         for tensor in index.tensors() {
-            let Some(task) = Task::of(tensor, depth) else { continue };
+            let role = roles.get(&tensor.position());
+            let Some(task) = Task::of(tensor, depth, role) else { continue };
             let next = agenda.tasks.len();
             let first = task.shared().map_or(next, |shared| *firsts.entry(shared).or_insert(next));
             agenda.turns.push((tensor.position(), first));

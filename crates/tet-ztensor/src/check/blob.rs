@@ -8,6 +8,8 @@ use tet_io::{Source, Watch};
 
 use super::Depth;
 use super::collect::Found;
+use super::elements::{Elements, Numbers, Search};
+use super::parts::Role;
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Fault, Result, zstd_rule};
 use crate::frames::{self, SeekTable};
@@ -44,26 +46,29 @@ pub(super) struct Task<'a> {
     checksum: Option<Checksum>,
     /// The tensor, where its blob is to be looked into.
     sound: Option<Sound<'a>>,
+    /// What its numbers must be, where it is a part of a sparse tensor.
+    role: Option<&'a Role>,
 }
 
 impl<'a> Task<'a> {
     /// What there is to do; a blob is compared even where nobody knows what its elements are.
-    pub(super) fn of(tensor: Tensor<'a>, depth: Depth) -> Option<Self> {
+    pub(super) fn of(tensor: Tensor<'a>, depth: Depth, role: Option<&'a Role>) -> Option<Self> {
         let stored = tensor.stored()?;
         let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
         let sound = Sound::of(tensor).ok().filter(|sound| {
             let is_bool = tensor.dtype() == Some(DType::Bool);
             let has_more = sound.encoding == Encoding::Zstd || sound.layout.is_sparse();
-            depth == Depth::Deep && (has_more || is_bool)
+            depth == Depth::Deep && (has_more || is_bool || role.is_some())
         });
         let is_nothing = checksum.is_none() && sound.is_none();
-        (!is_nothing).then_some(Task { tensor, stored, checksum, sound })
+        (!is_nothing).then_some(Task { tensor, stored, checksum, sound, role })
     }
 
-    /// What tells a task from others; `None` where its entry says more, as that of a sparse tensor.
+    /// What tells a task from others; `None` where its entry says more, as that of a sparse tensor or
+    /// of a part of one.
     pub(super) fn shared(&self) -> Option<Shared> {
         let decoded = match &self.sound {
-            Some(sound) if sound.layout.is_sparse() => return None,
+            Some(sound) if sound.layout.is_sparse() || self.role.is_some() => return None,
             Some(sound) => Some((sound.encoding, sound.decoded_len, self.is_bool())),
             None => None,
         };
@@ -89,8 +94,8 @@ impl<'a> Task<'a> {
         let mut found = Vec::new();
         let Scratch { window, scan } = scratch;
         let mut looks = Looks::new(self, scan)?;
-        watch.pieces::<Error>(source, self.stored, window, |at, bytes| {
-            looks.update(at, bytes);
+        watch.pieces::<Error>(source, self.stored, window, |_, bytes| {
+            looks.update(bytes);
             true
         })?;
         looks.finish(self, &mut found);
@@ -157,9 +162,7 @@ impl<'a> Task<'a> {
 struct Looks<'s> {
     comparison: Option<Comparison>,
     scan: Option<Scan<'s>>,
-    /// The first bool that is none, and where; of decoded bytes where the blob starts.
-    odd_bool: Option<(u64, u8)>,
-    is_bool: bool,
+    search: Search,
 }
 
 /// A zstd blob of a dense tensor, decoded as it comes by.
@@ -181,27 +184,25 @@ impl<'s> Looks<'s> {
             decoder.begin(sound.decoded_len, WINDOW_LOG_MAX).map_err(codec)?;
             scan = Some(Scan { scan: decoder, fault: None });
         }
-        let is_bool = dense.is_some() && task.is_bool();
+        let elements = match (dense, task.role) {
+            (Some(sound), Some(role)) => {
+                Elements::Places(Numbers::new(role.clone(), sound.byte_order))
+            }
+            (Some(_), None) if task.is_bool() => Elements::Bools,
+            _ => Elements::Any,
+        };
         let comparison = task.checksum.map(Comparison::new);
-        Ok(Looks { comparison, scan, odd_bool: None, is_bool })
+        Ok(Looks { comparison, scan, search: Search::new(elements) })
     }
 
-    fn update(&mut self, at: u64, bytes: &[u8]) {
+    fn update(&mut self, bytes: &[u8]) {
         if let Some(comparison) = &mut self.comparison {
             comparison.update(bytes);
         }
-        let (is_bool, odd_bool) = (self.is_bool, &mut self.odd_bool);
+        let search = &mut self.search;
         match &mut self.scan {
-            Some(scan) => scan.update(bytes, |decoded| {
-                if is_bool && odd_bool.is_none() {
-                    *odd_bool = decoded.iter().find(|byte| **byte > 1).map(|byte| (0, *byte));
-                }
-            }),
-            None if is_bool && odd_bool.is_none() => {
-                let odd = (at..).zip(bytes).find(|(_, byte)| **byte > 1);
-                *odd_bool = odd.map(|(at, byte)| (at, *byte));
-            }
-            None => {}
+            Some(scan) => scan.update(bytes, |decoded| search.update(decoded)),
+            None => search.update(bytes),
         }
     }
 
@@ -210,30 +211,30 @@ impl<'s> Looks<'s> {
             task.push(found, task.at_start(Rule::BlobChecksum, differs, wanted));
         }
         let wanted = task.sound.map_or(0, |sound| sound.decoded_len);
+        let (is_zstd, search) = (self.scan.is_some(), &mut self.search);
+        let mut is_whole = true;
         if let Some(scan) = &mut self.scan {
-            let is_bool = self.is_bool;
-            let odd_bool = &mut self.odd_bool;
-            let scanned = scan.finish(|decoded| {
-                if is_bool && odd_bool.is_none() {
-                    *odd_bool = decoded.iter().find(|byte| **byte > 1).map(|byte| (0, *byte));
-                }
-            });
-            match scanned {
-                Ok(scanned) if scanned.decoded_len != wanted => {
+            match scan.finish(|decoded| search.update(decoded)) {
+                Ok(scanned) if scanned.decoded_len == wanted => {}
+                Ok(scanned) => {
+                    is_whole = false;
                     task.push(found, task.at_start(Rule::ZstdLen, scanned.decoded_len, wanted));
                 }
-                Ok(_) => {}
                 Err(fault) => {
+                    is_whole = false;
                     let (rule, at) = (zstd_rule(&fault), scan.scan.position());
                     let at = task.stored.start().saturating_add(at);
                     task.push(found, Fault { rule, at, found: 0, wanted });
                 }
             }
         }
-        if let Some((at, byte)) = self.odd_bool {
-            let at = at.max(task.stored.start());
-            let fault = Fault { rule: Rule::BoolByte, at, found: byte.into(), wanted: 1 };
-            task.push(found, fault);
+        // Of a blob that does not decode nobody knows which numbers are its own.
+        let is_meant = is_whole || task.role.is_none();
+        if let Some(odd) = self.search.finish().filter(|_| is_meant) {
+            // A decoded byte has no place in the file.
+            let at = if is_zstd { 0 } else { odd.at };
+            let at = task.stored.start().saturating_add(at);
+            task.push(found, Fault { rule: odd.rule, at, found: odd.found, wanted: odd.wanted });
         }
     }
 }

@@ -368,7 +368,7 @@ fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, Rule>> {
         // Places that stand in an entry are looked at where its blob is.
         let is_blob = rule.region() == Region::Blob || *rule == Rule::SparseInline;
         // A limit of ours says nothing about the file.
-        *severity == Severity::Error && is_blob && *rule != Rule::LimitSparse
+        *severity == Severity::Error && is_blob && !rule.is_of_parts() && *rule != Rule::LimitSparse
     };
     let mut damaged = HashMap::new();
     for finding in report.findings.iter().filter(|finding| is_damage(finding)) {

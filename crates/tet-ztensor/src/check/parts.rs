@@ -1,0 +1,174 @@
+//! Sparse tensors in dense parts (section 6), which name each other: whether these belong together.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tet_format::DType;
+
+use super::collect::{Collector, Found};
+use crate::entry::{Field, element_count};
+use crate::error::Fault;
+use crate::index::Index;
+use crate::rule::Rule;
+use crate::tensor::Tensor;
+use crate::words::Layout;
+use tet_cbor::Value;
+
+/// The custom fields of parts.
+const OF_KEY: &str = "sparse_of";
+const PART_KEY: &str = "sparse_part";
+const FORMAT_KEY: &str = "sparse_format";
+const SHAPE_KEY: &str = "sparse_shape";
+
+/// What the numbers of a part must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Where rows start: from 0 to this count of values.
+    Indptr(u64),
+    /// Below these extents, in turn.
+    Within(Vec<u64>),
+}
+
+/// Parts that name the same sparse tensor, by what they say they are.
+type Group<'a> = Vec<(String, Tensor<'a>)>;
+
+/// Notes parts that do not belong together; gives what the numbers of those must be that do.
+pub(super) fn check(index: &Index, out: &mut Collector) -> BTreeMap<usize, Role> {
+    let (mut roles, mut faults) = (BTreeMap::new(), Vec::new());
+    for group in groups(index) {
+        // What is wrong with an entry is told of it.
+        if group.iter().any(|(_, tensor)| tensor.fault().is_some()) {
+            continue;
+        }
+        match judge(&group) {
+            Ok(found) => roles.extend(found),
+            Err(found) => faults.push(found),
+        }
+    }
+    faults.sort_unstable_by_key(|found| found.position);
+    faults.into_iter().for_each(|found| out.push(found));
+    roles
+}
+
+/// The parts of each sparse tensor, in the order of the index.
+fn groups(index: &Index) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for tensor in index.tensors().filter(|tensor| tensor.entry().has_custom()) {
+        let Some(of) = text(&tensor, OF_KEY) else { continue };
+        let Some(part) = text(&tensor, PART_KEY) else { continue };
+        let next = groups.len();
+        let at = *places.entry(of).or_insert(next);
+        if at == next {
+            groups.push(Vec::new());
+        }
+        if let Some(group) = groups.get_mut(at) {
+            group.push((part, tensor));
+        }
+    }
+    groups
+}
+
+/// What the parts of one tensor must be, if they are all there and of the right shapes.
+fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
+    let mut parts: BTreeMap<&str, Tensor<'_>> = BTreeMap::new();
+    for (part, tensor) in group {
+        if parts.insert(part, *tensor).is_some() {
+            return Err(misfit(tensor, PART_KEY, 2, 1));
+        }
+    }
+    let is_coo = parts.contains_key("coords");
+    let needed: &[&str] =
+        if is_coo { &["coords", "values"] } else { &["indptr", "indices", "values"] };
+    let there = needed.iter().filter(|part| parts.contains_key(*part)).count();
+    let (Some(values), true) = (parts.get("values"), there == needed.len()) else {
+        let missing = |(_, tensor): &(String, Tensor<'_>)| {
+            let numbers = (there as u64, needed.len() as u64);
+            found(Rule::PartMissing, tensor, PART_KEY, numbers)
+        };
+        return group.first().map_or(Ok(Vec::new()), |first| Err(missing(first)));
+    };
+    let format = text(values, FORMAT_KEY);
+    if format.as_deref() != Some(if is_coo { "coo" } else { "csr" }) {
+        return Err(misfit(values, FORMAT_KEY, 0, 1));
+    }
+    let shape = shape_of(values)?;
+    let count = *extents(values, &[None])?.first().unwrap_or(&0);
+    let place = |part: &str, wanted: &[u64], role: Role| match parts.get(part) {
+        Some(tensor) => numbers(tensor, wanted).map(|()| (tensor.position(), role)),
+        None => Err(misfit(values, PART_KEY, 0, 1)),
+    };
+    match (is_coo, &*shape) {
+        (false, &[rows, columns]) => Ok(vec![
+            place("indptr", &[rows.saturating_add(1)], Role::Indptr(count))?,
+            place("indices", &[count], Role::Within(vec![columns]))?,
+        ]),
+        (true, [_, ..]) => {
+            let rank = shape.len() as u64;
+            Ok(vec![place("coords", &[count, rank], Role::Within(shape))?])
+        }
+        _ => Err(misfit(values, SHAPE_KEY, shape.len() as u64, if is_coo { 1 } else { 2 })),
+    }
+}
+
+/// The extents of the sparse tensor, as its values state them.
+fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, Found> {
+    let said = match values.custom_value(SHAPE_KEY) {
+        Ok(Some(Value::Array(items))) => items.iter().map(Value::as_u64).collect(),
+        _ => None,
+    };
+    let shape: Vec<u64> = said.ok_or_else(|| misfit(values, SHAPE_KEY, 0, 1))?;
+    match element_count(&shape) {
+        Some(_) => Ok(shape),
+        None => Err(misfit(values, SHAPE_KEY, u64::MAX, (1 << 63) - 1)),
+    }
+}
+
+/// Whether a part is dense, of numbers, and of a shape.
+fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
+    if tensor.dtype() != Some(DType::UInt64) {
+        let size = tensor.dtype().and_then(DType::size).unwrap_or(0);
+        return Err(misfit(tensor, Field::Dtype.key(), size, 8));
+    }
+    let wanted: Vec<Option<u64>> = wanted.iter().copied().map(Some).collect();
+    extents(tensor, &wanted).map(|_| ())
+}
+
+/// The extents of a dense part, which must be those that are known.
+fn extents<'a>(tensor: &Tensor<'a>, wanted: &[Option<u64>]) -> Result<&'a [u64], Found> {
+    let shape = tensor.shape();
+    if tensor.layout() != Some(Layout::Dense) {
+        return Err(misfit(tensor, Field::Layout.key(), 0, 1));
+    }
+    let other = shape.iter().zip(wanted).find_map(|(found, wanted)| {
+        let wanted = (*wanted)?;
+        (*found != wanted).then_some((*found, wanted))
+    });
+    let (found, wanted) = match other {
+        Some(numbers) => numbers,
+        None if shape.len() == wanted.len() => return Ok(shape),
+        None => (shape.len() as u64, wanted.len() as u64),
+    };
+    Err(misfit(tensor, Field::Shape.key(), found, wanted))
+}
+
+fn text(tensor: &Tensor<'_>, key: &str) -> Option<String> {
+    match tensor.custom_value(key) {
+        Ok(Some(Value::Text(text))) => Some(text),
+        _ => None,
+    }
+}
+
+fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> Found {
+    found(Rule::PartFit, tensor, key, (number, wanted))
+}
+
+fn found(
+    rule: Rule,
+    tensor: &Tensor<'_>,
+    field: &'static str,
+    (found, wanted): (u64, u64),
+) -> Found {
+    let at = tensor.field_at(field).unwrap_or(tensor.entry_at());
+    let fault = Fault { rule, at, found, wanted };
+    Found { fault, position: Some(tensor.position()), field }
+}
