@@ -261,6 +261,12 @@ impl From<tet_convert::Error> for Failure {
             }
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
+            E::Dense { .. } => plain("limit").hint(
+                "tet convert --sparse dense writes them all the same; a .zt output keeps them sparse",
+            ),
+            E::Parts { rule, .. } => {
+                plain(rule.id).hint("--sparse split keeps the parts as they are")
+            }
             E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
             E::UnknownSuffix { .. } => plain("output-format"),
             E::Outside { path, .. } => {

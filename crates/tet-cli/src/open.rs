@@ -21,7 +21,7 @@ use crate::exit::{Failure, Result};
 /// The file is not there, damaged, or of a format this build does not read.
 pub(crate) fn open(path: &Path, args: &ReadArgs, context: &Context<'_>) -> Result<Opened> {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Required };
-    open_with(path, args.io, footer, context)
+    open_with(path, (args.io, args.memory), footer, context)
         .map_err(|failure| footer_hint(failure, args.no_footer))
 }
 
@@ -32,12 +32,13 @@ pub(crate) fn open(path: &Path, args: &ReadArgs, context: &Context<'_>) -> Resul
 /// The file is not there, damaged, or of a format this build does not read.
 pub(crate) fn open_with(
     path: &Path,
-    io: IoName,
+    (io, memory): (IoName, Option<u64>),
     footer: FooterMode,
     context: &Context<'_>,
 ) -> Result<Opened> {
     let mut options = OpenOptions::default();
     options.footer = footer;
+    options.memory_budget = memory.unwrap_or(options.memory_budget);
     options.io = match io {
         IoName::Auto => Io::Auto,
         IoName::Pread => Io::Pread,

@@ -17,7 +17,7 @@ pub(crate) struct Target<'a> {
 ///
 /// # Errors
 ///
-/// No such dataset, no such part of it, or two slices at once.
+/// No such dataset, one that cannot be read, no such part of it, or two slices at once.
 pub(crate) fn find<'a>(
     catalog: &'a Catalog,
     asked: Option<&str>,
@@ -33,6 +33,10 @@ pub(crate) fn find<'a>(
         }
         (bracket, select) => bracket.or(select),
     };
+    // The shape of what cannot be read says nothing of a slice.
+    if !tet_convert::is_opaque(dataset) {
+        crate::open::check_readable(dataset)?;
+    }
     let slab = resolve(catalog, dataset, select)?;
     Ok(Target { dataset, slab })
 }

@@ -7,6 +7,7 @@
 //! Where the target lacks a type, its bits are kept under another and two attributes say what they
 //! are; whoever opens the file sees the type again.
 
+mod choice;
 pub(crate) mod logical;
 mod narrow;
 pub(crate) mod tensogram;
@@ -26,8 +27,13 @@ use crate::export::{
 use crate::import::{ImportOptions, ImportReport, Imported, import};
 use crate::open::{OpenOptions, Opened, of_source, open};
 use crate::sniff::{Format, sniff};
+use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
 use crate::{Error, Note, Result};
+
+pub(crate) use self::choice::check_dense;
+pub use self::choice::chosen;
+use self::choice::{check_names, joined_of};
 
 /// How to convert.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +49,7 @@ pub struct ConvertOptions {
     pub stack: Option<String>,
     /// How elements are read.
     pub execution: Execution,
-    /// How sparse tensors become tensors of a zTensor file.
+    /// How sparse tensors are written.
     pub sparse: SparseCarry,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
@@ -51,12 +57,14 @@ pub struct ConvertOptions {
     pub scratch: PathBuf,
 }
 
-/// How sparse tensors become tensors of a zTensor file.
+/// How sparse tensors are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SparseCarry {
-    /// With all their elements.
+    /// With all their elements, however many bytes these are; those that the input keeps as parts are
+    /// put together.
     Dense,
-    /// With those that are stored, as [`tet_ztensor::SparseChoice`] says.
+    /// In a zTensor file with those that are stored, as [`tet_ztensor::SparseChoice`] says; elsewhere
+    /// with all their elements, up to 16 GiB.
     #[default]
     Sparse,
 }
@@ -114,6 +122,8 @@ pub enum AppendPlace {
 struct Carried<'c> {
     catalog: &'c Catalog,
     datasets: Vec<&'c Dataset>,
+    /// Those among them that are put together of parts of the file.
+    joined: &'c [Joined],
     notes: Vec<Note>,
 }
 
@@ -144,7 +154,11 @@ pub fn convert(
         (Format::Npz, _) => unpacked(input, output, target, options, progress),
         _ => {
             let opener = |path: &Path| Source::open(path);
-            let mut opened = of_source(input, source, &opener, &OpenOptions::default())?;
+            let how = OpenOptions {
+                memory_budget: options.execution.memory_budget,
+                ..OpenOptions::default()
+            };
+            let mut opened = of_source(input, source, &opener, &how)?;
             let mut notes = Vec::new();
             if let Some(axis) = &options.stack {
                 let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
@@ -213,7 +227,8 @@ pub fn append_ztensor(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
-    let mut carried = Carried::new(&opened, options)?;
+    let joined = joined_of(&opened.catalog, Target::ZTensor, options)?;
+    let mut carried = Carried::new(&opened, &joined, options)?;
     let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
     Ok(carried.report(output_len))
 }
@@ -238,7 +253,11 @@ fn carry(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
-    let mut carried = Carried::new(opened, options)?;
+    let joined = joined_of(&opened.catalog, target, options)?;
+    let mut carried = Carried::new(opened, &joined, options)?;
+    if options.sparse == SparseCarry::Sparse && target != Target::ZTensor {
+        check_dense(&opened.catalog, &carried.datasets)?;
+    }
     let ties_are_kept = target == Target::ZTensor && options.ztensor.dialect == Dialect::Common;
     if !ties_are_kept {
         carried.notes.extend(ties::untied(carried.catalog, &carried.datasets)?);
@@ -266,12 +285,27 @@ fn carry(
 
 impl<'c> Carried<'c> {
     /// The datasets that the options choose.
-    fn new(opened: &'c Opened, options: &ConvertOptions) -> Result<Self> {
+    fn new(opened: &'c Opened, joined: &'c [Joined], options: &ConvertOptions) -> Result<Self> {
         let catalog = &opened.catalog;
-        let mut datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
-        // What it says is said of the file.
-        datasets.retain(|dataset| !is_metadata(dataset));
-        Ok(Carried { catalog, datasets, notes: Vec::new() })
+        let mut datasets = Vec::new();
+        let mut placed = vec![false; joined.len()];
+        for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
+            // What it says is said of the file.
+            if is_metadata(dataset) {
+                continue;
+            }
+            // A tensor stands where its first part stood.
+            match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
+                None => datasets.push(dataset),
+                Some((_, true)) => {}
+                Some((tensor, is_placed)) => {
+                    *is_placed = true;
+                    datasets.push(&tensor.dataset);
+                }
+            }
+        }
+        check_names(&datasets, &options.tet)?;
+        Ok(Carried { catalog, datasets, joined, notes: Vec::new() })
     }
 
     fn report(self, output_len: u64) -> ImportReport {
@@ -285,28 +319,6 @@ impl<'c> Carried<'c> {
             shard_count: 0,
         }
     }
-}
-
-/// The datasets that are asked for by name or as `#N`, all but those to be left out, in the order of
-/// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts
-/// of others, must be asked for.
-///
-/// # Errors
-/// No dataset has the name, or several have.
-pub fn chosen<'c>(
-    catalog: &'c Catalog,
-    include: &[String],
-    exclude: &[String],
-) -> Result<Vec<&'c Dataset>> {
-    let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
-    let taken = include.iter().map(at).collect::<Result<Vec<_>>>()?;
-    let left = exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
-    let is_left = |it: &&Dataset| left.contains(&it.index);
-    let is_taken = |it: &&Dataset| taken.contains(&it.index);
-    let is_chosen = |it: &&Dataset| taken.is_empty() && !is_metadata(it) || is_taken(it);
-    let datasets = catalog.datasets().iter().filter(is_chosen);
-    let parts = catalog.parts().iter().filter(is_taken);
-    Ok(datasets.chain(parts).filter(|it| !is_left(it)).collect())
 }
 
 /// Whether a dataset only holds what is said of its file, which is among the attributes of the

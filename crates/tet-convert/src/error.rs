@@ -5,7 +5,7 @@ mod nearest;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tet_format::{DType, ForeignFault};
+use tet_format::{DType, ForeignFault, ForeignRule};
 use tet_io::Kind;
 
 use self::nearest::nearest;
@@ -237,6 +237,26 @@ pub enum Error {
         /// Bytes allowed.
         limit: u64,
     },
+    /// The parts of a sparse tensor do not fit together.
+    #[error("sparse tensor {dataset:?} cannot be put together: {} [{}]", rule.text, rule.id)]
+    Parts {
+        /// The sparse tensor.
+        dataset: String,
+        /// The rule that they break.
+        rule: &'static ForeignRule,
+    },
+    /// Sparse tensors would be written with all their elements, and nobody asked for that.
+    #[error(
+        "sparse tensors such as {dataset:?} are {wanted} bytes with all their elements, more than {limit}"
+    )]
+    Dense {
+        /// The longest.
+        dataset: String,
+        /// Bytes of all of them.
+        wanted: u64,
+        /// Bytes that are written unasked.
+        limit: u64,
+    },
     /// The caller asked to stop.
     #[error("canceled")]
     Canceled,
@@ -321,6 +341,7 @@ impl Error {
             | Self::NotInPlace { .. }
             | Self::NotImportable { .. }
             | Self::Array { .. }
+            | Self::Parts { .. }
             | Self::Archive { .. } => Kind::Format,
             Self::NoArrays { is_filtered: false, .. } => Kind::Format,
             Self::NoArrays { .. }
@@ -342,7 +363,7 @@ impl Error {
             | Self::NoStack { .. }
             | Self::Stack { .. }
             | Self::Canceled => Kind::Usage,
-            Self::Memory { .. } | Self::Budget { .. } => Kind::Limit,
+            Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,
             Self::Scratch { .. } | Self::Write(_) => Kind::Io,
         }
     }

@@ -148,7 +148,7 @@ fn is_safetensors(path: &Path) -> bool {
 ///
 /// # Errors
 /// The suffix names no output, or one of a single dataset and there are several; a dataset cannot be
-/// read or written so; the file exists, is the input, or cannot be published.
+/// read or written so; sparse tensors come to more than 16 GiB; the file exists, is the input, or cannot be published.
 pub fn write_datasets_file<'a>(
     catalog: &'a Catalog,
     datasets: &[&'a Dataset],
@@ -156,6 +156,7 @@ pub fn write_datasets_file<'a>(
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
+    crate::carry::check_dense(catalog, datasets)?;
     let mut notes = crate::carry::ties::untied(catalog, datasets)?;
     if is_safetensors(path) {
         notes.extend(write_safetensors_file(catalog, datasets, path, options, progress)?);

@@ -21,7 +21,7 @@ mod tensogram;
 mod verify;
 mod ztensor;
 
-pub use carry::logical::as_bytes;
+pub use carry::logical::{as_bytes, as_counted, is_opaque};
 pub use carry::tensogram::{Filter, TensogramOptions};
 pub use carry::{
     AppendPlace, ConvertOptions, SparseCarry, Target, append_ztensor, chosen, convert,

@@ -4,6 +4,7 @@
 //! taken only under a lease, which makes it safe: [`Opened::for_scan`] decides once the caller
 //! knows how much that will be.
 
+mod columns;
 mod npy;
 pub(crate) mod slabs;
 
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
 use tet_io::{Source, SourceKind, Step};
-use tet_query::{Catalog, Dataset, ReadPlan};
+use tet_query::{Catalog, Dataset, Execution, ReadPlan};
 use tet_verify::Finding;
 
 use crate::carry::logical::restored;
@@ -46,11 +47,18 @@ pub struct OpenOptions {
     pub footer: FooterMode,
     /// What a file may ask for.
     pub limits: Limits,
+    /// Bytes that the stored elements of a sparse tensor may take in memory, which are read at once.
+    pub memory_budget: u64,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { io: Io::Auto, footer: FooterMode::Required, limits: Limits::default() }
+        Self {
+            io: Io::Auto,
+            footer: FooterMode::Required,
+            limits: Limits::default(),
+            memory_budget: Execution::default().memory_budget,
+        }
     }
 }
 
@@ -98,8 +106,7 @@ impl Foreign {
 
 /// Opens the container at `path`, told by its content.
 ///
-/// A `.npy` is read in place when its elements are row-major, in either byte order. One without axes
-/// stays without.
+/// A `.npy` is read in place, in either order of bytes and of axes. One without axes stays without.
 ///
 /// # Errors
 /// The file cannot be read, is damaged, of a format this build does not read in place, or, with
@@ -204,7 +211,7 @@ pub(crate) fn of_source(
         Format::Npy => Foreign::plain(npy::catalog(path, source)?),
         Format::SafeTensors => safetensors::open(path, source)?,
         Format::SafeTensorsIndex => safetensors::open_index(path, source, opener)?,
-        Format::ZTensor => ztensor::open(path, source)?,
+        Format::ZTensor => ztensor::open(path, source, options.memory_budget)?,
         Format::Tensogram => tensogram::open(path, source)?,
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };

@@ -11,6 +11,7 @@
 //!
 //! A model in several files has an index, JSON too, that says which tensor is in which of them.
 
+mod attrs;
 mod canonical;
 mod catalog;
 mod check;
@@ -21,12 +22,14 @@ mod json;
 mod rule;
 mod shards;
 
+pub(crate) use self::attrs::{ATTRS_KEY, is_kept as is_kept_attr, of_datasets as attrs_of};
 pub(crate) use self::canonical::{
-    Entry, HEADER_KEY, INDEX_KEY, header_of, header_to_keep, index_of, kept_header, metadata_of,
+    Entry, HEADER_KEY, INDEX_KEY, header_of, header_to_keep, index_of, is_of_origin, kept_header,
+    metadata_of,
 };
 pub(crate) use self::catalog::open;
 pub(crate) use self::check::verify;
-pub(crate) use self::dtype::{bits_of, of_dataset};
+pub(crate) use self::dtype::{StoredType, bits_of, of_dataset};
 pub(crate) use self::header::{Header, LEN_MAX, METADATA_KEY, of_text};
 pub(crate) use self::index::{MAP_KEY, members};
 pub(crate) use self::rule::ALL as RULES;

@@ -18,4 +18,5 @@ pub(crate) use self::catalog::open;
 pub use self::check::finding;
 pub(crate) use self::check::verify;
 pub(crate) use self::framed::slab;
-pub(crate) use self::rule::all as rules;
+pub(crate) use self::rule::{all as rules, of as rule};
+pub(crate) use self::sparse::{Bands, Scattered, Stored, check_budget};

@@ -6,6 +6,9 @@ use tet_io::Kind;
 
 use crate::rule::Rule;
 
+/// Why a tensor is [`Unwritable`](Error::Unwritable) whose name is another one's.
+pub const NAME_TAKEN: &str = "another tensor has this name";
+
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

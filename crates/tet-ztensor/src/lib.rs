@@ -43,7 +43,7 @@ pub use checksum::{Checksum, Comparison};
 pub use container::{
     ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,
 };
-pub use error::{Error, Fault, Result, zstd_rule};
+pub use error::{Error, Fault, NAME_TAKEN, Result, zstd_rule};
 pub use frames::{Frame, Frames, SeekTable};
 pub use index::Index;
 pub use limits::Limits;

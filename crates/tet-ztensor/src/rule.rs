@@ -269,7 +269,8 @@ impl Rule {
     }
 
     /// Whether a breach is told without numbers, since there are none to tell.
-    pub(crate) const fn is_bare(self) -> bool {
+    #[must_use]
+    pub const fn is_bare(self) -> bool {
         matches!(
             self,
             Rule::EntryMap
@@ -284,6 +285,12 @@ impl Rule {
                 | Rule::ByteOrderKnown
                 | Rule::ChecksumForm
                 | Rule::SparseInline
+                | Rule::NameEmpty
+                | Rule::NameOdd
+                | Rule::ByteOrderMoot
+                | Rule::ByteOrderBig
+                | Rule::ChecksumUnknown
+                | Rule::LayoutMissing
         )
     }
 }

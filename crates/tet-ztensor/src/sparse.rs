@@ -9,7 +9,7 @@
 
 mod blob;
 mod inline;
-mod judge;
+pub(crate) mod judge;
 
 use std::ops::Range;
 
@@ -52,6 +52,25 @@ pub enum Places {
 }
 
 impl Sparse {
+    /// The tensor that has these parts.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that they break: they do not fit each other or the shape.
+    pub fn of_parts(
+        shape: Vec<u64>,
+        element_size: u64,
+        places: Places,
+        values: Vec<u8>,
+    ) -> Result<Self, Rule> {
+        let sparse = Sparse { shape, element_size, places, values };
+        let count = sparse.value_count();
+        if count.checked_mul(element_size) != Some(sparse.values.len() as u64) {
+            return Err(Rule::PartFit);
+        }
+        judge::parts(&sparse.shape, &sparse.places, count).map(|()| sparse)
+    }
+
     /// How many elements are stored.
     #[must_use]
     pub fn value_count(&self) -> u64 {
@@ -117,13 +136,12 @@ impl Sparse {
         match &self.places {
             Places::Csr { indptr, indices } => {
                 let columns = self.shape.get(1).copied().unwrap_or(0);
-                for (row, bounds) in (0_u64..).zip(indptr.windows(2)) {
+                let first = elements.start.checked_div(columns).unwrap_or(0);
+                let before = usize::try_from(first).unwrap_or(usize::MAX);
+                for (row, bounds) in (first..).zip(indptr.windows(2).skip(before)) {
                     let row_start = row.saturating_mul(columns);
                     if elements.end <= row_start {
                         break;
-                    }
-                    if row_start.saturating_add(columns) <= elements.start {
-                        continue;
                     }
                     for at in bounds[0]..bounds[1] {
                         let column = usize::try_from(at).ok().and_then(|at| indices.get(at));

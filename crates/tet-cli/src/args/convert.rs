@@ -99,7 +99,7 @@ pub struct ZtArgs {
     /// In .zt: the bytes that the programs of 0.1.x write; without a checksum unless one is asked for
     #[arg(long, value_name = "VERSION")]
     pub dialect: Option<DialectName>,
-    /// In .zt: how sparse tensors of a .zt file are kept [default: split]
+    /// How sparse tensors are written: in .zt split, native or dense; elsewhere always dense, beyond 16 GiB only if asked [default: split]
     #[arg(long, value_name = "HOW", default_value = "split", hide_default_value = true)]
     pub sparse: SparseName,
 }
@@ -202,12 +202,13 @@ pub enum DialectName {
 /// How sparse tensors are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SparseName {
-    /// With all their elements.
+    /// With all their elements, put together of their parts where the input has those.
     Dense,
-    /// As dense tensors of their parts: NAME.indptr, NAME.indices, NAME.values or NAME.coords.
+    /// In .zt: as dense tensors of their parts, NAME.indptr, NAME.indices, NAME.values or NAME.coords.
     #[default]
     Split,
-    /// As one sparse tensor; the readers of 0.1.x refuse a file with one.
+    /// In .zt: as one sparse tensor, put together of its parts where the input has those; the readers
+    /// of 0.1.x refuse a file with one.
     Native,
 }
 

@@ -55,8 +55,29 @@ fn of_bytes<'a>(target: &Target<'a>, bytes: &'a Dataset) -> Result<Target<'a>> {
     if *slab == Hyperslab::whole(dataset.shape()) {
         return Ok(Target { dataset: bytes, slab: Hyperslab::whole(bytes.shape()) });
     }
-    let text = format!("elements of {} are no whole bytes", dataset.dtype_name);
-    Err(Failure::usage("part-of-bytes", text).hint("write all of them, without a slice"))
+    if let Some(slab) = slab_of_bytes(slab, dataset, bytes) {
+        return Ok(Target { dataset: bytes, slab });
+    }
+    let text = format!("these elements of {} are no whole bytes", dataset.dtype_name);
+    let hint = "begin and end on the last axis where bytes do, or write all of them";
+    Err(Failure::usage("part-of-bytes", text).hint(hint))
+}
+
+/// The bytes that hold a part of elements which are several a byte along the last axis; `None` where
+/// the part begins or ends within one.
+fn slab_of_bytes(slab: &Hyperslab, dataset: &Dataset, bytes: &Dataset) -> Option<Hyperslab> {
+    let (last, head) = slab.axes().split_last()?;
+    let (&extent, outer) = dataset.shape().split_last()?;
+    let (&len, outer_of_bytes) = bytes.shape().split_last()?;
+    let is_plain = outer == outer_of_bytes && last.step == 1 && last.is_kept();
+    let place = |at: u64| {
+        let scaled = at.checked_mul(len)?;
+        let is_whole = extent != 0 && scaled.is_multiple_of(extent);
+        is_whole.then(|| scaled / extent)
+    };
+    let (start, stop) = place(last.start).zip(place(last.stop)).filter(|_| is_plain)?;
+    let last = tet_query::AxisSlice { start, stop, ..*last };
+    Hyperslab::new(head.iter().copied().chain([last]).collect(), bytes.shape())
 }
 
 /// The format by flag, else by the output's name, else text; `-o -` is raw.

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_convert::{
-    Attribute, ChunkChoice, ConvertOptions, DimNames, ImportOptions, ImportReport, Origin,
-    SparseCarry, Target, export,
+    Attribute, ChunkChoice, ConvertOptions, DimNames, ImportOptions, ImportReport, NpyFault,
+    Origin, SparseCarry, Target, export,
 };
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
@@ -65,6 +65,17 @@ const TENSOGRAM: Outputs = (&[Target::Tensogram], ".tgm");
 const TOLD: Outputs = (&[Target::Tet, Target::Tensogram], ".tet and .tgm");
 const LARGE: Outputs = (&[Target::ZTensor, Target::Tensogram], ".zt and .tgm");
 const STORED: Outputs = (&[Target::Tet, Target::ZTensor, Target::Tensogram], ".tet, .zt and .tgm");
+const WHOLE: Outputs = (
+    &[
+        Target::Tet,
+        Target::ZTensor,
+        Target::Tensogram,
+        Target::SafeTensors,
+        Target::SafeTensorsIndex,
+        Target::Npz,
+    ],
+    ".tet, .zt, .tgm, .safetensors and .npz",
+);
 const SHARDED: Outputs = (&[Target::SafeTensors, Target::SafeTensorsIndex], ".safetensors");
 
 /// Nothing is asked for that the output has no place for.
@@ -88,13 +99,14 @@ fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
         ("--align-above", zt.align_above != 0, ZTENSOR),
         ("--checksum", zt.checksum.is_some(), ZTENSOR),
         ("--dialect", zt.dialect.is_some(), ZTENSOR),
-        ("--sparse", zt.sparse != SparseName::default(), ZTENSOR),
         ("--encoding", tgm.encoding.is_some(), TENSOGRAM),
         ("--bits", tgm.bits.is_some(), TENSOGRAM),
         ("--max-error", tgm.max_error.is_some(), TENSOGRAM),
         ("--filter", tgm.filter.is_some(), TENSOGRAM),
         ("--masks", tgm.masks.is_some(), TENSOGRAM),
         ("--profile", tgm.profile.is_some(), TENSOGRAM),
+        ("--sparse native", zt.sparse == SparseName::Native, ZTENSOR),
+        ("--sparse dense", zt.sparse == SparseName::Dense, WHOLE),
         ("--shard-size", args.shard_size.is_some(), SHARDED),
     ];
     for (option, is_asked, (targets, outputs)) in asked {
@@ -104,7 +116,26 @@ fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
             return Err(Failure::usage("output-format", text).hint(hint));
         }
     }
-    Ok(())
+    if args.shard_size == Some(0) {
+        let failure = Failure::usage("shard-size", "a shard of 0 bytes holds nothing");
+        return Err(failure.hint("leave --shard-size out for one file"));
+    }
+    check_level(store)
+}
+
+/// zstd has these levels.
+///
+/// # Errors
+///
+/// Another one is asked for.
+pub(super) fn check_level(store: &StoreArgs) -> Result<()> {
+    match store.level.filter(|level| !(1..=22).contains(level)) {
+        Some(level) => {
+            let text = format!("zstd has no level {level}");
+            Err(Failure::usage("level", text).hint("--level takes 1 to 22"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Converts, and tells what was written.
@@ -184,7 +215,7 @@ fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> 
     Ok(options)
 }
 
-/// How sparse tensors become tensors of a zTensor file.
+/// How sparse tensors are written.
 pub(super) const fn sparse_carry(zt: &ZtArgs) -> SparseCarry {
     match zt.sparse {
         SparseName::Dense => SparseCarry::Dense,
@@ -312,11 +343,25 @@ pub(super) fn failure(error: tet_convert::Error) -> Failure {
         tet_convert::Error::Stack { dataset, .. } => {
             Some(format!("--exclude {dataset:?} leaves them out"))
         }
+        tet_convert::Error::Array { array, fault: NpyFault::NoElements { .. } } => {
+            Some(format!("--exclude {array:?} leaves it out; .zt, .safetensors and .npz take it"))
+        }
+        tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
+            if *why == zt::NAME_TAKEN && is_part(name) =>
+        {
+            Some("--sparse native or dense writes sparse tensors whole, without parts".to_owned())
+        }
         _ => None,
     };
     let mut failure = Failure::from(error);
     failure.hint = hint.or(failure.hint.take());
     failure
+}
+
+/// Whether a name is one that a part of a sparse tensor would have.
+fn is_part(name: &str) -> bool {
+    let part = name.rsplit_once('.').map(|(_, part)| part);
+    part.is_some_and(|part| ["indptr", "indices", "coords", "values"].contains(&part))
 }
 
 /// An existing output or one that is the input is told with what to do.

@@ -5,6 +5,7 @@ mod told;
 mod walk;
 mod window;
 
+use tet_convert::Format;
 use tet_format::{Error as Fault, Limits};
 use tet_io::Source;
 use tet_verify::Severity;
@@ -38,6 +39,17 @@ pub(crate) fn run(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     let source = Source::open(context.world().at(&args.file))?;
+    match tet_convert::sniff(&source)? {
+        // Whatever else has lost its first bytes may be a `.tet` file.
+        Format::Tet | Format::Empty | Format::Unknown => {}
+        format => {
+            let text =
+                format!("{} is {format}, and only .tet files are taken apart", args.file.display());
+            let hint =
+                "`tet info --layout` tells its regions, `tet info --chunks` where elements lie";
+            return Err(Failure::usage("not-dumpable", text).hint(hint));
+        }
+    }
     let anatomy = Anatomy::read(&source, &Limits::default())?;
     let offset_width = format!("{:x}", source.len()).len().max(8);
     let window = Window::new(&source);

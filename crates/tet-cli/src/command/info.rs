@@ -29,7 +29,7 @@ use chunks::Stored;
 /// The file cannot be opened, or its index not be read.
 pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
-    let opened = open::open_with(&args.file, IoName::Auto, footer, context)?;
+    let opened = open::open_with(&args.file, (IoName::Auto, None), footer, context)?;
     let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
     let stored = stored(&opened, context).map_err(|failure| failure.about(&args.file))?;
     opened.catalog.check_unchanged()?;

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use tet_convert::Opened;
 use tet_query::document::{Ask, Query, Resolved};
-use tet_query::{Coalesce, Execution, ReadPlan};
+use tet_query::{Coalesce, Execution, NanPolicy, Op, ReadPlan};
 
 use crate::args::{QueryArgs, QueryFormat, ReadArgs};
 use crate::context::Context;
@@ -86,7 +86,23 @@ pub(super) fn open_for(
     if query.dataset.is_empty() {
         query.dataset = only_dataset(&opened)?;
     }
+    if is_count(&query) {
+        return Ok((counted(opened), query));
+    }
     Ok((for_scan(opened, &query)?, query))
+}
+
+/// Whether all selected elements are counted, whatever they are.
+fn is_count(query: &Query) -> bool {
+    let is_asked = query.reduction.as_ref().is_some_and(|asked| asked.op == Op::Count);
+    is_asked && query.filter.is_none() && query.nan != Some(NanPolicy::Skip)
+}
+
+/// The same file, where elements that nothing computes with may be counted too.
+fn counted(mut opened: Opened) -> Opened {
+    let view = |dataset| tet_convert::as_counted(&dataset).unwrap_or(dataset);
+    opened.catalog = opened.catalog.viewed(view);
+    opened
 }
 
 /// What is read for a question; nothing when the answer is there already.

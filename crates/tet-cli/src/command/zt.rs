@@ -93,6 +93,7 @@ fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {
 
 fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut options = ConvertOptions::default();
+    convert::check_level(&args.store)?;
     options.ztensor = convert::ztensor_options(&args.store, &args.zt)?;
     options.sparse = convert::sparse_carry(&args.zt);
     options.tet.include.clone_from(&args.dataset);
@@ -109,7 +110,7 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         progress.finish();
     }
     let report = report.map_err(|error| {
-        let failure = Failure::from(error);
+        let failure = convert::failure(error);
         let is_of_input = failure.code == "no-such-dataset";
         failure.about(if is_of_input { &args.input } else { &args.file })
     })?;

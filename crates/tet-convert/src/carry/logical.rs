@@ -11,6 +11,7 @@ use tet_format::{DType, Grid, Shape};
 use tet_query::{AttrText, Dataset};
 
 use super::narrow::Narrowed;
+use crate::import::SCALAR_KEY;
 use crate::safetensors::bits_of;
 use crate::{Error, Note, Result};
 
@@ -75,10 +76,10 @@ pub(crate) fn kept(
         DType::BFloat16 => as_is(DType::UInt16),
         DType::Int8 => Kept { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None },
         DType::Complex64 => {
-            in_pairs(dataset, DType::Float32).ok_or_else(|| unknown(dataset, encoding))?
+            in_pairs(dataset, DType::Float32, encoding).ok_or_else(|| unknown(dataset, encoding))?
         }
         DType::Complex128 => {
-            in_pairs(dataset, DType::Float64).ok_or_else(|| unknown(dataset, encoding))?
+            in_pairs(dataset, DType::Float64, encoding).ok_or_else(|| unknown(dataset, encoding))?
         }
         _ => return Err(Error::NoDType { dataset: dataset.name.clone(), dtype, encoding }),
     };
@@ -120,12 +121,25 @@ fn say(view: &mut Dataset, dataset: &Dataset) {
     view.attrs.insert(DTYPE_KEY.to_owned(), name);
 }
 
+/// Whether a dataset is a scalar that a container without them has as one element.
+fn is_scalar(dataset: &Dataset) -> bool {
+    let said = dataset.attrs.get(SCALAR_KEY);
+    dataset.shape() == [1] && matches!(said, Some(AttrText::Text(text)) if text == "1")
+}
+
 /// Complex numbers as a last axis of two.
-fn in_pairs(dataset: &Dataset, part: DType) -> Option<Kept> {
-    let longer = |extents: &Shape| extents.iter().copied().chain([2]).collect::<Shape>();
+fn in_pairs(dataset: &Dataset, part: DType, encoding: &str) -> Option<Kept> {
+    let is_scalar = encoding != "tet" && is_scalar(dataset);
+    let longer = |extents: &Shape| {
+        let extents = extents.iter().copied().filter(|_| !is_scalar);
+        extents.chain([2]).collect::<Shape>()
+    };
     let grid = Grid::new(longer(dataset.grid.shape()), longer(dataset.grid.chunk_shape()))?;
     let dims = Vec::new();
-    let view = Dataset { dtype: Some(part), grid, dims, ..dataset.clone() };
+    let mut view = Dataset { dtype: Some(part), grid, dims, ..dataset.clone() };
+    if is_scalar {
+        view.attrs.remove(SCALAR_KEY);
+    }
     Some(Kept { view, stored: part, inner: 1, from: None })
 }
 
@@ -133,8 +147,21 @@ fn in_pairs(dataset: &Dataset, part: DType) -> Option<Kept> {
 /// other dataset.
 #[must_use]
 pub fn as_bytes(dataset: &Dataset) -> Option<Dataset> {
-    let is_opaque = matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }));
-    packed(dataset, "raw").ok().filter(|_| is_opaque).map(|kept| kept.view)
+    packed(dataset, "raw").ok().filter(|_| is_opaque(dataset)).map(|kept| kept.view)
+}
+
+/// Whether nothing here computes with the elements of a dataset, which is sound.
+#[must_use]
+pub fn is_opaque(dataset: &Dataset) -> bool {
+    matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }))
+}
+
+/// The elements of a dataset that nothing computes with, as if they were bytes: to be counted, and not
+/// to be read. `None` for any other dataset.
+#[must_use]
+pub fn as_counted(dataset: &Dataset) -> Option<Dataset> {
+    let counted = || Dataset { dtype: Some(DType::UInt8), fault: None, ..dataset.clone() };
+    is_opaque(dataset).then(counted)
 }
 
 /// Elements that nothing computes with, as bytes.
@@ -225,7 +252,9 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
 /// The grid of packed elements.
 fn unpacked(dataset: &Dataset, bits: u64) -> Option<Grid> {
     let Some(said) = dataset.attrs.get(SHAPE_KEY) else {
-        return (bits == 8).then(|| dataset.grid.clone());
+        // Where there are no elements any width fills whole bytes.
+        let is_same = bits == 8 || dataset.shape().contains(&0);
+        return is_same.then(|| dataset.grid.clone());
     };
     let (AttrText::Json(text) | AttrText::Text(text)) = said;
     let shape: Vec<u64> = serde_json::from_str(text).ok()?;

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use tet_format::DType;
 use tet_query::{Catalog, Dataset};
-use tet_ztensor::{Limits, ZTensorFile};
+use tet_ztensor::{ByteOrder, Limits, ZTensorFile};
 
 use super::logical;
 use crate::sniff::Format;
@@ -24,9 +25,11 @@ pub(crate) fn ties(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Optio
         let tensor =
             file.tensor(dataset.index).filter(|it| !it.is_sparse() && it.fault().is_none())?;
         let (stored, len) = (tensor.stored()?, logical::byte_len(dataset));
-        // The same bytes are the same elements if they are read in the same way.
         let place = (stored.start(), stored.len());
-        let how = (tensor.encoding(), tensor.byte_order(), dataset.dtype_name.as_str());
+        // Bytes that are turned around come to the same where elements are as long.
+        let is_big = tensor.byte_order() == ByteOrder::Big;
+        let width = tensor.dtype().and_then(DType::size).filter(|_| is_big);
+        let how = (tensor.encoding(), width);
         let first = *seen.entry((place, how, len)).or_insert(at);
         // Where there are no elements there is nothing to share.
         (first != at && len != 0).then_some(first)

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use tet_format::DType;
 use tet_io::{Overwrite, Publish, Source};
-use tet_query::{Catalog, Dataset, DigestPolicy, Hyperslab, Lens};
+use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, Hyperslab, Lens};
 use tet_ztensor::edit::{Draft, Output, append_in_place};
 use tet_ztensor::{
-    Check, DTYPES, Declaration, Dialect, Limits, SparseChoice, Value, Writer, ZTensorFile,
+    Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
 };
 
 use super::logical::{self, Kept};
@@ -17,10 +17,10 @@ use super::{AppendPlace, Carried, ConvertOptions, SparseCarry, execution};
 use crate::export::{shape_of, stream};
 use crate::import::{SCALAR_KEY, about};
 use crate::item::field;
-use crate::safetensors::{HEADER_KEY, header_to_keep};
+use crate::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::sniff::Format;
-use crate::sparse::{SparseKept, SparseTensor, sparse_tensors};
-use crate::ztensor::{COORDS_KEY, DIMS_KEY, escaped};
+use crate::sparse::{Joined, SparseKept, SparseTensor, sparse_tensors};
+use crate::ztensor::{COORDS_KEY, DIMS_KEY, check_budget, escaped};
 use crate::{Error, Note, Result};
 
 /// Writes and publishes the file; gives its length.
@@ -38,7 +38,7 @@ pub(super) fn write(
         inputs: carried.catalog.stamps(),
     };
     let ((), written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
-        put(carried.catalog, &kept, writer, options, progress)?;
+        put((carried.catalog, carried.joined), &kept, writer, options, progress)?;
         // Behind the others, which keep their numbers.
         if !file.is_empty() {
             writer.metadata(file)?;
@@ -67,14 +67,14 @@ pub(super) fn append(
     let limits = Limits::default();
     let ((), written) = match place {
         AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
-            put(carried.catalog, &kept, writer, options, progress)
+            put((carried.catalog, carried.joined), &kept, writer, options, progress)
         })?,
         AppendPlace::Beside => {
             let inputs = carried.catalog.stamps();
             let publish = Publish { force: Overwrite::Refuse, sync: options.tet.sync, inputs };
             let draft = Draft::open(&source, &limits)?;
             draft.save_with(Output::InPlace(target), &publish, how, |writer| {
-                put(carried.catalog, &kept, writer, options, progress)
+                put((carried.catalog, carried.joined), &kept, writer, options, progress)
             })?
         }
     };
@@ -104,7 +104,7 @@ fn kept(carried: &mut Carried<'_>, options: &ConvertOptions) -> Result<Vec<Kept>
 
 /// Writes the tensors one after the other.
 fn put<W: Write + Send>(
-    catalog: &Catalog,
+    (catalog, joined): (&Catalog, &[Joined]),
     kept: &[Kept],
     writer: &mut Writer<W>,
     options: &ConvertOptions,
@@ -131,8 +131,17 @@ fn put<W: Write + Send>(
             && let Some(tensor) = file.tensor(lens.dataset().index).filter(|it| it.is_sparse())
         {
             let check = of_policy(how.digests);
+            check_budget(file, tensor, how.memory_budget)?;
             let sparse = file.read_sparse(tensor, check)?;
             writer.sparse(declaration(lens, options), &sparse.places, &sparse.values)?;
+            continue;
+        }
+        let tensor = joined.iter().find(|it| it.dataset.index == lens.dataset().index);
+        if let Some(Joined { stored, .. }) =
+            tensor.filter(|_| options.sparse == SparseCarry::Sparse)
+        {
+            let Sparse { places, values, .. } = &stored.sparse;
+            writer.sparse(declaration(lens, options), places, values)?;
             continue;
         }
         let mut tensor = writer.tensor(declaration(lens, options))?;
@@ -168,8 +177,13 @@ const fn of_policy(policy: DigestPolicy) -> Check {
 /// What is said of the whole file, unless the dialect has no place for it.
 fn of_file(carried: &mut Carried<'_>, options: &ConvertOptions) -> Result<Vec<(String, Value)>> {
     let attrs = carried.catalog.attrs();
+    // The index of a model is to come back letter by letter.
+    let item = |key: &str, value: &AttrText| match value {
+        AttrText::Json(text) if key == INDEX_KEY => Value::Text(text.clone()),
+        value => field(value),
+    };
     let mut said: Vec<(String, Value)> =
-        attrs.iter().map(|(key, value)| (escaped(key), field(value))).collect();
+        attrs.iter().map(|(key, value)| (escaped(key), item(key, value))).collect();
     if let Some(header) = header_to_keep(carried.catalog)? {
         said.push((HEADER_KEY.to_owned(), Value::Text(header)));
     }

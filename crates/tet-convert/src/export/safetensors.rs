@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 
 use super::{ExportOptions, shape_of, stream};
 use crate::carry::logical;
 use crate::safetensors::{
-    Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, header_of, kept_header, members,
-    metadata_of, of_dataset, of_text,
+    ATTRS_KEY, Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, StoredType, attrs_of,
+    header_of, is_kept_attr, is_of_origin, kept_header, members, metadata_of, of_dataset, of_text,
 };
 use crate::sniff::Format;
 use crate::{Error, Note, Result};
@@ -43,19 +44,46 @@ pub fn write_safetensors_file<'a>(
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
-    let views = views(datasets)?;
+    let (views, notes) = views(datasets)?;
     let mut parts = parts(catalog, datasets, &views)?;
-    let header = arranged(catalog, &mut parts)?;
+    let header = arranged(catalog, &strings(catalog, &views), &mut parts)?;
     let total = len_of(&parts);
     super::publish(catalog, path, options, |out| {
         write(&header, &parts, &options.execution, out, &mut |done| progress(done, total))
     })?;
-    Ok(left_behind(catalog, datasets))
+    Ok(notes.into_iter().chain(left_behind(catalog, datasets)).collect())
 }
 
-/// The datasets as the format keeps them.
-pub(super) fn views(datasets: &[&Dataset]) -> Result<Vec<Dataset>> {
-    datasets.iter().map(|it| Ok(logical::kept(it, ENCODING, |_| true)?.view)).collect()
+/// The datasets as the format keeps them, and which are of a type that it lacks.
+pub(super) fn views(datasets: &[&Dataset]) -> Result<(Vec<Dataset>, Vec<Note>)> {
+    let (mut views, mut notes) = (Vec::with_capacity(datasets.len()), Vec::new());
+    for dataset in datasets {
+        let mut kept = logical::kept(dataset, ENCODING, |dtype| dtype != DType::Complex128)?;
+        if of_dataset(dataset).is_some() {
+            // The header has a word for the type.
+            kept.view.attrs.remove(logical::DTYPE_KEY);
+            kept.view.attrs.remove(logical::SHAPE_KEY);
+        } else {
+            notes.extend(kept.note());
+        }
+        views.push(kept.view);
+    }
+    Ok((views, notes))
+}
+
+/// The strings of a file of these datasets.
+pub(super) fn strings(catalog: &Catalog, views: &[Dataset]) -> Vec<(String, String)> {
+    let mut strings = metadata_of(catalog);
+    let said = attrs_of(views.iter());
+    match (strings.iter_mut().find(|(key, _)| key == ATTRS_KEY), said) {
+        (Some((_, held)), Some(said)) => *held = said,
+        (None, Some(said)) => {
+            let at = strings.partition_point(|(key, _)| key.as_str() < ATTRS_KEY);
+            strings.insert(at, (ATTRS_KEY.to_owned(), said));
+        }
+        (_, None) => strings.retain(|(key, _)| key != ATTRS_KEY),
+    }
+    strings
 }
 
 /// The datasets, and what becomes of each; their names are good.
@@ -107,8 +135,13 @@ fn part<'a>(catalog: &'a Catalog, dataset: &Dataset, view: &'a Dataset) -> Resul
     let name = || dataset.name.clone();
     let lens = Lens::values(catalog, view, &Hyperslab::whole(view.shape()))?;
     let is_scalar = view.shape() == dataset.shape() && shape_of(&lens).is_empty();
-    let shape = if is_scalar { Vec::new() } else { dataset.shape().to_vec() };
-    let stored = of_dataset(dataset).ok_or_else(|| Error::NoSuchDType {
+    let shape = match of_dataset(dataset) {
+        Some(_) if is_scalar => Vec::new(),
+        Some(_) => dataset.shape().to_vec(),
+        None => view.shape().to_vec(),
+    };
+    let stored_as = view.dtype.and_then(|dtype| StoredType::from_ours(dtype.name()));
+    let stored = of_dataset(dataset).or(stored_as).ok_or_else(|| Error::NoSuchDType {
         dataset: name(),
         dtype: dataset.dtype_name.clone(),
         encoding: ENCODING,
@@ -138,7 +171,11 @@ fn check_names(datasets: &[&Dataset]) -> Result<()> {
 }
 
 /// Puts the parts into the order in which they are written, and gives the header.
-fn arranged(catalog: &Catalog, parts: &mut Vec<Part<'_>>) -> Result<String> {
+fn arranged(
+    catalog: &Catalog,
+    metadata: &[(String, String)],
+    parts: &mut Vec<Part<'_>>,
+) -> Result<String> {
     let kept = if catalog.format() == Format::SafeTensors.name() {
         kept_header(catalog.source(), catalog)?
     } else {
@@ -147,27 +184,28 @@ fn arranged(catalog: &Catalog, parts: &mut Vec<Part<'_>>) -> Result<String> {
             _ => None,
         }
     };
-    let metadata = metadata_of(catalog);
     if let Some(text) = kept {
         let len = parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add);
-        let places = of_text(&text, len).and_then(|header| places(&header, &metadata, parts));
+        let places = of_text(&text, len).and_then(|header| places(&header, metadata, parts));
         if let Some(places) = places {
             parts.sort_by_key(|part| places.get(&part.entry.name).copied());
             return Ok(text);
         }
     }
     parts.sort_by(|a, b| a.entry.order(&b.entry));
-    Ok(header_of(&metadata, parts.iter().map(|part| &part.entry)))
+    Ok(header_of(metadata, parts.iter().map(|part| &part.entry)))
 }
 
 /// Where the header has the parts, if it is theirs.
 fn places(
     header: &Header,
-    metadata: &BTreeMap<String, String>,
+    metadata: &[(String, String)],
     parts: &[Part<'_>],
 ) -> Option<BTreeMap<String, ([u64; 2], usize)>> {
-    let theirs: BTreeMap<String, String> = header.metadata.iter().cloned().collect();
-    if theirs != *metadata || header.tensors.len() != parts.len() {
+    let sorted = |strings: &[(String, String)]| -> BTreeMap<String, String> {
+        strings.iter().cloned().collect()
+    };
+    if sorted(&header.metadata) != sorted(metadata) || header.tensors.len() != parts.len() {
         return None;
     }
     let by_name: BTreeMap<&str, &Entry> =
@@ -187,7 +225,7 @@ fn places(
 fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = of_datasets(datasets);
     let is_other = |(key, text): &(&String, &AttrText)| {
-        matches!(text, AttrText::Json(_)) && *key != INDEX_KEY && *key != HEADER_KEY
+        matches!(text, AttrText::Json(_)) && !is_of_origin(key)
     };
     let count = catalog.attrs().iter().filter(is_other).count();
     if count != 0 {
@@ -213,7 +251,7 @@ pub(super) fn about(catalog: &Catalog) -> Vec<(String, String)> {
 pub(super) fn of_datasets(datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = Vec::new();
     for dataset in datasets {
-        let is_ours = |key: &str| key == crate::import::SCALAR_KEY;
+        let is_ours = |key: &str| key == crate::import::SCALAR_KEY || is_kept_attr(key);
         let counts = [
             ("dimension names", dataset.dims.len()),
             ("axes with labels", dataset.coords.len()),

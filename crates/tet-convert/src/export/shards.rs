@@ -15,7 +15,7 @@ use tet_query::{Catalog, Dataset};
 
 use super::safetensors::{self, Part};
 use super::{ExportOptions, of_file};
-use crate::safetensors::{header_of, index_of, metadata_of};
+use crate::safetensors::{header_of, index_of};
 use crate::{Error, Note, Result};
 
 /// Bytes of the tensors of one shard, at most, where nothing else is asked for: as the library of
@@ -72,7 +72,7 @@ pub fn write_shards<'a>(
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Sharded, Vec<Note>)> {
-    let views = safetensors::views(datasets)?;
+    let (views, mut notes) = safetensors::views(datasets)?;
     let parts = safetensors::parts(catalog, datasets, &views)?;
     let total = safetensors::len_of(&parts);
     if !is_index(path) && total <= shard_len {
@@ -90,7 +90,7 @@ pub fn write_shards<'a>(
     let publishers = names.iter().map(|name| Publisher::begin(path.with_file_name(name), &how));
     let mut publishers = publishers.collect::<Result<Vec<_>, _>>()?;
     let mut last = Publisher::begin(index_path(path), &how)?;
-    let (metadata, mut done) = (metadata_of(catalog), 0_u64);
+    let (metadata, mut done) = (safetensors::strings(catalog, &views), 0_u64);
     let mut len = u64::try_from(index.len()).unwrap_or(u64::MAX);
     for (mut parts, publisher) in shards.into_iter().zip(&mut publishers) {
         parts.sort_by(|one, other| one.entry.order(&other.entry));
@@ -111,7 +111,8 @@ pub fn write_shards<'a>(
         publisher.commit()?;
     }
     let sharded = Sharded { shard_count, len: len.saturating_add(total) };
-    Ok((sharded, safetensors::of_datasets(datasets)))
+    notes.extend(safetensors::of_datasets(datasets));
+    Ok((sharded, notes))
 }
 
 /// The parts in shards, each as full as may be.

@@ -31,7 +31,8 @@ pub(crate) fn push(dtype: DType, element: &[u8], out: &mut String) {
         DType::Int16 => write!(out, "{}", le!(i16)),
         DType::Int32 => write!(out, "{}", le!(i32)),
         DType::Int64 => write!(out, "{}", le!(i64)),
-        DType::UInt8 | DType::Bool => write!(out, "{}", le!(u8)),
+        DType::UInt8 => write!(out, "{}", le!(u8)),
+        DType::Bool => write!(out, "{}", le!(u8) != 0),
         DType::UInt16 => write!(out, "{}", le!(u16)),
         DType::UInt32 => write!(out, "{}", le!(u32)),
         DType::UInt64 => write!(out, "{}", le!(u64)),
@@ -109,6 +110,7 @@ mod tests {
         assert_eq!(text(DType::Float32, &0.1_f32.to_le_bytes()), "0.1");
         assert_eq!(text(DType::Int64, &i64::MIN.to_le_bytes()), "-9223372036854775808");
         assert_eq!(text(DType::UInt64, &u64::MAX.to_le_bytes()), "18446744073709551615");
-        assert_eq!(text(DType::Bool, &[1]), "1");
+        assert_eq!(text(DType::Bool, &[0]), "false");
+        assert_eq!(text(DType::Bool, &[2]), "true");
     }
 }

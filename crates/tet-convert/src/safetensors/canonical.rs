@@ -4,7 +4,7 @@
 //! stand by key, where the library has no order. A header that stands otherwise is kept as it is by
 //! those who carry its tensors on, so that the file can be made again.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use tet_io::Source;
@@ -22,6 +22,10 @@ pub(crate) const HEADER_KEY: &str = "safetensors:header";
 /// The attribute that holds what the index of a model in several files says of itself, as an object
 /// of JSON.
 pub(crate) const INDEX_KEY: &str = "safetensors:index";
+
+/// The attribute that holds the order of the strings of a model in several files, where they do not
+/// stand by key.
+pub(crate) const ORDER_KEY: &str = "safetensors:order";
 
 /// Bytes to a multiple of which a header is padded.
 const PADDED_TO: usize = 8;
@@ -48,7 +52,7 @@ impl Entry {
 
 /// The header of tensors that follow one another as they are given, padded.
 pub(crate) fn header_of<'a>(
-    metadata: &BTreeMap<String, String>,
+    metadata: &[(String, String)],
     entries: impl Iterator<Item = &'a Entry>,
 ) -> String {
     let mut out = String::from("{");
@@ -131,13 +135,27 @@ fn string(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Whether an attribute is about the file that its file was made of.
+pub(crate) fn is_of_origin(key: &str) -> bool {
+    [HEADER_KEY, INDEX_KEY, ORDER_KEY].contains(&key)
+}
+
 /// The strings among the attributes of a file, but for those that are ours.
-pub(crate) fn metadata_of(catalog: &Catalog) -> BTreeMap<String, String> {
-    let texts = catalog.attrs().iter().filter(|(key, _)| *key != HEADER_KEY && *key != INDEX_KEY);
+pub(crate) fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
+    let texts = catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
     let texts = texts.map(|(key, value)| match value {
         AttrText::Text(text) | AttrText::Json(text) => (key.clone(), text.clone()),
     });
-    texts.collect()
+    let mut texts: Vec<(String, String)> = texts.collect();
+    let order: Vec<String> = match catalog.attrs().get(ORDER_KEY) {
+        Some(AttrText::Text(text) | AttrText::Json(text)) => {
+            serde_json::from_str(text).unwrap_or_default()
+        }
+        None => Vec::new(),
+    };
+    let places: HashMap<&str, usize> = order.iter().map(String::as_str).zip(0..).collect();
+    texts.sort_by_key(|(key, _)| places.get(key.as_str()).copied().unwrap_or(usize::MAX));
+    texts
 }
 
 /// The header of a safetensors file, when it stands otherwise than the reference library would write
@@ -199,10 +217,10 @@ mod tests {
             entry("s", "F64", &[]),
         ];
         entries.sort_by(Entry::order);
-        let metadata = [("x".to_owned(), "\u{e9}\n\u{7}\"\\/".to_owned())].into();
+        let metadata = [("x".to_owned(), "\u{e9}\n\u{7}\"\\/".to_owned())];
         let header = header_of(&metadata, entries.iter());
         assert_eq!(header.trim_end(), wanted);
         assert!(header.len().is_multiple_of(8) && header.len() < wanted.len() + 8);
-        assert_eq!(header_of(&BTreeMap::new(), [].iter()), "{}      ");
+        assert_eq!(header_of(&[], [].iter()), "{}      ");
     }
 }

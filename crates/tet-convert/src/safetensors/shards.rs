@@ -4,17 +4,17 @@
 //! has and the map does not place there is told, and is none of the model's. A shard that is missing or
 //! damaged costs its tensors: they are listed, and the others are read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_io::Source;
-use tet_query::{AttrText, Catalog};
+use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
-use super::canonical::INDEX_KEY;
+use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, Index};
 use super::{catalog, check, rule};
@@ -73,6 +73,7 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Fo
     }
     let mut tensors = Vec::with_capacity(shards.len());
     let mut sources = Vec::new();
+    let mut order: Vec<String> = Vec::new();
     for shard in shards {
         let sound = shard.ok();
         sources.extend(sound.as_ref().map(|sound| sound.source.clone()));
@@ -80,11 +81,13 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Fo
             let held: Vec<_> = it.header.tensors.into_iter().map(Some).collect();
             (it.header.metadata, (Some(it.source), held))
         });
+        order.extend(metadata.iter().map(|(key, _)| key.clone()));
         for (key, value) in metadata {
             attrs.entry(key).or_insert(AttrText::Text(value));
         }
         tensors.push(held);
     }
+    keep_order(order, &mut attrs);
     let datasets = index.tensors.into_iter().zip(places).map(|(mapped, place)| {
         let shard = index.shards[mapped.shard].name.as_str();
         let (source, held) = &mut tensors[mapped.shard];
@@ -96,11 +99,21 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Fo
             _ => catalog::lost(mapped.name, shard, at_index(&rule::TENSOR_MISSING, mapped.at)),
         }
     });
-    let datasets = datasets.collect();
+    let mut datasets: Vec<Dataset> = datasets.collect();
+    super::attrs::give(&attrs, &mut datasets);
     let name = Format::SafeTensorsIndex.name();
     let catalog = Catalog::new(source, name, datasets).with_attrs(attrs).with_shards(sources);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions })
+}
+
+/// Keeps the order of the strings of the shards, where it is another than that of the attributes.
+fn keep_order(mut order: Vec<String>, attrs: &mut BTreeMap<String, AttrText>) {
+    let mut seen = HashSet::new();
+    order.retain(|key| seen.insert(key.clone()));
+    if !order.is_sorted() {
+        attrs.insert(ORDER_KEY.to_owned(), AttrText::Json(serde_json::json!(order).to_string()));
+    }
 }
 
 /// Looks a model over: its index, every shard, and what they say of each other.

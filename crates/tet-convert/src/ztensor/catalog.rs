@@ -14,7 +14,7 @@ use tet_ztensor::{
 };
 
 use super::framed::Framed;
-use super::sparse::{Bands, Stored};
+use super::sparse::{Bands, Shelf, Stored, decoded_max};
 use super::{attrs, check, rule, seal};
 use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::open::{FileRegion, Foreign};
@@ -33,10 +33,16 @@ const BANDS_MAX: u64 = 1 << 18;
 /// Parts of all sparse tensors of one file, at most: further tensors are offered without.
 const PARTS_MAX: usize = 100_000;
 
-/// Opens the file at `path`.
-pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
-    let file = ZTensorFile::open(source.clone(), &Limits::default());
+/// Bytes of sparse tensors without elements that are looked at when a file is opened, at most.
+const EMPTY_LEN_MAX: u64 = 16 << 20;
+
+/// Opens the file at `path`; a sparse tensor may take so many bytes of memory.
+pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Foreign> {
+    let limits = Limits::default().with_sparse_len_max(decoded_max(budget));
+    let file = ZTensorFile::open(source.clone(), &limits);
     let file = Arc::new(file.map_err(|error| of_file(path, error))?);
+    let shelf = Shelf::new(&file, budget);
+    let mut empty_left = EMPTY_LEN_MAX;
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let (mut datasets, mut parts) = (Vec::new(), Vec::new());
@@ -51,12 +57,15 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
                 return Err(Error::ZTensor(Theirs::Limit { what, wanted, limit }));
             }
         }
-        let stored = tensor.is_sparse().then(|| Stored::new(&file, tensor.position()));
+        let stored = tensor.is_sparse().then(|| Stored::new(&shelf, tensor.position()));
         let sparse = stored.as_ref().map(|stored| (stored, bands_left));
         let dataset = dataset(&file, tensor, sparse, &mut |fault| {
             findings.take(check::found(&tensor, fault));
         });
         let mut dataset = dataset.map_err(|error| of_file(path, error))?;
+        if let Some(stored) = stored.as_ref().filter(|_| dataset.fault.is_none()) {
+            dataset.fault = empty(tensor, stored, &mut empty_left).map(Arc::new);
+        }
         if let Some(stored) = stored.filter(|_| dataset.fault.is_none()) {
             bands_left = bands_left.saturating_sub(dataset.grid.chunk_count());
             if parts.len() < PARTS_MAX {
@@ -72,6 +81,16 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     let catalog = catalog.with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions: regions(&file) })
+}
+
+/// What is wrong with a sparse tensor without elements, of which no band will be asked for.
+fn empty(tensor: Tensor<'_>, stored: &Stored, left: &mut u64) -> Option<tet_query::Error> {
+    let len = tensor.stored().map_or(0, Span::len);
+    if !tensor.shape().contains(&0) || *left < len {
+        return None;
+    }
+    *left = left.saturating_sub(len);
+    stored.load().err()
 }
 
 /// The regions of a file, in order.

@@ -204,7 +204,8 @@ impl Decode for Copied {
     }
 
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        let Sparse { places, values, .. } = self.stored.sparse()?;
+        let scattered = self.stored.again()?;
+        let Sparse { places, values, .. } = &scattered.sparse;
         let numbers = match (self.part, places) {
             (Part::Indptr, Places::Csr { indptr, .. }) => indptr,
             (Part::Indices, Places::Csr { indices, .. }) => indices,

@@ -14,7 +14,7 @@ pub(crate) fn all() -> Vec<&'static ForeignRule> {
 }
 
 /// A rule as all containers tell theirs.
-pub(super) fn of(rule: Rule) -> &'static ForeignRule {
+pub(crate) fn of(rule: Rule) -> &'static ForeignRule {
     RULES.iter().find(|shared| shared.id == rule.id()).unwrap_or(&RULES[0])
 }
 
@@ -27,6 +27,7 @@ pub(super) fn fault(fault: Fault) -> ForeignFault {
 fn shared(rule: Rule) -> ForeignRule {
     let digits = match rule {
         Rule::Magic | Rule::OtherVersion | Rule::BlobChecksum => Digits::Hexadecimal,
+        rule if rule.is_bare() => Digits::Hidden,
         _ => Digits::Decimal,
     };
     // What lies in blobs and between them is looked at when elements are.

@@ -1,75 +1,132 @@
 //! A sparse tensor as a dataset: bands along the first axis, made of the elements that are stored.
 //!
-//! The stored elements are read once, when the first band is asked for, and kept; all elements
-//! together are never in memory. So a tensor that would not fit is read band by band.
+//! The stored elements are read when the first band is asked for, and kept until those of another
+//! tensor are; the budget of memory bounds them. All elements together are never in memory. So a tensor
+//! that would not fit is read band by band.
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tet_codec::{ChunkLayout, Decode, StoredSpans};
+use tet_codec::{ChunkLayout, Decode, Error as Refused, StoredSpans};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
-use tet_ztensor::{Check, Places, Sparse, ZTensorFile};
+use tet_ztensor::{Check, Layout, Limits, Places, Sparse, Tensor, ZTensorFile};
 
 use super::catalog::of_error;
 use crate::chunking::AUTO_LEN_MAX;
 use crate::open::slabs::grid_of_one;
 
-/// Bands of a tensor, at most: each has a codec of its own.
-const BANDS_MAX: u64 = 1024;
+/// Bands of a tensor, at most: each has a codec of its own, and codecs are counted in 16 bits.
+const BANDS_MAX: u64 = 1 << 16;
 
-/// The stored elements of one tensor, read when they are first asked for.
-pub(super) struct Stored {
+/// How many times the length of a blob is held while it is taken apart: csr, and coo, whose places
+/// are put in order.
+const HELD_CSR: u64 = 2;
+const HELD_COO: u64 = 3;
+
+/// The sparse tensor of a file that was read last, which is the only one that is kept.
+pub(crate) struct Shelf {
     file: Arc<ZTensorFile>,
-    position: usize,
-    loaded: OnceLock<Loaded>,
+    budget: u64,
+    held: Mutex<Option<(usize, Arc<Scattered>)>>,
 }
 
-/// What was read.
-struct Loaded {
-    sparse: Sparse,
+impl Shelf {
+    /// An empty one, for tensors that may take so many bytes.
+    pub(super) fn new(file: &Arc<ZTensorFile>, budget: u64) -> Arc<Shelf> {
+        Arc::new(Shelf { file: Arc::clone(file), budget, held: Mutex::new(None) })
+    }
+
+    fn load(&self, position: usize) -> tet_query::Result<Arc<Scattered>> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sparse)) = held.as_ref().filter(|(at, _)| *at == position) {
+            return Ok(Arc::clone(sparse));
+        }
+        // The one before makes room first.
+        *held = None;
+        let tensor = self.file.tensor(position).ok_or(tet_query::Error::NoMemory { wanted: 0 })?;
+        check_budget(&self.file, tensor, self.budget)?;
+        let sparse = self.file.read_sparse(tensor, Check::Never);
+        let sparse = sparse.map_err(|error| of_error(&tensor.label(), error))?;
+        let sparse = Arc::new(Scattered::new(sparse));
+        *held = Some((position, Arc::clone(&sparse)));
+        Ok(sparse)
+    }
+}
+
+/// Refuses a sparse tensor whose stored elements are more than memory may hold; where only decoding
+/// tells how many they are, the reader's limit does.
+///
+/// # Errors
+/// They are more, or the blob cannot be read.
+pub(crate) fn check_budget(
+    file: &ZTensorFile,
+    tensor: Tensor<'_>,
+    budget: u64,
+) -> tet_query::Result<()> {
+    let len = file.sparse_len(tensor).map_err(|error| of_error(&tensor.label(), error))?;
+    let is_csr = tensor.layout().is_some_and(Layout::is_csr);
+    let times = if is_csr { HELD_CSR } else { HELD_COO };
+    let wanted = len.unwrap_or(0).saturating_mul(times);
+    if wanted <= budget { Ok(()) } else { Err(tet_query::Error::Budget { wanted, budget }) }
+}
+
+/// The bytes that a blob may decode to where its length is not told, so that the budget holds it.
+pub(super) fn decoded_max(budget: u64) -> u64 {
+    (budget / HELD_COO).min(Limits::default().sparse_len_max)
+}
+
+/// The stored elements of one tensor, read when they are first asked for.
+pub(crate) enum Stored {
+    /// Those of a tensor of a file.
+    Shelved(Arc<Shelf>, usize),
+    /// Those that are in memory.
+    Held(Arc<Scattered>),
+}
+
+impl Stored {
+    pub(super) fn new(shelf: &Arc<Shelf>, position: usize) -> Arc<Stored> {
+        Arc::new(Stored::Shelved(Arc::clone(shelf), position))
+    }
+
+    /// Reads and checks what is stored, where what is wrong can be said.
+    pub(super) fn load(&self) -> tet_query::Result<Arc<Scattered>> {
+        match self {
+            Stored::Shelved(shelf, position) => shelf.load(*position),
+            Stored::Held(sparse) => Ok(Arc::clone(sparse)),
+        }
+    }
+
+    /// The same for a decoder, of whose tensor it was said.
+    pub(super) fn again(&self) -> tet_codec::Result<Arc<Scattered>> {
+        let lost = |_| Refused::Corrupt { codec: NAME, reason: "it cannot be read again" };
+        self.load().map_err(lost)
+    }
+}
+
+/// Stored elements that can be found by their places.
+#[derive(Debug)]
+pub(crate) struct Scattered {
+    pub(crate) sparse: Sparse,
     /// The places of values that come one by one, in ascending order, each with the value's number.
     order: Vec<(u64, u64)>,
 }
 
-impl Stored {
-    pub(super) fn new(file: &Arc<ZTensorFile>, position: usize) -> Arc<Stored> {
-        Arc::new(Stored { file: Arc::clone(file), position, loaded: OnceLock::new() })
-    }
-
-    /// Reads and checks what is stored, where what is wrong can be said.
-    pub(super) fn load(&self) -> tet_query::Result<()> {
-        if self.loaded.get().is_none()
-            && let Some(tensor) = self.file.tensor(self.position)
-        {
-            let sparse = self.file.read_sparse(tensor, Check::Never);
-            let sparse = sparse.map_err(|error| of_error(&tensor.label(), error))?;
-            let order = match &sparse.places {
-                Places::Coo { .. } => sparse.ordered_places(),
-                Places::Csr { .. } => Vec::new(),
-            };
-            let _ = self.loaded.set(Loaded { sparse, order });
-        }
-        Ok(())
-    }
-
-    /// What is stored.
-    pub(super) fn sparse(&self) -> tet_codec::Result<&Sparse> {
-        self.loaded().map(|loaded| &loaded.sparse)
-    }
-
-    fn loaded(&self) -> tet_codec::Result<&Loaded> {
-        let lost = tet_codec::Error::Corrupt { codec: NAME, reason: "it was not located" };
-        self.loaded.get().ok_or(lost)
+impl Scattered {
+    pub(crate) fn new(sparse: Sparse) -> Self {
+        let order = match &sparse.places {
+            Places::Coo { .. } => sparse.ordered_places(),
+            Places::Csr { .. } => Vec::new(),
+        };
+        Scattered { sparse, order }
     }
 
     /// Fills `out` with some elements, counted in row-major order.
-    fn scatter(&self, elements: Range<u64>, out: &mut [u8]) -> tet_codec::Result<()> {
-        let Loaded { sparse, order } = self.loaded()?;
+    fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
+        let Scattered { sparse, order } = self;
         if order.is_empty() {
-            sparse.scatter(elements, out);
-            return Ok(());
+            return sparse.scatter(elements, out);
         }
         out.fill(0);
         let size = usize::try_from(sparse.element_size).unwrap_or(1);
@@ -87,12 +144,11 @@ impl Stored {
                 to.copy_from_slice(from);
             }
         }
-        Ok(())
     }
 }
 
 /// The bands of a sparse tensor.
-pub(super) struct Bands {
+pub(crate) struct Bands {
     grid: Grid,
     element_size: u64,
     blob: Span,
@@ -103,7 +159,7 @@ pub(super) struct Bands {
 
 impl Bands {
     /// No more than `bands_max`, if that is fewer than a tensor may have.
-    pub(super) fn new(
+    pub(crate) fn new(
         (shape, element_size): (&[u64], u64),
         blob: Span,
         stored: &Arc<Stored>,
@@ -115,7 +171,7 @@ impl Bands {
         Bands { grid, element_size, blob, stored, codecs: OnceLock::new(), sealed }
     }
 
-    pub(super) const fn grid(&self) -> &Grid {
+    pub(crate) const fn grid(&self) -> &Grid {
         &self.grid
     }
 
@@ -146,11 +202,8 @@ impl ChunkTable for Bands {
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {
         self.codecs.get_or_init(|| {
-            let rows = self.grid.chunk_shape().first().copied().unwrap_or(1);
-            let inner = self.grid.shape().iter().skip(1).copied().fold(1, u64::saturating_mul);
             let band = |at: u64| {
-                let start = rows.saturating_mul(inner).saturating_mul(at);
-                let elements = start..start.saturating_add(rows.saturating_mul(inner));
+                let elements = elements_of(&self.grid, at);
                 Arc::new(Band { stored: Arc::clone(&self.stored), elements }) as Arc<dyn Decode>
             };
             (0..self.grid.chunk_count().max(1)).map(band).collect()
@@ -158,16 +211,41 @@ impl ChunkTable for Bands {
     }
 }
 
-/// The grid of a tensor in bands.
+/// The elements of a band, counted in row-major order.
+fn elements_of(grid: &Grid, at: u64) -> Range<u64> {
+    let coord = grid.coord_of(at);
+    let axes = coord.iter().zip(grid.shape().iter().zip(grid.chunk_shape().iter()));
+    let start = axes.fold(0_u64, |start, (coord, (extent, band))| {
+        start.saturating_mul(*extent).saturating_add(coord.saturating_mul(*band))
+    });
+    start..start.saturating_add(grid.chunk_elements(&coord).unwrap_or(0))
+}
+
+/// The grid of a tensor in bands, each as long as chunks are elsewhere, or longer where there would be
+/// too many.
 fn banded(shape: &[u64], element_size: u64, bands_max: u64) -> Grid {
-    let whole = || grid_of_one(shape);
-    let Some((&rows, inner)) = shape.split_first().filter(|_| !shape.contains(&0)) else {
-        return whole();
-    };
-    let row_len = inner.iter().copied().fold(element_size, u64::saturating_mul);
-    let band = (AUTO_LEN_MAX / row_len.max(1)).max(rows.div_ceil(bands_max)).clamp(1, rows);
-    let chunk_shape = std::iter::once(band).chain(inner.iter().copied());
-    Grid::new(Shape::from(shape), chunk_shape.collect()).unwrap_or_else(whole)
+    let mut best = None;
+    let mut outer = 1_u64;
+    for (axis, &extent) in shape.iter().enumerate() {
+        if shape.contains(&0) || bands_max < outer {
+            break;
+        }
+        let inner = shape.iter().skip(axis.saturating_add(1)).copied();
+        let row_len = inner.fold(element_size, u64::saturating_mul);
+        let fewest = extent.div_ceil((bands_max / outer).max(1));
+        let band = (AUTO_LEN_MAX / row_len.max(1)).max(fewest).clamp(1, extent);
+        best = Some((axis, band));
+        if row_len.saturating_mul(band) <= AUTO_LEN_MAX {
+            break;
+        }
+        outer = outer.saturating_mul(extent);
+    }
+    let chunk = best.map(|(axis, band)| {
+        let head = shape.iter().take(axis).map(|_| 1);
+        head.chain([band]).chain(shape.iter().skip(axis.saturating_add(1)).copied()).collect()
+    });
+    let grid = chunk.and_then(|chunk| Grid::new(Shape::from(shape), chunk));
+    grid.unwrap_or_else(|| grid_of_one(shape))
 }
 
 /// Puts the stored elements of one band into their places.
@@ -190,7 +268,8 @@ impl Decode for Band {
     }
 
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        self.stored.scatter(self.elements.clone(), out)
+        self.stored.again()?.scatter(self.elements.clone(), out);
+        Ok(())
     }
 
     fn stored_spans(&self, _layout: ChunkLayout, _elements: Range<u64>) -> StoredSpans {
@@ -211,14 +290,26 @@ mod tests {
         for (shape, band) in [
             (&[3_u64, 4][..], 3),
             (&[1 << 20, 1 << 10], 1 << 10),
-            (&[1 << 22, 1 << 20], 1 << 12),
+            (&[1 << 22, 1 << 20], 1 << 6),
             (&[5, 1 << 40], 1),
+            (&[1 << 40], 1 << 24),
+            (&[1, 1 << 40, 2], 1),
             (&[1 << 20], 1 << 19),
         ] {
             let grid = banded(shape, 8, BANDS_MAX);
             assert_eq!(grid.chunk_shape().first(), Some(&band), "{shape:?}");
             assert!(grid.chunk_count() <= BANDS_MAX, "{shape:?}");
         }
+        // Where rows are long they are cut too, and bands follow one another.
+        let grid = banded(&[3, 1 << 30], 8, BANDS_MAX);
+        assert_eq!(grid.chunk_shape().as_slice(), [1, 1 << 19]);
+        let mut at = 0;
+        for band in 0..grid.chunk_count() {
+            let elements = elements_of(&grid, band);
+            assert_eq!(elements.start, at);
+            at = elements.end;
+        }
+        assert_eq!(at, 3 << 30);
         assert_eq!(banded(&[0, 7], 8, BANDS_MAX).chunk_count(), 0);
         assert_eq!(banded(&[1 << 20, 1 << 10], 8, 1).chunk_count(), 1);
     }

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::place::{Move, moved, moves};
 use crate::container::MAGIC;
 use crate::entry::Field;
-use crate::error::{Error, Result};
+use crate::error::{Error, NAME_TAKEN, Result};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
@@ -71,7 +71,7 @@ impl Draft {
         check_name(to)?;
         let is_taken = self.lines.iter().enumerate().any(|(it, line)| it != at && line.name == to);
         if is_taken {
-            let why = "another tensor has this name";
+            let why = NAME_TAKEN;
             return Err(Error::Unwritable { name: to.to_owned(), why });
         }
         self.fields(at)?.set_name(to);

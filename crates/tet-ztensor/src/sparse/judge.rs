@@ -115,6 +115,34 @@ pub(super) fn places(sound: &Sound<'_>, places: &Places) -> Result<(), Fault> {
     }
 }
 
+/// Whether places that came by themselves fit the shape and the count of values.
+pub(crate) fn parts(shape: &[u64], places: &Places, count: u64) -> Result<(), Rule> {
+    match (places, shape) {
+        (Places::Csr { indptr, indices }, [rows, columns]) => {
+            let is_fit =
+                rows.checked_add(1) == Some(indptr.len() as u64) && indices.len() as u64 == count;
+            let is_ordered =
+                indptr.first() == Some(&0) && indptr.is_sorted() && indptr.last() == Some(&count);
+            match (is_fit, is_ordered, indices.iter().all(|column| column < columns)) {
+                (false, ..) => Err(Rule::PartFit),
+                (_, false, _) => Err(Rule::PartIndptr),
+                (.., false) => Err(Rule::PartRange),
+                _ => Ok(()),
+            }
+        }
+        (Places::Csr { .. }, _) | (Places::Coo { .. }, []) => Err(Rule::PartFit),
+        (Places::Coo { coords }, shape) => {
+            let mut axes = coords.iter().zip(shape.iter().cycle());
+            let is_fit = count.checked_mul(shape.len() as u64) == Some(coords.len() as u64);
+            match (is_fit, axes.all(|(at, extent)| at < extent)) {
+                (false, _) => Err(Rule::PartFit),
+                (_, false) => Err(Rule::PartRange),
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
 fn len_fault(sound: &Sound<'_>, found: u64, wanted: u64) -> Fault {
     Fault { rule: Rule::SparseLen, at: sound.stored.start(), found, wanted }
 }

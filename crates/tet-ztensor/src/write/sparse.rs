@@ -15,7 +15,7 @@ use super::options::{Dialect, SparseChoice};
 use super::tensor::TensorWriter;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::sparse::Places;
+use crate::sparse::{Places, judge};
 use crate::words::Layout;
 
 /// How many numbers become bytes at a time.
@@ -37,22 +37,7 @@ impl<'a> Parts<'a> {
         let width = width.unwrap_or(1);
         let count = values.len() / width;
         let sound = values.len().is_multiple_of(width)
-            && match (places, &*declaration.shape) {
-                (Places::Csr { indptr, indices }, [rows, columns]) => {
-                    rows.checked_add(1) == Some(indptr.len() as u64)
-                        && indices.len() == count
-                        && indptr.first() == Some(&0)
-                        && indptr.is_sorted()
-                        && indptr.last() == Some(&(count as u64))
-                        && indices.iter().all(|index| index < columns)
-                }
-                (Places::Csr { .. }, _) | (Places::Coo { .. }, []) => false,
-                (Places::Coo { coords }, shape) => {
-                    let mut places = coords.chunks(shape.len());
-                    count.checked_mul(shape.len()) == Some(coords.len())
-                        && places.all(|place| place.iter().zip(shape).all(|(at, it)| at < it))
-                }
-            };
+            && judge::parts(&declaration.shape, places, count as u64).is_ok();
         let parts = Parts { places, values, count };
         if sound { Ok(parts) } else { Err(declaration.unwritable("its parts do not fit together")) }
     }

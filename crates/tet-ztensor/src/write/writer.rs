@@ -13,7 +13,7 @@ use super::out::Out;
 use super::tensor::{Declared, TensorWriter};
 use super::ties::Ties;
 use crate::container::MAGIC;
-use crate::error::{Error, Result};
+use crate::error::{Error, NAME_TAKEN, Result};
 use crate::words::Encoding;
 use tet_cbor::Value;
 
@@ -250,7 +250,7 @@ impl<W: Write + Send> Writer<W> {
         options.check(&declaration.name)?;
         declaration.check_name()?;
         if self.placed.contains_key(&declaration.name) {
-            return Err(declaration.unwritable("another tensor has this name"));
+            return Err(declaration.unwritable(NAME_TAKEN));
         }
         let custom = custom_bytes(&declaration.name, &declaration.custom)?;
         Ok(Declared { declaration, layout, custom, decoded_len })
