@@ -58,7 +58,7 @@ pub(crate) fn encoded<'a>(
 fn again(dtype: DType, elements: &[u8], recipe: &Recipe, room: &mut Vec<u8>) -> Result<()> {
     let size = dtype.size().context("elements of whole bytes")?;
     let shape = [elements.len() as u64 / size];
-    let object = encode_into(dtype, &shape, elements, recipe, std::mem::take(room))?;
+    let (object, _) = encode_into(dtype, &shape, elements, recipe, std::mem::take(room))?;
     *room = object.region.into_owned();
     Ok(())
 }

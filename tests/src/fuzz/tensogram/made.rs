@@ -177,8 +177,8 @@ pub(in super::super) fn metadata_seeds() -> Vec<Vec<u8>> {
     };
     let step = map(&[("step", uint(3))]);
     let mut seeds = vec![
-        map(&[("base", array(&[step.clone()]))]),
-        map(&[("base", array(&[step.clone()])), ("_extra_", step.clone())]),
+        map(&[("base", array(std::slice::from_ref(&step)))]),
+        map(&[("base", array(std::slice::from_ref(&step))), ("_extra_", step.clone())]),
         map(&[("base", array(&[])), ("version", uint(3)), ("_reserved_", step.clone())]),
         map(&[("lengths", uints(&[100])), ("offsets", uints(&[64]))]),
         map(&[("offsets", uints(&[64, 72])), ("lengths", uints(&[36, 36])), ("more", step)]),

@@ -161,7 +161,7 @@ fn elements(dtype: DType, shape: &[u64], one_in: Option<u64>) -> Vec<u8> {
     let byte = |at: u64| (at.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0] & 0x3f;
     let Some(size) = dtype.size() else {
         // Bits in runs of many lengths.
-        let bits = (0..count).map(|at| u8::from((at * at >> 5) % 7 < 3) << (7 - at % 8));
+        let bits = (0..count).map(|at| u8::from(((at * at) >> 5) % 7 < 3) << (7 - at % 8));
         let bits: Vec<u8> = bits.collect();
         return bits.chunks(8).map(|bits| bits.iter().sum()).collect();
     };
