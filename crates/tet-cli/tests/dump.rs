@@ -42,7 +42,6 @@ fn objects_are_what_the_schema_says_and_tile_a_sound_file() {
         ("headless.tet", Exit::Format),
         ("footless.tet", Exit::Format),
         ("notes.txt", Exit::Format),
-        ("scalar.npy", Exit::Format),
     ] {
         let (exit, out, err) = fixtures::tet_in(folder.path(), &["dump", file, "--json"]);
         assert_eq!(exit, want, "{file}: {err}");

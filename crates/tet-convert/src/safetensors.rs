@@ -22,10 +22,10 @@ mod json;
 mod rule;
 mod shards;
 
-pub(crate) use self::attrs::{ATTRS_KEY, is_kept as is_kept_attr, of_datasets as attrs_of};
+pub(crate) use self::attrs::is_kept as is_kept_attr;
 pub(crate) use self::canonical::{
     Entry, HEADER_KEY, INDEX_KEY, header_of, header_to_keep, index_of, is_of_origin, kept_header,
-    metadata_of,
+    strings,
 };
 pub(crate) use self::catalog::open;
 pub(crate) use self::check::verify;

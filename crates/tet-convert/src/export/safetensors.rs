@@ -14,8 +14,8 @@ use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 use super::{ExportOptions, shape_of, stream};
 use crate::carry::logical;
 use crate::safetensors::{
-    ATTRS_KEY, Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, StoredType, attrs_of,
-    header_of, is_kept_attr, is_of_origin, kept_header, members, metadata_of, of_dataset, of_text,
+    Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, StoredType, header_of,
+    is_kept_attr, is_of_origin, kept_header, members, of_dataset, of_text, strings,
 };
 use crate::sniff::Format;
 use crate::{Error, Note, Result};
@@ -46,7 +46,7 @@ pub fn write_safetensors_file<'a>(
 ) -> Result<Vec<Note>> {
     let (views, notes) = views(datasets)?;
     let mut parts = parts(catalog, datasets, &views)?;
-    let header = arranged(catalog, &strings(catalog, &views), &mut parts)?;
+    let header = arranged(catalog, &strings(catalog, views.iter()), &mut parts)?;
     let total = len_of(&parts);
     super::publish(catalog, path, options, |out| {
         write(&header, &parts, &options.execution, out, &mut |done| progress(done, total))
@@ -69,21 +69,6 @@ pub(super) fn views(datasets: &[&Dataset]) -> Result<(Vec<Dataset>, Vec<Note>)> 
         views.push(kept.view);
     }
     Ok((views, notes))
-}
-
-/// The strings of a file of these datasets.
-pub(super) fn strings(catalog: &Catalog, views: &[Dataset]) -> Vec<(String, String)> {
-    let mut strings = metadata_of(catalog);
-    let said = attrs_of(views.iter());
-    match (strings.iter_mut().find(|(key, _)| key == ATTRS_KEY), said) {
-        (Some((_, held)), Some(said)) => *held = said,
-        (None, Some(said)) => {
-            let at = strings.partition_point(|(key, _)| key.as_str() < ATTRS_KEY);
-            strings.insert(at, (ATTRS_KEY.to_owned(), said));
-        }
-        (_, None) => strings.retain(|(key, _)| key != ATTRS_KEY),
-    }
-    strings
 }
 
 /// The datasets, and what becomes of each; their names are good.

@@ -90,7 +90,7 @@ pub fn write_shards<'a>(
     let publishers = names.iter().map(|name| Publisher::begin(path.with_file_name(name), &how));
     let mut publishers = publishers.collect::<Result<Vec<_>, _>>()?;
     let mut last = Publisher::begin(index_path(path), &how)?;
-    let (metadata, mut done) = (safetensors::strings(catalog, &views), 0_u64);
+    let (metadata, mut done) = (crate::safetensors::strings(catalog, views.iter()), 0_u64);
     let mut len = u64::try_from(index.len()).unwrap_or(u64::MAX);
     for (mut parts, publisher) in shards.into_iter().zip(&mut publishers) {
         parts.sort_by(|one, other| one.entry.order(&other.entry));

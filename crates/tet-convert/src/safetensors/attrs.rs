@@ -14,7 +14,7 @@ use crate::carry::logical;
 use crate::sparse;
 
 /// The key of the string.
-pub(crate) const ATTRS_KEY: &str = "tet:attrs";
+pub(super) const ATTRS_KEY: &str = "tet:attrs";
 
 /// The attributes that it may hold.
 const KEYS: [&str; 6] = [
@@ -32,7 +32,7 @@ pub(crate) fn is_kept(key: &str) -> bool {
 }
 
 /// The string for these datasets; `None` where there is nothing to say.
-pub(crate) fn of_datasets<'d>(datasets: impl Iterator<Item = &'d Dataset>) -> Option<String> {
+pub(super) fn of_datasets<'d>(datasets: impl Iterator<Item = &'d Dataset>) -> Option<String> {
     let said = datasets.filter_map(|dataset| {
         let attrs = dataset.attrs.iter().filter(|(key, _)| is_kept(key));
         let members: Map<String, Value> =
@@ -44,13 +44,14 @@ pub(crate) fn of_datasets<'d>(datasets: impl Iterator<Item = &'d Dataset>) -> Op
     (!said.is_empty()).then(|| Value::Object(said.into_iter().collect()).to_string())
 }
 
-/// Gives each dataset what the string says of it.
-pub(super) fn give(attrs: &BTreeMap<String, AttrText>, datasets: &mut [Dataset]) {
+/// Gives each dataset what the string says of it. The string says no more then, and is taken away; one
+/// that says other things, or in other words, stays.
+pub(super) fn give(attrs: &mut BTreeMap<String, AttrText>, datasets: &mut [Dataset]) {
     let Some(AttrText::Text(text)) = attrs.get(ATTRS_KEY) else { return };
     let Ok(said) = serde_json::from_str::<BTreeMap<String, BTreeMap<String, Value>>>(text) else {
         return;
     };
-    for dataset in datasets {
+    for dataset in datasets.iter_mut() {
         let members = said.get(&dataset.name).into_iter().flatten();
         for (key, value) in members.filter(|(key, _)| is_kept(key)) {
             let value = match value {
@@ -59,6 +60,9 @@ pub(super) fn give(attrs: &BTreeMap<String, AttrText>, datasets: &mut [Dataset])
             };
             dataset.attrs.insert(key.clone(), value);
         }
+    }
+    if of_datasets(datasets.iter()).as_ref() == Some(text) {
+        attrs.remove(ATTRS_KEY);
     }
 }
 

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use tet_io::Source;
-use tet_query::{AttrText, Catalog};
+use tet_query::{AttrText, Catalog, Dataset};
 
+use super::attrs::{self, ATTRS_KEY};
 use super::dtype::{StoredType, of_dataset};
 use super::header::{self, METADATA_KEY};
 use super::index::TOTAL_KEY;
@@ -141,7 +142,7 @@ pub(crate) fn is_of_origin(key: &str) -> bool {
 }
 
 /// The strings among the attributes of a file, but for those that are ours.
-pub(crate) fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
+fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
     let texts = catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
     let texts = texts.map(|(key, value)| match value {
         AttrText::Text(text) | AttrText::Json(text) => (key.clone(), text.clone()),
@@ -158,6 +159,23 @@ pub(crate) fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
     texts
 }
 
+/// The strings of a file of these datasets, with what is said of each.
+pub(crate) fn strings<'d>(
+    catalog: &Catalog,
+    datasets: impl Iterator<Item = &'d Dataset>,
+) -> Vec<(String, String)> {
+    let mut strings = metadata_of(catalog);
+    match (strings.iter_mut().find(|(key, _)| key == ATTRS_KEY), attrs::of_datasets(datasets)) {
+        (Some((_, held)), Some(said)) => *held = said,
+        (None, Some(said)) => {
+            let at = strings.partition_point(|(key, _)| key.as_str() < ATTRS_KEY);
+            strings.insert(at, (ATTRS_KEY.to_owned(), said));
+        }
+        (_, None) => strings.retain(|(key, _)| key != ATTRS_KEY),
+    }
+    strings
+}
+
 /// The header of a safetensors file, when it stands otherwise than the reference library would write
 /// it.
 ///
@@ -172,7 +190,8 @@ pub(crate) fn kept_header(source: &Source, catalog: &Catalog) -> Result<Option<S
     });
     let Some(mut entries) = entries.collect::<Option<Vec<_>>>() else { return Ok(Some(text)) };
     entries.sort_by(Entry::order);
-    let canonical = header_of(&metadata_of(catalog), entries.iter());
+    let strings = strings(catalog, catalog.datasets().iter());
+    let canonical = header_of(&strings, entries.iter());
     Ok((canonical != text).then_some(text))
 }
 

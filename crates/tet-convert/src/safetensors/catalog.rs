@@ -32,11 +32,11 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
         region("header", Span::from_range(PREFIX_LEN..start), "JSON".to_owned()),
         region("buffer", Some(header.buffer), "elements".to_owned()),
     ];
-    let attrs: BTreeMap<String, AttrText> =
+    let mut attrs: BTreeMap<String, AttrText> =
         header.metadata.into_iter().map(|(key, value)| (key, AttrText::Text(value))).collect();
     let datasets = header.tensors.into_iter().map(|tensor| dataset(tensor, None));
     let mut datasets: Vec<Dataset> = datasets.collect();
-    super::attrs::give(&attrs, &mut datasets);
+    super::attrs::give(&mut attrs, &mut datasets);
     let catalog = Catalog::new(source, Format::SafeTensors.name(), datasets).with_attrs(attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions: regions.into_iter().flatten().collect() })

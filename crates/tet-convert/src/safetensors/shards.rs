@@ -100,7 +100,7 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Fo
         }
     });
     let mut datasets: Vec<Dataset> = datasets.collect();
-    super::attrs::give(&attrs, &mut datasets);
+    super::attrs::give(&mut attrs, &mut datasets);
     let name = Format::SafeTensorsIndex.name();
     let catalog = Catalog::new(source, name, datasets).with_attrs(attrs).with_shards(sources);
     let findings = findings.report(&ForeignSeen::default()).findings;
