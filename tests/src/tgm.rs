@@ -20,6 +20,13 @@ pub use self::hostile::{Animal, Fate, animals};
 pub use self::kinds::kinds;
 pub use self::objects::{objects, packed};
 
+/// Whether a read failed because a frame does not match its hash.
+#[must_use]
+pub fn is_of_hash(error: &tet_query::Error) -> bool {
+    let wanted = &tet_tensogram::rule::HASH;
+    matches!(error, tet_query::Error::Foreign { fault, .. } if fault.rule.id == wanted.id)
+}
+
 /// What hash slots hold, and who says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hashes {
