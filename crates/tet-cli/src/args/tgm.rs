@@ -130,7 +130,7 @@ pub struct TgmCopyArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new file, or several: [KEY] stands for the value of a key
+    /// The new file, or several: `[KEY]` stands for the value of a key
     #[arg(value_name = "OUT")]
     pub output: String,
     /// Which messages: those with such an object.
@@ -167,7 +167,7 @@ pub struct TgmSplitArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new files: [index] stands for the number of an object, [KEY] for the value of a key
+    /// The new files: `[index]` stands for the number of an object, `[KEY]` for the value of a key
     #[arg(short, long, value_name = "TEMPLATE")]
     pub output: String,
     /// Who is said to have made them.

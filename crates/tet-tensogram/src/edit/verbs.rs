@@ -31,7 +31,7 @@ pub struct Assignment {
 ///
 /// # Errors
 ///
-/// Returns the first fault, and [`Error::Io`].
+/// Returns the first fault, and [`Error::Io`](crate::Error::Io).
 pub fn check_sound(file: &TensogramFile) -> Result<()> {
     if let Some(damage) = file.damages().first() {
         return Err(damage.fault.into());
@@ -51,8 +51,8 @@ pub fn check_sound(file: &TensogramFile) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Returns the fault of a file that is damaged, or of metadata that is needed; [`Error::Key`] when a
-/// name cannot be made; [`Error::Io`].
+/// Returns the fault of a file that is damaged, or of metadata that is needed;
+/// [`Error::Key`](crate::Error::Key) when a name cannot be made; [`Error::Io`](crate::Error::Io).
 pub fn copy(
     file: &TensogramFile,
     filter: &Filter,
@@ -150,8 +150,8 @@ pub fn merge(files: &[TensogramFile], clash: Clash, provenance: Provenance<'_>) 
 ///
 /// # Errors
 ///
-/// Returns what [`Draft::of`] returns, the fault of a file that is damaged, and [`Error::Key`] when a
-/// name cannot be made.
+/// Returns what [`Draft::of`] returns, the fault of a file that is damaged, and
+/// [`Error::Key`](crate::Error::Key) when a name cannot be made.
 pub fn split(
     file: &TensogramFile,
     template: &Template,
