@@ -217,7 +217,7 @@ pub(super) fn codecs(run: Run<'_>) -> Result<Vec<Row>> {
     let elements = singles(LEN / 4);
     let mut out = vec![1; elements.len()];
     let compression = Compressing::Zstd { level: LEVEL };
-    let recipe = Recipe { shuffle: Some(4), compression, ..Recipe::default() };
+    let recipe = Recipe { shuffle: Some(4), compression, threads: 1, ..Recipe::default() };
     let object = encoded(DType::Float32, &elements, &recipe)?;
     let region_of = region(&object)?;
     let mut planes = vec![0; elements.len()];
@@ -249,10 +249,42 @@ pub(super) fn codecs(run: Run<'_>) -> Result<Vec<Row>> {
         || again(DType::Float32, &elements, &recipe, &mut room),
     )?;
     let row = |work: &str, limit, it| ratio("T3", work.to_owned(), limit, it, 0.9);
+    let (block, unblocked) = lz4(run, &elements)?;
     Ok(vec![
         row("64 MiB of float32, shuffled, as zstd level 3", "zstd", packed),
         row("64 MiB of float32, shuffled, out of zstd", "unzstd", unpacked),
+        row("64 MiB of float32 as lz4", "lz4", block),
+        row("64 MiB of float32 out of lz4", "unlz4", unblocked),
     ])
+}
+
+/// lz4 both ways, beside one block of the same bytes in a warm buffer.
+fn lz4(run: Run<'_>, elements: &[u8]) -> Result<(Rounds, Rounds)> {
+    use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
+    let recipe = Recipe { compression: Compressing::Lz4, ..Recipe::default() };
+    let object = encoded(DType::Float32, elements, &recipe)?;
+    let region = region(&object)?;
+    let mut block = vec![1; get_maximum_output_size(elements.len())];
+    let (mut room, mut out, mut warm) = (Vec::new(), vec![1; LEN / 4], vec![1; LEN / 4]);
+    let packed = paired(
+        run.rounds,
+        || {
+            black_box(compress_into(elements, &mut block)?);
+            Ok(())
+        },
+        || again(DType::Float32, elements, &recipe, &mut room),
+    )?;
+    let len = compress_into(elements, &mut block)?;
+    let block = block.get(..len).context("a block")?;
+    let unpacked = paired(
+        run.rounds,
+        || {
+            black_box(decompress_into(block, &mut warm)?);
+            Ok(())
+        },
+        || Ok(region.decode(&object.region, &mut out)?),
+    )?;
+    Ok((packed, unpacked))
 }
 
 /// T4: packed numbers both ways, on one thread.
