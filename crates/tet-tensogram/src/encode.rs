@@ -268,7 +268,10 @@ fn compress<'a>(
     recipe: &Recipe,
     mut out: Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {
-    out.clear();
+    // lz4 writes over what the buffer holds, the others behind it.
+    if recipe.compression != Compressing::Lz4 {
+        out.clear();
+    }
     let named = |word: &str| descriptor.clone().with_stage(Stage::Compression, word);
     let descriptor = match recipe.compression {
         Compressing::None => return Ok((descriptor, bytes)),
@@ -279,7 +282,7 @@ fn compress<'a>(
             zstd::encode(input, (level, recipe.threads), descriptor, &mut out)?
         }
         Compressing::Lz4 => {
-            lz4_encode(&bytes, &mut out)?;
+            out = lz4_encode(&bytes, out)?;
             named("lz4")
         }
         Compressing::Szip(_) if is_packed && packing_spoils(sample_bits) => {

@@ -56,7 +56,7 @@ impl MaskMethod {
             MaskMethod::None => out.extend_from_slice(packed),
             MaskMethod::Rle => bits::rle_encode(packed, count, out),
             MaskMethod::Roaring => bits::roaring_encode(packed, count, out)?,
-            MaskMethod::Lz4 => lz4_encode(packed, out)?,
+            MaskMethod::Lz4 => out.extend(lz4_encode(packed, Vec::new())?),
             MaskMethod::Zstd => zstd::encode_frame(packed, out)?,
             MaskMethod::Blosc2 => {
                 return Err(Error::Unwritable { why: "blosc2 is read and not written" });

@@ -1,5 +1,6 @@
 //! lz4: the raw length as a little-endian `u32`, and one block.
 
+use super::{index, sized};
 use crate::error::{Error, Fault, Result};
 use crate::rule;
 
@@ -27,19 +28,17 @@ pub(crate) fn decode(payload: &[u8], out: &mut [u8], at: u64) -> Result<(), Faul
     }
 }
 
-/// Appends the payload of bytes.
-pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+/// The payload of bytes, in a buffer that may have been used before.
+pub(crate) fn encode(bytes: &[u8], room: Vec<u8>) -> Result<Vec<u8>> {
     let why = "lz4 takes no more than 4 GiB";
     let len = u32::try_from(bytes.len()).map_err(|_| Error::Unwritable { why })?;
-    out.extend(len.to_le_bytes());
-    let start = out.len();
-    let room = lz4_flex::block::get_maximum_output_size(bytes.len());
-    out.try_reserve_exact(room).map_err(|_| Error::Memory { len: room as u64 })?;
-    out.resize(start + room, 0);
-    let place = out.get_mut(start..).unwrap_or_default();
+    let worst = lz4_flex::block::get_maximum_output_size(bytes.len()) as u64;
+    let mut out = sized(room, PREFIX_LEN.saturating_add(worst))?;
+    let Some((prefix, block)) = out.split_first_chunk_mut() else { return Ok(out) };
+    *prefix = len.to_le_bytes();
     // The room is for what compresses worst.
-    let len = lz4_flex::block::compress_into(bytes, place);
-    let len = len.map_err(|_| Error::Memory { len: room as u64 })?;
-    out.truncate(start + len);
-    Ok(())
+    let len = lz4_flex::block::compress_into(bytes, block);
+    let len = len.map_err(|_| Error::Memory { len: worst })?;
+    out.truncate(index(PREFIX_LEN).saturating_add(len));
+    Ok(out)
 }
