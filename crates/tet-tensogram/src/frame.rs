@@ -10,6 +10,7 @@ use tet_format::Span;
 
 use crate::error::Fault;
 use crate::fields::{Fields, Put, word};
+use crate::preamble::Flags;
 use crate::rule;
 
 /// The first bytes of a frame.
@@ -93,6 +94,20 @@ impl FrameKind {
             FrameKind::Preceder => 8,
             FrameKind::Tensor => 9,
             FrameKind::Unknown(code) => code,
+        }
+    }
+
+    /// The flag of the preamble that says that there is a frame of the kind; none for some.
+    pub(crate) const fn flag(self) -> Flags {
+        match self {
+            FrameKind::HeaderMetadata => Flags::HEADER_METADATA,
+            FrameKind::HeaderIndex => Flags::HEADER_INDEX,
+            FrameKind::HeaderHashes => Flags::HEADER_HASHES,
+            FrameKind::FooterHashes => Flags::FOOTER_HASHES,
+            FrameKind::FooterIndex => Flags::FOOTER_INDEX,
+            FrameKind::FooterMetadata => Flags::FOOTER_METADATA,
+            FrameKind::Preceder => Flags::PRECEDER,
+            FrameKind::Obsolete | FrameKind::Tensor | FrameKind::Unknown(_) => Flags::from_bits(0),
         }
     }
 

@@ -14,6 +14,7 @@ mod said;
 mod stream;
 mod whole;
 
+pub(crate) use frames::cbor_frame;
 pub use headed::{HeadedTensor, HeadedWriter};
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
 pub(crate) use said::metadata_bytes;

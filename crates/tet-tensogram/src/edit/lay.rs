@@ -4,22 +4,19 @@
 //!   preamble | metadata, index, [hashes] | tensor ... | zeros | postamble
 //! ```
 
-use tet_codec::digest;
 use tet_format::Span;
 
 use super::draft::{Carried, Draft};
 use super::image::Piece;
 use crate::error::{Error, Result};
-use crate::frame::{
-    FRAME_HEADER_LEN, FRAME_VERSION, FrameFlags, FrameHeader, FrameKind, FrameTail,
-};
+use crate::frame::{FRAME_HEADER_LEN, FrameKind};
 use crate::hashes::HashList;
 use crate::index::{Index, IndexEntry};
 use crate::message::HashRule;
 use crate::metadata::Metadata;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
-use crate::write::metadata_bytes;
+use crate::write::{cbor_frame, metadata_bytes};
 
 /// Where a message stands, and what comes behind it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,27 +98,20 @@ fn flags(draft: &Draft, is_listed: bool) -> Flags {
 /// The frames before the tensors.
 fn header(draft: &Draft, metadata: &[u8], index: &[u8], list: Option<&[u64]>) -> Vec<u8> {
     let mut out = Vec::new();
-    frame(FrameKind::HeaderMetadata, metadata, draft.rule, &mut out);
+    let mut put = |kind, body: &[u8]| {
+        cbor_frame(kind, body, draft.rule, &mut out);
+        out.resize(out.len().next_multiple_of(8), 0);
+    };
+    put(FrameKind::HeaderMetadata, metadata);
     if !draft.tensors.is_empty() {
-        frame(FrameKind::HeaderIndex, index, draft.rule, &mut out);
+        put(FrameKind::HeaderIndex, index);
     }
     if let Some(list) = list {
         let mut body = Vec::new();
         HashList::write(list, &mut body);
-        frame(FrameKind::HeaderHashes, &body, draft.rule, &mut out);
+        put(FrameKind::HeaderHashes, &body);
     }
     out
-}
-
-/// A frame of CBOR, hashed as those of its message are, and padded.
-fn frame(kind: FrameKind, body: &[u8], rule: HashRule, out: &mut Vec<u8>) {
-    let flags = if rule == HashRule::Frames { FrameFlags::HASHED } else { FrameFlags::default() };
-    let len = kind.len_min().saturating_add(body.len() as u64);
-    FrameHeader { kind, version: FRAME_VERSION, flags, len }.write(out);
-    out.extend_from_slice(body);
-    let hash = if rule == HashRule::Unhashed { 0 } else { digest(body).xxh3 };
-    FrameTail { descriptor_offset: None, hash }.write(out);
-    out.resize(out.len().next_multiple_of(8), 0);
 }
 
 /// Where the tensors go that start at `at` of a message, and where the last one ends.

@@ -1,18 +1,16 @@
 //! A message made of old frames and new ones: where each goes, and the bytes of it.
 
-use tet_codec::digest;
 use tet_format::Span;
 
 use super::frames::Whole;
 use super::image::Pieces;
-use crate::frame::{
-    FRAME_HEADER_LEN, FRAME_VERSION, FrameFlags, FrameHeader, FrameKind, FrameTail, Phase,
-};
+use crate::frame::{FRAME_HEADER_LEN, FrameKind, Phase};
 use crate::hashes::HashList;
 use crate::index::{Index, IndexEntry};
 use crate::message::HashRule;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+use crate::write::cbor_frame;
 
 /// Payloads that stood at a multiple of this do so again.
 const ALIGN: u64 = 64;
@@ -45,17 +43,6 @@ impl Part {
     }
 }
 
-/// The flags that say that there is a frame of a kind.
-const FLAGGED: [(FrameKind, Flags); 7] = [
-    (FrameKind::HeaderMetadata, Flags::HEADER_METADATA),
-    (FrameKind::FooterMetadata, Flags::FOOTER_METADATA),
-    (FrameKind::HeaderIndex, Flags::HEADER_INDEX),
-    (FrameKind::FooterIndex, Flags::FOOTER_INDEX),
-    (FrameKind::HeaderHashes, Flags::HEADER_HASHES),
-    (FrameKind::FooterHashes, Flags::FOOTER_HASHES),
-    (FrameKind::Preceder, Flags::PRECEDER),
-];
-
 /// The pieces of a message of these parts, in their order, that starts at `start` of the new file.
 pub(super) fn message(parts: &[Part], rule: HashRule, start: u64) -> Pieces {
     let hashes: Vec<u64> =
@@ -75,10 +62,8 @@ pub(super) fn message(parts: &[Part], rule: HashRule, start: u64) -> Pieces {
         }
         entries = found;
     };
-    let mut flags = if rule == HashRule::Unhashed { Flags::default() } else { Flags::HASHED };
-    for (_, flag) in FLAGGED.iter().filter(|(kind, _)| parts.iter().any(|it| it.kind() == *kind)) {
-        flags = flags.with(*flag);
-    }
+    let hashed = if rule == HashRule::Unhashed { Flags::default() } else { Flags::HASHED };
+    let flags = parts.iter().fold(hashed, |flags, part| flags.with(part.kind().flag()));
     let total_len = end.saturating_add(POSTAMBLE_LEN);
     let (mut out, mut bytes) = (Pieces::default(), Vec::new());
     Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
@@ -87,7 +72,11 @@ pub(super) fn message(parts: &[Part], rule: HashRule, start: u64) -> Pieces {
         out.pad_to(*at);
         match part {
             Part::Old(whole) => old(whole, &mut out),
-            other => out.make(&new(other.kind(), body, rule)),
+            other => {
+                let mut frame = Vec::new();
+                cbor_frame(other.kind(), body, rule, &mut frame);
+                out.make(&frame);
+            }
         }
     }
     out.pad_to(end);
@@ -156,18 +145,4 @@ fn old(whole: &Whole, out: &mut Pieces) {
     let mut bytes = Vec::new();
     frame.tail.write(&mut bytes);
     out.make(&bytes);
-}
-
-fn new(kind: FrameKind, body: &[u8], rule: HashRule) -> Vec<u8> {
-    let flags = match rule {
-        HashRule::Frames => FrameFlags::HASHED,
-        HashRule::Preamble | HashRule::Unhashed => FrameFlags::default(),
-    };
-    let hash = if rule == HashRule::Unhashed { 0 } else { digest(body).xxh3 };
-    let len = kind.len_min().saturating_add(body.len() as u64);
-    let mut bytes = Vec::new();
-    FrameHeader { kind, version: FRAME_VERSION, flags, len }.write(&mut bytes);
-    bytes.extend_from_slice(body);
-    FrameTail { descriptor_offset: None, hash }.write(&mut bytes);
-    bytes
 }

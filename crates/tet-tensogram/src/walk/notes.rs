@@ -9,11 +9,9 @@ use crate::rule;
 impl Walker<'_, '_> {
     /// What all frames together must be.
     pub(super) fn judge_whole(&mut self) {
-        let has = |kind| self.walk.frames.iter().any(|frame| frame.kind() == kind);
-        let mut flags = Flags::default();
-        for (kind, flag) in FLAGGED {
-            flags = if has(kind) { flags.with(flag) } else { flags };
-        }
+        let frames = self.walk.frames.iter();
+        let mut flags =
+            frames.fold(Flags::default(), |flags, frame| flags.with(frame.kind().flag()));
         let (has_header, has_footer) =
             (flags.contains(Flags::HEADER_METADATA), flags.contains(Flags::FOOTER_METADATA));
         let is_hashed =
@@ -100,14 +98,3 @@ impl Walker<'_, '_> {
         }
     }
 }
-
-/// The flags that say that there is a frame of a kind.
-const FLAGGED: [(FrameKind, Flags); 7] = [
-    (FrameKind::HeaderMetadata, Flags::HEADER_METADATA),
-    (FrameKind::FooterMetadata, Flags::FOOTER_METADATA),
-    (FrameKind::HeaderIndex, Flags::HEADER_INDEX),
-    (FrameKind::FooterIndex, Flags::FOOTER_INDEX),
-    (FrameKind::HeaderHashes, Flags::HEADER_HASHES),
-    (FrameKind::FooterHashes, Flags::FOOTER_HASHES),
-    (FrameKind::Preceder, Flags::PRECEDER),
-];

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tet_codec::{Digester, Strength};
+use tet_codec::{Digester, Strength, digest};
 
 use super::options::WriteOptions;
 use super::out::Out;
@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::frame::{
     FRAME_HEADER_LEN, FRAME_VERSION, FrameFlags, FrameHeader, FrameKind, FrameTail,
 };
+use crate::message::HashRule;
 use crate::postamble::Postamble;
 
 /// The place at or behind `at` where a frame of a kind may start; both from the start of the message.
@@ -85,6 +86,16 @@ pub(super) fn frame<W: Write>(
     begin(out, kind, body.len() as u64, options)?;
     out.put(body)?;
     end(out, None, hash_of(&[body], options))
+}
+
+/// Appends a frame of CBOR to a message whose slots hold hashes by this rule.
+pub(crate) fn cbor_frame(kind: FrameKind, body: &[u8], rule: HashRule, out: &mut Vec<u8>) {
+    let flags = if rule == HashRule::Frames { FrameFlags::HASHED } else { FrameFlags::default() };
+    let len = kind.len_min().saturating_add(body.len() as u64);
+    FrameHeader { kind, version: FRAME_VERSION, flags, len }.write(out);
+    out.extend_from_slice(body);
+    let hash = if rule == HashRule::Unhashed { 0 } else { digest(body).xxh3 };
+    FrameTail { descriptor_offset: None, hash }.write(out);
 }
 
 /// Writes the postamble.
