@@ -1,6 +1,7 @@
 //! `tet repair`: a plan for a damaged file, and the file that comes of it.
 
 mod tensogram;
+mod together;
 mod ztensor;
 
 use std::ops::ControlFlow;
@@ -13,7 +14,7 @@ use tet_format::{NoteCode, Rule};
 use tet_io::{Publish, Source};
 use tet_verify::Code;
 use tet_verify::repair::{
-    Applied, Chosen, Edit, Lost, Output, Plan, RepairOptions, Salvage, Trust, apply, plan,
+    Applied, Chosen, Lost, Output, Plan, RepairOptions, Salvage, Trust, apply, plan,
 };
 
 use super::verify::finding;
@@ -175,21 +176,13 @@ fn write(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    let file = args.file.to_string_lossy();
-    let count = plan.edits.len() as u64;
-    let verdict = match (count, plan.is_whole()) {
-        (0, true) => paint.good("nothing to repair").to_string(),
-        (0, false) => paint.wrong("damaged, and nothing can be done").to_string(),
-        (_, true) => paint.warning(counted(count, "edit")).to_string(),
-        (_, false) => format!("{}, and not all is healed", paint.warning(counted(count, "edit"))),
-    };
-    context.line(format!("{}: {verdict}", Message(&file)))?;
+    write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
     for edit in &plan.edits {
         let is_made = made.is_some() && chosen.is_some_and(|chosen| chosen.has(edit.code));
         let mark = if is_made { "made" } else { "edit" };
         let (code, what) = (paint.strong(edit.code), &edit.action);
         let (region, offset, len) = (edit.region, edit.offset, counted(edit.len, "byte"));
-        let why = why(edit);
+        let why = why(edit.proof.name());
         context.line(format!("  {mark} {code}: {what}, {region} at byte {offset}, {len}{why}"))?;
         for loss in &edit.losses {
             let text = loss.to_string();
@@ -211,10 +204,9 @@ fn write(
     }
     match made {
         Some(_) => {
-            let output = args.output.as_ref().unwrap_or(&args.file).display().to_string();
-            context.note(format!("wrote {output}"));
+            context.note(format!("wrote {}", target(args).display()));
         }
-        None if count != 0 && chosen.is_none() => {
+        None if !plan.edits.is_empty() && chosen.is_none() => {
             context.line(paint.advice("nothing is changed yet: --all makes these edits"))?;
         }
         None => {}
@@ -222,9 +214,31 @@ fn write(
     Ok(())
 }
 
-/// Why an edit is right.
-fn why(edit: &Edit) -> &'static str {
-    match edit.proof.name() {
+/// The line of a file, of so many edits.
+fn write_verdict(
+    args: &RepairArgs,
+    count: usize,
+    is_whole: bool,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let (paint, edits) = (context.paint, counted(count as u64, "edit"));
+    let verdict = match (count, is_whole) {
+        (0, true) => paint.good("nothing to repair").to_string(),
+        (0, false) => paint.wrong("damaged, and nothing can be done").to_string(),
+        (_, true) => paint.warning(edits).to_string(),
+        (_, false) => format!("{}, and not all is healed", paint.warning(edits)),
+    };
+    context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))
+}
+
+/// The file that has the repaired bytes.
+fn target(args: &RepairArgs) -> &Path {
+    args.output.as_ref().unwrap_or(&args.file)
+}
+
+/// Why an edit is right, by the name of its proof.
+fn why(proof: &str) -> &'static str {
+    match proof {
         "digest" => " (proven by its digest)",
         "rest" => " (follows from the rest of the file)",
         _ => "",
@@ -238,11 +252,10 @@ fn shape(
     made: Option<&Applied>,
 ) -> Repaired {
     let remaining = made.map_or(&plan.remaining, |made| &made.remaining);
-    let output = args.output.as_ref().unwrap_or(&args.file);
     Repaired {
         schema: "tet.repair/1",
         file: args.file.to_string_lossy().into_owned(),
-        output: made.map(|_| output.to_string_lossy().into_owned()),
+        output: made.map(|_| target(args).to_string_lossy().into_owned()),
         whole: plan.is_whole(),
         edits: plan
             .edits

@@ -1,23 +1,30 @@
 //! `tet repair` of a Tensogram file.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use tet_io::{Output, Publish, Source};
+use tet_io::Source;
 use tet_tensogram::repair::{
     self, Applied, Edit, Kept, Loss, Plan, RepairOptions, Salvage, apply, plan,
 };
 use tet_tensogram::{Error, Level, VerifyOptions, verify};
 
 use super::super::verify::finding;
+use super::together::{self, Words};
+use super::{target, why, write_verdict};
 use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Result};
-use crate::open;
 use crate::progress::Progress;
 use crate::render::json::{EditShape, KeptShape, LostShape, Repaired};
 use crate::size::counted;
+
+/// What is said of Tensogram files.
+const WORDS: Words = Words {
+    file: "a Tensogram file",
+    unfilled: "damaged objects of a Tensogram file are taken out, not filled",
+    salvage: "--salvage takes damaged objects out",
+};
 
 /// Whether a file that nobody knows may be one whose first bytes are damaged.
 ///
@@ -25,7 +32,7 @@ use crate::size::counted;
 ///
 /// The file cannot be read.
 pub(super) fn is_likely(source: &Source) -> Result<bool> {
-    repair::is_likely(source).map_err(failure)
+    repair::is_likely(source).map_err(Failure::from)
 }
 
 /// Plans the repair of a file, and makes it where that is asked for.
@@ -34,8 +41,8 @@ pub(super) fn is_likely(source: &Source) -> Result<bool> {
 ///
 /// The file cannot be read, an option is wrong, or the new file cannot be written.
 pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
-    let about = |error: Error| failure(error).about(&args.file);
-    check(args)?;
+    let about = |error: Error| Failure::from(error).about(&args.file);
+    together::check(args, &WORDS)?;
     let plan = planned(args, source, context).map_err(about)?;
     // What no edit heals is told by `verify`, and is no success here.
     let is_healed = plan.is_whole() && is_ok(&plan.repaired(), context).map_err(about)?;
@@ -45,7 +52,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         return Err(failure.about(&args.file));
     }
     let is_asked = args.all || !args.apply.is_empty();
-    check_codes(args, &plan)?;
+    together::check_codes(args, plan.edits.iter().map(|edit| edit.rule.id))?;
     let made = match is_asked && !plan.edits.is_empty() {
         true => Some(make(args, &plan, context)?),
         false => None,
@@ -59,19 +66,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
                 .line(context.paint.advice("errors are left: `tet verify --deep` tells them"))?;
         }
     }
-    Ok(match (made, plan.edits.is_empty(), is_healed) {
-        (Some(_), _, true) | (None, true, true) => Exit::Done,
-        (None, true, false) => Exit::Format,
-        _ => Exit::No,
-    })
-}
-
-fn failure(error: Error) -> Failure {
-    match error {
-        Error::Io(error) => error.into(),
-        Error::Canceled => Failure::interrupted(),
-        error => Failure::new(Exit::from(error.kind()), "tensogram", error.to_string()),
-    }
+    Ok(together::exit(made.is_some(), !plan.edits.is_empty(), is_healed))
 }
 
 fn planned(
@@ -100,41 +95,11 @@ fn is_ok(source: &Source, context: &Context<'_>) -> tet_tensogram::Result<bool> 
     Ok(verify(source, &options)?.is_ok())
 }
 
-/// Options that a Tensogram file has no use for.
-fn check(args: &RepairArgs) -> Result<()> {
-    let text = if args.from.is_some() {
-        "a Tensogram file takes no bytes from another one"
-    } else if args.fill.is_some() {
-        "damaged objects of a Tensogram file are taken out, not filled"
-    } else if args.output.is_some() && !args.all && args.apply.is_empty() {
-        "--output says where to write, but nothing is to be written"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::usage("repair", text).hint("add --all; --salvage takes damaged objects out"))
-}
-
-/// The edits of a plan rest on each other: all are made or none.
-fn check_codes(args: &RepairArgs, plan: &Plan) -> Result<()> {
-    let has = |edit: &Edit| args.apply.iter().any(|id| id.eq_ignore_ascii_case(edit.rule.id));
-    match plan.edits.iter().find(|edit| !args.apply.is_empty() && !has(edit)) {
-        None => Ok(()),
-        Some(edit) => {
-            let text = format!("the edit {} is made with the others or not at all", edit.rule.id);
-            Err(Failure::usage("code", text).hint("add its code, or use --all"))
-        }
-    }
-}
-
 fn make(args: &RepairArgs, plan: &Plan, context: &Context<'_>) -> Result<Applied> {
-    let (force, sync) = open::publish_options(args.write);
-    let publish = Publish { force, sync, inputs: Vec::new() };
-    let path = context.world().at(&args.file);
-    let output = args.output.as_ref().map(|output| context.world().at(output));
-    let output = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
-    apply(plan, output, &publish).map_err(|error| match error {
-        Error::Io(tet_io::Error::Exists { .. }) => failure(error).about(target(args)),
-        error => failure(error).about(&args.file),
+    let made = together::make(args, context, |output, how| apply(plan, output, how));
+    made.map_err(|error| match error {
+        Error::Io(tet_io::Error::Exists { .. }) => Failure::from(error).about(target(args)),
+        error => Failure::from(error).about(&args.file),
     })
 }
 
@@ -145,23 +110,12 @@ fn write(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    let count = u64::try_from(plan.edits.len()).unwrap_or(u64::MAX);
-    let verdict = match (count, plan.is_whole()) {
-        (0, true) => paint.good("nothing to repair").to_string(),
-        (0, false) => paint.wrong("damaged, and nothing can be done").to_string(),
-        (_, true) => paint.warning(counted(count, "edit")).to_string(),
-        (_, false) => format!("{}, and not all is healed", paint.warning(counted(count, "edit"))),
-    };
-    context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))?;
+    write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
     for edit in &plan.edits {
         let mark = if made.is_some() { "made" } else { "edit" };
         let (code, action) = (paint.strong(edit.rule.id), edit.action);
         let (offset, len) = (edit.offset, counted(edit.len, "byte"));
-        let why = match edit.proof.name() {
-            "digest" => " (proven by its digest)",
-            "rest" => " (follows from the rest of the file)",
-            _ => "",
-        };
+        let why = why(edit.proof.name());
         let region = action.region();
         context
             .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
@@ -180,17 +134,8 @@ fn write(
     if let Some(left) = plan.remaining {
         context.line(format!("  left: {}", Message(&left.to_string())))?;
     }
-    if made.is_none() && !plan.lost.is_empty() && !args.salvage {
-        context.line(paint.advice("--salvage takes damaged objects out"))?;
-    }
-    match made {
-        Some(_) => context.note(format!("wrote {}", target(args).display())),
-        None if count != 0 => {
-            context.line(paint.advice("nothing is changed yet: --all makes these edits"))?;
-        }
-        None => {}
-    }
-    Ok(())
+    let advice = (!plan.lost.is_empty()).then_some("--salvage takes damaged objects out");
+    together::write_end(args, (made.is_some(), !plan.edits.is_empty()), advice, context)
 }
 
 /// The objects of damaged messages that are in the new file.
@@ -201,10 +146,6 @@ fn kept(kept: &[Kept]) -> String {
         0 => format!("{all} of damaged messages, which match their hashes"),
         bare => format!("{all} of damaged messages, {bare} without a hash that tells"),
     }
-}
-
-fn target(args: &RepairArgs) -> &Path {
-    args.output.as_ref().unwrap_or(&args.file)
 }
 
 fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {

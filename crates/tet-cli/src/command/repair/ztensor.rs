@@ -1,20 +1,25 @@
 //! `tet repair` of a zTensor file.
 
-use std::path::Path;
-
-use tet_io::{Publish, Source};
-use tet_ztensor::edit::Output;
+use tet_io::Source;
 use tet_ztensor::repair::{Applied, Edit, Loss, Plan, RepairOptions, Salvage, apply, plan};
 use tet_ztensor::{Depth, VerifyOptions, verify};
 
 use super::super::verify::finding;
+use super::together::{self, Words};
+use super::{target, why, write_verdict};
 use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Result};
-use crate::open;
 use crate::render::json::{EditShape, LostShape, Repaired};
 use crate::size::counted;
+
+/// What is said of zTensor files.
+const WORDS: Words = Words {
+    file: "a zTensor file",
+    unfilled: "lost tensors of a zTensor file are taken out of its index, not filled",
+    salvage: "--salvage takes lost tensors out",
+};
 
 /// Plans the repair of a file, and makes it where that is asked for.
 ///
@@ -23,7 +28,7 @@ use crate::size::counted;
 /// The file cannot be read, an option is wrong, or the new file cannot be written.
 pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
-    check(args)?;
+    together::check(args, &WORDS)?;
     let mut options = RepairOptions::default();
     if args.salvage {
         options.salvage = Salvage::Blobs;
@@ -38,9 +43,12 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         return Err(about(failure.hint(format!("`tet verify --deep` tells them{salvage}"))));
     }
     let is_asked = args.all || !args.apply.is_empty();
-    check_codes(args, &plan)?;
+    together::check_codes(args, plan.edits.iter().map(|edit| edit.rule.id()))?;
     let made = match is_asked && !plan.edits.is_empty() {
-        true => Some(make(args, &plan, context).map_err(about)?),
+        true => {
+            let made = together::make(args, context, |output, how| apply(&plan, output, how));
+            Some(made.map_err(|error| about(error.into()))?)
+        }
         false => None,
     };
     if args.json {
@@ -52,11 +60,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
                 .line(context.paint.advice("errors are left: `tet verify --deep` tells them"))?;
         }
     }
-    Ok(match (made, plan.edits.is_empty(), is_healed) {
-        (Some(_), _, true) | (None, true, true) => Exit::Done,
-        (None, true, false) => Exit::Format,
-        _ => Exit::No,
-    })
+    Ok(together::exit(made.is_some(), !plan.edits.is_empty(), is_healed))
 }
 
 /// Whether a file has no errors, its blobs among them.
@@ -66,41 +70,6 @@ fn is_ok(source: &Source) -> Result<bool> {
     Ok(verify(source, &options)?.is_ok())
 }
 
-/// Options that a zTensor file has no use for.
-fn check(args: &RepairArgs) -> Result<()> {
-    let text = if args.from.is_some() {
-        "a zTensor file takes no bytes from another one"
-    } else if args.fill.is_some() {
-        "lost tensors of a zTensor file are taken out of its index, not filled"
-    } else if args.output.is_some() && !args.all && args.apply.is_empty() {
-        "--output says where to write, but nothing is to be written"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::usage("repair", text).hint("add --all; --salvage takes lost tensors out"))
-}
-
-/// The edits of a plan rest on each other: all are made or none.
-fn check_codes(args: &RepairArgs, plan: &Plan) -> Result<()> {
-    let has = |edit: &Edit| args.apply.iter().any(|id| id.eq_ignore_ascii_case(edit.rule.id()));
-    match plan.edits.iter().find(|edit| !args.apply.is_empty() && !has(edit)) {
-        None => Ok(()),
-        Some(edit) => {
-            let text = format!("the edit {} is made with the others or not at all", edit.rule);
-            Err(Failure::usage("code", text).hint("add its code, or use --all"))
-        }
-    }
-}
-
-fn make(args: &RepairArgs, plan: &Plan, context: &Context<'_>) -> Result<Applied> {
-    let (force, sync) = open::publish_options(args.write);
-    let publish = Publish { force, sync, inputs: Vec::new() };
-    let path = context.world().at(&args.file);
-    let output = args.output.as_ref().map(|output| context.world().at(output));
-    let output = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
-    Ok(apply(plan, output, &publish)?)
-}
-
 fn write(
     args: &RepairArgs,
     plan: &Plan,
@@ -108,20 +77,12 @@ fn write(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    let count = u64::try_from(plan.edits.len()).unwrap_or(u64::MAX);
-    let verdict = match (count, plan.is_whole()) {
-        (0, true) => paint.good("nothing to repair").to_string(),
-        (0, false) => paint.wrong("damaged, and nothing can be done").to_string(),
-        (_, true) => paint.warning(counted(count, "edit")).to_string(),
-        (_, false) => format!("{}, and not all is healed", paint.warning(counted(count, "edit"))),
-    };
-    context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))?;
+    write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
     for edit in &plan.edits {
         let mark = if made.is_some() { "made" } else { "edit" };
         let (code, action, region) = (paint.strong(edit.rule), edit.action, edit.region());
         let (offset, len) = (edit.offset, counted(edit.len, "byte"));
-        let why =
-            if edit.proof.name() == "rest" { " (follows from the rest of the file)" } else { "" };
+        let why = why(edit.proof.name());
         context
             .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
     }
@@ -132,21 +93,8 @@ fn write(
     if let Some(left) = plan.remaining {
         context.line(format!("  left: {}", Message(&left.to_string())))?;
     }
-    if made.is_none() && !plan.lost.is_empty() && !args.salvage {
-        context.line(paint.advice("--salvage takes lost tensors out of the index"))?;
-    }
-    match made {
-        Some(_) => context.note(format!("wrote {}", target(args).display())),
-        None if count != 0 => {
-            context.line(paint.advice("nothing is changed yet: --all makes these edits"))?;
-        }
-        None => {}
-    }
-    Ok(())
-}
-
-fn target(args: &RepairArgs) -> &Path {
-    args.output.as_ref().unwrap_or(&args.file)
+    let advice = (!plan.lost.is_empty()).then_some("--salvage takes lost tensors out of the index");
+    together::write_end(args, (made.is_some(), !plan.edits.is_empty()), advice, context)
 }
 
 fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
