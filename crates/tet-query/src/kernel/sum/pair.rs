@@ -318,7 +318,11 @@ fn add_same_row(
 /// Two rows lane by lane, as the registers do it.
 #[inline(always)]
 fn each(a: [f64; LANES], b: [f64; LANES], f: impl Fn(f64, f64) -> f64) -> [f64; LANES] {
-    std::array::from_fn(|i| f(a[i], b[i]))
+    let mut made = [0.0; LANES];
+    for i in 0..LANES {
+        made[i] = f(a[i], b[i]);
+    }
+    made
 }
 
 /// Adds a strip, or nothing of it when something is not finite.
