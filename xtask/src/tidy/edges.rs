@@ -44,7 +44,7 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-tensogram",
         ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io"],
-        outside: &["flate2", "half", "lz4_flex", "rayon", "roaring", "thiserror"],
+        outside: &["flate2", "half", "lz4_flex", "multiversion", "rayon", "roaring", "thiserror"],
     },
     Edge {
         name: "tet-query",

@@ -3,6 +3,7 @@
 use std::ops::BitOr;
 
 use half::{bf16, f16};
+use multiversion::multiversion;
 use tet_format::DType;
 
 use crate::descriptor::MaskKind;
@@ -119,10 +120,8 @@ fn each<const SIZE: usize, Word: Default + BitOr<Output = Word>>(
     let mut found = Found::default();
     let elements = elements.as_chunks::<SIZE>().0;
     let len = (elements.len() as u64).div_ceil(8);
-    let finite = |block: &[[u8; SIZE]]| {
-        is_clear(block.iter().fold(Word::default(), |all, it| all | carry(*it)))
-    };
-    let blocks = elements.chunks(BLOCK).enumerate().filter(|(_, block)| !finite(block));
+    let is_finite = |block: &[[u8; SIZE]]| is_clear(carried(block, &carry));
+    let blocks = elements.chunks(BLOCK).enumerate().filter(|(_, block)| !is_finite(block));
     let others = blocks.flat_map(|(number, block)| (number * BLOCK..).zip(block));
     for (element, bytes) in others {
         let Some(kind) = kind(*bytes) else { continue };
@@ -138,4 +137,18 @@ fn each<const SIZE: usize, Word: Default + BitOr<Output = Word>>(
         }
     }
     Ok(found)
+}
+
+/// What carries out of any element.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn carried<const SIZE: usize, Word, Carry>(elements: &[[u8; SIZE]], carry: &Carry) -> Word
+where
+    Word: Default + BitOr<Output = Word>,
+    Carry: Fn([u8; SIZE]) -> Word,
+{
+    let mut all = Word::default();
+    for element in elements {
+        all = all | carry(*element);
+    }
+    all
 }

@@ -1,5 +1,7 @@
 //! shuffle: all first bytes of the elements, then all second bytes, and so on.
 
+use multiversion::multiversion;
+
 /// Elements that are turned at a time, so that all their bytes are in the nearest cache.
 const BLOCK: usize = 512;
 
@@ -42,6 +44,7 @@ pub(super) fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
     }
 }
 
+#[multiversion(targets("x86_64+avx+avx2"))]
 fn two([a, b]: [&[u8]; 2], out: &mut [u8]) {
     for (out, (a, b)) in out.as_chunks_mut().0.iter_mut().zip(a.iter().zip(b)) {
         *out = [*a, *b];
@@ -49,6 +52,7 @@ fn two([a, b]: [&[u8]; 2], out: &mut [u8]) {
 }
 
 /// Put together as numbers, which processors do for many at a time.
+#[multiversion(targets("x86_64+avx+avx2"))]
 fn four([a, b, c, d]: [&[u8]; 4], out: &mut [u8]) {
     let planes = a.iter().zip(b).zip(c.iter().zip(d));
     for (out, ((a, b), (c, d))) in out.as_chunks_mut().0.iter_mut().zip(planes) {
@@ -59,6 +63,7 @@ fn four([a, b, c, d]: [&[u8]; 4], out: &mut [u8]) {
 }
 
 /// Two halves of each element, block by block, and then the elements.
+#[multiversion(targets("x86_64+avx+avx2"))]
 fn eight([a, b, c, d]: [&[u8]; 4], [e, f, g, h]: [&[u8]; 4], out: &mut [u8]) {
     let mut halves = [[0; 4 * BLOCK]; 2];
     for (number, out) in out.chunks_mut(8 * BLOCK).enumerate() {
@@ -106,6 +111,7 @@ pub(crate) fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
 }
 
 /// The bytes at one place of elements. Numbers are shifted, which processors do for many at a time.
+#[multiversion(targets("x86_64+avx+avx2"))]
 fn pick(elements: &[u8], (size, at): (usize, usize), out: &mut [u8]) {
     let shift = u32::try_from(at).map_or(0, |at| at * 8);
     match size {
@@ -120,6 +126,7 @@ fn pick(elements: &[u8], (size, at): (usize, usize), out: &mut [u8]) {
     }
 }
 
+#[inline(always)]
 fn each<const SIZE: usize>(elements: &[u8], out: &mut [u8], byte: impl Fn([u8; SIZE]) -> u8) {
     for (out, element) in out.iter_mut().zip(elements.as_chunks::<SIZE>().0) {
         *out = byte(*element);

@@ -1,5 +1,7 @@
 //! Values into packed numbers, and the parameters that suit them.
 
+use multiversion::multiversion;
+
 use super::{BINARY_MAX, Packing, PackingParameters, power};
 use crate::error::{Error, Result};
 use crate::pipeline::sized;
@@ -253,12 +255,10 @@ struct Scaling {
 
 impl Scaling {
     fn numbers(self, values: &[[u8; 8]], out: &mut [u32; BLOCK]) {
-        for (out, value) in out.iter_mut().zip(values) {
-            *out = self.number(f64::from_le_bytes(*value));
-        }
+        numbers(self, values, out);
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(self, value: f64) -> u32 {
         let [tens, twos] = self.scale;
         let exact = (value - self.reference) * tens * twos;
@@ -272,11 +272,19 @@ impl Scaling {
     }
 }
 
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn numbers(scaling: Scaling, values: &[[u8; 8]], out: &mut [u32; BLOCK]) {
+    for (out, value) in out.iter_mut().zip(values) {
+        *out = scaling.number(f64::from_le_bytes(*value));
+    }
+}
+
 fn values(elements: &[u8]) -> impl Iterator<Item = f64> {
     elements.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
 }
 
 /// The least and the largest value; where both zeros are one, the first of them.
+#[multiversion(targets("x86_64+avx+avx2"))]
 fn least_and_largest(elements: &[u8]) -> (f64, f64) {
     const LANES: usize = 8;
     let number = |bytes: &[u8; 8]| f64::from_le_bytes(*bytes);
