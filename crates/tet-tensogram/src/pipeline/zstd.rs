@@ -219,8 +219,8 @@ pub(crate) fn encode_pieces<E: From<Error>>(
 struct FrameWriter {
     encoder: ZstdEncoder,
     frame_len: usize,
-    /// Frames that are compressed at once.
-    at_once: usize,
+    /// One for each frame that is compressed at once.
+    slots: Vec<Slot>,
     offsets: Vec<u64>,
     table: Vec<u8>,
 }
@@ -231,13 +231,14 @@ impl FrameWriter {
         let encoder = encoder.map_err(|_| Error::Unwritable { why: "zstd has no such level" })?;
         let frame_len = (len / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN);
         let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
-        let at_once = threads.min(index(BATCH_LEN / frame_len)).max(1);
-        let frame_len = index(frame_len);
-        Ok(FrameWriter { encoder, frame_len, at_once, offsets: vec![0], table: Vec::new() })
+        let mut slots = Vec::new();
+        slots.resize_with(threads.min(index(BATCH_LEN / frame_len)).max(1), Slot::default);
+        let (frame_len, offsets) = (index(frame_len), vec![0]);
+        Ok(FrameWriter { encoder, frame_len, slots, offsets, table: Vec::new() })
     }
 
     fn batch_len(&self) -> usize {
-        self.frame_len.saturating_mul(self.at_once)
+        self.frame_len.saturating_mul(self.slots.len())
     }
 
     /// Compresses a batch, of which only the last of all ends with a shorter frame.
@@ -247,29 +248,27 @@ impl FrameWriter {
         batch: Range<usize>,
         put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let encode = |start: usize| {
-            let (mut room, mut frame) = (Vec::new(), Vec::new());
+        let count = batch.len().div_ceil(self.frame_len).max(1);
+        let slots = self.slots.get_mut(..count).unwrap_or_default();
+        let fill = |(at, slot): (usize, &mut Slot)| {
+            let start = batch.start.saturating_add(at.saturating_mul(self.frame_len));
             let place = start..batch.end.min(start.saturating_add(self.frame_len));
-            let piece = input.piece(place, &mut room);
-            let memory = |_| Error::Memory { len: piece.len() as u64 };
-            self.encoder.encode(piece, &mut frame).map_err(memory)?;
-            Ok((piece.len(), frame))
+            slot.fill(input, place, self.encoder)
         };
-        let frames: Vec<(usize, Vec<u8>)> = if batch.len() <= self.frame_len {
-            vec![encode(batch.start)?]
+        if let [slot] = slots {
+            fill((0, slot))?;
         } else {
-            let starts: Vec<usize> = batch.clone().step_by(self.frame_len).collect();
-            starts.into_par_iter().map(encode).collect::<Result<_>>()?
-        };
-        for (decoded_len, frame) in frames {
-            for len in [frame.len(), decoded_len] {
+            slots.par_iter_mut().enumerate().try_for_each(fill)?;
+        }
+        for Slot { frame, decoded_len, .. } in slots {
+            for len in [frame.len(), *decoded_len] {
                 let why = "zstd frames are shorter than 4 GiB";
                 let len = u32::try_from(len).map_err(|_| Error::Unwritable { why })?;
                 self.table.extend(len.to_le_bytes());
             }
             let end = self.offsets.last().copied().unwrap_or_default();
             self.offsets.push(end.saturating_add(frame.len() as u64));
-            put(&frame)?;
+            put(frame)?;
         }
         Ok(())
     }
@@ -294,6 +293,24 @@ impl FrameWriter {
         Ok(descriptor
             .with(OFFSETS_KEY, Value::Array(offsets))
             .with(LEN_KEY, Value::Int(self.frame_len as i128)))
+    }
+}
+
+/// A frame that is compressed, in buffers that serve again: fresh ones cost more than taking bytes
+/// apart.
+#[derive(Debug, Default)]
+struct Slot {
+    room: Vec<u8>,
+    frame: Vec<u8>,
+    decoded_len: usize,
+}
+
+impl Slot {
+    fn fill(&mut self, input: Input<'_>, place: Range<usize>, encoder: ZstdEncoder) -> Result<()> {
+        let piece = input.piece(place, &mut self.room);
+        self.decoded_len = piece.len();
+        let memory = |_| Error::Memory { len: piece.len() as u64 };
+        encoder.encode(piece, &mut self.frame).map_err(memory)
     }
 }
 
