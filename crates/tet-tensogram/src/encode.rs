@@ -10,7 +10,7 @@ mod settle;
 use std::borrow::Cow;
 use std::mem::take;
 
-use tet_codec::{Digester, Strength, Swapped};
+use tet_codec::Swapped;
 use tet_format::DType;
 
 use crate::Value;
@@ -126,44 +126,18 @@ fn samples(dtype: DType, packed_bits: Option<u32>, recipe: &Recipe) -> (u32, boo
     (bits, packed_bits.is_some())
 }
 
-/// As [`encode`], with the region digested for [`RegionSource::Digested`](crate::RegionSource)
-/// where it is the elements themselves: whoever writes it need not go through them again.
-///
-/// # Errors
-///
-/// As [`encode`].
-pub fn encode_digested<'a>(
-    dtype: DType,
-    shape: &[u64],
-    elements: &'a [u8],
-    recipe: &Recipe,
-) -> Result<(Encoded<'a>, Option<Box<Digester>>)> {
-    let is_plain = recipe.packing.is_none()
-        && recipe.shuffle.is_none()
-        && recipe.compression == Compressing::None
-        && recipe.byte_order == ByteOrder::Little;
-    let digester = if is_plain { digested(dtype, elements)? } else { None };
-    if digester.is_none() {
-        return Ok((encode(dtype, shape, elements, recipe)?, None));
-    }
-    let descriptor = Descriptor::new(dtype, shape)?.with_byte_order(recipe.byte_order);
-    let decoded_len = descriptor.decoded_len().unwrap_or_default();
-    expect_len("bytes of elements", elements.len(), decoded_len)?;
-    recipe.check(dtype)?;
-    Ok((Encoded { descriptor, region: Cow::Borrowed(elements) }, digester.map(Box::new)))
-}
-
-/// Elements digested while they are near; `None` where one needs a mask.
-fn digested(dtype: DType, elements: &[u8]) -> Result<Option<Digester>> {
-    const PIECE_LEN: usize = 64 << 10;
-    let mut digester = Digester::new(Strength::Fast);
-    for piece in elements.chunks(PIECE_LEN) {
-        if mask::find(dtype, piece)?.first != [None; 3] {
-            return Ok(None);
-        }
-        digester.update(piece);
-    }
-    Ok(Some(digester))
+/// Refuses elements of which one needs a mask, the first of them being number `first`; gives their
+/// count.
+pub(crate) fn refuse_odd(dtype: DType, elements: &[u8], first: u64) -> Result<u64> {
+    settle(mask::find(dtype, elements)?, [0; 3], &Recipe::default()).map_err(
+        |error| match error {
+            Error::NotFinite { element, value } => {
+                Error::NotFinite { element: first.saturating_add(element), value }
+            }
+            error => error,
+        },
+    )?;
+    Ok((elements.len() as u64).checked_div(dtype.size().unwrap_or(0)).unwrap_or_default())
 }
 
 /// Bytes to be changed, copied unless they are nobody else's.

@@ -52,7 +52,7 @@ pub use check::{Finding, Level, Omitted, Report, Spelling, VerifyOptions, verify
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
 pub use encode::{
     Compressing, Encoded, NonFinite, NonFiniteSeen, PackingFit, Passes, Readers, Recipe, encode,
-    encode_digested, encode_in_passes, encode_into, encode_seen,
+    encode_in_passes, encode_into, encode_seen,
 };
 pub use error::{Error, Fault, Result};
 pub use frame::{
@@ -76,8 +76,8 @@ pub use scan::{Damage, Scan, scan};
 pub use tet_cbor::Value;
 pub use tet_io::{Kind, Progress};
 pub use write::{
-    HashChoice, HeadedTensor, HeadedWriter, ListPlace, RegionSource, StreamWriter, Tensor,
-    TensorWriter, VersionKey, WriteOptions, encode_message, write_message,
+    HashChoice, HeadedTensor, HeadedWriter, ListPlace, PlainElements, RegionSource, StreamWriter,
+    Tensor, TensorWriter, VersionKey, WriteOptions, encode_message, write_message,
 };
 
 #[cfg(test)]

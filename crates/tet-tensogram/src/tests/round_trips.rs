@@ -1,14 +1,13 @@
 //! What is written is read: every type, order of bytes, pipeline and mask.
 
 use proptest::prelude::*;
-use tet_codec::Digester;
 use tet_format::DType;
 
 use crate::testing::objects::{decode, noise, reread};
 use crate::{
-    ByteOrder, Compressing, Encoded, Error, Limits, MaskMethod, Metadata, NonFinite, PackingFit,
-    Recipe, Region, RegionSource, SzipParameters, Tensor, WriteOptions, encode, encode_digested,
-    encode_into, encode_message,
+    ByteOrder, Compressing, Encoded, Error, Limits, ListPlace, MaskMethod, Metadata, NonFinite,
+    PackingFit, PlainElements, Recipe, Region, RegionSource, Result, SzipParameters, Tensor,
+    WriteOptions, encode, encode_into, encode_message,
 };
 
 fn dtypes() -> impl Strategy<Value = DType> {
@@ -157,37 +156,44 @@ fn what_readers_do_not_take_is_not_written() {
     assert!(matches!(error, Error::Usage { found: 7, wanted: 8, .. }));
 }
 
-fn message(encoded: &Encoded<'_>, digester: Option<Box<Digester>>) -> Vec<u8> {
-    let descriptor = encoded.descriptor.encode().expect("a descriptor");
-    let region = match digester {
-        Some(digester) => RegionSource::Digested(&encoded.region, digester),
-        None => (&*encoded.region).into(),
-    };
-    let tensors = vec![Tensor { descriptor: &descriptor, region }];
-    let message = encode_message(&Metadata::default(), tensors, &WriteOptions::default());
-    message.expect("a message")
+fn message<'a>(descriptor: &'a [u8], region: RegionSource<'a>, list: ListPlace) -> Result<Vec<u8>> {
+    let tensors = vec![Tensor { descriptor, region }];
+    let mut options = WriteOptions::default();
+    options.list = list;
+    encode_message(&Metadata::default(), tensors, &options)
 }
 
-/// Digested on the way or afterwards, a message is the same.
+/// Looked at before or while they are written, elements make the same message.
 #[test]
-fn digested_elements_are_written_alike() {
-    let elements = elements(DType::Float32, 70_000, false);
-    let shape = [70_000];
-    let plain = Recipe::default();
-    let wanted = encode(DType::Float32, &shape, &elements, &plain).unwrap();
-    let (found, digester) = encode_digested(DType::Float32, &shape, &elements, &plain).unwrap();
-    assert!(digester.is_some());
-    assert!(message(&found, digester) == message(&wanted, None));
+fn plain_elements_are_written_alike() {
+    for (dtype, count) in [(DType::Float32, 70_000), (DType::UInt8, 3), (DType::Complex128, 0)] {
+        let elements = elements(dtype, count, false);
+        let shape = [count];
+        let wanted = encode(dtype, &shape, &elements, &Recipe::default()).unwrap();
+        let (descriptor, plain) = PlainElements::new(dtype, &shape, &elements).unwrap();
+        let descriptor = descriptor.encode().unwrap();
+        assert_eq!(descriptor, wanted.descriptor.encode().unwrap());
+        let all = [ListPlace::Usual, ListPlace::Footer, ListPlace::Header, ListPlace::Both];
+        for list in all {
+            let found = message(&descriptor, RegionSource::Plain(plain), list).unwrap();
+            let list = if list == ListPlace::Usual { ListPlace::Footer } else { list };
+            let wanted = message(&descriptor, (&*wanted.region).into(), list).unwrap();
+            assert!(found == wanted, "{dtype} {list:?}");
+        }
+        assert!(PlainElements::new(dtype, &[count + 1], &elements).is_err());
+    }
+}
 
-    let big = Recipe { byte_order: ByteOrder::Big, ..plain };
-    let (found, digester) = encode_digested(DType::Float32, &shape, &elements, &big).unwrap();
-    assert!(digester.is_none());
-    assert_eq!(found.region, encode(DType::Float32, &shape, &elements, &big).unwrap().region);
-
-    let odd = f32::NAN.to_le_bytes().repeat(3);
-    let refused = encode_digested(DType::Float32, &[3], &odd, &plain);
-    assert!(matches!(refused, Err(Error::NotFinite { element: 0, value: "NaN" })));
-    assert!(encode_digested(DType::Float32, &[4], &elements, &plain).is_err());
+#[test]
+fn plain_elements_that_need_a_mask_are_refused() {
+    let mut elements = elements(DType::Float32, 70_000, false);
+    elements[4 * 60_001..][..4].copy_from_slice(&f32::NEG_INFINITY.to_le_bytes());
+    let (descriptor, plain) = PlainElements::new(DType::Float32, &[70_000], &elements).unwrap();
+    let descriptor = descriptor.encode().unwrap();
+    let refused = message(&descriptor, RegionSource::Plain(plain), ListPlace::Usual).unwrap_err();
+    let Error::NotFinite { element: 60_001, value: "-infinity" } = refused else {
+        panic!("{refused}");
+    };
 }
 
 /// Regions go into buffers that were used before, whatever these hold.

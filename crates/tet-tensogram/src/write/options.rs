@@ -15,7 +15,7 @@ pub enum HashChoice {
 /// Where the hashes of all tensors stand once more, in one list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListPlace {
-    /// In the header of a whole message, in the footer of a stream.
+    /// In the header where all hashes are known before, else in the footer.
     #[default]
     Usual,
     /// In the header.

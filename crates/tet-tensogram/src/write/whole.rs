@@ -7,6 +7,7 @@ use tet_codec::{Digester, Strength};
 use super::frames::{begin, end, frame, frame_len, hash_of, place, postamble};
 use super::options::{ListPlace, WriteOptions};
 use super::out::{Out, fault};
+use super::plain::PlainElements;
 use super::said::{check_base, check_descriptor, metadata_bytes};
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
@@ -20,8 +21,8 @@ use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 pub enum RegionSource<'a> {
     /// In memory, piece behind piece.
     Pieces(Vec<&'a [u8]>),
-    /// In memory, and digested already.
-    Digested(&'a [u8], Box<Digester>),
+    /// In memory, and written only if no element needs a mask.
+    Plain(PlainElements<'a>),
     /// So many bytes that are read when they are written; a header cannot list their hash.
     Reader(&'a mut dyn Read, u64),
 }
@@ -44,7 +45,7 @@ impl RegionSource<'_> {
             RegionSource::Pieces(pieces) => {
                 pieces.iter().fold(0, |sum: u64, it| sum.saturating_add(it.len() as u64))
             }
-            RegionSource::Digested(bytes, _) => bytes.len() as u64,
+            RegionSource::Plain(elements) => elements.bytes().len() as u64,
             RegionSource::Reader(_, len) => *len,
         }
     }
@@ -68,11 +69,7 @@ impl Tensor<'_> {
     fn hash(&self, options: &WriteOptions) -> Option<u64> {
         let mut pieces = match &self.region {
             RegionSource::Pieces(pieces) => pieces.clone(),
-            RegionSource::Digested(_, digester) => {
-                let mut digester = digester.clone();
-                digester.update(self.descriptor);
-                return Some(digester.finish().xxh3);
-            }
+            RegionSource::Plain(elements) => vec![elements.bytes()],
             RegionSource::Reader(..) => return None,
         };
         pieces.push(self.descriptor);
@@ -84,8 +81,9 @@ impl Tensor<'_> {
 ///
 /// # Errors
 ///
-/// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message, and
-/// [`Error::Io`] when `out` or a reader fails.
+/// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message,
+/// [`Error::NotFinite`] when one of [`PlainElements`] needs a mask, and [`Error::Io`] when `out` or a
+/// reader fails.
 pub fn write_message<W: Write>(
     out: W,
     metadata: &Metadata,
@@ -140,9 +138,10 @@ pub fn encode_message(
 /// Where the list of hashes goes.
 fn list_place(tensors: &[Tensor<'_>], options: &WriteOptions) -> Result<ListPlace> {
     let is_read = tensors.iter().any(|it| matches!(it.region, RegionSource::Reader(..)));
+    let is_looked_at = tensors.iter().any(|it| matches!(it.region, RegionSource::Plain(_)));
     match options.list {
         _ if !options.is_hashed() || tensors.is_empty() => Ok(ListPlace::Nowhere),
-        ListPlace::Usual if is_read => Ok(ListPlace::Footer),
+        ListPlace::Usual if is_read || is_looked_at => Ok(ListPlace::Footer),
         ListPlace::Usual => Ok(ListPlace::Header),
         ListPlace::Header | ListPlace::Both if is_read => {
             Err(Error::Unwritable { why: "a header cannot list hashes of what is not yet read" })
@@ -259,7 +258,7 @@ fn write_tensor<W: Write>(
     };
     match tensor.region {
         RegionSource::Pieces(pieces) => pieces.into_iter().try_for_each(&mut put)?,
-        RegionSource::Digested(bytes, _) => put(bytes)?,
+        RegionSource::Plain(elements) => elements.pieces(&mut put)?,
         RegionSource::Reader(reader, len) => copy(reader, len, &mut put)?,
     }
     put(tensor.descriptor)?;
