@@ -24,7 +24,7 @@ pub use draft::{Clash, Draft};
 pub use filter::{Filter, split_outside};
 pub use image::Image;
 pub use key::{Key, text_of};
-pub use provenance::{Maker, Provenance};
+pub use provenance::Provenance;
 pub use row::{Row, Rows};
 pub use template::Template;
 pub use verbs::{Assignment, check_sound, copy, merge, reshuffle, set, split};

@@ -32,6 +32,7 @@ mod metadata;
 
 mod descriptor;
 mod encode;
+mod maker;
 mod mask;
 mod pipeline;
 mod region;
@@ -62,6 +63,7 @@ pub use frame::{
 pub use hashes::{ALGORITHM, HashList};
 pub use index::{Index, IndexEntry};
 pub use limits::Limits;
+pub use maker::Maker;
 pub use mask::{MaskMethod, Masks};
 pub use message::{HashRule, Message, Object};
 pub use metadata::{BASE_KEY, EXTRA_KEY, Metadata, Pairs, RESERVED_KEY};

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tet_convert::{Format, field_of_text};
 use tet_io::{Publish, Source, Watch};
 use tet_tensogram::edit::{
-    self, Assignment, Clash, Filter, Image, Key, Maker, Provenance, Template, split_outside,
+    self, Assignment, Clash, Filter, Image, Key, Provenance, Template, split_outside,
 };
-use tet_tensogram::{Limits, TensogramFile};
+use tet_tensogram::{Limits, Maker, TensogramFile};
 
 use crate::args::{
     ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmMergeArgs, TgmProvenanceArgs,
@@ -182,7 +182,7 @@ fn provenance(
     args: TgmProvenanceArgs,
     default: ProvenanceName,
     context: &Context<'_>,
-) -> Provenance<'static> {
+) -> Provenance {
     let none = args.no_provenance.then_some(ProvenanceName::None);
     match none.or(args.provenance).unwrap_or(default) {
         ProvenanceName::Keep => Provenance::Kept,

@@ -9,7 +9,7 @@ use tet_format::DType;
 use tet_io::{Publish, Publisher};
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 use tet_tensogram::{
-    Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, MaskMethod, NonFinite,
+    Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
     NonFiniteSeen, Readers, Recipe, Value, VersionKey, encode_in_passes, encode_seen,
 };
 
@@ -92,9 +92,11 @@ pub(super) fn write(
     let (force, sync) = (options.tet.overwrite, options.tet.sync);
     let publish = Publish { force, sync, inputs: catalog.stamps() };
     let mut publisher = Publisher::begin(output, &publish)?;
-    let mut put = || {
+    let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
+    let maker = options.tet.history.map(|origin| Maker { name, version, time: origin.at });
+    let put = || {
         let how = &options.tensogram.message;
-        let mut writer = HeadedWriter::new(publisher.file(), &metadata, objects.len(), how)?;
+        let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
         let total = objects.iter().map(|it| stream::len_of(&it.lens)).fold(0, u64::saturating_add);
         let mut done = 0;
         let reading = execution(options);

@@ -201,29 +201,19 @@ impl Draft {
     /// # Errors
     ///
     /// Returns [`Error::Unwritable`] when something cannot be said in a message, and [`Error::Io`].
-    pub fn sign(&mut self, provenance: Provenance<'_>) -> Result<()> {
+    pub fn sign(&mut self, provenance: Provenance) -> Result<()> {
         match provenance {
             Provenance::Kept => {}
             Provenance::Absent => self.metadata.reserved.clear(),
             Provenance::New(maker) => {
                 self.metadata.reserved.clear();
-                self.metadata.reserved = maker.says(&self.digested()?);
+                let said = metadata_bytes(&self.metadata, self.version_key)?;
+                let hash = |tensor: &Carried| tensor.hash.map_or_else(|| tensor.digest(), Ok);
+                let hashes = self.tensors.iter().map(hash).collect::<Result<Vec<_>>>()?;
+                self.metadata.reserved = maker.says(said, &hashes);
             }
         }
         Ok(())
-    }
-
-    /// What tells it from other messages.
-    fn digested(&self) -> Result<Vec<u8>> {
-        let mut out = metadata_bytes(&self.metadata, self.version_key)?;
-        for tensor in &self.tensors {
-            let hash = match tensor.hash {
-                Some(hash) => hash,
-                None => tensor.digest()?,
-            };
-            out.extend(hash.to_le_bytes());
-        }
-        Ok(out)
     }
 }
 

@@ -11,10 +11,11 @@ use tet_cbor::Value;
 use tet_io::Source;
 
 use super::*;
+use crate::Maker;
 use crate::testing::{check, ids};
 use crate::{Limits, Metadata, TensogramFile};
 
-pub(super) const NEW: Provenance<'_> =
+pub(super) const NEW: Provenance =
     Provenance::New(Maker { name: "tet", version: "0", time: 1_700_000_000 });
 
 pub(super) fn folder() -> PathBuf {

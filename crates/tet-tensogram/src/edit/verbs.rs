@@ -86,7 +86,7 @@ pub fn set(
     file: &TensogramFile,
     filter: &Filter,
     assignments: &[Assignment],
-    provenance: Provenance<'_>,
+    provenance: Provenance,
 ) -> Result<(Image, usize)> {
     check_sound(file)?;
     assignments.iter().try_for_each(|it| it.key.check_settable())?;
@@ -125,7 +125,7 @@ pub fn set(
 /// # Errors
 ///
 /// Returns what [`Draft::of`] and [`Draft::append`] return, and the fault of a file that is damaged.
-pub fn merge(files: &[TensogramFile], clash: Clash, provenance: Provenance<'_>) -> Result<Image> {
+pub fn merge(files: &[TensogramFile], clash: Clash, provenance: Provenance) -> Result<Image> {
     let mut merged: Option<Draft> = None;
     for file in files {
         check_sound(file)?;
@@ -155,7 +155,7 @@ pub fn merge(files: &[TensogramFile], clash: Clash, provenance: Provenance<'_>) 
 pub fn split(
     file: &TensogramFile,
     template: &Template,
-    provenance: Provenance<'_>,
+    provenance: Provenance,
 ) -> Result<Vec<(String, Image)>> {
     check_sound(file)?;
     let mut outputs = Outputs::default();
@@ -184,7 +184,7 @@ pub fn split(
 /// # Errors
 ///
 /// Returns what [`Draft::of`] returns, and the fault of a file that is damaged.
-pub fn reshuffle(file: &TensogramFile, provenance: Provenance<'_>) -> Result<(Image, usize)> {
+pub fn reshuffle(file: &TensogramFile, provenance: Provenance) -> Result<(Image, usize)> {
     check_sound(file)?;
     let (mut image, mut changed) = (Image::new(), 0_usize);
     for number in 0..file.len() {

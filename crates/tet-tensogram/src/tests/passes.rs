@@ -7,9 +7,9 @@ use tet_format::DType;
 
 use crate::testing::objects::noise;
 use crate::{
-    ByteOrder, Compressing, Error, HeadedWriter, Limits, Metadata, NonFinite, PackingFit, Recipe,
-    Spelling, SzipParameters, TensogramFile, Value, VerifyOptions, WriteOptions, encode_in_passes,
-    encode_seen, verify,
+    ByteOrder, Compressing, Descriptor, Error, HashChoice, HeadedWriter, Limits, Maker, Metadata,
+    NonFinite, PackingFit, Recipe, Spelling, SzipParameters, TensogramFile, Value, VerifyOptions,
+    WriteOptions, encode_in_passes, encode_seen, verify,
 };
 use tet_io::Source;
 
@@ -159,7 +159,8 @@ fn headers_that_are_written_last_are_whole() {
             let metadata = Metadata { base, ..Metadata::default() };
             let options = WriteOptions { align, ..WriteOptions::default() };
             let mut writer =
-                HeadedWriter::new(Cursor::new(Vec::new()), &metadata, count, &options).unwrap();
+                HeadedWriter::new(Cursor::new(Vec::new()), metadata.clone(), None, count, &options)
+                    .unwrap();
             let mut wanted = Vec::new();
             for at in 0..count {
                 let payload = noise(at * 37);
@@ -194,11 +195,40 @@ fn headers_that_are_written_last_are_whole() {
     }
 }
 
+/// The uuid is that of what a message says and holds, hashed or not.
+#[test]
+fn makers_are_said_in_headers_that_are_written_last() {
+    let said = |name: &str, byte: u8, hash: HashChoice| {
+        let base = vec![vec![("name".to_owned(), Value::Text(name.to_owned()))]];
+        let metadata = Metadata { base, ..Metadata::default() };
+        let maker = Some(Maker { name: "tet", version: "1", time: 1_700_000_000 });
+        let options = WriteOptions { hash, ..WriteOptions::default() };
+        let sink = Cursor::new(Vec::new());
+        let mut writer = HeadedWriter::new(sink, metadata, maker, 1, &options).unwrap();
+        let mut tensor = writer.tensor(0).unwrap();
+        tensor.write(&[byte]).unwrap();
+        let descriptor = Descriptor::new(DType::UInt8, &[1]).unwrap().encode().unwrap();
+        tensor.finish(&descriptor).unwrap();
+        let source = Source::from_bytes(writer.finish().unwrap().0.into_inner());
+        assert!(verify(&source, &VerifyOptions::default()).unwrap().findings.is_empty());
+        let file = TensogramFile::open(source, &Limits::default()).unwrap();
+        let reserved = file.metadata(0).unwrap().reserved;
+        let keys: Vec<&str> = reserved.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["time", "uuid", "encoder"]);
+        reserved[1].1.clone()
+    };
+    let one = said("a", 1, HashChoice::Xxh3);
+    assert_eq!(one, said("a", 1, HashChoice::Xxh3));
+    assert_eq!(one, said("a", 1, HashChoice::None));
+    assert_ne!(one, said("b", 1, HashChoice::Xxh3));
+    assert_ne!(one, said("a", 2, HashChoice::None));
+}
+
 #[test]
 fn a_header_comes_with_all_its_tensors() {
     let start = |count| {
         let sink = Cursor::new(Vec::new());
-        HeadedWriter::new(sink, &Metadata::default(), count, &WriteOptions::default()).unwrap()
+        HeadedWriter::new(sink, Metadata::default(), None, count, &WriteOptions::default()).unwrap()
     };
     assert!(start(1).finish().is_err());
     let mut writer = start(1);

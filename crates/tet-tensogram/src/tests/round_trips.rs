@@ -158,8 +158,7 @@ fn what_readers_do_not_take_is_not_written() {
 
 fn message<'a>(descriptor: &'a [u8], region: RegionSource<'a>, list: ListPlace) -> Result<Vec<u8>> {
     let tensors = vec![Tensor { descriptor, region }];
-    let mut options = WriteOptions::default();
-    options.list = list;
+    let options = WriteOptions { list, ..WriteOptions::default() };
     encode_message(&Metadata::default(), tensors, &options)
 }
 

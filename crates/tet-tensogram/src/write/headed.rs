@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
 use crate::hashes::HashList;
 use crate::index::{Index, IndexEntry};
+use crate::maker::Maker;
 use crate::metadata::Metadata;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
@@ -33,7 +34,7 @@ use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 /// use tet_tensogram::{HeadedWriter, Metadata, WriteOptions};
 ///
 /// let (metadata, options) = (Metadata::default(), WriteOptions::default());
-/// let mut writer = HeadedWriter::new(Cursor::new(Vec::new()), &metadata, 1, &options)?;
+/// let mut writer = HeadedWriter::new(Cursor::new(Vec::new()), metadata, None, 1, &options)?;
 /// let mut tensor = writer.tensor(0)?;
 /// tensor.write(&[1, 2, 3, 4])?;
 /// tensor.finish(b"\xa0")?;
@@ -45,7 +46,8 @@ use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 pub struct HeadedWriter<W: Write + Seek> {
     out: Out<W>,
     options: WriteOptions,
-    metadata: Vec<u8>,
+    metadata: Metadata,
+    maker: Option<Maker>,
     tensor_count: usize,
     /// Where the message starts in the sink.
     start: u64,
@@ -59,7 +61,8 @@ pub struct HeadedWriter<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> HeadedWriter<W> {
-    /// Starts a message of so many tensors, with what is said of it, where `out` stands.
+    /// Starts a message of so many tensors, with what is said of it and who makes it, where `out`
+    /// stands.
     ///
     /// # Errors
     ///
@@ -67,23 +70,24 @@ impl<W: Write + Seek> HeadedWriter<W> {
     /// and [`Error::Io`] when `out` fails.
     pub fn new(
         mut out: W,
-        metadata: &Metadata,
+        metadata: Metadata,
+        maker: Option<Maker>,
         tensor_count: usize,
         options: &WriteOptions,
     ) -> Result<Self> {
         options.check()?;
-        check_base(metadata, tensor_count)?;
+        check_base(&metadata, tensor_count)?;
         if options.list.is_footer() {
             let why = "the hashes of a message whose header comes last stand there";
             return Err(Error::Unwritable { why });
         }
         let start = out.stream_position().map_err(fault)?;
-        let metadata = metadata_bytes(metadata, options.version_key)?;
         let (entries, hashes, late) = (Vec::new(), Vec::new(), Vec::new());
         let mut writer = HeadedWriter {
             out: Out::new(out),
             options: *options,
             metadata,
+            maker,
             tensor_count,
             start,
             room_end: 0,
@@ -103,11 +107,21 @@ impl<W: Write + Seek> HeadedWriter<W> {
             && self.tensor_count != 0
     }
 
+    /// The metadata, with what its maker says of the tensors so far: always as long.
+    fn metadata_bytes(&self) -> Result<Vec<u8>> {
+        let key = self.options.version_key;
+        let Some(maker) = self.maker else { return metadata_bytes(&self.metadata, key) };
+        let mut metadata = self.metadata.clone();
+        metadata.reserved.clear();
+        metadata.reserved = maker.says(metadata_bytes(&metadata, key)?, &self.hashes);
+        metadata_bytes(&metadata, key)
+    }
+
     /// The end of the longest header that there can be.
     fn room(&self) -> Result<u64> {
         // Two arrays of numbers of up to 9 bytes, with their keys.
         let index_len = (self.tensor_count as u64).saturating_mul(18).saturating_add(40);
-        let mut lens = vec![self.metadata.len() as u64];
+        let mut lens = vec![self.metadata_bytes()?.len() as u64];
         if self.tensor_count != 0 {
             lens.push(index_len);
         }
@@ -140,7 +154,8 @@ impl<W: Write + Seek> HeadedWriter<W> {
         self.is_broken = true;
         let offset = begin(&mut self.out, FrameKind::Tensor, body_len, &self.options)?;
         let len = frame_len(FrameKind::Tensor, body_len)?;
-        let digester = self.options.is_hashed().then(|| Digester::new(Strength::Fast));
+        let is_digested = self.options.is_hashed() || self.maker.is_some();
+        let digester = is_digested.then(|| Digester::new(Strength::Fast));
         let entry = IndexEntry { offset, len };
         Ok(HeadedTensor { writer: self, entry, region_len: 0, digester })
     }
@@ -195,7 +210,7 @@ impl<W: Write + Seek> HeadedWriter<W> {
         Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
         let mut out = Out::new(Vec::new());
         out.put(&bytes)?;
-        frame(&mut out, FrameKind::HeaderMetadata, &self.metadata, &self.options)?;
+        frame(&mut out, FrameKind::HeaderMetadata, &self.metadata_bytes()?, &self.options)?;
         if self.tensor_count != 0 {
             let mut body = Vec::new();
             Index::write(&self.entries, &mut body);
@@ -251,7 +266,8 @@ impl<W: Write + Seek> HeadedTensor<'_, W> {
         let hash = self.digester.map(|digester| digester.finish().xxh3).unwrap_or_default();
         let writer = self.writer;
         writer.out.put(descriptor)?;
-        end(&mut writer.out, self.region_len.checked_add(FRAME_HEADER_LEN), hash)?;
+        let slot = if writer.options.is_hashed() { hash } else { 0 };
+        end(&mut writer.out, self.region_len.checked_add(FRAME_HEADER_LEN), slot)?;
         let body_len = self.region_len.saturating_add(descriptor.len() as u64);
         let len = frame_len(FrameKind::Tensor, body_len)?;
         let entry = IndexEntry { len, ..self.entry };

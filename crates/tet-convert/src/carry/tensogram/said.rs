@@ -10,7 +10,7 @@ use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value}
 use super::{Object, strides};
 use crate::carry::{Carried, ConvertOptions};
 use crate::export::shape_of;
-use crate::import::{Origin, SCALAR_KEY, about};
+use crate::import::{SCALAR_KEY, about};
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::sniff::Format;
@@ -35,8 +35,7 @@ pub(super) fn metadata(
     }
     let base = objects.iter().enumerate().map(|(at, object)| entry(at, object, options));
     let base = base.collect::<Result<Vec<_>>>()?;
-    let reserved = options.tet.history.map(provenance).unwrap_or_default();
-    Ok(Metadata { base, reserved, extra })
+    Ok(Metadata { base, extra, ..Metadata::default() })
 }
 
 /// Notes what of a Tensogram file has no place in one message.
@@ -117,50 +116,4 @@ fn tensor(object: &Object<'_>) -> Result<Value> {
         (text("strides"), strides(object)?),
     ];
     Ok(Value::Map(vec![(text("tensor"), Value::Map(tensor))]))
-}
-
-/// Who wrote the message, and when.
-fn provenance(origin: Origin) -> Pairs {
-    let text = |text: &str| Value::Text(text.to_owned());
-    let encoder =
-        vec![(text("name"), text("tet")), (text("version"), text(env!("CARGO_PKG_VERSION")))];
-    vec![
-        ("encoder".to_owned(), Value::Map(encoder)),
-        ("time".to_owned(), Value::Text(utc(origin.at))),
-    ]
-}
-
-/// Seconds since 1970 as a date and a time, in UTC.
-fn utc(seconds: u64) -> String {
-    const DAY: u64 = 86_400;
-    // Years from March on have their odd day at the end: 400 of them are 146,097 days.
-    let days = (seconds / DAY).saturating_add(719_468);
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (era * 400 + year, if month < 10 { month + 3 } else { month - 9 });
-    let year = if month <= 2 { year + 1 } else { year };
-    let time = seconds % DAY;
-    let (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60);
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_dates() {
-        for (seconds, wanted) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_399, "2000-02-28T23:59:59Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_700_000_000, "2023-11-14T22:13:20Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(utc(seconds), wanted);
-        }
-    }
 }
