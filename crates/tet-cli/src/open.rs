@@ -133,7 +133,7 @@ pub(crate) fn integrity(opened: &Opened, how: Option<&Execution>) -> &'static st
 /// read was not compared.
 fn sealed(opened: &Opened, is_unchecked: Option<bool>) -> &'static str {
     let datasets = opened.catalog.datasets();
-    let count = datasets.iter().filter(|dataset| dataset.chunks.seal().is_some()).count();
+    let count = datasets.iter().filter(|dataset| !dataset.chunks.seals().is_empty()).count();
     match is_unchecked {
         _ if count == 0 => "unprotected",
         // Of one without a checksum nobody says that it was read.

@@ -108,9 +108,9 @@ pub trait ChunkTable: Send + Sync {
         Ok(None)
     }
 
-    /// The checksum that the file has of the whole dataset, where it has one.
-    fn seal(&self) -> Option<&Sealed> {
-        None
+    /// The checksums that the file has of the dataset, or of each that it is put together of.
+    fn seals(&self) -> Vec<&Sealed> {
+        Vec::new()
     }
 
     /// The rule of the container that a payload breaks when its decoder says this; `None` where the

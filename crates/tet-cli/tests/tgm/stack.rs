@@ -6,7 +6,9 @@ use tet_cli::Exit;
 use tet_format::DType;
 use tet_tensogram as tg;
 
-use super::{Held, bits_of, descriptors, done, held, message, owned, said, samples, values};
+use super::{
+    Held, bits_of, descriptors, done, held, message, opened, owned, said, samples, values,
+};
 use crate::fixtures::tet_in;
 
 /// A message with the field of a step, packed in so many bits unless that is 64, and a fixed one.
@@ -63,6 +65,30 @@ fn fields_of_one_name_are_one() {
     let only = ["convert", "in.tgm", "o.tet", "--stack", "time", "--dataset", "t"];
     done(folder, &only);
     assert_eq!(held(&folder.join("o.tet")).len(), 1);
+}
+
+/// A byte that changed in any of the messages is found, as it is without a stack.
+#[test]
+fn fields_that_do_not_match_their_hash_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // One grid for all, and one that is made for the stack.
+    for bits in [[64; 3], [16; 3], [64, 16, 24]] {
+        for damaged in 0..3 {
+            let steps = (0..3).zip(bits).map(|(number, bits)| step(number, bits));
+            let mut bytes = steps.collect::<Vec<_>>().concat();
+            let path = folder.join("in.tgm");
+            fs::write(&path, &bytes).unwrap();
+            let place = opened(&path).object(damaged, 0).unwrap().region;
+            bytes[place.start() as usize] ^= 1;
+            fs::write(&path, &bytes).unwrap();
+            let convert = ["convert", "in.tgm", "new.tet", "--stack", "time"];
+            let (exit, _, err) = tet_in(folder, &convert);
+            assert_eq!(exit, Exit::Format, "{err}");
+            assert!(err.contains("TGM-F10"), "{err}");
+            assert!(!folder.join("new.tet").exists());
+        }
+    }
 }
 
 #[test]

@@ -44,8 +44,8 @@ impl ChunkTable for Narrowed {
         self.wide.digest(place)
     }
 
-    fn seal(&self) -> Option<&Sealed> {
-        self.wide.seal()
+    fn seals(&self) -> Vec<&Sealed> {
+        self.wide.seals()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

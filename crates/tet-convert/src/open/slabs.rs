@@ -96,8 +96,8 @@ impl ChunkTable for Slabs {
         self.file.as_ref()
     }
 
-    fn seal(&self) -> Option<&Sealed> {
-        self.sealed.as_ref()
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

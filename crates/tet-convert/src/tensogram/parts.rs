@@ -106,8 +106,8 @@ impl ChunkTable for Parts {
         locate(linear, self.stored, out, place)
     }
 
-    fn seal(&self) -> Option<&Sealed> {
-        self.sealed.as_ref()
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

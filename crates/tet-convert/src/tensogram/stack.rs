@@ -13,10 +13,11 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use tet_codec::Decode;
 use tet_format::{Grid, Shape, Span};
-use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
+use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Sealed};
 use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
 use super::catalog::of_file;
+use super::seal;
 use crate::carry::logical::DTYPE_KEY;
 use crate::open::slabs::{grid_of_one, locate};
 use crate::{Error, Note, Result};
@@ -261,6 +262,10 @@ impl ChunkTable for Stacked {
         Ok(())
     }
 
+    fn seals(&self) -> Vec<&Sealed> {
+        self.tables.iter().flat_map(|table| table.seals()).collect()
+    }
+
     fn codecs(&self) -> &[Arc<dyn Decode>] {
         &self.codecs
     }
@@ -271,12 +276,17 @@ struct Single {
     stored: Span,
     decoded_len: u64,
     codecs: [Arc<dyn Decode>; 1],
+    sealed: Option<Sealed>,
 }
 
 impl ChunkTable for Single {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         let Single { stored, decoded_len, .. } = *self;
         locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
+    }
+
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {
@@ -316,7 +326,7 @@ impl Objects {
         let stored = object.region;
         let region =
             Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(told)?;
-        let decoded_len = region.decoded_len();
-        Ok(Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)] }))
+        let (decoded_len, sealed) = (region.decoded_len(), seal::of(object));
+        Ok(Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)], sealed }))
     }
 }

@@ -65,8 +65,8 @@ impl ChunkTable for Framed {
         locate(linear, self.stored, out, |linear| self.place(linear))
     }
 
-    fn seal(&self) -> Option<&Sealed> {
-        self.sealed.as_ref()
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

@@ -175,8 +175,8 @@ impl ChunkTable for Held {
         Ok(())
     }
 
-    fn seal(&self) -> Option<&Sealed> {
-        self.sealed.as_ref()
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

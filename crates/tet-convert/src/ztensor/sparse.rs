@@ -196,8 +196,8 @@ impl ChunkTable for Bands {
         crate::open::slabs::locate(linear, self.blob, out, |linear| self.place(linear))
     }
 
-    fn seal(&self) -> Option<&Sealed> {
-        self.sealed.as_ref()
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

@@ -169,7 +169,7 @@ pub(crate) enum Standing {
     Unchecked,
 }
 
-/// Compares the stored bytes of a dataset with its seal, where the policy asks for it and it was not
+/// Compares the stored bytes of a dataset with its seals, where the policy asks for it and it was not
 /// done before; `is_all` says whether all of them are about to be used.
 ///
 /// # Errors
@@ -181,18 +181,27 @@ pub(crate) fn seal(
     is_all: impl FnOnce() -> bool,
     how: &Execution,
 ) -> Result<Standing> {
-    let Some(sealed) = dataset.chunks.seal() else { return Ok(Standing::Good) };
+    let seals = dataset.chunks.seals();
+    if seals.is_empty() {
+        return Ok(Standing::Good);
+    }
     let is_due = match how.digests {
         DigestPolicy::Never => return Ok(Standing::Unchecked),
         DigestPolicy::Auto => is_all(),
         DigestPolicy::Always => true,
     };
-    let outcome = if is_due { Some(sealed.compare(source, how)?) } else { sealed.known() };
-    match outcome {
-        None => Ok(Standing::Unchecked),
-        Some(None) => Ok(Standing::Good),
-        Some(Some(fault)) => Err(Error::Foreign { dataset: dataset.name.clone(), fault }),
+    let mut standing = Standing::Good;
+    for sealed in seals {
+        let outcome = if is_due { Some(sealed.compare(source, how)?) } else { sealed.known() };
+        match outcome {
+            None => standing = Standing::Unchecked,
+            Some(None) => {}
+            Some(Some(fault)) => {
+                return Err(Error::Foreign { dataset: dataset.name.clone(), fault });
+            }
+        }
     }
+    Ok(standing)
 }
 
 /// A payload that one thread reads piece by piece, from its first byte on.
