@@ -9,10 +9,12 @@ use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::Overwrite;
 use tet_io::publish::Sync;
 use tet_query::{Dataset, DigestPolicy, Execution};
+use tet_verify::{Finding, Severity};
 
 use crate::args::{DigestName, IoName, ReadArgs, WriteArgs};
 use crate::context::Context;
 use crate::exit::{Failure, Result};
+use crate::size::counted;
 
 /// Opens a file for reading values.
 ///
@@ -94,6 +96,29 @@ pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
 pub(crate) fn publish_options(args: WriteArgs) -> (Overwrite, Sync) {
     let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
     (overwrite, if args.no_sync { Sync::None } else { Sync::Full })
+}
+
+/// What of a file cannot be read, if a part of it: whoever asks for another part is told.
+pub(crate) fn loss(opened: &Opened) -> Option<String> {
+    let lost = opened.catalog.datasets().iter().filter(|dataset| is_lost(dataset));
+    let count = u64::try_from(lost.clone().count()).unwrap_or(u64::MAX);
+    let first = lost.filter_map(Dataset::why).map(ToString::to_string).next();
+    let of_file = || opened.findings.iter().find(|it| is_of_file(it)).map(ToString::to_string);
+    let (what, first) = match first {
+        Some(first) => (counted(count, "dataset"), first),
+        None => ("a part".to_owned(), of_file()?),
+    };
+    Some(format!("{what} of this file cannot be read: {first}; `tet verify` tells all"))
+}
+
+/// Whether a dataset breaks a rule of its container.
+pub(crate) fn is_lost(dataset: &Dataset) -> bool {
+    matches!(dataset.why(), Some(tet_query::Error::Foreign { .. }))
+}
+
+/// Whether a finding is an error that concerns no dataset.
+pub(crate) fn is_of_file(finding: &Finding) -> bool {
+    finding.severity == Severity::Error && finding.place.dataset.is_none()
 }
 
 /// Says why a dataset cannot be read, if it cannot.

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution};
+use tet_verify::Severity;
 use tet_ztensor::Dialect;
 
 use crate::export::{
@@ -168,11 +169,20 @@ pub fn convert(
             if format == Format::Tensogram && target != Target::Tensogram {
                 (opened.catalog, notes) = numbered(opened.catalog, notes);
             }
+            notes.extend(unread(&opened));
             let mut report = carry(&opened, output, target, options, progress)?;
             report.notes.splice(0..0, notes);
             Ok(report)
         }
     }
+}
+
+/// What of a file cannot be read and concerns no dataset, as a loss.
+fn unread(opened: &Opened) -> Option<Note> {
+    let errors = opened.findings.iter().filter(|it| it.severity == Severity::Error);
+    let count = errors.filter(|it| it.place.dataset.is_none()).count();
+    let (dataset, what) = (String::new(), "parts of the metadata that cannot be read");
+    (count != 0).then_some(Note::LeftBehind { dataset, what, count })
 }
 
 /// An archive goes through a `.tet` file that is removed again.

@@ -8,6 +8,7 @@
 mod catalog;
 mod check;
 pub(crate) mod keys;
+mod lost;
 mod numbers;
 mod parts;
 mod seal;

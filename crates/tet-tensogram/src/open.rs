@@ -115,6 +115,26 @@ impl TensogramFile {
         &self.opened.scan.damages
     }
 
+    /// The stretches of the file in which something was lost, with the rule that is broken there
+    /// first: those that belong to no message and are not zero.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when bytes cannot be read.
+    pub fn losses(&self) -> Result<Vec<Damage>> {
+        let mut window = Window::new(&self.source);
+        let mut losses = Vec::new();
+        for &span in self.gaps() {
+            let Some(at) = window.first_odd(span.start(), span.end())? else { continue };
+            let damage = self.damages().iter().find(|damage| span.contains(damage.span));
+            let found = span.end().saturating_sub(at);
+            let bytes = Fault { rule: &rule::GAP_BYTES, at, found, wanted: 0 };
+            losses.push(Damage { span, fault: damage.map_or(bytes, |damage| damage.fault) });
+        }
+        self.source.check_unchanged()?;
+        Ok(losses)
+    }
+
     /// Where a message is.
     ///
     /// # Errors

@@ -25,9 +25,9 @@ use crate::window::{AHEAD_LEN_MAX, NEAR_LEN, Window};
 /// A message that does not stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// What of it stands: preamble and frames up to the fault.
+    /// What of it stands, preamble and frames up to the fault; among losses, all bytes of no message.
     pub span: Span,
-    /// The rule that it breaks first.
+    /// The rule that is broken first.
     pub fault: Fault,
 }
 

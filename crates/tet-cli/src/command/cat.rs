@@ -43,6 +43,9 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
         None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
         Some(path) => save(path, catalog, &target, &how, args, context)?,
     }
+    if let Some(loss) = open::loss(&opened) {
+        context.warn(loss);
+    }
     Ok(Exit::Done)
 }
 

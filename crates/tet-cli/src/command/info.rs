@@ -10,7 +10,7 @@ use tet_convert::{Format, Opened, SparseTensor, sparse_tensors};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_format::Shape;
 use tet_query::Dataset;
-use tet_verify::Severity;
+use tet_verify::{Finding, Severity};
 
 use crate::args::{InfoArgs, IoName};
 use crate::context::Context;
@@ -39,7 +39,10 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     } else {
         write(args, &opened, &stored, context)?;
     }
-    let Some(fault) = fault else { return Ok(Exit::Done) };
+    let Some(fault) = fault else {
+        let is_all = open::loss(&opened).is_none();
+        return Ok(if is_all { Exit::Done } else { Exit::Format });
+    };
     // The rest was shown; the exit code says that it is not all.
     let fault = tet_file::Error::from(fault);
     if args.json {
@@ -248,8 +251,9 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
 
 fn warnings(opened: &Opened) -> Vec<String> {
     let warnings = opened.tet.as_ref().map(TetFile::warnings).unwrap_or_default();
-    // Errors stand beside the datasets they concern.
-    let odd = opened.findings.iter().filter(|finding| finding.severity == Severity::Warning);
+    // Other errors stand beside the datasets they concern.
+    let is_told = |it: &&Finding| it.severity == Severity::Warning || open::is_of_file(it);
+    let odd = opened.findings.iter().filter(is_told);
     warnings.iter().map(ToString::to_string).chain(odd.map(ToString::to_string)).collect()
 }
 

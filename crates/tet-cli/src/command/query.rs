@@ -50,7 +50,7 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
     let mut told = Told {
         file,
         opened: &opened,
-        warnings: query.execution.notes(),
+        warnings: query.execution.notes().into_iter().chain(open::loss(&opened)).collect(),
         resolved: &resolved,
         plan,
         show: &args.show,

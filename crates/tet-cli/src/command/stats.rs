@@ -61,6 +61,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     }
     progress.finish();
     catalog.check_unchanged()?;
+    let warnings: Vec<String> = open::loss(opened).into_iter().collect();
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",
@@ -68,13 +69,14 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             format: catalog.format(),
             datasets,
             integrity: open::integrity(opened, Some(&how)),
-            warnings: Vec::new(),
+            warnings: warnings.clone(),
         })?;
     } else {
         match (&datasets[..], &targets[..]) {
             ([stats], [target]) => write_one(stats, target, context)?,
             _ => write_all(&datasets, context)?,
         }
+        warnings.iter().for_each(|warning| context.warn(warning));
     }
     first_of(faults)
 }

@@ -15,6 +15,7 @@ use tet_tensogram::{
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::keys::{NAME_KEY, is_name, unescaped};
+use super::lost::Lost;
 use super::parts::{Masks, Parts};
 use super::seal;
 use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
@@ -35,13 +36,13 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let mut tell = |fault| findings.take(told(fault));
-    file.damages().iter().for_each(|damage| tell(damage.fault));
+    let mut lost = Lost::default();
     let (mut datasets, mut about, mut regions) = (Vec::new(), BTreeMap::new(), Vec::new());
     for number in 0..file.len() {
         let said = taken(file.metadata(number), &mut tell).map_err(|it| of_file(path, it))?;
         let said = said.unwrap_or_default();
-        let objects = taken(file.objects(number), &mut tell).map_err(|it| of_file(path, it))?;
-        for object in objects.unwrap_or_default() {
+        lost.hidden(&file, number, &said).map_err(|it| of_file(path, it))?;
+        for object in readable(file.objects(number)).map_err(|it| of_file(path, it))? {
             if OBJECTS_MAX <= datasets.len() {
                 let (what, limit) = ("objects of one file", OBJECTS_MAX as u64);
                 return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());
@@ -57,6 +58,8 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
         let span = file.span(number).map_err(|error| of_file(path, error))?;
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
     }
+    lost.between(&file).map_err(|error| of_file(path, error))?;
+    lost.list(&mut datasets, &mut tell);
     let catalog = Catalog::new(source, Format::Tensogram.name(), datasets).with_attrs(about);
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions })
@@ -76,6 +79,14 @@ fn taken<T>(part: Result<T, Theirs>, tell: &mut dyn FnMut(Fault)) -> Result<Opti
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// The objects of a message whose frames can be walked through.
+fn readable(objects: Result<Vec<ObjectAt>, Theirs>) -> Result<Vec<ObjectAt>, Theirs> {
+    match objects {
+        Err(Theirs::Format(_)) => Ok(Vec::new()),
+        objects => objects,
     }
 }
 
@@ -120,7 +131,20 @@ fn dataset(
         Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
         Err(error) => Err(error),
     };
-    let mut dataset = Dataset {
+    let mut dataset = unread(index, name);
+    match described {
+        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, tell)?,
+        Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
+    }
+    dataset.dims = take_dims(&mut attrs, dataset.shape().len());
+    dataset.coords = take_coords(&mut attrs, dataset.grid.shape());
+    dataset.attrs.extend(attrs.into_iter().map(|(key, value)| (unescaped(key), value)));
+    Ok(dataset)
+}
+
+/// A dataset of which no more than the name is known.
+pub(super) fn unread(index: usize, name: String) -> Dataset {
+    Dataset {
         index,
         dtype: None,
         dtype_name: String::new(),
@@ -131,15 +155,7 @@ fn dataset(
         fault: None,
         chunks: Arc::new(Slabs::new(grid_of_one(&[]), 8, nowhere())),
         name,
-    };
-    match described {
-        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, tell)?,
-        Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
     }
-    dataset.dims = take_dims(&mut attrs, dataset.shape().len());
-    dataset.coords = take_coords(&mut attrs, dataset.grid.shape());
-    dataset.attrs.extend(attrs.into_iter().map(|(key, value)| (unescaped(key), value)));
-    Ok(dataset)
 }
 
 /// Says how the elements of a dataset are stored.
