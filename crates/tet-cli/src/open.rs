@@ -103,7 +103,8 @@ pub(crate) fn loss(opened: &Opened) -> Option<String> {
     let lost = opened.catalog.datasets().iter().filter(|dataset| is_lost(dataset));
     let count = u64::try_from(lost.clone().count()).unwrap_or(u64::MAX);
     let first = lost.filter_map(Dataset::why).map(ToString::to_string).next();
-    let of_file = || opened.findings.iter().find(|it| is_of_file(it)).map(ToString::to_string);
+    let of_file =
+        || opened.findings.iter().find(|it| is_untold(opened, it)).map(ToString::to_string);
     let (what, first) = match first {
         Some(first) => (counted(count, "dataset"), first),
         None => ("a part".to_owned(), of_file()?),
@@ -111,14 +112,16 @@ pub(crate) fn loss(opened: &Opened) -> Option<String> {
     Some(format!("{what} of this file cannot be read: {first}; `tet verify` tells all"))
 }
 
-/// Whether a dataset breaks a rule of its container.
-pub(crate) fn is_lost(dataset: &Dataset) -> bool {
-    matches!(dataset.why(), Some(tet_query::Error::Foreign { .. }))
+/// Whether a dataset breaks a rule of its container, and not even its type is known.
+fn is_lost(dataset: &Dataset) -> bool {
+    dataset.dtype_name.is_empty() && matches!(dataset.why(), Some(tet_query::Error::Foreign { .. }))
 }
 
-/// Whether a finding is an error that concerns no dataset.
-pub(crate) fn is_of_file(finding: &Finding) -> bool {
-    finding.severity == Severity::Error && finding.place.dataset.is_none()
+/// Whether a finding is an error that no dataset is listed with.
+pub(crate) fn is_untold(opened: &Opened, finding: &Finding) -> bool {
+    finding.severity == Severity::Error
+        && finding.place.dataset.is_none()
+        && opened.catalog.datasets().iter().all(|dataset| dataset.why().is_none())
 }
 
 /// Says why a dataset cannot be read, if it cannot.

@@ -145,7 +145,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Bytes that tell all formats with a magic.
+/// Bytes that tell all formats that begin with a magic.
 const HEAD_LEN: u64 = 16;
 /// Bytes of JSON in which its keys are looked for.
 const OBJECT_LEN: u64 = 64 << 10;
@@ -161,6 +161,8 @@ pub fn sniff(source: &Source) -> Result<Format> {
             let head = source.read_vec(0, source.len().min(OBJECT_LEN))?;
             Ok(Format::of(&head, source.len()))
         }
+        // Messages are looked for wherever they stand, whatever is before the first one.
+        Format::Unknown if tet_tensogram::is_likely(source)? => Ok(Format::Tensogram),
         format => Ok(format),
     }
 }

@@ -74,7 +74,7 @@ pub use pipeline::zstd::Frames;
 pub use postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 pub use preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble, VERSION, is_tensogram};
 pub use region::{Cut, Part, Region};
-pub use scan::{Damage, Scan, scan};
+pub use scan::{Damage, Scan, is_likely, scan};
 pub use tet_cbor::Value;
 pub use tet_io::{Kind, Progress};
 pub use write::{

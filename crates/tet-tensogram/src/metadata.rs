@@ -106,7 +106,8 @@ impl Metadata {
         }
     }
 
-    /// Reads all that is said of a message: footer over header, preceders over both.
+    /// Reads all that is said of a message: footer over header, preceders over both. Of a message with
+    /// a broken frame that may be of more objects than were found.
     ///
     /// # Errors
     ///
@@ -127,7 +128,9 @@ impl Metadata {
                 metadata.merge(over);
             }
         }
-        metadata.base.resize_with(message.len(), Pairs::new);
+        // Behind a broken frame there are objects that are not known otherwise.
+        let stated = if message.is_whole() { 0 } else { metadata.base.len() };
+        metadata.base.resize_with(message.len().max(stated), Pairs::new);
         for (object, entry) in message.objects().iter().zip(&mut metadata.base) {
             let preceder = object.preceder.and_then(|position| message.frames().get(position));
             if let Some(frame) = preceder {

@@ -28,12 +28,9 @@ mod plan;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tet_io::{Progress, Source};
+use tet_io::Progress;
 
-use crate::error::Result;
-use crate::frame::{FRAME_HEADER_LEN, FrameHeader};
 use crate::limits::Limits;
-use crate::preamble::PREAMBLE_LEN;
 
 pub use apply::{Applied, apply};
 pub use edit::{Action, Edit, Kept, Loss, Proof};
@@ -73,22 +70,6 @@ pub enum Salvage {
     None,
     /// Objects are taken out; metadata that can be read is kept as it reads.
     Objects,
-}
-
-/// Whether a file that does not begin as a message does may be one whose preamble is damaged: the first
-/// frame stands behind it.
-///
-/// # Errors
-///
-/// The source cannot be read.
-pub fn is_likely(source: &Source) -> Result<bool> {
-    let len = PREAMBLE_LEN.saturating_add(FRAME_HEADER_LEN);
-    if source.len() < len {
-        return Ok(false);
-    }
-    let bytes = source.read_vec(PREAMBLE_LEN, FRAME_HEADER_LEN)?;
-    let header = FrameHeader::read(&bytes, PREAMBLE_LEN);
-    Ok(header.is_ok_and(|header| !header.kind.is_passed_over()))
 }
 
 #[cfg(test)]

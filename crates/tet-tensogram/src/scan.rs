@@ -13,7 +13,7 @@ use tet_io::Source;
 
 use crate::error::{Fault, Result};
 use crate::fields::Fields;
-use crate::frame::{Frame, Phase};
+use crate::frame::{Frame, FrameHeader, Phase};
 use crate::limits::Limits;
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble, VERSION};
@@ -92,6 +92,30 @@ pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
     }
     scanner.note_gap(covered_end, source.len());
     Ok(scanner.scan)
+}
+
+/// Whether a file that does not begin as a message does holds messages all the same: the first frame
+/// stands where it should, or a preamble in the first MiB.
+///
+/// # Errors
+///
+/// Returns [`Error::Io`](crate::Error::Io) when bytes cannot be read.
+pub fn is_likely(source: &Source) -> Result<bool> {
+    const HEAD_LEN: u64 = 1 << 20;
+    let head = source.read_vec(0, source.len().min(HEAD_LEN))?;
+    let behind = |at: u64| head.get(usize::try_from(at).unwrap_or(usize::MAX)..);
+    let header = behind(PREAMBLE_LEN).map(|bytes| FrameHeader::read(bytes, PREAMBLE_LEN));
+    if header.is_some_and(|it| it.is_ok_and(|header| !header.kind.is_passed_over())) {
+        return Ok(true);
+    }
+    let mut rest = &head[..];
+    while let Some(at) = find_magic(rest) {
+        rest = rest.get(at + MAGIC.len()..).unwrap_or_default();
+        if Fields::new(rest).u16() == VERSION {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What a magic stands for.

@@ -118,6 +118,11 @@ fn version(opened: &Opened) -> String {
     }
 }
 
+/// The version of another container; 1 where it has none of its own.
+fn foreign_version(format: Format) -> u32 {
+    if format == Format::Tensogram { tet_tensogram::VERSION.into() } else { 1 }
+}
+
 /// What is to be said of the digests of a file that may have them.
 fn digests(opened: &Opened) -> &'static str {
     match opened.tet.as_ref().map(TetFile::protection) {
@@ -252,7 +257,7 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
 fn warnings(opened: &Opened) -> Vec<String> {
     let warnings = opened.tet.as_ref().map(TetFile::warnings).unwrap_or_default();
     // Other errors stand beside the datasets they concern.
-    let is_told = |it: &&Finding| it.severity == Severity::Warning || open::is_of_file(it);
+    let is_told = |it: &&Finding| it.severity == Severity::Warning || open::is_untold(opened, it);
     let odd = opened.findings.iter().filter(is_told);
     warnings.iter().map(ToString::to_string).chain(odd.map(ToString::to_string)).collect()
 }
@@ -294,7 +299,7 @@ fn shape(
         schema: "tet.info/1",
         file: args.file.to_string_lossy().into_owned(),
         format: opened.catalog.format(),
-        version: tet.map_or(1, TetFile::version),
+        version: tet.map_or(foreign_version(opened.format), TetFile::version),
         file_len: opened.catalog.file_len(),
         datasets: told,
         sparse: sparse_tensors(&opened.catalog).into_iter().map(sparse_entry).collect(),

@@ -39,9 +39,6 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
     match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
         Format::ZTensor => return ztensor::run(args, &source, context),
         Format::Tensogram => return tensogram::run(args, &source, context),
-        Format::Unknown if tensogram::is_likely(&source).map_err(about)? => {
-            return tensogram::run(args, &source, context);
-        }
         // Whatever else has lost its first bytes may be a `.tet` file.
         Format::Tet | Format::Empty | Format::Unknown => {}
         format => {

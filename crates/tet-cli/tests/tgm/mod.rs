@@ -1,5 +1,6 @@
 //! What tests of `.tgm` files share: files to be read, and what is in one.
 
+mod lost;
 mod stack;
 
 use std::collections::BTreeMap;

@@ -63,7 +63,7 @@ pub(crate) fn stacked(
             datasets.push((*first).clone());
             continue;
         }
-        check(&group)?;
+        check(&group, choice.axis)?;
         let has_one_grid = group.iter().all(|it| it.grid == first.grid);
         let tables = if has_one_grid {
             group.iter().map(|it| Arc::clone(&it.chunks)).collect()
@@ -83,11 +83,14 @@ pub(crate) fn stacked(
 }
 
 /// Checks that datasets can be parts of one.
-fn check(group: &[&Dataset]) -> Result<()> {
+fn check(group: &[&Dataset], axis: &str) -> Result<()> {
     let Some(first) = group.first() else { return Ok(()) };
     let refuse = |why: String| Err(Error::Stack { dataset: first.name.clone(), why });
     if first.attrs.contains_key(DTYPE_KEY) {
         return refuse("its elements are bits, which do not lie one row behind the other".into());
+    }
+    if first.dims.iter().any(|name| name == axis) {
+        return refuse(format!("it has an axis {axis:?} already"));
     }
     // Of what is lost nothing is known, and the stack cannot be read.
     let known = group.iter().enumerate().filter(|(_, it)| !it.dtype_name.is_empty());

@@ -17,6 +17,10 @@ impl Descriptor {
         if dtype == DType::Bool {
             return Err(Error::Unwritable { why: "the format has no bool" });
         }
+        // Programs multiply them from the first one on, zeros or not.
+        if shape.iter().try_fold(1, |count: u64, extent| count.checked_mul(*extent)).is_none() {
+            return Err(Error::Unwritable { why: "extents multiply to more than 64 bits hold" });
+        }
         let numbers = |numbers: &[u64]| {
             Value::Array(numbers.iter().map(|number| Value::Int((*number).into())).collect())
         };

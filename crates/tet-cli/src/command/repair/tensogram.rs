@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use tet_io::Source;
-use tet_tensogram::repair::{
-    self, Applied, Edit, Kept, Loss, Plan, RepairOptions, Salvage, apply, plan,
-};
+use tet_tensogram::repair::{Applied, Edit, Kept, Loss, Plan, RepairOptions, Salvage, apply, plan};
 use tet_tensogram::{Error, Level, VerifyOptions, verify};
 
 use super::super::verify::finding;
@@ -25,15 +23,6 @@ const WORDS: Words = Words {
     unfilled: "damaged objects of a Tensogram file are taken out, not filled",
     salvage: "--salvage takes damaged objects out",
 };
-
-/// Whether a file that nobody knows may be one whose first bytes are damaged.
-///
-/// # Errors
-///
-/// The file cannot be read.
-pub(super) fn is_likely(source: &Source) -> Result<bool> {
-    repair::is_likely(source).map_err(Failure::from)
-}
 
 /// Plans the repair of a file, and makes it where that is asked for.
 ///
