@@ -79,7 +79,7 @@ def main():
         for number in range(count):
             write(folder / f"theirs-{number:03}.tgm", np.random.default_rng([seed, number]))
         return
-    print(sum(read(path) for path in sorted(folder.glob("*.tgm"))))
+    print(sum(read(path) for path in sorted(folder.glob("*.tgm"))), "objects")
 
 
 main()

@@ -3,7 +3,7 @@
 //! ```text
 //! tet         the reference program, `tetration`, from the registry of Rust
 //! ztensor     the packages `ztensor` 0.1.4 and `safetensors`, from that of Python
-//! tensogram   the package `tensogram`, 0.24.0 and 0.19.0, from the same
+//! tensogram   the package `tensogram`, 0.24.0 and 0.19.0, from the same; the crate, 0.17.0
 //! ```
 //!
 //! It needs a registry once and takes minutes, so it is no part of `ci`. What it cannot do fails:

@@ -16,7 +16,7 @@ fn folders() -> (PathBuf, PathBuf) {
 pub(super) fn run(rest: &[String]) -> Result<()> {
     let (scripts, folder) = folders();
     let python = python::environment(&folder.join("venv"), &scripts.join("requirements.txt"))?;
-    let reference = reference::program()?;
+    let reference = reference::tetration()?;
     let mut command = script(&python, "peers")?;
     run::check(command.arg("--reference").arg(reference).args(rest))
 }

@@ -13,7 +13,7 @@ use crate::{fixtures, reference, run};
 pub(super) fn run(options: &Options) -> Result<()> {
     let reference = match &options.reference {
         Some(path) => path.clone(),
-        None => reference::program()?,
+        None => reference::tetration()?,
     };
     let folder = run::target().join("interop/files");
     let mut files = fixtures::write_small(&folder)?;

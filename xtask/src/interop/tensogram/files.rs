@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::{Value as Json, json};
 use tet_tensogram::{
-    HashChoice, ListPlace, Metadata, Readers, StreamWriter, Tensor, VersionKey, WriteOptions,
+    HashChoice, ListPlace, Metadata, Readers, StreamWriter, VersionKey, WriteOptions,
     encode_message,
 };
 
@@ -94,12 +94,22 @@ fn one(path: &Path, way: &Way, objects: &[Object]) -> Result<()> {
             // Readers since 0.18 take it for the user's.
             extra["version"] = json!(3);
         }
-        let line = |it: &Object| json!({ "dtype": it.dtype.name(), "shape": it.shape, "len": it.elements.len() });
-        let lines: Vec<Json> = part.iter().map(line).collect();
-        sheets.push(json!({ "base": base, "extra": extra, "objects": lines }));
+        sheets.push(sheet(&base, &extra, part));
         elements.extend(part.iter().flat_map(|it| it.elements.iter().copied()));
     }
     std::fs::write(path, bytes)?;
+    beside(path, sheets, &elements)
+}
+
+/// What a message holds.
+pub(super) fn sheet(base: &[Json], extra: &Json, objects: &[Object]) -> Json {
+    let line = |it: &Object| json!({ "dtype": it.dtype.name(), "shape": it.shape, "len": it.elements.len() });
+    let lines: Vec<Json> = objects.iter().map(line).collect();
+    json!({ "base": base, "extra": extra, "objects": lines })
+}
+
+/// Writes the sheets of the messages of a file, and the elements of all, beside it.
+pub(super) fn beside(path: &Path, sheets: Vec<Json>, elements: &[u8]) -> Result<()> {
     std::fs::write(path.with_extension("json"), Json::from(sheets).to_string())?;
     Ok(std::fs::write(path.with_extension("bin"), elements)?)
 }
@@ -125,10 +135,7 @@ fn message(
     let base = base.iter().map(said::pairs).collect();
     let mut metadata = Metadata { base, extra: said::pairs(extra), ..Metadata::default() };
     if let Form::Whole = way.form {
-        let tensors = objects.iter();
-        let tensors = tensors
-            .map(|it| Tensor { descriptor: &it.descriptor, region: it.region[..].into() })
-            .collect();
+        let tensors = objects.iter().map(Object::tensor).collect();
         return Ok(encode_message(&metadata, tensors, &options)?);
     }
     // What is said of an object stands before it, and of the message at the end.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use tet_format::DType;
 use tet_tensogram::{
     ByteOrder, Compressing, Limits, MaskMethod, NonFinite, PackingFit, Readers, Recipe, Region,
-    SzipParameters, encode,
+    SzipParameters, Tensor, encode,
 };
 
 /// An object and the elements that readers are to find.
@@ -15,6 +15,13 @@ pub(super) struct Object {
     pub(super) descriptor: Vec<u8>,
     pub(super) region: Vec<u8>,
     pub(super) elements: Vec<u8>,
+}
+
+impl Object {
+    /// The same as a writer takes it.
+    pub(super) fn tensor(&self) -> Tensor<'_> {
+        Tensor { descriptor: &self.descriptor, region: self.region[..].into() }
+    }
 }
 
 const DTYPES: [DType; 15] = [
@@ -63,6 +70,54 @@ pub(super) fn every(readers: Readers) -> Result<Vec<Object>> {
     Ok(objects)
 }
 
+/// Every type in both byte orders, as it is, and twice one that is longer than a frame of zstd.
+pub(super) fn plain() -> Result<Vec<Object>> {
+    let mut objects = Vec::new();
+    for dtype in DTYPES {
+        for byte_order in orders(dtype) {
+            let recipe = Recipe { byte_order: *byte_order, ..Recipe::default() };
+            let long: &[&[u64]] = if dtype == DType::Float32 { &[&[300, 300]] } else { &[] };
+            for shape in SHAPES.iter().chain(long) {
+                objects.push(object(dtype, shape, elements(dtype, shape, None), &recipe)?);
+            }
+        }
+    }
+    Ok(objects)
+}
+
+/// Elements of which a third are not finite, stored as they are.
+pub(super) fn special() -> Result<Vec<Object>> {
+    let (nan, infinity) = (NonFinite::Kept, NonFinite::Kept);
+    let recipe = Recipe { nan, infinity, ..Recipe::default() };
+    let has_some = DTYPES.into_iter().filter(|it| it.is_float() || it.is_complex());
+    let object = |dtype| {
+        let shape = [31, 37];
+        object(dtype, &shape, elements(dtype, &shape, Some(3)), &recipe)
+    };
+    has_some.map(object).collect()
+}
+
+/// Doubles that are worth packing.
+pub(super) fn doubles() -> Result<Vec<Object>> {
+    let object = |shape: &&[u64]| {
+        let given = (0..shape.iter().product()).flat_map(|at| double(at).to_le_bytes());
+        object(DType::Float64, shape, given.collect(), &Recipe::default())
+    };
+    SHAPES.iter().chain(&[&[1000][..]]).map(object).collect()
+}
+
+fn double(at: u64) -> f64 {
+    280.0 + (at as f64 / 50.0).sin() * 20.0 + (at % 13) as f64 / 8.0
+}
+
+/// Bits have no order.
+const fn orders(dtype: DType) -> &'static [ByteOrder] {
+    match dtype {
+        DType::Bitmask => &[ByteOrder::Little],
+        _ => &[ByteOrder::Little, ByteOrder::Big],
+    }
+}
+
 fn compressions() -> Vec<Compressing> {
     let mut all = vec![Compressing::None, Compressing::Lz4];
     all.extend([-5, 3, 19].map(|level| Compressing::Zstd { level }));
@@ -76,12 +131,10 @@ fn compressions() -> Vec<Compressing> {
 fn stored(dtype: DType, shape: &[u64], plain: Recipe) -> Vec<Recipe> {
     let is_bits = dtype == DType::Bitmask;
     let mut recipes = Vec::new();
-    let orders: &[ByteOrder] =
-        if is_bits { &[ByteOrder::Little] } else { &[ByteOrder::Little, ByteOrder::Big] };
     let is_empty = shape.contains(&0);
     for compression in compressions() {
         let is_szip = matches!(compression, Compressing::Szip(_));
-        for &byte_order in orders {
+        for &byte_order in orders(dtype) {
             let recipe = Recipe { byte_order, compression, ..plain };
             // No reader takes a stream of no samples.
             if !is_szip || !is_empty && !is_bits && dtype.bit_width() <= 32 {
@@ -101,9 +154,8 @@ fn stored(dtype: DType, shape: &[u64], plain: Recipe) -> Vec<Recipe> {
 }
 
 fn packed(plain: Recipe, objects: &mut Vec<Object>) -> Result<()> {
-    let doubles = |at: u64| 280.0 + (at as f64 / 50.0).sin() * 20.0 + (at % 13) as f64 / 8.0;
     for count in [1, 1000] {
-        let given: Vec<u8> = (0..count).flat_map(|at| doubles(at).to_le_bytes()).collect();
+        let given: Vec<u8> = (0..count).flat_map(|at| double(at).to_le_bytes()).collect();
         for bits in PACKED_BITS {
             for compression in compressions() {
                 let is_szip = matches!(compression, Compressing::Szip(_));
