@@ -6,10 +6,8 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{npy, read};
-use tet_convert::{
-    ConvertOptions, Error, ImportReport, Note, NpyFault, OpenOptions, Opened, Result, convert, open,
-};
+use common::{npy, opened, read};
+use tet_convert::{ConvertOptions, Error, ImportReport, Note, NpyFault, Opened, Result, convert};
 
 struct World {
     folder: tempfile::TempDir,
@@ -30,8 +28,7 @@ impl World {
     }
 
     fn opened(&self, name: &str) -> Opened {
-        open(self.path(name), &OpenOptions::default())
-            .unwrap_or_else(|error| panic!("{name}: {error}"))
+        opened(&self.path(name))
     }
 
     /// An archive of these arrays: a name, a dtype, a shape, and elements.

@@ -5,13 +5,9 @@ mod common;
 use std::io::Write;
 use std::path::Path;
 
-use common::{npy, read};
-use tet_convert::{ChunkChoice, ConvertOptions, Note, OpenOptions, Opened, convert, open};
+use common::{npy, opened, read};
+use tet_convert::{ChunkChoice, ConvertOptions, Note, convert};
 use tet_io::Kind;
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
-}
 
 fn converted(input: &Path, output: &Path, options: &ConvertOptions) -> Vec<Note> {
     let report = convert(input, output, options, &mut |_, _| {});

@@ -1,8 +1,11 @@
 //! A model in several safetensors files: read as one, written as several, checked as a whole.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use common::opened;
 use tet_convert::{
     ConvertOptions, Error, ImportReport, Io, OpenOptions, Opened, Result, convert, open, verify,
 };
@@ -73,10 +76,6 @@ impl World {
 
 const INDEX: &str = "{\"metadata\": {\"total_size\": 6, \"made\": [\"by\",\"hand\"]}, \"weight_map\": \
     {\"a\": \"x-1.safetensors\", \"c\": \"x-2.safetensors\", \"b\": \"x-1.safetensors\"}}";
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
-}
 
 fn held(opened: &Opened) -> Held {
     let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");

@@ -1,58 +1,19 @@
 //! Tied weights and sparse tensors of zTensor files: written once, in parts, and in bands.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod common;
+mod tensors;
 
-use tet_convert::{
-    ConvertOptions, ImportReport, Note, OpenOptions, Opened, SparseCarry, SparseKept, convert,
-    open, sparse_tensors,
-};
+use std::path::Path;
+
+use common::opened;
+use tensors::{World, bytes, words};
+use tet_convert::{ConvertOptions, ImportReport, Note, SparseCarry, SparseKept, sparse_tensors};
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{AxisSlice, Execution, Hyperslab};
 use tet_ztensor::{
     Declaration, EncodingChoice, Limits, Places, SparseChoice, WriteOptions, Writer, ZTensorFile,
 };
-
-struct World {
-    folder: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> World {
-        World { folder: tempfile::tempdir().expect("a folder") }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn put(&self, name: &str, writer: Writer<Vec<u8>>) -> PathBuf {
-        fs::write(self.path(name), writer.finish().expect("a file").0).expect("a file");
-        self.path(name)
-    }
-
-    fn go(&self, from: &Path, to: &str, options: &ConvertOptions) -> ImportReport {
-        let _ = fs::remove_file(self.path(to));
-        convert(from, &self.path(to), options, &mut |_, _| ())
-            .unwrap_or_else(|error| panic!("{from:?} to {to}: {error}"))
-    }
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
-}
-
-fn bytes(opened: &Opened, name: &str) -> Vec<u8> {
-    let dataset = opened.catalog.find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let slab = Hyperslab::whole(dataset.shape());
-    let array = opened.catalog.read(dataset, &slab, &Execution::default());
-    array.unwrap_or_else(|error| panic!("{name}: {error}")).bytes().to_vec()
-}
-
-fn words(numbers: &[u64]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
 
 /// Where the blob of a tensor lies.
 fn place(path: &Path, name: &str) -> (u64, u64) {
@@ -265,7 +226,7 @@ fn a_sparse_tensor_above_the_budget_is_read_in_bands() {
     options.execution = how;
     for name in ["b.safetensors", "b.tet"] {
         world.go(&path, name, &options);
-        let opened = self::opened(&world.path(name));
+        let opened = common::opened(&world.path(name));
         assert!(bytes(&opened, "csr") == dense && bytes(&opened, "coo") == dense, "{name}");
     }
 }

@@ -1,10 +1,13 @@
 //! Tensogram files read in place, and carried into other containers.
 
+mod common;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tet_convert::{ConvertOptions, OpenOptions, Opened, convert, open, open_source, verify};
+use common::opened;
+use tet_convert::{ConvertOptions, OpenOptions, convert, open_source, verify};
 use tet_io::Source;
 use tet_query::{AxisSlice, Execution, Hyperslab, Op, Reduction};
 use tet_verify::{Level, VerifyOptions};
@@ -18,10 +21,6 @@ fn samples() -> Vec<PathBuf> {
     paths.sort();
     assert!(paths.len() >= 22);
     paths
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
 /// The true values of an array, which come last in its member.

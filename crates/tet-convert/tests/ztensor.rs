@@ -1,9 +1,12 @@
 //! zTensor files read in place, and carried from container to container and back.
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tet_convert::{ConvertOptions, Note, OpenOptions, Opened, SparseCarry, convert, open, verify};
+use common::opened;
+use tet_convert::{ConvertOptions, Note, SparseCarry, convert, verify};
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{AxisSlice, DigestPolicy, Execution, Hyperslab};
@@ -22,10 +25,6 @@ fn samples() -> Vec<PathBuf> {
     paths.sort();
     assert!(paths.len() >= 11);
     paths
-}
-
-fn opened(path: &Path) -> Opened {
-    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
 /// Name, dtype, shape and elements of every dataset.

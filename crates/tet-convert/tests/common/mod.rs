@@ -70,9 +70,15 @@ pub(crate) fn imported(folder: &Path, input: &Path, options: &ImportOptions) -> 
     open(&output, &OpenOptions::default())
 }
 
+/// A file that opens.
+pub(crate) fn opened(path: &Path) -> Opened {
+    open(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
 /// All elements of a dataset.
 pub(crate) fn read(opened: &Opened, name: &str) -> Array {
-    let dataset = opened.catalog.find(name).expect("it is there");
+    let dataset = opened.catalog.find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     let slab = Hyperslab::whole(dataset.shape());
-    opened.catalog.read(dataset, &slab, &Execution::default()).expect("it can be read")
+    let array = opened.catalog.read(dataset, &slab, &Execution::default());
+    array.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
