@@ -181,15 +181,10 @@ impl From<tet_ztensor::Error> for Failure {
         match error {
             E::Io(error) => error.into(),
             E::Format(fault) | E::Tensor { fault, .. } => {
-                let place = Place {
-                    region: Some(fault.rule.region().name().to_owned()),
-                    offset: Some(fault.at),
-                    ..Place::default()
-                };
-                Failure::new(exit, fault.rule.id(), message).hint(fault.rule.hint()).at(place)
+                broken_foreign_rule(&fault.into(), message)
             }
             E::Codec { .. } => {
-                let code = error.rule().map_or("codec", |rule| rule.id());
+                let code = error.rule().map_or("codec", |rule| rule.id);
                 Failure::new(exit, code, message)
             }
             E::NoSuchTensor { .. } => Failure::new(exit, "no-such-dataset", message),

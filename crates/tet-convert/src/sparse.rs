@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use tet_format::{DType, Span};
+use tet_format::{DType, ForeignRule, Span};
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab};
-use tet_ztensor::{DTYPES, Places, Rule, Sparse};
+use tet_ztensor::{DTYPES, Places, Sparse, rule};
 
 use crate::carry::logical;
-use crate::ztensor::{Bands, Scattered, Stored, rule as rules};
+use crate::ztensor::{Bands, Scattered, Stored};
 use crate::{Error, Result};
 
 /// The attribute that names the tensor of which a dataset is a part.
@@ -89,7 +89,7 @@ fn text<'c>(dataset: &'c Dataset, key: &str) -> Option<&'c str> {
 }
 
 /// A tensor and its parts, or the rule that they break.
-type Fitted<'c> = std::result::Result<(SparseTensor, Vec<&'c Dataset>), Rule>;
+type Fitted<'c> = std::result::Result<(SparseTensor, Vec<&'c Dataset>), &'static ForeignRule>;
 
 /// The tensor of which a dataset is the values; `None` where parts are missing.
 fn tensor<'c>(parts: &Parts<'c>, values: &'c Dataset, kept: SparseKept) -> Option<Fitted<'c>> {
@@ -97,13 +97,13 @@ fn tensor<'c>(parts: &Parts<'c>, values: &'c Dataset, kept: SparseKept) -> Optio
     let (format, places): (_, &[&str]) = match text(values, FORMAT_KEY) {
         Some("csr") => ("csr", &["indptr", "indices"]),
         Some("coo") => ("coo", &["coords"]),
-        _ => return Some(Err(Rule::PartFit)),
+        _ => return Some(Err(&rule::PART_FIT)),
     };
     let mut datasets = Vec::with_capacity(3);
     for part in places {
         datasets.push(*parts.get(&(name, *part))?);
     }
-    let fitted = fit(values, &datasets).ok_or(Rule::PartFit);
+    let fitted = fit(values, &datasets).ok_or(&rule::PART_FIT);
     datasets.push(values);
     Some(fitted.map(|(shape, value_count)| {
         let names = datasets.iter().map(|it| it.name.clone()).collect();
@@ -160,7 +160,7 @@ pub(crate) fn joined(
     for values in values {
         let Some(fitted) = tensor(&parts, values, SparseKept::Split) else { continue };
         let name = text(values, OF_KEY).unwrap_or_default();
-        let broken = |rule| Error::Parts { dataset: name.to_owned(), rule: rules(rule) };
+        let broken = |rule| Error::Parts { dataset: name.to_owned(), rule };
         let (told, parts) = fitted.map_err(broken)?;
         let lens = parts.iter().map(|it| logical::byte_len(it));
         held = lens.fold(held, u64::saturating_add);
@@ -186,7 +186,7 @@ fn join(
     values: Dataset,
     position: usize,
     how: &Execution,
-) -> Result<std::result::Result<Joined, Rule>> {
+) -> Result<std::result::Result<Joined, &'static ForeignRule>> {
     let read = |dataset: &Dataset| -> Result<Vec<u8>> {
         let slab = Hyperslab::whole(dataset.shape());
         Ok(catalog.read(dataset, &slab, how)?.bytes().to_vec())
@@ -208,7 +208,7 @@ fn join(
         let is_small = count.checked_mul(size).is_some_and(|len| len < 1 << 63);
         is_small.then_some((places, dtype, size))
     });
-    let Some((places, dtype, size)) = facts else { return Ok(Err(Rule::PartFit)) };
+    let Some((places, dtype, size)) = facts else { return Ok(Err(&rule::PART_FIT)) };
     let sparse = match Sparse::of_parts(told.shape.clone(), size, places, read(&values)?) {
         Ok(sparse) => sparse,
         Err(rule) => return Ok(Err(rule)),

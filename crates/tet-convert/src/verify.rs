@@ -34,7 +34,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
 pub fn foreign_rules() -> [(Format, Vec<&'static ForeignRule>); 3] {
     [
         (Format::SafeTensors, safetensors::RULES.to_vec()),
-        (Format::ZTensor, ztensor::rules()),
+        (Format::ZTensor, ztensor::RULES.to_vec()),
         (Format::Tensogram, tensogram::RULES.to_vec()),
     ]
 }

@@ -9,7 +9,6 @@ mod catalog;
 mod check;
 mod framed;
 mod parts;
-mod rule;
 mod seal;
 mod sparse;
 
@@ -18,5 +17,5 @@ pub(crate) use self::catalog::open;
 pub use self::check::finding;
 pub(crate) use self::check::verify;
 pub(crate) use self::framed::slab;
-pub(crate) use self::rule::{all as rules, of as rule};
 pub(crate) use self::sparse::{Bands, Scattered, Stored, check_budget};
+pub(crate) use tet_ztensor::rule::ALL as RULES;

@@ -35,7 +35,7 @@ use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
-use crate::rule::Rule;
+use crate::rule;
 
 pub use report::{Finding, Omitted, Report};
 
@@ -129,7 +129,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         Err(error) => return Err(error),
     };
     if index.is_empty() && index.bytes().is_empty() {
-        let (rule, at) = (Rule::FooterZero, source.len().saturating_sub(8));
+        let (rule, at) = (&rule::FOOTER_ZERO, source.len().saturating_sub(8));
         let fault = Fault { rule, at, found: 0, wanted: FILE_LEN_MIN };
         out.push(Found { fault, position: None, field: "" });
     }

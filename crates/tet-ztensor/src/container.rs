@@ -9,7 +9,7 @@ use tet_format::Span;
 
 use crate::error::Fault;
 use crate::limits::Limits;
-use crate::rule::Rule;
+use crate::rule;
 
 /// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"ZTEN0001";
@@ -43,17 +43,17 @@ pub fn is_ztensor(head: &[u8]) -> bool {
 ///
 /// The container breaks a rule (ZT-C1 to ZT-C5, ZT-L1).
 pub fn index_span(head: &[u8], tail: &[u8], file_len: u64, limits: &Limits) -> Result<Span, Fault> {
-    let truncated = Fault { rule: Rule::Truncated, at: 0, found: file_len, wanted: FILE_LEN_MIN };
+    let truncated = Fault { rule: &rule::TRUNCATED, at: 0, found: file_len, wanted: FILE_LEN_MIN };
     check_magic(head.first_chunk().ok_or(truncated)?)?;
     let index_end = file_len.checked_sub(FOOTER_LEN).filter(|end| MAGIC_LEN <= *end);
     let index_end = index_end.ok_or(truncated)?;
     let index_len = tail.last_chunk().copied().map(u64::from_le_bytes).ok_or(truncated)?;
     let len_max = index_end.saturating_sub(MAGIC_LEN);
     if index_len == 0 && len_max != 0 {
-        let rule = Rule::IndexMissing;
+        let rule = &rule::INDEX_MISSING;
         return Err(Fault { rule, at: index_end, found: file_len, wanted: FILE_LEN_MIN });
     }
-    let bounds = Fault { rule: Rule::IndexLen, at: index_end, found: index_len, wanted: len_max };
+    let bounds = Fault { rule: &rule::INDEX_LEN, at: index_end, found: index_len, wanted: len_max };
     let start = index_end.checked_sub(index_len).filter(|start| MAGIC_LEN <= *start);
     let span = start.and_then(|start| Span::from_range(start..index_end)).ok_or(bounds)?;
     limits.check_index_len(span)?;
@@ -63,8 +63,8 @@ pub fn index_span(head: &[u8], tail: &[u8], file_len: u64, limits: &Limits) -> R
 fn check_magic(head: &[u8; 8]) -> Result<(), Fault> {
     let rule = match head {
         &MAGIC => return Ok(()),
-        head if MAGICS_LATER.contains(head) => Rule::OtherVersion,
-        _ => Rule::Magic,
+        head if MAGICS_LATER.contains(head) => &rule::OTHER_VERSION,
+        _ => &rule::MAGIC,
     };
     let [found, wanted] = [*head, MAGIC].map(u64::from_le_bytes);
     Err(Fault { rule, at: 0, found, wanted })

@@ -13,7 +13,7 @@ use tet_format::DType;
 
 use crate::checksum::Checksum;
 use crate::error::Fault;
-use crate::rule::Rule;
+use crate::rule;
 use crate::words::{self, ByteOrder, Encoding, Layout, of_word};
 
 pub(crate) use field::{Field, SPARSE_FORMAT};
@@ -123,31 +123,14 @@ impl<'a, 's> Entries<'a, 's> {
             }
             head => {
                 self.reader.skip_rest(head, start, DEPTH)?;
-                self.fault(&mut draft, Rule::EntryMap, start, "");
+                self.fault(&mut draft, &rule::ENTRY_MAP, start, "");
             }
         }
         draft.entry.item = Text { start: small(start), len: small(self.reader.at() - start) };
         if let Some(at) = self.reader.take_bad_text() {
-            self.fault(&mut draft, Rule::NameText, at, "");
+            self.fault(&mut draft, &rule::NAME_TEXT, at, "");
         }
         Ok((draft.entry, draft.fault))
-    }
-
-    fn fault(&mut self, draft: &mut Draft, rule: Rule, at: usize, field: &'static str) {
-        self.numbered(draft, rule, at, (0, 0), field);
-    }
-
-    fn numbered(
-        &mut self,
-        draft: &mut Draft,
-        rule: Rule,
-        at: usize,
-        (found, wanted): (u64, u64),
-        field: &'static str,
-    ) {
-        let fault = Fault { rule, at: self.reader.place(at), found, wanted };
-        draft.fault.get_or_insert(fault);
-        (self.sink)(draft.position, fault, field);
     }
 
     fn map(&mut self, draft: &mut Draft, count: Option<u64>) -> Result<(), Fault> {
@@ -161,7 +144,7 @@ impl<'a, 's> Entries<'a, 's> {
                     head @ Head::Text(_) => self.reader.string(head)?,
                     head => {
                         self.reader.skip_rest(head, key_at, inside)?;
-                        self.fault(draft, Rule::EntryMap, key_at, "");
+                        self.fault(draft, &rule::ENTRY_MAP, key_at, "");
                         self.reader.skip(inside)?;
                         continue;
                     }
@@ -213,7 +196,7 @@ impl<'a, 's> Entries<'a, 's> {
             if let Some(at) = at {
                 // Keys in pieces lie elsewhere: then the entry itself is named.
                 let at = if self.index_len() <= at { start } else { at };
-                self.fault(draft, Rule::KeyTwice, at, "");
+                self.fault(draft, &rule::KEY_TWICE, at, "");
             }
         }
         self.custom = keys;
@@ -227,7 +210,7 @@ impl<'a, 's> Entries<'a, 's> {
         inside: u32,
     ) -> Result<(), Fault> {
         if draft.seen & field.bit() != 0 {
-            self.fault(draft, Rule::KeyTwice, key_at, field.key());
+            self.fault(draft, &rule::KEY_TWICE, key_at, field.key());
             return Ok(self.reader.skip(inside)?);
         }
         draft.seen |= field.bit();
@@ -257,7 +240,7 @@ impl<'a, 's> Entries<'a, 's> {
     ) -> Result<(), Fault> {
         self.reader.rewind(at);
         self.reader.skip(inside)?;
-        self.fault(draft, Rule::KeyType, at, field.key());
+        self.fault(draft, &rule::KEY_TYPE, at, field.key());
         Ok(())
     }
 
@@ -291,7 +274,7 @@ impl<'a, 's> Entries<'a, 's> {
             };
             if self.extent_count_max <= self.extents.len() {
                 let (at, wanted) = (self.reader.place(at), self.extent_count_max as u64);
-                return Err(Fault { rule: Rule::LimitEntries, at, found: wanted + 1, wanted });
+                return Err(Fault { rule: &rule::LIMIT_ENTRIES, at, found: wanted + 1, wanted });
             }
             self.extents.push(extent);
         }
@@ -326,22 +309,22 @@ impl<'a, 's> Entries<'a, 's> {
         let (is_known, rule) = match field {
             Field::Dtype => {
                 entry.dtype = of_word(words::DTYPES, DType::name, &word);
-                (entry.dtype.is_some(), Rule::DtypeKnown)
+                (entry.dtype.is_some(), &rule::DTYPE_KNOWN)
             }
             Field::Encoding => {
                 entry.encoding = of_word(Encoding::ALL, Encoding::word, &word);
-                (entry.encoding.is_some(), Rule::EncodingKnown)
+                (entry.encoding.is_some(), &rule::ENCODING_KNOWN)
             }
             Field::ByteOrder => {
                 entry.byte_order = of_word(ByteOrder::ALL, ByteOrder::word, &word);
-                (entry.byte_order.is_some(), Rule::ByteOrderKnown)
+                (entry.byte_order.is_some(), &rule::BYTE_ORDER_KNOWN)
             }
             Field::Layout => {
                 entry.layout = of_word(Layout::WORDED, Layout::word, &word);
                 draft.is_sparse = *word == *b"sparse";
-                (entry.layout.is_some() || draft.is_sparse, Rule::LayoutKnown)
+                (entry.layout.is_some() || draft.is_sparse, &rule::LAYOUT_KNOWN)
             }
-            _ => (Checksum::of_bytes(&word).is_some(), Rule::ChecksumForm),
+            _ => (Checksum::of_bytes(&word).is_some(), &rule::CHECKSUM_FORM),
         };
         // What is known is text.
         if !is_known && std::str::from_utf8(&word).is_err() {

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use tet_format::{ForeignFault, ForeignRule};
 use tet_io::Kind;
 
-use crate::rule::Rule;
+use crate::rule;
 
 /// Why a tensor is [`Unwritable`](Error::Unwritable) whose name is another one's.
 pub const NAME_TAKEN: &str = "another tensor has this name";
@@ -12,11 +13,11 @@ pub const NAME_TAKEN: &str = "another tensor has this name";
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Bytes that break a [`Rule`]: a value, so that tests compare it.
+/// Bytes that break a rule: a [`ForeignFault`] that a fault of the CBOR becomes by `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The rule that is broken.
-    pub rule: Rule,
+    pub rule: &'static ForeignRule,
     /// Where in the file, in bytes from its start.
     pub at: u64,
     /// What the file says, or what follows from it; saturated where it does not fit.
@@ -27,28 +28,23 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { rule, at, found, wanted } = self;
-        write!(f, "{} [{}] at byte {at}", rule.text(), rule.id())?;
-        if rule.is_bare() {
-            return Ok(());
-        }
-        f.write_str(": ")?;
-        match rule {
-            Rule::Magic | Rule::OtherVersion | Rule::BlobChecksum => {
-                write!(f, "found {found:#x}, wanted {wanted:#x}")
-            }
-            _ => write!(f, "found {found}, wanted {wanted}"),
-        }
+        ForeignFault::from(*self).fmt(f)
     }
 }
 
 impl std::error::Error for Fault {}
 
+impl From<Fault> for ForeignFault {
+    fn from(Fault { rule, at, found, wanted }: Fault) -> Self {
+        ForeignFault { rule, at, found, wanted }
+    }
+}
+
 impl From<tet_cbor::Fault> for Fault {
     fn from(fault: tet_cbor::Fault) -> Self {
         let rule = match fault.broken {
-            tet_cbor::Broken::Syntax => Rule::IndexSyntax,
-            tet_cbor::Broken::Depth => Rule::IndexDepth,
+            tet_cbor::Broken::Syntax => &rule::INDEX_SYNTAX,
+            tet_cbor::Broken::Depth => &rule::INDEX_DEPTH,
         };
         Fault { rule, at: fault.at, found: fault.found, wanted: fault.wanted }
     }
@@ -147,12 +143,10 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Error::Io(error) => error.kind(),
-            Error::Format(fault) | Error::Tensor { fault, .. } => match fault.rule {
-                Rule::LimitIndex | Rule::LimitEntries | Rule::LimitSparse | Rule::LimitItems => {
-                    Kind::Limit
-                }
-                _ => Kind::Format,
-            },
+            Error::Format(fault) | Error::Tensor { fault, .. } if fault.rule.is_limit() => {
+                Kind::Limit
+            }
+            Error::Format(_) | Error::Tensor { .. } => Kind::Format,
             Error::Codec { fault, .. } => match fault.kind() {
                 tet_codec::Kind::Usage => Kind::Usage,
                 tet_codec::Kind::Limit => Kind::Limit,
@@ -170,7 +164,7 @@ impl Error {
 
     /// The rule that is broken, if one is.
     #[must_use]
-    pub const fn rule(&self) -> Option<Rule> {
+    pub const fn rule(&self) -> Option<&'static ForeignRule> {
         match self {
             Error::Format(fault) | Error::Tensor { fault, .. } => Some(fault.rule),
             Error::Codec { fault, .. } => Some(zstd_rule(fault)),
@@ -181,10 +175,10 @@ impl Error {
 
 /// The rule that a zstd blob breaks when its decoder says this.
 #[must_use]
-pub const fn zstd_rule(fault: &tet_codec::Error) -> Rule {
+pub const fn zstd_rule(fault: &tet_codec::Error) -> &'static ForeignRule {
     match fault {
-        tet_codec::Error::Lengths { .. } => Rule::ZstdBound,
-        tet_codec::Error::TooLong { .. } | tet_codec::Error::TooShort { .. } => Rule::ZstdLen,
-        _ => Rule::ZstdFrames,
+        tet_codec::Error::Lengths { .. } => &rule::ZSTD_BOUND,
+        tet_codec::Error::TooLong { .. } | tet_codec::Error::TooShort { .. } => &rule::ZSTD_LEN,
+        _ => &rule::ZSTD_FRAMES,
     }
 }

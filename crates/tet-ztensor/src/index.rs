@@ -12,7 +12,7 @@ use crate::entry::{Entries, Entry, Sink, Text, resolve};
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
 use crate::names::Names;
-use crate::rule::Rule;
+use crate::rule;
 use crate::tensor::Tensor;
 
 /// No entry that has its required keys is shorter.
@@ -54,7 +54,7 @@ impl Index {
     ) -> Result<Self, Fault> {
         let len = bytes.len() as u64;
         let span = Span::new(start, len);
-        let unbounded = Fault { rule: Rule::LimitIndex, at: start, found: len, wanted: len };
+        let unbounded = Fault { rule: &rule::LIMIT_INDEX, at: start, found: len, wanted: len };
         limits.check_index_len(span.ok_or(unbounded)?)?;
         let reader = Reader::new(&bytes, 0, start, limits.depth_max);
         let mut all = Entries::new(reader, start, sink);
@@ -222,7 +222,7 @@ fn read_array(
 ) -> Result<(), Fault> {
     let Head::Array(count) = all.reader.untagged(0)? else {
         let found = all.reader.all().first().copied().unwrap_or_default().into();
-        return Err(Fault { rule: Rule::IndexArray, at: all.index_start, found, wanted: 0x80 });
+        return Err(Fault { rule: &rule::INDEX_ARRAY, at: all.index_start, found, wanted: 0x80 });
     };
     all.reader.deeper(0)?;
     // What an honest index can hold, so that a count alone allocates no more than the index takes.
@@ -233,7 +233,7 @@ fn read_array(
         let position = entries.len();
         if limits.entry_count_max <= position {
             let (at, wanted) = (all.reader.place(all.reader.at()), position as u64);
-            return Err(Fault { rule: Rule::LimitEntries, at, found: wanted + 1, wanted });
+            return Err(Fault { rule: &rule::LIMIT_ENTRIES, at, found: wanted + 1, wanted });
         }
         let (mut entry, fault) = all.read(position)?;
         if let Some(fault) = fault {
@@ -246,5 +246,5 @@ fn read_array(
         return Ok(());
     }
     let (at, wanted) = (all.reader.place(all.reader.at()), all.reader.at() as u64);
-    Err(Fault { rule: Rule::IndexTrailing, at, found: all.index_len.into(), wanted })
+    Err(Fault { rule: &rule::INDEX_TRAILING, at, found: all.index_len.into(), wanted })
 }

@@ -12,7 +12,7 @@
 
 mod error;
 mod limits;
-mod rule;
+pub mod rule;
 
 mod container;
 
@@ -49,10 +49,10 @@ pub use index::Index;
 pub use limits::Limits;
 pub use open::ZTensorFile;
 pub use read::{Check, TensorView};
-pub use rule::{Region, Rule, Severity};
 pub use sparse::{Places, Sparse};
 pub use tensor::Tensor;
 pub use tet_cbor::Value;
+pub use tet_format::Severity;
 pub use tet_io::{Kind, Progress};
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{

@@ -3,7 +3,7 @@
 use tet_format::Span;
 
 use crate::error::Fault;
-use crate::rule::Rule;
+use crate::rule;
 
 /// Bounds of a reader. The caller may change them; nothing in a file can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Limits {
         if index.len() <= wanted {
             return Ok(());
         }
-        let rule = Rule::LimitIndex;
+        let rule = &rule::LIMIT_INDEX;
         Err(Fault { rule, at: index.start(), found: index.len(), wanted })
     }
 }

@@ -13,7 +13,7 @@ use crate::checksum::Checksum;
 use crate::error::{Error, Fault, Result};
 use crate::frames::{self, Frames};
 use crate::open::ZTensorFile;
-use crate::rule::Rule;
+use crate::rule;
 use crate::sparse::{self, Sparse};
 use crate::tensor::Tensor;
 use crate::words::{ByteOrder, Encoding, Layout};
@@ -62,7 +62,7 @@ impl<'a> Sound<'a> {
             })
         };
         // An entry without a fault has all parts.
-        let rule = Rule::KeyMissing;
+        let rule = &rule::KEY_MISSING;
         let missing = Fault { rule, at: tensor.entry_at(), found: 0, wanted: 0 };
         parts().ok_or_else(|| tensor.broken(missing))
     }

@@ -1,302 +1,175 @@
 //! The list of MUSTs, by id: the rows of the rule tables in `docs/ztensor.md`, word for word.
+//!
+//! `ZT-C` the container, `ZT-I` the index, `ZT-T` its entries, `ZT-B` blobs, `ZT-S` sparse tensors,
+//! `ZT-L` limits, `ZT-N` notes.
 
-use std::fmt;
-
-pub use tet_format::Severity;
-
-/// The regions of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Region {
-    /// The first 8 bytes.
-    Magic,
-    /// The stored bytes of a tensor.
-    Blob,
-    /// Bytes before the index that belong to no tensor.
-    Gap,
-    /// The CBOR array.
-    Index,
-    /// The last 8 bytes.
-    Footer,
-}
-
-impl Region {
-    /// The region's name, as printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Region::Magic => "magic",
-            Region::Blob => "blob",
-            Region::Gap => "gap",
-            Region::Index => "index",
-            Region::Footer => "footer",
-        }
-    }
-}
-
-impl fmt::Display for Region {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-macro_rules! rules {
-    ($( $id:literal $name:ident $region:ident $severity:ident: $text:literal, $hint:literal; )*) => {
-        /// A rule of `docs/ztensor.md`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum Rule {
-            $( #[doc = concat!($id, ": ", $text, ".")] $name, )*
-        }
-
-        impl Rule {
-            /// Every rule, in the order of the document.
-            pub const ALL: &'static [Rule] = &[ $( Rule::$name, )* ];
-
-            /// The stable id, the same in the document, in cases and in findings.
-            #[must_use]
-            pub const fn id(self) -> &'static str {
-                match self { $( Rule::$name => $id, )* }
-            }
-
-            /// What the rule asks for, in the words of the document.
-            #[must_use]
-            pub const fn text(self) -> &'static str {
-                match self { $( Rule::$name => $text, )* }
-            }
-
-            /// What to do about a file that breaks it; empty when we know nothing better.
-            #[must_use]
-            pub const fn hint(self) -> &'static str {
-                match self { $( Rule::$name => $hint, )* }
-            }
-
-            /// The region it is about.
-            #[must_use]
-            pub const fn region(self) -> Region {
-                match self { $( Rule::$name => Region::$region, )* }
-            }
-
-            /// How bad it is to break it.
-            #[must_use]
-            pub const fn severity(self) -> Severity {
-                match self { $( Rule::$name => Severity::$severity, )* }
-            }
-        }
-    };
-}
-
-rules! {
-    "ZT-C1" Truncated Magic Error:
+tet_format::foreign_rules! { pub,
+    "ZT-C1" TRUNCATED "magic" Error Structure Decimal:
         "a file must hold the magic and the 8 bytes of the footer",
         "the file is cut short: fetch or copy it again";
-    "ZT-C2" Magic Magic Error:
+    "ZT-C2" MAGIC "magic" Error Structure Hexadecimal:
         "the first 8 bytes must be `ZTEN0001`",
         "";
-    "ZT-C3" OtherVersion Magic Error:
+    "ZT-C3" OTHER_VERSION "magic" Error Structure Hexadecimal:
         "the file must be of version 0.1.0",
         "convert it with the program that wrote it";
-    "ZT-C4" IndexLen Footer Error:
+    "ZT-C4" INDEX_LEN "footer" Error Structure Decimal:
         "the index must lie between the magic and the footer",
         "the file is cut short or was appended to: `tet repair` looks for an index";
-    "ZT-C5" IndexMissing Footer Error:
+    "ZT-C5" INDEX_MISSING "footer" Error Structure Decimal:
         "a footer of zero must end a file without an index and without tensors",
         "the index is lost: `tet repair` looks for an older one";
-    "ZT-I1" IndexSyntax Index Error:
+    "ZT-I1" INDEX_SYNTAX "index" Error Structure Decimal:
         "the index must be one well-formed CBOR item",
         "the index is damaged: `tet repair` looks for an older one";
-    "ZT-I2" IndexArray Index Error:
+    "ZT-I2" INDEX_ARRAY "index" Error Structure Decimal:
         "the index must be an array",
         "";
-    "ZT-I3" IndexTrailing Index Error:
+    "ZT-I3" INDEX_TRAILING "index" Error Structure Decimal:
         "no bytes may follow the array in the index",
         "";
-    "ZT-I4" IndexDepth Index Error:
+    "ZT-I4" INDEX_DEPTH "index" Error Structure Decimal:
         "items may nest no deeper than the reader's limit",
         "";
-    "ZT-L1" LimitIndex Index Error:
+    "ZT-L1" LIMIT_INDEX "index" Error Structure Decimal:
         "the index must be no longer than the reader's limit",
         "raise the limit if you trust the file";
-    "ZT-L2" LimitEntries Index Error:
+    "ZT-L2" LIMIT_ENTRIES "index" Error Structure Decimal:
         "entries, and extents of all shapes, must be no more than the reader's limit",
         "raise the limit if you trust the file";
-    "ZT-L3" LimitSparse Blob Error:
+    "ZT-L3" LIMIT_SPARSE "blob" Error Elements Decimal:
         "a sparse tensor must come to no more bytes than the reader's limit",
         "raise the limit if you trust the file";
-    "ZT-L4" LimitItems Index Error:
+    "ZT-L4" LIMIT_ITEMS "index" Error Structure Decimal:
         "custom fields must hold no more items than the reader's limit",
         "raise the limit if you trust the file";
-    "ZT-T1" EntryMap Index Error:
+    "ZT-T1" ENTRY_MAP "index" Error Structure Hidden:
         "an entry must be a map whose keys are text",
         "";
-    "ZT-T2" KeyTwice Index Error:
+    "ZT-T2" KEY_TWICE "index" Error Structure Hidden:
         "a key must stand once in an entry",
         "";
-    "ZT-T3" KeyMissing Index Error:
+    "ZT-T3" KEY_MISSING "index" Error Structure Hidden:
         "an entry must have name, offset, size, dtype, shape and encoding",
         "";
-    "ZT-T4" KeyType Index Error:
+    "ZT-T4" KEY_TYPE "index" Error Structure Hidden:
         "a field must be of its type",
         "";
-    "ZT-T5" NameText Index Error:
+    "ZT-T5" NAME_TEXT "index" Error Structure Hidden:
         "text must be UTF-8",
         "";
-    "ZT-T6" DtypeKnown Index Error:
+    "ZT-T6" DTYPE_KNOWN "index" Error Structure Hidden:
         "the dtype must be one of the 13",
         "a newer program may read this tensor";
-    "ZT-T7" EncodingKnown Index Error:
+    "ZT-T7" ENCODING_KNOWN "index" Error Structure Hidden:
         "the encoding must be raw or zstd",
         "a newer program may read this tensor";
-    "ZT-T8" LayoutKnown Index Error:
+    "ZT-T8" LAYOUT_KNOWN "index" Error Structure Hidden:
         "the layout must be dense, sparse, sparsecsr or sparsecoo",
         "a newer program may read this tensor";
-    "ZT-T9" FormatKnown Index Error:
+    "ZT-T9" FORMAT_KNOWN "index" Error Structure Hidden:
         "the sparse_format must be csr or coo",
         "a newer program may read this tensor";
-    "ZT-T10" ByteOrderKnown Index Error:
+    "ZT-T10" BYTE_ORDER_KNOWN "index" Error Structure Hidden:
         "the data_endianness must be little or big",
         "";
-    "ZT-T11" ShapeProduct Index Error:
+    "ZT-T11" SHAPE_PRODUCT "index" Error Structure Decimal:
         "elements and bytes of a tensor must count up to less than 2^63",
         "";
-    "ZT-T12" ChecksumForm Index Error:
+    "ZT-T12" CHECKSUM_FORM "index" Error Structure Hidden:
         "a checksum must be crc32c with up to 8 hexadecimal digits or sha256 with 64",
         "";
-    "ZT-T13" NameTwice Index Error:
+    "ZT-T13" NAME_TWICE "index" Error Structure Decimal:
         "two tensors must not have one name",
         "ask for the tensor as #N, its position in the index";
-    "ZT-B1" BlobAligned Blob Error:
+    "ZT-B1" BLOB_ALIGNED "blob" Error Structure Decimal:
         "a blob must start at a multiple of 64, past the magic",
         "";
-    "ZT-B2" BlobBounds Blob Error:
+    "ZT-B2" BLOB_BOUNDS "blob" Error Structure Decimal:
         "a blob must end before the index begins",
         "the tensor's bytes are not all there: fetch or copy the file again";
-    "ZT-B3" BlobLen Blob Error:
+    "ZT-B3" BLOB_LEN "blob" Error Structure Decimal:
         "a raw dense blob must be as long as its elements",
         "";
-    "ZT-B4" BlobChecksum Blob Error:
+    "ZT-B4" BLOB_CHECKSUM "blob" Error Elements Hexadecimal:
         "a blob must match its checksum",
         "the tensor's bytes changed: fetch or copy the file again";
-    "ZT-B5" ZstdBound Blob Error:
+    "ZT-B5" ZSTD_BOUND "blob" Error Elements Decimal:
         "a zstd blob must be long enough for its elements",
         "";
-    "ZT-B6" ZstdFrames Blob Error:
+    "ZT-B6" ZSTD_FRAMES "blob" Error Elements Decimal:
         "a zstd blob must be whole frames, each within the limits of the decoder",
         "";
-    "ZT-B7" ZstdLen Blob Error:
+    "ZT-B7" ZSTD_LEN "blob" Error Elements Decimal:
         "zstd frames must decode to exactly the bytes of the elements",
         "";
-    "ZT-S1" SparseRank Blob Error:
+    "ZT-S1" SPARSE_RANK "blob" Error Elements Decimal:
         "a csr tensor must have two axes, a coo tensor at least one",
         "";
-    "ZT-S2" SparseLen Blob Error:
+    "ZT-S2" SPARSE_LEN "blob" Error Elements Decimal:
         "the arrays of a sparse tensor must fit its shape and fill its blob exactly",
         "";
-    "ZT-S3" SparseIndptr Blob Error:
+    "ZT-S3" SPARSE_INDPTR "blob" Error Elements Decimal:
         "indptr must start at 0 and not decrease",
         "";
-    "ZT-S4" SparseRange Blob Error:
+    "ZT-S4" SPARSE_RANGE "blob" Error Elements Decimal:
         "indices and coordinates must lie in the shape",
         "";
-    "ZT-S5" SparseInline Index Error:
+    "ZT-S5" SPARSE_INLINE "index" Error Structure Hidden:
         "indptr and indices in an entry must be arrays of unsigned integers that belong together",
         "";
-    "ZT-S6" PartFit Index Error:
+    "ZT-S6" PART_FIT "index" Error Structure Decimal:
         "the parts of a sparse tensor must be of the types and shapes that its own shape asks for",
         "the parts can be read by themselves";
-    "ZT-S7" PartIndptr Blob Error:
+    "ZT-S7" PART_INDPTR "blob" Error Elements Decimal:
         "indptr in a part must start at 0, not decrease, and end at the count of values",
         "the parts can be read by themselves";
-    "ZT-S8" PartRange Blob Error:
+    "ZT-S8" PART_RANGE "blob" Error Elements Decimal:
         "indices and coordinates in a part must lie in the shape of the sparse tensor",
         "the parts can be read by themselves";
-    "ZT-N1" Overlap Blob Warning:
+    "ZT-N1" OVERLAP "blob" Warning Structure Decimal:
         "two blobs overlap without being the same",
         "";
-    "ZT-N2" ChecksumUnknown Index Warning:
+    "ZT-N2" CHECKSUM_UNKNOWN "index" Warning Structure Hidden:
         "the algorithm of the checksum is not known: the tensor is unverified",
         "";
-    "ZT-N3" ByteOrderMoot Index Warning:
+    "ZT-N3" BYTE_ORDER_MOOT "index" Warning Structure Hidden:
         "data_endianness is stated where it has no meaning",
         "";
-    "ZT-N4" BoolByte Blob Warning:
+    "ZT-N4" BOOL_BYTE "blob" Warning Elements Decimal:
         "a bool is neither 0 nor 1",
         "any byte but 0 counts as true";
-    "ZT-N5" GapBytes Gap Warning:
+    "ZT-N5" GAP_BYTES "gap" Warning Elements Decimal:
         "bytes that belong to no tensor are not zero",
         "no reader looks at these bytes";
-    "ZT-N6" NameEmpty Index Warning:
+    "ZT-N6" NAME_EMPTY "index" Warning Structure Hidden:
         "the name is empty",
         "ask for the tensor as #N, its position in the index";
-    "ZT-N7" NameOdd Index Warning:
+    "ZT-N7" NAME_ODD "index" Warning Structure Hidden:
         "the name has characters that act on terminals or paths",
         "do not use the name as it is in a terminal or as a path";
-    "ZT-N8" FooterZero Footer Warning:
+    "ZT-N8" FOOTER_ZERO "footer" Warning Structure Decimal:
         "the file has no index, as one of 16 bytes without tensors",
         "";
-    "ZT-N9" LayoutMissing Index Note:
+    "ZT-N9" LAYOUT_MISSING "index" Note Structure Hidden:
         "the entry has no layout and is dense",
         "";
-    "ZT-N10" ZstdSkippable Blob Note:
+    "ZT-N10" ZSTD_SKIPPABLE "blob" Note Elements Decimal:
         "the blob has skippable frames",
         "no reader looks at these bytes";
-    "ZT-N11" CoordTwice Blob Warning:
+    "ZT-N11" COORD_TWICE "blob" Warning Elements Decimal:
         "two values of a sparse tensor have one place",
         "the last one counts";
-    "ZT-N12" ByteOrderBig Index Note:
+    "ZT-N12" BYTE_ORDER_BIG "index" Note Structure Hidden:
         "the numbers are big-endian, which later versions of zTensor ignore",
         "";
-    "ZT-N13" BlobShared Blob Note:
+    "ZT-N13" BLOB_SHARED "blob" Note Structure Decimal:
         "two tensors share one blob",
         "";
-    "ZT-N14" SeekTable Blob Warning:
+    "ZT-N14" SEEK_TABLE "blob" Warning Elements Decimal:
         "the seek table does not state the frames of its blob",
         "no reader here relies on it, others may";
-    "ZT-N15" PartMissing Index Warning:
+    "ZT-N15" PART_MISSING "index" Warning Structure Decimal:
         "parts of a sparse tensor are missing",
         "those that are there can be read by themselves";
-}
-
-impl Rule {
-    /// The rule with this id.
-    #[must_use]
-    pub fn from_id(id: &str) -> Option<Rule> {
-        Rule::ALL.iter().copied().find(|rule| rule.id() == id)
-    }
-
-    /// Whether it is about a sparse tensor in parts, which can be read by themselves all the same.
-    pub(crate) const fn is_of_parts(self) -> bool {
-        matches!(self, Rule::PartFit | Rule::PartIndptr | Rule::PartRange | Rule::PartMissing)
-    }
-
-    /// Whether a breach is told without numbers, since there are none to tell.
-    #[must_use]
-    pub const fn is_bare(self) -> bool {
-        matches!(
-            self,
-            Rule::EntryMap
-                | Rule::KeyTwice
-                | Rule::KeyMissing
-                | Rule::KeyType
-                | Rule::NameText
-                | Rule::DtypeKnown
-                | Rule::EncodingKnown
-                | Rule::LayoutKnown
-                | Rule::FormatKnown
-                | Rule::ByteOrderKnown
-                | Rule::ChecksumForm
-                | Rule::SparseInline
-                | Rule::NameEmpty
-                | Rule::NameOdd
-                | Rule::ByteOrderMoot
-                | Rule::ByteOrderBig
-                | Rule::ChecksumUnknown
-                | Rule::LayoutMissing
-        )
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.id())
-    }
 }

@@ -13,12 +13,13 @@ pub(crate) mod judge;
 
 use std::ops::Range;
 
+use tet_format::ForeignRule;
 use tet_io::Source;
 
 use crate::error::{Fault, Result};
 use crate::limits::Limits;
 use crate::read::{Check, Sound, zeroed};
-use crate::rule::Rule;
+use crate::rule;
 use crate::tensor::Tensor;
 
 /// The stored elements of a sparse tensor, checked: every place lies in the shape.
@@ -62,11 +63,11 @@ impl Sparse {
         element_size: u64,
         places: Places,
         values: Vec<u8>,
-    ) -> Result<Self, Rule> {
+    ) -> Result<Self, &'static ForeignRule> {
         let sparse = Sparse { shape, element_size, places, values };
         let count = sparse.value_count();
         if count.checked_mul(element_size) != Some(sparse.values.len() as u64) {
-            return Err(Rule::PartFit);
+            return Err(&rule::PART_FIT);
         }
         judge::parts(&sparse.shape, &sparse.places, count).map(|()| sparse)
     }
@@ -196,6 +197,6 @@ pub(crate) fn check_len(tensor: &Tensor<'_>, wanted: u64, found: u64) -> Result<
     if found <= wanted {
         return Ok(());
     }
-    let (rule, at) = (Rule::LimitSparse, tensor.offset().unwrap_or_default());
+    let (rule, at) = (&rule::LIMIT_SPARSE, tensor.offset().unwrap_or_default());
     Err(tensor.broken(Fault { rule, at, found, wanted }))
 }

@@ -9,7 +9,7 @@ use crate::checksum::Checksum;
 use crate::entry::{Entry, Field, dense_len, element_count};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
-use crate::rule::Rule;
+use crate::rule;
 use crate::words::{ByteOrder, Encoding, Layout};
 use tet_cbor::Value;
 
@@ -219,7 +219,7 @@ impl<'a> Tensor<'a> {
     fn items_fault(&self) -> Fault {
         let wanted = self.index.limits().item_count_max as u64;
         let found = wanted.saturating_add(1);
-        Fault { rule: Rule::LimitItems, at: self.entry_at(), found, wanted }
+        Fault { rule: &rule::LIMIT_ITEMS, at: self.entry_at(), found, wanted }
     }
 
     /// A custom field of this key: the first one.

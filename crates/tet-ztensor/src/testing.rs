@@ -1,9 +1,10 @@
 //! Files put together by hand, byte by byte and by nothing that the crate writes with: sound ones,
 //! and what the tests make of them.
 
+use tet_format::ForeignRule;
 use tet_io::Source;
 
-use crate::{Check, Depth, Limits, Report, Result, Rule, VerifyOptions, ZTensorFile, verify};
+use crate::{Check, Depth, Limits, Report, Result, VerifyOptions, ZTensorFile, verify};
 
 /// A head of CBOR: the shortest one.
 pub(crate) fn head(major: u8, number: u64) -> Vec<u8> {
@@ -131,13 +132,13 @@ pub(crate) fn deep(bytes: &[u8]) -> Report {
 }
 
 /// The rules that a file breaks, warnings and notes among them.
-pub(crate) fn rules(bytes: &[u8]) -> Vec<Rule> {
+pub(crate) fn rules(bytes: &[u8]) -> Vec<&'static ForeignRule> {
     deep(bytes).findings.iter().map(|finding| finding.rule).collect()
 }
 
 /// Checks that the file as a whole is refused for a rule, by `open` and by `verify`.
 #[track_caller]
-pub(crate) fn refused(bytes: &[u8], rule: Rule) {
+pub(crate) fn refused(bytes: &[u8], rule: &'static ForeignRule) {
     assert_eq!(open(bytes).map(|file| file.len()).unwrap_err().rule(), Some(rule));
     assert!(rules(bytes).contains(&rule), "{:?}", deep(bytes));
     assert!(!deep(bytes).is_ok());
@@ -146,7 +147,7 @@ pub(crate) fn refused(bytes: &[u8], rule: Rule) {
 /// Checks that the last tensor of a file is refused for a rule, when it is read and by `verify`, and
 /// that all before it can be read.
 #[track_caller]
-pub(crate) fn tensor_refused(bytes: &[u8], rule: Rule) {
+pub(crate) fn tensor_refused(bytes: &[u8], rule: &'static ForeignRule) {
     let file = open(bytes).expect("one tensor spoils no file");
     let last = file.len().checked_sub(1).expect("there is a tensor");
     for tensor in file.tensors().take(last) {

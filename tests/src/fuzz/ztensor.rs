@@ -7,7 +7,7 @@ use tet_convert::OpenOptions;
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, DigestPolicy, Error as Asked, Execution, Hyperslab};
 use tet_ztensor::{
-    Check, Depth, Limits, RANK_MAX, Report, Rule, Severity, Tensor, VerifyOptions, ZTensorFile,
+    Check, Depth, Limits, RANK_MAX, Report, Severity, Tensor, VerifyOptions, ZTensorFile, rule,
 };
 
 use super::feed::Feed;
@@ -85,7 +85,7 @@ fn opened(bytes: &[u8], file: &ZTensorFile, report: &Report) {
                 assert!(!error.to_string().is_empty());
                 // The catalog has no chunks of a tensor without elements, and looks at no bytes.
                 let is_empty = tensor.element_count() == Some(0);
-                let is_large = error.rule() == Some(Rule::LimitSparse);
+                let is_large = error.rule() == Some(&rule::LIMIT_SPARSE);
                 assert!(
                     is_empty || is_large || asked(catalog, dataset).is_err(),
                     "read otherwise: {error}"

@@ -263,7 +263,7 @@ fn sparse_one(
 #[cfg(test)]
 mod tests {
     use tet_io::Source;
-    use tet_ztensor::{Check, Depth, Limits, Rule, Severity, VerifyOptions, ZTensorFile, verify};
+    use tet_ztensor::{Check, Depth, Limits, Severity, VerifyOptions, ZTensorFile, rule, verify};
 
     use super::*;
     use crate::zt::assemble;
@@ -277,8 +277,12 @@ mod tests {
             let mut options = VerifyOptions::default();
             options.depth = Depth::Deep;
             let report = verify(&source, &options).unwrap();
-            let kinds =
-                [Rule::DtypeKnown, Rule::EncodingKnown, Rule::LayoutKnown, Rule::FormatKnown];
+            let kinds = [
+                &rule::DTYPE_KNOWN,
+                &rule::ENCODING_KNOWN,
+                &rule::LAYOUT_KNOWN,
+                &rule::FORMAT_KNOWN,
+            ];
             for finding in &report.findings {
                 let is_error = finding.severity == Severity::Error;
                 assert!(!is_error || kinds.contains(&finding.rule), "{name}: {finding:?}");

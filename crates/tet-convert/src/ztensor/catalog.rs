@@ -15,7 +15,7 @@ use tet_ztensor::{
 
 use super::framed::Framed;
 use super::sparse::{Bands, Shelf, Stored, decoded_max};
-use super::{attrs, check, rule, seal};
+use super::{attrs, check, seal};
 use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::open::{FileRegion, Foreign};
 use crate::sniff::Format;
@@ -126,7 +126,7 @@ fn dataset(
     // A shape of more axes is not shown either.
     let deep = too_deep(shape);
     let shape = if deep.is_some() { &[] } else { shape };
-    let fault = tensor.fault().map(|fault| foreign(rule::fault(*fault)));
+    let fault = tensor.fault().map(|fault| foreign((*fault).into()));
     let fault = fault.or(deep);
     let chunks = if fault.is_none() { chunks(file, tensor, sparse)? } else { None };
     let (grid, chunks) = chunks.unwrap_or_else(|| {
@@ -197,7 +197,7 @@ fn of_file(path: &Path, error: Theirs) -> Error {
         Theirs::Format(fault) | Theirs::Tensor { fault, .. } => Error::Foreign {
             path: path.to_path_buf(),
             format: Format::ZTensor,
-            fault: rule::fault(fault),
+            fault: fault.into(),
         },
         Theirs::Io(error) => Error::Io(error),
         other => Error::ZTensor(other),
@@ -210,10 +210,10 @@ pub(super) fn of_error(dataset: &str, error: Theirs) -> tet_query::Error {
     match error {
         Theirs::Io(error) => tet_query::Error::Io(error),
         Theirs::Format(fault) | Theirs::Tensor { fault, .. } => {
-            tet_query::Error::Foreign { dataset, fault: rule::fault(fault) }
+            tet_query::Error::Foreign { dataset, fault: fault.into() }
         }
         Theirs::Codec { at, fault, .. } => {
-            let rule = rule::of(tet_ztensor::zstd_rule(&fault));
+            let rule = tet_ztensor::zstd_rule(&fault);
             let fault = tet_format::ForeignFault { rule, at, found: 0, wanted: 0 };
             tet_query::Error::Foreign { dataset, fault }
         }

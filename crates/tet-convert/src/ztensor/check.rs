@@ -1,12 +1,12 @@
 //! What is wrong with a zTensor file, all of it, as findings.
 
+use tet_format::ForeignFault;
 use tet_io::Source;
 use tet_verify::{
     Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
-use tet_ztensor::{Depth, Error as Theirs, Fault, Region, Rule, Severity, Tensor};
+use tet_ztensor::{Depth, Error as Theirs, Fault, Severity, Tensor, rule};
 
-use super::rule;
 use crate::{Error, Result};
 
 /// Looks a file over.
@@ -23,26 +23,21 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         other => Error::ZTensor(other),
     })?;
     let mut findings = ForeignFindings::new(options);
-    let is_mismatched = seen.findings.iter().any(|it| it.rule == Rule::BlobChecksum);
+    let is_mismatched = seen.findings.iter().any(|it| it.rule == &rule::BLOB_CHECKSUM);
     let is_unprotected =
         seen.unverified_count.saturating_add(seen.damaged_count) >= seen.tensor_count;
     for it in &seen.findings {
         let name = it.tensor_name.clone().unwrap_or_default();
         let position = it.tensor.map(|at| u64::try_from(at).unwrap_or(u64::MAX));
         findings.take(ForeignFound {
-            fault: rule::fault(Fault {
-                rule: it.rule,
-                at: it.at,
-                found: it.found,
-                wanted: it.wanted,
-            }),
-            field: if it.field.is_empty() { stretch(it.rule.region()) } else { it.field },
+            fault: ForeignFault { rule: it.rule, at: it.at, found: it.found, wanted: it.wanted },
+            field: if it.field.is_empty() { stretch(it.rule.region) } else { it.field },
             len: it.len,
             dataset: position.map(|position| (position, name)),
         });
     }
     for omitted in &seen.omitted {
-        findings.leave_out(rule::of(omitted.rule), omitted.count);
+        findings.leave_out(omitted.rule, omitted.count);
     }
     Ok(findings.report(&ForeignSeen {
         file_len: seen.file_len,
@@ -62,21 +57,21 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 }
 
 /// What a stretch is called that is no field.
-const fn stretch(region: Region) -> &'static str {
+fn stretch(region: &'static str) -> &'static str {
     match region {
-        Region::Magic => "magic",
-        Region::Index => "array",
-        Region::Footer => "length",
-        Region::Blob | Region::Gap => "bytes",
+        "index" => "array",
+        "footer" => "length",
+        "blob" | "gap" => "bytes",
+        region => region,
     }
 }
 
 /// A fault of an entry as a finding.
 pub(super) fn found(tensor: &Tensor<'_>, fault: Fault) -> ForeignFound {
-    debug_assert_eq!(fault.rule.severity(), Severity::Error);
+    debug_assert_eq!(fault.rule.severity, Severity::Error);
     let position = u64::try_from(tensor.position()).unwrap_or(u64::MAX);
     let dataset = Some((position, tensor.name().to_owned()));
-    ForeignFound { fault: rule::fault(fault), field: "entry", len: 1, dataset }
+    ForeignFound { fault: fault.into(), field: "entry", len: 1, dataset }
 }
 
 /// A fault of a file as a finding.
@@ -84,7 +79,7 @@ pub(super) fn found(tensor: &Tensor<'_>, fault: Fault) -> ForeignFound {
 pub fn finding(fault: Fault) -> Finding {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
-    let field = stretch(fault.rule.region());
-    findings.take(ForeignFound { fault: rule::fault(fault), field, len: 0, dataset: None });
+    let field = stretch(fault.rule.region);
+    findings.take(ForeignFound { fault: fault.into(), field, len: 0, dataset: None });
     findings.report(&ForeignSeen::default()).findings.remove(0)
 }

@@ -7,7 +7,6 @@ use tet_format::{ForeignRule, Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 use tet_ztensor::{Frames, zstd_rule};
 
-use super::rule;
 use crate::open::slabs::locate;
 
 /// A chunk should hold no more than this many frames.
@@ -74,7 +73,7 @@ impl ChunkTable for Framed {
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
-        Some(rule::of(zstd_rule(fault)))
+        Some(zstd_rule(fault))
     }
 }
 

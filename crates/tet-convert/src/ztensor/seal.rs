@@ -2,9 +2,7 @@
 
 use tet_format::{ForeignFault, Span};
 use tet_query::{Seal, SealDigester, Sealed};
-use tet_ztensor::{Checksum, Comparison, Rule, Tensor};
-
-use super::rule;
+use tet_ztensor::{Checksum, Comparison, Tensor, rule};
 
 /// The seal of a tensor whose checksum is of an algorithm that is known.
 pub(super) fn of(tensor: &Tensor<'_>) -> Option<Sealed> {
@@ -39,6 +37,6 @@ impl SealDigester for Compared {
 
     fn fault(self: Box<Self>) -> Option<ForeignFault> {
         let (found, wanted) = self.comparison.differs()?;
-        Some(ForeignFault { rule: rule::of(Rule::BlobChecksum), at: self.at, found, wanted })
+        Some(ForeignFault { rule: &rule::BLOB_CHECKSUM, at: self.at, found, wanted })
     }
 }

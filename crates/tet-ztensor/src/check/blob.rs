@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use tet_codec::{Scanned, ZstdScan};
-use tet_format::{DType, Span};
+use tet_format::{DType, ForeignRule, Span};
 use tet_io::{Source, Watch};
 
 use super::Depth;
@@ -15,7 +15,7 @@ use crate::error::{Error, Fault, Result, zstd_rule};
 use crate::frames::{self, SeekTable};
 use crate::limits::Limits;
 use crate::read::{Check, Sound};
-use crate::rule::Rule;
+use crate::rule;
 use crate::sparse;
 use crate::tensor::Tensor;
 use crate::words::Encoding;
@@ -114,7 +114,7 @@ impl<'a> Task<'a> {
         found.push(Found { fault, position: Some(self.tensor.position()), field: "" });
     }
 
-    fn at_start(&self, rule: Rule, found: u64, wanted: u64) -> Fault {
+    fn at_start(&self, rule: &'static ForeignRule, found: u64, wanted: u64) -> Fault {
         Fault { rule, at: self.stored.start(), found, wanted }
     }
 
@@ -122,9 +122,9 @@ impl<'a> Task<'a> {
         let frames = frames::frames(source, self.stored, None)?;
         let Some(frames) = frames else { return Ok(()) };
         if frames.seek_table() == SeekTable::Differs {
-            self.push(found, self.at_start(Rule::SeekTable, 0, frames.list().len() as u64));
+            self.push(found, self.at_start(&rule::SEEK_TABLE, 0, frames.list().len() as u64));
         } else if frames.seek_table() == SeekTable::Absent && frames.skipped_len() > 0 {
-            self.push(found, self.at_start(Rule::ZstdSkippable, frames.skipped_len(), 0));
+            self.push(found, self.at_start(&rule::ZSTD_SKIPPABLE, frames.skipped_len(), 0));
         }
         Ok(())
     }
@@ -139,11 +139,11 @@ impl<'a> Task<'a> {
         match sparse::read(source, sound, limits, Check::Never) {
             Ok(sparse) => {
                 if let Some(twin) = sparse.first_twin() {
-                    self.push(found, self.at_start(Rule::CoordTwice, twin, 0));
+                    self.push(found, self.at_start(&rule::COORD_TWICE, twin, 0));
                 }
                 if self.is_bool() {
                     let odd = sparse.values.iter().find(|byte| **byte > 1);
-                    let odd = odd.map(|byte| self.at_start(Rule::BoolByte, (*byte).into(), 1));
+                    let odd = odd.map(|byte| self.at_start(&rule::BOOL_BYTE, (*byte).into(), 1));
                     odd.into_iter().for_each(|odd| self.push(found, odd));
                 }
             }
@@ -208,7 +208,7 @@ impl<'s> Looks<'s> {
 
     fn finish(mut self, task: &Task<'_>, found: &mut Vec<Found>) {
         if let Some((differs, wanted)) = self.comparison.and_then(Comparison::differs) {
-            task.push(found, task.at_start(Rule::BlobChecksum, differs, wanted));
+            task.push(found, task.at_start(&rule::BLOB_CHECKSUM, differs, wanted));
         }
         let wanted = task.sound.map_or(0, |sound| sound.decoded_len);
         let (is_zstd, search) = (self.scan.is_some(), &mut self.search);
@@ -218,7 +218,7 @@ impl<'s> Looks<'s> {
                 Ok(scanned) if scanned.decoded_len == wanted => {}
                 Ok(scanned) => {
                     is_whole = false;
-                    task.push(found, task.at_start(Rule::ZstdLen, scanned.decoded_len, wanted));
+                    task.push(found, task.at_start(&rule::ZSTD_LEN, scanned.decoded_len, wanted));
                 }
                 Err(fault) => {
                     is_whole = false;

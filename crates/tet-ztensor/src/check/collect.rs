@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use tet_format::ForeignRule;
+
+use super::report::Omitted;
 use crate::error::Fault;
-use crate::rule::Rule;
+use crate::rule;
 
 /// A fault or a note, as it was found.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +22,7 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Collector {
     found: Vec<Found>,
-    counts: BTreeMap<Rule, u64>,
+    counts: BTreeMap<&'static ForeignRule, u64>,
     kept_max: u64,
 }
 
@@ -36,11 +39,12 @@ impl Collector {
         *count = count.saturating_add(1);
     }
 
-    /// What was kept, and what was not.
-    pub(super) fn into_parts(self) -> (Vec<Found>, BTreeMap<Rule, u64>) {
-        let mut left = self.counts;
-        left.values_mut().for_each(|count| *count = count.saturating_sub(self.kept_max));
-        left.retain(|_, count| *count != 0);
-        (self.found, left)
+    /// What was kept, and what was not, rule by rule.
+    pub(super) fn into_parts(self) -> (Vec<Found>, Vec<Omitted>) {
+        let left = rule::ALL.iter().filter_map(|&rule| {
+            let count = self.counts.get(rule)?.saturating_sub(self.kept_max);
+            (count != 0).then_some(Omitted { rule, count })
+        });
+        (self.found, left.collect())
     }
 }

@@ -1,7 +1,9 @@
 //! Elements that must be some and not others, looked at as they come by.
 
+use tet_format::ForeignRule;
+
 use super::parts::Role;
-use crate::rule::Rule;
+use crate::rule;
 use crate::words::ByteOrder;
 
 /// Bytes of a number of a place.
@@ -20,7 +22,7 @@ pub(super) enum Elements {
 /// The first element that is none: its byte, counted from the first, and the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Odd {
-    pub(super) rule: Rule,
+    pub(super) rule: &'static ForeignRule,
     pub(super) at: u64,
     pub(super) found: u64,
     pub(super) wanted: u64,
@@ -56,7 +58,7 @@ impl Search {
                     Elements::Any => None,
                     Elements::Bools => {
                         (self.done..).zip(bytes).find(|(_, byte)| **byte > 1).map(|(at, byte)| {
-                            Odd { rule: Rule::BoolByte, at, found: (*byte).into(), wanted: 1 }
+                            Odd { rule: &rule::BOOL_BYTE, at, found: (*byte).into(), wanted: 1 }
                         })
                     }
                     Elements::Places(numbers) => numbers.update(bytes),
@@ -106,14 +108,14 @@ impl Numbers {
         self.count = self.count.saturating_add(1);
         let before = std::mem::replace(&mut self.before, number);
         match &self.role {
-            Role::Indptr(_) if at == 0 && number != 0 => self.odd(Rule::PartIndptr, number, 0),
-            Role::Indptr(_) if number < before => self.odd(Rule::PartIndptr, number, before),
+            Role::Indptr(_) if at == 0 && number != 0 => self.odd(&rule::PART_INDPTR, number, 0),
+            Role::Indptr(_) if number < before => self.odd(&rule::PART_INDPTR, number, before),
             Role::Indptr(_) => None,
             Role::Within(extents) => {
                 let axis = at.checked_rem(extents.len() as u64).unwrap_or(0);
                 let extent = usize::try_from(axis).ok().and_then(|axis| extents.get(axis));
                 let extent = extent.copied().unwrap_or(0);
-                if number < extent { None } else { self.odd(Rule::PartRange, number, extent) }
+                if number < extent { None } else { self.odd(&rule::PART_RANGE, number, extent) }
             }
         }
     }
@@ -121,14 +123,14 @@ impl Numbers {
     fn finish(&self) -> Option<Odd> {
         match self.role {
             Role::Indptr(last) if self.count != 0 && self.before != last => {
-                self.odd(Rule::PartIndptr, self.before, last)
+                self.odd(&rule::PART_INDPTR, self.before, last)
             }
             _ => None,
         }
     }
 
     /// The last number is none.
-    fn odd(&self, rule: Rule, found: u64, wanted: u64) -> Option<Odd> {
+    fn odd(&self, rule: &'static ForeignRule, found: u64, wanted: u64) -> Option<Odd> {
         let at = self.count.saturating_sub(1).saturating_mul(WORD as u64);
         Some(Odd { rule, at, found, wanted })
     }

@@ -1,13 +1,13 @@
 //! What is odd about entries that break no rule, and names that stand twice.
 
-use tet_format::DType;
+use tet_format::{DType, ForeignRule};
 
 use super::collect::{Collector, Found};
 use crate::checksum::Checksum;
 use crate::entry::Field;
 use crate::error::Fault;
 use crate::index::Index;
-use crate::rule::Rule;
+use crate::rule;
 use crate::tensor::Tensor;
 use crate::words::{ByteOrder, Encoding};
 
@@ -34,37 +34,42 @@ pub(super) fn check(index: &Index, out: &mut Collector) {
     for (position, first) in twins {
         if let Some(tensor) = index.tensor(position) {
             let numbers = (position as u64, first as u64);
-            out.push(found(&tensor, Rule::NameTwice, Field::Name.key(), numbers));
+            out.push(found(&tensor, &rule::NAME_TWICE, Field::Name.key(), numbers));
         }
     }
 }
 
-fn found(tensor: &Tensor<'_>, rule: Rule, key: &'static str, (found, wanted): (u64, u64)) -> Found {
+fn found(
+    tensor: &Tensor<'_>,
+    rule: &'static ForeignRule,
+    key: &'static str,
+    (found, wanted): (u64, u64),
+) -> Found {
     let at = tensor.field_at(key).unwrap_or(tensor.entry_at());
     let fault = Fault { rule, at, found, wanted };
     Found { fault, position: Some(tensor.position()), field: key }
 }
 
 /// What is odd about an entry.
-fn notes(tensor: &Tensor<'_>) -> impl Iterator<Item = (Rule, Field)> {
+fn notes(tensor: &Tensor<'_>) -> impl Iterator<Item = (&'static ForeignRule, Field)> {
     let entry = tensor.entry();
     let name = entry.holds(Field::Name).then(|| tensor.name());
     let is_big = tensor.byte_order() == ByteOrder::Big;
     let is_zstd = tensor.encoding() == Some(Encoding::Zstd);
     let is_single = tensor.dtype().and_then(DType::size) == Some(1) && !tensor.is_sparse();
     let notes = [
-        (name == Some(""), Rule::NameEmpty, Field::Name),
-        (name.is_some_and(is_odd), Rule::NameOdd, Field::Name),
+        (name == Some(""), &rule::NAME_EMPTY, Field::Name),
+        (name.is_some_and(is_odd), &rule::NAME_ODD, Field::Name),
         (
             entry.byte_order.is_some() && (is_zstd || is_single),
-            Rule::ByteOrderMoot,
+            &rule::BYTE_ORDER_MOOT,
             Field::ByteOrder,
         ),
-        (is_big, Rule::ByteOrderBig, Field::ByteOrder),
-        (tensor.checksum() == Some(Checksum::Unknown), Rule::ChecksumUnknown, Field::Checksum),
+        (is_big, &rule::BYTE_ORDER_BIG, Field::ByteOrder),
+        (tensor.checksum() == Some(Checksum::Unknown), &rule::CHECKSUM_UNKNOWN, Field::Checksum),
         (
             tensor.fault().is_none() && !entry.holds(Field::Layout),
-            Rule::LayoutMissing,
+            &rule::LAYOUT_MISSING,
             Field::Layout,
         ),
     ];

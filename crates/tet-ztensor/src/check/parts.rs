@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tet_format::DType;
+use tet_format::{DType, ForeignRule};
 
 use super::collect::{Collector, Found};
 use crate::entry::{Field, element_count};
 use crate::error::Fault;
 use crate::index::Index;
-use crate::rule::Rule;
+use crate::rule;
 use crate::tensor::Tensor;
 use crate::words::Layout;
 use tet_cbor::Value;
@@ -83,7 +83,7 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
     let (Some(values), true) = (parts.get("values"), there == needed.len()) else {
         let missing = |(_, tensor): &(String, Tensor<'_>)| {
             let numbers = (there as u64, needed.len() as u64);
-            found(Rule::PartMissing, tensor, PART_KEY, numbers)
+            found(&rule::PART_MISSING, tensor, PART_KEY, numbers)
         };
         return group.first().map_or(Ok(Vec::new()), |first| Err(missing(first)));
     };
@@ -159,11 +159,11 @@ fn text(tensor: &Tensor<'_>, key: &str) -> Option<String> {
 }
 
 fn misfit(tensor: &Tensor<'_>, key: &'static str, number: u64, wanted: u64) -> Found {
-    found(Rule::PartFit, tensor, key, (number, wanted))
+    found(&rule::PART_FIT, tensor, key, (number, wanted))
 }
 
 fn found(
-    rule: Rule,
+    rule: &'static ForeignRule,
     tensor: &Tensor<'_>,
     field: &'static str,
     (found, wanted): (u64, u64),

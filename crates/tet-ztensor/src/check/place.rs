@@ -8,7 +8,7 @@ use crate::container::MAGIC_LEN;
 use crate::entry::Field;
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
-use crate::rule::Rule;
+use crate::rule;
 
 /// Notes blobs that share bytes, and gives the stretches that belong to none.
 ///
@@ -24,8 +24,8 @@ pub(super) fn check(index: &Index, out: &mut Collector) -> Vec<Span> {
     let (mut gaps, mut shared) = (Vec::new(), Vec::new());
     for (span, position) in blobs {
         let rule = match before {
-            Some(before) if before == span => Some(Rule::BlobShared),
-            _ if span.start() < covered_end => Some(Rule::Overlap),
+            Some(before) if before == span => Some(&rule::BLOB_SHARED),
+            _ if span.start() < covered_end => Some(&rule::OVERLAP),
             _ => None,
         };
         shared.extend(rule.map(|rule| (position, rule, span, covered_end)));
@@ -56,7 +56,7 @@ pub(super) fn check_gap(source: &Source, gap: Span, watch: &Watch<'_>) -> Result
         let odd = (at..).zip(bytes).find(|(_, byte)| **byte != 0);
         first = odd.map(|(at, byte)| {
             let found = (*byte).into();
-            Fault { rule: Rule::GapBytes, at, found, wanted: 0 }
+            Fault { rule: &rule::GAP_BYTES, at, found, wanted: 0 }
         });
         first.is_none()
     })?;

@@ -1,17 +1,18 @@
 //! All that was found in one file.
 
+use tet_format::{ForeignRule, Severity};
 use tet_io::Source;
 
 use super::collect::{Collector, Found};
 use super::{Depth, VerifyOptions};
 use crate::index::Index;
-use crate::rule::{Rule, Severity};
+use crate::rule;
 
 /// One thing that is wrong with a file, or odd about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that is broken, or what was seen.
-    pub rule: Rule,
+    pub rule: &'static ForeignRule,
     /// How bad it is.
     pub severity: Severity,
     /// The position of the tensor it is about, where one is meant.
@@ -34,7 +35,7 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Omitted {
     /// What they are about.
-    pub rule: Rule,
+    pub rule: &'static ForeignRule,
     /// How many there are beside those that are told.
     pub count: u64,
 }
@@ -76,15 +77,15 @@ impl Report {
     #[must_use]
     pub fn count(&self, severity: Severity) -> u64 {
         let told = self.findings.iter().filter(|it| it.severity == severity).count() as u64;
-        let rest = self.omitted.iter().filter(|it| it.rule.severity() == severity);
+        let rest = self.omitted.iter().filter(|it| it.rule.severity == severity);
         rest.fold(told, |sum, it| sum.saturating_add(it.count))
     }
 
     /// Whether the bytes are not those of a file of this version at all.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
-        let first = self.findings.first().map(|finding| finding.rule);
-        matches!(first, Some(Rule::Magic | Rule::OtherVersion | Rule::Truncated))
+        let foreign = [&rule::MAGIC, &rule::OTHER_VERSION, &rule::TRUNCATED];
+        self.findings.first().is_some_and(|finding| foreign.contains(&finding.rule))
     }
 }
 
@@ -96,9 +97,8 @@ pub(super) fn report(
     collector: Collector,
     checked_len: u64,
 ) -> Report {
-    let (found, left) = collector.into_parts();
+    let (found, omitted) = collector.into_parts();
     let findings = found.into_iter().map(|found| finding(index, found)).collect();
-    let omitted = left.into_iter().map(|(rule, count)| Omitted { rule, count }).collect();
     let tensors = || index.into_iter().flat_map(Index::tensors);
     let unverified = tensors().filter(|tensor| {
         tensor.fault().is_none() && !tensor.checksum().is_some_and(|checksum| checksum.is_known())
@@ -123,18 +123,13 @@ fn finding(index: Option<&Index>, Found { fault, position, field }: Found) -> Fi
     let crate::Fault { rule, at, found, wanted } = fault;
     let tensor = index.zip(position).and_then(|(index, position)| index.tensor(position));
     let in_index = index.and_then(|index| index.item_len(at));
-    let len = match rule {
-        // It is a place inside text, where no item starts.
-        Rule::NameText => Some(1),
-        Rule::GapBytes => Some(1),
-        _ => in_index.or_else(|| {
-            let stored = tensor?.stored()?;
-            Some(stored.end().saturating_sub(at))
-        }),
-    };
+    let in_blob = || Some(tensor?.stored()?.end().saturating_sub(at));
+    // No item starts inside of text, nor in a gap.
+    let is_byte = [&rule::NAME_TEXT, &rule::GAP_BYTES].contains(&rule);
+    let len = if is_byte { Some(1) } else { in_index.or_else(in_blob) };
     Finding {
         rule,
-        severity: rule.severity(),
+        severity: rule.severity,
         tensor: position,
         tensor_name: tensor.map(|tensor| tensor.name().to_owned()),
         field,

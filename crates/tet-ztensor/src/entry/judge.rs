@@ -1,10 +1,11 @@
 //! What the fields of an entry say together: lengths, places, and what must not be missing.
 
-use tet_format::{DType, Span, zstd_decoded_max};
+use tet_format::{DType, ForeignRule, Span, zstd_decoded_max};
 
 use super::{Draft, Entries, Field};
 use crate::container::ALIGN;
-use crate::rule::Rule;
+use crate::error::Fault;
+use crate::rule;
 use crate::words::{Encoding, Layout};
 
 /// Elements and bytes of a tensor count up to this.
@@ -31,7 +32,7 @@ impl Entries<'_, '_> {
     pub(super) fn judge(&mut self, draft: &mut Draft, start: usize) {
         for field in Field::REQUIRED {
             if draft.seen & field.bit() == 0 {
-                self.fault(draft, Rule::KeyMissing, start, field.key());
+                self.fault(draft, &rule::KEY_MISSING, start, field.key());
             }
         }
         self.judge_layout(draft);
@@ -51,11 +52,11 @@ impl Entries<'_, '_> {
             if draft.entry.layout.is_none() {
                 let layout_at = draft.at[Field::Layout as usize];
                 let at = draft.sparse_format.map_or(layout_at, |(at, _)| at);
-                self.fault(draft, Rule::FormatKnown, at, "sparse_format");
+                self.fault(draft, &rule::FORMAT_KNOWN, at, "sparse_format");
             }
         } else if !draft.entry.holds(Field::Layout) && draft.entry.layout.is_none() {
             let is_stated = draft.seen & Field::Layout.bit() != 0;
-            let is_damaged = is_stated && draft.fault.is_some_and(|it| it.rule == Rule::KeyType);
+            let is_damaged = is_stated && draft.fault.is_some_and(|it| it.rule == &rule::KEY_TYPE);
             draft.entry.layout = (!is_damaged).then_some(Layout::Dense);
         }
     }
@@ -75,7 +76,7 @@ impl Entries<'_, '_> {
             let count = shape.iter().fold(1_u64, |count, extent| count.saturating_mul(*extent));
             let found = count.saturating_mul(dtype.and_then(DType::size).unwrap_or(1));
             let at = draft.at[Field::Shape as usize];
-            self.numbered(draft, Rule::ShapeProduct, at, (found, LEN_MAX), "shape");
+            self.numbered(draft, &rule::SHAPE_PRODUCT, at, (found, LEN_MAX), "shape");
             return None;
         };
         let wanted = match entry.layout {
@@ -84,7 +85,7 @@ impl Entries<'_, '_> {
             _ => return dtype.map(|_| len),
         };
         let at = draft.at[Field::Shape as usize];
-        self.numbered(draft, Rule::SparseRank, at, (rank, wanted), "shape");
+        self.numbered(draft, &rule::SPARSE_RANK, at, (rank, wanted), "shape");
         None
     }
 
@@ -92,12 +93,12 @@ impl Entries<'_, '_> {
         let (offset, size) = (draft.entry.offset, draft.entry.size);
         let at = draft.at[Field::Offset as usize];
         if offset == 0 || !offset.is_multiple_of(ALIGN) {
-            self.numbered(draft, Rule::BlobAligned, at, (offset, ALIGN), "offset");
+            self.numbered(draft, &rule::BLOB_ALIGNED, at, (offset, ALIGN), "offset");
         }
         let end = Span::new(offset, size).map(Span::end).filter(|end| *end <= self.index_start);
         if end.is_none() {
             let numbers = (offset.saturating_add(size), self.index_start);
-            self.numbered(draft, Rule::BlobBounds, at, numbers, "offset");
+            self.numbered(draft, &rule::BLOB_BOUNDS, at, numbers, "offset");
         }
     }
 
@@ -105,12 +106,36 @@ impl Entries<'_, '_> {
         let (size, at) = (draft.entry.size, draft.at[Field::Size as usize]);
         match (draft.entry.encoding, draft.entry.layout) {
             (Some(Encoding::Raw), Some(Layout::Dense)) if size != len => {
-                self.numbered(draft, Rule::BlobLen, at, (size, len), "size");
+                self.numbered(draft, &rule::BLOB_LEN, at, (size, len), "size");
             }
             (Some(Encoding::Zstd), Some(Layout::Dense)) if zstd_decoded_max(size) < len => {
-                self.numbered(draft, Rule::ZstdBound, at, (size, len), "size");
+                self.numbered(draft, &rule::ZSTD_BOUND, at, (size, len), "size");
             }
             _ => {}
         }
+    }
+
+    /// Tells that a rule is broken.
+    pub(super) fn fault(
+        &mut self,
+        draft: &mut Draft,
+        rule: &'static ForeignRule,
+        at: usize,
+        field: &'static str,
+    ) {
+        self.numbered(draft, rule, at, (0, 0), field);
+    }
+
+    fn numbered(
+        &mut self,
+        draft: &mut Draft,
+        rule: &'static ForeignRule,
+        at: usize,
+        (found, wanted): (u64, u64),
+        field: &'static str,
+    ) {
+        let fault = Fault { rule, at: self.reader.place(at), found, wanted };
+        draft.fault.get_or_insert(fault);
+        (self.sink)(draft.position, fault, field);
     }
 }

@@ -5,7 +5,7 @@ use tet_io::Source;
 use super::{Check, Sound};
 use crate::checksum::Comparison;
 use crate::error::{Fault, Result};
-use crate::rule::Rule;
+use crate::rule;
 
 /// A comparison to feed with all stored bytes, if that is asked for.
 pub(super) fn begin(sound: &Sound<'_>, check: Check) -> Option<Comparison> {
@@ -17,7 +17,7 @@ pub(super) fn begin(sound: &Sound<'_>, check: Check) -> Option<Comparison> {
 pub(super) fn end(sound: &Sound<'_>, comparison: Option<Comparison>) -> Result<()> {
     match comparison.and_then(Comparison::differs) {
         Some((found, wanted)) => {
-            let (rule, at) = (Rule::BlobChecksum, sound.stored.start());
+            let (rule, at) = (&rule::BLOB_CHECKSUM, sound.stored.start());
             Err(sound.tensor.broken(Fault { rule, at, found, wanted }))
         }
         None => Ok(()),

@@ -7,7 +7,7 @@ use tet_io::Source;
 use crate::error::{Fault, Result};
 use crate::index::Index;
 use crate::limits::Limits;
-use crate::rule::Rule;
+use crate::rule;
 use crate::tensor::Tensor;
 
 /// Bytes of work for each byte of the file.
@@ -101,6 +101,7 @@ pub(super) fn may_be_entry(bytes: &[u8]) -> bool {
 
 /// The rule by which a tensor is damaged, as opposed to being of a kind that is not known.
 pub(super) fn damage(tensor: &Tensor<'_>) -> Option<Fault> {
-    let kinds = [Rule::DtypeKnown, Rule::EncodingKnown, Rule::LayoutKnown, Rule::FormatKnown];
+    let kinds =
+        [&rule::DTYPE_KNOWN, &rule::ENCODING_KNOWN, &rule::LAYOUT_KNOWN, &rule::FORMAT_KNOWN];
     tensor.fault().copied().filter(|fault| !kinds.contains(&fault.rule))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use tet_cbor as cbor;
-use tet_format::Span;
+use tet_format::{ForeignRule, Severity, Span};
 use tet_io::Source;
 
 use super::bench::{Bench, damage};
@@ -15,7 +15,7 @@ use crate::check::{Depth, Finding, VerifyOptions, verify};
 use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
-use crate::rule::{Region, Rule, Severity};
+use crate::rule;
 use crate::tensor::Tensor;
 
 /// All that can be done for a file.
@@ -37,7 +37,7 @@ pub struct Plan {
 #[non_exhaustive]
 pub struct Edit {
     /// The rule that is broken and that it heals.
-    pub rule: Rule,
+    pub rule: &'static ForeignRule,
     /// Where it starts to change the file.
     pub offset: u64,
     /// How many bytes it is about.
@@ -53,11 +53,11 @@ pub struct Edit {
 impl Edit {
     /// The region it changes.
     #[must_use]
-    pub const fn region(&self) -> Region {
+    pub const fn region(&self) -> &'static str {
         match self.action {
-            Action::RestoreMagic => Region::Magic,
-            Action::RestoreFooter => Region::Footer,
-            _ => Region::Index,
+            Action::RestoreMagic => "magic",
+            Action::RestoreFooter => "footer",
+            _ => "index",
         }
     }
 }
@@ -134,18 +134,18 @@ pub enum Loss {
         /// Its name, as it stands in the file: print it escaped.
         name: String,
         /// The rule that its entry or its blob breaks.
-        rule: Rule,
+        rule: &'static ForeignRule,
     },
 }
 
 impl Loss {
     /// A tensor whose bytes do not match.
     pub(super) fn tensor(tensor: &Tensor<'_>) -> Self {
-        let rule = tensor.fault().map_or(Rule::BlobChecksum, |fault| fault.rule);
+        let rule = tensor.fault().map_or(&rule::BLOB_CHECKSUM, |fault| fault.rule);
         Loss::by(tensor, rule)
     }
 
-    fn by(tensor: &Tensor<'_>, rule: Rule) -> Self {
+    fn by(tensor: &Tensor<'_>, rule: &'static ForeignRule) -> Self {
         let (position, name) = (tensor.position(), tensor.name().to_owned());
         Loss::Tensor { position, name, rule }
     }
@@ -163,7 +163,7 @@ impl fmt::Display for Loss {
                 write!(f, "{count} tensors without an entry that can be read")
             }
             Loss::Tensor { position, name, rule } => {
-                write!(f, "tensor {position}, {name:?} ({rule})")
+                write!(f, "tensor {position}, {name:?} ({})", rule.id)
             }
         }
     }
@@ -248,8 +248,8 @@ fn restored_magic(source: &Source) -> Result<Option<Fault>> {
     let head = source.read_vec(0, MAGIC_LEN.min(source.len()))?;
     let any = crate::limits::Limits::default().with_index_len_max(u64::MAX);
     match index_span(&head, &[0; 8], source.len(), &any) {
-        Err(fault) if fault.rule == Rule::Magic => Ok(Some(fault)),
-        Err(fault) if [Rule::OtherVersion, Rule::Truncated].contains(&fault.rule) => {
+        Err(fault) if fault.rule == &rule::MAGIC => Ok(Some(fault)),
+        Err(fault) if [&rule::OTHER_VERSION, &rule::TRUNCATED].contains(&fault.rule) => {
             // A file of some bytes that start right may have lost its end.
             if head == MAGIC { Ok(None) } else { Err(fault.into()) }
         }
@@ -355,7 +355,7 @@ fn tensors(plan: &mut Plan, index: &Index) -> Result<()> {
 }
 
 /// The positions of tensors whose blobs break a rule, and the first one.
-fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, Rule>> {
+fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, &'static ForeignRule>> {
     let options = VerifyOptions {
         depth: Depth::Deep,
         limits: plan.options.limits,
@@ -366,9 +366,10 @@ fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, Rule>> {
     let is_damage = |finding: &Finding| {
         let Finding { rule, severity, .. } = finding;
         // Places that stand in an entry are looked at where its blob is.
-        let is_blob = rule.region() == Region::Blob || *rule == Rule::SparseInline;
-        // A limit of ours says nothing about the file.
-        *severity == Severity::Error && is_blob && !rule.is_of_parts() && *rule != Rule::LimitSparse
+        let is_blob = rule.region == "blob" || *rule == &rule::SPARSE_INLINE;
+        // Parts can be read by themselves, and a limit of ours says nothing about the file.
+        let harmless = [&rule::PART_INDPTR, &rule::PART_RANGE, &rule::LIMIT_SPARSE];
+        *severity == Severity::Error && is_blob && !harmless.contains(rule)
     };
     let mut damaged = HashMap::new();
     for finding in report.findings.iter().filter(|finding| is_damage(finding)) {

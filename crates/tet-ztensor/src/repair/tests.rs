@@ -13,7 +13,7 @@ use crate::edit::{Output, append_in_place};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
-use crate::rule::Rule;
+use crate::rule;
 use crate::testing::{Fields, beside_good, text, uints};
 use crate::write::{ChecksumChoice, Declaration, EncodingChoice, WriteOptions, Writer};
 
@@ -84,7 +84,7 @@ fn a_sparse_tensor_whose_places_do_not_belong_together_is_damaged() {
     assert!(plan_of(&bytes, Salvage::Entries).is_sound());
     let plan = plan_of(&bytes, Salvage::Blobs);
     assert_eq!(actions(&plan), [Action::DropTensors]);
-    assert_eq!(plan.edits[0].rule, Rule::SparseInline);
+    assert_eq!(plan.edits[0].rule, &rule::SPARSE_INLINE);
     assert_eq!(names(&repaired(&plan)), ["good"]);
 }
 
@@ -141,7 +141,7 @@ fn a_damaged_magic_is_written_anew_and_another_version_left_alone() {
     let mut bytes = file();
     bytes[..8].copy_from_slice(b"ZTEN1000");
     let plan = plan_of(&bytes, Salvage::None);
-    assert_eq!(plan.remaining.unwrap().rule, Rule::OtherVersion);
+    assert_eq!(plan.remaining.unwrap().rule, &rule::OTHER_VERSION);
     assert!(plan.edits.is_empty());
     for bytes in [&b""[..], b"ZTEN", b"ZTEN0001", b"not a file of tensors at all"] {
         let plan = plan_of(bytes, Salvage::Blobs);
@@ -238,7 +238,10 @@ fn an_index_with_a_damaged_entry_keeps_the_others() {
     damaged[at + 6] = 0xff;
     let plan = plan_of(&damaged, Salvage::None);
     assert!(plan.edits.is_empty() && !plan.is_whole());
-    assert!(matches!(plan.lost[..], [Loss::Tensor { position: 1, rule: Rule::NameText, .. }]));
+    assert!(matches!(
+        plan.lost[..],
+        [Loss::Tensor { position: 1, rule, .. }] if rule == &rule::NAME_TEXT
+    ));
     let plan = plan_of(&damaged, Salvage::Entries);
     assert_eq!(actions(&plan), [Action::DropTensors]);
     assert_eq!(names(&repaired(&plan)), ["a", "c"]);
@@ -249,9 +252,9 @@ fn tensors_with_damaged_blobs_are_dropped_when_asked_for() {
     let zstd = WriteOptions { encoding: EncodingChoice::zstd(), ..WriteOptions::default() };
     let bare = WriteOptions { checksum: ChecksumChoice::Left, ..zstd };
     for (options, rule) in [
-        (WriteOptions::default(), Rule::BlobChecksum),
-        (zstd, Rule::BlobChecksum),
-        (bare, Rule::ZstdFrames),
+        (WriteOptions::default(), &rule::BLOB_CHECKSUM),
+        (zstd, &rule::BLOB_CHECKSUM),
+        (bare, &rule::ZSTD_FRAMES),
     ] {
         let mut bytes = file_with(&options);
         let file = ZTensorFile::open(Source::from_bytes(bytes.clone()), &Limits::default());

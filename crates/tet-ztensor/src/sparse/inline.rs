@@ -3,7 +3,7 @@
 use tet_cbor::{Head, Items, Reader};
 
 use crate::error::Fault;
-use crate::rule::Rule;
+use crate::rule;
 use crate::sparse::Places;
 use crate::tensor::Tensor;
 use crate::words::Layout;
@@ -22,7 +22,7 @@ pub(super) fn read(tensor: &Tensor<'_>) -> Result<Option<Places>, Fault> {
     }
     let (indptr, indices) = (numbers(tensor, b"indptr")?, numbers(tensor, b"indices")?);
     let fault = |found: u64, wanted: u64| Fault {
-        rule: Rule::SparseInline,
+        rule: &rule::SPARSE_INLINE,
         at: tensor.entry_at(),
         found,
         wanted,
@@ -91,5 +91,5 @@ fn row(
 }
 
 fn wrong(reader: &Reader<'_>) -> Fault {
-    Fault { rule: Rule::SparseInline, at: reader.place(reader.at()), found: 0, wanted: 0 }
+    Fault { rule: &rule::SPARSE_INLINE, at: reader.place(reader.at()), found: 0, wanted: 0 }
 }

@@ -1,9 +1,11 @@
 //! What must hold of the arrays of a sparse tensor, before anything is scattered by them.
 
+use tet_format::ForeignRule;
+
 use super::Places;
 use crate::error::Fault;
 use crate::read::Sound;
-use crate::rule::Rule;
+use crate::rule;
 
 /// Bytes of a number of a place.
 const WORD: u64 = 8;
@@ -80,7 +82,7 @@ pub(super) fn inline_lens(sound: &Sound<'_>, places: &Places, len: u64) -> Resul
 
 fn check_indptr(sound: &Sound<'_>, indptr: &[u64]) -> Result<(), Fault> {
     let fault = |found: u64, wanted: u64| {
-        let (rule, at) = (Rule::SparseIndptr, sound.stored.start());
+        let (rule, at) = (&rule::SPARSE_INDPTR, sound.stored.start());
         Fault { rule, at, found, wanted }
     };
     match indptr.first() {
@@ -108,7 +110,7 @@ pub(super) fn places(sound: &Sound<'_>, places: &Places) -> Result<(), Fault> {
     };
     match outside {
         Some((found, wanted)) => {
-            let (rule, at) = (Rule::SparseRange, sound.stored.start());
+            let (rule, at) = (&rule::SPARSE_RANGE, sound.stored.start());
             Err(Fault { rule, at, found, wanted })
         }
         None => Ok(()),
@@ -116,7 +118,11 @@ pub(super) fn places(sound: &Sound<'_>, places: &Places) -> Result<(), Fault> {
 }
 
 /// Whether places that came by themselves fit the shape and the count of values.
-pub(crate) fn parts(shape: &[u64], places: &Places, count: u64) -> Result<(), Rule> {
+pub(crate) fn parts(
+    shape: &[u64],
+    places: &Places,
+    count: u64,
+) -> Result<(), &'static ForeignRule> {
     match (places, shape) {
         (Places::Csr { indptr, indices }, [rows, columns]) => {
             let is_fit =
@@ -124,19 +130,19 @@ pub(crate) fn parts(shape: &[u64], places: &Places, count: u64) -> Result<(), Ru
             let is_ordered =
                 indptr.first() == Some(&0) && indptr.is_sorted() && indptr.last() == Some(&count);
             match (is_fit, is_ordered, indices.iter().all(|column| column < columns)) {
-                (false, ..) => Err(Rule::PartFit),
-                (_, false, _) => Err(Rule::PartIndptr),
-                (.., false) => Err(Rule::PartRange),
+                (false, ..) => Err(&rule::PART_FIT),
+                (_, false, _) => Err(&rule::PART_INDPTR),
+                (.., false) => Err(&rule::PART_RANGE),
                 _ => Ok(()),
             }
         }
-        (Places::Csr { .. }, _) | (Places::Coo { .. }, []) => Err(Rule::PartFit),
+        (Places::Csr { .. }, _) | (Places::Coo { .. }, []) => Err(&rule::PART_FIT),
         (Places::Coo { coords }, shape) => {
             let mut axes = coords.iter().zip(shape.iter().cycle());
             let is_fit = count.checked_mul(shape.len() as u64) == Some(coords.len() as u64);
             match (is_fit, axes.all(|(at, extent)| at < extent)) {
-                (false, _) => Err(Rule::PartFit),
-                (_, false) => Err(Rule::PartRange),
+                (false, _) => Err(&rule::PART_FIT),
+                (_, false) => Err(&rule::PART_RANGE),
                 _ => Ok(()),
             }
         }
@@ -144,7 +150,7 @@ pub(crate) fn parts(shape: &[u64], places: &Places, count: u64) -> Result<(), Ru
 }
 
 fn len_fault(sound: &Sound<'_>, found: u64, wanted: u64) -> Fault {
-    Fault { rule: Rule::SparseLen, at: sound.stored.start(), found, wanted }
+    Fault { rule: &rule::SPARSE_LEN, at: sound.stored.start(), found, wanted }
 }
 
 fn split(bytes: &[u8], at: u64) -> Option<(&[u8], &[u8])> {

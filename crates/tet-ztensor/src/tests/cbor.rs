@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use crate::testing::{Fields, array, beside_good, file, head, open, refused, tensor_refused, text};
 use crate::testing::{read, uint, uints};
-use crate::{Limits, Rule, Value};
+use crate::{Limits, Value, rule};
 
 /// The place of the value of `x`, a custom field at the end of the last entry.
 fn with_value(value: &[u8]) -> Vec<u8> {
@@ -78,7 +78,7 @@ fn what_is_not_well_formed_costs_the_file_at_its_place() {
     ];
     for (value, at) in cases {
         let bytes = with_value(value);
-        refused(&bytes, Rule::IndexSyntax);
+        refused(&bytes, &rule::INDEX_SYNTAX);
         let start = bytes.len() - 8 - 1 - value.len();
         let crate::Error::Format(fault) = open(&bytes).unwrap_err() else { panic!() };
         assert_eq!(fault.at, (start + at) as u64, "{value:02x?}");
@@ -89,12 +89,12 @@ fn what_is_not_well_formed_costs_the_file_at_its_place() {
 fn lengths_past_the_end_allocate_nothing() {
     for number in [1_u64 << 32, 1 << 40, 1 << 60, 1 << 62, 1 << 63, u64::MAX] {
         for major in [2, 3, 4, 5] {
-            refused(&with_value(&head(major, number)), Rule::IndexSyntax);
+            refused(&with_value(&head(major, number)), &rule::INDEX_SYNTAX);
             refused(
                 &file(&[], &head(major, number)),
                 match major {
-                    4 | 5 => Rule::IndexSyntax,
-                    _ => Rule::IndexArray,
+                    4 | 5 => &rule::INDEX_SYNTAX,
+                    _ => &rule::INDEX_ARRAY,
                 },
             );
         }
@@ -103,14 +103,14 @@ fn lengths_past_the_end_allocate_nothing() {
         let entry = Fields::dense("t", 64, 3, "uint8", &[3]);
         beside_good(&[1, 2, 3], &entry.with(key, head(4, 1 << 40)))
     };
-    refused(&fields("shape"), Rule::IndexSyntax);
+    refused(&fields("shape"), &rule::INDEX_SYNTAX);
 }
 
 #[test]
 fn what_is_cut_short_costs_the_file() {
     for value in [&[0x18][..], &[0x19, 1], &[0x62, b'a'], &[0x9F, 1], &[0xBF], &[0x5F], &[0xC1]] {
         let index = [vec![0x81, 0xA1], text("x"), value.to_vec()].concat();
-        refused(&file(&[], &index), Rule::IndexSyntax);
+        refused(&file(&[], &index), &rule::INDEX_SYNTAX);
     }
 }
 
@@ -122,13 +122,13 @@ fn nesting_ends_at_the_limit() {
         assert_eq!(read(&with_value(&nested(open, 126)), 1).unwrap(), [1, 2, 3]);
         found(&nested(open, 126));
         for count in [127, 200, 50_000] {
-            refused(&with_value(&nested(open, count)), Rule::IndexDepth);
+            refused(&with_value(&nested(open, count)), &rule::INDEX_DEPTH);
         }
     }
     let maps = [[0xA1, 0x00].repeat(20_000), vec![0]].concat();
-    refused(&with_value(&maps), Rule::IndexDepth);
-    refused(&file(&[], &[0x9F].repeat(50_000)), Rule::IndexDepth);
-    refused(&file(&[], &nested(0xC1, 50_000)), Rule::IndexDepth);
+    refused(&with_value(&maps), &rule::INDEX_DEPTH);
+    refused(&file(&[], &[0x9F].repeat(50_000)), &rule::INDEX_DEPTH);
+    refused(&file(&[], &nested(0xC1, 50_000)), &rule::INDEX_DEPTH);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn text_that_is_none_costs_one_tensor() {
         entry().with("checksum", bad(b"crc32c:\xFF")),
     ];
     for fields in spoiled {
-        tensor_refused(&beside_good(&[1, 2, 3], &fields), Rule::NameText);
+        tensor_refused(&beside_good(&[1, 2, 3], &fields), &rule::NAME_TEXT);
     }
     let fields = entry().with("name", bad(b"ab\xFFc"));
     let file = open(&beside_good(&[1, 2, 3], &fields)).unwrap();
@@ -205,17 +205,17 @@ fn limits_bound_what_an_index_may_come_to() {
     let limits = Limits::default().with_entry_count_max(2).with_item_count_max(3);
     let read = |index: Vec<u8>| crate::Index::read(index, 640, &limits);
     assert_eq!(read(vec![0x82, 0, 0]).unwrap().len(), 2);
-    let fault = Fault { rule: Rule::LimitEntries, at: 643, found: 3, wanted: 2 };
+    let fault = Fault { rule: &rule::LIMIT_ENTRIES, at: 643, found: 3, wanted: 2 };
     assert_eq!(read(vec![0x83, 0, 0, 0]).unwrap_err(), fault);
     let shape = |rank| Fields::default().with("shape", uints(&vec![1; rank])).entry();
     assert!(read(array(&[shape(16)])).is_ok());
-    assert_eq!(read(array(&[shape(17)])).unwrap_err().rule, Rule::LimitEntries);
+    assert_eq!(read(array(&[shape(17)])).unwrap_err().rule, &rule::LIMIT_ENTRIES);
     let custom = |count| array(&[Fields::default().with("x", uints(&vec![1; count])).entry()]);
     assert!(read(custom(2)).unwrap().tensor(0).unwrap().custom().is_ok());
     let index = read(custom(3)).unwrap();
-    assert_eq!(index.tensor(0).unwrap().custom().unwrap_err().rule(), Some(Rule::LimitItems));
+    assert_eq!(index.tensor(0).unwrap().custom().unwrap_err().rule(), Some(&rule::LIMIT_ITEMS));
     let limits = Limits::default().with_index_len_max(5);
     assert!(crate::Index::read(vec![0x84, 0, 0, 0, 0], 8, &limits).is_ok());
     let fault = crate::Index::read(vec![0x85, 0, 0, 0, 0, 0], 8, &limits).unwrap_err();
-    assert_eq!(fault, Fault { rule: Rule::LimitIndex, at: 8, found: 6, wanted: 5 });
+    assert_eq!(fault, Fault { rule: &rule::LIMIT_INDEX, at: 8, found: 6, wanted: 5 });
 }

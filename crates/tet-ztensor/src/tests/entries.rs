@@ -1,12 +1,12 @@
 //! Entries that break a rule: each costs its tensor, and no other (ZT-T1 to ZT-T13, ZT-B1 to ZT-B3).
 
-use tet_format::DType;
+use tet_format::{DType, ForeignRule};
 
 use crate::testing::{
     Fields, array, beside_good, deep, file, head, open, read, rules, tensor_refused, text, uint,
     uints, with_entries,
 };
-use crate::{Encoding, Error, Layout, Rule};
+use crate::{Encoding, Error, Layout, rule};
 
 const BLOB: &[u8] = &[1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -15,7 +15,7 @@ fn entry() -> Fields {
 }
 
 #[track_caller]
-fn broken(fields: &Fields, rule: Rule) {
+fn broken(fields: &Fields, rule: &'static ForeignRule) {
     tensor_refused(&beside_good(BLOB, fields), rule);
 }
 
@@ -35,22 +35,22 @@ fn the_twin_of_all_that_follows_is_sound() {
 fn an_entry_is_a_map_with_keys_of_text() {
     for item in [uint(1), text("t"), array(&[]), vec![0xF6], vec![0xC1, 0x80]] {
         let good = Fields::dense("good", 64, 8, "uint8", &[8]).entry();
-        tensor_refused(&with_entries(BLOB, &[good, item]), Rule::EntryMap);
+        tensor_refused(&with_entries(BLOB, &[good, item]), &rule::ENTRY_MAP);
     }
     for key in [uint(7), vec![0x41, b'x'], vec![0xF6], array(&[uint(1)])] {
-        broken(&entry().and(key, uint(1)), Rule::EntryMap);
+        broken(&entry().and(key, uint(1)), &rule::ENTRY_MAP);
     }
 }
 
 #[test]
 fn a_key_stands_once() {
     for (key, value) in entry().0 {
-        broken(&entry().and(key, value), Rule::KeyTwice);
+        broken(&entry().and(key, value), &rule::KEY_TWICE);
     }
-    broken(&entry().and(text("x"), uint(1)).and(text("x"), uint(2)), Rule::KeyTwice);
+    broken(&entry().and(text("x"), uint(1)).and(text("x"), uint(2)), &rule::KEY_TWICE);
     let pieces = [vec![0x7F], text("x"), vec![0xFF]].concat();
-    broken(&entry().and(text("x"), uint(1)).and(pieces.clone(), uint(1)), Rule::KeyTwice);
-    broken(&entry().and(pieces.clone(), uint(1)).and(pieces, uint(1)), Rule::KeyTwice);
+    broken(&entry().and(text("x"), uint(1)).and(pieces.clone(), uint(1)), &rule::KEY_TWICE);
+    broken(&entry().and(pieces.clone(), uint(1)).and(pieces, uint(1)), &rule::KEY_TWICE);
     sound(&entry().and(text("x"), uint(1)).and(text("y"), uint(1)));
 }
 
@@ -58,14 +58,14 @@ fn a_key_stands_once() {
 fn each_required_key_is_required() {
     for key in ["name", "offset", "size", "dtype", "shape", "encoding"] {
         let fields = entry().without(key);
-        broken(&fields, Rule::KeyMissing);
+        broken(&fields, &rule::KEY_MISSING);
         let report = deep(&beside_good(BLOB, &fields));
-        let missing = report.findings.iter().find(|it| it.rule == Rule::KeyMissing).unwrap();
+        let missing = report.findings.iter().find(|it| it.rule == &rule::KEY_MISSING).unwrap();
         assert_eq!(missing.field, key);
     }
     let dialect = entry().without("layout");
     sound(&dialect);
-    assert_eq!(rules(&beside_good(BLOB, &dialect)), [Rule::LayoutMissing, Rule::BlobShared]);
+    assert_eq!(rules(&beside_good(BLOB, &dialect)), [&rule::LAYOUT_MISSING, &rule::BLOB_SHARED]);
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn fields_are_of_their_types() {
     let not_text = [uint(1), vec![0x41, b't'], vec![0xF5], vec![0xF6], array(&[])];
     for value in &not_text {
         for key in ["name", "dtype", "encoding"] {
-            broken(&entry().with(key, value.clone()), Rule::KeyType);
+            broken(&entry().with(key, value.clone()), &rule::KEY_TYPE);
         }
         for key in ["layout", "checksum", "data_endianness"] {
             let fields = entry().with(key, value.clone());
             // Null is as good as nothing where nothing is needed.
             match value.as_slice() {
                 [0xF6] => sound(&fields),
-                _ => broken(&fields, Rule::KeyType),
+                _ => broken(&fields, &rule::KEY_TYPE),
             }
         }
     }
@@ -89,39 +89,39 @@ fn fields_are_of_their_types() {
         [text("64"), vec![0xF9, 0x54, 0], vec![0x20], bignum, vec![0xF6], uints(&[64])];
     for value in not_numbers {
         for key in ["offset", "size"] {
-            broken(&entry().with(key, value.clone()), Rule::KeyType);
+            broken(&entry().with(key, value.clone()), &rule::KEY_TYPE);
         }
         if value[0] != 0x81 {
-            broken(&entry().with("shape", value.clone()), Rule::KeyType);
+            broken(&entry().with("shape", value.clone()), &rule::KEY_TYPE);
         }
-        broken(&entry().with("shape", array(&[uint(2), value])), Rule::KeyType);
+        broken(&entry().with("shape", array(&[uint(2), value])), &rule::KEY_TYPE);
     }
-    broken(&entry().with("shape", vec![0xA0]), Rule::KeyType);
+    broken(&entry().with("shape", vec![0xA0]), &rule::KEY_TYPE);
 }
 
 #[test]
 fn words_that_are_not_known_cost_one_tensor() {
     for word in ["Float32", "FLOAT32", "float8_e4m3", "f32", "complex64", "bitmask", ""] {
         let fields = entry().with("dtype", text(word));
-        broken(&fields, Rule::DtypeKnown);
+        broken(&fields, &rule::DTYPE_KNOWN);
         let file = open(&beside_good(BLOB, &fields)).unwrap();
         let tensor = file.find("t").unwrap();
         assert_eq!((tensor.dtype(), &*tensor.dtype_word()), (None, word));
         assert_eq!((tensor.shape(), tensor.stored().map(|it| it.len())), (&[2][..], Some(8)));
     }
     for word in ["lz4", "RAW", "zt.zstd-seekable/1", ""] {
-        broken(&entry().with("encoding", text(word)), Rule::EncodingKnown);
+        broken(&entry().with("encoding", text(word)), &rule::ENCODING_KNOWN);
     }
     for word in ["Dense", "sparse_csr", "quantized_group", ""] {
-        broken(&entry().with("layout", text(word)), Rule::LayoutKnown);
+        broken(&entry().with("layout", text(word)), &rule::LAYOUT_KNOWN);
     }
     let sparse = entry().with("layout", text("sparse"));
-    broken(&sparse, Rule::FormatKnown);
+    broken(&sparse, &rule::FORMAT_KNOWN);
     for word in [text("CSR"), text("bsr"), text(""), uint(1), vec![0xF6]] {
-        broken(&sparse.clone().with("sparse_format", word), Rule::FormatKnown);
+        broken(&sparse.clone().with("sparse_format", word), &rule::FORMAT_KNOWN);
     }
     for word in ["Little", "BIG", "native", ""] {
-        broken(&entry().with("data_endianness", text(word)), Rule::ByteOrderKnown);
+        broken(&entry().with("data_endianness", text(word)), &rule::BYTE_ORDER_KNOWN);
     }
 }
 
@@ -157,15 +157,15 @@ fn checksums_have_a_form() {
         "12345678",
     ];
     for text_ in bad {
-        broken(&entry().with("checksum", text(text_)), Rule::ChecksumForm);
+        broken(&entry().with("checksum", text(text_)), &rule::CHECKSUM_FORM);
     }
     let short = "a".repeat(63);
-    broken(&entry().with("checksum", text(&format!("sha256:{short}"))), Rule::ChecksumForm);
-    broken(&entry().with("checksum", text(&format!("sha256:+{short}"))), Rule::ChecksumForm);
-    broken(&entry().with("checksum", text(&format!("sha256:0x{short}"))), Rule::ChecksumForm);
+    broken(&entry().with("checksum", text(&format!("sha256:{short}"))), &rule::CHECKSUM_FORM);
+    broken(&entry().with("checksum", text(&format!("sha256:+{short}"))), &rule::CHECKSUM_FORM);
+    broken(&entry().with("checksum", text(&format!("sha256:0x{short}"))), &rule::CHECKSUM_FORM);
     let unknown = entry().with("checksum", text("xxh3:0x1234"));
     sound(&unknown);
-    assert!(rules(&beside_good(BLOB, &unknown)).contains(&Rule::ChecksumUnknown));
+    assert!(rules(&beside_good(BLOB, &unknown)).contains(&&rule::CHECKSUM_UNKNOWN));
 }
 
 #[test]
@@ -181,16 +181,16 @@ fn products_are_those_of_numbers_without_bound() {
         vec![1 << 63],
     ];
     for shape in wrapping {
-        broken(&entry().with("shape", uints(&shape)), Rule::ShapeProduct);
+        broken(&entry().with("shape", uints(&shape)), &rule::SHAPE_PRODUCT);
     }
     // Bytes that wrap to the right number.
-    broken(&entry().with("shape", uints(&[(1 << 62) + 2])), Rule::ShapeProduct);
+    broken(&entry().with("shape", uints(&[(1 << 62) + 2])), &rule::SHAPE_PRODUCT);
     for shape in [vec![0, 1 << 63, 1 << 63], vec![1 << 63, 1 << 63, 0], vec![0]] {
         sound(&entry().with("shape", uints(&shape)).with("size", uint(0)));
     }
-    broken(&entry().with("shape", uints(&[3])), Rule::BlobLen);
-    broken(&entry().with("shape", uints(&[1])), Rule::BlobLen);
-    broken(&entry().with("shape", uints(&[])), Rule::BlobLen);
+    broken(&entry().with("shape", uints(&[3])), &rule::BLOB_LEN);
+    broken(&entry().with("shape", uints(&[1])), &rule::BLOB_LEN);
+    broken(&entry().with("shape", uints(&[])), &rule::BLOB_LEN);
     sound(&entry().with("shape", uints(&[1, 2, 1])));
     sound(&entry().with("shape", uints(&[])).with("size", uint(4)));
     sound(&entry().with("shape", uints(&[vec![1; 5000], vec![2]].concat())));
@@ -199,20 +199,20 @@ fn products_are_those_of_numbers_without_bound() {
 #[test]
 fn blobs_lie_between_magic_and_index() {
     for offset in [0, 8, 1, 63, 65, 100, u64::MAX] {
-        broken(&entry().with("offset", uint(offset)), Rule::BlobAligned);
+        broken(&entry().with("offset", uint(offset)), &rule::BLOB_ALIGNED);
     }
     for offset in [128, 1 << 20, 1 << 63, u64::MAX - 63] {
-        broken(&entry().with("offset", uint(offset)), Rule::BlobBounds);
+        broken(&entry().with("offset", uint(offset)), &rule::BLOB_BOUNDS);
         let empty = entry().with("shape", uints(&[0])).with("size", uint(0));
-        broken(&empty.with("offset", uint(offset)), Rule::BlobBounds);
+        broken(&empty.with("offset", uint(offset)), &rule::BLOB_BOUNDS);
     }
     for size in [9, 16, 40 << 30, 1 << 60, u64::MAX - 64, u64::MAX] {
         let bytes = beside_good(BLOB, &entry().with("size", uint(size)).with("dtype", text("?")));
         let rules = rules(&bytes);
-        assert!(rules.contains(&Rule::BlobBounds), "{rules:?}");
+        assert!(rules.contains(&&rule::BLOB_BOUNDS), "{rules:?}");
     }
     let zstd = entry().with("encoding", text("zstd")).with("size", uint(9));
-    broken(&zstd, Rule::BlobBounds);
+    broken(&zstd, &rule::BLOB_BOUNDS);
     // Past the blob there is the index, and an empty blob may lie where that starts.
     let empty = Fields::dense("t", 128, 0, "float32", &[0]);
     let bytes = file(&[&[7; 64]], &array(&[empty.entry()]));
@@ -224,7 +224,7 @@ fn a_damaged_entry_says_what_it_can() {
     let fields = entry().with("shape", text("no")).with("encoding", text("zstd"));
     let file = open(&beside_good(BLOB, &fields)).unwrap();
     let tensor = file.find("t").unwrap();
-    assert_eq!(tensor.fault().map(|fault| fault.rule), Some(Rule::KeyType));
+    assert_eq!(tensor.fault().map(|fault| fault.rule), Some(&rule::KEY_TYPE));
     assert_eq!(tensor.dtype(), Some(DType::Float32));
     assert_eq!(tensor.encoding(), Some(Encoding::Zstd));
     assert_eq!(
@@ -256,11 +256,11 @@ fn names_are_looked_up_and_positions_where_there_is_no_name() {
     let Err(Error::Ambiguous { positions, .. }) = position("a") else { panic!() };
     assert_eq!(positions, [0, 3]);
     let report = deep(&bytes);
-    let twice: Vec<_> = report.findings.iter().filter(|it| it.rule == Rule::NameTwice).collect();
+    let twice: Vec<_> = report.findings.iter().filter(|it| it.rule == &rule::NAME_TWICE).collect();
     assert_eq!((twice.len(), twice[0].tensor, twice[0].wanted), (1, Some(3), 0));
-    let odd = report.findings.iter().filter(|it| it.rule == Rule::NameOdd);
+    let odd = report.findings.iter().filter(|it| it.rule == &rule::NAME_ODD);
     assert!(odd.map(|it| it.tensor.unwrap()).eq([5, 6, 7]));
-    assert!(report.findings.iter().any(|it| it.rule == Rule::NameEmpty && it.tensor == Some(1)));
+    assert!(report.findings.iter().any(|it| it.rule == &rule::NAME_EMPTY && it.tensor == Some(1)));
     let long = "n".repeat(60_000);
     let bytes = with_entries(BLOB, &[named(&long).entry()]);
     assert_eq!(open(&bytes).unwrap().find(&long).unwrap().position(), 0);

@@ -6,7 +6,7 @@ use tet_io::Source;
 use crate::frames::frames;
 use crate::testing::{Fields, beside_good, deep, open, read, rules, seek_table, text};
 use crate::testing::{zstd, zstd_bare};
-use crate::{Check, Rule, SeekTable};
+use crate::{Check, SeekTable, rule};
 
 /// Bytes that do not repeat.
 fn elements(len: u32) -> Vec<u8> {
@@ -65,7 +65,7 @@ fn ranges_are_read_from_frames() {
         assert_eq!(found.list().len(), lens.len());
         assert_eq!(found.decoded_len(), 1000);
         assert_eq!(found.covering(0..1).len(), 1);
-        assert_eq!(rules(&bytes), [Rule::BlobShared]);
+        assert_eq!(rules(&bytes), [&rule::BLOB_SHARED]);
     }
 }
 
@@ -128,7 +128,7 @@ fn a_seek_table_that_lies_is_not_believed() {
     for blob in lies {
         ranges_are_those_of_the_whole(&blob, &wanted);
         let bytes = stored(&blob, 1000);
-        assert!(rules(&bytes).contains(&Rule::SeekTable));
+        assert!(rules(&bytes).contains(&&rule::SEEK_TABLE));
         assert!(deep(&bytes).is_ok());
     }
 }

@@ -1,9 +1,11 @@
 //! Sparse tensors: every spelling, and every way to break one (ZT-S1 to ZT-S5).
 
+use tet_format::ForeignRule;
+
 use crate::testing::{
     Fields, array, beside_good, deep, open, read, rules, tensor_refused, text, uint, uints, zstd,
 };
-use crate::{Check, Limits, Places, Rule, ZTensorFile};
+use crate::{Check, Limits, Places, ZTensorFile, rule};
 
 fn words(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -72,12 +74,12 @@ fn big_endian_blobs_are_turned_around_in_pieces_of_an_element() {
         let fields = csr(&big).with("layout", text(layout));
         let bytes = beside_good(&big, &fields.with("data_endianness", text("big")));
         assert_eq!(read(&bytes, 1).unwrap(), wanted());
-        assert!(rules(&bytes).contains(&Rule::ByteOrderBig));
+        assert!(rules(&bytes).contains(&&rule::BYTE_ORDER_BIG));
     }
 }
 
 #[track_caller]
-fn broken(blob: &[u8], fields: &Fields, rule: Rule) {
+fn broken(blob: &[u8], fields: &Fields, rule: &'static ForeignRule) {
     tensor_refused(&beside_good(blob, fields), rule);
 }
 
@@ -85,48 +87,49 @@ fn broken(blob: &[u8], fields: &Fields, rule: Rule) {
 fn csr_tensors_that_break_a_rule() {
     let good = csr_blob(&[0, 1, 2], &[2, 0]);
     for shape in [&[][..], &[6], &[2, 3, 1]] {
-        broken(&good, &csr(&good).with("shape", uints(shape)), Rule::SparseRank);
+        broken(&good, &csr(&good).with("shape", uints(shape)), &rule::SPARSE_RANK);
     }
     for (indptr, rule) in [
-        ([1, 1, 2], Rule::SparseIndptr),
-        ([0, 2, 1], Rule::SparseIndptr),
-        ([0, 3, 2], Rule::SparseIndptr),
-        ([0, 1, 1], Rule::SparseLen),
-        ([0, 1, 3], Rule::SparseLen),
-        ([0, 1, 1 << 61], Rule::SparseLen),
-        ([0, 1, u64::MAX], Rule::SparseLen),
+        ([1, 1, 2], &rule::SPARSE_INDPTR),
+        ([0, 2, 1], &rule::SPARSE_INDPTR),
+        ([0, 3, 2], &rule::SPARSE_INDPTR),
+        ([0, 1, 1], &rule::SPARSE_LEN),
+        ([0, 1, 3], &rule::SPARSE_LEN),
+        ([0, 1, 1 << 61], &rule::SPARSE_LEN),
+        ([0, 1, u64::MAX], &rule::SPARSE_LEN),
     ] {
         let blob = csr_blob(&indptr, &[2, 0]);
         broken(&blob, &csr(&blob), rule);
     }
     for column in [3, 1 << 61, u64::MAX] {
         let blob = csr_blob(&[0, 1, 2], &[2, column]);
-        broken(&blob, &csr(&blob), Rule::SparseRange);
+        broken(&blob, &csr(&blob), &rule::SPARSE_RANGE);
     }
     for rows in [1, 3, 1 << 20] {
         let fields = csr(&good).with("shape", uints(&[rows, 3]));
         let error = read(&beside_good(&good, &fields), 1).unwrap_err();
-        assert!(matches!(error.rule(), Some(Rule::SparseLen | Rule::SparseIndptr)));
+        let rule = error.rule().unwrap();
+        assert!([&rule::SPARSE_LEN, &rule::SPARSE_INDPTR].contains(&rule));
     }
     for rows in [1 << 61, u64::MAX] {
-        broken(&good, &csr(&good).with("shape", uints(&[rows, 3])), Rule::ShapeProduct);
-        broken(&good, &csr(&good).with("shape", uints(&[rows, 0])), Rule::SparseLen);
+        broken(&good, &csr(&good).with("shape", uints(&[rows, 3])), &rule::SHAPE_PRODUCT);
+        broken(&good, &csr(&good).with("shape", uints(&[rows, 0])), &rule::SPARSE_LEN);
     }
     for len in [0, 7, 23, good.len() - 1] {
-        broken(&good[..len], &csr(&good[..len]), Rule::SparseLen);
+        broken(&good[..len], &csr(&good[..len]), &rule::SPARSE_LEN);
     }
 }
 
 #[test]
 fn coo_tensors_that_break_a_rule() {
     let good = coo_blob();
-    broken(&good, &coo(&good).with("shape", uints(&[])), Rule::SparseRank);
-    broken(&good, &coo(&good).with("shape", uints(&[2, 3, 1])), Rule::SparseLen);
+    broken(&good, &coo(&good).with("shape", uints(&[])), &rule::SPARSE_RANK);
+    broken(&good, &coo(&good).with("shape", uints(&[2, 3, 1])), &rule::SPARSE_LEN);
     for len in [1, 19, 39] {
-        broken(&good[..len], &coo(&good[..len]), Rule::SparseLen);
+        broken(&good[..len], &coo(&good[..len]), &rule::SPARSE_LEN);
     }
     for shape in [[1, 3], [2, 2], [2, 0]] {
-        broken(&good, &coo(&good).with("shape", uints(&shape)), Rule::SparseRange);
+        broken(&good, &coo(&good).with("shape", uints(&shape)), &rule::SPARSE_RANGE);
     }
     let none = coo(&[]);
     let bytes = beside_good(&[], &none);
@@ -142,31 +145,31 @@ fn places_in_the_entry_that_break_a_rule() {
     };
     let (indptr, indices) = (|| uints(&[0, 1, 2]), || uints(&[2, 0]));
     let cases = [
-        (inline(uints(&[0, 1]), indices()), Rule::SparseLen),
-        (inline(uints(&[0, 1, 2, 2]), indices()), Rule::SparseLen),
-        (inline(uints(&[0, 2, 1]), indices()), Rule::SparseIndptr),
-        (inline(indptr(), uints(&[2])), Rule::SparseLen),
-        (inline(indptr(), uints(&[2, 3])), Rule::SparseRange),
-        (inline(uints(&[0, 1, 3]), uints(&[2, 0, 0])), Rule::SparseLen),
-        (inline(text("no"), indices()), Rule::SparseInline),
-        (inline(indptr(), array(&[vec![0x20], uint(0)])), Rule::SparseInline),
-        (inline(indptr(), array(&[uints(&[2]), uints(&[0])])), Rule::SparseInline),
-        (newer(csr(&values), "csr").with("indptr", indptr()), Rule::SparseInline),
-        (newer(csr(&values), "csr").with("indices", indices()), Rule::SparseInline),
+        (inline(uints(&[0, 1]), indices()), &rule::SPARSE_LEN),
+        (inline(uints(&[0, 1, 2, 2]), indices()), &rule::SPARSE_LEN),
+        (inline(uints(&[0, 2, 1]), indices()), &rule::SPARSE_INDPTR),
+        (inline(indptr(), uints(&[2])), &rule::SPARSE_LEN),
+        (inline(indptr(), uints(&[2, 3])), &rule::SPARSE_RANGE),
+        (inline(uints(&[0, 1, 3]), uints(&[2, 0, 0])), &rule::SPARSE_LEN),
+        (inline(text("no"), indices()), &rule::SPARSE_INLINE),
+        (inline(indptr(), array(&[vec![0x20], uint(0)])), &rule::SPARSE_INLINE),
+        (inline(indptr(), array(&[uints(&[2]), uints(&[0])])), &rule::SPARSE_INLINE),
+        (newer(csr(&values), "csr").with("indptr", indptr()), &rule::SPARSE_INLINE),
+        (newer(csr(&values), "csr").with("indices", indices()), &rule::SPARSE_INLINE),
     ];
     for (fields, rule) in cases {
         broken(&values, &fields, rule);
     }
     let coo = |indices: Vec<u8>| newer(coo(&values), "coo").with("indices", indices);
     let cases = [
-        (coo(uints(&[0, 2, 1])), Rule::SparseLen),
-        (coo(uints(&[0, 2])), Rule::SparseLen),
-        (coo(uints(&[0, 3, 1, 0])), Rule::SparseRange),
-        (coo(array(&[uints(&[0, 2]), uints(&[1])])), Rule::SparseInline),
-        (coo(array(&[uints(&[0, 2, 1]), uints(&[1, 0, 0])])), Rule::SparseInline),
-        (coo(array(&[uints(&[0, 2]), uint(1)])), Rule::SparseInline),
-        (coo(array(&[uint(1), uints(&[0, 2])])), Rule::SparseInline),
-        (coo(uints(&[0, 2, 1, 0])).with("indptr", indptr()), Rule::SparseInline),
+        (coo(uints(&[0, 2, 1])), &rule::SPARSE_LEN),
+        (coo(uints(&[0, 2])), &rule::SPARSE_LEN),
+        (coo(uints(&[0, 3, 1, 0])), &rule::SPARSE_RANGE),
+        (coo(array(&[uints(&[0, 2]), uints(&[1])])), &rule::SPARSE_INLINE),
+        (coo(array(&[uints(&[0, 2, 1]), uints(&[1, 0, 0])])), &rule::SPARSE_INLINE),
+        (coo(array(&[uints(&[0, 2]), uint(1)])), &rule::SPARSE_INLINE),
+        (coo(array(&[uint(1), uints(&[0, 2])])), &rule::SPARSE_INLINE),
+        (coo(uints(&[0, 2, 1, 0])).with("indptr", indptr()), &rule::SPARSE_INLINE),
     ];
     for (fields, rule) in cases {
         broken(&values, &fields, rule);
@@ -181,11 +184,11 @@ fn of_two_values_in_one_place_the_last_one_counts() {
     let mut wanted = [0.0_f32; 6];
     wanted[4] = 2.0;
     assert_eq!(read(&bytes, 1).unwrap(), wanted.map(f32::to_le_bytes).concat());
-    assert!(rules(&bytes).contains(&Rule::CoordTwice) && deep(&bytes).is_ok());
+    assert!(rules(&bytes).contains(&&rule::COORD_TWICE) && deep(&bytes).is_ok());
     let blob = csr_blob(&[0, 2, 2], &[1, 1]);
     let bytes = beside_good(&blob, &csr(&blob));
     assert_eq!(read(&bytes, 1).unwrap()[4..8], 2.0_f32.to_le_bytes());
-    assert!(rules(&bytes).contains(&Rule::CoordTwice));
+    assert!(rules(&bytes).contains(&&rule::COORD_TWICE));
 }
 
 #[test]
@@ -193,7 +196,7 @@ fn what_a_sparse_tensor_comes_to_is_bounded() {
     let blob = coo_blob();
     let wide = coo(&blob).with("shape", uints(&[1 << 30, 1 << 29]));
     let bytes = beside_good(&blob, &wide);
-    assert_eq!(read(&bytes, 1).unwrap_err().rule(), Some(Rule::LimitSparse));
+    assert_eq!(read(&bytes, 1).unwrap_err().rule(), Some(&rule::LIMIT_SPARSE));
     assert!(deep(&bytes).is_ok(), "what is stored is sound");
     let file = open(&bytes).unwrap();
     let sparse = file.read_sparse(file.tensor(1).unwrap(), Check::Auto).unwrap();
@@ -205,6 +208,6 @@ fn what_a_sparse_tensor_comes_to_is_bounded() {
     let limits = Limits::default().with_sparse_len_max(1 << 19);
     let file = ZTensorFile::open(tet_io::Source::from_bytes(bytes), &limits).unwrap();
     let error = file.read_sparse(file.tensor(1).unwrap(), Check::Auto).unwrap_err();
-    assert_eq!(error.rule(), Some(Rule::LimitSparse));
+    assert_eq!(error.rule(), Some(&rule::LIMIT_SPARSE));
     assert!(file.read_sparse(file.tensor(0).unwrap(), Check::Auto).is_err(), "it is dense");
 }

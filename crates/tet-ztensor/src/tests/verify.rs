@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tet_io::Source;
 
 use crate::testing::{Fields, array, beside_good, deep, file, rules, text, with_entries, zstd};
-use crate::{Depth, Error, Kind, Rule, Severity, VerifyOptions, verify};
+use crate::{Depth, Error, Kind, Severity, VerifyOptions, rule, verify};
 
 #[test]
 fn findings_have_their_places() {
@@ -15,7 +15,7 @@ fn findings_have_their_places() {
     let report = deep(&bytes);
     let finding = &report.findings[0];
     let at = bytes.windows(7).position(|part| part == b"\x66float7").unwrap();
-    assert_eq!((finding.rule, finding.severity), (Rule::DtypeKnown, Severity::Error));
+    assert_eq!((finding.rule, finding.severity), (&rule::DTYPE_KNOWN, Severity::Error));
     assert_eq!((finding.tensor, finding.tensor_name.as_deref()), (Some(1), Some("t")));
     assert_eq!((finding.field, finding.at, finding.len), ("dtype", at as u64, 7));
     assert_eq!((report.tensor_count, report.damaged_count, report.unverified_count), (2, 1, 1));
@@ -30,11 +30,11 @@ fn all_that_is_wrong_with_an_entry_is_told() {
         .without("name");
     let found = rules(&beside_good(&[7; 8], &entry));
     let wanted = [
-        Rule::EncodingKnown,
-        Rule::ChecksumForm,
-        Rule::KeyMissing,
-        Rule::BlobAligned,
-        Rule::BlobBounds,
+        &rule::ENCODING_KNOWN,
+        &rule::CHECKSUM_FORM,
+        &rule::KEY_MISSING,
+        &rule::BLOB_ALIGNED,
+        &rule::BLOB_BOUNDS,
     ];
     assert_eq!(found, wanted);
 }
@@ -52,7 +52,7 @@ fn overlaps_are_told_apart_from_shared_blobs() {
     let bytes = file(&[&[1; 256]], &array(&entries));
     let report = deep(&bytes);
     let found: Vec<_> = report.findings.iter().map(|it| (it.rule, it.tensor)).collect();
-    assert_eq!(found, [(Rule::BlobShared, Some(1)), (Rule::Overlap, Some(2))]);
+    assert_eq!(found, [(&rule::BLOB_SHARED, Some(1)), (&rule::OVERLAP, Some(2))]);
     assert!(report.is_ok());
 }
 
@@ -66,14 +66,14 @@ fn bytes_that_belong_to_no_tensor_should_be_zero() {
         let report = deep(&bytes);
         assert_eq!(report.findings.len(), 1);
         let finding = &report.findings[0];
-        assert_eq!((finding.rule, finding.at, finding.found), (Rule::GapBytes, at as u64, 9));
+        assert_eq!((finding.rule, finding.at, finding.found), (&rule::GAP_BYTES, at as u64, 9));
         assert!(report.is_ok());
         bytes[at] = 0;
     }
     // A gap after the last blob belongs to nobody either.
     let entry = Fields::dense("t", 64, 3, "uint8", &[3]).entry();
     let bytes = file(&[&[1, 1, 1, 0, 5]], &array(&[entry]));
-    assert_eq!(rules(&bytes), [Rule::GapBytes]);
+    assert_eq!(rules(&bytes), [&rule::GAP_BYTES]);
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn each_depth_finds_more() {
         let report = verify(&Source::from_bytes(bytes.as_slice()), &options).unwrap();
         report.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>()
     };
-    assert_eq!(at(Depth::Structure), [Rule::BlobShared]);
-    assert_eq!(at(Depth::Checksums), [Rule::BlobShared, Rule::BlobChecksum]);
-    assert_eq!(at(Depth::Deep), [Rule::BlobShared, Rule::BlobChecksum, Rule::ZstdFrames]);
+    assert_eq!(at(Depth::Structure), [&rule::BLOB_SHARED]);
+    assert_eq!(at(Depth::Checksums), [&rule::BLOB_SHARED, &rule::BLOB_CHECKSUM]);
+    assert_eq!(at(Depth::Deep), [&rule::BLOB_SHARED, &rule::BLOB_CHECKSUM, &rule::ZSTD_FRAMES]);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn many_findings_are_counted_and_few_told() {
     let bytes = with_entries(&[7; 8], &vec![entry; 1000]);
     let options = VerifyOptions { findings_max: 10, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-    let told = report.findings.iter().filter(|it| it.rule == Rule::DtypeKnown).count();
-    let left = report.omitted.iter().find(|it| it.rule == Rule::DtypeKnown).unwrap();
+    let told = report.findings.iter().filter(|it| it.rule == &rule::DTYPE_KNOWN).count();
+    let left = report.omitted.iter().find(|it| it.rule == &rule::DTYPE_KNOWN).unwrap();
     assert_eq!((told, left.count), (10, 990));
     assert_eq!(report.count(Severity::Error), 1000 + 999, "the names stand twice");
 }
@@ -171,7 +171,7 @@ fn a_blob_is_looked_at_once_however_many_tensors_share_it() {
     assert_eq!(report.checked_len, 5000 * packed.len() as u64 + 56);
     let wrong: Vec<_> = (0..3).map(|at| of(at, 100 + at / 2)).collect();
     let report = deep(&with_entries(&packed, &wrong));
-    let told = report.findings.iter().filter(|it| it.rule == Rule::ZstdLen);
+    let told = report.findings.iter().filter(|it| it.rule == &rule::ZSTD_LEN);
     assert_eq!(told.map(|it| it.tensor).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
     // Each has a checksum of its own, and the same bytes.
     let sealed = |at: u64| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tet_io::{Kind, Source};
 use tet_ztensor::repair::{Loss, Plan, RepairOptions, Salvage, plan};
-use tet_ztensor::{Check, Finding, Region, Rule, Severity, ZTensorFile};
+use tet_ztensor::{Check, Finding, Severity, ZTensorFile, rule};
 
 use super::{LEN_MAX, limits, verified};
 
@@ -67,16 +67,17 @@ fn kept(plan: &Plan, before: Option<&HashMap<Vec<u8>, Vec<u8>>>, mended: &[u8]) 
 /// A file that is called whole has no error left that its plan is about.
 fn check_sound(mended: &[u8], salvage: Salvage) {
     let report = verified(mended);
-    let kinds = [Rule::DtypeKnown, Rule::EncodingKnown, Rule::LayoutKnown, Rule::FormatKnown];
+    let kinds =
+        [&rule::DTYPE_KNOWN, &rule::ENCODING_KNOWN, &rule::LAYOUT_KNOWN, &rule::FORMAT_KNOWN];
     for finding in report.findings.iter().filter(|it| it.severity == Severity::Error) {
-        let is_blob = finding.rule.region() == Region::Blob || finding.rule == Rule::SparseInline;
+        let is_blob = finding.rule.region == "blob" || finding.rule == &rule::SPARSE_INLINE;
         let is_left = match salvage {
-            Salvage::Blobs => finding.rule == Rule::LimitSparse,
+            Salvage::Blobs => finding.rule == &rule::LIMIT_SPARSE,
             Salvage::None | Salvage::Entries => is_blob,
         };
         // One of a kind that is not known stays, whatever else is wrong with it.
         let is_known = |it: &Finding| !(kinds.contains(&it.rule) && it.tensor == finding.tensor);
-        let is_other = !report.findings.iter().all(is_known) || finding.rule == Rule::NameTwice;
+        let is_other = !report.findings.iter().all(is_known) || finding.rule == &rule::NAME_TWICE;
         assert!(is_left || is_other, "called whole: {finding:?}");
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         return Err(about(failure.hint(format!("`tet verify --deep` tells them{salvage}"))));
     }
     let is_asked = args.all || !args.apply.is_empty();
-    together::check_codes(args, plan.edits.iter().map(|edit| edit.rule.id()))?;
+    together::check_codes(args, plan.edits.iter().map(|edit| edit.rule.id))?;
     let made = match is_asked && !plan.edits.is_empty() {
         true => {
             let made = together::make(args, context, |output, how| apply(&plan, output, how));
@@ -80,7 +80,7 @@ fn write(
     write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
     for edit in &plan.edits {
         let mark = if made.is_some() { "made" } else { "edit" };
-        let (code, action, region) = (paint.strong(edit.rule), edit.action, edit.region());
+        let (code, action, region) = (paint.strong(edit.rule.id), edit.action, edit.region());
         let (offset, len) = (edit.offset, counted(edit.len, "byte"));
         let why = why(edit.proof.name());
         context
@@ -99,10 +99,10 @@ fn write(
 
 fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
     let edit = |edit: &Edit| EditShape {
-        code: edit.rule.id(),
-        message: edit.rule.text(),
+        code: edit.rule.id,
+        message: edit.rule.text,
         action: edit.action.to_string(),
-        region: edit.region().name(),
+        region: edit.region(),
         offset: edit.offset,
         len: edit.len,
         proof: edit.proof.name(),

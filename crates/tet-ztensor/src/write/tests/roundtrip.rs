@@ -6,11 +6,11 @@ use tet_format::DType;
 use tet_io::Source;
 
 use super::*;
+use crate::Severity;
 use crate::check::{Depth, VerifyOptions, verify};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::read::Check;
-use crate::rule::Severity;
 use crate::sparse::Places;
 use crate::words::{DTYPES, Layout};
 
