@@ -306,6 +306,7 @@ impl From<tet_ztensor::Error> for Error {
     fn from(error: tet_ztensor::Error) -> Self {
         match error {
             tet_ztensor::Error::Io(error) => Self::Io(error),
+            tet_ztensor::Error::Canceled => Self::Canceled,
             other => Self::ZTensor(other),
         }
     }

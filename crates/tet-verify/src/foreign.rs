@@ -26,6 +26,25 @@ pub struct ForeignFound {
     pub dataset: Option<(u64, String)>,
 }
 
+impl From<ForeignFound> for Finding {
+    /// As it is told by itself: as a warning where it is one, and of the file that is looked over.
+    fn from(ForeignFound { fault, field, len, dataset }: ForeignFound) -> Self {
+        let code = Code::Foreign(fault.rule);
+        let (dataset, dataset_name) = dataset.unzip();
+        let (region, offset) = (code.region(), fault.at);
+        let (shard, chunk) = (None, None);
+        Finding {
+            code,
+            severity: code.severity(),
+            level: code.level(),
+            place: Place { shard, region, field, offset, len, dataset, dataset_name, chunk },
+            found: fault.found,
+            // An oddity asks for nothing.
+            wanted: Some(fault.wanted).filter(|_| code.severity() == Severity::Error),
+        }
+    }
+}
+
 /// What was looked at beside the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ForeignSeen {
@@ -71,32 +90,39 @@ impl<'a> ForeignFindings<'a> {
     }
 
     fn take_of(&mut self, shard: Option<&str>, found: ForeignFound) {
-        let ForeignFound { fault, field, len, dataset } = found;
-        let code = Code::Foreign(fault.rule);
+        let mut finding = Finding::from(found);
+        let code = finding.code;
         let count = self.counts.entry(code).or_default();
         *count = count.saturating_add(1);
         if u64::try_from(self.options.findings_max).unwrap_or(u64::MAX) < *count {
             return;
         }
-        let (dataset, dataset_name) = dataset.unzip();
-        let offset = fault.at;
-        let (shard, region, chunk) = (shard.map(str::to_owned), code.region(), None);
-        let place = Place { shard, region, field, offset, len, dataset, dataset_name, chunk };
-        self.findings.push(Finding {
-            code,
-            severity: severity(code, self.options.strictness),
-            level: code.level(),
-            place,
-            found: fault.found,
-            // An oddity asks for nothing.
-            wanted: Some(fault.wanted).filter(|_| code.severity() == Severity::Error),
-        });
+        finding.severity = severity(code, self.options.strictness);
+        finding.place.shard = shard.map(str::to_owned);
+        self.findings.push(finding);
     }
 
     /// Counts some that are not told.
     pub fn leave_out(&mut self, rule: &'static ForeignRule, count: u64) {
         let all = self.counts.entry(Code::Foreign(rule)).or_default();
         *all = all.saturating_add(count);
+    }
+
+    /// Whether the bytes are those that were written, in a container whose digests never cover all
+    /// of them: those that break this rule are not, and so many datasets of all have no digest.
+    #[must_use]
+    pub fn integrity(
+        &self,
+        digest: &'static ForeignRule,
+        (bare_count, dataset_count): (u64, u64),
+    ) -> Integrity {
+        if self.counts.get(&Code::Foreign(digest)).is_some_and(|count| *count != 0) {
+            Integrity::Mismatch
+        } else if dataset_count <= bare_count {
+            Integrity::Unprotected
+        } else {
+            Integrity::Unchecked
+        }
     }
 
     /// Whether none is an error.
@@ -184,6 +210,17 @@ mod tests {
         assert_eq!(report.findings[0].level, Level::Deep);
         assert_eq!(report.findings[1].advice(), "shorten it");
         assert_eq!(report.omitted[0].count, 3);
+    }
+
+    #[test]
+    fn a_digest_that_differs_counts_though_it_is_not_told() {
+        let options = VerifyOptions { findings_max: 0, ..VerifyOptions::default() };
+        let mut findings = ForeignFindings::new(&options);
+        findings.take(found(&ODD, None));
+        assert_eq!(findings.integrity(&MUST, (1, 2)), Integrity::Unchecked);
+        assert_eq!(findings.integrity(&MUST, (2, 2)), Integrity::Unprotected);
+        findings.leave_out(&MUST, 1);
+        assert_eq!(findings.integrity(&MUST, (2, 2)), Integrity::Mismatch);
     }
 
     #[test]

@@ -7,11 +7,11 @@ use tet_tensogram::{
     Error as Theirs, Fault, Level as Closeness, Limits, Metadata, TensogramFile, rule,
 };
 use tet_verify::{
-    Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+    Finding, ForeignFindings, ForeignFound, ForeignSeen, Level, Report, VerifyOptions,
 };
 
 use super::catalog::name;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Looks a file over.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
@@ -24,13 +24,12 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     how.threads = options.threads;
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
-    let seen = tet_tensogram::verify(source, &how).map_err(of_verify)?;
+    let seen = tet_tensogram::verify(source, &how)?;
     let mut findings = ForeignFindings::new(options);
-    let is_mismatched = seen.findings.iter().any(|it| it.fault.rule == &rule::HASH);
     let mut objects = Objects { source, opened: None };
     for it in &seen.findings {
         let dataset = match it.message.zip(it.object) {
-            Some((message, object)) => objects.dataset(message, object).map_err(of_verify)?,
+            Some((message, object)) => objects.dataset(message, object)?,
             None => None,
         };
         findings.take(ForeignFound {
@@ -43,14 +42,11 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     for omitted in &seen.omitted {
         findings.leave_out(omitted.rule, omitted.count);
     }
-    let is_unprotected = seen.unverified_count >= seen.object_count;
+    let bare_count = seen.unverified_count;
+    let integrity = findings.integrity(&rule::HASH, (bare_count, seen.object_count));
     Ok(findings.report(&ForeignSeen {
         file_len: seen.file_len,
-        integrity: match (is_mismatched, is_unprotected) {
-            (true, _) => Integrity::Mismatch,
-            (false, true) => Integrity::Unprotected,
-            (false, false) => Integrity::Unchecked,
-        },
+        integrity,
         dataset_count: seen.object_count,
         chunk_count: seen.object_count,
         stored_len: seen.file_len,
@@ -62,18 +58,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 /// A fault of a file as a finding.
 #[must_use]
 pub fn finding(fault: Fault) -> Finding {
-    let options = VerifyOptions::default();
-    let mut findings = ForeignFindings::new(&options);
-    findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
-    findings.report(&ForeignSeen::default()).findings.remove(0)
-}
-
-fn of_verify(error: Theirs) -> Error {
-    match error {
-        Theirs::Io(error) => Error::Io(error),
-        Theirs::Canceled => Error::Canceled,
-        other => Error::Tensogram(other),
-    }
+    ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None }.into()
 }
 
 /// The objects of a file as the datasets that a catalog makes of them; nothing is looked at before

@@ -3,11 +3,11 @@
 use tet_format::ForeignFault;
 use tet_io::Source;
 use tet_verify::{
-    Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+    Finding, ForeignFindings, ForeignFound, ForeignSeen, Level, Report, VerifyOptions,
 };
-use tet_ztensor::{Depth, Error as Theirs, Fault, Severity, Tensor, rule};
+use tet_ztensor::{Depth, Fault, Severity, Tensor, rule};
 
-use crate::{Error, Result};
+use crate::Result;
 
 /// Looks a file over.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
@@ -17,15 +17,8 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     how.threads = options.threads;
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
-    let seen = tet_ztensor::verify(source, &how).map_err(|error| match error {
-        Theirs::Io(error) => Error::Io(error),
-        Theirs::Canceled => Error::Canceled,
-        other => Error::ZTensor(other),
-    })?;
+    let seen = tet_ztensor::verify(source, &how)?;
     let mut findings = ForeignFindings::new(options);
-    let is_mismatched = seen.findings.iter().any(|it| it.rule == &rule::BLOB_CHECKSUM);
-    let is_unprotected =
-        seen.unverified_count.saturating_add(seen.damaged_count) >= seen.tensor_count;
     for it in &seen.findings {
         let name = it.tensor_name.clone().unwrap_or_default();
         let position = it.tensor.map(|at| u64::try_from(at).unwrap_or(u64::MAX));
@@ -39,14 +32,12 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     for omitted in &seen.omitted {
         findings.leave_out(omitted.rule, omitted.count);
     }
+    // The index has no checksum.
+    let bare_count = seen.unverified_count.saturating_add(seen.damaged_count);
+    let integrity = findings.integrity(&rule::BLOB_CHECKSUM, (bare_count, seen.tensor_count));
     Ok(findings.report(&ForeignSeen {
         file_len: seen.file_len,
-        // The index has no checksum, so that it never comes to more than this.
-        integrity: match (is_mismatched, is_unprotected) {
-            (true, _) => Integrity::Mismatch,
-            (false, true) => Integrity::Unprotected,
-            (false, false) => Integrity::Unchecked,
-        },
+        integrity,
         dataset_count: seen.tensor_count,
         chunk_count: seen.tensor_count,
         stored_len: seen.stored_len,
@@ -77,9 +68,6 @@ pub(super) fn found(tensor: &Tensor<'_>, fault: Fault) -> ForeignFound {
 /// A fault of a file as a finding.
 #[must_use]
 pub fn finding(fault: Fault) -> Finding {
-    let options = VerifyOptions::default();
-    let mut findings = ForeignFindings::new(&options);
     let field = stretch(fault.rule.region);
-    findings.take(ForeignFound { fault: fault.into(), field, len: 0, dataset: None });
-    findings.report(&ForeignSeen::default()).findings.remove(0)
+    ForeignFound { fault: fault.into(), field, len: 0, dataset: None }.into()
 }
