@@ -1,14 +1,16 @@
 //! Everything that can go wrong on the way in or out.
 
+mod kind;
 mod nearest;
+mod words;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tet_format::{DType, ForeignFault, ForeignRule};
-use tet_io::Kind;
 
 use self::nearest::nearest;
+use self::words::{advice, conversion, did_you_mean, folders, of_member};
 use crate::import::{NpyFault, NpzFault};
 use crate::sniff::Format;
 
@@ -323,52 +325,6 @@ impl From<tet_tensogram::Error> for Error {
 }
 
 impl Error {
-    /// Who can act on the error.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Io(error) => error.kind(),
-            Self::File(error) => error.kind(),
-            Self::Query(error) => error.kind(),
-            Self::ZTensor(error) => error.kind(),
-            Self::Tensogram(error) => error.kind(),
-            Self::Verify(error) => error.kind(),
-            Self::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
-            Self::Archive { fault: NpzFault::Read(error), .. }
-            | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
-            Self::NotReadable { .. }
-            | Self::Foreign { .. }
-            | Self::NotVerifiable { .. }
-            | Self::NotInPlace { .. }
-            | Self::NotImportable { .. }
-            | Self::Array { .. }
-            | Self::Parts { .. }
-            | Self::Archive { .. } => Kind::Format,
-            Self::NoArrays { is_filtered: false, .. } => Kind::Format,
-            Self::NoArrays { .. }
-            | Self::NoSuchDataset { .. }
-            | Self::ChunkRank { .. }
-            | Self::ChunkZero { .. }
-            | Self::DimsRank { .. }
-            | Self::UnknownSuffix { .. }
-            | Self::UnknownTarget { .. }
-            | Self::OneDataset { .. }
-            | Self::NoDType { .. }
-            | Self::NoSuchDType { .. }
-            | Self::Reserved { .. }
-            | Self::Outside { .. }
-            | Self::Link { .. }
-            | Self::TooWide { .. }
-            | Self::Collision { .. }
-            | Self::Object { .. }
-            | Self::NoStack { .. }
-            | Self::Stack { .. }
-            | Self::Canceled => Kind::Usage,
-            Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,
-            Self::Scratch { .. } | Self::Write(_) => Kind::Io,
-        }
-    }
-
     /// What went wrong while the elements of `dataset` were read or spooled.
     pub(crate) fn of_elements(dataset: &str, error: io::Error) -> Self {
         let array = dataset.to_owned();
@@ -394,74 +350,9 @@ impl Error {
     }
 }
 
-/// An I/O error of bytes that came through a decoder: the file's fault, unless the system's.
-fn kind_of(error: &io::Error) -> Kind {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<tet_io::Error>());
-    match (inner, error.kind()) {
-        (Some(error), _) => error.kind(),
-        (
-            None,
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
-        ) => Kind::Format,
-        _ => Kind::Io,
-    }
-}
-
-fn advice(path: &Path, format: Format) -> String {
-    match format {
-        Format::Npy | Format::Npz => format!(": convert it first ({})", conversion(path)),
-        Format::Empty | Format::Unknown | Format::Tet => String::new(),
-        _ => ", which this build does not read".to_owned(),
-    }
-}
-
-/// The command that makes a `.tet` file of this one, as a shell takes it.
-fn conversion(path: &Path) -> String {
-    let output = path.with_extension("tet");
-    format!("tet convert {} {}", word(path), word(&output))
-}
-
-/// A path as one word of a shell.
-fn word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |next: char| next.is_alphanumeric() || "/._-+,:@%=".contains(next);
-    let dash = if text.starts_with('-') { "./" } else { "" };
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return format!("{dash}{text}");
-    }
-    format!("'{dash}{}'", text.replace('\'', "'\\''"))
-}
-
-fn of_member(member: Option<&str>) -> String {
-    member.map_or_else(String::new, |name| format!(", member {name:?}"))
-}
-
-fn folders(roots: &[PathBuf]) -> String {
-    if roots.is_empty() {
-        return "no folder is".to_owned();
-    }
-    roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
-}
-
-fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_conversion_is_a_command_for_a_shell() {
-        for (path, wanted) in [
-            ("x.npy", "tet convert x.npy x.tet"),
-            ("a/b.c.npz", "tet convert a/b.c.npz a/b.c.tet"),
-            ("my run's.npy", "tet convert 'my run'\\''s.npy' 'my run'\\''s.tet'"),
-            ("-x.npy", "tet convert ./-x.npy ./-x.tet"),
-        ] {
-            assert_eq!(conversion(Path::new(path)), wanted);
-        }
-    }
 
     #[test]
     fn names_are_shown_escaped() {

@@ -1,0 +1,69 @@
+//! Who can act on an error.
+
+use std::io;
+
+use tet_io::Kind;
+
+use super::Error;
+use crate::import::{NpyFault, NpzFault};
+
+impl Error {
+    /// Who can act on the error.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Io(error) => error.kind(),
+            Self::File(error) => error.kind(),
+            Self::Query(error) => error.kind(),
+            Self::ZTensor(error) => error.kind(),
+            Self::Tensogram(error) => error.kind(),
+            Self::Verify(error) => error.kind(),
+            Self::Foreign { fault, .. } if fault.rule.is_limit() => Kind::Limit,
+            Self::Archive { fault: NpzFault::Read(error), .. }
+            | Self::Array { fault: NpyFault::Read(error), .. } => kind_of(error),
+            Self::NotReadable { .. }
+            | Self::Foreign { .. }
+            | Self::NotVerifiable { .. }
+            | Self::NotInPlace { .. }
+            | Self::NotImportable { .. }
+            | Self::Array { .. }
+            | Self::Parts { .. }
+            | Self::Archive { .. } => Kind::Format,
+            Self::NoArrays { is_filtered: false, .. } => Kind::Format,
+            Self::NoArrays { .. }
+            | Self::NoSuchDataset { .. }
+            | Self::ChunkRank { .. }
+            | Self::ChunkZero { .. }
+            | Self::DimsRank { .. }
+            | Self::UnknownSuffix { .. }
+            | Self::UnknownTarget { .. }
+            | Self::OneDataset { .. }
+            | Self::NoDType { .. }
+            | Self::NoSuchDType { .. }
+            | Self::Reserved { .. }
+            | Self::Outside { .. }
+            | Self::Link { .. }
+            | Self::TooWide { .. }
+            | Self::Collision { .. }
+            | Self::Object { .. }
+            | Self::NoStack { .. }
+            | Self::Stack { .. }
+            | Self::Canceled => Kind::Usage,
+            Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,
+            Self::Scratch { .. } | Self::Write(_) => Kind::Io,
+        }
+    }
+}
+
+/// An I/O error of bytes that came through a decoder: the file's fault, unless the system's.
+fn kind_of(error: &io::Error) -> Kind {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<tet_io::Error>());
+    match (inner, error.kind()) {
+        (Some(error), _) => error.kind(),
+        (
+            None,
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput,
+        ) => Kind::Format,
+        _ => Kind::Io,
+    }
+}
