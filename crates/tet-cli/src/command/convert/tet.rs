@@ -1,0 +1,128 @@
+//! How a `.tet` file is written.
+
+use std::sync::Arc;
+
+use tet_convert::{Attribute, ChunkChoice, DimNames, ImportOptions, Origin};
+use tet_file::write::{CodecChoice, DigestChoice};
+use tet_format::write::Align;
+
+use crate::args::{CodecName, ConvertArgs};
+use crate::context::Context;
+use crate::exit::{Failure, Result};
+use crate::open;
+
+/// The level of zstd unless another is asked for.
+pub(crate) const LEVEL: i32 = 3;
+
+/// What the options ask for.
+///
+/// # Errors
+///
+/// The shape of chunks or an attribute cannot be read.
+pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
+    let (overwrite, sync) = open::publish_options(args.write);
+    let mut options = ImportOptions::default();
+    options.chunks = chunks(&args.chunks)?;
+    options.codec = match args.store.codec {
+        Some(CodecName::Raw) => CodecChoice::Raw,
+        _ => CodecChoice::Zstd { level: args.store.level.unwrap_or(LEVEL) },
+    };
+    options.threads = args.threads;
+    options.align = align(&args.store.align);
+    options.dims = args.dims.iter().map(|text| dims(text)).collect();
+    options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
+    options.include.clone_from(&args.dataset);
+    options.exclude.clone_from(&args.exclude);
+    options.name.clone_from(&args.name);
+    options.history = (!args.no_history).then(|| Origin { at: context.world().now() });
+    options.overwrite = overwrite;
+    options.sync = sync;
+    if args.no_digests {
+        options.digests = DigestChoice::Left;
+    }
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    Ok(options)
+}
+
+fn chunks(text: &str) -> Result<ChunkChoice> {
+    if text == "auto" {
+        return Ok(ChunkChoice::Auto);
+    }
+    let extents = text.trim_matches(['(', ')', '[', ']']);
+    let extents = extents.strip_suffix(',').unwrap_or(extents).split([',', 'x']);
+    let shape: std::result::Result<Vec<u64>, _> = extents.map(str::trim).map(str::parse).collect();
+    match shape {
+        Ok(shape) if !shape.is_empty() && !shape.contains(&0) => Ok(ChunkChoice::Shape(shape)),
+        _ => {
+            let text = format!("{text:?} is not a chunk shape");
+            Err(Failure::usage("chunk-shape", text).hint("write auto, or extents as 1,30,60"))
+        }
+    }
+}
+
+fn align(text: &str) -> Align {
+    match text {
+        "8" => Align::A8,
+        "4096" => Align::A4096,
+        _ => Align::A64,
+    }
+}
+
+/// `time,lat` or `temp=time,lat`.
+fn dims(text: &str) -> DimNames {
+    let (dataset, names) = match text.split_once('=') {
+        Some((dataset, names)) => (Some(dataset.to_owned()), names),
+        None => (None, text),
+    };
+    DimNames { dataset, names: names.split(',').map(|name| name.trim().to_owned()).collect() }
+}
+
+/// `title=Climate` or `temp:units=degC`.
+fn attr(text: &str) -> Result<Attribute> {
+    let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+        let text = format!("{text:?} is not an attribute");
+        return Err(Failure::usage("attribute", text).hint("write KEY=VALUE or DATASET:KEY=VALUE"));
+    };
+    let (dataset, key) = match key.split_once(':') {
+        // A key such as `tet:scalar` has its colon after a prefix that is no dataset.
+        Some((dataset, key)) if dataset != "tet" => (Some(dataset.to_owned()), key),
+        _ => (None, key),
+    };
+    Ok(Attribute { dataset, key: key.to_owned(), value: value.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunk_shapes_are_read_as_people_write_them() {
+        for text in ["1,30,60", "(1, 30, 60)", "1x30x60", "[1,30,60]"] {
+            assert_eq!(chunks(text), Ok(ChunkChoice::Shape(vec![1, 30, 60])), "{text}");
+        }
+        assert_eq!(chunks("(12,)"), Ok(ChunkChoice::Shape(vec![12])));
+        assert_eq!(chunks("auto"), Ok(ChunkChoice::Auto));
+        for text in ["", "0", "1,,x", "-1", "big"] {
+            assert!(chunks(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_attributes_may_be_for_one_dataset() {
+        let all = dims("time, lat");
+        assert_eq!((all.dataset, all.names.join("|")), (None, "time|lat".to_owned()));
+        assert_eq!(dims("temp=time,lat").dataset.as_deref(), Some("temp"));
+        let cases = [
+            ("title=A=B", (None, "title", "A=B")),
+            ("temp:units=degC", (Some("temp"), "units", "degC")),
+            ("tet:scalar=1", (None, "tet:scalar", "1")),
+        ];
+        for (text, (dataset, key, value)) in cases {
+            let attr = attr(text).expect("an attribute");
+            assert_eq!(attr.dataset.as_deref(), dataset);
+            assert_eq!((attr.key.as_str(), attr.value.as_str()), (key, value));
+        }
+        assert!(attr("novalue").is_err());
+        assert!(attr("=x").is_err());
+    }
+}

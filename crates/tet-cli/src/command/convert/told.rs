@@ -1,0 +1,119 @@
+//! What is told of a conversion: what was written, or why nothing was.
+
+use std::path::Path;
+
+use tet_convert::{ImportReport, NpyFault, export};
+use tet_ztensor as zt;
+
+use super::tensogram;
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::render::json::{Converted, ConvertedDataset};
+use crate::size::{Size, counted};
+
+/// Tells what was written.
+///
+/// # Errors
+///
+/// The stream does not take it.
+pub(crate) fn tell(
+    input: &Path,
+    output: &Path,
+    report: &ImportReport,
+    is_json: bool,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    for note in &report.notes {
+        context.warn(note);
+    }
+    let index = (report.shard_count != 0).then(|| export::index_path(output));
+    let output = index.as_deref().unwrap_or(output);
+    if is_json {
+        context.json(&shape(input, output, report))?;
+    } else {
+        let ratio = ratio(report.output_len, report.decoded_len);
+        let shards = match report.shard_count {
+            0 => String::new(),
+            count => format!(" and {}", counted(u64::try_from(count).unwrap_or(0), "shard")),
+        };
+        context.note(format!(
+            "wrote {}{shards}: {}, {} in {}{ratio}",
+            output.display(),
+            counted(u64::try_from(report.datasets.len()).unwrap_or(0), "dataset"),
+            Size(report.decoded_len),
+            Size(report.output_len),
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// `, 43 %` of the elements' bytes.
+fn ratio(output_len: u64, decoded_len: u64) -> String {
+    match (u128::from(output_len) * 100).checked_div(u128::from(decoded_len)) {
+        Some(percent) => format!(" ({percent} %)"),
+        None => String::new(),
+    }
+}
+
+fn shape(input: &Path, output: &Path, report: &ImportReport) -> Converted {
+    Converted {
+        schema: "tet.convert/1",
+        input: input.to_string_lossy().into_owned(),
+        output: output.to_string_lossy().into_owned(),
+        input_len: report.input_len,
+        decoded_len: report.decoded_len,
+        output_len: report.output_len,
+        datasets: report
+            .datasets
+            .iter()
+            .map(|dataset| ConvertedDataset {
+                name: dataset.name.clone(),
+                dtype: dataset.dtype.clone(),
+                shape: dataset.shape.clone(),
+                chunk_shape: dataset.chunk_shape.clone(),
+            })
+            .collect(),
+        notes: report.notes.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// A dataset that cannot be read is told with what leaves it out.
+pub(crate) fn failure(error: tet_convert::Error) -> Failure {
+    let hint = match &error {
+        tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
+            Some(format!("--exclude {dataset:?} leaves it out"))
+        }
+        tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
+        tet_convert::Error::Stack { dataset, .. } => {
+            Some(format!("--exclude {dataset:?} leaves them out"))
+        }
+        tet_convert::Error::Array { array, fault: NpyFault::NoElements { .. } } => {
+            Some(format!("--exclude {array:?} leaves it out; .zt, .safetensors and .npz take it"))
+        }
+        tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
+            if *why == zt::NAME_TAKEN && is_part(name) =>
+        {
+            Some("--sparse native or dense writes sparse tensors whole, without parts".to_owned())
+        }
+        _ => None,
+    };
+    let mut failure = Failure::from(error);
+    failure.hint = hint.or(failure.hint.take());
+    failure
+}
+
+/// Whether a name is one that a part of a sparse tensor would have.
+fn is_part(name: &str) -> bool {
+    let part = name.rsplit_once('.').map(|(_, part)| part);
+    part.is_some_and(|part| ["indptr", "indices", "coords", "values"].contains(&part))
+}
+
+/// An existing output or one that is the input is told with what to do.
+pub(super) fn output_hint(mut failure: Failure, input: &Path, output: &Path) -> Failure {
+    if failure.code == "exists" {
+        failure.file = None;
+        let text = format!("{} exists", output.display());
+        return failure.saying(text).about(output);
+    }
+    failure.about(input)
+}

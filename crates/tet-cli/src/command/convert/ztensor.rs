@@ -1,0 +1,53 @@
+//! How a zTensor file is written.
+
+use tet_convert::SparseCarry;
+use tet_ztensor as zt;
+
+use crate::args::{ChecksumName, CodecName, DialectName, SparseName, StoreArgs, ZtArgs};
+use crate::exit::{Failure, Result};
+
+/// How sparse tensors are written.
+pub(crate) const fn sparse_carry(zt: &ZtArgs) -> SparseCarry {
+    match zt.sparse {
+        SparseName::Dense => SparseCarry::Dense,
+        SparseName::Split | SparseName::Native => SparseCarry::Sparse,
+    }
+}
+
+/// What the options ask for.
+///
+/// # Errors
+///
+/// The codec is none of a zTensor file.
+pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions> {
+    let mut options = match zt.dialect {
+        Some(DialectName::V01x) => zt::WriteOptions::v01x(),
+        None => zt::WriteOptions::default(),
+    };
+    options.encoding = match (store.codec, store.level) {
+        (Some(CodecName::Zstd), None) => zt::EncodingChoice::zstd(),
+        (Some(CodecName::Zstd), Some(level)) => zt::EncodingChoice::Zstd { level },
+        (Some(CodecName::Lz4 | CodecName::Szip), _) => {
+            let text = "a .zt file has no place for this codec";
+            return Err(Failure::usage("output-format", text).hint("give --codec raw or zstd"));
+        }
+        _ => zt::EncodingChoice::Raw,
+    };
+    options.checksum = match zt.checksum {
+        None => options.checksum,
+        Some(ChecksumName::Crc32c) => zt::ChecksumChoice::Crc32c,
+        Some(ChecksumName::Sha256) => zt::ChecksumChoice::Sha256,
+        Some(ChecksumName::None) => zt::ChecksumChoice::Left,
+    };
+    options.align = match store.align.as_str() {
+        "4096" => zt::Align::Page,
+        "65536" => zt::Align::LargePage,
+        _ => zt::Align::Line,
+    };
+    options.align_len_min = zt.align_above;
+    options.sparse = match zt.sparse {
+        SparseName::Native => zt::SparseChoice::Native,
+        _ => zt::SparseChoice::Split,
+    };
+    Ok(options)
+}
