@@ -55,6 +55,22 @@ impl Progress {
         Progress { bar }
     }
 
+    /// Does a task that is given what it tells how far it is; there is a bar once it does.
+    pub(crate) fn of<T>(
+        context: &Context<'_>,
+        what: &str,
+        task: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T,
+    ) -> T {
+        let mut progress: Option<Progress> = None;
+        let done = task(&mut |done, all| {
+            progress.get_or_insert_with(|| Progress::new(context, what, all)).set(done);
+        });
+        if let Some(progress) = progress {
+            progress.finish();
+        }
+        done
+    }
+
     /// The same bar for the next task, over so many bytes.
     pub(crate) fn next(&self, what: &str, byte_count: u64) {
         self.with(|bar| {

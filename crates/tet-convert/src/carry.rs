@@ -322,7 +322,7 @@ impl<'c> Carried<'c> {
         let lens = self.datasets.iter().map(|it| logical::byte_len(it));
         ImportReport {
             decoded_len: lens.fold(0, u64::saturating_add),
-            datasets: self.datasets.iter().map(|it| imported(it)).collect(),
+            datasets: self.datasets.iter().copied().map(Imported::from).collect(),
             notes: self.notes,
             input_len: self.catalog.file_len(),
             output_len,
@@ -379,13 +379,4 @@ fn by_export(
 /// Reading stops when the caller stops the writing.
 fn execution(options: &ConvertOptions) -> Execution {
     Execution { cancel: options.tet.cancel.clone(), ..options.execution.clone() }
-}
-
-fn imported(dataset: &Dataset) -> Imported {
-    Imported {
-        name: dataset.name.clone(),
-        dtype: dataset.dtype_name.clone(),
-        shape: dataset.shape().to_vec(),
-        chunk_shape: dataset.grid.chunk_shape().to_vec(),
-    }
 }

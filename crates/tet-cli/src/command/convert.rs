@@ -17,7 +17,7 @@ use crate::progress::Progress;
 
 pub(super) use self::outputs::check_level;
 pub(super) use self::tet::LEVEL as TET_LEVEL;
-pub(super) use self::told::{failure, tell};
+pub(super) use self::told::{failed, failure, shape, tell};
 pub(super) use self::ztensor::{options as ztensor_options, sparse_carry};
 
 /// Runs the command.
@@ -62,14 +62,10 @@ pub(super) fn write(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let (from, to) = (context.world().at(input), context.world().at(output));
-    let mut progress: Option<Progress> = None;
-    let report = tet_convert::convert(&from, &to, options, &mut |done, all| {
-        progress.get_or_insert_with(|| Progress::new(context, "converting", all)).set(done);
+    let report = Progress::of(context, "converting", |progress| {
+        tet_convert::convert(&from, &to, options, progress)
     });
-    if let Some(progress) = progress {
-        progress.finish();
-    }
-    let report = report.map_err(|error| told::output_hint(failure(error), input, output))?;
+    let report = report.map_err(|error| failed(error, input, output))?;
     tell(input, output, &report, is_json, context)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tet_convert::export::{self, ExportOptions};
-use tet_convert::{ConvertOptions, Origin, Target, chosen};
+use tet_convert::{ConvertOptions, ImportReport, Imported, Origin, Target, chosen};
 use tet_file::write::CodecChoice;
 use tet_query::Dataset;
 
@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::progress::Progress;
-use crate::render::json::{Converted, ConvertedDataset};
 use crate::size::{Size, counted};
 
 /// Runs the command.
@@ -35,41 +34,28 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> 
     }
     let opened = open::open(&args.input, &args.read, context)?;
     let catalog = &opened.catalog;
-    let about = |failure: Failure| failure.about(&args.input);
     let datasets = chosen(catalog, &args.dataset, &args.exclude);
-    let datasets = datasets.map_err(|error| about(error.into()))?;
+    let datasets = datasets.map_err(|error| Failure::from(error).about(&args.input))?;
     let output = context.world().at(&args.output);
     let (overwrite, sync) = open::publish_options(args.write);
     let execution = open::execution(&args.read, context);
     let options = ExportOptions { overwrite, sync, execution, ..ExportOptions::default() };
-    let mut progress: Option<Progress> = None;
-    let notes =
-        export::write_datasets_file(catalog, &datasets, &output, &options, &mut |done, all| {
-            progress.get_or_insert_with(|| Progress::new(context, "exporting", all)).set(done);
-        });
-    if let Some(progress) = progress {
-        progress.finish();
-    }
-    let notes = notes.map_err(|error| about(output_hint(super::convert::failure(error), args)))?;
+    let notes = Progress::of(context, "exporting", |progress| {
+        export::write_datasets_file(catalog, &datasets, &output, &options, progress)
+    });
+    let notes = notes.map_err(|error| convert::failed(error, &args.input, &args.output))?;
     for note in &notes {
         context.warn(note);
     }
     let decoded_len = datasets.iter().filter_map(|dataset| decoded_len(dataset));
     let decoded_len = decoded_len.fold(0, u64::saturating_add);
     if args.json {
-        let output_len = std::fs::metadata(&output)?.len();
-        let notes = notes.iter().map(ToString::to_string).collect();
-        let told = Converted {
-            schema: "tet.convert/1",
-            input: args.input.to_string_lossy().into_owned(),
-            output: args.output.to_string_lossy().into_owned(),
-            input_len: catalog.file_len(),
-            decoded_len,
-            output_len,
-            datasets: datasets.into_iter().map(shape).collect(),
-            notes,
-        };
-        context.json(&told)?;
+        let mut report = ImportReport::default();
+        report.datasets = datasets.into_iter().map(Imported::from).collect();
+        report.notes = notes;
+        (report.input_len, report.decoded_len) = (catalog.file_len(), decoded_len);
+        report.output_len = std::fs::metadata(&output)?.len();
+        context.json(&convert::shape(&args.input, &args.output, &report))?;
     } else {
         let count = counted(u64::try_from(datasets.len()).unwrap_or(u64::MAX), "dataset");
         let len = Size(decoded_len);
@@ -92,26 +78,7 @@ fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
     options
 }
 
-/// An existing output is told as such.
-fn output_hint(mut failure: Failure, args: &ExportArgs) -> Failure {
-    if failure.code == "exists" {
-        failure.file = None;
-        let text = format!("{} exists", args.output.display());
-        return failure.saying(text).about(&args.output);
-    }
-    failure
-}
-
 /// Bytes of a dataset's elements, where they can be counted.
 fn decoded_len(dataset: &Dataset) -> Option<u64> {
     dataset.grid.shape().element_count()?.checked_mul(dataset.dtype?.size()?)
-}
-
-fn shape(dataset: &Dataset) -> ConvertedDataset {
-    ConvertedDataset {
-        name: dataset.name.clone(),
-        dtype: dataset.dtype_name.clone(),
-        shape: dataset.shape().to_vec(),
-        chunk_shape: dataset.grid.chunk_shape().to_vec(),
-    }
 }

@@ -102,13 +102,9 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     options.tet.cancel = Some(std::sync::Arc::clone(&context.world().cancel));
     let place = if args.in_place { AppendPlace::InPlace } else { AppendPlace::Beside };
     let (input, target) = (context.world().at(&args.input), context.world().at(&args.file));
-    let mut progress: Option<Progress> = None;
-    let report = tet_convert::append_ztensor(&input, &target, place, &options, &mut |done, all| {
-        progress.get_or_insert_with(|| Progress::new(context, "appending", all)).set(done);
+    let report = Progress::of(context, "appending", |progress| {
+        tet_convert::append_ztensor(&input, &target, place, &options, progress)
     });
-    if let Some(progress) = progress {
-        progress.finish();
-    }
     let report = report.map_err(|error| {
         let failure = convert::failure(error);
         let is_of_input = failure.code == "no-such-dataset";

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tet_file::write::{CodecChoice, DigestChoice, ZeroExtents};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
+use tet_query::Dataset;
 
 use crate::Note;
 
@@ -112,7 +113,7 @@ impl Default for ImportOptions {
 }
 
 /// What an import wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportReport {
     /// The datasets, in the output's order.
@@ -140,4 +141,15 @@ pub struct Imported {
     pub shape: Vec<u64>,
     /// Its chunk shape.
     pub chunk_shape: Vec<u64>,
+}
+
+impl From<&Dataset> for Imported {
+    fn from(dataset: &Dataset) -> Self {
+        Imported {
+            name: dataset.name.clone(),
+            dtype: dataset.dtype_name.clone(),
+            shape: dataset.shape().to_vec(),
+            chunk_shape: dataset.grid.chunk_shape().to_vec(),
+        }
+    }
 }

@@ -55,7 +55,8 @@ fn ratio(output_len: u64, decoded_len: u64) -> String {
     }
 }
 
-fn shape(input: &Path, output: &Path, report: &ImportReport) -> Converted {
+/// What was written, as programs read it.
+pub(crate) fn shape(input: &Path, output: &Path, report: &ImportReport) -> Converted {
     Converted {
         schema: "tet.convert/1",
         input: input.to_string_lossy().into_owned(),
@@ -108,8 +109,9 @@ fn is_part(name: &str) -> bool {
     part.is_some_and(|part| ["indptr", "indices", "coords", "values"].contains(&part))
 }
 
-/// An existing output or one that is the input is told with what to do.
-pub(super) fn output_hint(mut failure: Failure, input: &Path, output: &Path) -> Failure {
+/// The same, about the input, or about an output that is there already.
+pub(crate) fn failed(error: tet_convert::Error, input: &Path, output: &Path) -> Failure {
+    let mut failure = failure(error);
     if failure.code == "exists" {
         failure.file = None;
         let text = format!("{} exists", output.display());
