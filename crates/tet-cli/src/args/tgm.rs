@@ -266,9 +266,9 @@ is refused.
 
 KEYS
   Names with dots, as mars.param, are looked for in what is said of the object, of its message, and
-  in its descriptor (dtype, shape, encoding, filter, compression, their parameters); name, message,
-  object and version are always there. extra.KEY is of the message, _reserved_.KEY what the writer
-  said.";
+  in its descriptor (dtype, shape, encoding, filter, compression, their parameters); a number is an
+  element of a list: shape.0. name, message, object and version are always there. extra.KEY is of
+  the message, _reserved_.KEY what the writer said.";
 
 const LS_EXAMPLES: &str = "\
 EXAMPLES
@@ -280,7 +280,7 @@ EXAMPLES
 const GET_EXAMPLES: &str = "\
 EXAMPLES
   tet tgm get -p mars.param forecast.tgm
-  tet tgm get -p _reserved_.time,extra.run -w object=0 forecast.tgm";
+  tet tgm get -p _reserved_.time,extra.run,shape.0 -w object=0 forecast.tgm";
 
 const SET_EXAMPLES: &str = "\
 EXAMPLES
@@ -289,7 +289,8 @@ EXAMPLES
   tet tgm set -d mars.expver forecast.tgm out.tgm
 
 A key is set in what is said of each object that is meant, extra.KEY in what is said of its message.
-Keys of descriptors and what the library says are not set. Other messages are copied as they are.";
+A number is an element of a list that is there: dims.0. Keys of descriptors and what the library
+says are not set. Other messages are copied as they are.";
 
 const COPY_EXAMPLES: &str = "\
 EXAMPLES

@@ -121,26 +121,25 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] for a key that is not for users to set, and a value that readers do not
-    /// take.
+    /// Returns [`Error::Key`] for a key that is not for users to set or leads nowhere, and a value that
+    /// readers do not take.
     pub fn set(&mut self, object: Option<usize>, key: &Key, value: &Value) -> Result<()> {
         key.check_settable()?;
         let refused = |why| Error::Key { key: key.text().into(), why };
         tet_cbor::check_value(value).map_err(refused)?;
-        let (pairs, key) = self.pairs(object, key);
-        key.put(pairs, value.clone());
-        Ok(())
+        let (pairs, inner) = self.pairs(object, key);
+        inner.put(pairs, value.clone()).map_err(|stuck| key.stuck(stuck))
     }
 
     /// Takes away what is said of an object or of the message, and says whether it was there.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] for a key that is not for users to set.
+    /// Returns [`Error::Key`] for a key that is not for users to set, and an element of a list.
     pub fn unset(&mut self, object: Option<usize>, key: &Key) -> Result<bool> {
         key.check_settable()?;
-        let (pairs, key) = self.pairs(object, key);
-        Ok(key.take(pairs))
+        let (pairs, inner) = self.pairs(object, key);
+        inner.take(pairs).map_err(|stuck| key.stuck(stuck))
     }
 
     fn pairs(&mut self, object: Option<usize>, key: &Key) -> (&mut Pairs, Key) {

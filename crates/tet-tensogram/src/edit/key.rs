@@ -1,4 +1,10 @@
 //! Keys with dots, and the values that they lead to.
+//!
+//! ```text
+//!   mars.steps.0.to  ->  {"mars": {"steps": [{"to": 6}]}}      name, name, number, name
+//! ```
+//!
+//! Names lead into maps, numbers into lists, tags are passed over, and nothing leads into the rest.
 
 use std::fmt::Write;
 
@@ -7,7 +13,8 @@ use tet_cbor::Value;
 use crate::error::{Error, Result};
 use crate::metadata::{Pairs, RESERVED_KEY};
 
-/// A key of metadata: names that lead from map to map, with dots between them.
+/// A key of metadata: names that lead from map to map and numbers that lead into lists, with dots
+/// between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -88,10 +95,9 @@ impl Key {
         if matches!(first, "extra" | "_extra_") {
             return Err(refused(&self.0, "what is it to say of the message? write extra.KEY"));
         }
-        let is_packing = name.starts_with("sp_") || name.starts_with("szip_");
         // `mars.type` is nobody's descriptor.
-        let is_own = !name.contains('.') && (STRUCTURAL.contains(&name) || is_packing);
-        if is_own || matches!(first, "base" | "objects") {
+        let is_packing = first.starts_with("sp_") || first.starts_with("szip_");
+        if is_packing || STRUCTURAL.contains(&first) {
             return Err(refused(&self.0, "descriptors and places of objects are not changed"));
         }
         Ok(())
@@ -100,38 +106,67 @@ impl Key {
     /// The value that it leads to.
     #[must_use]
     pub fn find<'v>(&self, pairs: &'v Pairs) -> Option<&'v Value> {
-        find(pairs.iter().map(|(key, value)| (key.as_str(), value)), &self.0)
+        self.find_by(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value))
     }
 
-    /// Puts a value where it leads to; maps on the way are made, and what is no map is replaced.
-    pub(super) fn put(&self, pairs: &mut Pairs, value: Value) {
+    /// The same, where `of` gives the value of a name.
+    pub(super) fn find_by<'v>(&self, of: impl Fn(&str) -> Option<&'v Value>) -> Option<&'v Value> {
+        find(of, &self.0)
+    }
+
+    /// Puts a value where it leads to, and makes the maps on the way that are not there.
+    ///
+    /// # Errors
+    ///
+    /// Something else than a map stands in the way, or a list that has no such element.
+    pub(super) fn put(&self, pairs: &mut Pairs, value: Value) -> Result<(), Stuck> {
         if let Some((_, found)) = pairs.iter_mut().find(|(key, _)| *key == self.0) {
             *found = value;
-            return;
+            return Ok(());
         }
         let Some((first, rest)) = self.0.split_once('.') else {
             pairs.push((self.0.clone(), value));
-            return;
+            return Ok(());
         };
-        let at = pairs.iter().position(|(key, _)| key == first).unwrap_or_else(|| {
-            pairs.push((first.to_owned(), Value::Map(Vec::new())));
-            pairs.len() - 1
-        });
-        if let Some((_, inside)) = pairs.get_mut(at) {
-            put_inside(inside, rest, value);
+        match pairs.iter_mut().find(|(key, _)| key == first) {
+            Some((_, inside)) => put_inside(inside, rest, value),
+            None => {
+                pairs.push((first.to_owned(), nested(rest, value)));
+                Ok(())
+            }
         }
     }
 
     /// Takes away what it leads to, and says whether it was there.
-    pub(super) fn take(&self, pairs: &mut Pairs) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// It is an element of a list.
+    pub(super) fn take(&self, pairs: &mut Pairs) -> Result<bool, Stuck> {
         if let Some(at) = pairs.iter().position(|(key, _)| *key == self.0) {
             pairs.remove(at);
-            return true;
+            return Ok(true);
         }
-        let Some((first, rest)) = self.0.split_once('.') else { return false };
-        let found = pairs.iter_mut().find(|(key, _)| key == first);
-        found.is_some_and(|(_, inside)| take_inside(inside, rest))
+        let Some((first, rest)) = self.0.split_once('.') else { return Ok(false) };
+        let Some((_, inside)) = pairs.iter_mut().find(|(key, _)| key == first) else {
+            return Ok(false);
+        };
+        take_inside(inside, rest)
     }
+
+    /// The error of a key that leads no further than to where so many bytes of it are left.
+    pub(super) fn stuck(&self, Stuck { left_len, why }: Stuck) -> Error {
+        let text_len = self.0.len().saturating_sub(left_len).saturating_sub(1);
+        refused(self.0.get(..text_len).unwrap_or(&self.0), why)
+    }
+}
+
+/// Where a key leads no further.
+#[derive(Debug)]
+pub(super) struct Stuck {
+    /// The bytes of the key that are left, without the dot before them.
+    left_len: usize,
+    why: &'static str,
 }
 
 fn refused(key: &str, why: &'static str) -> Error {
@@ -139,26 +174,19 @@ fn refused(key: &str, why: &'static str) -> Error {
 }
 
 /// The whole name counts before its first part does.
-fn find<'v>(
-    pairs: impl Iterator<Item = (&'v str, &'v Value)> + Clone,
-    path: &str,
-) -> Option<&'v Value> {
-    let of = |name: &str| pairs.clone().find(|(key, _)| *key == name).map(|(_, value)| value);
-    if let Some(value) = of(path) {
-        return Some(value);
-    }
-    let (first, rest) = path.split_once('.')?;
-    inside(of(first)?, rest)
+fn find<'v>(of: impl Fn(&str) -> Option<&'v Value>, path: &str) -> Option<&'v Value> {
+    of(path).or_else(|| {
+        let (first, rest) = path.split_once('.')?;
+        inside(of(first)?, rest)
+    })
 }
 
 fn inside<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     match value {
-        Value::Map(pairs) => {
-            find(pairs.iter().filter_map(|(key, value)| Some((key.as_text()?, value))), path)
-        }
+        Value::Map(pairs) => find(|name| Some(&pairs.get(place_of(pairs, name)?)?.1), path),
         Value::Array(items) => {
-            let (first, rest) = path.split_once('.').map_or((path, None), |(a, b)| (a, Some(b)));
-            let item = items.get(first.parse::<usize>().ok()?)?;
+            let (number, rest) = parted(path);
+            let item = items.get(number_of(number)?)?;
             rest.map_or(Some(item), |rest| inside(item, rest))
         }
         Value::Tag(_, item) => inside(item, path),
@@ -166,38 +194,112 @@ fn inside<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     }
 }
 
-fn put_inside(node: &mut Value, path: &str, value: Value) {
-    if !matches!(node, Value::Map(_)) {
-        *node = Value::Map(Vec::new());
-    }
-    let Value::Map(pairs) = node else { return };
-    let named = |pairs: &[(Value, Value)], name: &str| {
-        pairs.iter().position(|(key, _)| key.as_text() == Some(name))
+/// The first name of a path, and what follows it.
+fn parted(path: &str) -> (&str, Option<&str>) {
+    path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)))
+}
+
+/// The place of a name in a map.
+fn place_of(pairs: &[(Value, Value)], name: &str) -> Option<usize> {
+    pairs.iter().position(|(key, _)| key.as_text() == Some(name))
+}
+
+/// The number of an element, as digits say it.
+fn number_of(name: &str) -> Option<usize> {
+    name.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.parse().ok())?
+}
+
+/// Maps that lead to a value.
+fn nested(path: &str, value: Value) -> Value {
+    let names = path.rsplit('.');
+    names.fold(value, |value, name| Value::Map(vec![(Value::Text(name.to_owned()), value)]))
+}
+
+/// The element of a list that a path leads to, and what follows.
+fn element<'v, 'p>(
+    items: &'v mut [Value],
+    path: &'p str,
+) -> Result<(&'v mut Value, Option<&'p str>), Stuck> {
+    let stuck = |why| Stuck { left_len: path.len(), why };
+    let (number, rest) = parted(path);
+    let Some(number) = number_of(number) else {
+        return Err(stuck("a list stands there, whose elements have numbers, from 0"));
     };
-    let (name, rest) = match (named(pairs, path), path.split_once('.')) {
-        (None, Some((first, rest))) => (first, Some(rest)),
-        _ => (path, None),
-    };
-    let at = named(pairs, name).unwrap_or_else(|| {
-        pairs.push((Value::Text(name.to_owned()), Value::Null));
-        pairs.len() - 1
-    });
-    match (pairs.get_mut(at), rest) {
-        (Some((_, inside)), Some(rest)) => put_inside(inside, rest, value),
-        (Some((_, found)), None) => *found = value,
-        (None, _) => {}
+    let item = items.get_mut(number);
+    Ok((item.ok_or(stuck("a list stands there that has no element of this number"))?, rest))
+}
+
+fn put_inside(node: &mut Value, path: &str, value: Value) -> Result<(), Stuck> {
+    match node {
+        Value::Map(pairs) => {
+            let (name, rest) = match place_of(pairs, path) {
+                Some(_) => (path, None),
+                None => parted(path),
+            };
+            if let Some((_, found)) = place_of(pairs, name).and_then(|at| pairs.get_mut(at)) {
+                return put_at(found, rest, value);
+            }
+            let value = match rest {
+                Some(rest) => nested(rest, value),
+                None => value,
+            };
+            pairs.push((Value::Text(name.to_owned()), value));
+            Ok(())
+        }
+        Value::Array(items) => {
+            let (item, rest) = element(items, path)?;
+            put_at(item, rest, value)
+        }
+        Value::Tag(_, item) => put_inside(item, path, value),
+        other => Err(Stuck { left_len: path.len(), why: standing(other) }),
     }
 }
 
-fn take_inside(node: &mut Value, path: &str) -> bool {
-    let Value::Map(pairs) = node else { return false };
-    if let Some(at) = pairs.iter().position(|(key, _)| key.as_text() == Some(path)) {
-        pairs.remove(at);
-        return true;
+/// Puts a value in the place of one, or where a path leads to from there.
+fn put_at(found: &mut Value, rest: Option<&str>, value: Value) -> Result<(), Stuck> {
+    match rest {
+        Some(rest) => put_inside(found, rest, value),
+        None => {
+            *found = value;
+            Ok(())
+        }
     }
-    let Some((first, rest)) = path.split_once('.') else { return false };
-    let found = pairs.iter_mut().find(|(key, _)| key.as_text() == Some(first));
-    found.is_some_and(|(_, inside)| take_inside(inside, rest))
+}
+
+/// What stands where a key leads no further.
+fn standing(value: &Value) -> &'static str {
+    match value {
+        Value::Text(_) => "a text stands there, no map or list",
+        Value::Int(_) | Value::Float(_) => "a number stands there, no map or list",
+        Value::Bool(_) => "true or false stands there, no map or list",
+        Value::Null | Value::Undefined => "null stands there, no map or list",
+        Value::Bytes(_) => "bytes stand there, no map or list",
+        _ => "a single value stands there, no map or list",
+    }
+}
+
+fn take_inside(node: &mut Value, path: &str) -> Result<bool, Stuck> {
+    match node {
+        Value::Map(pairs) => {
+            if let Some(at) = place_of(pairs, path) {
+                pairs.remove(at);
+                return Ok(true);
+            }
+            let Some((first, rest)) = path.split_once('.') else { return Ok(false) };
+            let found = place_of(pairs, first).and_then(|at| pairs.get_mut(at));
+            found.map_or(Ok(false), |(_, inside)| take_inside(inside, rest))
+        }
+        Value::Array(items) => match element(items, path) {
+            Ok((item, Some(rest))) => take_inside(item, rest),
+            Ok((_, None)) => {
+                let why = "a list stands there, whose elements are not taken away: set the list";
+                Err(Stuck { left_len: path.len(), why })
+            }
+            Err(_) => Ok(false),
+        },
+        Value::Tag(_, item) => take_inside(item, path),
+        _ => Ok(false),
+    }
 }
 
 /// A value as text: text as it is, anything else in the manner of JSON.

@@ -129,7 +129,8 @@ impl<'r> Row<'r> {
             let (_, rest) = key.text().split_once('.')?;
             return Key::parse(rest).ok()?.find(reserved).map(Cow::Borrowed);
         }
-        let described = self.descriptor().and_then(|descriptor| descriptor.value(key.text()));
+        let described =
+            self.descriptor().and_then(|descriptor| key.find_by(|name| descriptor.value(name)));
         if let Some(value) = described {
             return Some(Cow::Borrowed(value));
         }

@@ -118,7 +118,7 @@ fn set_leaves_every_tensor_alone() {
     for (name, before) in samples() {
         let input = file(&before);
         let assignments =
-            [assign("units", "K"), assign("mars.step.range", "0-6"), assign("extra.edited", "7")];
+            [assign("units", "K"), assign("mars.steps.range", "0-6"), assign("extra.edited", "7")];
         let (image, changed) = set(&input, &Filter::default(), &assignments, NEW).unwrap();
         assert_eq!(changed, input.len(), "{name}");
         let after = bytes(&image);
@@ -128,7 +128,7 @@ fn set_leaves_every_tensor_alone() {
         let ((base, extra), (new_base, new_extra)) = (said(&before), said(&after));
         for (old, new) in base.iter().zip(&new_base) {
             assert_eq!(key("units").find(new), Some(&text("K")));
-            assert_eq!(key("mars.step.range").find(new), Some(&text("0-6")));
+            assert_eq!(key("mars.steps.range").find(new), Some(&text("0-6")));
             for (said, value) in old.iter().filter(|(key, _)| key != "mars" && key != "units") {
                 let found = new.iter().find(|(key, _)| key == said).map(|(_, value)| value);
                 assert_eq!(found, Some(value), "{name} {said}");

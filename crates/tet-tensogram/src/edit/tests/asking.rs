@@ -31,7 +31,7 @@ fn meant(filter: &str) -> Vec<Meant> {
 #[test]
 fn filters_mean_objects() {
     let (first, second, last) = ((0, Some(0)), (0, Some(1)), (1, None));
-    let cases: [(&str, &[Meant]); 18] = [
+    let cases: [(&str, &[Meant]); 22] = [
         ("mars.param=2t", &[first]),
         ("mars.param=2t/10u", &[first, second]),
         ("mars.param!=2t", &[second, last]),
@@ -47,7 +47,11 @@ fn filters_mean_objects() {
         ("extra.run=c", &[last]),
         ("levels=[1,2]", &[first, second]),
         ("levels.1=2", &[first, second]),
+        ("levels.2!=3", &[first, second, last]),
+        ("levels.+1=2", &[]),
         ("shape=[4]", &[second]),
+        ("shape.0=4", &[second]),
+        ("shape.1=4", &[]),
         ("object=1", &[second]),
         ("dtype=uint8,version=3,message=0,_reserved_.uuid=u-1,dotted.key=x", &[first, second]),
     ];
@@ -71,20 +75,88 @@ fn parts_are_split_outside_of_quotes_and_brackets() {
 
 #[test]
 fn keys_put_and_take() {
-    let mut pairs: Pairs = vec![("a.b".to_owned(), Value::Int(1)), ("c".to_owned(), Value::Int(2))];
-    key("a.b").put(&mut pairs, Value::Int(3));
-    key("c.d.e").put(&mut pairs, Value::Int(4));
-    key("c.d.f").put(&mut pairs, Value::Int(5));
-    key("g").put(&mut pairs, Value::Int(6));
+    let mut pairs: Pairs = vec![("a.b".to_owned(), Value::Int(1))];
+    key("a.b").put(&mut pairs, Value::Int(3)).unwrap();
+    key("c.d.e").put(&mut pairs, Value::Int(4)).unwrap();
+    key("c.d.f").put(&mut pairs, Value::Int(5)).unwrap();
+    key("g").put(&mut pairs, Value::Int(6)).unwrap();
     let found = |pairs: &Pairs, text: &str| key(text).find(pairs).cloned();
     assert_eq!(found(&pairs, "a.b"), Some(Value::Int(3)));
     assert_eq!(found(&pairs, "c.d.e"), Some(Value::Int(4)));
     assert_eq!(found(&pairs, "c.d.f"), Some(Value::Int(5)));
     assert_eq!(pairs.len(), 3);
-    assert!(key("c.d.e").take(&mut pairs) && !key("c.d.e").take(&mut pairs));
-    assert!(key("a.b").take(&mut pairs) && !key("a.x").take(&mut pairs));
+    for (text, wanted) in [("c.d.e", true), ("c.d.e", false), ("a.b", true), ("a.x", false)] {
+        assert_eq!(key(text).take(&mut pairs).unwrap(), wanted, "{text}");
+    }
     assert_eq!(found(&pairs, "c.d.f"), Some(Value::Int(5)));
     assert_eq!(pairs.len(), 2);
+}
+
+/// What is said of an object with a list, a text, a number, and a list of maps under a tag.
+fn odd() -> Pairs {
+    let steps = Value::Array(vec![map(&[("to", Value::Int(6)), ("a.b", Value::Null)])]);
+    let pairs = [
+        ("dims", Value::Array(vec![text("lat"), text("lon")])),
+        ("units", text("K")),
+        ("level", Value::Int(850)),
+        ("steps", Value::Tag(7, Box::new(steps))),
+    ];
+    pairs.map(|(key, value)| (key.to_owned(), value)).to_vec()
+}
+
+#[test]
+fn numbers_lead_into_lists_and_change_one_element() {
+    for at in ["dims.0", "dims.1", "steps.0.to", "steps.0.a.b", "steps.0.new.0", "steps.0", "dims"]
+    {
+        let mut pairs = odd();
+        key(at).put(&mut pairs, text("y")).unwrap();
+        assert_eq!(key(at).find(&pairs), Some(&text("y")), "{at}");
+        let others = ["dims.0", "dims.1", "units", "level", "steps.0.to", "steps.0.a.b"];
+        for other in others.iter().filter(|other| !format!("{other}.").starts_with(at)) {
+            assert_eq!(key(other).find(&pairs), key(other).find(&odd()), "{at} changes {other}");
+        }
+        assert_eq!(pairs.len(), odd().len());
+    }
+}
+
+#[test]
+fn keys_that_lead_nowhere_change_nothing() {
+    let stuck = [
+        ("dims.2", "dims", "element of this number"),
+        ("dims.99999999999999999999999", "dims", "number"),
+        ("dims.x", "dims", "numbers"),
+        ("dims.-1", "dims", "numbers"),
+        ("dims.+1", "dims", "numbers"),
+        ("dims.0.x", "dims.0", "text"),
+        ("units.x", "units", "text"),
+        ("level.x.y", "level", "number"),
+        ("steps.1.to", "steps", "element of this number"),
+        ("steps.0.to.x", "steps.0.to", "number"),
+    ];
+    for (at, place, what) in stuck {
+        let mut pairs = odd();
+        let error = key(at).put(&mut pairs, Value::Int(1)).unwrap_err();
+        let Error::Key { key: found, why } = key(at).stuck(error) else { panic!("{at}") };
+        assert_eq!((&*found, why.contains(what)), (place, true), "{at}: {why}");
+        assert_eq!(pairs, odd(), "{at}");
+        assert!(!matches!(key(at).take(&mut pairs), Ok(true)), "{at}");
+        assert_eq!(pairs, odd(), "{at}");
+    }
+    // Elements behind it would get other numbers.
+    assert!(key("dims.0").take(&mut odd()).is_err() && key("steps.0").take(&mut odd()).is_err());
+    assert!(key("steps.0.to").take(&mut odd()).unwrap());
+}
+
+#[test]
+fn what_a_key_leads_to_is_named_as_it_was_asked_for() {
+    let before = two();
+    let refused = |at: &str| {
+        let (input, all) = (file(&before), Filter::default());
+        set(&input, &all, &[assign(at, "y")], Provenance::Kept).map(drop).unwrap_err().to_string()
+    };
+    assert!(refused("extra.run.x").starts_with("key \"extra.run\": a text stands there"));
+    assert!(refused("extra.levels.2").starts_with("key \"extra.levels\": a list stands there"));
+    assert!(refused("mars.level.x").starts_with("key \"mars.level\": a number stands there"));
 }
 
 #[test]
@@ -103,6 +175,9 @@ fn keys_of_others_are_not_set() {
         "extra.version",
         "extra",
         "objects.0.x",
+        "shape.0",
+        "dtype.x",
+        "sp_reference_value.0",
         "base.0.x",
         "object",
     ];
