@@ -51,7 +51,7 @@ pub fn map_head(count: u64, out: &mut Vec<u8>) {
     head(MAP, count, out);
 }
 
-/// Appends a value that [`check_value`] has passed.
+/// Appends a value that [`check_value`] or [`check_wide_value`] has passed.
 pub fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.push(NULL),
@@ -85,29 +85,50 @@ pub fn encode(value: &Value, out: &mut Vec<u8>) {
 ///
 /// Returns why they do not.
 pub fn check_value(value: &Value) -> Result<(), &'static str> {
-    check_at(value, DEPTH_MAX)
+    check_at(value, DEPTH_MAX, &SIGNED)
 }
 
-fn check_at(value: &Value, depth_left: usize) -> Result<(), &'static str> {
+/// The same for readers that keep integers as wide as CBOR has them, from -2^64 on.
+///
+/// # Errors
+///
+/// Returns why they do not.
+pub fn check_wide_value(value: &Value) -> Result<(), &'static str> {
+    check_at(value, DEPTH_MAX, &WIDE)
+}
+
+/// The integers that readers take.
+struct Integers {
+    min: i128,
+    /// Why another one is refused.
+    why: &'static str,
+}
+
+const SIGNED: Integers =
+    Integers { min: -1 << 63, why: "an integer is not one of -2^63 to 2^64 - 1" };
+const WIDE: Integers =
+    Integers { min: -1 << 64, why: "an integer is not one of -2^64 to 2^64 - 1" };
+
+fn check_at(value: &Value, depth_left: usize, integers: &Integers) -> Result<(), &'static str> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err("a value nests more than 120 deep");
     };
     match value {
-        Value::Int(number) if !(-1_i128 << 63..1_i128 << 64).contains(number) => {
-            Err("an integer is not one of -2^63 to 2^64 - 1")
-        }
+        Value::Int(number) if !(integers.min..1 << 64).contains(number) => Err(integers.why),
         Value::Simple(_) => Err("a simple value has no name"),
-        Value::Array(items) => items.iter().try_for_each(|item| check_at(item, depth_left)),
+        Value::Array(items) => {
+            items.iter().try_for_each(|item| check_at(item, depth_left, integers))
+        }
         Value::Map(pairs) => {
             for (key, value) in pairs {
-                check_at(key, depth_left)?;
-                check_at(value, depth_left)?;
+                check_at(key, depth_left, integers)?;
+                check_at(value, depth_left, integers)?;
             }
             let keys = ordered(pairs);
             let twice = keys.iter().zip(keys.iter().skip(1)).any(|(one, next)| one.0 == next.0);
             if twice { Err("a key stands twice in a map") } else { Ok(()) }
         }
-        Value::Tag(_, item) => check_at(item, depth_left),
+        Value::Tag(_, item) => check_at(item, depth_left, integers),
         _ => Ok(()),
     }
 }
@@ -184,7 +205,7 @@ mod tests {
     use super::*;
 
     fn bytes(value: &Value) -> Vec<u8> {
-        assert_eq!(check_value(value), Ok(()));
+        assert_eq!(check_wide_value(value), Ok(()));
         let mut out = Vec::new();
         encode(value, &mut out);
         out
@@ -192,7 +213,7 @@ mod tests {
 
     #[test]
     fn heads_are_as_short_as_they_can_be() {
-        let cases: [(i128, &[u8]); 12] = [
+        let cases: [(i128, &[u8]); 13] = [
             (0, &[0x00]),
             (23, &[0x17]),
             (24, &[0x18, 24]),
@@ -205,6 +226,7 @@ mod tests {
             (-24, &[0x37]),
             (-25, &[0x38, 24]),
             (-(1 << 63), &[0x3b, 127, 255, 255, 255, 255, 255, 255, 255]),
+            (-(1 << 64), &[0x3b, 255, 255, 255, 255, 255, 255, 255, 255]),
         ];
         for (number, wanted) in cases {
             assert_eq!(bytes(&Value::Int(number)), wanted, "{number}");
@@ -256,6 +278,11 @@ mod tests {
         ];
         for value in refused {
             assert!(check_value(&value).is_err(), "{value:?}");
+            let is_wide = value == Value::Int(-(1 << 63) - 1);
+            assert_eq!(check_wide_value(&value).is_ok(), is_wide, "{value:?}");
         }
+        let bounds = [-(1_i128 << 64), (1 << 64) - 1].map(Value::Int);
+        assert!(bounds.iter().all(|bound| check_wide_value(bound).is_ok()));
+        assert!(check_wide_value(&Value::Int(-(1 << 64) - 1)).is_err());
     }
 }

@@ -13,7 +13,9 @@ mod item;
 mod value;
 
 pub use decode::{Head, Items, Reader};
-pub use encode::{BREAK, MAP_OPEN, array_head, check_value, encode, map_head, text, unsigned};
+pub use encode::{
+    BREAK, MAP_OPEN, array_head, check_value, check_wide_value, encode, map_head, text, unsigned,
+};
 pub use fault::{Broken, Fault};
 pub use item::value;
 pub use value::Value;

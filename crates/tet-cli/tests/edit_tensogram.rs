@@ -84,3 +84,17 @@ fn the_same_edit_at_the_same_time_is_the_same_file() {
     let kept = |name: &str| done(folder.path(), &format!("tgm get -p _reserved_.uuid {name}"));
     assert_eq!(kept("mixed.tgm"), kept("d.tgm"));
 }
+
+#[test]
+fn integers_of_every_width_go_through_edits_and_conversion() {
+    let folder = folder();
+    let wide = ["-18446744073709551616", "-9223372036854775809", "18446744073709551615"];
+    let said = wide.join(",");
+    done(folder.path(), &format!("tgm set -s n=[{said}] mixed.tgm a.tgm"));
+    done(folder.path(), "tgm reshuffle --provenance none a.tgm -o b.tgm");
+    done(folder.path(), "convert b.tgm c.tgm");
+    for name in ["a.tgm", "b.tgm", "c.tgm"] {
+        let found = done(folder.path(), &format!("tgm get -p n -w object=0 {name}"));
+        assert_eq!(found, format!("[{said}]\n"), "{name}");
+    }
+}

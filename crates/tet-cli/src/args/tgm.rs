@@ -107,7 +107,7 @@ pub struct TgmSetArgs {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Keys to set: numbers, true, false, null, lists and objects as JSON, anything else as text;
-    /// with commas between them (repeatable)
+    /// with commas between them (repeatable). Integers are of -2^64 to 2^64 - 1
     #[arg(short, long, value_name = "KEY=VALUE,...", required_unless_present = "unset")]
     pub set: Vec<String>,
     /// Take this key away (repeatable)

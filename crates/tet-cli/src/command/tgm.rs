@@ -1,11 +1,12 @@
 //! `tet tgm`: Tensogram files listed, and edited without touching payloads.
 
 mod ls;
+mod value;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{Format, field_of_text};
+use tet_convert::Format;
 use tet_io::{Publish, Source, Watch};
 use tet_tensogram::edit::{
     self, Assignment, Clash, Filter, Image, Key, Provenance, Template, split_outside,
@@ -59,13 +60,21 @@ fn assignments(args: &TgmSetArgs) -> Result<Vec<Assignment>> {
             let text = format!("{text:?} sets no key");
             return Err(Failure::usage("key", text).hint("write KEY=VALUE,KEY=VALUE"));
         };
-        let value = Some(field_of_text(value.trim()));
-        assignments.push(Assignment { key: settable(key.trim())?, value });
+        let key = settable(key.trim())?;
+        let value = value::value_of_text(value.trim()).map_err(|it| past(&key, &it))?;
+        assignments.push(Assignment { key, value: Some(value) });
     }
     for key in &args.unset {
         assignments.push(Assignment { key: settable(key)?, value: None });
     }
     Ok(assignments)
+}
+
+/// The failure of an integer that no value is.
+fn past(key: &Key, integer: &str) -> Failure {
+    let text = format!("key {:?}: {integer} is not one of -2^64 to 2^64 - 1", key.text());
+    Failure::usage("key", text)
+        .hint("a float ends with .0, and a text of digits has quotes: '\"1\"'")
 }
 
 fn settable(text: &str) -> Result<Key> {

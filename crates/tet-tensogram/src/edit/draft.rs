@@ -126,7 +126,7 @@ impl Draft {
     pub fn set(&mut self, object: Option<usize>, key: &Key, value: &Value) -> Result<()> {
         key.check_settable()?;
         let refused = |why| Error::Key { key: key.text().into(), why };
-        tet_cbor::check_value(value).map_err(refused)?;
+        tet_cbor::check_wide_value(value).map_err(refused)?;
         let (pairs, inner) = self.pairs(object, key);
         inner.put(pairs, value.clone()).map_err(|stuck| key.stuck(stuck))
     }

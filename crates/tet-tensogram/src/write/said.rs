@@ -1,6 +1,6 @@
 //! Metadata as canonical CBOR, and what none may say.
 
-use tet_cbor::{Head, Reader, Value, check_value, encode};
+use tet_cbor::{Head, Reader, Value, check_wide_value, encode};
 
 use super::options::VersionKey;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(crate) fn metadata_bytes(metadata: &Metadata, version_key: VersionKey) -> Re
         push(EXTRA_KEY, map(&extra));
     }
     let value = Value::Map(pairs);
-    check_value(&value).map_err(|why| Error::Unwritable { why })?;
+    check_wide_value(&value).map_err(|why| Error::Unwritable { why })?;
     let mut bytes = Vec::new();
     encode(&value, &mut bytes);
     Ok(bytes)

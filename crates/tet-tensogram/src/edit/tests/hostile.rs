@@ -93,6 +93,25 @@ fn damaged_metadata_gets_no_new_hash() {
 }
 
 #[test]
+fn integers_are_as_wide_as_cbor_has_them() {
+    let said = |number| {
+        let assignment = Assignment { key: key("n"), value: Some(Value::Int(number)) };
+        let input = file(&sample("dt_float32_be"));
+        set(&input, &Filter::default(), &[assignment], NEW).map(|it| super::bytes(&it.0))
+    };
+    for number in [-(1_i128 << 64), -(1 << 63) - 1, (1 << 64) - 1] {
+        let made = said(number).unwrap();
+        // Written anew, it is what it was.
+        let image = reshuffle(&file(&made), Provenance::Absent).unwrap().0;
+        let entry = file(&super::bytes(&image)).metadata(0).unwrap().base.remove(0);
+        assert_eq!(key("n").find(&entry), Some(&Value::Int(number)));
+    }
+    for number in [-(1_i128 << 64) - 1, 1 << 64] {
+        assert!(matches!(said(number), Err(Error::Key { .. })), "{number}");
+    }
+}
+
+#[test]
 fn what_nobody_knows_is_not_dropped() {
     let parts = [metadata(1, &[step(1)]), Part::new(77, b"later"), tensor(b"abc")];
     let bytes = Parts::new(&parts).bytes();
