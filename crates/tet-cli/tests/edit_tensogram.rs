@@ -86,6 +86,33 @@ fn the_same_edit_at_the_same_time_is_the_same_file() {
 }
 
 #[test]
+fn a_damaged_frame_is_refused_by_every_verb() {
+    let folder = folder();
+    let path = folder.path().join("forecast.tgm");
+    let mut bytes = fs::read(&path).expect("is there");
+    // The length of the first frame, behind a preamble of 24 bytes.
+    bytes[24 + 9] = 1;
+    fs::write(folder.path().join("bent.tgm"), bytes).expect("a file");
+    for line in [
+        "copy bent.tgm o.tgm",
+        "copy -w message=2 bent.tgm o.tgm",
+        "append bent.tgm old.tgm",
+        "append bent.tgm old.tgm --in-place",
+        "append old.tgm bent.tgm",
+        "set -s a=1 bent.tgm o.tgm",
+        "merge bent.tgm -o o.tgm",
+        "split bent.tgm -o o.tgm",
+        "reshuffle bent.tgm -o o.tgm",
+    ] {
+        let args: Vec<&str> = ["tgm"].into_iter().chain(line.split_whitespace()).collect();
+        let (exit, _, err) = tet_in(folder.path(), &args);
+        assert_eq!(exit, Exit::Format, "{line}: {err}");
+        assert!(err.contains("bent.tgm") && err.contains("TGM-F3"), "{line}: {err}");
+    }
+    assert!(!folder.path().join("o.tgm").exists());
+}
+
+#[test]
 fn integers_of_every_width_go_through_edits_and_conversion() {
     let folder = folder();
     let wide = ["-18446744073709551616", "-9223372036854775809", "18446744073709551615"];

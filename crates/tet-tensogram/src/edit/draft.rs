@@ -254,14 +254,15 @@ fn bytes_of(value: &Value) -> Vec<u8> {
     bytes
 }
 
+/// Refuses a message with a frame that does not stand.
+pub(super) fn check_whole(message: &Message) -> Result<()> {
+    let of_objects = || message.objects().iter().find_map(|object| object.fault);
+    message.fault().copied().or_else(of_objects).map_or(Ok(()), |fault| Err(fault.into()))
+}
+
 /// Refuses a message of which a part would be lost.
 fn check_standing(message: &Message) -> Result<()> {
-    if let Some(fault) = message.fault() {
-        return Err((*fault).into());
-    }
-    if let Some(fault) = message.objects().iter().find_map(|object| object.fault) {
-        return Err(fault.into());
-    }
+    check_whole(message)?;
     let unknown = message.frames().iter().find(|frame| frame.kind().is_passed_over());
     match unknown {
         Some(frame) => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tet_cbor::Value;
 
-use super::draft::{Clash, Draft};
+use super::draft::{Clash, Draft, check_whole};
 use super::filter::Filter;
 use super::image::Image;
 use super::key::Key;
@@ -27,7 +27,8 @@ pub struct Assignment {
     pub value: Option<Value>,
 }
 
-/// Refuses a file of which a part would be lost: messages that do not stand, and bytes of none.
+/// Refuses a file of which a part would be lost: messages that do not stand, or have a frame that does
+/// not, and bytes of none.
 ///
 /// # Errors
 ///
@@ -43,7 +44,11 @@ pub fn check_sound(file: &TensogramFile) -> Result<()> {
             return Err(Fault { rule: &rule::GAP_BYTES, at, found, wanted: 0 }.into());
         }
     }
-    Ok(())
+    let (mut window, limits) = (Window::new(file.source()), file.limits());
+    for number in 0..file.len() {
+        check_whole(&Message::read(&mut window, file.span(number)?, limits, &mut |_, _| {})?)?;
+    }
+    Ok(file.source().check_unchanged()?)
 }
 
 /// Copies messages with an object that is meant, byte for byte, to the outputs of a template; those

@@ -92,6 +92,38 @@ fn damaged_metadata_gets_no_new_hash() {
     }
 }
 
+/// A message whose end is told and one of whose frames is not: nothing is made of its file.
+#[test]
+fn a_damaged_frame_is_refused_by_all() {
+    for bytes in inputs() {
+        for frame in file(&bytes).message(0).unwrap().frames() {
+            // The type of the frame, and how long it is.
+            for (at, value) in [(2, 0xff), (3, 0xff), (8, 0xff), (15, 1)] {
+                let mut damaged = bytes.clone();
+                damaged[frame.at() as usize + at] = value;
+                let behind = [damaged, bytes.clone()].concat();
+                let Ok(opened) =
+                    TensogramFile::open(Source::from_bytes(&*behind), &Limits::default())
+                else {
+                    continue;
+                };
+                let standing = (0..opened.len()).all(|number| {
+                    let message = opened.message(number).unwrap();
+                    message.fault().is_none()
+                        && message.objects().iter().all(|it| it.fault.is_none())
+                });
+                let is_whole = standing && opened.damages().is_empty();
+                assert_eq!(check_sound(&opened).is_ok(), is_whole);
+                let made = edits(&behind).unwrap();
+                assert!(is_whole || made.iter().all(Result::is_err));
+                let filter = Filter::parse("message=1").unwrap();
+                let copied = copy(&opened, &filter, &Template::parse("out").unwrap());
+                assert!(is_whole || copied.is_err(), "one that is not meant counts too");
+            }
+        }
+    }
+}
+
 #[test]
 fn integers_are_as_wide_as_cbor_has_them() {
     let said = |number| {
