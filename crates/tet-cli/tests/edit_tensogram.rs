@@ -125,3 +125,19 @@ fn integers_of_every_width_go_through_edits_and_conversion() {
         assert_eq!(found, format!("[{said}]\n"), "{name}");
     }
 }
+
+#[test]
+fn reshuffle_says_what_it_is_asked_to_say() {
+    let folder = folder();
+    let uuid = |name: &str| {
+        let (_, out, _) =
+            tet_in(folder.path(), &["tgm", "get", "-p", "_reserved_.uuid", "-w", "object=0", name]);
+        out
+    };
+    for (which, name) in [("keep", "a.tgm"), ("new", "b.tgm"), ("none", "c.tgm")] {
+        done(folder.path(), &format!("tgm reshuffle --provenance {which} mixed.tgm -o {name}"));
+    }
+    assert!(!uuid("mixed.tgm").is_empty() && uuid("mixed.tgm") == uuid("a.tgm"));
+    assert!(!uuid("b.tgm").is_empty() && uuid("mixed.tgm") != uuid("b.tgm"));
+    assert_eq!(uuid("c.tgm"), "");
+}

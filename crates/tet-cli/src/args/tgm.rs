@@ -219,7 +219,7 @@ pub struct TgmProvenanceArgs {
     ///
     /// `new` says that tet made them, now or at SOURCE_DATE_EPOCH; `keep` leaves what was said, of the
     /// first of several messages; `none` says nothing. By default reshuffle keeps it, and the
-    /// others say that it is new.
+    /// others say that it is new. With new or none, reshuffle changes messages in order too.
     #[arg(long, value_name = "WHICH")]
     pub provenance: Option<ProvenanceName>,
     /// The same as --provenance none

@@ -167,7 +167,31 @@ fn reshuffle_moves_the_footer_and_nothing_else() {
             let message = new.message(number).unwrap();
             assert_eq!(message.preamble().total_len, message.span().len());
         }
-        assert_eq!(reshuffle(&file(&after), NEW).unwrap().1, 0);
+        assert_eq!(reshuffle(&file(&after), Provenance::Kept).unwrap().1, 0);
+    }
+}
+
+#[test]
+fn reshuffle_signs_messages_that_are_in_order() {
+    let reserved = |bytes: &[u8], number| sorted(file(bytes).metadata(number).unwrap().reserved);
+    for (name, before) in samples() {
+        let count = file(&before).len();
+        let of = |provenance| {
+            let (image, changed) = reshuffle(&file(&before), provenance).unwrap();
+            let after = bytes(&image);
+            is_as_sound(&name, &before, &after);
+            assert!(frames(&before) == frames(&after), "{name}");
+            assert_eq!(said(&before), said(&after), "{name}");
+            (after, changed)
+        };
+        let ((new, changed), (absent, _)) = (of(NEW), of(Provenance::Absent));
+        assert_eq!(changed, count, "{name}");
+        for number in 0..count {
+            let uuid = |bytes: &[u8]| key("uuid").find(&reserved(bytes, number)).cloned();
+            assert!(uuid(&new).is_some() && uuid(&new) != uuid(&before), "{name}");
+            assert!(reserved(&absent, number).is_empty(), "{name}");
+        }
+        assert_eq!(reshuffle(&file(&absent), Provenance::Absent).unwrap().1, 0, "{name}");
     }
 }
 

@@ -184,7 +184,7 @@ pub fn split(
 }
 
 /// Moves metadata, index and hashes of every message into its header; says of how many. Those where
-/// they stand there are copied byte for byte.
+/// they stand there are copied byte for byte, if they say of their making what they are to say.
 ///
 /// # Errors
 ///
@@ -193,7 +193,7 @@ pub fn reshuffle(file: &TensogramFile, provenance: Provenance) -> Result<(Image,
     check_sound(file)?;
     let (mut image, mut changed) = (Image::new(), 0_usize);
     for number in 0..file.len() {
-        if is_settled(&*file.message(number)?) {
+        if is_settled(&*file.message(number)?) && is_signed(file, number, provenance)? {
             image.copy(file, number)?;
             continue;
         }
@@ -219,6 +219,15 @@ fn is_settled(message: &Message) -> bool {
         && (message.is_empty() || has(FrameKind::HeaderIndex))
         && is_known(message.preamble().total_len)
         && message.postamble().is_some_and(|postamble| is_known(postamble.total_len))
+}
+
+/// Whether a message says of its making what it is to say.
+fn is_signed(file: &TensogramFile, number: usize, provenance: Provenance) -> Result<bool> {
+    Ok(match provenance {
+        Provenance::Kept => true,
+        Provenance::New(_) => false,
+        Provenance::Absent => file.metadata(number)?.reserved.is_empty(),
+    })
 }
 
 /// Where the message behind one starts.
