@@ -86,6 +86,27 @@ fn the_same_edit_at_the_same_time_is_the_same_file() {
 }
 
 #[test]
+fn a_file_of_no_bytes_is_damage_as_elsewhere() {
+    let folder = folder();
+    for len in [0, 1, 8, 23] {
+        let head = &b"TENSOGRM\0\x03\0\0\0\0\0\0\0\0\0\0\0\0\0\0"[..len];
+        fs::write(folder.path().join("short.tgm"), head).expect("a file");
+        for line in [
+            "tgm ls short.tgm",
+            "tgm set -s a=1 short.tgm o.tgm",
+            "tgm copy short.tgm o.tgm",
+            "tgm append forecast.tgm short.tgm",
+            "info short.tgm",
+        ] {
+            let args: Vec<&str> = line.split_whitespace().collect();
+            let (exit, _, err) = tet_in(folder.path(), &args);
+            assert_eq!(exit, Exit::Format, "{line}, {len} bytes: {err}");
+        }
+    }
+    assert!(!folder.path().join("o.tgm").exists());
+}
+
+#[test]
 fn a_damaged_frame_is_refused_by_every_verb() {
     let folder = folder();
     let path = folder.path().join("forecast.tgm");

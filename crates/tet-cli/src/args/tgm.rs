@@ -44,7 +44,7 @@ pub enum TgmVerb {
     /// Make one message of all messages of files
     #[command(after_long_help = MERGE_EXAMPLES)]
     Merge(TgmMergeArgs),
-    /// Make a message of every object, each in a file of its own
+    /// Make a message of every object; those of one file name go to one file
     #[command(after_long_help = SPLIT_EXAMPLES)]
     Split(TgmSplitArgs),
     /// Move metadata, index and hashes of every message into its header
@@ -167,7 +167,8 @@ pub struct TgmSplitArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new files: `[index]` stands for the number of an object, `[KEY]` for the value of a key
+    /// The new files: `[index]` stands for the number of an object, `[KEY]` for the value of a key;
+    /// without a bracket, `_[index]` goes before the suffix
     #[arg(short, long, value_name = "TEMPLATE")]
     pub output: String,
     /// Who is said to have made them.
@@ -297,8 +298,8 @@ EXAMPLES
   tet tgm copy -w mars.param=2t/10u forecast.tgm surface.tgm
   tet tgm copy forecast.tgm 'by_param/[mars.param].tgm'
 
-Messages are copied whole when one of their objects is meant. A key that is missing is called unknown
-in the name of a file, and a value that cannot be part of one is refused.";
+Messages are copied whole when one of their objects is meant. A key that is missing is called
+unknown in the name of a file, and a value that cannot be part of one is refused.";
 
 const MERGE_EXAMPLES: &str = "\
 EXAMPLES
@@ -308,7 +309,11 @@ EXAMPLES
 const SPLIT_EXAMPLES: &str = "\
 EXAMPLES
   tet tgm split forecast.tgm -o 'object_[index].tgm'
-  tet tgm split forecast.tgm -o '[mars.param]_[index].tgm'";
+  tet tgm split forecast.tgm -o '[mars.param]_[index].tgm'
+  tet tgm split forecast.tgm -o 'by_param/[mars.param].tgm'
+
+Objects whose names are the same go to one file, a message each, in their order. A name without a
+bracket is numbered: -o plain.tgm makes plain_0000.tgm, plain_0001.tgm and so on.";
 
 const RESHUFFLE_EXAMPLES: &str = "\
 EXAMPLES
@@ -320,6 +325,6 @@ EXAMPLES
   tet tgm append forecast.tgm more.tgm
   tet tgm append forecast.tgm more.tgm evenmore.tgm --in-place
 
-By default a new file is made beside FILE and takes its place; the bytes of FILE are shared where the
-file system can. With --in-place messages are written behind the end of FILE. When the machine stops
-meanwhile, FILE ends with a message that is cut short; all others stand.";
+By default a new file is made beside FILE and takes its place; the bytes of FILE are shared where
+the file system can. With --in-place messages are written behind the end of FILE. When the machine
+stops meanwhile, FILE ends with a message that is cut short; all others stand.";

@@ -161,6 +161,10 @@ fn open_file(path: &Path, context: &Context<'_>) -> Result<TensogramFile> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(context.world().at(path)).map_err(|it| about(it.into()))?;
     let format = tet_convert::sniff(&source).map_err(|it| about(it.into()))?;
+    if format == Format::Empty {
+        let text = format!("{} is {format}", path.display());
+        return Err(about(Failure::new(Exit::Format, "unknown-format", text)));
+    }
     if !matches!(format, Format::Tensogram | Format::Unknown) {
         let text = format!("{} is {format}, and `tet tgm` is for .tgm files", path.display());
         return Err(Failure::usage("not-tensogram", text));
