@@ -253,7 +253,7 @@ fn compress<'a>(
             let descriptor = named("zstd").with("zstd_level", Value::Int(level.into()));
             let shuffle = recipe.shuffle.and_then(|size| usize::try_from(size).ok());
             let input = zstd::Input { bytes: &bytes, shuffle };
-            zstd::encode(input, (level, recipe.threads), descriptor, &mut out)?
+            zstd::encode(input, recipe.zstd(level), descriptor, &mut out)?
         }
         Compressing::Lz4 => {
             out = lz4_encode(&bytes, out)?;

@@ -29,7 +29,8 @@ type Put<'a, E> = dyn FnMut(&[u8]) -> Result<(), E> + 'a;
 
 /// Encodes elements piece by piece, and calls `put` with the bytes of the region, in order.
 ///
-/// In memory are a few megabytes, a bit for each element under a mask, and for szip where intervals
+/// In memory are a few megabytes, or a frame of zstd of up to 64 MiB for [`Readers`](super::Readers)
+/// of all releases, a bit for each element under a mask, and for szip where intervals
 /// start.
 ///
 /// # Errors
@@ -238,7 +239,7 @@ fn payload<E: From<Error>>(
     let descriptor = match recipe.compression {
         Compressing::Zstd { level } => {
             let descriptor = named("zstd").with("zstd_level", Value::Int(level.into()));
-            zstd::encode_pieces((level, recipe.threads), descriptor, encoded_len, filtered, put)?
+            zstd::encode_pieces(recipe.zstd(level), descriptor, encoded_len, filtered, put)?
         }
         Compressing::Szip(_) if is_packed && packing_spoils(sample_bits) => {
             let why = "szip spoils packed numbers that are not whole bytes";

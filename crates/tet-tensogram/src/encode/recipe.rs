@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::mask::MaskMethod;
 use crate::pipeline::SzipParameters;
 use crate::pipeline::packing::{PackingParameters, Widths};
+use crate::pipeline::zstd;
 
 /// How the parameters of simple_packing are found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +55,8 @@ pub enum Readers {
     /// Those from 0.19 on.
     #[default]
     Since019,
-    /// Those of version 3 at all: parameters of simple_packing are written in both spellings.
+    /// Those of version 3 at all, however built: parameters of simple_packing are written in both
+    /// spellings, and up to 64 MiB are one zstd frame, which cannot be read in part.
     All,
 }
 
@@ -115,6 +117,11 @@ impl Default for Recipe {
 }
 
 impl Recipe {
+    /// How zstd is to compress.
+    pub(super) const fn zstd(&self, level: i32) -> zstd::How {
+        zstd::How { level, threads: self.threads, readers: self.readers }
+    }
+
     /// Which counts of bits packed numbers may have: what shuffles or compresses samples takes whole
     /// bytes.
     pub(super) const fn widths(&self) -> Widths {

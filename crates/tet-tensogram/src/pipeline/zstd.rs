@@ -16,6 +16,7 @@ use tet_codec::{Decode, Encode, Zstd, ZstdEncoder};
 use super::{buffer, index, shuffle};
 use crate::Value;
 use crate::descriptor::Descriptor;
+use crate::encode::Readers;
 use crate::error::{Error, Fault, Result};
 use crate::rule;
 
@@ -28,7 +29,8 @@ pub(crate) const LEN_KEY: &str = "zstd_frame_len";
 const FRAME_LEN: u64 = 256 << 10;
 /// An object of more frames than this gets longer ones, so that its descriptor stays small.
 const FRAME_COUNT: u64 = 1 << 12;
-/// Bytes that are compressed at once, at most, if that is more than one frame.
+/// Bytes that are compressed at once, at most, if that is more than one frame; and those of a single
+/// frame for readers that take the first one for all of them.
 const BATCH_LEN: u64 = 64 << 20;
 /// The magic of the skippable frame that holds the table, and the one that ends it.
 const TABLE_MAGIC: u32 = 0x184D_2A5E;
@@ -177,15 +179,23 @@ impl Input<'_> {
     }
 }
 
+/// How bytes are compressed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) level: i32,
+    pub(crate) threads: usize,
+    pub(crate) readers: Readers,
+}
+
 /// A payload of frames, with their offsets in the descriptor if there are several.
 pub(crate) fn encode(
     input: Input<'_>,
-    (level, threads): (i32, usize),
+    how: How,
     descriptor: Descriptor,
     out: &mut Vec<u8>,
 ) -> Result<Descriptor> {
     let len = input.bytes.len();
-    let mut writer = FrameWriter::new(level, threads, len as u64)?;
+    let mut writer = FrameWriter::new(how, len as u64)?;
     let mut put = |frames: &[u8]| {
         out.extend_from_slice(frames);
         Ok::<(), Error>(())
@@ -199,13 +209,13 @@ pub(crate) fn encode(
 
 /// The same of bytes that come piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
-    (level, threads): (i32, usize),
+    how: How,
     descriptor: Descriptor,
     len: u64,
     pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,
     put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<Descriptor, E> {
-    let mut writer = FrameWriter::new(level, threads, len)?;
+    let mut writer = FrameWriter::new(how, len)?;
     super::whole_units(writer.batch_len(), pieces, &mut |bytes| {
         bytes.chunks(writer.batch_len()).try_for_each(|bytes| {
             let input = Input { bytes, shuffle: None };
@@ -226,10 +236,14 @@ struct FrameWriter {
 }
 
 impl FrameWriter {
-    fn new(level: i32, threads: usize, len: u64) -> Result<Self> {
+    fn new(how: How, len: u64) -> Result<Self> {
+        let How { level, threads, readers } = how;
         let encoder = ZstdEncoder::new(level);
         let encoder = encoder.map_err(|_| Error::Unwritable { why: "zstd has no such level" })?;
-        let frame_len = (len / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN);
+        let frame_len = match readers {
+            Readers::All if len <= BATCH_LEN => len.max(FRAME_LEN),
+            _ => (len / FRAME_COUNT).next_multiple_of(FRAME_LEN).max(FRAME_LEN),
+        };
         let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
         let mut slots = Vec::new();
         slots.resize_with(threads.min(index(BATCH_LEN / frame_len)).max(1), Slot::default);

@@ -4,7 +4,9 @@ use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_format::DType;
 
 use crate::testing::objects::{decode, doubles, noise, owned, plan};
-use crate::{Compressing, Encoded, Error, NonFinite, PackingFit, Recipe, Value, encode, rule};
+use crate::{
+    Compressing, Encoded, Error, NonFinite, PackingFit, Readers, Recipe, Value, encode, rule,
+};
 
 const COUNT: u64 = 200_000;
 
@@ -44,6 +46,20 @@ fn zstd_frames_are_read_by_themselves() {
         }
         let one = plan.payload_range(&(5..6)).unwrap().unwrap();
         assert_eq!(one, frames.frame(0).unwrap().0);
+    }
+}
+
+/// Some programs take the first frame for all of them.
+#[test]
+fn all_readers_find_one_zstd_frame() {
+    for shuffle in [None, Some(8)] {
+        let compression = Compressing::Zstd { level: 1 };
+        let recipe = Recipe { compression, shuffle, readers: Readers::All, ..Recipe::default() };
+        let Encoded { descriptor, region } = object(&recipe);
+        assert!(descriptor.value("zstd_frame_offsets").is_none());
+        assert!(decode(&descriptor, &region).unwrap() == smooth());
+        let frames = region.windows(4).filter(|it| **it == 0xFD2F_B528_u32.to_le_bytes());
+        assert!(frames.count() == 1 && region.starts_with(&0xFD2F_B528_u32.to_le_bytes()));
     }
 }
 
