@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   messages that stand and are sound    kept byte for byte
-//!   all else                             frames.rs: whole frames -> message.rs: what they say
+//!   all else                             frames.rs: whole frames -> kin.rs: which are one message
+//!                                        -> message.rs: what they say
 //!                                        -> build.rs: a message of them
 //!   pieces of the old file and new bytes -> Plan -> apply.rs -> a new file
 //! ```
@@ -18,6 +19,7 @@ mod content;
 mod edit;
 mod frames;
 mod image;
+mod kin;
 mod layout;
 mod mend;
 mod message;

@@ -8,7 +8,6 @@ use super::frames::Remains;
 use super::image::Pieces;
 use super::layout::{self, Part};
 use super::message::{Paper, Said, bytes, read};
-use super::order::PADDING_LEN_MAX;
 use super::papers;
 use super::{RepairOptions, Salvage};
 use crate::error::Result;
@@ -102,6 +101,9 @@ fn has_end(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
     Ok(remains.end.checked_sub(aligned) == Some(POSTAMBLE_LEN) && END_LETTERS_MIN <= same)
 }
 
+/// In fewer bytes no frame is lost.
+const FRAME_LEN_MIN: u64 = 28;
+
 /// So many letters of the end magic are one that is damaged.
 const END_LETTERS_MIN: usize = 5;
 
@@ -111,7 +113,7 @@ fn note_lost(remains: &Remains, broken: &'static ForeignRule, out: &mut Outcome)
         remains.postamble.is_none() && span.end() == remains.end && span.len() <= POSTAMBLE_LEN + 7
     };
     for span in &remains.lost {
-        if span.len() < PADDING_LEN_MAX || is_end(span) {
+        if span.len() < FRAME_LEN_MIN || is_end(span) {
             continue;
         }
         let losses = vec![Loss::Bytes { offset: span.start(), len: span.len() }];

@@ -11,6 +11,7 @@ use tet_format::Span;
 
 use super::bench::{Bench, LOOK_COST};
 use super::content::broken;
+use super::kin;
 use super::mend::{self, Before};
 use crate::error::Result;
 use crate::frame::{FRAME_MAGIC, Frame, FrameFlags, FrameKind, Phase};
@@ -37,6 +38,10 @@ pub(super) struct Whole {
 pub(super) struct Remains {
     /// Where it starts, as far as anything tells.
     pub(super) start: u64,
+    /// Whether it starts there, or that is a guess.
+    pub(super) is_placed: bool,
+    /// The start of the message that it may be a later part of.
+    head: u64,
     pub(super) preamble: Option<Preamble>,
     pub(super) frames: Vec<Whole>,
     /// Stretches that are no frames and not zero.
@@ -48,18 +53,44 @@ pub(super) struct Remains {
 impl Remains {
     fn new(start: u64, preamble: Option<Preamble>) -> Self {
         let (frames, lost, postamble) = (Vec::new(), Vec::new(), None);
-        Remains { start, preamble, frames, lost, postamble, end: start }
+        let is_placed = preamble.is_some();
+        Remains { start, is_placed, head: start, preamble, frames, lost, postamble, end: start }
     }
 
     /// Whether a postamble may be that of this message.
     fn ends_with(&self, at: u64, postamble: &Postamble) -> bool {
-        let offset = |at: u64| at.saturating_sub(self.start);
         let is_footer = |it: &&Whole| it.frame.kind().phase() == Some(Phase::Footer);
         let footer_at = self.frames.iter().find(is_footer).map_or(at, |it| it.frame.at());
-        postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
-            || postamble.first_footer_offset == offset(footer_at)
+        let counts_from = |start: u64| {
+            let offset = |at: u64| at.saturating_sub(start);
+            postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
+                || postamble.first_footer_offset == offset(footer_at)
+        };
+        // Where the start is not known, what stands right behind the last frame is its end.
+        let is_behind = !self.is_placed
+            && self.frames.last().is_some_and(|it| at.saturating_sub(it.frame.span.end()) < 8);
+        counts_from(self.start) || counts_from(self.head) || is_behind
+    }
+
+    /// Whether a frame that stands at `place` cannot be known to follow in the same message.
+    fn is_cut_before(&self, place: u64, kind: FrameKind) -> bool {
+        let is_gap = GAP_LEN_MIN <= place.saturating_sub(self.last_end());
+        let mut kinds = self.frames.iter().map(|it| it.frame.kind());
+        let last = self.frames.iter().rev().find_map(|it| it.frame.kind().phase());
+        let is_before = kind.phase().is_some_and(|phase| last > Some(phase));
+        let is_once = kind.phase().is_some_and(|phase| phase != Phase::Body);
+        is_gap || is_before || is_once && kinds.any(|it| it == kind)
+    }
+
+    /// Where the last frame ends, or the preamble.
+    pub(super) fn last_end(&self) -> u64 {
+        let behind = self.start.saturating_add(PREAMBLE_LEN);
+        self.frames.last().map_or(behind, |it| it.frame.span.end())
     }
 }
+
+/// So many bytes behind a frame are more than padding.
+pub(super) const GAP_LEN_MIN: u64 = 8;
 
 /// No message has more frames that it has once.
 const ONCE_MAX: usize = 6;
@@ -80,7 +111,8 @@ pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains
     if head.is_none() && PREAMBLE_LEN < region.len() {
         let at = region.start().saturating_add(PREAMBLE_LEN);
         if let Some(anchor) = finder.expected(at)? {
-            finder.now = Some(Remains::new(region.start(), None));
+            let head = Remains { is_placed: true, ..Remains::new(region.start(), None) };
+            finder.now = Some(head);
             finder.take(at, anchor);
         }
     }
@@ -101,7 +133,8 @@ pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains
     let (at, bound) = (finder.at, finder.bound);
     finder.lose(at, bound)?;
     finder.close();
-    Ok(finder.done)
+    let Finder { bench, done, .. } = finder;
+    kin::join(bench, done)
 }
 
 struct Finder<'f, 'b> {
@@ -142,13 +175,16 @@ impl Finder<'_, '_> {
                 self.at = place.saturating_add(PREAMBLE_LEN);
             }
             Anchor::Frame(whole) => {
-                // It begins a message whose preamble is lost.
-                let is_first = whole.frame.kind() == FrameKind::HeaderMetadata;
-                if is_first && self.last() > Some(Phase::Header) {
+                let kind = whole.frame.kind();
+                let cut = self.now.as_ref().filter(|now| now.is_cut_before(place, kind));
+                let start = place.saturating_sub(PREAMBLE_LEN);
+                let head = cut.map_or(start, |now| now.head);
+                if cut.is_some() {
                     self.close();
                 }
-                let start = place.saturating_sub(PREAMBLE_LEN);
-                let now = self.now.get_or_insert_with(|| Remains::new(start, None));
+                let is_placed = kind == FrameKind::HeaderMetadata;
+                let new = || Remains { is_placed, head, ..Remains::new(start, None) };
+                let now = self.now.get_or_insert_with(new);
                 now.frames.push(whole);
                 self.at = whole.frame.span.end();
             }

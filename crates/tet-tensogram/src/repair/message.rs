@@ -4,7 +4,7 @@ use tet_format::{ForeignRule, Severity};
 
 use super::bench::Bench;
 use super::content::{Broken, broken, is_strange, object};
-use super::frames::{Remains, Whole};
+use super::frames::{GAP_LEN_MIN, Remains, Whole};
 use super::order::{Clues, numbers};
 use crate::check::fidelity::{Weight, decoded};
 use crate::error::Result;
@@ -98,9 +98,13 @@ pub(super) fn read(bench: &mut Bench<'_>, remains: &Remains) -> Result<Said> {
         obsolete: Vec::new(),
     };
     let mut preceder = None;
+    let mut end = remains.start;
     for whole in &remains.frames {
         let kind = whole.frame.kind();
-        if !matches!(kind, FrameKind::Tensor | FrameKind::Unknown(_)) {
+        // What it precedes may be lost.
+        let is_gap = GAP_LEN_MIN <= whole.frame.at().saturating_sub(end);
+        end = whole.frame.span.end();
+        if is_gap || !matches!(kind, FrameKind::Tensor | FrameKind::Unknown(_)) {
             said.alone.extend(preceder.take());
         }
         match kind {
@@ -209,17 +213,10 @@ fn thing(
 /// Says which objects the frames were, and compares those without a hash with what a list says.
 fn count(said: &mut Said, remains: &Remains) {
     let list = said.lists.iter().rev().find_map(Paper::sound).filter(|list| list.is_known());
-    let clues = Clues {
-        index: said.indices.iter().rev().find_map(Paper::sound),
-        list,
-        said_count: said
-            .metadata
-            .iter()
-            .filter_map(Paper::sound)
-            .map(|it| it.base.len())
-            .max()
-            .unwrap_or_default(),
-    };
+    let sound = |it: &Paper<Index>| it.sound().is_some();
+    let index = said.indices.iter().rfind(|it| sound(it));
+    let index = index.and_then(|it| Some((it.whole.frame.kind(), it.sound()?)));
+    let clues = Clues { index, list };
     let numbers = numbers(remains, &clues);
     for (thing, number) in said.things.iter_mut().zip(numbers) {
         thing.number = number;

@@ -7,7 +7,7 @@ use super::build::Outcome;
 use super::edit::{Action, Loss, Proof};
 use super::frames::Remains;
 use super::layout::Part;
-use super::message::{Paper, Said};
+use super::message::{Paper, Said, Thing};
 use crate::error::Result;
 use crate::frame::FrameKind;
 use crate::message::is_hashed;
@@ -38,8 +38,6 @@ pub(super) fn metadata(
     parts: &mut Vec<Part>,
     out: &mut Outcome,
 ) -> Result<()> {
-    let count = said.things.len();
-    let is_identity = said.things.iter().enumerate().all(|(at, it)| it.number == Some(at));
     let mut is_guess = false;
     for paper in &said.metadata {
         let frame = paper.whole.frame;
@@ -52,8 +50,8 @@ pub(super) fn metadata(
                 continue;
             }
         };
-        let is_same = read.base.is_empty() || is_identity && read.base.len() <= count;
-        is_guess |= !read.base.is_empty();
+        let is_same = entries(read, said) == read.base;
+        is_guess |= !read.base.is_empty() && (is_cut || !is_same);
         if is_same && paper.is_true {
             parts.push(Part::Old(paper.whole));
             continue;
@@ -87,19 +85,28 @@ pub(super) fn metadata(
         let first = said.things.first().map(|it| it.whole.frame.span);
         if let Some(span) = first.filter(|_| !is_told) {
             let why = (&rule::METADATA_MISSING, Action::WriteMetadata, Proof::None);
-            out.edit(why, span, Vec::new());
+            let count = said.things.iter().filter(|it| it.preceder.is_none()).count() as u64;
+            let losses = if count == 0 { Vec::new() } else { vec![Loss::Entries { count }] };
+            out.edit(why, span, losses);
         }
     }
     Ok(())
 }
 
+/// The entries of the objects that are left, as many as there were at most.
+fn entries(read: &Metadata, said: &Said) -> Vec<Pairs> {
+    let entry = |it: &Thing| it.number.and_then(|number| read.base.get(number)).cloned();
+    let entries = said.things.iter().map(|it| entry(it).unwrap_or_default());
+    let mut entries: Vec<Pairs> = entries.collect();
+    while read.base.len() < entries.len() && entries.last().is_some_and(Pairs::is_empty) {
+        entries.pop();
+    }
+    entries
+}
+
 /// Metadata of which only the entries of objects are left that are.
 fn selected(read: &Metadata, said: &Said) -> Result<Vec<u8>> {
-    let mut metadata = read.clone();
-    let entry = |number: Option<usize>| -> Pairs {
-        number.and_then(|number| read.base.get(number)).cloned().unwrap_or_default()
-    };
-    metadata.base = said.things.iter().map(|it| entry(it.number)).collect();
+    let mut metadata = Metadata { base: entries(read, said), ..read.clone() };
     while metadata.base.last().is_some_and(Pairs::is_empty) {
         metadata.base.pop();
     }

@@ -3,6 +3,7 @@
 mod damage;
 mod files;
 mod flips;
+mod names;
 
 use tet_io::Source;
 

@@ -1,0 +1,213 @@
+//! Which runs of frames are one message.
+//!
+//! ```text
+//!   preamble | frame | frame | lost | frame | frame | postamble
+//!   -------- one run -------          ------- another --------
+//! ```
+//!
+//! A run ends where bytes are lost, and before a frame that cannot follow in the same message. A postamble
+//! may be lost with the next preamble: two runs are one message only where an index, a list of hashes or
+//! the ends say so.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::bench::Bench;
+use super::frames::{GAP_LEN_MIN, Remains, Whole};
+use super::message::bytes;
+use crate::error::{Error, Result};
+use crate::frame::{Frame, FrameKind, Phase};
+use crate::hashes::HashList;
+use crate::index::Index;
+use crate::postamble::POSTAMBLE_LEN;
+
+/// So many runs are looked at for one that belongs to a message.
+const AHEAD_MAX: usize = 256;
+
+/// Puts runs together that are one message.
+pub(super) fn join(bench: &mut Bench<'_>, runs: Vec<Remains>) -> Result<Vec<Remains>> {
+    if runs.len() < 2 {
+        return Ok(runs);
+    }
+    let mut left = VecDeque::new();
+    for remains in runs {
+        left.push_back(Run::read(bench, remains)?);
+    }
+    let mut joined = Vec::new();
+    while let Some(mut run) = left.pop_front() {
+        let mut ahead = 0;
+        while let Some(other) = left.get(ahead).filter(|it| it.may_follow()) {
+            if run.remains.postamble.is_some() || AHEAD_MAX <= ahead {
+                break;
+            }
+            let is_end = other.remains.postamble.is_some();
+            if run.is_kin(other) {
+                left.drain(..=ahead).for_each(|part| run.extend(part));
+                ahead = 0;
+            } else if is_end {
+                break;
+            } else {
+                ahead += 1;
+            }
+        }
+        joined.push(run.remains);
+    }
+    Ok(joined)
+}
+
+/// Where the offsets of an index are counted from.
+pub(super) fn origin(remains: &Remains, kind: FrameKind, index: &Index) -> Option<u64> {
+    if kind.phase() == Some(Phase::Header) {
+        return remains.is_placed.then_some(remains.start);
+    }
+    let footer_at = footer_at(remains)?;
+    match remains.postamble {
+        Some((at, postamble)) if postamble.total_len != 0 => {
+            at.saturating_add(POSTAMBLE_LEN).checked_sub(postamble.total_len)
+        }
+        Some((_, postamble)) => footer_at.checked_sub(postamble.first_footer_offset),
+        // Footers stand right behind the last tensor.
+        None => {
+            let last = index.entries().last()?;
+            let end = last.offset.checked_add(last.len)?.checked_next_multiple_of(8)?;
+            footer_at.checked_sub(end)
+        }
+    }
+}
+
+/// Whether what stands at the end of a message speaks of one that starts at `start`.
+pub(super) fn ends_agree(remains: &Remains, start: u64) -> bool {
+    ends_lead(remains, footer_at(remains), start)
+}
+
+fn ends_lead(remains: &Remains, footer_at: Option<u64>, start: u64) -> bool {
+    let Some((at, postamble)) = remains.postamble else { return false };
+    let len = at.saturating_add(POSTAMBLE_LEN).checked_sub(start);
+    if postamble.total_len != 0 {
+        return Some(postamble.total_len) == len;
+    }
+    Some(postamble.first_footer_offset) == footer_at.unwrap_or(at).checked_sub(start)
+}
+
+fn footer_at(remains: &Remains) -> Option<u64> {
+    let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
+    remains.frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at)
+}
+
+struct Run {
+    remains: Remains,
+    indices: Vec<(FrameKind, Index)>,
+    listed: HashSet<u64>,
+}
+
+impl Run {
+    fn read(bench: &mut Bench<'_>, remains: Remains) -> Result<Self> {
+        let (mut indices, mut listed) = (Vec::new(), HashSet::new());
+        for whole in &remains.frames {
+            let kind = whole.frame.kind();
+            match kind {
+                FrameKind::HeaderIndex | FrameKind::FooterIndex => {
+                    let read = paper(bench, whole, Index::read)?;
+                    indices.extend(read.map(|index| (kind, index)));
+                }
+                FrameKind::HeaderHashes | FrameKind::FooterHashes => {
+                    let read = paper(bench, whole, HashList::read)?.filter(HashList::is_known);
+                    listed.extend(read.iter().flat_map(HashList::hashes).copied());
+                }
+                _ => {}
+            }
+        }
+        Ok(Run { remains, indices, listed })
+    }
+
+    /// Whether it may be a later part of a message.
+    fn may_follow(&self) -> bool {
+        self.remains.preamble.is_none() && !self.remains.frames.is_empty()
+    }
+
+    fn tensors(&self) -> impl Iterator<Item = &Whole> {
+        self.remains.frames.iter().filter(|it| it.frame.kind() == FrameKind::Tensor)
+    }
+
+    /// Whether a later run is of the same message.
+    fn is_kin(&self, other: &Run) -> bool {
+        if self.ends_in(other) {
+            return true;
+        }
+        let kinds = || self.remains.frames.iter().map(|it| it.frame.kind());
+        let is_twice = |kind: FrameKind| {
+            !matches!(kind, FrameKind::Tensor | FrameKind::Preceder) && kinds().any(|it| it == kind)
+        };
+        if other.remains.frames.iter().any(|it| is_twice(it.frame.kind())) {
+            return false;
+        }
+        match (self.lists(other), other.lists(self)) {
+            (Some(true), _) | (_, Some(true)) => true,
+            (Some(false), _) | (_, Some(false)) => false,
+            (None, None) => self.leads_to(other),
+        }
+    }
+
+    /// Whether the list of hashes has a tensor of another run, if there is one to be looked for.
+    fn lists(&self, other: &Run) -> Option<bool> {
+        let is_true = |it: &&Whole| it.hash == it.frame.tail.hash;
+        let mut tensors = other.tensors().filter(is_true).peekable();
+        tensors.peek().filter(|_| !self.listed.is_empty())?;
+        Some(tensors.any(|it| self.listed.contains(&it.hash)))
+    }
+
+    /// Whether the postamble behind a later run speaks of the start of this one.
+    fn ends_in(&self, other: &Run) -> bool {
+        let first_at = other.remains.frames.first().map_or(0, |it| it.frame.at());
+        let is_behind = first_at.saturating_sub(self.remains.last_end()) < GAP_LEN_MIN;
+        let is_same_footer = is_behind && other.tensors().next().is_none();
+        let first = footer_at(&self.remains).filter(|_| is_same_footer);
+        let footer_at = first.or_else(|| footer_at(&other.remains));
+        self.remains.is_placed && ends_lead(&other.remains, footer_at, self.remains.start)
+    }
+
+    /// Whether an index that counts from the start of this run leads to a tensor of a later one, or to
+    /// its footer.
+    fn leads_to(&self, other: &Run) -> bool {
+        let start = self.remains.start;
+        let leads = |index: &Index| other.tensors().any(|it| is_at(index, start, &it.frame));
+        let is_own = |(kind, index): &(FrameKind, Index)| {
+            *kind == FrameKind::FooterIndex && origin(&other.remains, *kind, index) == Some(start)
+        };
+        let mut all = self.indices.iter().chain(&other.indices);
+        // An end that could say so has said otherwise.
+        self.remains.is_placed
+            && other.remains.postamble.is_none()
+            && (all.any(|(_, index)| leads(index)) || other.indices.iter().any(is_own))
+    }
+
+    fn extend(&mut self, other: Run) {
+        let (remains, more) = (&mut self.remains, other.remains);
+        remains.frames.extend(more.frames);
+        remains.lost.extend(more.lost);
+        (remains.end, remains.postamble) = (more.end, more.postamble);
+        self.indices.extend(other.indices);
+        self.listed.extend(other.listed);
+    }
+}
+
+/// Whether an index that counts from `start` leads to a frame.
+fn is_at(index: &Index, start: u64, frame: &Frame) -> bool {
+    let offset = frame.at().checked_sub(start);
+    let mut entries = index.entries().iter();
+    entries.any(|it| Some(it.offset) == offset && it.len == frame.header.len)
+}
+
+type Reader<T> = fn(&[u8], u64, &crate::Limits) -> std::result::Result<T, crate::Fault>;
+
+/// What a frame says, if that can be read.
+fn paper<T>(bench: &mut Bench<'_>, whole: &Whole, read: Reader<T>) -> Result<Option<T>> {
+    let body = whole.frame.body();
+    if !bench.pay(body.len()) {
+        return Ok(None);
+    }
+    match bytes(bench, whole) {
+        Ok(bytes) => Ok(read(&bytes, body.start(), bench.limits).ok()),
+        Err(Error::Format(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
