@@ -25,6 +25,7 @@ mod mend;
 mod message;
 mod order;
 mod papers;
+mod patch;
 mod plan;
 
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use super::image::Pieces;
 use super::layout::{self, Part};
 use super::message::{Paper, Said, bytes, read};
 use super::papers;
+use super::patch::patched;
 use super::{RepairOptions, Salvage};
 use crate::error::Result;
 use crate::frame::{Frame, FrameKind, Phase};
@@ -50,6 +51,18 @@ pub(super) fn build(
     start: u64,
 ) -> Result<(Option<Pieces>, Outcome)> {
     let (mut said, mut out) = (read(bench, remains)?, Outcome::default());
+    let is_near = remains.postamble.is_some() || has_end(bench, remains)?;
+    if is_near
+        && !said.things.is_empty()
+        && let Some(pieces) = patched(bench, remains, &said, options)?
+    {
+        note_mended(remains, &said, &mut out);
+        ends(remains, &mut out);
+        if !out.edits.is_empty() {
+            note_kept(&said, &mut out);
+            return Ok((Some(pieces), out));
+        }
+    }
     let had_objects = !said.things.is_empty();
     let whole = Span::from_range(remains.start..remains.end);
     let span = whole.unwrap_or_else(|| Span::new(remains.start, 0).expect("no bytes fit anywhere"));
@@ -76,18 +89,18 @@ pub(super) fn build(
     body(bench, &mut said, options.salvage, &mut parts, &mut out)?;
     indices(remains, &said, is_cut, &mut parts, &mut out);
     order(remains, &said, &mut out);
-    // In each part of a message any order is as good: that in which they are put in here.
-    parts.sort_by_key(|part: &Part| part.kind().phase().unwrap_or(Phase::Body));
+    // In each part of a message any order is as good: that of the old one.
+    let place = |kind: FrameKind| remains.frames.iter().position(|it| it.frame.kind() == kind);
+    parts.sort_by_key(|part: &Part| match part.kind().phase() {
+        None | Some(Phase::Body) => (Phase::Body, 0),
+        Some(phase) => (phase, place(part.kind()).unwrap_or(usize::MAX)),
+    });
     let pieces = layout::message(&parts, said.hash_rule, start);
     ends(remains, &mut out);
     if out.edits.is_empty() && out.lost.is_empty() {
         out.edit((broken, Action::OrderFrames, Proof::Rest), span, Vec::new());
     }
-    let kept = said.things.iter().filter(|thing| thing.broken.is_none());
-    out.kept.extend(kept.map(|it| {
-        let (offset, is_verified) = (it.whole.frame.at(), it.is_verified);
-        Kept { offset, is_verified }
-    }));
+    note_kept(&said, &mut out);
     Ok((Some(pieces), out))
 }
 
@@ -119,6 +132,15 @@ fn note_lost(remains: &Remains, broken: &'static ForeignRule, out: &mut Outcome)
         let losses = vec![Loss::Bytes { offset: span.start(), len: span.len() }];
         out.edit((broken, Action::DropBytes, Proof::None), *span, losses);
     }
+}
+
+/// Objects that are sound.
+fn note_kept(said: &Said, out: &mut Outcome) {
+    let kept = said.things.iter().filter(|thing| thing.broken.is_none());
+    out.kept.extend(kept.map(|it| {
+        let (offset, is_verified) = (it.whole.frame.at(), it.is_verified);
+        Kept { offset, is_verified }
+    }));
 }
 
 fn note_mended(remains: &Remains, said: &Said, out: &mut Outcome) {

@@ -124,7 +124,7 @@ fn places(parts: &[Part], bodies: &[Vec<u8>], start: u64) -> (Vec<u64>, u64) {
 }
 
 /// A frame of the old file, with what is mended of it.
-fn old(whole: &Whole, out: &mut Pieces) {
+pub(super) fn old(whole: &Whole, out: &mut Pieces) {
     let (frame, body) = (whole.frame, whole.frame.body());
     if !whole.is_mended {
         out.keep(frame.span);

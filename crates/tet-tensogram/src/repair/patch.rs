@@ -1,0 +1,110 @@
+//! A message that stays byte for byte, but for bits that are flipped back and its ends.
+
+use tet_format::Span;
+
+use super::RepairOptions;
+use super::bench::Bench;
+use super::frames::{Remains, Whole};
+use super::image::Pieces;
+use super::layout::old;
+use super::message::{Paper, Said};
+use crate::check::{Level, VerifyOptions, first_error};
+use crate::error::Result;
+use crate::fields::Fields;
+use crate::frame::{Frame, FrameKind, Phase};
+use crate::postamble::{POSTAMBLE_LEN, Postamble};
+use crate::preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble};
+use crate::walk::padding_len;
+use crate::window::Window;
+
+/// The message with what is mended of it, if nothing is wrong with it then.
+pub(super) fn patched(
+    bench: &mut Bench<'_>,
+    remains: &Remains,
+    said: &Said,
+    options: &RepairOptions,
+) -> Result<Option<Pieces>> {
+    let last_end = remains.last_end();
+    let behind = last_end.saturating_add(padding_len(last_end.saturating_sub(remains.start)));
+    let end_at = remains.postamble.map_or(behind, |(at, _)| at);
+    let len = remains.end.saturating_sub(remains.start);
+    if !is_sound(said) || remains.end.checked_sub(end_at) != Some(POSTAMBLE_LEN) {
+        return Ok(None);
+    }
+    if remains.preamble.is_none() && !has_start(bench, remains)? {
+        return Ok(None);
+    }
+    let [head, tail] = ends(bench, remains, end_at)?;
+    let mut pieces = Pieces::default();
+    pieces.make(&head);
+    let mut at = remains.start.saturating_add(PREAMBLE_LEN);
+    for whole in &remains.frames {
+        let mended = said.things.iter().map(|it| &it.whole).chain(std::iter::once(whole));
+        let whole: Option<&Whole> = mended.into_iter().find(|it| it.frame.at() == whole.frame.at());
+        let Some(whole) = whole else { return Ok(None) };
+        Span::from_range(at..whole.frame.at()).into_iter().for_each(|span| pieces.keep(span));
+        old(whole, &mut pieces);
+        at = whole.frame.span.end();
+    }
+    Span::from_range(at..end_at).into_iter().for_each(|span| pieces.keep(span));
+    pieces.make(&tail);
+    let Some(span) = Span::new(0, len).filter(|span| span.len() == pieces.len()) else {
+        return Ok(None);
+    };
+    let mut how = VerifyOptions {
+        level: Level::Fidelity,
+        limits: options.limits,
+        threads: options.threads,
+        ..VerifyOptions::default()
+    };
+    how.cancel.clone_from(&options.cancel);
+    let image = pieces.to_source(bench.source);
+    let fault = first_error(&mut Window::new(&image), span, &how, bench.watch())?;
+    Ok(fault.is_none().then_some(pieces))
+}
+
+/// Whether a preamble stands at the start, damaged or not.
+fn has_start(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
+    let bytes = bench.window.near(remains.start, PREAMBLE_LEN)?;
+    let same = bytes.iter().zip(MAGIC).filter(|(found, wanted)| **found == *wanted);
+    Ok(remains.is_placed && MAGIC_LETTERS_MIN <= same.count())
+}
+
+/// So many letters of the magic are one that is damaged.
+const MAGIC_LETTERS_MIN: usize = 5;
+
+/// Whether nothing that a message says is damaged.
+fn is_sound(said: &Said) -> bool {
+    said.alone.is_empty()
+        && said.obsolete.is_empty()
+        && said.things.iter().all(|it| it.broken.is_none() && !it.is_strange)
+        && said.metadata.iter().all(|it| it.sound().is_some())
+        && said.indices.iter().all(|it| it.sound().is_some())
+        && said.lists.iter().all(|it| it.sound().is_some())
+        && said
+            .things
+            .iter()
+            .filter_map(|it| it.preceder.as_ref())
+            .all(|it| Paper::rule(it).is_none())
+}
+
+/// Preamble and postamble, of which only what cannot be so is another than in the old file.
+fn ends(bench: &mut Bench<'_>, remains: &Remains, end_at: u64) -> Result<[Vec<u8>; 2]> {
+    let mut fields = Fields::new(bench.window.near(remains.start, PREAMBLE_LEN)?);
+    let (_, bits, reserved) = (fields.bytes::<10>(), fields.u16(), fields.u32());
+    let first_len = fields.u64();
+    let mut fields = Fields::new(bench.window.near(end_at, POSTAMBLE_LEN)?);
+    let (_, last_len) = (fields.u64(), fields.u64());
+    let len = remains.end.saturating_sub(remains.start);
+    let is_len = |stated: &u64| [0, len].contains(stated);
+    let other = |stated: u64, other: u64| [stated, other].into_iter().find(is_len).unwrap_or(len);
+    let kinds = remains.frames.iter().map(|it| it.frame.kind());
+    let flags = kinds.map(FrameKind::flag).fold(Flags::from_bits(bits), Flags::with);
+    let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
+    let footer_at = remains.frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at);
+    let first_footer_offset = footer_at.unwrap_or(end_at).saturating_sub(remains.start);
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    Preamble { flags, reserved, total_len: other(first_len, last_len) }.write(&mut head);
+    Postamble { first_footer_offset, total_len: other(last_len, first_len) }.write(&mut tail);
+    Ok([head, tail])
+}
