@@ -23,6 +23,7 @@ mod kin;
 mod layout;
 mod mend;
 mod message;
+mod nested;
 mod order;
 mod papers;
 mod patch;

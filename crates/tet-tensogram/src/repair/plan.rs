@@ -10,6 +10,7 @@ use super::content::broken;
 use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::{Remains, remains};
 use super::image::Pieces;
+use super::nested::{Stretch, stretches};
 use crate::check::{Level, VerifyOptions, first_error};
 use crate::error::{Error, Fault, Result};
 use crate::open::no_message;
@@ -110,11 +111,7 @@ fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
         plan,
         count: 0,
     };
-    let stretches = scan.messages.iter().map(|span| (*span, true));
-    let mut stretches: Vec<(Span, bool)> =
-        stretches.chain(scan.gaps.iter().map(|span| (*span, false))).collect();
-    stretches.sort_unstable_by_key(|(span, _)| span.start());
-    for (span, is_message) in stretches {
+    for Stretch { span, is_message } in stretches(&mut mender.bench, scan)? {
         watch.tell(0)?;
         if is_message { mender.message(span)? } else { mender.gap(span)? }
     }

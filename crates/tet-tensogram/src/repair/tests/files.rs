@@ -47,6 +47,28 @@ fn a_message_without_objects_is_kept() {
     }
 }
 
+/// A payload may be a file of messages: they are none of the file around it.
+#[test]
+fn messages_in_a_payload_are_bytes_of_it() {
+    let inner = buffered(&tensors()).bytes();
+    let parts = [tensor(&inner.repeat(3)), tensor(b"more"), tensor(&inner)];
+    let drafts = [buffered(&parts), streamed(&parts), Draft::new(&streamed(&parts).parts)];
+    for whole in drafts.iter().map(Draft::bytes) {
+        for behind in [&b""[..], &inner] {
+            let bytes = [&whole, behind].concat();
+            let ends = (0..10).chain(whole.len() - 24..whole.len());
+            for (at, bit) in ends.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                let mut bad = bytes.clone();
+                bad[at] ^= 1 << bit;
+                let what = || format!("bit {bit} of byte {at}");
+                let (plan, repaired) = check(&bad, &what);
+                let is_same = repaired == bytes || plan.is_sound();
+                assert!(is_same, "{}: {:?} {:?}", what(), plan.edits, plan.lost);
+            }
+        }
+    }
+}
+
 /// Damage in one message leaves the others as they are.
 #[test]
 fn damage_stays_where_it_is() {
