@@ -95,15 +95,30 @@ fn footer_at(remains: &Remains) -> Option<u64> {
 
 struct Run {
     remains: Remains,
+    footer_at: Option<u64>,
+    /// The types that are there, of those that a message has once.
+    once: HashSet<FrameKind>,
     indices: Vec<(FrameKind, Index)>,
+    /// The offsets and lengths that indices speak of.
+    places: HashSet<(u64, u64)>,
+    /// The hashes that lists have.
     listed: HashSet<u64>,
+    /// The hashes that tensors match.
+    hashes: HashSet<u64>,
 }
 
 impl Run {
     fn read(bench: &mut Bench<'_>, remains: Remains) -> Result<Self> {
         let (mut indices, mut listed) = (Vec::new(), HashSet::new());
+        let (mut once, mut hashes) = (HashSet::new(), HashSet::new());
         for whole in &remains.frames {
             let kind = whole.frame.kind();
+            if kind.phase().is_some_and(|phase| phase != Phase::Body) {
+                once.insert(kind);
+            }
+            if kind == FrameKind::Tensor && whole.hash == whole.frame.tail.hash {
+                hashes.insert(whole.hash);
+            }
             match kind {
                 FrameKind::HeaderIndex | FrameKind::FooterIndex => {
                     let read = paper(bench, whole, Index::read)?;
@@ -116,7 +131,10 @@ impl Run {
                 _ => {}
             }
         }
-        Ok(Run { remains, indices, listed })
+        let entries = indices.iter().flat_map(|(_, index): &(_, Index)| index.entries());
+        let places = entries.map(|it| (it.offset, it.len)).collect();
+        let footer_at = footer_at(&remains);
+        Ok(Run { remains, footer_at, once, indices, places, listed, hashes })
     }
 
     /// Whether it may be a later part of a message.
@@ -133,11 +151,7 @@ impl Run {
         if self.ends_in(other) {
             return true;
         }
-        let kinds = || self.remains.frames.iter().map(|it| it.frame.kind());
-        let is_twice = |kind: FrameKind| {
-            !matches!(kind, FrameKind::Tensor | FrameKind::Preceder) && kinds().any(|it| it == kind)
-        };
-        if other.remains.frames.iter().any(|it| is_twice(it.frame.kind())) {
+        if !self.once.is_disjoint(&other.once) {
             return false;
         }
         match (self.lists(other), other.lists(self)) {
@@ -149,10 +163,8 @@ impl Run {
 
     /// Whether the list of hashes has a tensor of another run, if there is one to be looked for.
     fn lists(&self, other: &Run) -> Option<bool> {
-        let is_true = |it: &&Whole| it.hash == it.frame.tail.hash;
-        let mut tensors = other.tensors().filter(is_true).peekable();
-        tensors.peek().filter(|_| !self.listed.is_empty())?;
-        Some(tensors.any(|it| self.listed.contains(&it.hash)))
+        let is_there = !self.listed.is_empty() && !other.hashes.is_empty();
+        is_there.then(|| !self.listed.is_disjoint(&other.hashes))
     }
 
     /// Whether the postamble behind a later run speaks of the start of this one.
@@ -160,8 +172,7 @@ impl Run {
         let first_at = other.remains.frames.first().map_or(0, |it| it.frame.at());
         let is_behind = first_at.saturating_sub(self.remains.last_end()) < GAP_LEN_MIN;
         let is_same_footer = is_behind && other.tensors().next().is_none();
-        let first = footer_at(&self.remains).filter(|_| is_same_footer);
-        let footer_at = first.or_else(|| footer_at(&other.remains));
+        let footer_at = self.footer_at.filter(|_| is_same_footer).or(other.footer_at);
         self.remains.is_placed && ends_lead(&other.remains, footer_at, self.remains.start)
     }
 
@@ -169,15 +180,15 @@ impl Run {
     /// its footer.
     fn leads_to(&self, other: &Run) -> bool {
         let start = self.remains.start;
-        let leads = |index: &Index| other.tensors().any(|it| is_at(index, start, &it.frame));
+        let place = |it: &Whole| (it.frame.at().saturating_sub(start), it.frame.header.len);
+        let leads = |run: &Run| other.tensors().any(|it| run.places.contains(&place(it)));
         let is_own = |(kind, index): &(FrameKind, Index)| {
             *kind == FrameKind::FooterIndex && origin(&other.remains, *kind, index) == Some(start)
         };
-        let mut all = self.indices.iter().chain(&other.indices);
         // An end that could say so has said otherwise.
         self.remains.is_placed
             && other.remains.postamble.is_none()
-            && (all.any(|(_, index)| leads(index)) || other.indices.iter().any(is_own))
+            && (leads(self) || leads(other) || other.indices.iter().any(is_own))
     }
 
     fn extend(&mut self, other: Run) {
@@ -185,16 +196,13 @@ impl Run {
         remains.frames.extend(more.frames);
         remains.lost.extend(more.lost);
         (remains.end, remains.postamble) = (more.end, more.postamble);
+        self.footer_at = self.footer_at.or(other.footer_at);
+        self.once.extend(other.once);
         self.indices.extend(other.indices);
+        self.places.extend(other.places);
         self.listed.extend(other.listed);
+        self.hashes.extend(other.hashes);
     }
-}
-
-/// Whether an index that counts from `start` leads to a frame.
-fn is_at(index: &Index, start: u64, frame: &Frame) -> bool {
-    let offset = frame.at().checked_sub(start);
-    let mut entries = index.entries().iter();
-    entries.any(|it| Some(it.offset) == offset && it.len == frame.header.len)
 }
 
 type Reader<T> = fn(&[u8], u64, &crate::Limits) -> std::result::Result<T, crate::Fault>;

@@ -4,7 +4,7 @@ use tet_format::Span;
 
 use super::RepairOptions;
 use super::bench::Bench;
-use super::frames::{Remains, Whole};
+use super::frames::Remains;
 use super::image::Pieces;
 use super::layout::old;
 use super::message::{Paper, Said};
@@ -38,10 +38,9 @@ pub(super) fn patched(
     let mut pieces = Pieces::default();
     pieces.make(&head);
     let mut at = remains.start.saturating_add(PREAMBLE_LEN);
-    for whole in &remains.frames {
-        let mended = said.things.iter().map(|it| &it.whole).chain(std::iter::once(whole));
-        let whole: Option<&Whole> = mended.into_iter().find(|it| it.frame.at() == whole.frame.at());
-        let Some(whole) = whole else { return Ok(None) };
+    let mut things = said.things.iter().map(|it| &it.whole).peekable();
+    for found in &remains.frames {
+        let whole = things.next_if(|it| it.frame.at() == found.frame.at()).unwrap_or(found);
         Span::from_range(at..whole.frame.at()).into_iter().for_each(|span| pieces.keep(span));
         old(whole, &mut pieces);
         at = whole.frame.span.end();
