@@ -25,7 +25,7 @@ impl Default for Limits {
             depth_max: 256,
             item_count_max: 1 << 22,
             frame_count_max: 1 << 20,
-            message_count_max: 1 << 24,
+            message_count_max: 1 << 21,
             inflated_len_max: 16 << 30,
         }
     }
