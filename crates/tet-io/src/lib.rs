@@ -9,6 +9,7 @@
 #![deny(unsafe_code)]
 
 mod append;
+mod clock;
 mod error;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod lease;
@@ -21,6 +22,7 @@ pub mod vfs;
 mod watch;
 
 pub use append::Appender;
+pub use clock::utc;
 pub use error::{Error, Kind, Result, Step};
 pub use publish::{Output, Overwrite, Publish, Publisher};
 pub use source::{ReadAt, Source, SourceKind, View};

@@ -126,7 +126,11 @@ impl TensogramFile {
         let mut losses = Vec::new();
         for &span in self.gaps() {
             let Some(at) = window.first_odd(span.start(), span.end())? else { continue };
-            let damage = self.damages().iter().find(|damage| span.contains(damage.span));
+            let first = self.damages().partition_point(|it| it.span.start() < span.start());
+            let damages = self.damages().iter().skip(first);
+            let damage = damages
+                .take_while(|damage| damage.span.start() < span.end())
+                .find(|damage| span.contains(damage.span));
             let found = span.end().saturating_sub(at);
             let bytes = Fault { rule: &rule::GAP_BYTES, at, found, wanted: 0 };
             losses.push(Damage { span, fault: damage.map_or(bytes, |damage| damage.fault) });

@@ -14,6 +14,7 @@ use tet_tensogram::{
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
+use super::check::readable;
 use super::keys::{NAME_KEY, is_name, unescaped};
 use super::lost::Lost;
 use super::parts::{Masks, Parts};
@@ -42,7 +43,8 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
         let said = taken(file.metadata(number), &mut tell).map_err(|it| of_file(path, it))?;
         let said = said.unwrap_or_default();
         lost.hidden(&file, number, &said).map_err(|it| of_file(path, it))?;
-        for object in readable(file.objects(number)).map_err(|it| of_file(path, it))? {
+        let objects = readable(file.objects(number)).map_err(|it| of_file(path, it))?;
+        for object in objects.unwrap_or_default() {
             if OBJECTS_MAX <= datasets.len() {
                 let (what, limit) = ("objects of one file", OBJECTS_MAX as u64);
                 return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());
@@ -79,14 +81,6 @@ fn taken<T>(part: Result<T, Theirs>, tell: &mut dyn FnMut(Fault)) -> Result<Opti
             Ok(None)
         }
         Err(error) => Err(error),
-    }
-}
-
-/// The objects of a message whose frames can be walked through.
-fn readable(objects: Result<Vec<ObjectAt>, Theirs>) -> Result<Vec<ObjectAt>, Theirs> {
-    match objects {
-        Err(Theirs::Format(_)) => Ok(Vec::new()),
-        objects => objects,
     }
 }
 

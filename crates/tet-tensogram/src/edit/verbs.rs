@@ -11,11 +11,10 @@ use super::key::Key;
 use super::provenance::Provenance;
 use super::row::{Row, Rows};
 use super::template::Template;
-use crate::error::{Fault, Result};
+use crate::error::Result;
 use crate::frame::{FrameKind, Phase};
 use crate::message::Message;
 use crate::open::TensogramFile;
-use crate::rule;
 use crate::window::Window;
 
 /// A key and what it is to say; nothing any more, where there is no value.
@@ -37,12 +36,8 @@ pub fn check_sound(file: &TensogramFile) -> Result<()> {
     if let Some(damage) = file.damages().first() {
         return Err(damage.fault.into());
     }
-    let mut window = Window::new(file.source());
-    for gap in file.gaps() {
-        if let Some(at) = window.first_odd(gap.start(), gap.end())? {
-            let found = gap.end().saturating_sub(at);
-            return Err(Fault { rule: &rule::GAP_BYTES, at, found, wanted: 0 }.into());
-        }
+    if let Some(loss) = file.losses()?.first() {
+        return Err(loss.fault.into());
     }
     let (mut window, limits) = (Window::new(file.source()), file.limits());
     for number in 0..file.len() {

@@ -12,7 +12,7 @@ use super::papers;
 use super::patch::patched;
 use super::{RepairOptions, Salvage};
 use crate::error::Result;
-use crate::frame::{Frame, FrameKind, Phase};
+use crate::frame::{FRAME_HEADER_LEN, Frame, FrameKind, Phase, TAIL_LEN};
 use crate::message::HashRule;
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN};
 use crate::preamble::Flags;
@@ -51,8 +51,8 @@ pub(super) fn build(
     start: u64,
 ) -> Result<(Option<Pieces>, Outcome)> {
     let (mut said, mut out) = (read(bench, remains)?, Outcome::default());
-    let is_near = remains.postamble.is_some() || has_end(bench, remains)?;
-    if is_near
+    let has_end = has_end(bench, remains)?;
+    if (remains.postamble.is_some() || has_end)
         && !said.things.is_empty()
         && let Some(pieces) = patched(bench, remains, &said, options)?
     {
@@ -69,7 +69,7 @@ pub(super) fn build(
     note_lost(remains, broken, &mut out);
     let is_cut = out.edits.iter().any(|it| it.action == Action::DropBytes);
     drop_objects(&mut said, options.salvage, &mut out);
-    let is_bare = !is_cut && !had_objects && papers::is_bare(&said) && has_end(bench, remains)?;
+    let is_bare = !is_cut && !had_objects && papers::is_bare(&said) && has_end;
     if said.things.is_empty() && !is_bare {
         let (offset, len) = (span.start(), span.len());
         let mut dropped = Outcome::default();
@@ -115,7 +115,7 @@ fn has_end(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
 }
 
 /// In fewer bytes no frame is lost.
-const FRAME_LEN_MIN: u64 = 28;
+const FRAME_LEN_MIN: u64 = FRAME_HEADER_LEN + TAIL_LEN;
 
 /// So many letters of the end magic are one that is damaged.
 const END_LETTERS_MIN: usize = 5;

@@ -59,8 +59,7 @@ impl Remains {
 
     /// Whether a postamble may be that of this message.
     fn ends_with(&self, at: u64, postamble: &Postamble) -> bool {
-        let is_footer = |it: &&Whole| it.frame.kind().phase() == Some(Phase::Footer);
-        let footer_at = self.frames.iter().find(is_footer).map_or(at, |it| it.frame.at());
+        let footer_at = self.footer_at().unwrap_or(at);
         let counts_from = |start: u64| {
             let offset = |at: u64| at.saturating_sub(start);
             postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
@@ -68,7 +67,10 @@ impl Remains {
         };
         // Where the start is not known, what stands right behind the last frame is its end.
         let is_behind = !self.is_placed
-            && self.frames.last().is_some_and(|it| at.saturating_sub(it.frame.span.end()) < 8);
+            && self
+                .frames
+                .last()
+                .is_some_and(|it| at.saturating_sub(it.frame.span.end()) < GAP_LEN_MIN);
         counts_from(self.start) || counts_from(self.head) || is_behind
     }
 
@@ -80,6 +82,12 @@ impl Remains {
         let is_before = kind.phase().is_some_and(|phase| last > Some(phase));
         let is_once = kind.phase().is_some_and(|phase| phase != Phase::Body);
         is_gap || is_before || is_once && kinds.any(|it| it == kind)
+    }
+
+    /// Where its footer starts.
+    pub(super) fn footer_at(&self) -> Option<u64> {
+        let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
+        self.frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at)
     }
 
     /// Where the last frame ends, or the preamble.

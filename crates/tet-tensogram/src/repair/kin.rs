@@ -15,7 +15,7 @@ use super::bench::Bench;
 use super::frames::{GAP_LEN_MIN, Remains, Whole};
 use super::message::bytes;
 use crate::error::{Error, Result};
-use crate::frame::{Frame, FrameKind, Phase};
+use crate::frame::{FrameKind, Phase};
 use crate::hashes::HashList;
 use crate::index::Index;
 use crate::postamble::POSTAMBLE_LEN;
@@ -59,7 +59,7 @@ pub(super) fn origin(remains: &Remains, kind: FrameKind, index: &Index) -> Optio
     if kind.phase() == Some(Phase::Header) {
         return remains.is_placed.then_some(remains.start);
     }
-    let footer_at = footer_at(remains)?;
+    let footer_at = remains.footer_at()?;
     match remains.postamble {
         Some((at, postamble)) if postamble.total_len != 0 => {
             at.saturating_add(POSTAMBLE_LEN).checked_sub(postamble.total_len)
@@ -76,7 +76,7 @@ pub(super) fn origin(remains: &Remains, kind: FrameKind, index: &Index) -> Optio
 
 /// Whether what stands at the end of a message speaks of one that starts at `start`.
 pub(super) fn ends_agree(remains: &Remains, start: u64) -> bool {
-    ends_lead(remains, footer_at(remains), start)
+    ends_lead(remains, remains.footer_at(), start)
 }
 
 fn ends_lead(remains: &Remains, footer_at: Option<u64>, start: u64) -> bool {
@@ -86,11 +86,6 @@ fn ends_lead(remains: &Remains, footer_at: Option<u64>, start: u64) -> bool {
         return Some(postamble.total_len) == len;
     }
     Some(postamble.first_footer_offset) == footer_at.unwrap_or(at).checked_sub(start)
-}
-
-fn footer_at(remains: &Remains) -> Option<u64> {
-    let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
-    remains.frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at)
 }
 
 struct Run {
@@ -133,7 +128,7 @@ impl Run {
         }
         let entries = indices.iter().flat_map(|(_, index): &(_, Index)| index.entries());
         let places = entries.map(|it| (it.offset, it.len)).collect();
-        let footer_at = footer_at(&remains);
+        let footer_at = remains.footer_at();
         Ok(Run { remains, footer_at, once, indices, places, listed, hashes })
     }
 

@@ -147,23 +147,11 @@ fn ends(labels: &[String]) -> String {
 
 /// Unix seconds as a date in UTC; anything else as it stands.
 fn date(at: &str) -> String {
-    let Some(seconds) = at.parse::<i64>().ok().filter(|at| (0..253_402_300_800).contains(at))
-    else {
-        return at.to_owned();
-    };
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days since 0000-03-01, so that a leap day ends its year.
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+    let seconds = at.parse::<i64>().ok().and_then(|at| u64::try_from(at).ok());
+    match seconds.filter(|seconds| *seconds < 253_402_300_800) {
+        Some(seconds) => tet_io::utc(seconds).replace('T', " "),
+        None => at.to_owned(),
+    }
 }
 
 #[cfg(test)]
