@@ -14,7 +14,6 @@ use tet_tensogram::{
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::check::readable;
 use super::keys::{NAME_KEY, is_name, unescaped};
 use super::lost::Lost;
 use super::parts::{Masks, Parts};
@@ -40,11 +39,21 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     let mut lost = Lost::default();
     let (mut datasets, mut about, mut regions) = (Vec::new(), BTreeMap::new(), Vec::new());
     for number in 0..file.len() {
-        let said = taken(file.metadata(number), &mut tell).map_err(|it| of_file(path, it))?;
-        let said = said.unwrap_or_default();
-        lost.hidden(&file, number, &said).map_err(|it| of_file(path, it))?;
-        let objects = readable(file.objects(number)).map_err(|it| of_file(path, it))?;
-        for object in objects.unwrap_or_default() {
+        let (mut said, mut objects) = (Metadata::default(), Vec::new());
+        let mut unwalked = |fault| {
+            tell(fault);
+            lost.message(number, fault);
+        };
+        let walked = taken(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
+        if let Some(walked) = walked {
+            let read = Metadata::of(file.source(), &walked, file.limits());
+            said = taken(read, &mut tell).map_err(|it| of_file(path, it))?.unwrap_or_default();
+            lost.hidden(number, &walked, &said);
+            if !walked.is_empty() {
+                objects = file.objects(number).map_err(|error| of_file(path, error))?;
+            }
+        }
+        for object in objects {
             if OBJECTS_MAX <= datasets.len() {
                 let (what, limit) = ("objects of one file", OBJECTS_MAX as u64);
                 return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());

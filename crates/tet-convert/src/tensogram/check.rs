@@ -117,7 +117,7 @@ impl Opened {
 }
 
 /// What is there, if no rule keeps it from being read.
-pub(super) fn readable<T>(part: Result<T, Theirs>) -> Result<Option<T>, Theirs> {
+fn readable<T>(part: Result<T, Theirs>) -> Result<Option<T>, Theirs> {
     match part {
         Ok(part) => Ok(Some(part)),
         Err(Theirs::Format(_)) => Ok(None),

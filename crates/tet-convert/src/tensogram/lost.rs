@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use tet_query::Dataset;
-use tet_tensogram::{Error as Theirs, Fault, Metadata, TensogramFile};
+use tet_tensogram::{Error as Theirs, Fault, Message, Metadata, TensogramFile};
 
 use super::catalog::{name, unread};
 
@@ -26,22 +26,14 @@ pub(super) struct Lost {
 }
 
 impl Lost {
+    /// Takes note of a message whose frames cannot be walked through.
+    pub(super) fn message(&mut self, number: usize, fault: Fault) {
+        self.push(format!("m{number}"), fault);
+    }
+
     /// Takes note of the objects of a message that stand behind a broken frame.
-    pub(super) fn hidden(
-        &mut self,
-        file: &TensogramFile,
-        number: usize,
-        said: &Metadata,
-    ) -> Result<(), Theirs> {
-        let walked = match file.message(number) {
-            Ok(walked) => walked,
-            Err(Theirs::Format(fault)) => {
-                self.push(format!("m{number}"), fault);
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        let Some(fault) = walked.fault().filter(|_| !walked.is_whole()) else { return Ok(()) };
+    pub(super) fn hidden(&mut self, number: usize, walked: &Message, said: &Metadata) {
+        let Some(fault) = walked.fault().filter(|_| !walked.is_whole()) else { return };
         // Where nothing says how many objects there are, there may be one more.
         let known = walked.len();
         let stated = if said.base.is_empty() { known.saturating_add(1) } else { said.base.len() };
@@ -51,7 +43,6 @@ impl Lost {
         for position in (known..stated).take(LOST_MAX) {
             self.push(name(said, number, position), *fault);
         }
-        Ok(())
     }
 
     /// Takes note of what is lost between messages.
