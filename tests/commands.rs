@@ -4,6 +4,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
+#[path = "commands/bombs.rs"]
+mod bombs;
 #[path = "commands/tgm.rs"]
 mod tgm;
 

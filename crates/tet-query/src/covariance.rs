@@ -65,7 +65,8 @@ pub(crate) fn matrix(
     mut read: impl FnMut(Range<u64>) -> Result<Array>,
 ) -> Result<Vec<f64>> {
     let mut products = Products::new(means)?;
-    let mut start = 0;
+    // Without variables there is nothing to read, however many observations there are.
+    let mut start = if means.is_empty() { count } else { 0 };
     while start < count {
         let end = count.min(start.saturating_add(read_count.max(1)));
         let array = read(start..end)?;

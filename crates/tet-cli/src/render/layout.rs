@@ -36,9 +36,12 @@ impl Shown {
     }
 }
 
-/// What is shown of an array of this shape.
+/// What is shown of an array of this shape; of one without elements `[]`, whatever its other extents.
 #[must_use]
 pub(crate) fn shown(shape: &[u64], full: bool) -> Vec<Shown> {
+    if shape.contains(&0) {
+        return vec![Shown::All(0)];
+    }
     let count = shape.iter().try_fold(1_u64, |count, &extent| count.checked_mul(extent));
     let small = count.is_some_and(|count| count <= ELEMENTS_SHOWN_MAX);
     let part = |&extent: &u64| {
@@ -262,7 +265,9 @@ mod tests {
             (all(&[2]), doubles(&[1.0 / 3.0, 1.0]), "[0.33333333 1.        ]"),
             (all(&[1]), vec![Number::F32(0.1)], "[0.1]"),
             (all(&[0]), vec![], "[]"),
-            (all(&[2, 0]), vec![], "[[]\n []]"),
+            (all(&[2, 0]), vec![], "[]"),
+            (all(&[1 << 40, 0]), vec![], "[]"),
+            (shown(&[0, u64::MAX, u64::MAX], false), vec![], "[]"),
             (all(&[]), doubles(&[2.5]), "2.5"),
             (all(&[]), ints(&[7]), "7"),
         ];

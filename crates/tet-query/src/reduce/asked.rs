@@ -101,7 +101,21 @@ impl Asked<'_> {
             _ => 1,
         };
         let len = self.roles.shape().into_iter().try_fold(width, u64::checked_mul);
-        self.how.check_result(len.and_then(|len| len.checked_mul(VALUE_LEN)))
+        self.check_values(len)
+    }
+
+    /// Checks the number of values before they are allocated. No bytes of the file stand behind the
+    /// values of an empty selection, so the memory budget bounds them.
+    pub(super) fn check_values(&self, count: Option<u64>) -> Result<()> {
+        if self.roles.shape().contains(&0) {
+            return Ok(());
+        }
+        let len = count.and_then(|count| count.checked_mul(VALUE_LEN));
+        self.how.check_result(len)?;
+        if self.roles.counts.contains(&0) {
+            self.how.workers(len.unwrap_or(u64::MAX))?;
+        }
+        Ok(())
     }
 
     /// Whether one pass with one kernel gives the answer.

@@ -58,6 +58,8 @@ impl Job<'_> {
         let shape = self.roles.shape();
         let cells = shape.iter().copied().fold(1, u64::saturating_mul);
         if self.plan.element_count == 0 || cells == 0 {
+            let cell_len = self.makers.iter().map(|maker| self.cell_len(maker)).max();
+            self.how.workers(cells.saturating_mul(cell_len.unwrap_or(0)))?;
             let nothing = |maker: &Maker| {
                 let state = maker.make(decode::len(cells)?);
                 let nan_count = state.nan_count();

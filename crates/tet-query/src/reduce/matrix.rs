@@ -6,7 +6,7 @@ use tet_format::DType;
 
 use super::asked::{Answer, Asked};
 use crate::array::Array;
-use crate::cost::{Cost, VALUE_LEN};
+use crate::cost::Cost;
 use crate::covariance::{Along, Measure, matrix, memory_len};
 use crate::element::make_truths;
 use crate::error::{Error, Result};
@@ -77,8 +77,7 @@ impl Asked<'_> {
             return Err(self.not_a_table());
         }
         let width = roles.counts[variables];
-        let len = width.checked_mul(width).and_then(|pairs| pairs.checked_mul(VALUE_LEN));
-        self.how.check_result(len)?;
+        self.check_values(width.checked_mul(width))?;
         Ok((variables, observed))
     }
 

@@ -134,6 +134,9 @@ impl Roles {
 
     /// How many elements each cell has, by arithmetic alone; padded windows are full.
     pub(super) fn element_counts(&self, padded: bool) -> Vec<u64> {
+        if self.shape().contains(&0) {
+            return Vec::new();
+        }
         let mut cells = vec![1_u64];
         for (axis, role) in self.axes.iter().enumerate() {
             let counts: Vec<u64> = match role {

@@ -31,10 +31,14 @@ impl Statistics {
     /// Takes the statistics of a lens that maps nothing yet.
     pub(crate) fn measure(lens: &Lens<'_>, transform: &Transform, how: &Execution) -> Result<Self> {
         let method = transform.method;
-        let (strides, cells) = strides(lens, &transform.axes)?;
-        if matches!(method, Method::Log1p | Method::Sqrt) {
+        let is_empty = lens.shape().contains(&0);
+        if is_empty || matches!(method, Method::Log1p | Method::Sqrt) {
+            let strides = vec![0; lens.shape().rank()];
             return Ok(Statistics::new(Vec::new(), Vec::new(), strides));
         }
+        let (strides, cells) = strides(lens, &transform.axes)?;
+        // The shift and the scale of every cell.
+        how.workers((cells as u64).saturating_mul(2 * size_of::<f64>() as u64))?;
         let measure = |op| {
             let values = measure(lens, transform, op, how)?;
             if values.len() == cells { Ok(values) } else { Err(Error::misfit(lens.dataset())) }
@@ -77,6 +81,9 @@ impl Statistics {
             Method::MinMax => &[Op::Min, Op::Max],
             Method::Softmax => &[Op::Max],
         };
+        if lens.shape().contains(&0) {
+            return Ok(Cost::default());
+        }
         let costs = ops.iter().map(|&op| cost(op)).collect::<Result<Vec<_>>>()?;
         let all = costs.into_iter().fold(Cost::default(), Cost::then);
         let (_, cells) = strides(lens, &transform.axes)?;
