@@ -15,6 +15,7 @@ mod entries;
 mod parts;
 mod place;
 mod report;
+mod sparse;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,9 +28,10 @@ use tet_format::Span;
 use tet_io::{Progress, Source, Watch};
 
 use self::agenda::Agenda;
-use self::blob::{Scratch, Task};
+use self::blob::{Scratch, Task, WINDOW_LOG_MAX};
 use self::collect::{Collector, Found};
 use self::parts::Role;
+use self::sparse::Memory;
 use crate::container::FILE_LEN_MIN;
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
@@ -63,6 +65,9 @@ pub struct VerifyOptions {
     pub findings_max: usize,
     /// Threads that look at blobs; 0 means as many as the machine runs at once.
     pub threads: usize,
+    /// Bytes of memory for decoders and for sparse tensors that are checked in memory; what takes more
+    /// is checked piece by piece.
+    pub memory_budget: u64,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
@@ -83,6 +88,7 @@ impl Default for VerifyOptions {
             limits: Limits::default(),
             findings_max: 64,
             threads: 0,
+            memory_budget: 1 << 30,
             cancel: None,
             progress: None,
         }
@@ -96,6 +102,7 @@ impl fmt::Debug for VerifyOptions {
             .field("limits", &self.limits)
             .field("findings_max", &self.findings_max)
             .field("threads", &self.threads)
+            .field("memory_budget", &self.memory_budget)
             .finish_non_exhaustive()
     }
 }
@@ -166,8 +173,10 @@ fn check_blobs(
         }
     }
     let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
+    let thread_count = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
+    let memory = Memory::new(options.memory_budget, thread_count);
     let look = |scratch: &mut Scratch, task: &Task<'_>| {
-        task.run(scratch, (source, &options.limits), &watch)
+        task.run(scratch, (source, &options.limits, &memory), &watch)
     };
     let found: Vec<Result<Vec<Found>>> = match &pool {
         Some(pool) => pool.install(|| tasks.par_iter().map_init(Scratch::default, look).collect()),
@@ -200,7 +209,10 @@ fn check_work(wanted: u64, file_len: u64) -> Result<()> {
 fn pool(options: &VerifyOptions, task_count: usize) -> Option<ThreadPool> {
     let all = || std::thread::available_parallelism().map_or(1, Into::into);
     let asked = if options.threads == 0 { all() } else { options.threads };
-    let count = asked.min(task_count);
+    // A decoder may need a window of 2^27 bytes.
+    let affordable = (options.memory_budget / 2) >> WINDOW_LOG_MAX;
+    let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).max(1);
+    let count = asked.min(task_count).min(affordable);
     let builder = ThreadPoolBuilder::new().num_threads(count);
     let builder = builder.thread_name(|at| format!("tet-ztensor-{at}"));
     (count > 1).then(|| builder.build().ok()).flatten()

@@ -176,20 +176,39 @@ pub(crate) fn read(
     limits: &Limits,
     check: Check,
 ) -> Result<Sparse> {
-    let bytes = blob::read(source, sound, limits, check)?;
     let shape = sound.tensor.shape();
     let fault = |fault: Fault| sound.tensor.broken(fault);
-    let (places, values) = match inline::read(&sound.tensor).map_err(fault)? {
-        Some(places) => {
-            judge::inline_lens(sound, &places, bytes.len() as u64).map_err(fault)?;
-            (places, bytes)
-        }
+    let inline = inline::read(&sound.tensor).map_err(fault)?;
+    let bytes = blob::read(source, sound, limits, check, |len| {
+        check_blob_len(sound, inline.as_ref(), len).map_err(fault)
+    })?;
+    let (places, values) = match inline {
+        Some(places) => (places, bytes),
         None if sound.layout.is_csr() => judge::csr(sound, &bytes).map_err(fault)?,
         None => judge::coo(sound, &bytes).map_err(fault)?,
     };
     judge::places(sound, &places).map_err(fault)?;
     let (shape, element_size) = (shape.to_vec(), sound.element_size);
     Ok(Sparse { shape, element_size, places, values })
+}
+
+/// Whether the blob may decode to `len` bytes, where `inline` has the places of the entry.
+fn check_blob_len(sound: &Sound<'_>, inline: Option<&Places>, len: u64) -> Result<(), Fault> {
+    match inline {
+        Some(places) => judge::inline_lens(sound, places, len),
+        None => judge::blob_len(sound, len),
+    }
+}
+
+/// Whether the blob of a sparse tensor holds places too, once it is known to decode to `len` bytes
+/// and places in the entry are found to be right.
+pub(crate) fn check_outside(sound: &Sound<'_>, len: u64) -> Result<bool, Fault> {
+    let inline = inline::read(&sound.tensor)?;
+    check_blob_len(sound, inline.as_ref(), len)?;
+    match &inline {
+        Some(places) => judge::places(sound, places).map(|()| false),
+        None => Ok(true),
+    }
 }
 
 /// Bounds what a sparse tensor comes to (ZT-L3).

@@ -15,6 +15,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     how.depth = if options.level == Level::Deep { Depth::Deep } else { Depth::Structure };
     how.findings_max = options.findings_max;
     how.threads = options.threads;
+    how.memory_budget = options.memory_budget;
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
     let seen = tet_ztensor::verify(source, &how)?;

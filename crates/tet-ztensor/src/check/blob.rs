@@ -10,6 +10,7 @@ use super::Depth;
 use super::collect::Found;
 use super::elements::{Elements, Numbers, Search};
 use super::parts::Role;
+use super::sparse::{Memory, places_by_pieces};
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Fault, Result, zstd_rule};
 use crate::frames::{self, SeekTable};
@@ -21,7 +22,7 @@ use crate::tensor::Tensor;
 use crate::words::Encoding;
 
 /// The decoder's bound of windows, 2^27 bytes.
-const WINDOW_LOG_MAX: u32 = 27;
+pub(super) const WINDOW_LOG_MAX: u32 = 27;
 
 /// What a thread uses for one blob after the other.
 #[derive(Default)]
@@ -88,7 +89,7 @@ impl<'a> Task<'a> {
     pub(super) fn run(
         &self,
         scratch: &mut Scratch,
-        (source, limits): (&Source, &Limits),
+        (source, limits, memory): (&Source, &Limits, &Memory),
         watch: &Watch<'_>,
     ) -> Result<Vec<Found>> {
         let mut found = Vec::new();
@@ -104,7 +105,7 @@ impl<'a> Task<'a> {
                 self.look_at_frames(source, &mut found)?;
             }
             if sound.layout.is_sparse() {
-                self.look_at_places(source, limits, sound, &mut found)?;
+                self.look_at_places((source, limits, memory), sound, watch, &mut found)?;
             }
         }
         Ok(found)
@@ -129,24 +130,27 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
+    /// Checks the places of a sparse tensor: in memory, or else piece by piece.
     fn look_at_places(
         &self,
-        source: &Source,
-        limits: &Limits,
+        (source, limits, memory): (&Source, &Limits, &Memory),
         sound: &Sound<'_>,
+        watch: &Watch<'_>,
         found: &mut Vec<Found>,
     ) -> Result<()> {
-        match sparse::read(source, sound, limits, Check::Never) {
-            Ok(sparse) => {
-                if let Some(twin) = sparse.first_twin() {
-                    self.push(found, self.at_start(&rule::COORD_TWICE, twin, 0));
-                }
-                if self.is_bool() {
-                    let odd = sparse.values.iter().find(|byte| **byte > 1);
-                    let odd = odd.map(|byte| self.at_start(&rule::BOOL_BYTE, (*byte).into(), 1));
-                    odd.into_iter().for_each(|odd| self.push(found, odd));
-                }
+        let len = match sound.encoding {
+            Encoding::Raw => Some(self.stored.len()),
+            Encoding::Zstd => {
+                frames::frames(source, self.stored, None)?.map(|frames| frames.decoded_len())
             }
+        };
+        let faults = match memory.hold(len, self.stored.len()) {
+            Some(_hold) => self.places_at_once(source, limits, sound),
+            None => places_by_pieces(source, sound, (limits, len), watch)
+                .map(|fault| fault.into_iter().collect()),
+        };
+        match faults {
+            Ok(faults) => faults.into_iter().for_each(|fault| self.push(found, fault)),
             Err(Error::Tensor { fault, .. } | Error::Format(fault)) => self.push(found, fault),
             Err(Error::Codec { at, fault, .. }) => {
                 let rule = zstd_rule(&fault);
@@ -155,6 +159,19 @@ impl<'a> Task<'a> {
             Err(error) => return Err(error),
         }
         Ok(())
+    }
+
+    fn places_at_once(
+        &self,
+        source: &Source,
+        limits: &Limits,
+        sound: &Sound<'_>,
+    ) -> Result<Vec<Fault>> {
+        let sparse = sparse::read(source, sound, limits, Check::Never)?;
+        let twin = sparse.first_twin().map(|twin| self.at_start(&rule::COORD_TWICE, twin, 0));
+        let odd = sparse.values.iter().find(|byte| self.is_bool() && **byte > 1);
+        let odd = odd.map(|byte| self.at_start(&rule::BOOL_BYTE, (*byte).into(), 1));
+        Ok(twin.into_iter().chain(odd).collect())
     }
 }
 

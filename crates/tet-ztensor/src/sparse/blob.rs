@@ -18,8 +18,10 @@ pub(super) fn read(
     sound: &Sound<'_>,
     limits: &Limits,
     check: Check,
+    check_fit: impl Fn(u64) -> Result<()>,
 ) -> Result<Vec<u8>> {
     if sound.encoding == Encoding::Raw {
+        check_fit(sound.stored.len())?;
         let mut bytes = source.read_vec(sound.stored.start(), sound.stored.len())?;
         compare_stored(sound, &bytes, check)?;
         // Old programs turned the whole blob around as if it were elements, places and all.
@@ -35,6 +37,7 @@ pub(super) fn read(
             None => scan(stored, limits.sparse_len_max).map_err(codec)?.decoded_len,
         };
         check_len(&sound.tensor, limits.sparse_len_max, len)?;
+        check_fit(len)?;
         Zstd::default().check_len(stored.len() as u64, len).map_err(codec)?;
         let mut bytes = zeroed(len)?;
         Zstd::default().decode(stored, &mut bytes).map_err(codec)?;

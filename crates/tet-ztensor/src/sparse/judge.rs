@@ -10,36 +10,53 @@ use crate::rule;
 /// Bytes of a number of a place.
 const WORD: u64 = 8;
 
+/// Whether a blob that decodes to `found` bytes can be that of the shape: known before it is decoded.
+pub(crate) fn blob_len(sound: &Sound<'_>, found: u64) -> Result<(), Fault> {
+    let each = record_len(sound);
+    let head_len = if sound.layout.is_csr() { indptr_len(sound) } else { 0 };
+    match found.checked_sub(head_len) {
+        Some(rest) if rest.is_multiple_of(each) => Ok(()),
+        Some(rest) => Err(len_fault(sound, found, found - rest % each)),
+        None => Err(len_fault(sound, found, head_len)),
+    }
+}
+
+/// Whether a blob of `found` bytes has exactly `count` values behind `indptr`.
+pub(crate) fn csr_len(sound: &Sound<'_>, found: u64, count: u64) -> Result<(), Fault> {
+    let wanted = count.checked_mul(record_len(sound));
+    let wanted = wanted.and_then(|len| len.checked_add(indptr_len(sound))).unwrap_or(u64::MAX);
+    if found == wanted { Ok(()) } else { Err(len_fault(sound, found, wanted)) }
+}
+
+/// Bytes of `indptr`.
+fn indptr_len(sound: &Sound<'_>) -> u64 {
+    let rows = sound.tensor.shape().first().copied().unwrap_or(0);
+    let len = rows.checked_add(1).and_then(|count| count.checked_mul(WORD));
+    len.unwrap_or(u64::MAX)
+}
+
+/// Bytes of one value and its place.
+fn record_len(sound: &Sound<'_>) -> u64 {
+    let words = if sound.layout.is_csr() { 1 } else { sound.tensor.shape().len() as u64 };
+    words.saturating_mul(WORD).saturating_add(sound.element_size)
+}
+
 /// Takes the blob of a csr tensor apart.
 pub(super) fn csr(sound: &Sound<'_>, bytes: &[u8]) -> Result<(Places, Vec<u8>), Fault> {
-    let found = bytes.len() as u64;
-    let rows = sound.tensor.shape().first().copied().unwrap_or(0);
-    let indptr_len = rows.checked_add(1).and_then(|count| count.checked_mul(WORD));
-    let wanted = indptr_len.unwrap_or(u64::MAX);
+    let (found, wanted) = (bytes.len() as u64, indptr_len(sound));
     let (indptr, rest) = split(bytes, wanted).ok_or(len_fault(sound, found, wanted))?;
     let indptr = words(indptr);
     check_indptr(sound, &indptr)?;
     let count = indptr.last().copied().unwrap_or(0);
-    let each = WORD.saturating_add(sound.element_size);
-    let wanted = count.checked_mul(each).and_then(|len| len.checked_add(wanted));
-    let wanted = wanted.unwrap_or(u64::MAX);
-    if found != wanted {
-        return Err(len_fault(sound, found, wanted));
-    }
+    csr_len(sound, found, count)?;
     let (indices, values) = split(rest, count * WORD).ok_or(len_fault(sound, found, wanted))?;
     Ok((Places::Csr { indptr, indices: words(indices) }, values.to_vec()))
 }
 
 /// Takes the blob of a coo tensor apart.
 pub(super) fn coo(sound: &Sound<'_>, bytes: &[u8]) -> Result<(Places, Vec<u8>), Fault> {
-    let found = bytes.len() as u64;
-    let rank = sound.tensor.shape().len() as u64;
-    let coords_len = rank.saturating_mul(WORD);
-    let record_len = coords_len.saturating_add(sound.element_size);
-    if !found.is_multiple_of(record_len) {
-        let wanted = found / record_len * record_len;
-        return Err(len_fault(sound, found, wanted));
-    }
+    let record_len = record_len(sound);
+    let coords_len = record_len.saturating_sub(sound.element_size);
     let (mut coords, mut values) = (Vec::new(), Vec::new());
     // A record is no longer than the blob.
     for record in bytes.chunks_exact(usize::try_from(record_len).unwrap_or(usize::MAX)) {

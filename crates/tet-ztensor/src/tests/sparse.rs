@@ -211,3 +211,31 @@ fn what_a_sparse_tensor_comes_to_is_bounded() {
     assert_eq!(error.rule(), Some(&rule::LIMIT_SPARSE));
     assert!(file.read_sparse(file.tensor(0).unwrap(), Check::Auto).is_err(), "it is dense");
 }
+
+/// Whether the count of values fits is known before anything is decoded: `len` zeros in one frame.
+#[test]
+fn a_blob_of_the_wrong_length_is_not_decoded() {
+    // Blocks of 128 KiB that are one byte each, and a header that says what they come to.
+    let bomb = |blocks: u32| {
+        let len = u64::from(blocks) << 17;
+        let mut out = vec![0x28, 0xB5, 0x2F, 0xFD, 0xE0];
+        out.extend(len.to_le_bytes());
+        for nth in 0..blocks {
+            let last = u32::from(nth + 1 == blocks);
+            out.extend(&((1_u32 << 20) | 1 << 1 | last).to_le_bytes()[..3]);
+            out.push(0);
+        }
+        out
+    };
+    let blob = bomb(8);
+    let (rows, len) = ((1_u64 << 17) - 1, 1_u64 << 20);
+    for (shape, wanted) in [([rows - 1, 4], len - 8), ([rows + 1, 4], len + 8)] {
+        let fields = csr(&blob).with("encoding", text("zstd")).with("shape", uints(&shape));
+        let found = deep(&beside_good(&blob, &fields)).findings;
+        let found = found.iter().find(|it| it.rule == &rule::SPARSE_LEN).unwrap();
+        assert_eq!((found.found, found.wanted), (len, wanted));
+    }
+    // As long as it has to be: an empty tensor of many rows.
+    let fields = csr(&blob).with("encoding", text("zstd")).with("shape", uints(&[rows, 4]));
+    assert!(deep(&beside_good(&blob, &fields)).is_ok());
+}
