@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tet_format::Span;
-use tet_io::vfs::{Disk, Entry, Vfs, VfsFile};
-use tet_io::{Overwrite, Publish, Publisher, Source};
+use tet_io::vfs::{Disk, Entry, Folder, Vfs, VfsFile};
+use tet_io::{Overwrite, Publish, Publisher, Source, commit_all};
 
 /// What the child is told, as `STEP NAMES WAY PATH`.
 const ORDERS: &str = "TET_CRASH_ORDERS";
@@ -89,7 +89,12 @@ impl Vfs for Deadly {
         Disk.remove(path)
     }
 
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+    fn open_folder(&self, folder: &Path) -> io::Result<Folder> {
+        self.step();
+        Disk.open_folder(folder)
+    }
+
+    fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
         self.step();
         Disk.sync_folder(folder)
     }
@@ -169,7 +174,63 @@ fn the_child_dies_where_it_is_told_to() {
     let (dies_at, count) = (dies_at.parse().unwrap(), Arc::default());
     let disk = Deadly { dies_at, has_unnamed: names == "unnamed", count };
     let folder = Path::new(folder);
-    publish(Box::new(disk), way, &folder.join("from"), &folder.join("t.tet")).unwrap();
+    match way {
+        "set" => publish_set(&disk, folder).unwrap(),
+        _ => publish(Box::new(disk), way, &folder.join("from"), &folder.join("t.tet")).unwrap(),
+    }
+}
+
+/// Files that are replaced together, and the index that names them.
+const SET: [&str; 3] = ["a.part", "b.part", "index"];
+
+/// Writes a set of files over an old one.
+fn publish_set(disk: &Deadly, folder: &Path) -> tet_io::Result<()> {
+    let options = Publish { force: Overwrite::Replace, ..Publish::default() };
+    let settle = |name| {
+        let mut out = Publisher::begin_on(Box::new(disk.clone()), &folder.join(name), &options)?;
+        out.write_all(b"new").map_err(|error| out.write_fault(error))?;
+        out.settle()
+    };
+    let [a, b, index] = SET.map(settle);
+    commit_all(vec![a?, b?], Some(index?))
+}
+
+/// Lets the child die while it writes a set; says whether it came so far, and what was left.
+fn check_set(dies_at: usize, names: &str) -> (bool, [Option<Vec<u8>>; 3]) {
+    let folder = tempfile::tempdir().unwrap();
+    for name in SET {
+        fs::write(folder.path().join(name), b"old").unwrap();
+    }
+    let orders = format!("{dies_at} {names} set {}", folder.path().display());
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["the_child_dies_where_it_is_told_to", "--exact"])
+        .env(ORDERS, &orders)
+        .output()
+        .unwrap();
+    let left = SET.map(|name| fs::read(folder.path().join(name)).ok());
+    (output.status.signal().is_some(), left)
+}
+
+#[test]
+fn a_death_at_any_step_leaves_no_index_beside_old_and_new_files() {
+    let [old, new] = ["old", "new"].map(|text| Some(text.as_bytes().to_vec()));
+    for names in ["unnamed", "named"] {
+        let (mut dies_at, mut lacks_index) = (0, 0);
+        loop {
+            let (is_killed, [a, b, index]) = check_set(dies_at, names);
+            assert!([&a, &b].iter().all(|it| [&old, &new].contains(it)), "each is whole");
+            match index {
+                None => lacks_index += 1,
+                Some(_) => assert!(a == index && b == index, "{names} {dies_at}: {a:?} {b:?}"),
+            }
+            if !is_killed {
+                assert_eq!(a, new);
+                break;
+            }
+            dies_at += 1;
+        }
+        assert!(30 <= dies_at && 3 <= lacks_index, "{names}: {dies_at} {lacks_index}");
+    }
 }
 
 /// Lets the child die at one step; says whether it came so far.

@@ -33,6 +33,8 @@ pub enum Step {
     Resolve,
     /// Creating the new file beside its target.
     Create,
+    /// Opening the folder of the new file, to make its name durable at the end.
+    OpenFolder,
     /// Writing bytes.
     Write,
     /// Giving the new file the permissions of the old one.
@@ -45,6 +47,8 @@ pub enum Step {
     Lock,
     /// Renaming the new file over its target.
     Rename,
+    /// Removing an index whose files are about to be replaced.
+    Remove,
     /// Making the new name durable.
     SyncFolder,
 }
@@ -58,15 +62,32 @@ impl fmt::Display for Step {
             Self::Map => "map",
             Self::Resolve => "resolve",
             Self::Create => "create a new file for",
+            Self::OpenFolder => "open the folder of",
             Self::Write => "write",
             Self::SetMode => "set the permissions of",
             Self::Sync => "sync",
             Self::Link => "name the new file for",
             Self::Lock => "lock",
             Self::Rename => "rename the new file to",
+            Self::Remove => "remove the old",
             Self::SyncFolder => "sync the folder of",
         })
     }
+}
+
+/// A path as messages show it: characters that could forge a line of a message are escaped.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let mut shown = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// An error of this crate.
@@ -74,7 +95,7 @@ impl fmt::Display for Step {
 #[non_exhaustive]
 pub enum Error {
     /// The system refused a step.
-    #[error("cannot {step} {}: {source}", path.display())]
+    #[error("cannot {step} {}: {source}", shown(path))]
     Io {
         /// What was being done.
         step: Step,
@@ -84,7 +105,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The path names a folder, a pipe or a device.
-    #[error("{} is {what}, not a regular file", path.display())]
+    #[error("{} is {what}, not a regular file", shown(path))]
     NotRegular {
         /// The path.
         path: PathBuf,
@@ -92,13 +113,13 @@ pub enum Error {
         what: &'static str,
     },
     /// The file changed while it was read, so no answer can be given.
-    #[error("{} changed while it was read; try again", path.display())]
+    #[error("{} changed while it was read; try again", shown(path))]
     Changed {
         /// The file.
         path: PathBuf,
     },
     /// Bytes past the end of the file were asked for.
-    #[error("{} ends at byte {file_len}, before byte {end}", path.display())]
+    #[error("{} ends at byte {file_len}, before byte {end}", shown(path))]
     PastEnd {
         /// The file.
         path: PathBuf,
@@ -108,7 +129,7 @@ pub enum Error {
         file_len: u64,
     },
     /// No lease was granted, so the file cannot be mapped safely.
-    #[error("no read lease on {}: {reason}", path.display())]
+    #[error("no read lease on {}: {reason}", shown(path))]
     NoLease {
         /// The file.
         path: PathBuf,
@@ -116,19 +137,19 @@ pub enum Error {
         reason: String,
     },
     /// The output exists and may not be replaced.
-    #[error("{} exists", path.display())]
+    #[error("{} exists", shown(path))]
     Exists {
         /// The output.
         path: PathBuf,
     },
     /// The output is one of the inputs.
-    #[error("{} is the input itself", path.display())]
+    #[error("{} is the input itself", shown(path))]
     SameFile {
         /// The output.
         path: PathBuf,
     },
     /// The output path does not end in a file name.
-    #[error("{} does not end in a file name", path.display())]
+    #[error("{} does not end in a file name", shown(path))]
     NoName {
         /// The output.
         path: PathBuf,

@@ -23,8 +23,8 @@ mod watch;
 
 pub use append::Appender;
 pub use clock::utc;
-pub use error::{Error, Kind, Result, Step};
-pub use publish::{Output, Overwrite, Publish, Publisher};
+pub use error::{Error, Kind, Result, Step, shown};
+pub use publish::{Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
 pub use watch::{Canceled, Progress, Watch};

@@ -6,12 +6,14 @@
 //! ```
 //!
 //! At every moment, and after a crash at any moment, the target is the old file or the new file.
+//! Several files are [settled](Publisher::settle) first and renamed together by [`commit_all`].
 //! The new file has no name until it is complete where the system has files without names
 //! (`O_TMPFILE`), else a hidden one beside the target, removed when the publisher is dropped.
 //!
 //! What a signal interrupts is called again, but for syncing, which is never called twice.
 
 mod hidden;
+mod several;
 mod target;
 
 use std::fs::File;
@@ -23,7 +25,9 @@ use tet_format::{Span, planted};
 use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source};
 use crate::stamp::Stamp;
-use crate::vfs::{Disk, Entry, Vfs, VfsFile};
+use crate::vfs::{Disk, Entry, Folder, Vfs, VfsFile};
+
+pub use several::{Settled, commit_all};
 
 /// What to do when the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,7 +82,8 @@ impl Output<'_> {
     ///
     /// # Errors
     ///
-    /// Returns what [`Publisher::begin`] returns.
+    /// Returns what [`Publisher::begin`] returns, and [`Error::NotRegular`] when a source that is
+    /// not a file is to be replaced: nobody could tell whether it has changed.
     pub fn begin(self, source: &Source, publish: &Publish) -> Result<Publisher> {
         let mut publish = publish.clone();
         let path = match self {
@@ -87,7 +92,11 @@ impl Output<'_> {
                 path
             }
             Output::InPlace(path) => {
-                publish.force = source.stamp().map_or(Overwrite::Replace, Overwrite::Edit);
+                let Some(stamp) = source.stamp() else {
+                    let path = path.to_path_buf();
+                    return Err(Error::NotRegular { path, what: "bytes in memory" });
+                };
+                publish.force = Overwrite::Edit(stamp);
                 path
             }
         };
@@ -98,12 +107,20 @@ impl Output<'_> {
 /// One file on its way to its target; dropped, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Publisher {
-    vfs: Box<dyn Vfs>,
     file: Box<dyn VfsFile>,
+    place: Place,
+}
+
+/// Where a new file goes.
+#[derive(Debug)]
+struct Place {
+    vfs: Box<dyn Vfs>,
     /// The hidden name the new file has at the moment, if it has one.
     hidden: Option<PathBuf>,
     target: PathBuf,
     folder: PathBuf,
+    /// The open folder, where the new name is made durable.
+    open_folder: Option<Folder>,
     force: Overwrite,
     sync: Sync,
 }
@@ -115,7 +132,7 @@ impl Publisher {
     ///
     /// Returns [`Error::Exists`], [`Error::SameFile`], [`Error::NotRegular`] or [`Error::NoName`]
     /// when the target may not be written, [`Error::Changed`] when an edited one is another file
-    /// by now, [`Error::Io`] when no file can be made beside it.
+    /// by now, [`Error::Io`] when no file can be made beside it, or its folder not be opened.
     pub fn begin(target: impl AsRef<Path>, options: &Publish) -> Result<Self> {
         Self::begin_on(Box::new(Disk), target.as_ref(), options)
     }
@@ -145,11 +162,14 @@ impl Publisher {
             }
         };
         let Publish { force, sync, .. } = *options;
-        let mut publisher = Self { vfs, file, hidden, target, folder, force, sync };
+        let mut place = Place { vfs, hidden, target, folder, open_folder: None, force, sync };
+        // Whoever cannot make the new name durable is told before anything is replaced.
+        place.open_folder()?;
+        let mut publisher = Self { file, place };
         if force != Overwrite::Refuse {
-            let Self { file, target, .. } = &mut publisher;
-            let kept = retried(|| file.keep_rights(target));
-            kept.map_err(|error| publisher.fault(Step::SetMode, error))?;
+            let Self { file, place } = &mut publisher;
+            let kept = retried(|| file.keep_rights(&place.target));
+            kept.map_err(|error| place.fault(Step::SetMode, error))?;
         }
         Ok(publisher)
     }
@@ -162,7 +182,7 @@ impl Publisher {
     /// The target, with links followed.
     #[must_use]
     pub fn target(&self) -> &Path {
-        &self.target
+        &self.place.target
     }
 
     /// Copies a span of `source` to where the new file is written: inside the kernel as far as it
@@ -194,13 +214,13 @@ impl Publisher {
             return Ok(None);
         };
         let stamp = Stamp::of(&file).map_err(|error| self.write_fault(error))?;
-        Ok(Some(Source::opened(Backend::Pread(file), &self.target, stamp)))
+        Ok(Some(Source::opened(Backend::Pread(file), &self.place.target, stamp)))
     }
 
     /// Names what went wrong while writing the new file.
     #[must_use]
     pub fn write_fault(&self, source: io::Error) -> Error {
-        Error::io(Step::Write, &self.target, source)
+        Error::io(Step::Write, &self.place.target, source)
     }
 
     /// Puts the new file in the target's place.
@@ -212,49 +232,82 @@ impl Publisher {
     /// the step that failed. The target is the old file then, unless only syncing its folder
     /// failed: then it is the new one, perhaps not durably.
     pub fn commit(mut self) -> Result<()> {
-        let Self { file, .. } = &mut self;
-        retried(|| file.flush()).map_err(|error| self.write_fault(error))?;
-        if self.sync == Sync::Full && !planted::is("file_sync") {
-            let Self { file, .. } = &mut self;
+        self.finish()?;
+        let Self { file, place } = &mut self;
+        if place.force == Overwrite::Refuse && place.hidden.is_none() {
+            // The target must be free: the kernel decides, not we.
+            let linked = retried(|| file.link(&place.target));
+            linked.map_err(|error| place.fault(Step::Link, error))?;
+        } else {
+            place.name_hidden(&mut **file)?;
+            place.take_target()?;
+        }
+        place.sync_folder()
+    }
+
+    /// Completes the new file, which waits under a hidden name for [`commit_all`].
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] with the step that failed. The target is the old file then.
+    pub fn settle(mut self) -> Result<Settled> {
+        self.finish()?;
+        let Self { mut file, mut place } = self;
+        place.name_hidden(&mut *file)?;
+        // So that thousands of files can wait, none of them is kept open.
+        place.open_folder = None;
+        Ok(Settled(place))
+    }
+
+    /// Writes what is buffered, and makes the bytes durable.
+    fn finish(&mut self) -> Result<()> {
+        let Self { file, place } = self;
+        retried(|| file.flush()).map_err(|error| place.fault(Step::Write, error))?;
+        if place.sync == Sync::Full && !planted::is("file_sync") {
             let again = planted::is("sync_again");
             let synced = if again { retried(|| file.sync()) } else { file.sync() };
-            synced.map_err(|error| self.fault(Step::Sync, error))?;
-        }
-        // A lock is held until the new name is there.
-        let _lock = match self.force {
-            Overwrite::Refuse => self.name_new().map(|()| None),
-            Overwrite::Replace => self.name_hidden().map(|()| None),
-            Overwrite::Edit(stamp) => self.name_hidden().and_then(|()| self.compare(&stamp)),
-        }?;
-        if self.force != Overwrite::Refuse {
-            self.name_over()?;
-        }
-        if self.sync == Sync::Full && !planted::is("folder_sync") {
-            let synced = self.vfs.sync_folder(&self.folder);
-            synced.map_err(|error| self.fault(Step::SyncFolder, error))?;
+            synced.map_err(|error| place.fault(Step::Sync, error))?;
         }
         Ok(())
     }
+}
 
-    /// Gives the new file the target's name, which must be free: the kernel decides, not we.
-    fn name_new(&mut self) -> Result<()> {
-        let Self { vfs, file, hidden, target, .. } = self;
-        let (step, named) = match &*hidden {
-            None => (Step::Link, retried(|| file.link(target))),
-            Some(hidden) => (Step::Rename, retried(|| vfs.rename_new(hidden, target))),
-        };
-        named.map_err(|error| self.fault(step, error))?;
-        self.hidden = None;
+impl Place {
+    /// Opens the folder if the new name is to be made durable.
+    fn open_folder(&mut self) -> Result<()> {
+        if self.sync == Sync::Full {
+            let opened = retried(|| self.vfs.open_folder(&self.folder));
+            self.open_folder = Some(opened.map_err(|error| self.fault(Step::OpenFolder, error))?);
+        }
         Ok(())
     }
 
     /// Gives the new file a hidden name if it has none.
-    fn name_hidden(&mut self) -> Result<()> {
+    fn name_hidden(&mut self, file: &mut dyn VfsFile) -> Result<()> {
         if self.hidden.is_none() {
-            let Self { file, target, folder, .. } = self;
-            let named = hidden::create(target, folder, |path| file.link(path));
+            let named = hidden::create(&self.target, &self.folder, |path| file.link(path));
             self.hidden = Some(named.map_err(|error| self.fault(Step::Link, error))?.1);
         }
+        Ok(())
+    }
+
+    /// Renames the new file to its target.
+    fn take_target(&mut self) -> Result<()> {
+        // A lock is held until the new name is there.
+        let _lock = match self.force {
+            Overwrite::Edit(stamp) => self.compare(&stamp)?,
+            Overwrite::Refuse | Overwrite::Replace => None,
+        };
+        let Self { vfs, hidden, target, force, .. } = &*self;
+        if let Some(hidden) = hidden {
+            let renamed = retried(|| match force {
+                // The target must be free: the kernel decides, not we.
+                Overwrite::Refuse => vfs.rename_new(hidden, target),
+                Overwrite::Replace | Overwrite::Edit(_) => vfs.rename(hidden, target),
+            });
+            renamed.map_err(|error| self.fault(Step::Rename, error))?;
+        }
+        self.hidden = None;
         Ok(())
     }
 
@@ -269,14 +322,14 @@ impl Publisher {
         }
     }
 
-    /// Renames the new file over the target.
-    fn name_over(&mut self) -> Result<()> {
-        if let Some(hidden) = &self.hidden {
-            let renamed = retried(|| self.vfs.rename(hidden, &self.target));
-            renamed.map_err(|error| self.fault(Step::Rename, error))?;
+    /// Makes the names in the folder durable, if it is open for that.
+    fn sync_folder(&self) -> Result<()> {
+        match &self.open_folder {
+            Some(folder) if !planted::is("folder_sync") => {
+                self.vfs.sync_folder(folder).map_err(|error| self.fault(Step::SyncFolder, error))
+            }
+            _ => Ok(()),
         }
-        self.hidden = None;
-        Ok(())
     }
 
     fn fault(&self, step: Step, error: io::Error) -> Error {
@@ -287,7 +340,7 @@ impl Publisher {
     }
 }
 
-impl Drop for Publisher {
+impl Drop for Place {
     fn drop(&mut self) {
         if let Some(hidden) = self.hidden.take() {
             // Nobody is left to hear of a failure; the name says what the file is.

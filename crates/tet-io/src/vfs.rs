@@ -40,7 +40,8 @@ pub trait Vfs: Debug + Send + Sync {
 
     /// Locks a file against others who lock it too, until what this returns is dropped.
     ///
-    /// It is a courtesy among those who edit, and `None` where locks are not to be had.
+    /// It is a courtesy among those who edit, and `None` where the file is gone or the file system has
+    /// no locks.
     ///
     /// # Errors
     ///
@@ -68,12 +69,26 @@ pub trait Vfs: Debug + Send + Sync {
     /// Returns what the system says.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
+    /// Opens a folder, whose names are to be made durable later.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    fn open_folder(&self, folder: &Path) -> io::Result<Folder>;
+
     /// Makes the names in a folder durable. Never called again after it failed.
     ///
     /// # Errors
     ///
     /// Returns what the system says.
-    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    fn sync_folder(&self, folder: &Folder) -> io::Result<()>;
+}
+
+/// A folder whose names can be made durable.
+#[derive(Debug, Default)]
+pub struct Folder {
+    /// Its descriptor, where folders have one.
+    pub file: Option<File>,
 }
 
 /// What a path names.

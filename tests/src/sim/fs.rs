@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tet_format::Span;
 use tet_io::Stamp;
-use tet_io::vfs::{Entry, Vfs, VfsFile};
+use tet_io::vfs::{self, Entry, Vfs, VfsFile};
 
 use super::{Image, Ino, Op};
 
@@ -225,7 +225,11 @@ impl Vfs for SimFs {
         Ok(())
     }
 
-    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
+    fn open_folder(&self, _folder: &Path) -> io::Result<vfs::Folder> {
+        self.folder().call("open_folder").map(|()| vfs::Folder::default())
+    }
+
+    fn sync_folder(&self, _folder: &vfs::Folder) -> io::Result<()> {
         let mut folder = self.folder();
         folder.call("sync_folder")?;
         folder.log.push(Op::SyncFolder);

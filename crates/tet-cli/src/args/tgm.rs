@@ -147,7 +147,7 @@ pub struct TgmMergeArgs {
     /// The .tgm files
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The new file; one of IN is replaced
+    /// The new file, which is none of IN
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// What counts where messages say different things under one key
@@ -298,7 +298,7 @@ EXAMPLES
   tet tgm copy -w mars.param=2t/10u forecast.tgm surface.tgm
   tet tgm copy forecast.tgm 'by_param/[mars.param].tgm'
 
-Messages are copied whole when one of their objects is meant. A key that is missing is called
+Messages are copied whole when one of their objects is meant. No file is written over IN. A key that is missing is called
 unknown in the name of a file, and a value that cannot be part of one is refused.";
 
 const MERGE_EXAMPLES: &str = "\

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_convert::Format;
-use tet_io::{Publish, Source, Watch};
+use tet_io::{Output, Publish, Source, Stamp, Watch, commit_all};
 use tet_tensogram::edit::{
     self, Assignment, Clash, Filter, Image, Key, Provenance, Template, split_outside,
 };
@@ -50,7 +50,7 @@ fn set(args: &TgmSetArgs, context: &mut Context<'_>) -> Result<Exit> {
     if changed == 0 {
         context.warn("no message is changed: no object is meant, or all say so already");
     }
-    save(&image, &args.output, args.write, context)
+    save_edit(&image, &input, &args.output, args.write, context)
 }
 
 fn assignments(args: &TgmSetArgs) -> Result<Vec<Assignment>> {
@@ -92,7 +92,7 @@ fn copy(args: &TgmCopyArgs, context: &mut Context<'_>) -> Result<Exit> {
         let failure = Failure::usage("no-match", "no object is meant, and nothing was written");
         return Err(failure.about(&args.input).hint("`tet tgm ls -w CLAUSES` lists what is meant"));
     }
-    save_all(&images, args.write, context)
+    save_all(&images, &input, args.write, context)
 }
 
 fn merge(args: &TgmMergeArgs, context: &mut Context<'_>) -> Result<Exit> {
@@ -113,7 +113,8 @@ fn merge(args: &TgmMergeArgs, context: &mut Context<'_>) -> Result<Exit> {
         [path] => failure.about(path),
         _ => failure,
     };
-    save(&image.map_err(alone)?, &args.output, args.write, context)
+    let (target, publish) = (context.world().at(&args.output), publish(args.write, &inputs));
+    save(&image.map_err(alone)?, Output::Beside(&target), &args.output, &publish, context)
 }
 
 fn split(args: &TgmSplitArgs, context: &mut Context<'_>) -> Result<Exit> {
@@ -121,7 +122,8 @@ fn split(args: &TgmSplitArgs, context: &mut Context<'_>) -> Result<Exit> {
     let input = open_file(&args.input, context)?;
     let provenance = provenance(args.provenance, ProvenanceName::New, context);
     let images = edit::split(&input, &template, provenance);
-    save_all(&images.map_err(|error| of_input(error, &args.input))?, args.write, context)
+    let images = images.map_err(|error| of_input(error, &args.input))?;
+    save_all(&images, &input, args.write, context)
 }
 
 fn reshuffle(args: &TgmReshuffleArgs, context: &mut Context<'_>) -> Result<Exit> {
@@ -129,7 +131,7 @@ fn reshuffle(args: &TgmReshuffleArgs, context: &mut Context<'_>) -> Result<Exit>
     let provenance = provenance(args.provenance, ProvenanceName::Keep, context);
     let edited = edit::reshuffle(&input, provenance);
     let (image, _) = edited.map_err(|error| of_input(error, &args.input))?;
-    save(&image, &args.output, args.write, context)
+    save_edit(&image, &input, &args.output, args.write, context)
 }
 
 fn append(args: &TgmAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
@@ -153,7 +155,8 @@ fn append(args: &TgmAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let write = WriteArgs { force: false, no_sync: args.no_sync };
-    save(&image, &args.file, write, context)
+    let file = context.world().at(&args.file);
+    save(&image, Output::InPlace(&file), &args.file, &publish(write, &[]), context)
 }
 
 /// Opens a Tensogram file; another container is told by its name.
@@ -162,11 +165,11 @@ fn open_file(path: &Path, context: &Context<'_>) -> Result<TensogramFile> {
     let source = Source::open(context.world().at(path)).map_err(|it| about(it.into()))?;
     let format = tet_convert::sniff(&source).map_err(|it| about(it.into()))?;
     if format == Format::Empty {
-        let text = format!("{} is {format}", path.display());
+        let text = format!("{} is {format}", tet_io::shown(path));
         return Err(about(Failure::new(Exit::Format, "unknown-format", text)));
     }
     if !matches!(format, Format::Tensogram | Format::Unknown) {
-        let text = format!("{} is {format}, and `tet tgm` is for .tgm files", path.display());
+        let text = format!("{} is {format}, and `tet tgm` is for .tgm files", tet_io::shown(path));
         return Err(Failure::usage("not-tensogram", text));
     }
     TensogramFile::open(source, &Limits::default()).map_err(|error| about(error.into()))
@@ -207,28 +210,62 @@ fn provenance(
     }
 }
 
-fn save(image: &Image, path: &Path, write: WriteArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let (target, publish) = (context.world().at(path), publish(write));
+/// Writes a file; `path` is what the user calls it.
+fn save(
+    image: &Image,
+    output: Output<'_>,
+    path: &Path,
+    publish: &Publish,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
     let saved =
-        watched(image, "writing", context, |watch| image.save_watched(&target, &publish, watch));
+        watched(image, "writing", context, |watch| image.save_watched(output, publish, watch));
     saved.map_err(|error| Failure::from(error).about(path))?;
     tell(image, path, context);
     Ok(Exit::Done)
 }
 
-/// Writes all files, when all of them may be written.
-fn save_all(
-    images: &[(String, Image)],
+/// Writes a file that is made of one other file, and may replace that one.
+fn save_edit(
+    image: &Image,
+    input: &TensogramFile,
+    path: &Path,
     write: WriteArgs,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
+    let target = context.world().at(path);
+    let there = std::fs::metadata(&target).ok();
+    let there = there.map(|metadata| Stamp::from_metadata(&metadata));
+    let is_input =
+        there.zip(input.source().stamp()).is_some_and(|(there, input)| input.is_same_file(&there));
+    let output = if is_input { Output::InPlace(&target) } else { Output::Beside(&target) };
+    save(image, output, path, &publish(write, std::slice::from_ref(input)), context)
+}
+
+/// Writes all files, and renames them when all of them are complete; the input is none of them.
+fn save_all(
+    images: &[(String, Image)],
+    input: &TensogramFile,
+    write: WriteArgs,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    let publish = publish(write, std::slice::from_ref(input));
+    let at = |name: &String| context.world().at(name.as_ref());
     for (name, image) in images {
-        let checked = image.check_target(&context.world().at(name.as_ref()), &publish(write));
+        let checked = image.check_target(&at(name), &publish);
         checked.map_err(|error| Failure::from(error).about(name.as_ref()))?;
     }
+    let mut settled = Vec::new();
     for (name, image) in images {
         context.check_cancelled()?;
-        save(image, name.as_ref(), write, context)?;
+        let written =
+            watched(image, "writing", context, |watch| image.settle(&at(name), &publish, watch));
+        settled.push(written.map_err(|error| Failure::from(error).about(name.as_ref()))?);
+    }
+    context.check_cancelled()?;
+    commit_all(settled, None)?;
+    for (name, image) in images {
+        tell(image, name.as_ref(), context);
     }
     Ok(Exit::Done)
 }
@@ -249,12 +286,13 @@ fn watched<T>(
     done
 }
 
-fn publish(write: WriteArgs) -> Publish {
+fn publish(write: WriteArgs, inputs: &[TensogramFile]) -> Publish {
     let (force, sync) = open::publish_options(write);
-    Publish { force, sync, inputs: Vec::new() }
+    let inputs = inputs.iter().filter_map(|input| input.source().stamp()).collect();
+    Publish { force, sync, inputs }
 }
 
 fn tell(image: &Image, path: &Path, context: &mut Context<'_>) {
     let count = counted(u64::try_from(image.message_count()).unwrap_or(0), "message");
-    context.note(format!("wrote {}: {count}, {}", path.display(), Size(image.len())));
+    context.note(format!("wrote {}: {count}, {}", tet_io::shown(path), Size(image.len())));
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use tet_format::Span;
 
-use super::{Entry, Vfs, VfsFile, copy, rights};
+use super::{Entry, Folder, Vfs, VfsFile, copy, rights};
+use crate::error::Error;
 use crate::source::{open_regular, what_is};
 use crate::stamp::Stamp;
 
@@ -41,7 +42,14 @@ impl Vfs for Disk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<File>> {
-        let Ok((file, _)) = open_regular(path) else { return Ok(None) };
+        let file = match open_regular(path) {
+            Ok((file, _)) => file,
+            Err(Error::Io { source, .. }) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(source);
+            }
+            // It is gone, or no file any more, which is found out by whoever compares it.
+            Err(_) => return Ok(None),
+        };
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
@@ -74,17 +82,22 @@ impl Vfs for Disk {
     }
 
     #[cfg(unix)]
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        match sync_once(&File::open(folder)?) {
+    fn open_folder(&self, folder: &Path) -> io::Result<Folder> {
+        Ok(Folder { file: Some(File::open(folder)?) })
+    }
+
+    #[cfg(not(unix))]
+    fn open_folder(&self, _folder: &Path) -> io::Result<Folder> {
+        Ok(Folder::default())
+    }
+
+    fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
+        let Some(file) = &folder.file else { return Ok(()) };
+        match sync_once(file) {
             // Some file systems have nothing to sync in a folder.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             outcome => outcome,
         }
-    }
-
-    #[cfg(not(unix))]
-    fn sync_folder(&self, _folder: &Path) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tet_format::Span;
-use tet_io::{Appender, Overwrite, Publish, Publisher, Source, Stamp, Step, Watch};
+use tet_io::{Appender, Output, Publish, Publisher, Settled, Source, Step, Watch};
 
 use super::draft::Draft;
 use super::lay::{Site, lay};
@@ -46,11 +46,18 @@ impl Image {
         Image::default()
     }
 
+    /// A file without messages that is made of another one, which it may replace.
+    #[must_use]
+    pub(super) fn of(file: &TensogramFile) -> Self {
+        let mut image = Image::default();
+        image.know(file.source());
+        image
+    }
+
     /// A file that begins as another one.
     #[must_use]
     pub fn behind(file: &TensogramFile) -> Self {
-        let mut image = Image { message_count: file.len(), ..Image::default() };
-        image.know(file.source());
+        let mut image = Image { message_count: file.len(), ..Image::of(file) };
         image.extend(file.source(), Span::new(0, file.source().len()));
         image.kept_count = image.pieces.len();
         image
@@ -120,15 +127,15 @@ impl Image {
         Ok(())
     }
 
-    /// Writes the file beside its name, and renames it. A file that it is made of is replaced if it
-    /// is still in the state that was read.
+    /// Writes the file beside its name, and renames it. A file that it is made of is never written
+    /// over, unless it is the first one and the output is [in its place](Output::InPlace).
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or the new file cannot be
     /// written. What was under its name is still there then.
-    pub fn save(&self, path: &Path, publish: &Publish) -> Result<u64> {
-        self.save_watched(path, publish, &Watch::new(None, None, self.len))
+    pub fn save(&self, output: Output<'_>, publish: &Publish) -> Result<u64> {
+        self.save_watched(output, publish, &Watch::new(None, None, self.len))
     }
 
     /// The same for a caller who watches, and may ask to stop.
@@ -136,23 +143,46 @@ impl Image {
     /// # Errors
     ///
     /// Returns what [`Image::save`] returns, and [`Error::Canceled`].
-    pub fn save_watched(&self, path: &Path, publish: &Publish, watch: &Watch<'_>) -> Result<u64> {
-        let publisher = self.begin(path, publish)?;
+    pub fn save_watched(
+        &self,
+        output: Output<'_>,
+        publish: &Publish,
+        watch: &Watch<'_>,
+    ) -> Result<u64> {
+        self.written(output, publish, watch)?.commit()?;
+        Ok(self.len)
+    }
+
+    /// Writes the file under a hidden name, to be renamed with others by [`tet_io::commit_all`].
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Image::save_watched`] returns.
+    pub fn settle(&self, path: &Path, publish: &Publish, watch: &Watch<'_>) -> Result<Settled> {
+        Ok(self.written(Output::Beside(path), publish, watch)?.settle()?)
+    }
+
+    fn written(
+        &self,
+        output: Output<'_>,
+        publish: &Publish,
+        watch: &Watch<'_>,
+    ) -> Result<Publisher> {
+        let publisher = self.begin(output, publish)?;
         let publisher = write(&self.pieces, publisher, watch, |publisher, source, span| {
             Ok(publisher.copy_from(source, span)?)
         })?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
-        publisher.commit()?;
-        Ok(self.len)
+        Ok(publisher)
     }
 
-    /// Whether [`Image::save`] may write under a name.
+    /// Whether [`Image::settle`] may write under a name.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when a file is there that may not be replaced, or none can be made.
     pub fn check_target(&self, path: &Path, publish: &Publish) -> Result<()> {
-        self.begin(path, publish).map(drop)
+        self.begin(Output::Beside(path), publish).map(drop)
     }
 
     /// Writes what is new behind the file that the image began as, as that stands.
@@ -187,20 +217,11 @@ impl Image {
         Ok(out)
     }
 
-    fn begin(&self, path: &Path, publish: &Publish) -> Result<Publisher> {
+    fn begin(&self, output: Output<'_>, publish: &Publish) -> Result<Publisher> {
         let mut publish = publish.clone();
-        match self.edited(path) {
-            Some(stamp) => publish.force = Overwrite::Edit(stamp),
-            None => publish.inputs.extend(self.sources.iter().filter_map(Source::stamp)),
-        }
-        Ok(Publisher::begin(path, &publish)?)
-    }
-
-    /// The state in which the file under a name was read, if the image is made of that file.
-    fn edited(&self, path: &Path) -> Option<Stamp> {
-        let there = Source::open(path).ok()?.stamp()?;
-        let mut stamps = self.sources.iter().filter_map(Source::stamp);
-        stamps.find(|stamp| stamp.is_same_file(&there))
+        publish.inputs.extend(self.sources.iter().filter_map(Source::stamp));
+        let nothing = Source::from_bytes(Vec::new());
+        Ok(output.begin(self.sources.first().unwrap_or(&nothing), &publish)?)
     }
 
     fn know(&mut self, source: &Source) {

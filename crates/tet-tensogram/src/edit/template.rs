@@ -95,11 +95,17 @@ impl Template {
     }
 }
 
+/// Whether a character acts on a terminal, turns the direction of reading, or is not seen.
+fn is_hidden(c: char) -> bool {
+    // `Debug` escapes these, and quotes and backslashes besides.
+    c.is_control() || c != '\'' && c != '"' && c.escape_debug().len() != 1
+}
+
 /// What comes from a file is never a path.
 fn check(key: &Key, text: &str) -> Result<()> {
     let why = if text.is_empty() || text.starts_with('.') {
         "its value is empty or starts with a dot: no part of the name of a file"
-    } else if text.contains(['/', '\\']) || text.chars().any(char::is_control) {
+    } else if text.contains(['/', '\\']) || text.chars().any(is_hidden) {
         "its value has characters that are no part of the name of a file"
     } else {
         return Ok(());

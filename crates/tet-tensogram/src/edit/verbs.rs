@@ -90,7 +90,7 @@ pub fn set(
 ) -> Result<(Image, usize)> {
     check_sound(file)?;
     assignments.iter().try_for_each(|it| it.key.check_settable())?;
-    let (mut image, mut changed) = (Image::new(), 0_usize);
+    let (mut image, mut changed) = (Image::of(file), 0_usize);
     for number in 0..file.len() {
         let rows = Rows::of(file, number)?;
         let meant: Vec<Row<'_>> = rows.iter().filter(|row| filter.matches(row)).collect();
@@ -186,7 +186,7 @@ pub fn split(
 /// Returns what [`Draft::of`] returns, and the fault of a file that is damaged.
 pub fn reshuffle(file: &TensogramFile, provenance: Provenance) -> Result<(Image, usize)> {
     check_sound(file)?;
-    let (mut image, mut changed) = (Image::new(), 0_usize);
+    let (mut image, mut changed) = (Image::of(file), 0_usize);
     for number in 0..file.len() {
         if is_settled(&*file.message(number)?) && is_signed(file, number, provenance)? {
             image.copy(file, number)?;

@@ -144,3 +144,13 @@ fn owner_and_attributes_are_kept_where_that_is_permitted() {
     }
     assert_eq!(fs::read(&target).unwrap(), NEW);
 }
+
+#[test]
+fn what_is_no_file_is_not_replaced_by_an_edit() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("t.tet");
+    fs::write(&target, OLD).unwrap();
+    let outcome = Output::InPlace(&target).begin(&Source::from_bytes(OLD.to_vec()), &REPLACE);
+    assert!(matches!(outcome, Err(Error::NotRegular { .. })));
+    assert_eq!(fs::read(&target).unwrap(), OLD);
+}

@@ -1,10 +1,10 @@
 //! Files on the disk: the old one or the new one.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tet_io::{Overwrite, Publish, Watch};
+use tet_io::{Output, Overwrite, Publish, Watch, commit_all};
 
 use super::*;
 use crate::testing::{buffered, tensor};
@@ -25,19 +25,48 @@ fn a_file_may_take_its_own_place() {
     fs::write(&path, &before).unwrap();
     let input = from_disk(&path);
     let (image, _) = set(&input, &Filter::default(), &[assign("a", "b")], NEW).unwrap();
-    let len = image.save(&path, &Publish::default()).unwrap();
+    let here = Output::InPlace(&path);
+    let len = image.save(here, &Publish::default()).unwrap();
     let after = fs::read(&path).unwrap();
     assert_eq!(after.len() as u64, len);
     assert!(frames(&after) == frames(&before) && after != before);
     // The file that was read is not that file any more.
-    assert!(image.save(&path, &Publish::default()).is_err());
+    assert!(image.save(here, &Publish::default()).is_err());
     assert!(fs::read(&path).unwrap() == after);
-    let files = [from_disk(&path), file(&before)];
-    let merged = merge(&files, Clash::First, NEW).unwrap();
-    merged.save(&path, &Publish::default()).unwrap();
-    assert_eq!(frames(&fs::read(&path).unwrap()).0.len(), 2 * frames(&before).0.len());
     let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(names.len(), 1, "nothing is left behind");
+}
+
+#[test]
+fn inputs_are_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, other] = ["a.tgm", "b.tgm"].map(|name| folder.path().join(name));
+    let before = sample("multi_message_3");
+    for path in [&path, &other] {
+        fs::write(path, &before).unwrap();
+    }
+    let files = [from_disk(&path), from_disk(&other)];
+    let replace = Publish { force: Overwrite::Replace, ..Publish::default() };
+    let merged = merge(&files, Clash::First, NEW).unwrap();
+    let template = Template::parse("out").unwrap();
+    let copied = copy(&files[0], &Filter::default(), &template).unwrap().remove(0).1;
+    for publish in [Publish::default(), replace] {
+        for target in [&path, &other] {
+            assert!(merged.save(Output::Beside(target), &publish).is_err());
+        }
+        assert!(copied.save(Output::Beside(&path), &publish).is_err());
+        assert!(copied.settle(&path, &publish, &unwatched()).is_err());
+        assert!(copied.check_target(&path, &publish).is_err());
+    }
+    for path in [&path, &other] {
+        assert!(fs::read(path).unwrap() == before);
+    }
+    let outs = ["c.tgm", "d.tgm"].map(|name| folder.path().join(name));
+    let settle = |out: &PathBuf| copied.settle(out, &Publish::default(), &unwatched()).unwrap();
+    let settled: Vec<_> = outs.iter().map(settle).collect();
+    assert!(outs.iter().all(|out| !out.exists()), "none is there before all are complete");
+    commit_all(settled, None).unwrap();
+    assert!(outs.iter().all(|out| fs::read(out).unwrap() == before));
 }
 
 #[test]
@@ -48,10 +77,10 @@ fn other_files_are_not_written_over() {
     fs::write(&other, b"old").unwrap();
     let out = Template::parse("out").unwrap();
     let image = copy(&from_disk(&path), &Filter::default(), &out).unwrap().remove(0).1;
-    assert!(image.save(&other, &Publish::default()).is_err());
+    assert!(image.save(Output::Beside(&other), &Publish::default()).is_err());
     assert_eq!(fs::read(&other).unwrap(), b"old");
     let publish = Publish { force: Overwrite::Replace, ..Publish::default() };
-    image.save(&other, &publish).unwrap();
+    image.save(Output::Beside(&other), &publish).unwrap();
     assert!(fs::read(&other).unwrap() == fs::read(&path).unwrap());
 }
 
@@ -63,13 +92,14 @@ fn large_tensors_are_copied_in_the_kernel() {
     let before = buffered(&[tensor(&payload), tensor(b"small"), tensor(&payload[7..])]).bytes();
     fs::write(&path, &before).unwrap();
     let (image, _) = set(&from_disk(&path), &Filter::default(), &[assign("a", "b")], NEW).unwrap();
-    image.save(&path, &Publish::default()).unwrap();
+    image.save(Output::InPlace(&path), &Publish::default()).unwrap();
     let after = fs::read(&path).unwrap();
     assert!(ids(&after).is_empty() && frames(&after) == frames(&before));
     assert!(bytes(&image) == after);
     let stop = AtomicBool::new(true);
     let (image, _) = reshuffle(&from_disk(&path), NEW).unwrap();
-    let saved = image.save_watched(&path, &Publish::default(), &Watch::new(Some(&stop), None, 0));
+    let watch = Watch::new(Some(&stop), None, 0);
+    let saved = image.save_watched(Output::InPlace(&path), &Publish::default(), &watch);
     assert!(matches!(saved, Err(crate::Error::Canceled)));
     assert!(fs::read(&path).unwrap() == after);
 }
@@ -89,7 +119,7 @@ fn messages_are_appended() {
         let saved = if in_place {
             image.append_in_place(&unwatched())
         } else {
-            image.save(&path, &Publish::default())
+            image.save(Output::InPlace(&path), &Publish::default())
         };
         assert_eq!(saved.unwrap(), (one.len() + two.len()) as u64);
         assert!(fs::read(&path).unwrap() == [&one[..], &two].concat());

@@ -1,0 +1,70 @@
+//! Several files that are renamed together, when all of them are complete.
+//!
+//! Each rename is atomic, all of them are not: a crash between two of them leaves some files new and
+//! others old, each of them whole. Where an index names the other files, it is removed before the
+//! first of them is replaced and comes back last, so an index is never there beside a mixture.
+
+use super::{Overwrite, Place, Result, Step, retried};
+use crate::vfs::Entry;
+
+/// A complete new file under a hidden name; dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Settled(pub(super) Place);
+
+/// Renames complete files to their targets, then the index that names them, if there is one.
+///
+/// # Errors
+///
+/// Returns what [`Publisher::commit`](super::Publisher::commit) returns. Targets before the one that
+/// failed are new files then, those behind it are what they were, and an index that named replaced
+/// files is gone.
+pub fn commit_all(mut files: Vec<Settled>, mut index: Option<Settled>) -> Result<()> {
+    // What can fail without harm comes first.
+    open_folders(files.iter_mut().chain(&mut index))?;
+    if let Some(Settled(index)) = &index
+        && index.force == Overwrite::Replace
+        && exists(index)?
+        && any_exists(&files)?
+    {
+        let removed = retried(|| index.vfs.remove(&index.target));
+        removed.map_err(|error| index.fault(Step::Remove, error))?;
+        index.sync_folder()?;
+    }
+    for Settled(file) in &mut files {
+        file.take_target()?;
+    }
+    files.iter().try_for_each(|Settled(file)| file.sync_folder())?;
+    match &mut index {
+        None => Ok(()),
+        Some(Settled(index)) => {
+            index.sync_folder()?;
+            index.take_target()?;
+            index.sync_folder()
+        }
+    }
+}
+
+/// Opens the folders again, each of them once: for the last of the files that go there.
+fn open_folders<'s>(files: impl DoubleEndedIterator<Item = &'s mut Settled>) -> Result<()> {
+    let mut known = std::collections::BTreeSet::new();
+    for Settled(place) in files.rev() {
+        if known.insert(place.folder.clone()) {
+            place.open_folder()?;
+        }
+    }
+    Ok(())
+}
+
+fn any_exists(files: &[Settled]) -> Result<bool> {
+    for Settled(place) in files {
+        if exists(place)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn exists(place: &Place) -> Result<bool> {
+    let entry = retried(|| place.vfs.entry(&place.target));
+    Ok(entry.map_err(|error| place.fault(Step::Stat, error))? != Entry::Absent)
+}
