@@ -11,8 +11,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// What the process tells its caller. The numbers are a promise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the process tells its caller. The numbers are a promise; the larger one is the worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Exit {
     /// Done, a broken pipe included.

@@ -29,7 +29,7 @@ pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> 
         if args.json {
             return Ok(write_line(context.out(), &shape(path, row, keys.as_deref()))?);
         }
-        let file = many.then(|| path.display().to_string());
+        let file = many.then(|| tet_io::shown(path).to_string());
         table.row(file.into_iter().chain(cells(row, keys.as_deref())));
         Ok(())
     })?;
@@ -66,10 +66,10 @@ pub(super) fn get(args: &TgmGetArgs, context: &mut Context<'_>) -> Result<Exit> 
     Ok(tell(&failures, args.json, context))
 }
 
-/// Tells what could not be read, behind what could.
+/// Tells what could not be read, behind what could; the worst of it is the answer.
 fn tell(failures: &[Failure], is_json: bool, context: &mut Context<'_>) -> Exit {
     failures.iter().for_each(|failure| context.fail(failure, is_json));
-    failures.last().map_or(Exit::Done, |failure| failure.exit)
+    failures.iter().map(|failure| failure.exit).max().unwrap_or(Exit::Done)
 }
 
 /// Visits the objects that are meant, file by file; gives back what could not be read, which costs no
@@ -83,7 +83,14 @@ fn each<P: AsRef<Path>>(
     let mut failures = Vec::new();
     for path in files {
         let path = path.as_ref();
-        let file = open_file(path, context)?;
+        let file = match open_file(path, context) {
+            Ok(file) => file,
+            Err(failure) if files.len() == 1 => return Err(failure),
+            Err(failure) => {
+                failures.push(failure);
+                continue;
+            }
+        };
         for number in 0..file.len() {
             context.check_cancelled()?;
             let rows = match Rows::of(&file, number) {
