@@ -41,6 +41,9 @@ fn io_failure(error: &tet_io::Error) -> Failure {
 fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
     use std::io::ErrorKind;
     match error {
+        tet_io::Error::Io { step: tet_io::Step::OpenFolder, .. } => {
+            ("io", "--no-sync does without the folder, and a power cut may lose the new file")
+        }
         tet_io::Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => ("not-found", "is the path right?"),
             ErrorKind::PermissionDenied => ("permission", ""),
@@ -241,6 +244,7 @@ impl From<tet_convert::Error> for Failure {
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::UnknownTarget { .. } => plain("output-format"),
+            E::HasNames { .. } => plain("options").hint("leave out --name"),
             E::NoSuchDType { .. } => plain("dtype"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
             E::NotReadable { path, .. } | E::NotVerifiable { path, .. } => {
@@ -263,7 +267,6 @@ impl From<tet_convert::Error> for Failure {
                 plain(rule.id).hint("--sparse split keeps the parts as they are")
             }
             E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
-            E::UnknownSuffix { .. } => plain("output-format"),
             E::Outside { path, .. } => {
                 let hint = "a document writes into the working folder or beside the file; \
                             -o writes anywhere";

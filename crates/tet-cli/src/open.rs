@@ -38,6 +38,18 @@ pub(crate) fn open_with(
     footer: FooterMode,
     context: &Context<'_>,
 ) -> Result<Opened> {
+    let options = options_with((io, memory), footer);
+    tet_convert::open(context.world().at(path), &options)
+        .map_err(|error| Failure::from(error).about(path))
+}
+
+/// How a file is opened for reading values.
+pub(crate) fn options(args: &ReadArgs) -> OpenOptions {
+    let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Required };
+    options_with((args.io, args.memory), footer)
+}
+
+fn options_with((io, memory): (IoName, Option<u64>), footer: FooterMode) -> OpenOptions {
     let mut options = OpenOptions::default();
     options.footer = footer;
     options.memory_budget = memory.unwrap_or(options.memory_budget);
@@ -46,12 +58,11 @@ pub(crate) fn open_with(
         IoName::Pread => Io::Pread,
         IoName::Mmap => Io::Mmap,
     };
-    tet_convert::open(context.world().at(path), &options)
-        .map_err(|error| Failure::from(error).about(path))
+    options
 }
 
 /// A footer that cannot be read is no reason to give up the values.
-fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
+pub(crate) fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
     let region = failure.place.region.as_deref().unwrap_or_default();
     let of_footer = failure.code.starts_with("TET-H") || failure.code.starts_with("TET-M");
     if !no_footer && (of_footer || region == "footer") {

@@ -44,7 +44,21 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     parse_by(text, 1024)
 }
 
-/// The same where `K` and `kB` mean 1000, as whoever splits models counts; `KiB` means 1024.
+/// Threads that a command may be asked for, at most.
+const THREAD_COUNT_MAX: usize = 1024;
+
+/// Reads a number of threads.
+///
+/// # Errors
+///
+/// A text that is no number, or more threads than a machine is asked for in earnest.
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
+    let count = text.trim().parse().ok().filter(|count| *count <= THREAD_COUNT_MAX);
+    count
+        .ok_or_else(|| format!("{text:?} is not a number of threads: give 0 to {THREAD_COUNT_MAX}"))
+}
+
+/// As [`parse`], where `K` and `kB` mean 1000, as whoever splits models counts; `KiB` means 1024.
 ///
 /// # Errors
 ///

@@ -137,6 +137,20 @@ impl World {
     }
 }
 
+/// Files that are open at once, at most: an index of a model may name 4096 shards.
+const FILE_COUNT_MAX: u64 = 1 << 16;
+
+/// Asks for as many open files as the system allows this process, which begins with fewer.
+fn allow_many_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.unwrap_or(FILE_COUNT_MAX).min(FILE_COUNT_MAX);
+    if current.is_some_and(|current| current < wanted) {
+        // Most commands need no more than they have; the others fail with the name of a file.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
+}
+
 impl Streams {
     /// The streams and the environment of this process; takes over Ctrl-C.
     #[must_use]
@@ -144,6 +158,7 @@ impl Streams {
         let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
         let cancel = Arc::new(AtomicBool::new(false));
         take_signals(&cancel);
+        allow_many_files();
         let colored = |choice| choice != anstream::ColorChoice::Never;
         let world = World {
             input_terminal: stdin.is_terminal(),

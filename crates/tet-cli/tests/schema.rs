@@ -215,6 +215,20 @@ fn statistics_are_what_the_schema_says() {
 }
 
 #[test]
+fn conversions_are_what_the_schema_says() {
+    let world = World::new("tet.convert/1");
+    world.answer(&["convert", "climate.npz", "out.tet", "--json"]);
+    world.answer(&["export", "numbers.tet", "out.npz", "--json"]);
+    world.answer(&["convert", "numbers.tet", "out.npy", "--dataset", "grid", "--json"]);
+    world.answer(&["convert", "numbers.tet", "one.zt", "--json"]);
+    world.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);
+    let args = ["convert", "climate.tet", "out.csv", "--dataset", "temp", "--json", "-q"];
+    let told = world.answer(&args);
+    assert_eq!(told["datasets"][0]["name"], "temp");
+    assert!(told["notes"].as_array().is_some_and(|notes| !notes.is_empty()));
+}
+
+#[test]
 fn checks_are_what_the_schema_says() {
     let world = World::new("tet.verify/1");
     let sound = world.answer(&["verify", "climate.tet", "--json"]);

@@ -17,16 +17,18 @@ mod ztensor;
 
 use std::path::{Path, PathBuf};
 
+use tet_file::write::CodecChoice;
 use tet_io::Source;
-use tet_query::{Catalog, Dataset, Execution};
+use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
 use tet_verify::Severity;
 use tet_ztensor::Dialect;
 
 use crate::export::{
-    self, ExportOptions, SHARD_LEN, Sharded, write_npz_file, write_safetensors_file, write_shards,
+    self, Encoding, ExportOptions, SHARD_LEN, Sharded, write_lens_file, write_npz_file,
+    write_safetensors_file, write_shards,
 };
-use crate::import::{ImportOptions, ImportReport, Imported, import};
-use crate::open::{OpenOptions, Opened, of_source, open};
+use crate::import::{ChunkChoice, ImportOptions, ImportReport, Imported, import, import_scratch};
+use crate::open::{OpenOptions, Opened, of_source, open, open_source};
 use crate::sniff::{Format, sniff};
 use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
@@ -48,6 +50,8 @@ pub struct ConvertOptions {
     pub tensogram: tensogram::TensogramOptions,
     /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
     pub stack: Option<String>,
+    /// How the input is opened.
+    pub open: OpenOptions,
     /// How elements are read.
     pub execution: Execution,
     /// How sparse tensors are written.
@@ -87,6 +91,12 @@ pub enum Target {
     SafeTensorsIndex,
     /// NumPy's archive, `.npz`.
     Npz,
+    /// NumPy's file of one array, `.npy`.
+    Npy,
+    /// The elements of one array alone: little endian, row-major.
+    Raw,
+    /// One array as text, see [`export::csv`].
+    Csv,
 }
 
 impl Target {
@@ -105,6 +115,9 @@ impl Target {
             "tgm" => Ok(Self::Tensogram),
             "safetensors" => Ok(Self::SafeTensors),
             "npz" => Ok(Self::Npz),
+            "npy" => Ok(Self::Npy),
+            "raw" => Ok(Self::Raw),
+            "csv" => Ok(Self::Csv),
             _ => Err(Error::UnknownTarget { path: path.to_path_buf() }),
         }
     }
@@ -145,21 +158,20 @@ pub fn convert(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let target = Target::from_path(output)?;
-    let source = Source::open(input)?;
+    let opener = |path: &Path| options.open.source(path);
+    let source = opener(input)?;
     let format = sniff(&source)?;
     if options.stack.is_some() && format != Format::Tensogram {
         return Err(Error::NoStack { path: input.to_path_buf(), format });
     }
+    if options.tet.name.is_some() && format != Format::Npy {
+        return Err(Error::HasNames { path: input.to_path_buf(), format });
+    }
     match (format, target) {
         (Format::Npy | Format::Npz, Target::Tet) => import(input, output, &options.tet, progress),
-        (Format::Npz, _) => unpacked(input, output, target, options, progress),
+        (Format::Npz, _) => unpacked((input, source), output, target, options, progress),
         _ => {
-            let opener = |path: &Path| Source::open(path);
-            let how = OpenOptions {
-                memory_budget: options.execution.memory_budget,
-                ..OpenOptions::default()
-            };
-            let mut opened = of_source(input, source, &opener, &how)?;
+            let mut opened = of_source(input, source, &opener, &options.open)?;
             let mut notes = Vec::new();
             if let Some(axis) = &options.stack {
                 let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
@@ -170,7 +182,10 @@ pub fn convert(
                 (opened.catalog, notes) = numbered(opened.catalog, notes);
             }
             notes.extend(unread(&opened));
-            let mut report = carry(&opened, output, target, options, progress)?;
+            let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
+            let tet = options.tet.named(&names.collect::<Vec<_>>());
+            let options = ConvertOptions { tet, ..options.clone() };
+            let mut report = carry(&opened, output, target, &options, progress)?;
             report.notes.splice(0..0, notes);
             Ok(report)
         }
@@ -185,18 +200,17 @@ fn unread(opened: &Opened) -> Option<Note> {
     (count != 0).then_some(Note::LeftBehind { dataset, what, count })
 }
 
-/// An archive goes through a `.tet` file that is removed again.
+/// An archive goes through a `.tet` file without a name.
 fn unpacked(
-    input: &Path,
+    (input, source): (&Path, Source),
     output: &Path,
     target: Target,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
-    let scratch = |source| Error::Scratch { dataset: String::new(), source };
-    let folder = tempfile::tempdir_in(&options.scratch).map_err(scratch)?;
-    let between = folder.path().join("unpacked.tet");
     let how = ImportOptions {
+        chunks: ChunkChoice::Auto,
+        codec: CodecChoice::Raw,
         digests: tet_file::write::DigestChoice::Left,
         sync: tet_io::publish::Sync::None,
         history: None,
@@ -204,9 +218,11 @@ fn unpacked(
         zero_extents: tet_file::write::ZeroExtents::Allow,
         ..options.tet.clone()
     };
-    let first = import(input, &between, &how, &mut |_, _| ())?;
-    let mut opened = open(&between, &OpenOptions::default())?;
+    let (first, unpacked) = import_scratch(input, &source, &options.scratch, &how)?;
+    let mut opened = open_source(unpacked, &OpenOptions::default())?;
     opened.catalog = opened.catalog.viewed(|dataset| narrowed(dataset, &first.notes));
+    // What the archive becomes is not written over it.
+    opened.catalog = opened.catalog.with_shards(vec![source]);
     let mut rest = options.clone();
     (rest.tet.include, rest.tet.exclude) = (Vec::new(), Vec::new());
     (rest.tet.dims, rest.tet.attrs) = (Vec::new(), Vec::new());
@@ -353,12 +369,28 @@ fn by_export(
         (_, len) => len,
     };
     let mut sharded = Sharded::default();
+    let mut in_numpy = || {
+        let views = datasets.iter().map(|it| logical::in_numpy(it, &mut carried.notes));
+        views.collect::<Result<Vec<_>>>()
+    };
     let notes = match (target, shard_len) {
         (Target::Npz, _) => {
-            let views = carried.datasets.iter().map(|it| logical::in_numpy(it, &mut carried.notes));
-            let views = views.collect::<Result<Vec<_>>>()?;
+            let views = in_numpy()?;
             let views: Vec<&Dataset> = views.iter().collect();
             write_npz_file(catalog, &views, output, &how, progress)?
+        }
+        (Target::Npy, _) => {
+            let views = in_numpy()?;
+            write_one(catalog, &views, Encoding::Npy, output, &how, progress)?
+        }
+        (Target::Raw, _) => {
+            let bytes = |it: &&Dataset| logical::as_bytes(it).unwrap_or_else(|| (*it).clone());
+            let views: Vec<Dataset> = datasets.iter().map(bytes).collect();
+            write_one(catalog, &views, Encoding::Raw, output, &how, progress)?
+        }
+        (Target::Csv, _) => {
+            let views: Vec<Dataset> = datasets.iter().map(|it| (*it).clone()).collect();
+            write_one(catalog, &views, Encoding::Csv, output, &how, progress)?
         }
         (_, Some(len)) => {
             let (written, notes) = write_shards(catalog, datasets, output, len, &how, progress)?;
@@ -368,12 +400,31 @@ fn by_export(
         _ => write_safetensors_file(catalog, datasets, output, &how, progress)?,
     };
     carried.notes.extend(notes);
+    if !matches!(target, Target::SafeTensors | Target::SafeTensorsIndex) {
+        carried.notes.extend(export::left_out(catalog, &carried.datasets));
+    }
     if sharded.shard_count == 0 {
         let len = std::fs::metadata(output).map(|metadata| metadata.len());
         let failed = |error| tet_io::Error::io(tet_io::Step::Stat, output, error);
         sharded.len = len.map_err(failed)?;
     }
     Ok(sharded)
+}
+
+/// Writes the one dataset that an output of one array takes.
+fn write_one(
+    catalog: &Catalog,
+    datasets: &[Dataset],
+    encoding: Encoding,
+    output: &Path,
+    how: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    let [dataset] = datasets else {
+        return Err(Error::OneDataset { encoding: encoding.name() });
+    };
+    let lens = Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
+    write_lens_file(&lens, encoding, output, how, progress)
 }
 
 /// Reading stops when the caller stops the writing.

@@ -31,7 +31,7 @@ pub enum Error {
     #[error(transparent)]
     Query(#[from] tet_query::Error),
     /// The file is of a format that is not read in place.
-    #[error("{} is {format}{}", path.display(), advice(path, *format))]
+    #[error("{} is {format}{}", tet_io::shown(path), advice(path, *format))]
     NotReadable {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum Error {
         format: Format,
     },
     /// The file breaks a rule of its container, which is not `.tet`.
-    #[error("{} is {format}, and damaged: {fault}", path.display())]
+    #[error("{} is {format}, and damaged: {fault}", tet_io::shown(path))]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -49,7 +49,7 @@ pub enum Error {
         fault: ForeignFault,
     },
     /// The file is of a format that is not checked.
-    #[error("{} is {format}, and not one this build checks", path.display())]
+    #[error("{} is {format}, and not one this build checks", tet_io::shown(path))]
     NotVerifiable {
         /// The file.
         path: PathBuf,
@@ -60,7 +60,11 @@ pub enum Error {
     #[error(transparent)]
     Verify(#[from] tet_verify::Error),
     /// The elements of the array do not lie as they would be read in place.
-    #[error("{} is a NumPy .npy array, and {why}: convert it first ({})", path.display(), conversion(path))]
+    #[error(
+        "{} is a NumPy .npy array, and {why}: convert it first ({})",
+        tet_io::shown(path),
+        conversion(path)
+    )]
     NotInPlace {
         /// The file.
         path: PathBuf,
@@ -68,7 +72,7 @@ pub enum Error {
         why: &'static str,
     },
     /// The file is of a format that is not imported.
-    #[error("{} is {format}: .npy and .npz are imported", path.display())]
+    #[error("{} is {format}: .npy and .npz are imported", tet_io::shown(path))]
     NotImportable {
         /// The file.
         path: PathBuf,
@@ -85,7 +89,7 @@ pub enum Error {
         fault: NpyFault,
     },
     /// The archive, or one of its members, cannot be read.
-    #[error("{}{}: {fault}", path.display(), of_member(member.as_deref()))]
+    #[error("{}{}: {fault}", tet_io::shown(path), of_member(member.as_deref()))]
     Archive {
         /// The archive.
         path: PathBuf,
@@ -96,7 +100,7 @@ pub enum Error {
         fault: NpzFault,
     },
     /// The archive holds no array, or none is left.
-    #[error("{} holds no array to import{}", path.display(), if *is_filtered { ": all are excluded" } else { "" })]
+    #[error("{} holds no array to import{}", tet_io::shown(path), if *is_filtered { ": all are excluded" } else { "" })]
     NoArrays {
         /// The archive.
         path: PathBuf,
@@ -153,12 +157,6 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The output's suffix names no format.
-    #[error("the suffix of {} names no output: .npy, .npz, .safetensors, .raw and .csv are written", path.display())]
-    UnknownSuffix {
-        /// The output.
-        path: PathBuf,
-    },
     /// An archive holds several datasets, this output one.
     #[error("a {encoding} output holds one dataset: name one")]
     OneDataset {
@@ -194,7 +192,7 @@ pub enum Error {
         encoding: &'static str,
     },
     /// The result lies outside the folders that may be written to.
-    #[error("{} is outside of what may be written to: {}", path.display(), folders(roots))]
+    #[error("{} is outside of what may be written to: {}", tet_io::shown(path), folders(roots))]
     Outside {
         /// The output.
         path: PathBuf,
@@ -202,7 +200,7 @@ pub enum Error {
         roots: Vec<PathBuf>,
     },
     /// The result would be written through a symbolic link.
-    #[error("{} is a symbolic link: results are not written through links", path.display())]
+    #[error("{} is a symbolic link: results are not written through links", tet_io::shown(path))]
     Link {
         /// The output.
         path: PathBuf,
@@ -278,8 +276,16 @@ pub enum Error {
         source: tet_tensogram::Error,
     },
     /// Only messages are stacked.
-    #[error("{} is {format}: what is stacked is Tensogram messages", path.display())]
+    #[error("{} is {format}: what is stacked is Tensogram messages", tet_io::shown(path))]
     NoStack {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        format: Format,
+    },
+    /// A name is given to the array of a file whose arrays have names.
+    #[error("{} is {format}, whose arrays have names: a name is for a .npy", tet_io::shown(path))]
+    HasNames {
         /// The file.
         path: PathBuf,
         /// What it is.
@@ -294,7 +300,10 @@ pub enum Error {
         why: String,
     },
     /// The suffix names nothing that a file can become.
-    #[error("{} has no suffix that says what it is to be: .tet, .zt, .tgm, .safetensors or .npz", path.display())]
+    #[error(
+        "{} has no suffix that says what it is to be: .tet, .zt, .tgm, .safetensors, .npz, .npy, .raw or .csv",
+        tet_io::shown(path)
+    )]
     UnknownTarget {
         /// The path.
         path: PathBuf,

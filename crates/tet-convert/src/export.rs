@@ -18,13 +18,12 @@ use std::path::Path;
 use tet_format::{DType, Shape};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish, Publisher};
-use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
+use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Lens};
 
 pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
 pub use self::shards::{SHARD_LEN, Sharded, index_path, is_index, write_shards};
 
-use crate::carry::logical::as_bytes;
 use crate::{Error, Note, Result, Written};
 
 /// What an array is written as.
@@ -51,23 +50,6 @@ impl Encoding {
             Self::Raw => "raw",
             Self::Csv => "csv",
         }
-    }
-
-    /// The encoding of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Npy, Self::Npz, Self::Raw, Self::Csv].into_iter().find(|known| known.name() == name)
-    }
-
-    /// The encoding the suffix of `path` asks for.
-    ///
-    /// # Errors
-    /// The suffix is none of them.
-    pub fn from_path(path: &Path) -> Result<Self> {
-        let suffix = path.extension().and_then(|suffix| suffix.to_str());
-        suffix
-            .and_then(|suffix| Self::from_name(&suffix.to_ascii_lowercase()))
-            .ok_or_else(|| Error::UnknownSuffix { path: path.to_path_buf() })
     }
 }
 
@@ -134,47 +116,16 @@ pub fn write_lens(
     sink.finish(out)
 }
 
-/// Whether the suffix of `path` names a file that [`write_datasets_file`] writes.
-#[must_use]
-pub fn is_export(path: &Path) -> bool {
-    is_safetensors(path) || Encoding::from_path(path).is_ok()
-}
-
-fn is_safetensors(path: &Path) -> bool {
-    path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("safetensors"))
-}
-
-/// Writes whole datasets to the file `path`, as what its suffix says.
-///
-/// # Errors
-/// The suffix names no output, or one of a single dataset and there are several; a dataset cannot be
-/// read or written so; sparse tensors come to more than 16 GiB; the file exists, is the input, or cannot be published.
-pub fn write_datasets_file<'a>(
-    catalog: &'a Catalog,
-    datasets: &[&'a Dataset],
-    path: &Path,
-    options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Vec<Note>> {
-    crate::carry::check_dense(catalog, datasets)?;
-    let mut notes = crate::carry::ties::untied(catalog, datasets)?;
-    if is_safetensors(path) {
-        notes.extend(write_safetensors_file(catalog, datasets, path, options, progress)?);
-        return Ok(notes);
+/// What outputs that hold arrays alone have no place for.
+pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+    let mut notes = safetensors::of_datasets(datasets, |key| key == crate::import::SCALAR_KEY);
+    // What a safetensors file said of its own bytes is about that file.
+    let count = catalog.attrs().keys().filter(|key| !crate::safetensors::is_of_origin(key)).count();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "attributes of the file");
+        notes.push(Note::LeftBehind { dataset, what, count });
     }
-    match (Encoding::from_path(path)?, datasets) {
-        (Encoding::Npz, datasets) => {
-            notes.extend(write_npz_file(catalog, datasets, path, options, progress)?);
-            Ok(notes)
-        }
-        (encoding, [dataset]) => {
-            let bytes = as_bytes(dataset).filter(|_| encoding == Encoding::Raw);
-            let dataset = bytes.as_ref().unwrap_or(dataset);
-            let lens = Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
-            write_lens_file(&lens, encoding, path, options, progress)
-        }
-        (encoding, _) => Err(Error::OneDataset { encoding: encoding.name() }),
-    }
+    notes
 }
 
 /// Writes the elements of a lens to the file `path`.

@@ -20,8 +20,11 @@ mod spool;
 mod store;
 mod transfer;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
+use tet_file::metadata::HistoryRow;
+use tet_file::write::Writer;
 use tet_io::Source;
 
 pub use fault::NpyFault;
@@ -73,36 +76,81 @@ pub fn import(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let source = Source::open(input)?;
+    let finish = |writer: Writer, declared: &Declared| {
+        let history = options.history.map(|origin| {
+            let name = input.file_name().unwrap_or_default().to_string_lossy();
+            HistoryRow::new("convert", &name, &origin.at.to_string())
+        });
+        Ok(writer.finish(&declared.metadata, history.as_slice())?.file_len)
+    };
+    let (mut report, output_len) = written(&source, (input, output), options, progress, finish)?;
+    report.output_len = output_len;
+    Ok(report)
+}
+
+/// As [`import`], into a file without a name that lies in `folder`, and is gone when it is dropped.
+pub(crate) fn import_scratch(
+    input: &Path,
+    source: &Source,
+    folder: &Path,
+    options: &ImportOptions,
+) -> Result<(ImportReport, Source)> {
+    let random = RandomState::new().build_hasher().finish();
+    let scratch = folder.join(format!(".tet-{random:016x}.tmp"));
+    let finish =
+        |writer: Writer, declared: &Declared| Ok(writer.finish_scratch(&declared.metadata)?);
+    written(source, (input, &scratch), options, &mut |_, _| (), finish)
+}
+
+/// Writes the arrays of `source`; `finish` is what becomes of the file when they are written.
+fn written<T>(
+    source: &Source,
+    (input, output): (&Path, &Path),
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+    finish: impl FnOnce(Writer, &Declared) -> Result<T>,
+) -> Result<(ImportReport, T)> {
     let mut notes = Vec::new();
-    let (mut container, inputs) = match sniff(&source)? {
-        Format::Npy => (Container::Npy, vec![npy_input(&source, input, options)?]),
+    let (mut container, inputs, options) = match sniff(source)? {
+        Format::Npy => {
+            let (input, options) = npy_input(source, input, options)?;
+            (Container::Npy, vec![input], options)
+        }
         Format::Npz => {
-            let mut archive = Archive::open(&source).map_err(|fault| of_archive(input, fault))?;
-            let inputs = npz_inputs(&mut archive, input, options, &mut notes)?;
-            (Container::Npz(archive), inputs)
+            let mut archive = Archive::open(source).map_err(|fault| of_archive(input, fault))?;
+            let (inputs, options) = npz_inputs(&mut archive, input, options, &mut notes)?;
+            (Container::Npz(archive), inputs, options)
         }
         format => return Err(Error::NotImportable { path: input.to_path_buf(), format }),
     };
-    let declared = Declared::new(inputs, options, &mut notes)?;
+    let declared = Declared::new(inputs, &options, &mut notes)?;
     let (datasets, decoded_len) = (declared.imported(), declared.decoded_len());
-    let written = transfer(&declared, &mut container, &source, (input, output), options, progress);
-    let output_len =
+    let paths = (input, output);
+    let written = transfer(&declared, &mut container, source, paths, &options, progress)
+        .and_then(|writer| finish(writer, &declared));
+    let written =
         written.map_err(|error| if options.is_canceled() { Error::Canceled } else { error })?;
-    let (input_len, shard_count) = (source.len(), 0);
-    Ok(ImportReport { datasets, notes, input_len, decoded_len, output_len, shard_count })
+    let (input_len, output_len, shard_count) = (source.len(), 0, 0);
+    let report = ImportReport { datasets, notes, input_len, decoded_len, output_len, shard_count };
+    Ok((report, written))
 }
 
 /// The one array of a `.npy` file, its length checked.
-fn npy_input(source: &Source, path: &Path, options: &ImportOptions) -> Result<Input> {
+fn npy_input(
+    source: &Source,
+    path: &Path,
+    options: &ImportOptions,
+) -> Result<(Input, ImportOptions)> {
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = options.name.clone().or_else(stem).unwrap_or_default();
-    if !declare::select(&[&name], options)?[0] {
+    let options = options.named(&[&name]);
+    if !declare::select(&[&name], &options)?[0] {
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: true });
     }
     let header = Header::read(&mut SourceReader::buffered(source, 0))
         .and_then(|header| header.check_import(source.len(), options.zero_extents).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
-    Ok(Input { name, header, position: 0 })
+    Ok((Input { name, header, position: 0 }, options))
 }
 
 /// The chosen arrays of an archive.
@@ -111,11 +159,12 @@ fn npz_inputs(
     path: &Path,
     options: &ImportOptions,
     notes: &mut Vec<crate::Note>,
-) -> Result<Vec<Input>> {
+) -> Result<(Vec<Input>, ImportOptions)> {
     let members = archive.members().map_err(|fault| of_archive(path, fault))?;
     notes.extend(members.others.into_iter().map(|member| crate::Note::LeftOut { member }));
     let names = members.arrays.iter().map(|member| member.name.as_str()).collect::<Vec<_>>();
-    let chosen = declare::select(&names, options)?;
+    let options = options.named(&names);
+    let chosen = declare::select(&names, &options)?;
     if !chosen.contains(&true) {
         let is_filtered = !chosen.is_empty();
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered });
@@ -131,7 +180,7 @@ fn npz_inputs(
             .map_err(|fault| Error::Array { array: member.name.clone(), fault })?;
         inputs.push(Input { name: member.name.clone(), header, position: member.position });
     }
-    Ok(inputs)
+    Ok((inputs, options))
 }
 
 fn of_archive(path: &Path, fault: NpzFault) -> Error {

@@ -133,7 +133,7 @@ pub fn open_source(source: Source, options: &OpenOptions) -> Result<Opened> {
 
 impl OpenOptions {
     /// The file at `path`, read as is asked for.
-    fn source(&self, path: &Path) -> tet_io::Result<Source> {
+    pub(crate) fn source(&self, path: &Path) -> tet_io::Result<Source> {
         match self.io {
             Io::Auto | Io::Pread => Source::open(path),
             Io::Mmap => Source::open_leased(path),

@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tet_convert::export::{ExportOptions, write_datasets_file};
-use tet_convert::{Error, Note, OpenOptions, Opened, Result, open};
+use tet_convert::{ConvertOptions, Error, Note, OpenOptions, Opened, Result, convert, open};
 use tet_file::metadata::{AttrValue, Metadata};
 use tet_file::write::{WriteOptions, Writer};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::Dataset;
 
 fn file(header: &str, buffer: &[u8]) -> Vec<u8> {
     let len = u64::try_from(header.len()).expect("short");
@@ -46,19 +44,19 @@ impl World {
     }
 
     fn export(&self, opened: &Opened, names: &[&str]) -> Result<(Vec<u8>, Vec<Note>)> {
-        let datasets: Vec<&Dataset> = match names {
-            [] => opened.catalog.datasets().iter().collect(),
-            names => {
-                names.iter().map(|name| opened.catalog.find(name)).collect::<Result<_, _>>()?
-            }
-        };
         let path = self.path("out.safetensors");
         let _ = fs::remove_file(&path);
-        let options = ExportOptions::default();
-        let notes =
-            write_datasets_file(&opened.catalog, &datasets, &path, &options, &mut |_, _| {})?;
+        let notes = convert_some(opened, names, &path)?;
         Ok((fs::read(path).expect("the output"), notes))
     }
+}
+
+/// Converts the datasets of these names, or all.
+fn convert_some(opened: &Opened, names: &[&str], output: &Path) -> Result<Vec<Note>> {
+    let mut options = ConvertOptions::default();
+    options.tet.include = names.iter().map(|name| (*name).to_owned()).collect();
+    let input = opened.catalog.source().path().expect("a file");
+    Ok(convert(input, output, &options, &mut |_, _| {})?.notes)
 }
 
 #[test]
@@ -158,16 +156,9 @@ fn what_the_format_has_not_is_refused_or_told() {
     let opened = world.put("in.safetensors", &file(header, &[1, 2]));
     assert!(matches!(world.export(&opened, &[]), Err(Error::Query(_))));
     assert!(world.export(&opened, &["b"]).is_ok());
-    let datasets: Vec<&Dataset> = opened.catalog.datasets().iter().collect();
     for (name, is_known) in [("out.npz", true), ("out.npy", true), ("out.nothing", false)] {
         let path = world.path(name);
-        let done = write_datasets_file(
-            &opened.catalog,
-            &datasets[1..],
-            &path,
-            &ExportOptions::default(),
-            &mut |_, _| {},
-        );
+        let done = convert_some(&opened, &["b"], &path);
         assert_eq!(done.is_ok(), is_known, "{name}");
         assert_eq!(path.exists(), is_known, "{name}");
     }
@@ -183,9 +174,7 @@ fn opaque_elements_are_written_raw() {
         let dataset = opened.catalog.find(name).expect("it is there");
         assert!(tet_convert::as_bytes(dataset).is_some());
         let path = world.path(&format!("{name}.raw"));
-        let options = ExportOptions::default();
-        write_datasets_file(&opened.catalog, &[dataset], &path, &options, &mut |_, _| {})
-            .expect("bytes");
+        convert_some(&opened, &[name], &path).expect("bytes");
         assert_eq!(fs::read(path).expect("the output"), BUFFER[range]);
     }
     let plain = world.put("y.safetensors", &file(HEADERS[0], &BUFFER));

@@ -15,7 +15,8 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json or .npz
+    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json or .npz, or one
+    /// dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Take this dataset only (repeatable)
@@ -47,12 +48,15 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
     pub shard_size: Option<u64>,
     /// Threads that compress, 0 for all
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
     /// Names of the axes: time,lat,lon or temp=time,lat,lon (repeatable)
     #[arg(long, value_name = "[NAME=]AXES")]
     pub dims: Vec<String>,
     /// An attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
+    ///
+    /// A key of all datasets that has a colon has one before it too, :cf:role=x, and #N:KEY is of the
+    /// dataset at position N.
     #[arg(long, value_name = "[NAME:]KEY=VALUE")]
     pub attr: Vec<String>,
     /// Write no digests: nothing tells then when bytes of the file change
@@ -233,9 +237,10 @@ A one-dimensional array named after an axis gives its labels: with an array `lat
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
 Make a file of the arrays of another one: .tet (the default), zTensor (.zt), Tensogram (.tgm), .safetensors, \
-.safetensors.index.json with its shards, or .npz, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
+.safetensors.index.json with its shards, .npz, or of one dataset .npy, .raw or .csv, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
 (versions 1.0 to 3.0) and .npz (stored or deflated) too. Arrays stream through: a file larger \
 than memory converts. The output appears whole or not at all: it is written beside its place, \
-synced, and renamed. Where OUT lacks a type, its bits are kept and an attribute says what they \
-are, with a note; objects, strings and records are refused. An .npz that becomes anything but \
-.tet is unpacked in the folder for temporary files first.";
+synced, and renamed. Shards and their index are several files: each appears whole, and while those \
+of an old model are replaced there is no index. Where OUT lacks a type, its bits are kept and an attribute says what they \
+are, with a note, as there is for all it has no place for; objects, strings and records are refused. An .npz that becomes anything but \
+.tet is unpacked into a file without a name in the folder for temporary files first.";

@@ -15,7 +15,7 @@ pub struct ExportArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .safetensors, .npz, or one dataset as .npy, .raw or .csv
+    /// The file to write: .safetensors, .npz, .zt, .tgm, .tet, or one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Take this dataset only (repeatable)
@@ -44,8 +44,8 @@ EXAMPLES
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Write the datasets of a file as a file of another kind, which the suffix of OUT names.\n\nThe \
-input is any file tet reads, told by its content. Elements stream through: a file larger than \
+Write the datasets of a file as a file of another kind, which the suffix of OUT names: `tet convert` \
+with options for reading instead of those for writing.\n\nThe input is any file tet reads, told by its content. Elements stream through: a file larger than \
 memory is exported. The output appears whole or not at all. What it has no place for is told; \
 elements are never changed. A safetensors file stands as its reference library writes it: the \
 same datasets give the same bytes, and a safetensors file that is exported whole gives itself.";

@@ -213,7 +213,7 @@ pub struct ReadArgs {
     #[arg(long)]
     pub no_footer: bool,
     /// Threads to use, 0 for all
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
     /// Which payloads are compared with their digests
     ///

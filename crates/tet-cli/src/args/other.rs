@@ -23,7 +23,7 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub json: bool,
     /// Threads that look at payloads, 0 for all
-    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
     /// The most memory that decoders may hold at once, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]

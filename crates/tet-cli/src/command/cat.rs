@@ -1,10 +1,11 @@
 //! `tet cat`: values of a dataset or a slice of it, printed or saved.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_convert::export::{self, Encoding, ExportOptions};
-use tet_io::{Publish, Publisher};
+use tet_io::{Publish, Publisher, Step};
 use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
 
 use crate::args::{CatArgs, CatFormat};
@@ -41,7 +42,16 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     open::check_readable(target.dataset).map_err(&about)?;
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
-        Some(path) => save(path, catalog, &target, &how, args, context)?,
+        Some(path) => match stream(&context.world().at(path)) {
+            Some(out) => {
+                let out = out.map_err(|error| of_stream(path, error))?;
+                context.streams.out = Box::new(BufWriter::new(out));
+                context.streams.world.out_terminal = false;
+                emit(catalog, &target, &how, args, format, context).map_err(&about)?;
+                context.out().flush().map_err(|error| of_stream(path, error))?;
+            }
+            None => save(path, catalog, &target, &how, args, context)?,
+        },
     }
     if let Some(loss) = open::loss(&opened) {
         context.warn(loss);
@@ -86,24 +96,38 @@ fn slab_of_bytes(slab: &Hyperslab, dataset: &Dataset, bytes: &Dataset) -> Option
 /// The format by flag, else by the output's name, else text; `-o -` is raw.
 fn format(args: &CatArgs) -> Result<CatFormat> {
     let Some(path) = &args.output else { return Ok(args.format.unwrap_or(CatFormat::Text)) };
-    if let Some(format) = args.format {
-        return Ok(format);
-    }
-    if path.as_os_str() == "-" {
-        return Ok(CatFormat::Raw);
-    }
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    match extension.to_ascii_lowercase().as_str() {
-        "npy" => Ok(CatFormat::Npy),
-        "raw" | "bin" => Ok(CatFormat::Raw),
-        "csv" => Ok(CatFormat::Csv),
-        "txt" => Ok(CatFormat::Text),
-        _ => {
-            let text = format!("what to write into {} is not clear from its name", path.display());
-            let failure = Failure::usage("output-format", text);
-            Err(failure.hint("name it .npy, .raw, .csv or .txt, or give --format"))
-        }
+    let named = match extension.to_ascii_lowercase().as_str() {
+        _ if path.as_os_str() == "-" => return Ok(args.format.unwrap_or(CatFormat::Raw)),
+        "npy" => Some(CatFormat::Npy),
+        "raw" | "bin" => Some(CatFormat::Raw),
+        "csv" => Some(CatFormat::Csv),
+        "txt" => Some(CatFormat::Text),
+        _ => None,
+    };
+    // Text files hold pictures and rows too.
+    let is_other = |(format, named)| format != named && named != CatFormat::Text;
+    if args.format.zip(named).is_some_and(is_other) {
+        let text = format!("--format says something else than the name of {}", tet_io::shown(path));
+        return Err(Failure::usage("output-format", text).hint("leave out --format, or rename it"));
     }
+    args.format.or(named).ok_or_else(|| {
+        let text = format!("what to write into {} is not clear from its name", tet_io::shown(path));
+        let failure = Failure::usage("output-format", text);
+        failure.hint("name it .npy, .raw, .csv or .txt, or give --format")
+    })
+}
+
+/// What takes bytes as they come: a pipe, or a device such as /dev/null.
+fn stream(at: &Path) -> Option<std::io::Result<File>> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = std::fs::metadata(at).ok()?.file_type();
+    let is_stream = kind.is_fifo() || kind.is_char_device();
+    is_stream.then(|| File::options().write(true).open(at))
+}
+
+fn of_stream(path: &Path, error: std::io::Error) -> Failure {
+    tet_io::Error::io(Step::Write, path, error).into()
 }
 
 /// Writes to a file: beside its place, then renamed.
@@ -138,7 +162,7 @@ fn save(
         publisher.commit()?;
     }
     let shape = target.slab.kept_shape();
-    context.note(format!("wrote {} {shape} to {}", target.dataset.dtype_name, path.display()));
+    context.note(format!("wrote {} {shape} to {}", target.dataset.dtype_name, tet_io::shown(path)));
     Ok(())
 }
 

@@ -8,16 +8,17 @@ mod ztensor;
 
 use std::path::Path;
 
-use tet_convert::{ConvertOptions, Target, export};
+use tet_convert::{ConvertOptions, Target};
 
-use crate::args::{CodecName, ConvertArgs, ExportArgs, ReadArgs};
+use crate::args::ConvertArgs;
 use crate::context::Context;
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failure, Result};
 use crate::progress::Progress;
 
 pub(super) use self::outputs::check_level;
 pub(super) use self::tet::LEVEL as TET_LEVEL;
-pub(super) use self::told::{failed, failure, shape, tell};
+use self::told::failed;
+pub(super) use self::told::{failure, tell};
 pub(super) use self::ztensor::{options as ztensor_options, sparse_carry};
 
 /// Runs the command.
@@ -26,27 +27,25 @@ pub(super) use self::ztensor::{options as ztensor_options, sparse_carry};
 ///
 /// The input, an option, or the output.
 pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let target = Target::from_path(&args.output).ok();
+    let target = target(&args.output)?;
     outputs::check(args, target)?;
-    if target.is_none() && export::is_export(&args.output) {
-        return super::export::run(&exported(args), context);
-    }
-    let options = options(args, context)?;
+    let options = options(args, target, context)?;
     write(&args.input, &args.output, &options, args.json, context)
 }
 
-/// The same for `tet export`, whose outputs of one array have no place for some of it.
-fn exported(args: &ConvertArgs) -> ExportArgs {
-    let ConvertArgs { input, output, dataset, exclude, write, json, .. } = args;
-    ExportArgs {
-        input: input.clone(),
-        output: output.clone(),
-        dataset: dataset.clone(),
-        exclude: exclude.clone(),
-        write: *write,
-        read: ReadArgs { threads: args.threads, ..ReadArgs::default() },
-        json: *json,
+/// What the output is to be.
+///
+/// # Errors
+///
+/// Its name does not say, or it is standard output.
+pub(super) fn target(output: &Path) -> Result<Target> {
+    if output.as_os_str() == "-" {
+        let text = "a file does not go to standard output";
+        let hint = "`tet cat FILE DATASET -o -` writes the values of a dataset into a pipe; ./- is \
+                    a file of that name";
+        return Err(Failure::usage("output-name", text).hint(hint));
     }
+    Target::from_path(output).map_err(|error| Failure::from(error).about(output))
 }
 
 /// Converts, and tells what was written.
@@ -69,14 +68,14 @@ pub(super) fn write(
     tell(input, output, &report, is_json, context)
 }
 
-fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ConvertOptions> {
+fn options(args: &ConvertArgs, target: Target, context: &Context<'_>) -> Result<ConvertOptions> {
     let mut options = ConvertOptions::default();
     options.tet = tet::options(args, context)?;
-    if !matches!(args.store.codec, Some(CodecName::Lz4 | CodecName::Szip)) {
+    if target == Target::ZTensor {
         options.ztensor = ztensor_options(&args.store, &args.zt)?;
     }
     options.sparse = sparse_carry(&args.zt);
-    if Target::from_path(&args.output).is_ok_and(|target| target == Target::Tensogram) {
+    if target == Target::Tensogram {
         options.tensogram = tensogram::options(args)?;
     }
     options.stack.clone_from(&args.stack);

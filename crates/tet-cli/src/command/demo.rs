@@ -84,13 +84,13 @@ pub(crate) fn run(args: &DemoArgs, context: &mut Context<'_>) -> Result<Exit> {
     if context.quiet {
         let convert = arguments(&CONVERT, args.force);
         run_step(&convert, &dir, context)?;
-        context.line(shown.display())?;
+        context.line(tet_io::shown(&shown))?;
         return Ok(Exit::Done);
     }
     let paint = context.paint;
     let title = "tet demo: a year of monthly temperatures on a map of the world";
     context.line(paint.strong(title))?;
-    context.line(format!("{} {}", paint.faint("its files are in"), shown.display()))?;
+    context.line(format!("{} {}", paint.faint("its files are in"), tet_io::shown(&shown)))?;
     show(1, &CONVERT, &dir, args.force, context)?;
     for (number, step) in (2..).zip(&STEPS) {
         context.check_cancelled()?;
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &DemoArgs, context: &mut Context<'_>) -> Result<Exit> {
 /// The folder of the tour, made if it is not there; a fresh one when none is named.
 fn folder(args: &DemoArgs, context: &Context<'_>) -> Result<PathBuf> {
     let cannot = |path: &Path, error: &std::io::Error| {
-        let text = format!("cannot make the folder {}: {error}", path.display());
+        let text = format!("cannot make the folder {}: {error}", tet_io::shown(path));
         Failure::new(Exit::World, "io", text).about(path)
     };
     if let Some(dir) = &args.dir {
@@ -127,7 +127,7 @@ fn folder(args: &DemoArgs, context: &Context<'_>) -> Result<PathBuf> {
             Err(error) => return Err(cannot(&dir, &error)),
         }
     }
-    let text = format!("{} holds {FOLDERS_MAX} tours already", temp_dir.display());
+    let text = format!("{} holds {FOLDERS_MAX} tours already", tet_io::shown(temp_dir));
     Err(Failure::usage("exists", text).hint("name a folder: tet demo DIR"))
 }
 

@@ -57,8 +57,8 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
         context.json(&shape(&args.file, output, file_len))?;
     } else {
         match added {
-            None => context.note(format!("{} has digests that match", args.file.display())),
-            Some(len) => context.note(format!("wrote {}: {}", written.display(), Size(len))),
+            None => context.note(format!("{} has digests that match", tet_io::shown(&args.file))),
+            Some(len) => context.note(format!("wrote {}: {}", tet_io::shown(written), Size(len))),
         }
     }
     Ok(Exit::Done)
@@ -98,7 +98,7 @@ fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
         context.json(&shape(&args.file, output, sum.file_len))?;
     } else {
         let blocks = counted(sum.blocks.len() as u64, "block");
-        context.note(format!("wrote {}: {blocks}", output.display()));
+        context.note(format!("wrote {}: {blocks}", tet_io::shown(&output)));
     }
     Ok(Exit::Done)
 }

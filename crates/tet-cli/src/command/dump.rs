@@ -43,8 +43,10 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
         // Whatever else has lost its first bytes may be a `.tet` file.
         Format::Tet | Format::Empty | Format::Unknown => {}
         format => {
-            let text =
-                format!("{} is {format}, and only .tet files are taken apart", args.file.display());
+            let text = format!(
+                "{} is {format}, and only .tet files are taken apart",
+                tet_io::shown(&args.file)
+            );
             let hint =
                 "`tet info --layout` tells its regions, `tet info --chunks` where elements lie";
             return Err(Failure::usage("not-dumpable", text).hint(hint));

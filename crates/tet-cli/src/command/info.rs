@@ -139,7 +139,7 @@ struct Message<'a>(&'a Path);
 
 impl std::fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        crate::escape::Message(&self.0.to_string_lossy()).fmt(f)
+        crate::escape::Message(&tet_io::shown(self.0)).fmt(f)
     }
 }
 

@@ -46,5 +46,5 @@ fn with_nested(command: clap::Command) -> Vec<clap::Command> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::World, "io", format!("cannot write {}: {error}", path.display()))
+    Failure::new(Exit::World, "io", format!("cannot write {}: {error}", tet_io::shown(path)))
 }

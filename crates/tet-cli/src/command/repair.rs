@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
         format => {
             let text = format!(
                 "{} is {format}, and only .tet, .zt and .tgm files are repaired",
-                args.file.display()
+                tet_io::shown(&args.file)
             );
             return Err(
                 Failure::usage("not-repairable", text).hint("`tet verify` tells what is wrong")
@@ -201,7 +201,7 @@ fn write(
     }
     match made {
         Some(_) => {
-            context.note(format!("wrote {}", target(args).display()));
+            context.note(format!("wrote {}", tet_io::shown(target(args))));
         }
         None if !plan.edits.is_empty() && chosen.is_none() => {
             context.line(paint.advice("nothing is changed yet: --all makes these edits"))?;

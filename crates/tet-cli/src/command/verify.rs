@@ -48,7 +48,8 @@ fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Repor
     report.map_err(|error| match error {
         tet_convert::Error::NotVerifiable { format, .. } => {
             // Under the name the user gave it.
-            let text = format!("{} is {format}, and not one this build checks", path.display());
+            let text =
+                format!("{} is {format}, and not one this build checks", tet_io::shown(path));
             about(Failure::new(Exit::Format, "unknown-format", text))
         }
         error => about(error.into()),
@@ -90,7 +91,7 @@ fn tell(
 
 fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
-    let path = path.to_string_lossy();
+    let path = tet_io::shown(path);
     let (errors, warnings) = (report.count(Severity::Error), report.count(Severity::Warning));
     let facts = format!(
         "{}, {}, {}; {}",

@@ -60,7 +60,7 @@ fn edit(
     let written =
         draft.save(target, &publish).map_err(|error| Failure::from(error).about(named))?;
     let count = counted(written.tensor_count, "tensor");
-    context.note(format!("wrote {}: {count}, {}", named.display(), Size(written.file_len)));
+    context.note(format!("wrote {}: {count}, {}", tet_io::shown(named), Size(written.file_len)));
     Ok(Exit::Done)
 }
 
@@ -70,7 +70,7 @@ fn check_format(source: &Source, file: &Path) -> Result<()> {
     if matches!(format, Format::ZTensor | Format::Unknown) {
         return Ok(());
     }
-    let text = format!("{} is {format}, and `tet zt` edits .zt files", file.display());
+    let text = format!("{} is {format}, and `tet zt` edits .zt files", tet_io::shown(file));
     Err(Failure::usage("not-ztensor", text).hint("`tet convert` makes a .zt file of it"))
 }
 

@@ -39,8 +39,8 @@ impl Failure {
     }
 
     fn message_with_file(&self) -> String {
-        match &self.file {
-            Some(file) if self.message.contains(file.as_str()) => self.message.clone(),
+        match self.file.as_ref().map(|file| tet_io::shown(file.as_ref())) {
+            Some(file) if self.message.contains(&file) => self.message.clone(),
             Some(file) if self.code == "no-such-dataset" => format!("{} in {file}", self.message),
             Some(file) => format!("{file}: {}", self.message),
             None => self.message.clone(),

@@ -35,7 +35,6 @@ impl Error {
             | Self::ChunkRank { .. }
             | Self::ChunkZero { .. }
             | Self::DimsRank { .. }
-            | Self::UnknownSuffix { .. }
             | Self::UnknownTarget { .. }
             | Self::OneDataset { .. }
             | Self::NoDType { .. }
@@ -47,6 +46,7 @@ impl Error {
             | Self::Collision { .. }
             | Self::Object { .. }
             | Self::NoStack { .. }
+            | Self::HasNames { .. }
             | Self::Stack { .. }
             | Self::Canceled => Kind::Usage,
             Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,

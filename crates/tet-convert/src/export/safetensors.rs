@@ -208,18 +208,25 @@ fn places(
 
 /// What the format has no place for.
 fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
-    let mut notes = of_datasets(datasets);
+    let mut notes = left_in_shards(catalog, datasets);
+    let count = about(catalog).len();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "members of the index's metadata");
+        notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    notes
+}
+
+/// The same of shards, beside which there is an index.
+pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+    let is_ours = |key: &str| key == crate::import::SCALAR_KEY || is_kept_attr(key);
+    let mut notes = of_datasets(datasets, is_ours);
     let is_other = |(key, text): &(&String, &AttrText)| {
         matches!(text, AttrText::Json(_)) && !is_of_origin(key)
     };
     let count = catalog.attrs().iter().filter(is_other).count();
     if count != 0 {
         notes.push(Note::AsText { count });
-    }
-    let count = about(catalog).len();
-    if count != 0 {
-        let (dataset, what) = (String::new(), "members of the index's metadata");
-        notes.push(Note::LeftBehind { dataset, what, count });
     }
     notes
 }
@@ -233,10 +240,9 @@ pub(super) fn about(catalog: &Catalog) -> Vec<(String, String)> {
 }
 
 /// What is said of datasets, and has no place.
-pub(super) fn of_datasets(datasets: &[&Dataset]) -> Vec<Note> {
+pub(super) fn of_datasets(datasets: &[&Dataset], is_ours: impl Fn(&str) -> bool) -> Vec<Note> {
     let mut notes = Vec::new();
     for dataset in datasets {
-        let is_ours = |key: &str| key == crate::import::SCALAR_KEY || is_kept_attr(key);
         let counts = [
             ("dimension names", dataset.dims.len()),
             ("axes with labels", dataset.coords.len()),

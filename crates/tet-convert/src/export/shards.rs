@@ -4,13 +4,14 @@
 //!   model.safetensors.index.json   model-00001-of-00002.safetensors   model-00002-of-00002.safetensors
 //! ```
 //!
-//! All files are written beside their places before the first one takes its name; the index takes its
-//! name last, so whoever sees it sees the shards that it names.
+//! All files are complete before the first one takes its name. Renaming them is not one step: an old
+//! index is removed before its first shard is replaced, and the new one takes its name last. So an
+//! index is never there beside shards of which some are old and some are new.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use tet_io::{Publish, Publisher};
+use tet_io::{Publish, Publisher, commit_all};
 use tet_query::{Catalog, Dataset};
 
 use super::safetensors::{self, Part};
@@ -63,7 +64,8 @@ fn model(path: &Path) -> String {
 ///
 /// # Errors
 /// As [`super::write_safetensors_file`]. Where the last steps fail, which give the files their names,
-/// some shards may be there; the index is not.
+/// some shards may be there, and the index is not: neither the new one nor, where shards of an old
+/// model have the same names, the old one.
 pub fn write_shards<'a>(
     catalog: &'a Catalog,
     datasets: &[&'a Dataset],
@@ -105,13 +107,13 @@ pub fn write_shards<'a>(
     }
     let written = last.write_all(index.as_bytes()).map_err(Error::Write);
     written.map_err(|error| of_file(&last, error))?;
-    catalog.check_unchanged()?;
     let shard_count = publishers.len();
-    for publisher in publishers.into_iter().chain([last]) {
-        publisher.commit()?;
-    }
+    let settled = publishers.into_iter().map(Publisher::settle).collect::<Result<_, _>>()?;
+    let last = last.settle()?;
+    catalog.check_unchanged()?;
+    commit_all(settled, Some(last))?;
     let sharded = Sharded { shard_count, len: len.saturating_add(total) };
-    notes.extend(safetensors::of_datasets(datasets));
+    notes.extend(safetensors::left_in_shards(catalog, datasets));
     Ok((sharded, notes))
 }
 

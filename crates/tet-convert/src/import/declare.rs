@@ -7,7 +7,7 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 
 use super::descr::Descr;
-use super::options::{ChunkChoice, ImportOptions, Imported};
+use super::options::{ChunkChoice, ImportOptions, Imported, position};
 use super::{Error, Input, Result};
 use crate::carry::logical::DTYPE_KEY;
 use crate::{Note, chunking};
@@ -85,16 +85,14 @@ impl Declared {
 
 /// Which of `names` the caller wants, in their order.
 pub(crate) fn select(names: &[&str], options: &ImportOptions) -> Result<Vec<bool>> {
-    for asked in options.include.iter().chain(&options.exclude) {
-        if !names.contains(&asked.as_str()) {
-            return Err(Error::no_such_dataset(asked, names.iter().copied()));
-        }
-    }
-    let has = |list: &[String], name: &str| list.iter().any(|asked| asked == name);
-    let wanted = names.iter().map(|name| {
-        (options.include.is_empty() || has(&options.include, name)) && !has(&options.exclude, name)
-    });
-    Ok(wanted.collect())
+    let at = |asked: &String| {
+        let found = position(names, asked);
+        found.ok_or_else(|| Error::no_such_dataset(asked, names.iter().copied()))
+    };
+    let taken = options.include.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let left = options.exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let is_wanted = |at| (taken.is_empty() || taken.contains(&at)) && !left.contains(&at);
+    Ok((0..names.len()).map(is_wanted).collect())
 }
 
 /// Every dataset that an option names is there.

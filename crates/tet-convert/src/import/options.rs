@@ -88,6 +88,19 @@ impl ImportOptions {
     pub(crate) fn is_canceled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
+
+    /// The same with axes and attributes of datasets that have names instead of `#N`.
+    pub(crate) fn named(&self, names: &[&str]) -> Self {
+        let mut options = self.clone();
+        let name = |asked: &mut String| {
+            if let Some(found) = position(names, asked).and_then(|at| names.get(at)) {
+                *asked = (*found).to_owned();
+            }
+        };
+        options.dims.iter_mut().filter_map(|it| it.dataset.as_mut()).for_each(name);
+        options.attrs.iter_mut().filter_map(|it| it.dataset.as_mut()).for_each(name);
+        options
+    }
 }
 
 impl Default for ImportOptions {
@@ -110,6 +123,13 @@ impl Default for ImportOptions {
             cancel: None,
         }
     }
+}
+
+/// Where the dataset of a name, or `#N`, stands among others; a name comes before a number.
+pub(crate) fn position(names: &[&str], asked: &str) -> Option<usize> {
+    let number = || asked.strip_prefix('#')?.parse().ok();
+    let found = names.iter().position(|name| *name == asked);
+    found.or_else(|| number().filter(|at| *at < names.len()))
 }
 
 /// What an import wrote.

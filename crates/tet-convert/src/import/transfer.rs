@@ -3,7 +3,6 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use tet_file::metadata::HistoryRow;
 use tet_file::write::{WriteOptions, Writer};
 use tet_format::write::DatasetSpec;
 use tet_io::Source;
@@ -28,7 +27,7 @@ enum Place {
     Checked(Source, u64),
 }
 
-/// Writes and publishes the output; gives its length.
+/// Writes the elements of the output, which is then to be finished.
 pub(crate) fn transfer(
     declared: &Declared,
     container: &mut Container,
@@ -36,7 +35,7 @@ pub(crate) fn transfer(
     (input, output): (&Path, &Path),
     options: &ImportOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64> {
+) -> Result<Writer> {
     let folder = match output.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -77,12 +76,7 @@ pub(crate) fn transfer(
     if options.is_canceled() {
         return Err(Error::Canceled);
     }
-    let history = options.history.map(|origin| {
-        let name = input.file_name().unwrap_or_default().to_string_lossy();
-        HistoryRow::new("convert", &name, &origin.at.to_string())
-    });
-    let written = writer.finish(&declared.metadata, history.as_slice())?;
-    Ok(written.file_len)
+    Ok(writer)
 }
 
 fn write_options(options: &ImportOptions, source: &Source) -> WriteOptions {

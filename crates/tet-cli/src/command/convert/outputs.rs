@@ -22,8 +22,11 @@ const WHOLE: Outputs = (
         Target::SafeTensors,
         Target::SafeTensorsIndex,
         Target::Npz,
+        Target::Npy,
+        Target::Raw,
+        Target::Csv,
     ],
-    ".tet, .zt, .tgm, .safetensors and .npz",
+    "all",
 );
 const SHARDED: Outputs = (&[Target::SafeTensors, Target::SafeTensorsIndex], ".safetensors");
 
@@ -32,7 +35,7 @@ const SHARDED: Outputs = (&[Target::SafeTensors, Target::SafeTensorsIndex], ".sa
 /// # Errors
 ///
 /// An option is for other outputs, or out of its bounds.
-pub(super) fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
+pub(super) fn check(args: &ConvertArgs, target: Target) -> Result<()> {
     let ConvertArgs { store, zt, tgm, .. } = args;
     let is_codec = |codec| store.codec == Some(codec);
     let asked = [
@@ -63,8 +66,8 @@ pub(super) fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
         ("--shard-size", args.shard_size.is_some(), SHARDED),
     ];
     for (option, is_asked, (targets, outputs)) in asked {
-        if is_asked && target.is_none_or(|target| !targets.contains(&target)) {
-            let text = format!("{} has no place for {option}", args.output.display());
+        if is_asked && !targets.contains(&target) {
+            let text = format!("{} has no place for {option}", tet_io::shown(&args.output));
             let hint = format!("{option} is for {outputs} outputs");
             return Err(Failure::usage("output-format", text).hint(hint));
         }
@@ -82,11 +85,14 @@ pub(super) fn check(args: &ConvertArgs, target: Option<Target>) -> Result<()> {
 ///
 /// Another one is asked for.
 pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
-    match store.level.filter(|level| !(1..=22).contains(level)) {
-        Some(level) => {
-            let text = format!("zstd has no level {level}");
-            Err(Failure::usage("level", text).hint("--level takes 1 to 22"))
-        }
-        None => Ok(()),
+    let Some(level) = store.level else { return Ok(()) };
+    if !(1..=22).contains(&level) {
+        let text = format!("zstd has no level {level}");
+        return Err(Failure::usage("level", text).hint("--level takes 1 to 22"));
     }
+    if !matches!(store.codec, Some(CodecName::Zstd) | None) {
+        let text = "--level is for --codec zstd";
+        return Err(Failure::usage("options", text).hint("leave one of them out"));
+    }
+    Ok(())
 }

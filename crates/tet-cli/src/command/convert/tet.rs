@@ -1,5 +1,6 @@
 //! How a `.tet` file is written.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tet_convert::{Attribute, ChunkChoice, DimNames, ImportOptions, Origin};
@@ -29,7 +30,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     };
     options.threads = args.threads;
     options.align = align(&args.store.align);
-    options.dims = args.dims.iter().map(|text| dims(text)).collect();
+    options.dims = args.dims.iter().map(|text| dims(text)).collect::<Result<_>>()?;
     options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
     options.include.clone_from(&args.dataset);
     options.exclude.clone_from(&args.exclude);
@@ -69,21 +70,34 @@ fn align(text: &str) -> Align {
 }
 
 /// `time,lat` or `temp=time,lat`.
-fn dims(text: &str) -> DimNames {
+///
+/// # Errors
+///
+/// Two axes have one name.
+fn dims(text: &str) -> Result<DimNames> {
     let (dataset, names) = match text.split_once('=') {
         Some((dataset, names)) => (Some(dataset.to_owned()), names),
         None => (None, text),
     };
-    DimNames { dataset, names: names.split(',').map(|name| name.trim().to_owned()).collect() }
+    let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(*name)) {
+        Some(twice) => {
+            let text = format!("two axes are named {twice:?} in --dims {text:?}");
+            Err(Failure::usage("dims", text).hint("give each axis a name of its own"))
+        }
+        None => Ok(DimNames { dataset, names }),
+    }
 }
 
-/// `title=Climate` or `temp:units=degC`.
+/// `title=Climate` or `temp:units=degC`; `:cf:role=x` where the key of all has a colon.
 fn attr(text: &str) -> Result<Attribute> {
     let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
         let text = format!("{text:?} is not an attribute");
         return Err(Failure::usage("attribute", text).hint("write KEY=VALUE or DATASET:KEY=VALUE"));
     };
     let (dataset, key) = match key.split_once(':') {
+        Some(("", key)) => (None, key),
         // A key such as `tet:scalar` has its colon after a prefix that is no dataset.
         Some((dataset, key)) if dataset != "tet" => (Some(dataset.to_owned()), key),
         _ => (None, key),
@@ -109,9 +123,9 @@ mod tests {
 
     #[test]
     fn names_and_attributes_may_be_for_one_dataset() {
-        let all = dims("time, lat");
+        let all = dims("time, lat").unwrap();
         assert_eq!((all.dataset, all.names.join("|")), (None, "time|lat".to_owned()));
-        assert_eq!(dims("temp=time,lat").dataset.as_deref(), Some("temp"));
+        assert_eq!(dims("temp=time,lat").unwrap().dataset.as_deref(), Some("temp"));
         let cases = [
             ("title=A=B", (None, "title", "A=B")),
             ("temp:units=degC", (Some("temp"), "units", "degC")),

@@ -38,7 +38,7 @@ pub(crate) fn tell(
         };
         context.note(format!(
             "wrote {}{shards}: {}, {} in {}{ratio}",
-            output.display(),
+            tet_io::shown(output),
             counted(u64::try_from(report.datasets.len()).unwrap_or(0), "dataset"),
             Size(report.decoded_len),
             Size(report.output_len),
@@ -114,7 +114,7 @@ pub(crate) fn failed(error: tet_convert::Error, input: &Path, output: &Path) -> 
     let mut failure = failure(error);
     if failure.code == "exists" {
         failure.file = None;
-        let text = format!("{} exists", output.display());
+        let text = format!("{} exists", tet_io::shown(output));
         return failure.saying(text).about(output);
     }
     failure.about(input)

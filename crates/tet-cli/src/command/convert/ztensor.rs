@@ -27,6 +27,11 @@ pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions
     options.encoding = match (store.codec, store.level) {
         (Some(CodecName::Zstd), None) => zt::EncodingChoice::zstd(),
         (Some(CodecName::Zstd), Some(level)) => zt::EncodingChoice::Zstd { level },
+        (None, Some(_)) => {
+            let text =
+                "--level is for --codec zstd, and a .zt file is raw unless that is asked for";
+            return Err(Failure::usage("options", text).hint("give both, or neither"));
+        }
         (Some(CodecName::Lz4 | CodecName::Szip), _) => {
             let text = "a .zt file has no place for this codec";
             return Err(Failure::usage("output-format", text).hint("give --codec raw or zstd"));

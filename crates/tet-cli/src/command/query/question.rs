@@ -130,7 +130,14 @@ fn read_file(path: &Path, context: &Context<'_>) -> Result<Document> {
     if path.as_os_str() == "-" {
         return Err(Failure::usage("document", "--doc takes a path").hint("write - instead"));
     }
-    let source = tet_io::Source::open(context.world().at(path))?;
+    let at = context.world().at(path);
+    // A pipe, such as a shell makes of `<(command)`, has no length.
+    let is_stream = std::fs::metadata(&at).is_ok_and(|it| !it.is_file() && !it.is_dir());
+    if is_stream {
+        let text = bounded(&mut std::fs::File::open(&at)?, path)?;
+        return Ok(Document { text, syntax: Syntax::Either, file: Some(path.to_path_buf()) });
+    }
+    let source = tet_io::Source::open(at)?;
     let wanted = usize::try_from(source.len()).unwrap_or(usize::MAX);
     if wanted > LEN_MAX {
         return Err(too_long(path).about(path));
@@ -151,7 +158,7 @@ fn bounded(input: &mut dyn Read, path: &Path) -> Result<String> {
     let limit = u64::try_from(LEN_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let read = input.take(limit).read_to_end(&mut bytes);
     read.map_err(|error| {
-        let text = format!("cannot read {}: {error}", path.display());
+        let text = format!("cannot read {}: {error}", tet_io::shown(path));
         Failure::new(Exit::World, "io", text)
     })?;
     if bytes.len() > LEN_MAX {
@@ -161,14 +168,14 @@ fn bounded(input: &mut dyn Read, path: &Path) -> Result<String> {
 }
 
 fn too_long(path: &Path) -> Failure {
-    let text = format!("the document {} is longer than {LEN_MAX} bytes", path.display());
+    let text = format!("the document {} is longer than {LEN_MAX} bytes", tet_io::shown(path));
     Failure::new(Exit::Limit, "document", text)
 }
 
 fn utf8(bytes: Vec<u8>, path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let text = format!("the document {} is not UTF-8 at byte {at}", path.display());
+        let text = format!("the document {} is not UTF-8 at byte {at}", tet_io::shown(path));
         Failure::usage("document", text)
     })
 }

@@ -26,14 +26,26 @@ pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
         let text = "-o and the document both say where the array goes";
         return Err(Failure::usage("two-outputs", text).hint("leave one of them out"));
     }
-    let target = match args.to {
-        Some(TargetName::Npy) => WriteTarget::Npy,
-        Some(TargetName::Raw) => WriteTarget::Raw,
-        Some(TargetName::Tet) => WriteTarget::Tet,
-        None => by_suffix(path)?,
+    let target = match (args.to, by_suffix(path)) {
+        (None, named) => named?,
+        (Some(_), Err(failure)) if failure.code == "output-name" => return Err(failure),
+        (Some(to), named) => {
+            let to = match to {
+                TargetName::Npy => WriteTarget::Npy,
+                TargetName::Raw => WriteTarget::Raw,
+                TargetName::Tet => WriteTarget::Tet,
+            };
+            if named.is_ok_and(|named| named != to) {
+                let text =
+                    format!("--to says something else than the name of {}", tet_io::shown(path));
+                let failure = Failure::usage("output-format", text);
+                return Err(failure.hint("leave out --to, or rename it"));
+            }
+            to
+        }
     };
     let Some(text) = path.to_str() else {
-        let text = format!("{} is not UTF-8, and a document holds text", path.display());
+        let text = format!("{} is not UTF-8, and a document holds text", tet_io::shown(path));
         return Err(Failure::usage("output-name", text).hint("give the output another name"));
     };
     let base = WriteBase::Working;
@@ -52,7 +64,8 @@ fn by_suffix(path: &Path) -> Result<WriteTarget> {
         "raw" | "bin" => Ok(WriteTarget::Raw),
         "tet" => Ok(WriteTarget::Tet),
         _ => {
-            let text = format!("what to write into {} is not clear from its name", path.display());
+            let text =
+                format!("what to write into {} is not clear from its name", tet_io::shown(path));
             let failure = Failure::usage("output-format", text);
             Err(failure.hint("name it .npy, .raw or .tet, or give --to"))
         }

@@ -74,7 +74,7 @@ pub(super) fn write_end(
         context.line(context.paint.advice(advice))?;
     }
     if is_made {
-        context.note(format!("wrote {}", target(args).display()));
+        context.note(format!("wrote {}", tet_io::shown(target(args))));
     } else if has_edits {
         context.line(context.paint.advice("nothing is changed yet: --all makes these edits"))?;
     }
