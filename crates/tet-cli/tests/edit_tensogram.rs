@@ -50,12 +50,15 @@ fn a_file_takes_its_own_place_and_nothing_else_does() {
     let folder = folder();
     let path = folder.path().join("forecast.tgm");
     let before = fs::read(&path).expect("is there");
-    done(folder.path(), "tgm copy forecast.tgm forecast.tgm");
+    let args = ["tgm", "copy", "forecast.tgm", "forecast.tgm", "--force"];
+    assert_eq!(tet_in(folder.path(), &args).0, Exit::Usage);
     assert!(fs::read(&path).expect("is there") == before);
     done(folder.path(), "tgm set -s units=K forecast.tgm forecast.tgm");
     done(folder.path(), "tgm reshuffle stream.tgm -o stream.tgm");
-    done(folder.path(), "tgm merge forecast.tgm old.tgm -o old.tgm");
-    assert_eq!(done(folder.path(), "tgm get -p units old.tgm -w object!=3"), "K\nK\nK\n");
+    let args = ["tgm", "merge", "forecast.tgm", "old.tgm", "-o", "old.tgm", "--force"];
+    assert_eq!(tet_in(folder.path(), &args).0, Exit::Usage);
+    done(folder.path(), "tgm merge forecast.tgm old.tgm -o new.tgm");
+    assert_eq!(done(folder.path(), "tgm get -p units new.tgm -w object!=3"), "K\nK\nK\n");
     let args = ["tgm", "copy", "stream.tgm", "forecast.tgm"];
     assert_eq!(tet_in(folder.path(), &args).0, Exit::Usage);
     done(folder.path(), "tgm copy stream.tgm forecast.tgm --force");
