@@ -3,6 +3,7 @@
 //! A quarter of the memory budget is for blocks, the rest for reading them.
 
 use std::sync::mpsc::{channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use tet_query::{Execution, Hyperslab, Lens};
@@ -40,29 +41,42 @@ pub(crate) fn for_each(
     if is_ahead {
         return ahead(lens, blocks, &how, visit);
     }
+    one_by_one(lens, blocks, &how, visit)
+}
+
+fn one_by_one(
+    lens: &Lens<'_>,
+    blocks: impl Iterator<Item = Hyperslab>,
+    how: &Execution,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut buffer = Vec::new();
     for block in blocks {
-        read(lens, &block, &how, &mut buffer)?;
+        read(lens, &block, how, &mut buffer)?;
         visit(&buffer)?;
     }
     Ok(())
 }
 
-/// Reads on a thread of its own, at most as many blocks ahead as there are buffers.
+/// Reads on a thread of its own, at most as many blocks ahead as there are buffers; on the caller's
+/// where the system has no thread left.
 fn ahead(
     lens: &Lens<'_>,
     blocks: impl Iterator<Item = Hyperslab> + Send,
     how: &Execution,
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
+    let blocks = Mutex::new(Some(blocks));
+    let taken = || blocks.lock().unwrap_or_else(PoisonError::into_inner).take();
     thread::scope(|scope| {
         let (filled, arriving) = sync_channel(1);
         let (used, spare) = channel();
         for _ in 0..BLOCK_COUNT {
             let _ = used.send(Vec::new());
         }
-        scope.spawn(move || {
-            for block in blocks {
+        let taken = &taken;
+        let reader = thread::Builder::new().spawn_scoped(scope, move || {
+            for block in taken().into_iter().flatten() {
                 // Nobody gives a buffer back, or takes one, once the writing has failed.
                 let Ok(mut buffer) = spare.recv() else { return };
                 let outcome = read(lens, &block, how, &mut buffer).map(|()| buffer);
@@ -72,6 +86,9 @@ fn ahead(
                 }
             }
         });
+        if reader.is_err() {
+            return taken().map_or(Ok(()), |blocks| one_by_one(lens, blocks, how, visit));
+        }
         for outcome in arriving {
             let buffer = outcome?;
             visit(&buffer)?;

@@ -74,7 +74,22 @@ impl WriteOptions {
     pub(crate) fn thread_count(&self) -> usize {
         match self.threads {
             0 => thread::available_parallelism().map_or(1, Into::into),
-            threads => threads,
+            threads => threads.min(THREAD_COUNT_MAX),
         }
+    }
+}
+
+/// More threads than this are not started, whoever asks for them.
+const THREAD_COUNT_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_bounded() {
+        let count = |threads| WriteOptions { threads, ..WriteOptions::default() }.thread_count();
+        assert_eq!([1, 7, 100_000, usize::MAX].map(count), [1, 7, 1024, 1024]);
+        assert!(1 <= count(0));
     }
 }
