@@ -3,7 +3,7 @@
 /// Bits below the binary point: the smallest double is 2^-1074.
 const FRACTION_BITS: u32 = 1074;
 /// Words of the number: 1074 bits of fraction, 1024 of integer, the rest for carries and the sign.
-const WORD_COUNT: usize = 36;
+const WORD_COUNT: usize = 40;
 /// Bits of a double's mantissa, the hidden one included.
 const MANTISSA_BITS: u32 = 53;
 
@@ -56,16 +56,43 @@ impl ExactSum {
         if let Some(special) = self.special {
             return special;
         }
-        let negative = self.words.0[WORD_COUNT - 1] >> 63 == 1;
-        let mut magnitude = self.words.clone();
-        if negative {
-            magnitude = Words::default();
-            for (at, &word) in self.words.0.iter().enumerate() {
-                magnitude.subtract(at, [word, 0]);
+        let (magnitude, negative) = self.magnitude();
+        let rounded = magnitude.round(0);
+        if negative { -rounded } else { rounded }
+    }
+
+    /// The double nearest to the sum divided by `count`, which is not 0; of specials as above.
+    #[must_use]
+    pub fn mean(&self, count: u64) -> f64 {
+        if let Some(special) = self.special {
+            return special;
+        }
+        let (magnitude, negative) = self.magnitude();
+        // A word more below: enough digits that the last can tell of all that follow.
+        let (mut quotient, mut rest) = (Words::default(), 0);
+        for at in (0..WORD_COUNT * 64).rev() {
+            let bit = at.checked_sub(64).map_or(0, |at| u128::from(magnitude.bit(at as u32)));
+            rest = rest << 1 | bit;
+            if u128::from(count) <= rest {
+                rest -= u128::from(count);
+                quotient.0[at / 64] |= 1 << (at % 64);
             }
         }
-        let rounded = magnitude.round();
+        quotient.0[0] |= u64::from(rest != 0);
+        let rounded = quotient.round(64);
         if negative { -rounded } else { rounded }
+    }
+
+    /// The sum without its sign; whether there is one.
+    fn magnitude(&self) -> (Words, bool) {
+        if self.words.0[WORD_COUNT - 1] >> 63 == 0 {
+            return (self.words.clone(), false);
+        }
+        let mut magnitude = Words::default();
+        for (at, &word) in self.words.0.iter().enumerate() {
+            magnitude.subtract(at, [word, 0]);
+        }
+        (magnitude, true)
     }
 }
 
@@ -96,20 +123,20 @@ impl Words {
         self.0[(at / 64) as usize] >> (at % 64) & 1
     }
 
-    /// The nearest double to a number that is not negative.
-    fn round(&self) -> f64 {
+    /// The nearest double to a number that is not negative, with so many bits below 2^-1074.
+    fn round(&self, below: u32) -> f64 {
         let Some(top) = (0..WORD_COUNT as u32 * 64).rev().find(|&at| self.bit(at) == 1) else {
             return 0.0;
         };
         // The lowest bit that is kept; all bits are kept of a number this small.
-        let lowest = (top + 1).saturating_sub(MANTISSA_BITS);
+        let lowest = (top + 1).saturating_sub(MANTISSA_BITS).max(below);
         let mut mantissa = (lowest..=top).rev().fold(0, |kept, at| kept << 1 | self.bit(at));
         if 0 < lowest {
             let half = self.bit(lowest - 1) == 1;
             let more = (0..lowest - 1).any(|at| self.bit(at) == 1);
             mantissa += u64::from(half && (more || mantissa & 1 == 1));
         }
-        scale(mantissa, lowest)
+        scale(mantissa, lowest - below)
     }
 }
 
@@ -164,6 +191,14 @@ mod tests {
             assert_eq!(sum(&elements).to_bits(), f64::to_bits(wanted), "{elements:?}");
         }
         assert!(sum(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
+        let mut odd = ExactSum::default();
+        [9_007_199_254_740_992.0, 1.0].into_iter().for_each(|element| odd.add(element));
+        assert_eq!(odd.mean(3), 3_002_399_751_580_331.0);
+        let mut least = ExactSum::default();
+        least.add(-tiny);
+        assert_eq!((least.mean(1), least.mean(2), least.mean(u64::MAX)), (-tiny, -0.0, -0.0));
+        least.add(-tiny * 2.0);
+        assert_eq!((least.mean(2), least.mean(4)), (-tiny * 2.0, -tiny));
         assert_eq!(sum(&[f64::NEG_INFINITY, 5.0]), f64::NEG_INFINITY);
         assert!(sum(&[f64::NAN, f64::INFINITY]).is_nan());
     }

@@ -76,7 +76,6 @@ fn whole(count: usize) -> Cell {
     Cell::Int(count as i128)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a mean is rounded")]
 fn sum(dtype: DType, op: Op, members: &Members) -> Cell {
     let (mut integers, mut floats) = (0, ExactSum::default());
     for (element, _) in &members.elements {
@@ -86,10 +85,10 @@ fn sum(dtype: DType, op: Op, members: &Members) -> Cell {
             Cell::Null => {}
         }
     }
-    let count = members.elements.len() as f64;
+    let count = members.elements.len();
     match (dtype.is_float(), op) {
-        (true, Op::Mean) => Cell::Float(floats.round() / count),
-        (false, Op::Mean) => Cell::Float(quotient(integers, members.elements.len() as u128)),
+        (true, Op::Mean) => Cell::Float(floats.mean(count as u64)),
+        (false, Op::Mean) => Cell::Float(quotient(integers, count as u128)),
         (true, _) => Cell::Float(floats.round()),
         (false, _) => Cell::Int(integers),
     }

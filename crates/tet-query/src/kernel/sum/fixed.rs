@@ -40,6 +40,24 @@ impl FixedF32 {
             self.carry();
         }
     }
+
+    /// The float64 nearest to the sum divided by `count`, ties to even: rounded once. `count` is
+    /// not 0.
+    pub(crate) fn mean(&self, count: u64) -> f64 {
+        /// Limbs below the sum's: a count has 64 bits, a float64 fewer.
+        const BELOW: usize = 4;
+        let (magnitude, negative) = self.magnitude();
+        let count = u128::from(count);
+        let (mut quotient, mut rest) = ([0; 12 + BELOW], 0);
+        for (at, digit) in quotient.iter_mut().enumerate().rev() {
+            let limb = at.checked_sub(BELOW).map_or(0, |at| magnitude[at]);
+            let part = (rest << LIMB_BITS) | limb as u128;
+            *digit = (part / count) as i64;
+            rest = part % count;
+        }
+        let value = nearest(&quotient, rest != 0, -149 - LIMB_BITS as i32 * BELOW as i32);
+        if negative { -value } else { value }
+    }
 }
 
 impl<const LIMBS: usize, const LOW: i32> Fixed<LIMBS, LOW> {
@@ -102,6 +120,13 @@ impl<const LIMBS: usize, const LOW: i32> Fixed<LIMBS, LOW> {
 
     /// The nearest float64, ties to even; infinite when past the largest.
     pub(crate) fn round(&self) -> f64 {
+        let (magnitude, negative) = self.magnitude();
+        let value = nearest(&magnitude, false, LOW);
+        if negative { -value } else { value }
+    }
+
+    /// The limbs without their sign, each of 32 bits; whether there was one.
+    fn magnitude(&self) -> ([i64; LIMBS], bool) {
         let mut magnitude = self.clone();
         magnitude.carry();
         let negative = magnitude.limbs[LIMBS - 1] < 0;
@@ -111,21 +136,24 @@ impl<const LIMBS: usize, const LOW: i32> Fixed<LIMBS, LOW> {
             }
             magnitude.carry();
         }
-        let limbs = &magnitude.limbs;
-        let Some(top) = limbs.iter().rposition(|&limb| limb != 0) else {
-            return 0.0;
-        };
-        // The leading 65 to 96 bits hold every bit that can decide; the rest is "more than that".
-        let at = |i: usize| limbs[i] as u128;
-        let base = top.saturating_sub(2);
-        let mut leading = 0_u128;
-        for i in (base..=top).rev() {
-            leading = (leading << LIMB_BITS) | at(i);
-        }
-        let rest = limbs[..base].iter().any(|&limb| limb != 0);
-        let value = scale(leading, rest, LOW + 32 * base as i32);
-        if negative { -value } else { value }
+        (magnitude.limbs, negative)
     }
+}
+
+/// The float64 nearest to limbs of which the first counts units of `2^low`; `rest` says that a
+/// little is still missing.
+fn nearest(limbs: &[i64], rest: bool, low: i32) -> f64 {
+    let Some(top) = limbs.iter().rposition(|&limb| limb != 0) else {
+        return 0.0;
+    };
+    // The leading 65 to 96 bits hold every bit that can decide; the rest is "more than that".
+    let base = top.saturating_sub(2);
+    let mut leading = 0_u128;
+    for &limb in limbs[base..=top].iter().rev() {
+        leading = (leading << LIMB_BITS) | limb as u128;
+    }
+    let rest = rest || limbs[..base].iter().any(|&limb| limb != 0);
+    scale(leading, rest, low + 32 * base as i32)
 }
 
 /// `leading * 2^exponent` to the nearest float64; `rest` says that a little is still missing.
@@ -196,6 +224,29 @@ mod tests {
         ];
         for (values, wanted) in cases {
             assert_eq!(sum64(values), *wanted, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_mean_is_rounded_once() {
+        let mean = |values: &[f32], count: u64| {
+            let mut sum = FixedF32::new();
+            values.iter().for_each(|&value| sum.add_single(value));
+            sum.mean(count)
+        };
+        let big = 9_007_199_254_740_992.0_f32;
+        let tiny = f32::from_bits(1);
+        for (values, count, wanted) in [
+            // The exact sum is 2^53 + 1, which is no float64; a third of it is one.
+            (&[big, 1.0, 0.0][..], 3, 3_002_399_751_580_331.0),
+            (&[-big, -1.0, 0.0], 3, -3_002_399_751_580_331.0),
+            (&[1.0], 3, 1.0 / 3.0),
+            (&[0.0, -0.0], 2, 0.0),
+            (&[tiny], 1, f64::from(tiny)),
+            (&[tiny], u64::MAX, f64::from(tiny) * 2_f64.powi(-64)),
+            (&[f32::MAX, f32::MAX], 2, f64::from(f32::MAX)),
+        ] {
+            assert_eq!(mean(values, count).to_bits(), wanted.to_bits(), "{values:?} / {count}");
         }
     }
 

@@ -17,12 +17,6 @@ pub(crate) struct ExactSum {
     room: Vec<f32>,
 }
 
-impl ExactSum {
-    fn total(&self, cell: usize) -> f64 {
-        self.specials.resolve(cell, self.sums[cell].round())
-    }
-}
-
 impl<T: Single> Kernel<T> for ExactSum {
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
@@ -63,13 +57,17 @@ impl<T: Single> Kernel<T> for ExactSum {
     }
 
     fn finish(self) -> Result<Values> {
-        Ok(floats((0..self.sums.len()).map(|cell| self.total(cell)).collect()))
+        let total = |(cell, sum): (usize, &FixedF32)| self.specials.resolve(cell, sum.round());
+        Ok(floats(self.sums.iter().enumerate().map(total).collect()))
     }
 }
 
 impl<T: Single> SumKernel<T> for ExactSum {
     fn means(self, counts: &[u64]) -> Vec<f64> {
-        let mean = |(cell, &count): (usize, &u64)| self.total(cell) / count as f64;
+        let mean = |(cell, &count): (usize, &u64)| match count {
+            0 => 0.0,
+            count => self.specials.resolve(cell, self.sums[cell].mean(count)),
+        };
         counts.iter().enumerate().map(mean).collect()
     }
 
