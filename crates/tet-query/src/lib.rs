@@ -86,6 +86,7 @@ pub use labels::*;
 pub use lens::{Blocks, Choice, Lens};
 pub use op::{NanPolicy, Op};
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
+pub use quantile::Between;
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,

@@ -22,14 +22,17 @@ const CANDIDATES_MAX: u64 = if cfg!(test) { 20 } else { 1 << 20 };
 /// With more wanted places than this, all is put in order.
 const SELECTED_MAX: usize = 16;
 
-/// What lies between two neighbors in order.
+/// How a quantile is computed from its two neighbors in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Between {
-    /// A line from one to the other.
+pub enum Between {
+    /// By linear interpolation, with the arithmetic of NumPy: NaN or infinite where the distance
+    /// of the neighbors is infinite.
     #[default]
     Line,
-    /// Their mean.
+    /// Their mean: the median, whatever quantile is asked for.
     Middle,
+    /// By linear interpolation that stays between the neighbors; the quantile 0.5 is the median.
+    Inside,
 }
 
 /// Where a quantile lies among elements in order.
@@ -52,10 +55,13 @@ pub(crate) fn places(count: u64, q: &[f64], between: Between) -> Vec<Place> {
         let low = at.floor();
         match between {
             Between::Middle => Place { low: last / 2, high: count / 2, part: 0.5, between },
-            Between::Line if at >= last as f64 => {
+            Between::Inside if q == 0.5 => {
+                Place { low: last / 2, high: count / 2, part: 0.5, between: Between::Middle }
+            }
+            Between::Line | Between::Inside if at >= last as f64 => {
                 Place { low: last, high: last, part: count as f64, between }
             }
-            Between::Line => {
+            Between::Line | Between::Inside => {
                 let (low, part) = (low as u64, at - low);
                 Place { low, high: low + 1, part, between }
             }
@@ -75,9 +81,27 @@ impl Place {
                 let fits = sum.is_finite() || low.is_infinite() || high.is_infinite();
                 if fits { sum / 2.0 } else { low / 2.0 + high / 2.0 }
             }
+            Between::Inside if low == high || self.part == 0.0 => low,
+            Between::Inside if !(high - low).is_finite() => self.far(low, high),
             // From the nearer end, so that both ends come out exactly.
-            Between::Line if self.part >= 0.5 => high - (high - low) * (1.0 - self.part),
-            Between::Line => low + (high - low) * self.part,
+            _ if self.part >= 0.5 => high - (high - low) * (1.0 - self.part),
+            _ => low + (high - low) * self.part,
+        }
+    }
+
+    /// Between neighbors whose distance is past the largest number.
+    fn far(self, low: f64, high: f64) -> f64 {
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => low * (1.0 - self.part) + high * self.part,
+            (true, false) => high,
+            (false, true) => low,
+            (false, false) => {
+                if self.part < 0.5 {
+                    low
+                } else {
+                    high
+                }
+            }
         }
     }
 }

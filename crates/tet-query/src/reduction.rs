@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tet_format::planted;
 
 use crate::op::{NanPolicy, Op};
+use crate::quantile::Between;
 
 /// Which axes of the dataset a reduction folds away.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,6 +94,8 @@ pub struct Params {
     pub q: Vec<f64>,
     /// For `quantile`: whether one was asked for rather than a list, so that no axis stands for it.
     pub one_q: bool,
+    /// For `quantile`: how it is computed from its neighbors.
+    pub between: Between,
     /// For `histogram`: how many bins.
     pub bins: u32,
     /// For `histogram`: the first and the last edge; the range of all selected elements when it is

@@ -161,3 +161,26 @@ fn the_middle_is_the_mean_of_two_and_a_line_ends_at_its_ends() {
     // As NumPy has it.
     assert!(value(&infinite, 0.5, Between::Line).is_nan());
 }
+
+#[test]
+fn a_quantile_inside_never_leaves_its_neighbors() {
+    let (infinite, most) = (f64::INFINITY, 1.7e308);
+    for (elements, q, wanted) in [
+        (&[1.0, infinite][..], 0.5, infinite),
+        (&[1.0, 2.0, infinite], 0.5, 2.0),
+        (&[infinite, infinite], 0.25, infinite),
+        (&[1.0, infinite], 0.25, infinite),
+        (&[-infinite, 1.0], 0.75, -infinite),
+        (&[-infinite, infinite], 0.25, -infinite),
+        (&[-infinite, infinite], 0.75, infinite),
+        (&[-most, most], 0.5, 0.0),
+        (&[-most, most], 0.75, 0.75 * most - 0.25 * most),
+        (&[1.0, 2.0, 3.0, 4.0, infinite], 0.75, 4.0),
+        (&[1.0, 2.0], 0.75, 1.75),
+        (&[3.0], 0.25, 3.0),
+        (&[1.0, infinite], 1.0, infinite),
+    ] {
+        let place = places(elements.len() as u64, &[q], Between::Inside)[0];
+        assert_eq!(place.value(|at| elements[at as usize]), wanted, "{q} of {elements:?}");
+    }
+}

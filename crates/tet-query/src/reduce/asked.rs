@@ -155,7 +155,7 @@ impl Asked<'_> {
             _ => None,
         };
         let (nan, ddof, q) = (self.reduction.nan_policy(), params.ddof, params.q.clone());
-        Ok(Setup { nan, ddof, q, test, ..Setup::default() })
+        Ok(Setup { nan, ddof, q, between: params.between, test, ..Setup::default() })
     }
 
     /// Whether every selected element counts.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tet_format::DType;
 use tet_query::{
-    Catalog, Compare, Details, Execution, Filter, NanPolicy, Op, Params, Reduced, Reduction,
+    Between, Catalog, Compare, Details, Execution, Filter, NanPolicy, Op, Params, Reduced,
+    Reduction,
 };
 
 use crate::escape::Escaped;
@@ -97,13 +98,15 @@ impl<'a> Measure<'a> {
     }
 
     fn quartiles(&self) -> Result<QuartilesShape> {
-        let params = Params { q: vec![0.25, 0.5, 0.75], ..Params::of(Op::Quantile) };
-        let reduced = self.reduce(Op::Quantile, Params { one_q: false, ..params })?;
+        let q = vec![0.25, 0.5, 0.75];
+        let params = Params { q, between: Between::Inside, ..Params::of(Op::Quantile) };
+        let reduced = self.reduce(Op::Quantile, params)?;
         let at = |at| reduced.values.get(at).map_or(Number::Null, Number::from);
         Ok(QuartilesShape { q25: at(0), q50: at(1), q75: at(2) })
     }
 
-    /// The bins between the smallest and the largest finite value; none when there is no value.
+    /// The bins between the smallest and the largest finite value: fewer where these are so close
+    /// together that not all have an edge of their own, none when there is no value.
     fn histogram(&self, min: Number, max: Number, inf_count: u64) -> Result<Option<BinsShape>> {
         let (min, max) = if inf_count == 0 {
             (min, max)
@@ -123,8 +126,16 @@ impl<'a> Measure<'a> {
         if low.is_nan() || high.is_nan() {
             return Ok(None);
         }
-        let params = Params { bins: bins(min, max), range: Some((low, high)), ..Params::default() };
-        let reduced = self.reduce(Op::Histogram, params)?;
+        let mut bins = bins(min, max);
+        let reduced = loop {
+            let params = Params { bins, range: Some((low, high)), ..Params::default() };
+            match self.reduce(Op::Histogram, params) {
+                Err(tet_query::Error::Histogram { .. }) if bins == 1 => return Ok(None),
+                // Nothing has been read yet.
+                Err(tet_query::Error::Histogram { .. }) => bins /= 2,
+                reduced => break reduced?,
+            }
+        };
         let Details::Histogram { edges, .. } = &reduced.details else { return Ok(None) };
         let count = |at| count(reduced.values.get(at).map_or(Number::Null, Number::from));
         Ok(Some(BinsShape {
@@ -147,11 +158,11 @@ impl<'a> Measure<'a> {
     }
 
     /// One reduction of all values, NaN left out, under its own name on the bar.
-    fn reduce(&self, op: Op, params: Params) -> Result<Reduced> {
+    fn reduce(&self, op: Op, params: Params) -> tet_query::Result<Reduced> {
         let Target { dataset, slab } = self.target;
         self.next(op.name());
         let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
-        Ok(self.catalog.reduce(dataset, slab, &reduction, &self.how)?)
+        self.catalog.reduce(dataset, slab, &reduction, &self.how)
     }
 
     /// Begins the bar of one pass.
