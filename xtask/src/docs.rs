@@ -26,7 +26,7 @@ the index has none.
 const SAFETENSORS_HEAD: &str = "\
 A file that breaks a rule of the header or of the layout of the buffer is refused as a whole, as its reference library
 does. Four concern one tensor, and leave the others readable: ST-T2, ST-T3, ST-B2 and ST-L2. Safetensors files have no
-digests, so they are never more than `unprotected`; `--deep` reads every byte, and looks at bools.
+digests, so they are never more than `unprotected`; every byte is read, and the values of bools are checked.
 
 ST-I1 to ST-I8 concern the index of a model in several files. ST-I5 to ST-I8 cost the tensors that they are about, and so
 does what breaks a shard; a finding says in which shard it is. The others, and ST-L3 to ST-L5, cost the index.
@@ -163,6 +163,10 @@ fn cli() -> String {
 
 /// What a verb says of itself, and behind it those that are named after it: `digest`, `digest add`.
 fn section(out: &mut String, verb: &mut clap::Command) {
+    // Its pages are those of the verbs.
+    if verb.get_name() == "help" {
+        return;
+    }
     let name = verb.get_bin_name().unwrap_or_else(|| verb.get_name()).to_owned();
     let help = verb.render_long_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();

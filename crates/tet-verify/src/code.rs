@@ -40,11 +40,15 @@ impl Code {
 
     /// How bad it is.
     ///
-    /// A broken rule is an error, and so is a limit: what lies behind it was not looked at.
+    /// A broken rule is an error, and so is a limit: what lies behind it was not looked at. So are
+    /// digests that cannot be used: whoever checks a protected file must learn that nothing was
+    /// compared.
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            Code::Rule(_) => Severity::Error,
+            Code::Rule(_) | Code::Note(NoteCode::DigestsStale | NoteCode::DigestsUnknown) => {
+                Severity::Error
+            }
             Code::Note(NoteCode::ExtentZero | NoteCode::RowOrder | NoteCode::PayloadHole) => {
                 Severity::Note
             }

@@ -56,7 +56,6 @@ pub use zt::{
     after_long_help = TET_EXAMPLES,
     arg_required_else_help = true,
     subcommand_required = true,
-    disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Cli {

@@ -13,16 +13,19 @@ pub struct VerifyArgs {
     /// The files to check
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Look at every payload too: decode it, and compare it with its digest
-    #[arg(long)]
+    /// Check the structure only: no data is read, so damaged data is not found
+    #[arg(long, conflicts_with = "deep")]
+    pub quick: bool,
+    /// Check every byte, which is the default
+    #[arg(long, hide = true)]
     pub deep: bool,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
     /// One `tet.verify/1` object for each file, for programs
     #[arg(long)]
     pub json: bool,
-    /// Threads that look at payloads, 0 for all
+    /// Threads that check data, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
     /// The most memory that decoders may hold at once, as 256MiB or 2G
@@ -33,8 +36,8 @@ pub struct VerifyArgs {
 const VERIFY_EXAMPLES: &str = "\
 EXAMPLES
   tet verify climate.tet
-  tet verify --deep climate.tet           every byte of it
-  tet verify --deep --strict -q *.tet || echo 'at least one is damaged or odd'
+  tet verify --quick climate.tet          its structure only
+  tet verify --strict -q *.tet || echo 'at least one is damaged or odd'
   tet verify model.safetensors            its rules: which tensor, which byte
   tet verify climate.tet --json | jq '.findings[].code'
 
@@ -90,16 +93,16 @@ pub struct ManArgs {
 
 /// What it does, at length.
 pub(super) const VERIFY_LONG_ABOUT: &str = "\
-Check files and tell every fault: its rule, its place, what was found, what was wanted, \
-what to do. docs/verify.md lists all codes.\n\nThe structure is checked: superblock, \
-directory, chunk index, places of the payloads, footer; and compared with its digests, \
-where a file has any. A file without errors can be queried without one, as far as its \
-payloads decode; --deep decodes them, and compares them with their digests.\n\nThe line of \
-a file says whether its bytes are those that were written: `verified` when every byte was \
-compared with a digest, `unchecked` when some were not, as payloads without --deep, \
-`mismatch`, `unprotected` when there are no digests, `stale` when a program that does not \
-know them wrote the footer.\n\nThe rules of other containers have codes of their own: ST for \
-safetensors.";
+Check every byte of files and list every fault: its rule, its place, what was found, what was \
+expected, what to do. docs/verify.md lists all codes.\n\nThe structure is checked first: superblock, \
+directory, chunk index, places of the payloads, footer. Then every payload is read, decoded, and \
+compared with its checksum, where a file has any. --quick stops after the structure; it reports \
+`structure ok, data not checked`, since damaged data is found only when the data is read.\n\nThe line \
+of a file contains its integrity: `verified` when every byte was compared with a checksum, `unchecked` \
+when some were not, `mismatch`, `unprotected` when there are no checksums, `stale` when a program that \
+does not know them wrote the footer. Checksums that are stale, or of an unknown version, are an error: \
+they cannot be compared.\n\nThe rules of other containers have codes of their own: ST for safetensors, \
+ZT for zTensor, TGM for Tensogram.";
 
 /// What it does, at length.
 pub(super) const DEMO_LONG_ABOUT: &str = "\

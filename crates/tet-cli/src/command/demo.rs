@@ -55,7 +55,7 @@ const STEPS: [Step; 6] = [
         title: "One number, of a part",
         args: &["query", "climate.tet", "temp", "--max", "--select", "month=\"7\""],
     },
-    Step { title: "Is the file sound?", args: &["verify", "--deep", "climate.tet"] },
+    Step { title: "Is the file sound?", args: &["verify", "climate.tet"] },
     Step {
         title: "A picture: January",
         args: &["cat", "climate.tet", "temp[month=\"1\"]", "--format", "heatmap"],

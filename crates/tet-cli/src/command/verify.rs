@@ -58,9 +58,7 @@ fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Repor
 
 fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> VerifyOptions {
     let mut options = VerifyOptions::default();
-    if args.deep {
-        options.level = Level::Deep;
-    }
+    options.level = if args.quick { Level::Structure } else { Level::Deep };
     if args.strict {
         options.strictness = Strictness::Strict;
     }
@@ -100,9 +98,10 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
         Size(report.file_len),
         looked_at(report)
     );
+    let good = paint.good(if report.level == Level::Deep { "ok" } else { "structure ok" });
     let verdict = match (errors, warnings) {
-        (0, 0) => paint.good("ok").to_string(),
-        (0, _) => format!("{}, {}", paint.good("ok"), paint.warning(counted(warnings, "warning"))),
+        (0, 0) => good.to_string(),
+        (0, _) => format!("{good}, {}", paint.warning(counted(warnings, "warning"))),
         (_, 0) => paint.wrong(counted(errors, "error")).to_string(),
         _ => {
             let errors = paint.wrong(counted(errors, "error"));
@@ -112,6 +111,8 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
     let integrity = match report.integrity {
         Integrity::Mismatch => paint.wrong(report.integrity).to_string(),
         Integrity::Verified => paint.good(report.integrity).to_string(),
+        Integrity::Unchecked if report.level != Level::Deep => "data not checked".to_owned(),
+        state if report.level != Level::Deep => format!("data not checked, {state}"),
         state => state.to_string(),
     };
     context.line(format!("{}: {verdict}, {integrity} ({facts})", Message(&path)))?;
@@ -135,17 +136,27 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
     Ok(())
 }
 
+/// Whether payloads were read and checked, or there are none.
+fn is_checked(report: &Report) -> bool {
+    report.level == Level::Deep && (report.is_ok() || report.payload_len != 0)
+}
+
 /// What was looked at, in words.
 fn looked_at(report: &Report) -> String {
     let mut words = match report.level {
-        Level::Deep if report.payload_len == report.stored_len && report.row_count != 0 => {
-            "every byte".to_owned()
+        Level::Deep if is_checked(report) && report.payload_len == report.stored_len => {
+            "every byte"
         }
-        Level::Deep if report.payload_len == 0 => "structure".to_owned(),
-        Level::Deep if report.is_ok() => "every byte that can be checked".to_owned(),
-        Level::Deep => "every byte, but those behind faults".to_owned(),
-        _ => "structure".to_owned(),
-    };
+        // Decoded, since there is nothing else that the bytes could be compared with.
+        Level::Deep if report.is_ok() && report.integrity == Integrity::Unprotected => {
+            "every object decoded, no checksums to compare"
+        }
+        Level::Deep if report.is_ok() => "every byte that can be checked",
+        Level::Deep if report.payload_len != 0 => "every byte, but those behind faults",
+        Level::Deep => "structure, as far as it can be read",
+        _ => "structure",
+    }
+    .to_owned();
     if report.gap_len_left != 0 {
         words += &format!(", {} between payloads not looked at", Size(report.gap_len_left));
     }
@@ -160,6 +171,7 @@ fn shape(path: &Path, report: &Report, args: &VerifyArgs) -> Verified {
         errors: report.count(Severity::Error),
         warnings: report.count(Severity::Warning),
         level: report.level.name(),
+        data_checked: is_checked(report),
         integrity: report.integrity.name(),
         strict: args.strict,
         file_len: report.file_len,

@@ -83,12 +83,14 @@ pub fn plan<'a>(
     Ok(Plan { edits, lost, remaining, source, image, options })
 }
 
-/// The errors of a file.
+/// The broken rules of a file; digests that nobody can use are none.
 pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
     let limits = options.limits;
     let level = Level::Deep;
     let report = verify(source, &VerifyOptions { limits, level, ..VerifyOptions::default() })?;
-    let is_error = |finding: &Finding| finding.severity == Severity::Error;
+    let is_error = |finding: &Finding| {
+        finding.severity == Severity::Error && !matches!(finding.code, Code::Note(_))
+    };
     Ok(report.findings.into_iter().filter(is_error).collect())
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Verified {
     pub(crate) warnings: u64,
     /// How closely the file was looked at.
     pub(crate) level: &'static str,
+    /// Whether payloads were read and checked: not with `--quick`.
+    pub(crate) data_checked: bool,
     /// Whether the bytes are those that were written.
     pub(crate) integrity: &'static str,
     /// Whether warnings are told as errors.
