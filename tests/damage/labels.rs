@@ -1,6 +1,8 @@
 //! Every bit of a coordinate dataset, whose elements are labels.
 
-use tet_query::{CatalogLabels, LabelLookup};
+use std::sync::Arc;
+
+use tet_query::{CatalogLabels, Error, Execution, LabelLookup, Labels};
 use tet_tests::ask;
 use tet_tests::assemble::{Dataset, Sheet};
 
@@ -11,7 +13,7 @@ fn labels_that_changed_are_not_used() {
     let file = Sheet::of(&datasets).footer(named).sealed().assemble();
     let labels = |bytes: &[u8]| {
         let catalog = ask::open_bytes(bytes).unwrap();
-        let labels = CatalogLabels::new(&catalog, &catalog.datasets()[0]);
+        let labels = CatalogLabels::new(&catalog, &catalog.datasets()[0], &Execution::default());
         labels.labels(0).map(|labels| labels.is_some())
     };
     assert!(labels(&file.bytes).unwrap(), "there are labels");
@@ -22,4 +24,22 @@ fn labels_that_changed_are_not_used() {
             assert!(labels(&damaged).is_err(), "bit {bit}");
         }
     }
+}
+
+#[test]
+fn labels_are_read_once_and_as_the_caller_wants() {
+    let named = r#"{"metadata":{"datasets":{"a":{"dim_names":["t"]}}}}"#;
+    let datasets = [Dataset::new("a", 1, 4, &[4]), Dataset::new("t", 2, 8, &[4])];
+    let file = Sheet::of(&datasets).footer(named).assemble();
+    let catalog = ask::open_bytes(&file.bytes).unwrap();
+    let dataset = &catalog.datasets()[0];
+    let labels = CatalogLabels::new(&catalog, dataset, &Execution::default());
+    let place = || match labels.labels(0).unwrap() {
+        Some(Labels::Integers(values)) => values.as_ptr(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(place(), place());
+    let canceled = Execution { cancel: Some(Arc::new(true.into())), ..Execution::default() };
+    let labels = CatalogLabels::new(&catalog, dataset, &canceled);
+    assert!(matches!(labels.labels(0), Err(Error::Canceled)));
 }

@@ -155,5 +155,5 @@ pub fn query_doc(bytes: &[u8]) {
     assert_eq!(toml.to_json(), query.to_json(), "in both syntaxes");
     let file = Sheet::of(&[Dataset::new("a", 1, 4, &[4, 3]).chunked(&[2, 2])]).assemble();
     let catalog = ask::open_bytes(&file.bytes).unwrap();
-    drop(query.resolve(&catalog));
+    drop(query.resolve(&catalog, &ask::small()));
 }

@@ -109,6 +109,25 @@ pub(crate) fn publish_options(args: WriteArgs) -> (Overwrite, Sync) {
     (overwrite, if args.no_sync { Sync::None } else { Sync::Full })
 }
 
+/// What should be known about values that are read from a file.
+pub(crate) fn warnings(opened: &Opened, args: &ReadArgs) -> Vec<String> {
+    let digests = (args.digests == DigestName::Always).then(|| not_compared(opened)).flatten();
+    loss(opened).into_iter().chain(digests).collect()
+}
+
+/// Why nothing of a file can be compared with digests, if so.
+fn not_compared(opened: &Opened) -> Option<String> {
+    let why = match opened.tet.as_ref().map(TetFile::protection) {
+        Some(Protection::Stale) => "its digests are stale",
+        Some(Protection::Unknown) => "its digests are of an unknown version",
+        None | Some(Protection::None) if integrity(opened, None) == "unprotected" => {
+            "the file has no digests"
+        }
+        _ => return None,
+    };
+    Some(format!("--digests always: {why}, so nothing was compared"))
+}
+
 /// What of a file cannot be read, if a part of it: whoever asks for another part is told.
 pub(crate) fn loss(opened: &Opened) -> Option<String> {
     let lost = opened.catalog.datasets().iter().filter(|dataset| is_lost(dataset));

@@ -40,7 +40,7 @@ pub(crate) fn read(
     let array = catalog.read(dataset, slab, how)?;
     let len = |axis: usize| usize::try_from(slab.axes()[axis].count()).unwrap_or(usize::MAX);
     let number = |at| array.get(at).map_or(f64::NAN, |value| Number::from(value).to_f64());
-    let labels = CatalogLabels::new(catalog, dataset);
+    let labels = CatalogLabels::new(catalog, dataset, how);
     let labels_of = |axis: usize| axis_labels(&labels, axis, &slab.axes()[axis]);
     let picture = Picture {
         values: (0..array.len()).map(number).collect(),

@@ -1,6 +1,6 @@
 //! `DATASET[slice]`: which dataset is meant, and what part of it.
 
-use tet_query::{Catalog, CatalogLabels, Dataset, Hyperslab, Selection};
+use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab, Selection};
 
 use crate::exit::{Failure, Result};
 
@@ -22,6 +22,7 @@ pub(crate) fn find<'a>(
     catalog: &'a Catalog,
     asked: Option<&str>,
     select: Option<&str>,
+    how: &Execution,
 ) -> Result<Target<'a>> {
     let asked = asked.unwrap_or_default();
     let (name, bracket) = split(asked, |name| catalog.find(name).is_ok());
@@ -37,7 +38,7 @@ pub(crate) fn find<'a>(
     if !tet_convert::is_opaque(dataset) {
         crate::open::check_readable(dataset)?;
     }
-    let slab = resolve(catalog, dataset, select)?;
+    let slab = resolve(catalog, dataset, select, how)?;
     Ok(Target { dataset, slab })
 }
 
@@ -50,12 +51,13 @@ pub(crate) fn resolve(
     catalog: &Catalog,
     dataset: &Dataset,
     select: Option<&str>,
+    how: &Execution,
 ) -> Result<Hyperslab> {
     let selection = match select {
         Some(text) => Selection::parse(text).map_err(tet_query::Error::from)?,
         None => Selection::all(),
     };
-    let labels = CatalogLabels::new(catalog, dataset);
+    let labels = CatalogLabels::new(catalog, dataset, how);
     Ok(selection.resolve(dataset, &labels)?)
 }
 

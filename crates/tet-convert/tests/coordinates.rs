@@ -67,7 +67,7 @@ fn coordinate_datasets_come_along_as_they_are_selected() {
         let again = open(&path, &OpenOptions::default()).unwrap();
         let result = &again.catalog.datasets()[0];
         assert_eq!(result.shape(), &**lens.shape());
-        let labels = CatalogLabels::new(&again.catalog, result);
+        let labels = CatalogLabels::new(&again.catalog, result, &Execution::default());
         for (axis, name) in result.dims.iter().enumerate() {
             let wanted = if name == "x" { x } else { y };
             let found = labels.labels(axis).unwrap().expect("the axis is labeled");

@@ -1,5 +1,6 @@
 //! How the axes of two datasets compare: extents, names, labels.
 
+use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
 use crate::error::Result;
 use crate::labels::{CatalogLabels, LabelLookup, Labels};
@@ -20,12 +21,12 @@ impl<'a> Alignment<'a> {
     ///
     /// Whatever stands in the way of reading labels.
     pub fn of(
-        catalog: &'a Catalog,
+        (catalog, how): (&'a Catalog, &Execution),
         dataset: &Dataset,
         with: &'a Dataset,
         pairs: &[[usize; 2]],
     ) -> Result<Alignment<'a>> {
-        let labels = [CatalogLabels::new(catalog, dataset), CatalogLabels::new(catalog, with)];
+        let labels = [dataset, with].map(|it| CatalogLabels::new(catalog, it, how));
         let axis = |&axes: &[usize; 2]| {
             let extent = |of: &Dataset, axis: usize| of.shape().get(axis).copied().unwrap_or(0);
             let extents = [extent(dataset, axes[0]), extent(with, axes[1])];

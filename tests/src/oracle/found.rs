@@ -35,7 +35,7 @@ impl Found {
 }
 
 fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, Error> {
-    let Resolved { dataset, slab, ask, .. } = query.resolve(catalog)?;
+    let Resolved { dataset, slab, ask, .. } = query.resolve(catalog, how)?;
     match ask {
         Ask::Reduce(reduction) => {
             let reduced = catalog.reduce(dataset, &slab, &reduction, how)?;

@@ -53,11 +53,20 @@ pub struct ShowArgs {
     /// The same as --format json: one `tet.query/1` object
     #[arg(long)]
     pub json: bool,
-    /// How many values of an array answer to show, and how many lines of a reduction's report
+    /// How many values of an array to show, and how many lines of a reduction's report [default: 64]
     ///
-    /// Every value of a reduction is in --json, and in the formats table and quiet.
-    #[arg(long, value_name = "N", default_value = "64")]
-    pub preview: u64,
+    /// Every value of a reduction is in --json. The formats table and quiet print every value,
+    /// unless N is given.
+    #[arg(long, value_name = "N")]
+    pub preview: Option<u64>,
+}
+
+impl ShowArgs {
+    /// How many values of an array a report shows.
+    #[must_use]
+    pub fn preview(&self) -> u64 {
+        self.preview.unwrap_or(64)
+    }
 }
 
 /// Where an array goes.
@@ -95,9 +104,9 @@ pub enum QueryFormat {
     Stats,
     /// The plan only.
     Plan,
-    /// The values on one line, full precision.
+    /// All values on one line; their digits read back to exactly the same float64.
     Quiet,
-    /// One line a value, with its labels.
+    /// All values, one on a line, with their labels.
     Table,
 }
 
@@ -163,9 +172,10 @@ EXAMPLES
 pub(super) const LONG_ABOUT: &str = "\
 Compute over a dataset: reductions over all of a selection, along any axes, in groups or \
 windows; transforms; comparisons.\n\nWhat is asked is a query document in JSON or TOML: \
-a path, the text itself, or - for standard input. For hands in a hurry, flags build the \
-same document (--print-doc shows it). Integers are exact; float32 sums and means over a \
-whole selection are correctly rounded; the answer does not depend on threads or memory.";
+a path, the text itself, or - for standard input. Shortcut flags build the same document \
+(--print-doc shows it). Integers are exact; float32 sums and means over a \
+whole selection are correctly rounded; the answer does not depend on threads or memory. \
+Fill values count as numbers unless --where not-null is given.";
 
 /// What it does, at length.
 pub(super) const EXPLAIN_LONG_ABOUT: &str = "\

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::open(&args.file, &args.read, context)?;
     let catalog = &opened.catalog;
     let how = open::execution(&args.read, context);
-    let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref());
+    let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
     let target = target.map_err(&about)?;
     let bytes = tet_convert::as_bytes(target.dataset).filter(|_| format == CatFormat::Raw);
     let target = match &bytes {
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
             None => save(path, catalog, &target, &how, args, context)?,
         },
     }
-    if let Some(loss) = open::loss(&opened) {
-        context.warn(loss);
+    for warning in open::warnings(&opened, &args.read) {
+        context.warn(warning);
     }
     Ok(Exit::Done)
 }

@@ -40,9 +40,9 @@ fn explain(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let (opened, query) = query::open_for(file, query, &args.read, context)?;
-    let resolved = query.resolve(&opened.catalog)?;
-    let plan = query::plan_of(&resolved)?;
     let how = query::execution(&args.read, &query, context);
+    let resolved = query::resolve(&query, &opened.catalog, &how)?;
+    let plan = query::plan_of(&resolved)?;
     let cost = Cost::of(&opened.catalog, &resolved, &plan, &how)?;
     let axes = cost::axes(&resolved, context)?;
     let advice = advice::advice(&resolved, &plan, &cost, &how);

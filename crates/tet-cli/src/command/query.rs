@@ -14,10 +14,11 @@ use std::time::Instant;
 
 use tet_convert::Opened;
 use tet_query::document::{Ask, Query, Resolved};
-use tet_query::{Coalesce, Execution, NanPolicy, Op, ReadPlan};
+use tet_query::{AxisRef, Catalog, Coalesce, Execution, NanPolicy, Op, ReadPlan, SelectionFault};
 
 use crate::args::{QueryArgs, QueryFormat, ReadArgs};
 use crate::context::Context;
+use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::progress::Progress;
@@ -45,12 +46,19 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
     let (opened, query) = open_for(file, query, &args.read, context)?;
-    let resolved = query.resolve(&opened.catalog)?;
+    let how = execution(&args.read, &query, context);
+    let resolved = resolve(&query, &opened.catalog, &how)?;
     let plan = plan_of(&resolved)?;
     let mut told = Told {
         file,
         opened: &opened,
-        warnings: query.execution.notes().into_iter().chain(open::loss(&opened)).collect(),
+        warnings: query
+            .execution
+            .notes()
+            .into_iter()
+            .chain(open::warnings(&opened, &args.read))
+            .chain(empty(&resolved))
+            .collect(),
         resolved: &resolved,
         plan,
         show: &args.show,
@@ -59,7 +67,6 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
     };
     let format = format(args, context);
     if !args.show.plan && format != QueryFormat::Plan {
-        let how = execution(&args.read, &query, context);
         let since = Instant::now();
         let asked = Asked { args, file, opened: &opened, query: &query, resolved: &resolved };
         told.answer = Some(asked.answer(&told.plan, how.clone(), context)?);
@@ -84,12 +91,13 @@ pub(super) fn open_for(
 ) -> Result<(Opened, Query)> {
     let opened = open::open(file, read, context)?;
     if query.dataset.is_empty() {
-        query.dataset = only_dataset(&opened)?;
+        query.dataset = only_dataset(&opened).map_err(|failure| eaten(failure, &opened, &query))?;
     }
     if is_count(&query) {
         return Ok((counted(opened), query));
     }
-    Ok((for_scan(opened, &query)?, query))
+    let how = execution(read, &query, context);
+    Ok((for_scan(opened, &query, &how)?, query))
 }
 
 /// Whether all selected elements are counted, whatever they are.
@@ -129,6 +137,64 @@ fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {
     }
 }
 
+/// Looks up what a question names.
+///
+/// # Errors
+///
+/// The file has no such dataset, axis or label, or the question does not fit it.
+pub(super) fn resolve<'a>(
+    query: &Query,
+    catalog: &'a Catalog,
+    how: &Execution,
+) -> Result<Resolved<'a>> {
+    query.resolve(catalog, how).map_err(|error| {
+        let dataset = match &error {
+            tet_query::Error::Selection(wrong) => match &*wrong.fault {
+                SelectionFault::NoSuchAxis { asked: AxisRef::Name(name), .. } => {
+                    catalog.find(name).ok().map(|dataset| Escaped(&dataset.name).to_string())
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let failure = Failure::from(error);
+        match dataset {
+            Some(name) => {
+                failure.note(format!("\"{name}\" is a dataset, and no axis has its name"))
+            }
+            None => failure,
+        }
+    })
+}
+
+/// What is worth knowing of a selection without elements.
+fn empty(resolved: &Resolved<'_>) -> Option<String> {
+    let (counts, shape) = (resolved.slab.counts(), resolved.dataset.shape());
+    let axis = counts.iter().zip(shape).position(|(&count, &extent)| count == 0 && extent != 0)?;
+    let name = match resolved.dataset.dims.get(axis) {
+        Some(name) => format!("\"{}\"", Escaped(name)),
+        None => axis.to_string(),
+    };
+    Some(format!(
+        "the selection is empty along axis {name} (a range follows the order of the axis)"
+    ))
+}
+
+/// The same failure, where the name of a dataset was taken for the axis of a reduction.
+fn eaten(failure: Failure, opened: &Opened, query: &Query) -> Failure {
+    let Some(reduction) = &query.reduction else { return failure };
+    let op = crate::args::flag(reduction.op);
+    let is_dataset =
+        |axis: &&AxisRef| matches!(axis, AxisRef::Name(name) if opened.catalog.find(name).is_ok());
+    match reduction.axes.iter().find(is_dataset) {
+        Some(AxisRef::Name(name)) => failure.hint(format!(
+            "--{op} took \"{}\" as an axis: put the dataset before --{op}",
+            Escaped(name)
+        )),
+        _ => failure,
+    }
+}
+
 /// The name of the dataset of a file that holds one.
 fn only_dataset(opened: &Opened) -> Result<String> {
     match opened.catalog.datasets() {
@@ -142,8 +208,8 @@ fn only_dataset(opened: &Opened) -> Result<String> {
 }
 
 /// The same file, mapped when much of it will be scanned and the flags leave the choice.
-fn for_scan(opened: Opened, query: &Query) -> Result<Opened> {
-    let resolved = query.resolve(&opened.catalog)?;
+fn for_scan(opened: Opened, query: &Query, how: &Execution) -> Result<Opened> {
+    let resolved = resolve(query, &opened.catalog, how)?;
     let plan = plan_of(&resolved)?;
     let is_scan = Opened::is_scan(resolved.dataset, &plan);
     Ok(if is_scan { opened.for_scan()? } else { opened })
@@ -186,7 +252,8 @@ impl Asked<'_> {
                     output.cells(catalog, resolved, &reduced, encoding, &how, context)
                 };
                 let written = output.map(write).transpose()?;
-                let answer = Answer::of_reduced(catalog, resolved, reduced, reduction.nan_policy());
+                let answer =
+                    Answer::of_reduced((catalog, &how), resolved, reduced, reduction.nan_policy());
                 match written {
                     Some(written) => answer.with_written(written),
                     None => answer,
@@ -207,16 +274,26 @@ impl Asked<'_> {
     ) -> Result<Answer> {
         let (catalog, resolved) = (&self.opened.catalog, self.resolved);
         let nan = self.query.nan.unwrap_or_default();
-        let preview = self.args.show.preview;
+        let format = format(self.args, context);
+        let is_whole = matches!(format, QueryFormat::Quiet | QueryFormat::Table)
+            && self.args.show.preview.is_none();
+        let preview = if is_whole { 0 } else { self.args.show.preview() };
         let request = Request { catalog, resolved, how, preview, nan };
         let lens = request.lens()?;
         let answer = Answer::of_array(&request, &lens)?;
         let op = lens.transform().map_or("values", |transform| transform.method.name());
-        let Some(output) = self.output(op, context) else { return Ok(answer) };
+        let Some(output) = self.output(op, context) else {
+            if is_whole {
+                progress.finish();
+                return answer.print_all(&lens, how, format, context);
+            }
+            return Ok(answer);
+        };
         let before = lens.zero_denominators();
         let written = output.array(&lens, how, progress, context)?;
         let zeros = lens.zero_denominators().saturating_sub(before);
-        Ok(answer.with_written(written).with_zero_denominators(zeros))
+        let answer = answer.with_written(written).with_zero_denominators(zeros);
+        Ok(if is_whole { answer.without_values() } else { answer })
     }
 
     fn output(&self, op: &str, context: &Context<'_>) -> Option<save::Output> {

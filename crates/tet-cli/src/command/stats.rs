@@ -32,14 +32,14 @@ pub(crate) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Result<Exit> {
     let catalog = &opened.catalog;
+    let how = open::execution(&args.read, context);
     let one = args.dataset.is_some() || args.select.is_some();
     let targets: Vec<Target<'_>> = if one {
-        vec![target::find(catalog, args.dataset.as_deref(), args.select.as_deref())?]
+        vec![target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how)?]
     } else {
         let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
         catalog.datasets().iter().map(whole).collect()
     };
-    let how = open::execution(&args.read, context);
     let progress = Progress::new(context, "reading", 0);
     let mut faults = Vec::new();
     let mut datasets = Vec::new();
@@ -61,7 +61,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     }
     progress.finish();
     catalog.check_unchanged()?;
-    let warnings: Vec<String> = open::loss(opened).into_iter().collect();
+    let warnings = open::warnings(opened, &args.read);
     if args.json {
         context.json(&Stats {
             schema: "tet.stats/1",

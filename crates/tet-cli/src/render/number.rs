@@ -92,6 +92,18 @@ impl Number {
 }
 
 impl Number {
+    /// The digits that read back to exactly this value, as a float64 too: of `0.1` as a float32 all.
+    #[must_use]
+    pub(crate) fn exact(self) -> String {
+        match self {
+            Number::F16(_) | Number::BF16(_) | Number::F32(_) => {
+                Number::F64(self.to_f64()).shortest()
+            }
+            Number::C64(re, im) => Number::C128(re.into(), im.into()).shortest(),
+            _ => self.shortest(),
+        }
+    }
+
     /// The value in few digits, for tables: whole numbers stay exact.
     #[must_use]
     pub(crate) fn brief(self) -> String {
@@ -190,6 +202,20 @@ mod tests {
             assert!(same == value || (same.is_nan() && value.is_nan()), "{bits:#06x}: {text}");
         }
         assert_eq!(Number::F16(f16::from_f32(0.1)).shortest(), "0.1");
+    }
+
+    #[test]
+    fn exact_numbers_read_back_as_doubles() {
+        for (number, want) in [
+            (Number::F16(f16::MAX), "65504.0"),
+            (Number::F32(0.1), "0.10000000149011612"),
+            (Number::BF16(bf16::from_f32(1e30)), "1.0002555517425873e30"),
+            (Number::F64(0.1), "0.1"),
+            (Number::F32(f32::NAN), "nan"),
+            (Number::C64(0.5, 0.1), "0.5+0.10000000149011612j"),
+        ] {
+            assert_eq!(number.exact(), want);
+        }
     }
 
     #[test]

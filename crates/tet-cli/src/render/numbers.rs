@@ -61,7 +61,7 @@ impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, number) in self.iter().enumerate() {
             let space = if at == 0 { "" } else { " " };
-            write!(f, "{space}{}", number.shortest())?;
+            write!(f, "{space}{}", number.exact())?;
         }
         Ok(())
     }

@@ -29,7 +29,8 @@ fn dataset<'a>(lens: &Lens<'a>, axis: usize) -> Option<&'a Dataset> {
     if !is_clear || has_own || *name == describe::name(lens) {
         return None;
     }
-    let found = CatalogLabels::new(lens.catalog(), labeled).coordinate_dataset(axis)?;
+    let found = CatalogLabels::new(lens.catalog(), labeled, &Execution::default())
+        .coordinate_dataset(axis)?;
     let is_number = found.dtype.is_some_and(|dtype| dtype.is_integer() || dtype.is_float());
     (is_number && found.fault.is_none()).then_some(found)
 }

@@ -8,6 +8,7 @@ use super::error::DocumentError;
 use super::origin::Part;
 use super::query::{Query, QueryAlign, QueryReduction, QueryTransform};
 use crate::align::Alignment;
+use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::fill::{fill_of, fits};
@@ -54,20 +55,21 @@ impl Resolved<'_> {
 }
 
 impl Query {
-    /// Looks up the dataset, the axes, the labels and the fill value in `catalog`.
+    /// Looks up the dataset, the axes, the labels and the fill value in `catalog`; `how` says how
+    /// coordinate datasets are read.
     ///
     /// # Errors
     ///
     /// No such dataset, axis or label, a selection out of extent, or parts that do not fit each
     /// other or the dataset; a query that was read from a document points at the place. Labels that
     /// have to be read may fail as any read may.
-    pub fn resolve<'a>(&self, catalog: &'a Catalog) -> Result<Resolved<'a>> {
+    pub fn resolve<'a>(&self, catalog: &'a Catalog, how: &Execution) -> Result<Resolved<'a>> {
         check::combinations(self).map_err(document)?;
         let dataset = catalog.find(&self.dataset)?;
-        let labels = CatalogLabels::new(catalog, dataset);
+        let labels = CatalogLabels::new(catalog, dataset, how);
         let slab = self.selection.resolve(dataset, &labels).map_err(|error| self.placed(error))?;
         if let Some(align) = &self.align {
-            let ask = Ask::Align(self.alignment(align, catalog, dataset)?);
+            let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
             return Ok(Resolved { dataset, slab, ask });
         }
         let place = Placing { query: self, dataset, slab: &slab, labels: &labels };
@@ -85,7 +87,7 @@ impl Query {
     fn alignment<'a>(
         &self,
         align: &QueryAlign,
-        catalog: &'a Catalog,
+        (catalog, how): (&'a Catalog, &Execution),
         dataset: &Dataset,
     ) -> Result<Alignment<'a>> {
         let with_part = Part::Member("align", "with");
@@ -111,7 +113,7 @@ impl Query {
             }
             pairs.push(pair);
         }
-        Alignment::of(catalog, dataset, with, &pairs)
+        Alignment::of((catalog, how), dataset, with, &pairs)
     }
 
     /// A wrong selection as an error at its place in the document, if there is one.

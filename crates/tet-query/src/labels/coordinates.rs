@@ -1,6 +1,7 @@
 //! The labels of a dataset's axes: its own coordinates, else a coordinate dataset.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::{FloatWidth, LabelLookup, Labels};
 use crate::array::Array;
@@ -15,17 +16,25 @@ use tet_format::DType;
 const COORDINATES_MAX: u64 = 1 << 24;
 
 /// The labels of one dataset, looked for in its coordinates and then in the catalog.
-#[derive(Clone, Copy, Debug)]
+///
+/// A coordinate dataset is read once, however many labels are looked up.
+#[derive(Clone, Debug)]
 pub struct CatalogLabels<'a> {
     catalog: &'a Catalog,
     dataset: &'a Dataset,
+    how: Execution,
+    /// For each axis the labels that were read.
+    read: Vec<OnceLock<Option<Labels<'static>>>>,
 }
 
 impl<'a> CatalogLabels<'a> {
-    /// The labels of `dataset`, which is one of `catalog`.
+    /// The labels of `dataset`, which is one of `catalog`; `how` coordinate datasets are read, but
+    /// that they are always compared with their digests: they choose what is read.
     #[must_use]
-    pub const fn new(catalog: &'a Catalog, dataset: &'a Dataset) -> Self {
-        CatalogLabels { catalog, dataset }
+    pub fn new(catalog: &'a Catalog, dataset: &'a Dataset, how: &Execution) -> Self {
+        let how = Execution { digests: DigestPolicy::Always, progress: None, ..how.clone() };
+        let read = vec![OnceLock::new(); dataset.shape().len()];
+        CatalogLabels { catalog, dataset, how, read }
     }
 
     /// The one-dimensional dataset named after the dimension, of the same extent.
@@ -44,6 +53,17 @@ impl LabelLookup for CatalogLabels<'_> {
         if let Some(labels) = self.dataset.coords.get(&axis).filter(|labels| !labels.is_empty()) {
             return Ok(Some(Labels::Text(Cow::Borrowed(labels))));
         }
+        let Some(slot) = self.read.get(axis) else { return Ok(None) };
+        if slot.get().is_none() {
+            // Another thread may have been faster, with the same labels.
+            slot.set(self.read_coordinates(axis)?).ok();
+        }
+        Ok(slot.get().and_then(Option::as_ref).map(Labels::borrowed))
+    }
+}
+
+impl CatalogLabels<'_> {
+    fn read_coordinates(&self, axis: usize) -> Result<Option<Labels<'static>>> {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return Ok(None) };
         let Some(kind) = coordinates.dtype.and_then(Kind::of) else { return Ok(None) };
         let extent = coordinates.shape().first().copied().unwrap_or_default();
@@ -52,9 +72,7 @@ impl LabelLookup for CatalogLabels<'_> {
             return Err(Error::Limit { what, wanted: extent, limit: COORDINATES_MAX });
         }
         let slab = Hyperslab::whole(coordinates.shape());
-        // They are short and choose what is read: compared, whatever is asked of the elements.
-        let how = Execution { digests: DigestPolicy::Always, ..Execution::default() };
-        let array = self.catalog.read(coordinates, &slab, &how)?;
+        let array = self.catalog.read(coordinates, &slab, &self.how)?;
         Ok(Some(labels_of(&array, kind)))
     }
 }

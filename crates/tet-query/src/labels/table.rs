@@ -12,11 +12,11 @@ pub enum Labels<'a> {
     /// Labels as text; numbers among them also match by value.
     Text(Cow<'a, [String]>),
     /// The values of an integer coordinate dataset.
-    Integers(Vec<i128>),
+    Integers(Cow<'a, [i128]>),
     /// The values of a floating coordinate dataset, widened.
     Floats {
         /// The values.
-        values: Vec<f64>,
+        values: Cow<'a, [f64]>,
         /// What they were: a label is rounded to it before it is compared.
         width: FloatWidth,
     },
@@ -57,10 +57,12 @@ pub(crate) enum Side {
     After,
 }
 
-/// A label's value: integers exactly, everything else as a float.
+/// A label's value: exact beside integers, as a float beside floats.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Int(i128),
+    /// A text's number between this integer and the next, and the nearest float.
+    Between(i128, f64),
     Float(f64),
 }
 
@@ -73,20 +75,28 @@ impl Number {
         // "inf", "nan" and the like are words, not numbers.
         let starts = text.starts_with(|next: char| next.is_ascii_digit() || "+-.".contains(next));
         let float = text.parse::<f64>().ok().filter(|float| starts && float.is_finite())?;
-        Some(Number::Float(float))
+        Some(match floor(text) {
+            Some((int, true)) => Number::Int(int),
+            Some((int, false)) => Number::Between(int, float),
+            None => Number::Float(float),
+        })
     }
 
     #[allow(clippy::cast_precision_loss, reason = "labels beside floats compare as floats")]
     fn float(self) -> f64 {
         match self {
             Number::Int(int) => int as f64,
-            Number::Float(float) => float,
+            Number::Between(_, float) | Number::Float(float) => float,
         }
     }
 
     fn compare(self, other: Number) -> Option<Ordering> {
         match (self, other) {
             (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+            (Number::Int(a), Number::Between(floor, _)) => Some(a.cmp(&floor).then(Ordering::Less)),
+            (Number::Between(floor, _), Number::Int(b)) => {
+                Some(floor.cmp(&b).then(Ordering::Greater))
+            }
             (a, b) => a.float().partial_cmp(&b.float()),
         }
     }
@@ -100,6 +110,40 @@ impl Number {
             FloatWidth::Double => self.float(),
         })
     }
+}
+
+/// The first values, without a copy.
+fn first<T: Clone>(values: Cow<'_, [T]>, count: usize) -> Cow<'_, [T]> {
+    match values {
+        Cow::Borrowed(values) => Cow::Borrowed(&values[..count.min(values.len())]),
+        Cow::Owned(mut values) => {
+            values.truncate(count);
+            Cow::Owned(values)
+        }
+    }
+}
+
+/// The greatest integer that is not above a decimal number with a point or an exponent, and whether
+/// it is equal; `None` past the integers of 128 bits.
+fn floor(text: &str) -> Option<(i128, bool)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let digits = mantissa.trim_start_matches(['+', '-']);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits = [whole.trim_start_matches('0'), fraction].concat();
+    let leading = whole.len() - whole.trim_start_matches('0').len();
+    let exponent = exponent.parse::<i64>().ok()?;
+    let point = i64::try_from(whole.len() - leading).ok()?.checked_add(exponent)?;
+    if digits.bytes().all(|digit| digit == b'0') {
+        return Some((0, true));
+    }
+    // 2^127 has 39 digits.
+    let point = usize::try_from(point.max(0)).ok().filter(|&point| point <= 39)?;
+    let (whole, rest) = digits.split_at(point.min(digits.len()));
+    let whole = format!("0{whole:0<point$}").parse::<i128>().ok()?;
+    let is_whole = rest.bytes().all(|digit| digit == b'0');
+    let is_negative = mantissa.starts_with('-');
+    let floor = if is_negative { -whole - i128::from(!is_whole) } else { whole };
+    Some((floor, is_whole))
 }
 
 impl Labels<'_> {
@@ -123,20 +167,21 @@ impl Labels<'_> {
     #[must_use]
     pub(crate) fn first(self, count: usize) -> Self {
         match self {
-            Labels::Text(Cow::Borrowed(texts)) => {
-                Labels::Text(Cow::Borrowed(&texts[..count.min(texts.len())]))
+            Labels::Text(texts) => Labels::Text(first(texts, count)),
+            Labels::Integers(values) => Labels::Integers(first(values, count)),
+            Labels::Floats { values, width } => {
+                Labels::Floats { values: first(values, count), width }
             }
-            Labels::Text(Cow::Owned(mut texts)) => {
-                texts.truncate(count);
-                Labels::Text(Cow::Owned(texts))
-            }
-            Labels::Integers(mut values) => {
-                values.truncate(count);
-                Labels::Integers(values)
-            }
-            Labels::Floats { mut values, width } => {
-                values.truncate(count);
-                Labels::Floats { values, width }
+        }
+    }
+
+    /// The same labels, without a copy.
+    pub(crate) fn borrowed(&self) -> Labels<'_> {
+        match self {
+            Labels::Text(texts) => Labels::Text(Cow::Borrowed(texts)),
+            Labels::Integers(values) => Labels::Integers(Cow::Borrowed(values)),
+            Labels::Floats { values, width } => {
+                Labels::Floats { values: Cow::Borrowed(values), width: *width }
             }
         }
     }
@@ -298,31 +343,73 @@ mod tests {
 
     #[test]
     fn numbers_match_at_their_own_precision() {
-        let singles =
-            Labels::Floats { values: vec![0.5, f64::from(0.1f32)], width: FloatWidth::Single };
+        let singles = Labels::Floats {
+            values: vec![0.5, f64::from(0.1f32)].into(),
+            width: FloatWidth::Single,
+        };
         assert_eq!(singles.first_equal("0.1"), Some(1));
-        let doubles = Labels::Floats { values: vec![0.1, f64::NAN], width: FloatWidth::Double };
+        let doubles =
+            Labels::Floats { values: vec![0.1, f64::NAN].into(), width: FloatWidth::Double };
         assert_eq!(doubles.first_equal("0.1"), Some(0));
         assert_eq!(doubles.first_equal("nan"), None);
-        let halves =
-            Labels::Floats { values: vec![f16::from_f32(0.1).to_f64()], width: FloatWidth::Half };
+        let halves = Labels::Floats {
+            values: vec![f16::from_f32(0.1).to_f64()].into(),
+            width: FloatWidth::Half,
+        };
         assert_eq!(halves.first_equal("0.1"), Some(0));
         // Past the middle of two halves, by less than a float32 tells.
-        let halves = Labels::Floats { values: vec![1.0, 1.000_976_562_5], width: FloatWidth::Half };
+        let halves =
+            Labels::Floats { values: vec![1.0, 1.000_976_562_5].into(), width: FloatWidth::Half };
         assert_eq!(halves.first_equal("1.000488281250001"), Some(1));
-        let brains = Labels::Floats { values: vec![1.0, 1.007_812_5], width: FloatWidth::Brain };
+        let brains =
+            Labels::Floats { values: vec![1.0, 1.007_812_5].into(), width: FloatWidth::Brain };
         assert_eq!(brains.first_equal("1.003906250000001"), Some(1));
         assert_eq!(singles.text(1).as_deref(), Some("0.1"));
         let big = (1i128 << 53) + 1;
-        let integers = Labels::Integers(vec![big - 1, big]);
+        let integers = Labels::Integers(vec![big - 1, big].into());
         assert_eq!(integers.first_equal(&big.to_string()), Some(1));
-        assert_eq!(integers.first_equal("9007199254740992.0"), Some(0));
+        for (label, wanted) in [
+            ("9007199254740992.0", Some(0)),
+            ("9007199254740993.0", Some(1)),
+            ("+9.007199254740993e15", Some(1)),
+            ("90071992547409930E-1", Some(1)),
+            ("0009007199254740993.", Some(1)),
+            ("9007199254740992.5", None),
+            ("9007199254740993.0000000000000000000000000000000000000000001", None),
+            ("-9007199254740993.0", None),
+            ("9007199254740993e1", None),
+            ("9e300", None),
+        ] {
+            assert_eq!(integers.first_equal(label), wanted, "{label}");
+        }
+        assert_eq!(integers.bound("9007199254740992.5", Side::Before), Some(1));
+        assert_eq!(integers.bound("9007199254740993.5", Side::Before), Some(2));
+        let small = Labels::Integers(vec![-2, 0, 3, 10].into());
+        for (label, equal, bound) in [
+            ("-2.0", Some(0), 0),
+            ("-1.5", None, 1),
+            ("-2.5", None, 0),
+            ("-0.0", Some(1), 1),
+            (".0", Some(1), 1),
+            ("0e99999999999999999999", Some(1), 1),
+            ("0.3e1", Some(2), 2),
+            ("3e-1", None, 2),
+            (".1e2", Some(3), 3),
+            ("1e1", Some(3), 3),
+            ("1e-99", None, 2),
+            ("-1e-99", None, 1),
+        ] {
+            assert_eq!(small.first_equal(label), equal, "{label}");
+            if label.len() < 10 {
+                assert_eq!(small.bound(label, Side::Before), Some(bound), "{label}");
+            }
+        }
     }
 
     #[test]
     fn ordered_numbers_are_searched_by_value() {
         let rising = texts(&["-90.0", "-87.5", "-85.0"]);
-        let falling = Labels::Integers(vec![30, 20, 20, 10]);
+        let falling = Labels::Integers(vec![30, 20, 20, 10].into());
         let tangled = texts(&["1", "3", "2"]);
         let words = texts(&["a", "c"]);
         for (labels, label, side, wanted) in [

@@ -1,6 +1,7 @@
 //! An answer: values, what their axes stand for, and what else belongs to them.
 
 mod align;
+mod all;
 mod array;
 mod axis;
 mod reduced;
@@ -55,6 +56,8 @@ struct Beside {
     places: Option<Places>,
     zero_denominators: Option<u64>,
     written: Option<WrittenShape>,
+    /// Whether all values were printed as they were read.
+    is_printed: bool,
     alignment: Option<AlignmentShape>,
 }
 
@@ -98,6 +101,9 @@ impl Answer {
             ),
             None => (None, None),
         };
+        let labels = |(axis, &extent): (&ResultAxis, &u64)| axis.labels(extent);
+        let labels: Vec<_> = self.along.iter().zip(&self.shape).map(labels).collect();
+        let has_labels = !self.truncated && labels.iter().any(Option::is_some);
         let quantiles = self.along.iter().find_map(|axis| axis.quantiles().map(<[f64]>::to_vec));
         let nulls = self.beside.places.as_ref().map(|_| self.values.nulls());
         let values = match (one, self.values.get(0)) {
@@ -114,6 +120,7 @@ impl Answer {
             op: self.op,
             axes: self.axes,
             dims: dims.unwrap_or_default(),
+            labels: has_labels.then_some(labels),
             groups: self.along.iter().filter_map(ResultAxis::groups).collect(),
             windows: self.along.iter().find_map(ResultAxis::windows),
             shape: self.shape,
@@ -137,9 +144,18 @@ impl Answer {
         }
     }
 
-    /// All values, to be shown on one line.
-    pub(crate) const fn values(&self) -> &Numbers {
-        &self.values
+    /// All values on one line.
+    ///
+    /// # Errors
+    ///
+    /// Standard output does not take it.
+    pub(crate) fn write_quiet(&self, context: &mut Context<'_>) -> Result<()> {
+        context.line(&self.values)
+    }
+
+    /// Whether nothing is left to be printed.
+    pub(crate) const fn is_printed(&self) -> bool {
+        self.beside.is_printed
     }
 
     /// One line a value, with its labels or positions.
@@ -148,22 +164,28 @@ impl Answer {
     ///
     /// Standard output does not take it.
     pub(crate) fn write_table(&self, context: &mut Context<'_>) -> Result<()> {
-        let mut head: Vec<String> = self.along.iter().map(ResultAxis::name).collect();
-        head.push(self.op.to_owned());
-        let places = self.beside.places.as_ref();
-        let escaped = |text: String| Escaped(&text).to_string();
-        head.extend(places.into_iter().flat_map(Places::names).map(escaped));
-        context.line(head.join("\t"))?;
+        self.write_head(context)?;
         for (at, value) in self.values.iter().enumerate() {
-            let mut line: Vec<String> = self.labels(at).into_iter().map(escaped).collect();
-            line.push(value.shortest());
-            line.extend(places.into_iter().flat_map(|places| places.labels(at)).map(escaped));
-            context.line(line.join("\t"))?;
-        }
-        if self.truncated {
-            context.warn("not all values are shown: raise --preview, or write them with -o");
+            self.write_table_row(at, value, context)?;
         }
         Ok(())
+    }
+
+    fn write_head(&self, context: &mut Context<'_>) -> Result<()> {
+        let mut head: Vec<String> = self.along.iter().map(ResultAxis::name).collect();
+        head.push(self.op.to_owned());
+        let places = self.beside.places.iter().flat_map(Places::names);
+        head.extend(places.map(|text| Escaped(&text).to_string()));
+        context.line(head.join("\t"))
+    }
+
+    fn write_table_row(&self, at: usize, value: Number, context: &mut Context<'_>) -> Result<()> {
+        let escaped = |text: String| Escaped(&text).to_string();
+        let mut line: Vec<String> = self.labels(at).into_iter().map(escaped).collect();
+        line.push(value.shortest());
+        let places = self.beside.places.iter().flat_map(|places| places.labels(at));
+        line.extend(places.map(escaped));
+        context.line(line.join("\t"))
     }
 
     /// What the axes of value `at` stand for.

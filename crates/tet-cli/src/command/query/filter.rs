@@ -65,8 +65,16 @@ fn comparison(test: &str) -> Option<(Compare, &str)> {
 #[must_use]
 pub(crate) fn number(text: &str) -> Option<Number> {
     let text = text.trim();
-    let float = || text.parse::<f64>().ok().map(Number::Float);
+    let float = || text.parse().ok().filter(|&float| is_held(text, float)).map(Number::Float);
     text.parse::<i128>().ok().map(Number::Int).or_else(float)
+}
+
+/// Whether a double holds the number of a text: not one as large as `1e999`, which would become
+/// infinite, or as small as `1e-999`, which would become 0.
+fn is_held(text: &str, float: f64) -> bool {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let has = |digits: &str| mantissa.contains(|next: char| digits.contains(next));
+    !has("0123456789") || (float.is_finite() && (float != 0.0 || !has("123456789")))
 }
 
 #[cfg(test)]
@@ -89,6 +97,7 @@ mod tests {
         for (text, tests) in cases {
             assert_eq!(parsed(text), Some(Filter { tests, ..Filter::default() }), "{text}");
         }
+        assert!(parsed("lt inf").is_some() && parsed("eq 0e0").is_some());
         let filter = parsed("not-null").expect("a filter");
         assert!(filter.is_not_null && !filter.is_null && filter.tests.is_empty());
         assert_eq!(parse(&[]), Ok(None));
@@ -96,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_is_no_test_is_refused() {
-        for text in ["", "gt", "about 3", "gt 1, gt 2", "gt x", "3"] {
+        for text in ["", "gt", "about 3", "gt 1, gt 2", "gt x", "3", "gt 1e999", "lt -1e-999"] {
             assert_eq!(parsed(text), None, "{text}");
         }
     }

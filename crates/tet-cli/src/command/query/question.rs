@@ -40,8 +40,15 @@ pub(crate) fn understand(args: &QuestionArgs, context: &mut Context<'_>) -> Resu
     };
     let query = match document {
         Some(document) => {
-            flags::refuse(&args.ask)?;
-            document.parse()?
+            let name = second.filter(|second| is_text(second) && !second.contains('\n'));
+            let query = flags::refuse(&args.ask).and_then(|()| document.parse());
+            query.map_err(|failure| match name {
+                Some(name) => failure.note(format!(
+                    "{name:?} is read as a document; if it is the name of a dataset, \
+                     write --dataset {name:?}"
+                )),
+                None => failure,
+            })?
         }
         None => flags::query(&args.ask, second)?,
     };

@@ -26,7 +26,9 @@ pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
         let text = "-o and the document both say where the array goes";
         return Err(Failure::usage("two-outputs", text).hint("leave one of them out"));
     }
-    let target = match (args.to, by_suffix(path)) {
+    let written =
+        if query.reduction.is_some() { ".npy or .raw" } else { ".npy, .raw or .tet" };
+    let target = match (args.to, by_suffix(path, written)) {
         (None, named) => named?,
         (Some(_), Err(failure)) if failure.code == "output-name" => return Err(failure),
         (Some(to), named) => {
@@ -53,7 +55,8 @@ pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
     Ok(())
 }
 
-fn by_suffix(path: &Path) -> Result<WriteTarget> {
+/// The format that a suffix names; `written` are those there are.
+fn by_suffix(path: &Path, written: &str) -> Result<WriteTarget> {
     if path.as_os_str() == "-" {
         let failure = Failure::usage("output-name", "an array does not go to standard output here");
         return Err(failure.hint("`tet cat FILE DATASET -o -` writes values into a pipe"));
@@ -64,10 +67,9 @@ fn by_suffix(path: &Path) -> Result<WriteTarget> {
         "raw" | "bin" => Ok(WriteTarget::Raw),
         "tet" => Ok(WriteTarget::Tet),
         _ => {
-            let text =
-                format!("what to write into {} is not clear from its name", tet_io::shown(path));
+            let text = format!("{}: `tet query` writes {written} files", tet_io::shown(path));
             let failure = Failure::usage("output-format", text);
-            Err(failure.hint("name it .npy, .raw or .tet, or give --to"))
+            Err(failure.hint("give the output another suffix, or the format with --to"))
         }
     }
 }
@@ -247,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_suffix_tells_the_format() {
-        let target = |name: &str| by_suffix(Path::new(name)).ok();
+        let target = |name: &str| by_suffix(Path::new(name), "").ok();
         assert_eq!(target("a.npy"), Some(WriteTarget::Npy));
         assert_eq!(target("a.b/c.RAW"), Some(WriteTarget::Raw));
         assert_eq!(target("x.tet"), Some(WriteTarget::Tet));

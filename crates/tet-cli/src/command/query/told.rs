@@ -45,10 +45,11 @@ impl Told<'_> {
                 context.warn(warning);
             }
         }
-        let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview);
+        let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview());
         match (&self.answer, format) {
+            (Some(answer), _) if answer.is_printed() => return Ok(()),
             (_, QueryFormat::Json) => return context.json(&self.into_shape()),
-            (Some(answer), QueryFormat::Quiet) => return context.line(answer.values()),
+            (Some(answer), QueryFormat::Quiet) => return answer.write_quiet(context),
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), QueryFormat::Text) => {
                 answer.write_text(context, preview)?;

@@ -106,6 +106,9 @@ pub(crate) struct AnswerShape {
     pub(crate) axes: Vec<usize>,
     /// The names of the axes of the result, or none.
     pub(crate) dims: Vec<String>,
+    /// The labels of each axis of the result, where they are known and all values are here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) labels: Option<Vec<Option<Vec<String>>>>,
     /// The shape of the result.
     pub(crate) shape: Vec<u64>,
     /// The dtype of its values.
@@ -115,9 +118,9 @@ pub(crate) struct AnswerShape {
     /// Whether there are more values than are shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
-    /// Elements the result rests on.
+    /// Elements selected, before a filter or `nan: skip` leaves some out.
     pub(crate) count: u64,
-    /// How many of them were NaN.
+    /// How many of those that passed the filter were NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nan_count: Option<u64>,
     /// What a NaN does.

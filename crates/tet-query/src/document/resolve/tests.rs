@@ -10,6 +10,7 @@ use tet_io::Source;
 #[cfg(all(feature = "json", feature = "toml"))]
 use super::super::tests::golden::{check, told};
 use super::*;
+use crate::budget::Execution;
 use crate::document::{GroupBy, Pad, QueryWindow};
 use crate::reduction::Axes;
 use crate::reduction::{Compare, Number, WindowAlign, WindowMode};
@@ -84,7 +85,7 @@ fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
     use crate::value::Scalar;
 
     let query = Query::from_json(json).unwrap();
-    let resolved = query.resolve(catalog).unwrap();
+    let resolved = query.resolve(catalog, &Execution::default()).unwrap();
     let reduction = resolved.reduction().unwrap().clone();
     let Resolved { dataset, slab, .. } = resolved;
     let cells = naive::reduce(catalog, dataset, &slab, &reduction).unwrap();
@@ -111,7 +112,9 @@ fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
 #[cfg(all(feature = "json", feature = "toml"))]
 fn asked(catalog: &Catalog, text: &str) -> String {
     let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let resolved = query.resolve(catalog).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let resolved = query
+        .resolve(catalog, &Execution::default())
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut lines = match &resolved.ask {
         Ask::Values(choice) => format!("> values\n{}", chosen(choice)),
         Ask::Transform(choice, transform) => {
@@ -162,7 +165,7 @@ fn a_document_that_does_not_fit_points_at_the_place() {
     let catalog = catalog();
     check("misfits.txt", include_str!("../tests/misfits.txt"), |text| {
         let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        match query.resolve(&catalog).expect_err(text) {
+        match query.resolve(&catalog, &Execution::default()).expect_err(text) {
             Error::Document(error) => told(&error),
             error => panic!("{text}: no place for {error}"),
         }
@@ -173,8 +176,8 @@ fn a_document_that_does_not_fit_points_at_the_place() {
 fn a_query_built_by_hand_fails_without_a_place() {
     let catalog = catalog();
     let built = Query::new("temp").with_selection(Selection::parse("9").unwrap());
-    assert!(matches!(built.resolve(&catalog), Err(Error::Selection(_))));
-    let missing = Query::new("tmep").resolve(&catalog).unwrap_err();
+    assert!(matches!(built.resolve(&catalog, &Execution::default()), Err(Error::Selection(_))));
+    let missing = Query::new("tmep").resolve(&catalog, &Execution::default()).unwrap_err();
     assert!(matches!(missing, Error::NoSuchDataset { suggestion: Some(_), .. }));
 }
 
@@ -185,7 +188,9 @@ fn axes_are_found_sorted_and_all_of_them_are_all() {
         let reduction = QueryReduction::new(Op::Sum, asked.iter().copied());
         let selection = Selection::parse(text).unwrap();
         let query = Query::new("cube").with_selection(selection).with_reduction(reduction);
-        query.resolve(&catalog).map(|it| it.reduction().unwrap().axes.clone())
+        query
+            .resolve(&catalog, &Execution::default())
+            .map(|it| it.reduction().unwrap().axes.clone())
     };
     for (text, asked, wanted) in [
         (":, :, :", &[][..], Axes::All),
@@ -207,7 +212,7 @@ fn axes_are_found_sorted_and_all_of_them_are_all() {
 fn refused(change: impl Fn(&mut Query)) -> String {
     let mut query = Query::new("temp");
     change(&mut query);
-    match query.resolve(&catalog()).unwrap_err() {
+    match query.resolve(&catalog(), &Execution::default()).unwrap_err() {
         Error::Document(error) => {
             assert_eq!(error.line(), None);
             error.message().to_owned()

@@ -112,7 +112,7 @@ impl Answer {
         let zeros = lens.zero_denominators().saturating_sub(zeros_before);
         let corner = Corner::of(&mut view, how, false)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
-        let labels = AxisLabels::new(catalog, resolved);
+        let labels = AxisLabels::new(catalog, resolved, how);
         let axes = axes_of(resolved);
         let method = lens.transform().map(|transform| transform.method);
         let unit = match method {
@@ -147,6 +147,13 @@ impl Answer {
     #[must_use]
     pub(crate) fn with_written(mut self, written: WrittenShape) -> Answer {
         self.beside.written = Some(written);
+        self
+    }
+
+    /// The same, when the file is all that is told of the values.
+    #[must_use]
+    pub(crate) fn without_values(mut self) -> Answer {
+        self.beside.is_printed = true;
         self
     }
 

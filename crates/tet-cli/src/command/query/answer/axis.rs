@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tet_query::document::Resolved;
-use tet_query::{Along, AxisGroups, CatalogLabels};
+use tet_query::{Along, AxisGroups, Catalog, CatalogLabels, Execution};
 
 use crate::escape::Escaped;
 use crate::picture;
@@ -45,8 +45,8 @@ pub(crate) struct AxisLabels<'a> {
 
 impl<'a> AxisLabels<'a> {
     /// The labels behind a question.
-    pub(crate) fn new(catalog: &'a tet_query::Catalog, resolved: &'a Resolved<'a>) -> Self {
-        AxisLabels { resolved, labels: CatalogLabels::new(catalog, resolved.dataset) }
+    pub(crate) fn new(catalog: &'a Catalog, resolved: &'a Resolved<'a>, how: &Execution) -> Self {
+        AxisLabels { resolved, labels: CatalogLabels::new(catalog, resolved.dataset, how) }
     }
 
     /// The labels of the selected positions; empty without labels.
@@ -141,6 +141,20 @@ impl ResultAxis {
                 }
                 _ => position.to_string(),
             },
+        }
+    }
+
+    /// What each position is labeled with for programs, when the axis has labels.
+    pub(crate) fn labels(&self, extent: u64) -> Option<Vec<String>> {
+        match &self.stands {
+            Stands::Positions(labels)
+            | Stands::Picks { labels, .. }
+            | Stands::Windows { labels, .. }
+                if !labels.is_empty() =>
+            {
+                Some((0..extent).map(|position| self.label(position)).collect())
+            }
+            _ => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The answer of a reduction.
 
 use tet_query::document::Resolved;
-use tet_query::{Along, Catalog, Cells, Details, NanPolicy, Op, Reduced};
+use tet_query::{Along, Catalog, Cells, Details, Execution, NanPolicy, Op, Reduced};
 
 use super::axis::{AxisLabels, ResultAxis};
 use super::{Answer, Beside, Histogram, Places, ShownAxis};
@@ -12,13 +12,13 @@ use crate::render::numbers::Numbers;
 impl Answer {
     /// The answer of a reduction.
     pub(crate) fn of_reduced(
-        catalog: &Catalog,
+        (catalog, how): (&Catalog, &Execution),
         resolved: &Resolved<'_>,
         reduced: Reduced,
         nan: NanPolicy,
     ) -> Answer {
         let dataset = resolved.dataset;
-        let labels = AxisLabels::new(catalog, resolved);
+        let labels = AxisLabels::new(catalog, resolved, how);
         let beside = beside(&reduced, resolved, &labels);
         let shared = beside.histogram.as_ref().filter(|histogram| histogram.is_shared());
         let edges = shared.map_or(&[][..], |histogram| &histogram.edges);

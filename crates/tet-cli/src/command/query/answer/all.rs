@@ -1,0 +1,53 @@
+//! Every value of an array, printed as it is read: no more is held than a block.
+
+use tet_query::{Execution, Lens};
+
+use super::Answer;
+use crate::args::QueryFormat;
+use crate::context::Context;
+use crate::exit::Result;
+use crate::render::number::Number;
+
+/// Bytes that are read at once.
+const BLOCK_LEN: u64 = 1 << 20;
+
+impl Answer {
+    /// Prints all values of the array: on one line, or in a table with one line a value.
+    ///
+    /// # Errors
+    ///
+    /// The values cannot be read, or standard output does not take them.
+    pub(crate) fn print_all(
+        mut self,
+        lens: &Lens<'_>,
+        how: &Execution,
+        format: QueryFormat,
+        context: &mut Context<'_>,
+    ) -> Result<Answer> {
+        let is_table = format == QueryFormat::Table;
+        if is_table {
+            self.write_head(context)?;
+        }
+        let mut at = 0;
+        let len_max = how.memory_budget.max(BLOCK_LEN);
+        for block in lens.blocks(BLOCK_LEN, len_max).into_iter().flatten() {
+            context.check_cancelled()?;
+            let array = lens.read(&block, how)?;
+            let numbers = (0..array.len()).filter_map(|nth| array.get(nth)).map(Number::from);
+            for number in numbers {
+                if is_table {
+                    self.write_table_row(at, number, context)?;
+                } else {
+                    let space = if at == 0 { "" } else { " " };
+                    write!(context.out(), "{space}{}", number.exact())?;
+                }
+                at += 1;
+            }
+        }
+        if !is_table {
+            context.line("")?;
+        }
+        self.beside.is_printed = true;
+        Ok(self)
+    }
+}
