@@ -35,7 +35,43 @@ fn io_failure(error: &tet_io::Error) -> Failure {
         _ => None,
     };
     let place = Place { offset, ..Place::default() };
-    failure.at(place).about(error.path()).hint(hint)
+    path_hint(failure, error).at(place).about(error.path()).hint(hint)
+}
+
+/// Files that say what a folder is.
+const ZARR_KEYS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
+
+/// What a path is that cannot be opened, where it is known.
+fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
+    let path = error.path();
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    match failure.code.as_str() {
+        "not-found" if path.to_string_lossy().contains("://") => failure
+            .saying(format!("{} is a URL: remote files are not supported", tet_io::shown(path)))
+            .hint("download the file, then give its path"),
+        "not-found" if parent.is_some_and(|parent| !parent.exists()) => {
+            let parent = parent.map(tet_io::shown).unwrap_or_default();
+            failure.hint(format!("the directory {parent} does not exist"))
+        }
+        "not-regular" if ZARR_KEYS.iter().any(|key| path.join(key).exists()) => failure
+            .saying(format!("{} is a Zarr store, which is not supported", tet_io::shown(path)))
+            .hint("save its arrays with NumPy (np.savez), then use tet convert"),
+        _ => failure,
+    }
+}
+
+/// Suffixes of what `torch.save` writes: a zip archive too.
+const CHECKPOINTS: [&str; 4] = ["pt", "pth", "ckpt", "bin"];
+
+/// What a zip archive is that holds no arrays of NumPy, by its name.
+fn archive_hint(failure: Failure, path: &std::path::Path) -> Failure {
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    if !CHECKPOINTS.iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
+        return failure;
+    }
+    let text =
+        format!("{} looks like a PyTorch checkpoint, which is not supported", tet_io::shown(path));
+    failure.saying(text).hint("save its tensors with safetensors.torch.save_file, and open that")
 }
 
 fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
@@ -128,6 +164,10 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::File(error) => file_failure(error),
         E::Selection(wrong) => plain("selection").hint(wrong.fault.hint().unwrap_or_default()),
         E::Ambiguous { .. } => plain("ambiguous"),
+        // Some causes name the dataset themselves.
+        E::Unreadable { dataset, cause } if cause.to_string().contains(&format!("{dataset:?}")) => {
+            query_failure(cause)
+        }
         E::Unreadable { dataset, cause } => {
             let cause = query_failure(cause);
             at(cause.saying(message), dataset, None, None)
@@ -247,6 +287,9 @@ impl From<tet_convert::Error> for Failure {
             E::HasNames { .. } => plain("options").hint("leave out --name"),
             E::NoSuchDType { .. } => plain("dtype"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
+            E::NotReadable { path, format: tet_convert::Format::Npz } => {
+                archive_hint(plain("unknown-format").about(&path), &path)
+            }
             E::NotReadable { path, .. } | E::NotVerifiable { path, .. } => {
                 plain("unknown-format").about(&path)
             }
@@ -254,7 +297,7 @@ impl From<tet_convert::Error> for Failure {
             E::NotImportable { path, .. } => plain("not-importable").about(&path),
             E::Array { .. } => plain("array"),
             E::Archive { path, .. } => plain("archive").about(&path),
-            E::NoArrays { path, .. } => plain("no-arrays").about(&path),
+            E::NoArrays { path, .. } => archive_hint(plain("no-arrays").about(&path), &path),
             E::ChunkRank { .. } | E::ChunkZero { .. } => {
                 plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")
             }

@@ -135,9 +135,12 @@ fn tell_usage(error: &clap::Error, early: Early, streams: &mut Streams) -> Exit 
     let text = error.render();
     let text = if colored { text.ansi().to_string() } else { text.to_string() };
     let stream = if asked { streams.out.as_mut() } else { streams.err.as_mut() };
-    // Without a reader there is nobody to tell.
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
-    if asked { Exit::Done } else { Exit::Usage }
+    let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    match written.map_err(Failure::from) {
+        Err(failure) if asked => tell(&failure, early.json, early.color, streams),
+        _ if asked => Exit::Done,
+        _ => Exit::Usage,
+    }
 }
 
 /// What must be known before the arguments are understood: how to tell that they are not.

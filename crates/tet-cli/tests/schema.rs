@@ -231,17 +231,20 @@ fn conversions_are_what_the_schema_says() {
 #[test]
 fn checks_are_what_the_schema_says() {
     let world = World::new("tet.verify/1");
+    let quick = world.answer(&["verify", "climate.tet", "--json", "--quick"]);
+    assert_eq!((&quick["level"], &quick["payload_len"]), (&"structure".into(), &0.into()));
+    assert_eq!(quick["data_checked"], false);
     let sound = world.answer(&["verify", "climate.tet", "--json"]);
-    assert_eq!((&sound["level"], &sound["payload_len"]), (&"structure".into(), &0.into()));
-    let deep = world.answer(&["verify", "climate.tet", "--json", "--deep"]);
-    assert_eq!((&deep["level"], &deep["payload_len"]), (&"deep".into(), &deep["stored_len"]));
+    assert_eq!((&sound["level"], &sound["payload_len"]), (&"deep".into(), &sound["stored_len"]));
+    assert_eq!(sound["data_checked"], true);
+    assert_eq!(world.answer(&["verify", "climate.tet", "--json", "--deep"]), sound);
     for args in [
-        &["rotten.tet", "--deep"][..],
+        &["rotten.tet"][..],
         &["truncated.tet"],
-        &["footless.tet", "--deep"],
+        &["footless.tet", "--quick"],
         &["hostile.tet", "--strict"],
         &["cut.safetensors"],
-        &["fp8.safetensors", "--deep"],
+        &["fp8.safetensors"],
     ] {
         let args = [&["verify", "--json"], args].concat();
         let (exit, out, err) = world.run(&args);

@@ -43,6 +43,7 @@ EXAMPLES
 pub(super) const LONG_ABOUT: &str = "\
 Show what the values of every dataset are like: how many, from where to where, mean and \
 standard deviation, quartiles, how many NaN and infinities, and a histogram.\n\nNaN are \
-counted and left out of everything else. Quartiles are exact, and take more than one \
+counted and left out of everything else (`tet query` lets them through, unless --nan skip). Fill values, \
+as those of `_FillValue`, count as numbers. Quartiles are exact, and take more than one \
 pass over large data: --no-quartiles does without. What cannot be read, or holds no \
 numbers, is listed with the reason.";

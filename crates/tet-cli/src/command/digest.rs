@@ -147,7 +147,20 @@ fn read_sum(path: &Path, asked: &Path) -> Result<Sum> {
     let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or(0)];
     source.read_exact_at(0, &mut bytes).map_err(|error| Failure::from(error).about(asked))?;
     let text = str::from_utf8(&bytes).unwrap_or_default();
-    Sum::parse(text).map_err(|error| Failure::from(error).about(asked))
+    Sum::parse(text).map_err(|error| {
+        let failure = Failure::from(error).about(asked);
+        // The file itself was given, and its list lies beside it.
+        let [list, at] = [asked, path].map(|path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".sum");
+            PathBuf::from(name)
+        });
+        if at.exists() {
+            failure.hint(format!("did you mean {}?", tet_io::shown(&list)))
+        } else {
+            failure.hint("give the .sum file that `tet digest create` wrote")
+        }
+    })
 }
 
 /// The file that a list names: one in the list's own folder and nowhere else.

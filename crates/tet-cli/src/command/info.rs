@@ -104,7 +104,7 @@ fn write(
         chunks::write(opened.catalog.datasets(), args.chunks_max, context)?;
     }
     for warning in warnings(opened) {
-        context.warn(warning);
+        context.warn(warning.strip_prefix("warning ").unwrap_or(&warning));
     }
     Ok(())
 }

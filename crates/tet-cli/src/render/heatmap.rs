@@ -87,7 +87,11 @@ impl Picture {
             let columns = column..(column + len).min(self.column_count);
             columns.filter_map(move |column| self.values.get(row * self.column_count + column))
         });
-        mean(cells.copied())
+        // A hole that fills half of a cell is shown.
+        let (count, holes) = cells.clone().fold((0_usize, 0_usize), |(count, holes), value| {
+            (count + 1, holes + usize::from(!value.is_finite()))
+        });
+        if count <= holes * 2 { f64::NAN } else { mean(cells.copied()) }
     }
 
     fn row_label(&self, pixels: &Pixels, line: usize) -> String {

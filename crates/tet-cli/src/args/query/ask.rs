@@ -21,7 +21,7 @@ pub struct QuestionArgs {
     /// The file, when the document comes first
     #[arg(short = 't', long, value_name = "FILE")]
     pub tensor: Option<PathBuf>,
-    /// Execute, which is what happens anyway
+    /// Accepted for compatibility; `tet query` always executes, `tet explain` never does
     #[arg(short = 'x', long)]
     pub execute: bool,
     /// The document, by its path
@@ -86,7 +86,7 @@ pub struct ParamArgs {
     /// The axes of the reduction or transform: --quantile 0.9 --over time
     #[arg(long, value_name = "AXES", allow_negative_numbers = true)]
     pub over: Option<String>,
-    /// What is taken off the count: of --var, --std, --covariance
+    /// Delta degrees of freedom: --var, --std and --covariance divide by N - ddof [default: 0]
     #[arg(long, value_name = "N")]
     pub ddof: Option<u32>,
     /// The fill value: of --null-count

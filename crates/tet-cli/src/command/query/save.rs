@@ -26,8 +26,7 @@ pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
         let text = "-o and the document both say where the array goes";
         return Err(Failure::usage("two-outputs", text).hint("leave one of them out"));
     }
-    let written =
-        if query.reduction.is_some() { ".npy or .raw" } else { ".npy, .raw or .tet" };
+    let written = if query.reduction.is_some() { ".npy or .raw" } else { ".npy, .raw or .tet" };
     let target = match (args.to, by_suffix(path, written)) {
         (None, named) => named?,
         (Some(_), Err(failure)) if failure.code == "output-name" => return Err(failure),
