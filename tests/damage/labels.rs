@@ -35,7 +35,7 @@ fn labels_are_read_once_and_as_the_caller_wants() {
     let dataset = &catalog.datasets()[0];
     let labels = CatalogLabels::new(&catalog, dataset, &Execution::default());
     let place = || match labels.labels(0).unwrap() {
-        Some(Labels::Integers(values)) => values.as_ptr(),
+        Some(Labels::Floats { values, .. }) => values.as_ptr(),
         other => panic!("{other:?}"),
     };
     assert_eq!(place(), place());
