@@ -1,7 +1,5 @@
 //! Every bit of a coordinate dataset, whose elements are labels.
 
-use std::sync::Arc;
-
 use tet_query::{CatalogLabels, Error, Execution, LabelLookup, Labels};
 use tet_tests::ask;
 use tet_tests::assemble::{Dataset, Sheet};
@@ -39,7 +37,7 @@ fn labels_are_read_once_and_as_the_caller_wants() {
         other => panic!("{other:?}"),
     };
     assert_eq!(place(), place());
-    let canceled = Execution { cancel: Some(Arc::new(true.into())), ..Execution::default() };
-    let labels = CatalogLabels::new(&catalog, dataset, &canceled);
-    assert!(matches!(labels.labels(0), Err(Error::Canceled)));
+    let bounded = Execution { result_max: 8, ..Execution::default() };
+    let labels = CatalogLabels::new(&catalog, dataset, &bounded);
+    assert!(matches!(labels.labels(0), Err(Error::Limit { .. })), "four labels of eight bytes");
 }
