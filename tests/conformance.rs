@@ -142,7 +142,9 @@ fn verify_notes_what_is_odd_and_where() {
             .iter()
             .map(|finding| (finding.code, bytes_of(&finding.place)))
             .collect();
-        if !report.is_ok()
+        // Digests that cannot be used are errors of `verify`, though readers take the file.
+        let is_error = matches!(case.code, NoteCode::DigestsStale | NoteCode::DigestsUnknown);
+        if report.is_ok() == is_error
             || !found
                 .iter()
                 .any(|(code, bytes)| *code == Code::Note(case.code) && bytes.contains(&case.at))
