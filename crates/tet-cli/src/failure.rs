@@ -211,6 +211,9 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
         E::Overflow { .. } => plain("overflow"),
         E::Budget { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
+        E::Expansion { .. } => {
+            plain("limit").hint("if you trust the file, give a limit with --max-decoded, as 64GiB")
+        }
         E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("ask for a smaller part"),
         _ => plain("query"),
     }
@@ -258,6 +261,8 @@ impl From<tet_tensogram::Error> for Failure {
                 plain("uncarried").at(Place { offset: Some(at), ..Place::default() })
             }
             E::Memory { .. } => plain("limit"),
+            E::Limit { .. } => plain("limit")
+                .hint("if you trust the file, give a limit with --max-decoded, as 64GiB"),
             E::Canceled => Failure::interrupted(),
             _ => plain("tensogram"),
         }
@@ -281,6 +286,7 @@ impl From<tet_convert::Error> for Failure {
             }
             E::Verify(error) => error.into(),
             E::ZTensor(error) => error.into(),
+            E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::UnknownTarget { .. } => plain("output-format"),

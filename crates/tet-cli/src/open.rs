@@ -94,6 +94,7 @@ pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
     if let Some(memory) = args.memory {
         how.memory_budget = memory;
     }
+    how.decoded_max = args.max_decoded;
     how.digests = match args.digests {
         DigestName::Auto => DigestPolicy::Auto,
         DigestName::Always => DigestPolicy::Always,

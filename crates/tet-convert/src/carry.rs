@@ -331,6 +331,7 @@ impl<'c> Carried<'c> {
             }
         }
         check_names(&datasets, &options.tet)?;
+        catalog.check_decoded(datasets.iter().copied(), &options.execution)?;
         Ok(Carried { catalog, datasets, joined, notes: Vec::new() })
     }
 

@@ -17,6 +17,9 @@ pub struct Execution {
     pub memory_budget: u64,
     /// The most bytes a result may have.
     pub result_max: u64,
+    /// The most bytes that the payloads of a file may decode to in one answer. Unless it is given, 16
+    /// GiB, or 65,536 times the length of the file where that is more.
+    pub decoded_max: Option<u64>,
     /// Which gaps are read through.
     pub coalesce: Coalesce,
     /// Which payloads are compared with their digests.
@@ -48,6 +51,11 @@ pub enum DigestPolicy {
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
 const RESULT_MAX: u64 = 1 << 34;
+/// What a file may decode to: so much, or so many times its length. The densest zstd payload comes to
+/// 32,768 times its length, so that files exceed this alone by payloads that datasets or rows share, or
+/// by objects without a payload.
+const DECODED_MIN: u64 = 1 << 34;
+const DECODED_TIMES: u64 = 1 << 16;
 /// What is read in one go, when the budget allows it.
 const WINDOW_LEN_MAX: u64 = 1 << 20;
 const WINDOW_LEN_MIN: u64 = if cfg!(test) { 16 } else { 1 << 12 };
@@ -58,6 +66,7 @@ impl Default for Execution {
             threads: 0,
             memory_budget: MEMORY_BUDGET,
             result_max: RESULT_MAX,
+            decoded_max: None,
             coalesce: Coalesce::DEFAULT,
             digests: DigestPolicy::Auto,
             unchecked: None,
@@ -73,6 +82,7 @@ impl fmt::Debug for Execution {
             .field("threads", &self.threads)
             .field("memory_budget", &self.memory_budget)
             .field("result_max", &self.result_max)
+            .field("decoded_max", &self.decoded_max)
             .field("coalesce", &self.coalesce)
             .field("digests", &self.digests)
             .finish_non_exhaustive()
@@ -115,6 +125,22 @@ impl Execution {
         let affordable = (self.memory_budget / each).max(1);
         let threads = if self.threads == 0 { thread_count() } else { self.threads };
         threads.min(usize::try_from(affordable).unwrap_or(usize::MAX))
+    }
+
+    /// What a file of this length may decode to unless [`Execution::decoded_max`] is given.
+    #[must_use]
+    pub fn usual_decoded_max(file_len: u64) -> u64 {
+        file_len.saturating_mul(DECODED_TIMES).max(DECODED_MIN)
+    }
+
+    /// Checks what payloads of a file of `file_len` bytes decode to, before any is decoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Expansion`] when it is more than [`Execution::decoded_max`].
+    pub fn check_decoded(&self, wanted: u64, file_len: u64) -> Result<()> {
+        let limit = self.decoded_max.unwrap_or_else(|| Self::usual_decoded_max(file_len));
+        if wanted <= limit { Ok(()) } else { Err(Error::Expansion { wanted, limit }) }
     }
 
     /// Checks a result's length before it is allocated.

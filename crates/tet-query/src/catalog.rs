@@ -40,6 +40,8 @@ pub struct Catalog {
     parts: Vec<Dataset>,
     attrs: BTreeMap<String, AttrText>,
     names: Names,
+    /// The first position that means no dataset, and why.
+    uncounted: Option<(usize, Arc<Error>)>,
 }
 
 /// A named array in a file.
@@ -194,13 +196,20 @@ impl Catalog {
         }
         let (shards, parts) = (Vec::new(), Vec::new());
         let (attrs, names) = (BTreeMap::new(), Names::default());
-        Catalog { source, shards, format, datasets, parts, attrs, names }
+        Catalog { source, shards, format, datasets, parts, attrs, names, uncounted: None }
     }
 
     /// The same with the attributes of the file.
     #[must_use]
     pub fn with_attrs(self, attrs: BTreeMap<String, AttrText>) -> Catalog {
         Catalog { attrs, ..self }
+    }
+
+    /// The same where `#N` means a dataset for N below `count` alone: a part of the file is lost, and
+    /// which positions the datasets behind it had is not known. `cause` says what is lost.
+    #[must_use]
+    pub fn with_positions(self, count: usize, cause: Arc<Error>) -> Catalog {
+        Catalog { uncounted: Some((count, cause)), ..self }
     }
 
     /// The same with datasets that are parts of others: they are found by their names, unless others
@@ -254,15 +263,46 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`].
+    /// Returns [`Error::NoSuchDataset`] or, for a name that several have, [`Error::Ambiguous`];
+    /// [`Error::Unreadable`] for a position behind a part of the file that is lost.
     pub fn find(&self, name: &str) -> Result<&Dataset> {
         let found = self.names.find(&self.datasets, name);
+        if let Some((count, cause)) = &self.uncounted
+            && found.as_ref().map_or(true, |found| found.name != name)
+            && name.strip_prefix('#').and_then(|at| at.parse().ok()).is_some_and(|at| *count <= at)
+        {
+            return Err(Error::Unreadable { dataset: name.to_owned(), cause: Arc::clone(cause) });
+        }
         let is_unknown = matches!(found, Err(Error::NoSuchDataset { .. }));
         let mut parts = self.parts.iter().filter(|part| is_unknown && part.name == name);
         match (parts.next(), parts.next()) {
             (Some(part), None) => Ok(part),
             _ => found,
         }
+    }
+
+    /// Checks what all of these datasets decode to together, before any of them is read.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Expansion`] when it is more than [`Execution::decoded_max`].
+    pub fn check_decoded<'d>(
+        &self,
+        datasets: impl IntoIterator<Item = &'d Dataset>,
+        how: &Execution,
+    ) -> Result<()> {
+        let readable = datasets.into_iter().filter(|dataset| dataset.fault.is_none());
+        let len = |dataset: &Dataset| {
+            let size = dataset.dtype.and_then(DType::size).unwrap_or(0);
+            let shape = dataset.shape().iter();
+            if dataset.shape().contains(&0) {
+                0
+            } else {
+                shape.fold(size, |len, &extent| len.saturating_mul(extent))
+            }
+        };
+        let wanted = readable.map(len).fold(0, u64::saturating_add);
+        how.check_decoded(wanted, self.file_len())
     }
 
     /// Reads the selected elements into a new array.

@@ -238,6 +238,14 @@ pub enum Error {
         /// How much is allowed.
         limit: u64,
     },
+    /// Few stored bytes decode to more than the caller allows.
+    #[error("the data decode to {wanted} bytes, the limit for a file of this length is {limit}")]
+    Expansion {
+        /// What they decode to.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
     /// The memory budget does not hold one chunk and what is folded out of it.
     #[error("{wanted} bytes are needed at once, the memory budget is {budget}")]
     Budget {
@@ -297,6 +305,7 @@ impl Error {
             | Error::DuplicateChunk { .. }
             | Error::UnknownCodec { .. } => Kind::Format,
             Error::Limit { .. }
+            | Error::Expansion { .. }
             | Error::Budget { .. }
             | Error::NoMemory { .. }
             | Error::Overflow { .. } => Kind::Limit,

@@ -74,6 +74,8 @@ pub struct VerifyOptions {
     pub findings_max: usize,
     /// Threads that compare bytes; 0 means as many as the machine runs at once.
     pub threads: usize,
+    /// The most bytes that all objects together may decode to: some come of next to no bytes.
+    pub decoded_max: u64,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
@@ -95,6 +97,7 @@ impl Default for VerifyOptions {
             limits: Limits::default(),
             findings_max: 64,
             threads: 0,
+            decoded_max: u64::MAX,
             cancel: None,
             progress: None,
         }
@@ -118,7 +121,8 @@ impl fmt::Debug for VerifyOptions {
 /// # Errors
 ///
 /// Returns [`Error::Io`] when the file cannot be read or changes meanwhile, [`Error::Canceled`]
-/// when the caller asks to stop. What is wrong with the file is in the report.
+/// when the caller asks to stop, [`Error::Limit`] when the objects decode to more than
+/// [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let (mut out, mut report) =
         (Collector::new(options.findings_max), Report::new(source, options));

@@ -40,6 +40,16 @@ pub enum Error {
         /// Its length.
         len: u64,
     },
+    /// A limit of the caller would be passed.
+    #[error("{what}: {wanted} are needed, the limit is {limit}")]
+    Limit {
+        /// What is limited.
+        what: &'static str,
+        /// How much is needed.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
     /// The request cannot be met for the caller's sake.
     #[error("{what}: {found} where {wanted} is needed")]
     Usage {
@@ -97,7 +107,7 @@ impl Error {
             Error::Io(error) => error.kind(),
             Error::Format(fault) if fault.rule.is_limit() => Kind::Limit,
             Error::Format(_) | Error::NotBuilt { .. } | Error::Uncarried { .. } => Kind::Format,
-            Error::Memory { .. } => Kind::Limit,
+            Error::Memory { .. } | Error::Limit { .. } => Kind::Limit,
             Error::NotFinite { .. }
             | Error::Usage { .. }
             | Error::Unwritable { .. }

@@ -7,6 +7,7 @@ use tet_io::Source;
 
 use crate::error::{Error, Fault, Result};
 use crate::frame::{FRAME_HEADER_LEN, Frame, FrameFlags, FrameKind};
+use crate::hashes::HashList;
 use crate::index::{Index, IndexEntry};
 use crate::item::read_cbor;
 use crate::limits::Limits;
@@ -221,6 +222,44 @@ impl TensogramFile {
         let metadata = Metadata::of(&self.source, &walked, &self.limits)?;
         self.source.check_unchanged()?;
         Ok(metadata)
+    }
+
+    /// How many objects index, hashes and metadata of a message count; `None` where none of them can
+    /// be read. More than there are means that some are lost.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when bytes cannot be read.
+    pub fn counted(&self, message: &Message) -> Result<Option<usize>> {
+        let mut most = None;
+        for frame in message.frames() {
+            let body = frame.body();
+            let bytes = || match read_cbor(&self.source, body, &self.limits) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(Error::Format(_)) => Ok(None),
+                Err(error) => Err(error),
+            };
+            let (at, limits) = (body.start(), &self.limits);
+            let count = |bytes: Vec<u8>| match frame.kind() {
+                FrameKind::HeaderIndex | FrameKind::FooterIndex => {
+                    Index::read(&bytes, at, limits).ok().map(|index| index.entries().len())
+                }
+                FrameKind::HeaderHashes | FrameKind::FooterHashes => {
+                    HashList::read(&bytes, at, limits).ok().map(|hashes| hashes.hashes().len())
+                }
+                FrameKind::HeaderMetadata | FrameKind::FooterMetadata => {
+                    Metadata::read(&bytes, at, limits).ok().map(|metadata| metadata.base.len())
+                }
+                _ => None,
+            };
+            let is_list = !matches!(
+                frame.kind(),
+                FrameKind::Tensor | FrameKind::Preceder | FrameKind::Unknown(_)
+            );
+            let found = if is_list { bytes()?.and_then(count) } else { None };
+            most = most.max(found);
+        }
+        Ok(most)
     }
 
     /// The CBOR that describes an object.

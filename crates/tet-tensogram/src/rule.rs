@@ -142,6 +142,9 @@ tet_format::foreign_rules! { pub,
     "TGM-D10" DESCRIPTOR_DEPTH "descriptor" Error Structure Decimal:
         "items of a descriptor may nest no deeper than the reader's limit",
         "";
+    "TGM-L8" LIMIT_AXES "descriptor" Error Structure Decimal:
+        "an object must have no more axes than the reader's limit",
+        "";
     "TGM-C1" CODEC_BUILT "payload" Error Structure Hidden:
         "encoding, filter and compression must each be one that is built into this tet",
         "";

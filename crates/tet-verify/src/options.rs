@@ -31,6 +31,9 @@ pub struct VerifyOptions {
     /// Bytes that decoders may hold, which bounds the threads. A frame with the largest window that
     /// the format allows takes 128 MiB, whatever is asked for.
     pub memory_budget: u64,
+    /// The most bytes that objects of a Tensogram file may decode to when all are decoded; the bound of
+    /// a reader unless it is given.
+    pub decoded_max: Option<u64>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
@@ -58,6 +61,7 @@ impl Default for VerifyOptions {
             gap_len_max: 64 << 20,
             threads: 0,
             memory_budget: 256 << 20,
+            decoded_max: None,
             cancel: None,
             progress: None,
         }

@@ -43,6 +43,9 @@ tet_format::foreign_rules! { pub,
     "ZT-L4" LIMIT_ITEMS "index" Error Structure Decimal:
         "custom fields must hold no more items than the reader's limit",
         "raise the limit if you trust the file";
+    "ZT-L5" LIMIT_AXES "index" Error Structure Decimal:
+        "a tensor must have no more axes than the reader's limit",
+        "";
     "ZT-T1" ENTRY_MAP "index" Error Structure Hidden:
         "an entry must be a map whose keys are text",
         "";

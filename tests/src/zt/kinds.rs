@@ -127,7 +127,6 @@ fn shapes() -> Vec<Tensor> {
         Tensor::new("empty", "float64", &[0, 7], Vec::new()),
         Tensor::new("packed empty", "int64", &[3, 0], Vec::new()).framed(empty()),
         Tensor::new("deep", "uint8", &[1; 64], vec![9]),
-        Tensor::new("deeper", "uint8", &[1; 65], vec![9]),
         Tensor::new("long", "uint16", &[700], bytes(5, 1400)),
     ]
 }

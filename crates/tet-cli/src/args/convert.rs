@@ -50,6 +50,12 @@ pub struct ConvertArgs {
     /// Threads that compress, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
+    /// The most bytes that the data may decode to, as 64GiB
+    ///
+    /// Without it 16 GiB, or 65,536 times the length of the file where that is more: a small file may
+    /// claim any number of elements.
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub max_decoded: Option<u64>,
     /// Names of the axes: time,lat,lon or temp=time,lat,lon (repeatable)
     #[arg(long, value_name = "[NAME=]AXES")]
     pub dims: Vec<String>,

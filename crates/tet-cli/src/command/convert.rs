@@ -81,6 +81,7 @@ fn options(args: &ConvertArgs, target: Target, context: &Context<'_>) -> Result<
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
+    options.execution.decoded_max = args.max_decoded;
     options.scratch = context.world().temp_dir.clone();
     Ok(options)
 }

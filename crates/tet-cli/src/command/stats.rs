@@ -40,6 +40,9 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         let whole = |dataset| Target { dataset, slab: Hyperslab::whole(dataset.shape()) };
         catalog.datasets().iter().map(whole).collect()
     };
+    if !one {
+        catalog.check_decoded(catalog.datasets(), &how)?;
+    }
     let progress = Progress::new(context, "reading", 0);
     let mut faults = Vec::new();
     let mut datasets = Vec::new();

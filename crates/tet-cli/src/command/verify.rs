@@ -65,6 +65,7 @@ fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> Ver
     if let Some(memory) = args.memory {
         options.memory_budget = memory;
     }
+    options.decoded_max = args.max_decoded;
     options.threads = args.threads;
     options.cancel = Some(Arc::clone(&context.world().cancel));
     let bar = progress.clone();

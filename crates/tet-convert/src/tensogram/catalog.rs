@@ -38,17 +38,24 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     let mut tell = |fault| findings.take(told(fault));
     let mut lost = Lost::default();
     let (mut datasets, mut about, mut regions) = (Vec::new(), BTreeMap::new(), Vec::new());
+    lost.between(&file).map_err(|error| of_file(path, error))?;
     for number in 0..file.len() {
         let (mut said, mut objects) = (Metadata::default(), Vec::new());
+        let span = file.span(number).map_err(|error| of_file(path, error))?;
+        lost.before(span, datasets.len());
         let mut unwalked = |fault| {
             tell(fault);
-            lost.message(number, fault);
+            lost.message((number, span), fault, datasets.len());
         };
         let walked = taken(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
         if let Some(walked) = walked {
             let read = Metadata::of(file.source(), &walked, file.limits());
-            said = taken(read, &mut tell).map_err(|it| of_file(path, it))?.unwrap_or_default();
-            lost.hidden(number, &walked, &said);
+            let read = taken(read, &mut tell).map_err(|it| of_file(path, it))?;
+            let has_lost = lost.within((number, span), (&file, &walked), &read, datasets.len());
+            if !has_lost.map_err(|error| of_file(path, error))? {
+                said = read.unwrap_or_default();
+            }
+            lost.hidden((number, span), &walked, &said);
             if !walked.is_empty() {
                 objects = file.objects(number).map_err(|error| of_file(path, error))?;
             }
@@ -59,19 +66,23 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
                 return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());
             }
             let position = datasets.len();
-            let dataset = dataset(&file, &object, &said, position, &mut tell);
+            let by_number = lost.name((object.message, span), object.number, object.frame.at());
+            let dataset = dataset(&file, &object, (&said, by_number), position, &mut tell);
             datasets.push(dataset.map_err(|error| of_file(path, error))?);
         }
         if file.len() == 1 {
             let said = attrs(&said.extra).into_iter();
             about = said.map(|(key, value)| (unescaped(key), value)).collect();
         }
-        let span = file.span(number).map_err(|error| of_file(path, error))?;
+        lost.after(&datasets);
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
     }
-    lost.between(&file).map_err(|error| of_file(path, error))?;
-    lost.list(&mut datasets, &mut tell);
-    let catalog = Catalog::new(source, Format::Tensogram.name(), datasets).with_attrs(about);
+    let uncounted = lost.list(&mut datasets, &mut tell);
+    let mut catalog = Catalog::new(source, Format::Tensogram.name(), datasets).with_attrs(about);
+    if let Some((count, fault)) = uncounted {
+        let cause = tet_query::Error::Foreign { dataset: format!("#{count}"), fault };
+        catalog = catalog.with_positions(count, Arc::new(cause));
+    }
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions })
 }
@@ -101,8 +112,12 @@ fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
 
 /// What an object of a message is called, of which this is said.
 pub(super) fn name(said: &Metadata, message: usize, number: usize) -> String {
-    let name = said.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned);
-    name.unwrap_or_else(|| format!("m{message}_o{number}"))
+    given(said, number).unwrap_or_else(|| format!("m{message}_o{number}"))
+}
+
+/// The name that metadata give to an object of a message.
+pub(super) fn given(said: &Metadata, number: usize) -> Option<String> {
+    said.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned)
 }
 
 /// The name that is said of an object: `name`, or `param` of `mars`.
@@ -119,13 +134,13 @@ pub(crate) fn name_of(said: &[(String, Value)]) -> Option<&str> {
 fn dataset(
     file: &TensogramFile,
     object: &ObjectAt,
-    said: &Metadata,
+    (said, by_number): (&Metadata, String),
     index: usize,
     tell: &mut dyn FnMut(Fault),
 ) -> Result<Dataset, Theirs> {
     let nothing = Pairs::new();
     let entry = said.base.get(object.number).unwrap_or(&nothing);
-    let name = name(said, object.message, object.number);
+    let name = given(said, object.number).unwrap_or(by_number);
     let mut attrs = attrs(entry);
     if is_name(attrs.get(NAME_KEY)) {
         attrs.remove(NAME_KEY);

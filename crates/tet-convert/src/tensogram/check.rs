@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tet_io::Source;
+use tet_query::Execution;
 use tet_tensogram::{
     Error as Theirs, Fault, Level as Closeness, Limits, Metadata, TensogramFile, rule,
 };
@@ -22,6 +23,8 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     };
     how.findings_max = options.findings_max;
     how.threads = options.threads;
+    how.decoded_max =
+        options.decoded_max.unwrap_or_else(|| Execution::usual_decoded_max(source.len()));
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
     let seen = tet_tensogram::verify(source, &how)?;
@@ -32,8 +35,11 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             Some((message, object)) => objects.dataset(message, object)?,
             None => None,
         };
+        // What cannot be read is not called ok, whoever else may have its codec.
+        let is_unbuilt = it.fault.rule == &rule::NOTE_NOT_BUILT;
+        let rule = if is_unbuilt { &rule::CODEC_BUILT } else { it.fault.rule };
         findings.take(ForeignFound {
-            fault: it.fault,
+            fault: Fault { rule, ..it.fault },
             field: it.fault.rule.region,
             len: it.len,
             dataset,

@@ -210,6 +210,15 @@ fn labels(group: &[&Dataset], axis: &str) -> Option<Vec<String>> {
     is_unique.then_some(labels)
 }
 
+/// Codecs of a stack, at most: places count through them with 16 bits.
+const CODECS_MAX: usize = 1 << 16;
+
+fn too_many(codecs: &[Arc<dyn Decode>]) -> tet_query::Error {
+    let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+    let what = "codecs of the parts of a stack";
+    tet_query::Error::Limit { what, wanted: count(codecs.len()), limit: count(CODECS_MAX) }
+}
+
 /// The chunks of several tables, one behind the other.
 struct Stacked {
     tables: Vec<Arc<dyn ChunkTable>>,
@@ -230,13 +239,10 @@ impl Stacked {
             let first = match shared {
                 Some(first) => first,
                 None => {
-                    let (wanted, limit) = (codecs.len() as u64, u64::from(u16::MAX));
-                    let what = "compressed objects of a stack";
-                    let first = u16::try_from(codecs.len());
-                    let first =
-                        first.map_err(|_| tet_query::Error::Limit { what, wanted, limit })?;
+                    let first = u16::try_from(codecs.len()).ok();
                     codecs.extend(table.codecs().iter().cloned());
-                    first
+                    // All codecs of the table are counted by 16 bits, not its first one alone.
+                    first.filter(|_| codecs.len() <= CODECS_MAX).ok_or_else(|| too_many(&codecs))?
                 }
             };
             if is_plain {
@@ -261,7 +267,8 @@ impl ChunkTable for Stacked {
             let before = out.len();
             table.locate(&[within], out)?;
             for place in out.iter_mut().skip(before) {
-                place.codec = place.codec.saturating_add(*first);
+                let codec = place.codec.checked_add(*first);
+                place.codec = codec.ok_or_else(|| too_many(&self.codecs))?;
             }
         }
         Ok(())
@@ -333,5 +340,46 @@ impl Objects {
             Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(told)?;
         let (decoded_len, sealed) = (region.decoded_len(), seal::of(object));
         Ok(Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)], sealed }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tet_codec::Raw;
+
+    use super::*;
+
+    /// A table of three chunks, each with a codec of its own.
+    struct Three([Arc<dyn Decode>; 3]);
+
+    impl ChunkTable for Three {
+        fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+            let stored = Span::new(0, 8).expect("eight bytes");
+            out.extend(linear.iter().map(|&chunk| {
+                let codec = u16::try_from(chunk).expect("one of three");
+                ChunkPlace { stored, decoded_len: 8, codec, row: 0 }
+            }));
+            Ok(())
+        }
+
+        fn codecs(&self) -> &[Arc<dyn Decode>] {
+            &self.0
+        }
+    }
+
+    fn stack(count: usize) -> Result<Stacked> {
+        let codec: Arc<dyn Decode> = Arc::new(Raw);
+        let table: Arc<dyn ChunkTable> = Arc::new(Three([codec.clone(), codec.clone(), codec]));
+        Stacked::new(vec![table; count], 3)
+    }
+
+    #[test]
+    fn every_chunk_of_a_stack_keeps_its_codec() {
+        let stacked = stack(21_845).expect("65,535 codecs can be counted");
+        let (mut places, last) = (Vec::new(), 21_844 * 3);
+        stacked.locate(&[0, 1, 2, last, last + 1, last + 2], &mut places).expect("they are there");
+        let codecs: Vec<u16> = places.iter().map(|place| place.codec).collect();
+        assert_eq!(codecs, [0, 1, 2, 65_532, 65_533, 65_534]);
+        assert!(stack(21_846).is_err(), "65,538 cannot");
     }
 }

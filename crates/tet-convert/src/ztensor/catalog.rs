@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_codec::Swapped;
+use tet_codec::{Error as Refused, Swapped};
 use tet_format::{Grid, Span};
 use tet_io::Source;
 use tet_query::{Catalog, ChunkTable, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 use tet_ztensor::{
-    ByteOrder, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, Tensor, ZTensorFile,
+    ByteOrder, Check, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, Tensor,
+    ZTensorFile,
 };
 
 use super::framed::Framed;
@@ -33,7 +34,7 @@ const BANDS_MAX: u64 = 1 << 18;
 /// Parts of all sparse tensors of one file, at most: further tensors are offered without.
 const PARTS_MAX: usize = 100_000;
 
-/// Bytes of sparse tensors without elements that are looked at when a file is opened, at most.
+/// Bytes of tensors without elements that are read when a file is opened, at most.
 const EMPTY_LEN_MAX: u64 = 16 << 20;
 
 /// Opens the file at `path`; a sparse tensor may take so many bytes of memory.
@@ -63,8 +64,9 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Foreign> 
             findings.take(check::found(&tensor, fault));
         });
         let mut dataset = dataset.map_err(|error| of_file(path, error))?;
-        if let Some(stored) = stored.as_ref().filter(|_| dataset.fault.is_none()) {
-            dataset.fault = empty(tensor, stored, &mut empty_left).map(Arc::new);
+        if dataset.fault.is_none() && tensor.shape().contains(&0) {
+            let fault = empty(&file, tensor, stored.as_deref(), &mut empty_left);
+            dataset.fault = fault.map(Arc::new);
         }
         if let Some(stored) = stored.filter(|_| dataset.fault.is_none()) {
             bands_left = bands_left.saturating_sub(dataset.grid.chunk_count());
@@ -83,14 +85,23 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Foreign> 
     Ok(Foreign { catalog, findings, regions: regions(&file) })
 }
 
-/// What is wrong with a sparse tensor without elements, of which no band will be asked for.
-fn empty(tensor: Tensor<'_>, stored: &Stored, left: &mut u64) -> Option<tet_query::Error> {
-    let len = tensor.stored().map_or(0, Span::len);
-    if !tensor.shape().contains(&0) || *left < len {
-        return None;
+/// What is wrong with the blob of a tensor without elements, of which nothing else will be read.
+fn empty(
+    file: &ZTensorFile,
+    tensor: Tensor<'_>,
+    sparse: Option<&Stored>,
+    left: &mut u64,
+) -> Option<tet_query::Error> {
+    let (len, name) = (tensor.stored().map_or(0, Span::len), tensor.name());
+    if *left < len {
+        let what = "bytes of blobs of tensors without elements";
+        return Some(tet_query::Error::Limit { what, wanted: len, limit: *left });
     }
     *left = left.saturating_sub(len);
-    stored.load().err()
+    match sparse {
+        Some(stored) => stored.load().err(),
+        None => file.read(tensor, Check::Auto).err().map(|error| of_error(name, error)),
+    }
 }
 
 /// The regions of a file, in order.
@@ -214,7 +225,15 @@ pub(super) fn of_error(dataset: &str, error: Theirs) -> tet_query::Error {
         }
         Theirs::Codec { at, fault, .. } => {
             let rule = tet_ztensor::zstd_rule(&fault);
-            let fault = tet_format::ForeignFault { rule, at, found: 0, wanted: 0 };
+            let (found, wanted) = match fault {
+                // Decoding ends where one byte more than all of them comes out.
+                Refused::TooLong { decoded_len, .. } => {
+                    (decoded_len.saturating_add(1), decoded_len)
+                }
+                Refused::TooShort { found, decoded_len, .. } => (found, decoded_len),
+                _ => (0, 0),
+            };
+            let fault = tet_format::ForeignFault { rule, at, found, wanted };
             tet_query::Error::Foreign { dataset, fault }
         }
         Theirs::Limit { what, wanted, limit } => tet_query::Error::Limit { what, wanted, limit },

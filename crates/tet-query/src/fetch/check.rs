@@ -46,6 +46,7 @@ impl<'a> Checks<'a> {
         plan: &'a ReadPlan,
         how: &'a Execution,
     ) -> Result<Self> {
+        how.check_decoded(plan.decoded_len, source.len())?;
         let checks = Checks {
             dataset,
             has_digests: dataset.chunks.has_digests(),

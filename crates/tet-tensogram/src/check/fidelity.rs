@@ -2,6 +2,7 @@
 //! is odd about them. Nothing of it is kept.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use tet_format::{DType, Span};
@@ -35,13 +36,17 @@ struct Task {
 
 /// What is to be decoded.
 #[derive(Debug, Default)]
-pub(super) struct Objects(Vec<Task>);
+pub(super) struct Objects {
+    tasks: Vec<Task>,
+    /// What the objects so far decode to.
+    decoded_len: AtomicU64,
+}
 
 impl Objects {
     /// Takes in the objects of a message.
     pub(super) fn take(&mut self, number: usize, message: &Message) {
         let sound = message.objects().iter().enumerate().filter(|(_, it)| it.fault.is_none());
-        self.0.extend(sound.map(|(object, it)| {
+        self.tasks.extend(sound.map(|(object, it)| {
             let (region, descriptor) = (it.region, it.descriptor);
             Task { message: number, object, region, descriptor }
         }));
@@ -56,7 +61,7 @@ impl Objects {
         watch: &Watch<'_>,
         out: &mut Collector,
     ) -> Result<()> {
-        let mut tasks = std::mem::take(&mut self.0);
+        let mut tasks = std::mem::take(&mut self.tasks);
         tasks.retain(|task| !spoiled.contains(&(task.message, task.object)));
         let mut push = |task: &Task, faults: Vec<Fault>| {
             for fault in faults {
@@ -66,7 +71,9 @@ impl Objects {
         };
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
-        let light = |task: &Task| look(source, &options.limits, task, Weight::Light, watch);
+        let total = Total { sum: &self.decoded_len, max: options.decoded_max };
+        let limits = (&options.limits, &total);
+        let light = |task: &Task| look(source, limits, task, Weight::Light, watch);
         let found: Vec<Result<Option<Vec<Fault>>>> = match &pool {
             Some(pool) => pool.install(|| tasks.par_iter().map(light).collect()),
             None => tasks.iter().map(light).collect(),
@@ -75,7 +82,7 @@ impl Objects {
             let found = match found? {
                 Some(found) => Some(found),
                 // Large ones come one at a time, so that the memory is that of one.
-                None => look(source, &options.limits, task, Weight::Any, watch)?,
+                None => look(source, limits, task, Weight::Any, watch)?,
             };
             push(task, found.unwrap_or_default());
         }
@@ -90,11 +97,29 @@ pub(crate) enum Weight {
     Any,
 }
 
+/// What objects decode to, of which some come of next to no bytes, and how much that may be.
+#[derive(Debug)]
+pub(crate) struct Total<'a> {
+    pub(crate) sum: &'a AtomicU64,
+    pub(crate) max: u64,
+}
+
+impl Total<'_> {
+    fn add(&self, len: u64) -> Result<()> {
+        // Sums of lengths that limits bound, each below 2^63: the first that passes the maximum ends it.
+        let sum = self.sum.fetch_add(len, Ordering::Relaxed).saturating_add(len);
+        if sum <= self.max {
+            return Ok(());
+        }
+        Err(Error::Limit { what: "decoded bytes of all objects", wanted: sum, limit: self.max })
+    }
+}
+
 /// The rules that the elements of an object break, and what is odd about them; `None` if it takes too
 /// much memory.
 fn look(
     source: &Source,
-    limits: &Limits,
+    limits: (&Limits, &Total<'_>),
     task: &Task,
     weight: Weight,
     watch: &Watch<'_>,
@@ -105,7 +130,7 @@ fn look(
 /// The same, of an object whose region and descriptor lie here.
 pub(crate) fn decoded(
     source: &Source,
-    limits: &Limits,
+    (limits, total): (&Limits, &Total<'_>),
     (stored, described): (Span, Span),
     weight: Weight,
     watch: &Watch<'_>,
@@ -124,6 +149,7 @@ pub(crate) fn decoded(
     if weight == Weight::Light && !region.pipeline().is_light() {
         return Ok(None);
     }
+    total.add(region.decoded_len())?;
     let mut faults = Vec::new();
     let masks = told(masks(source, &region, stored), stored, &mut faults)?.flatten();
     if let Some(masks) = &masks {

@@ -233,6 +233,9 @@ impl Checker<'_, '_, '_> {
     }
 }
 
+/// Axes of an object that a catalog of datasets reads, at most.
+const AXES_MAX: u64 = 64;
+
 impl Checker<'_, '_, '_> {
     /// Tells what is wrong with a descriptor that is a map, or worth knowing of it.
     fn described(&mut self, bytes: &[u8], object: &Object, number: usize) -> Result<()> {
@@ -248,6 +251,11 @@ impl Checker<'_, '_, '_> {
         described.faults().iter().for_each(|fault| self.tell(*fault, Some(number)));
         if described.fault().is_some() {
             return Ok(());
+        }
+        let (found, wanted) = (described.shape().len() as u64, AXES_MAX);
+        if wanted < found {
+            let (rule, at) = (&rule::LIMIT_AXES, descriptor.start());
+            self.tell(Fault { rule, at, found, wanted }, Some(number));
         }
         match Region::new(&described, region.start(), region.len(), self.limits) {
             Ok(region) => region.notes().iter().for_each(|note| self.tell(*note, Some(number))),

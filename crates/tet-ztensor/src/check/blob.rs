@@ -241,7 +241,9 @@ impl<'s> Looks<'s> {
                     is_whole = false;
                     let (rule, at) = (zstd_rule(&fault), scan.scan.position());
                     let at = task.stored.start().saturating_add(at);
-                    task.push(found, Fault { rule, at, found: 0, wanted });
+                    // Decoding ends where one byte more than all of them comes out.
+                    let more = if rule == &rule::ZSTD_LEN { wanted.saturating_add(1) } else { 0 };
+                    task.push(found, Fault { rule, at, found: more, wanted });
                 }
             }
         }

@@ -11,9 +11,17 @@ use crate::rule;
 use crate::tensor::Tensor;
 use crate::words::{ByteOrder, Encoding};
 
+/// Axes of a tensor that a catalog of datasets reads, at most.
+const AXES_MAX: u64 = 64;
+
 /// Looks at every entry, then at all names together.
 pub(super) fn check(index: &Index, out: &mut Collector) {
     for tensor in index.tensors() {
+        let axis_count = tensor.shape().len() as u64;
+        if AXES_MAX < axis_count {
+            let numbers = (axis_count, AXES_MAX);
+            out.push(found(&tensor, &rule::LIMIT_AXES, Field::Shape.key(), numbers));
+        }
         for (rule, field) in notes(&tensor) {
             let key = field.key();
             out.push(found(&tensor, rule, key, (0, 0)));
