@@ -1,6 +1,8 @@
 //! One flipped bit of a small Tensogram file: what is asked for by name or by position is answered
 //! right or not at all, and never with another object.
 
+#![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
+
 use tet_convert::{OpenOptions, open_source};
 use tet_format::DType;
 use tet_io::Source;
