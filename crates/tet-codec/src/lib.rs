@@ -10,6 +10,7 @@ mod codec;
 mod crc32c;
 mod digest;
 mod error;
+mod pieces;
 mod raw;
 mod swapped;
 #[cfg(feature = "zstd")]
@@ -19,6 +20,7 @@ pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
 pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result};
+pub use pieces::{PieceSum, Pieces};
 pub use raw::Raw;
 pub use swapped::Swapped;
 #[cfg(feature = "zstd")]
