@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::{docs, run, tidy};
 
 /// Features of `tet-query` that an embedder may choose between.
-const QUERY_FEATURES: [&str; 5] = ["mmap", "parallel", "zstd", "json", "toml"];
+const QUERY_FEATURES: [&str; 4] = ["mmap", "zstd", "json", "toml"];
 
 /// What to run.
 #[derive(clap::Args)]

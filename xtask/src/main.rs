@@ -58,8 +58,12 @@ enum Task {
     Rot,
     /// Writes sectors of small files to wrong places
     Swap,
+    /// Changes a bit in chunks of megabytes, and asks questions in every way; counts threads
+    Integrity,
     /// Gives every hostile file to the library, and to every command
     Zoo,
+    /// Compares dependencies with deny.toml: advisories, licenses, sources; needs cargo-deny
+    Deny,
     /// Lets programs of others, installed into target/, read what we write, and reads what they write
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
@@ -82,7 +86,9 @@ fn main() -> anyhow::Result<()> {
         Task::Fields => suite::run(&[("damage", "fields")]),
         Task::Rot => suite::run(&[("damage", "rot")]),
         Task::Swap => suite::run(&[("damage", "swap")]),
+        Task::Integrity => suite::run(&[("integrity", ""), ("threads", "")]),
         Task::Zoo => suite::run(&[("hostile", ""), ("commands", "")]),
+        Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
         Task::Interop(options) => interop::run(&options),
         Task::Oracle(options) => oracle::run(&options),
         Task::Planted(options) => planted::run(&options),

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use tet_convert::{Io, OpenOptions, Opened};
 use tet_file::{FooterMode, Protection, TetFile};
-use tet_io::Overwrite;
 use tet_io::publish::Sync;
+use tet_io::{Overwrite, Writers};
 use tet_query::{Dataset, DigestPolicy, Execution};
 use tet_verify::{Finding, Severity};
 
@@ -186,6 +186,30 @@ pub(crate) fn integrity(opened: &Opened, how: Option<&Execution>) -> &'static st
             _ => "verified",
         },
     }
+}
+
+/// What should be known of values that were read, if they are not known to be those that were
+/// written: that another program writes to the file.
+#[must_use]
+pub(crate) fn doubt(opened: &Opened, how: &Execution) -> Option<String> {
+    let catalog = &opened.catalog;
+    let mut sources = std::iter::once(catalog.source()).chain(catalog.shards());
+    let is_written = sources.any(|source| source.writers() == Writers::Present);
+    (is_written && integrity(opened, Some(how)) != "verified").then(|| {
+        "another program has the file open for writing: this may mix two states of it".to_owned()
+    })
+}
+
+/// What should be known of a file that values were written to, if some of them were not compared with
+/// the checksums that the input has.
+#[must_use]
+pub(crate) fn doubt_of_copy(how: &Execution) -> Option<String> {
+    let is_unchecked = how.unchecked.as_deref().is_some_and(|it| it.load(Ordering::Relaxed));
+    is_unchecked.then(|| {
+        "some values were written that were not compared with their checksums; \
+         --digests always compares them"
+            .to_owned()
+    })
 }
 
 /// The same of a container with checksums of whole datasets; `is_unchecked` says whether any that was

@@ -1,20 +1,19 @@
 //! Any container this build reads, opened by its content.
 //!
-//! Files are opened for positioned reads. A mapping pays when much raw data is scanned, and is
-//! taken only under a lease, which makes it safe: [`Opened::for_scan`] decides once the caller
-//! knows how much that will be.
+//! Files are opened for positioned reads: an error of the disk, and a file that is cut short, come back
+//! as errors. A leased map is taken where it is asked for.
 
 mod columns;
 mod npy;
 pub(crate) mod slabs;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
-use tet_io::{Source, SourceKind, Step};
-use tet_query::{Catalog, Dataset, Execution, ReadPlan};
+use tet_io::{Source, Step};
+use tet_query::{Catalog, Execution};
 use tet_verify::Finding;
 
 use crate::carry::logical::restored;
@@ -22,13 +21,10 @@ use crate::safetensors::Opener;
 use crate::sniff::{Format, sniff};
 use crate::{Error, Result, safetensors, tensogram, ztensor};
 
-/// Reads of fewer bytes than this are not worth a mapping.
-const MAP_LEN_MIN: u64 = 8 << 20;
-
 /// How bytes are read from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Io {
-    /// Positioned reads, and a leased mapping for large scans of raw chunks where one is granted.
+    /// What is safe and fast: positioned reads.
     #[default]
     Auto,
     /// Positioned reads.
@@ -75,8 +71,6 @@ pub struct Opened {
     pub findings: Vec<Finding>,
     /// Its regions in file order, if it is another container and they are known.
     pub regions: Vec<FileRegion>,
-    path: PathBuf,
-    options: OpenOptions,
 }
 
 /// A region of another container than `.tet`.
@@ -141,58 +135,6 @@ impl OpenOptions {
     }
 }
 
-impl Opened {
-    /// Whether a read of `dataset` by `plan` is large, and its chunks raw: worth a mapping.
-    #[must_use]
-    pub fn is_scan(dataset: &Dataset, plan: &ReadPlan) -> bool {
-        let codecs = dataset.codecs();
-        let is_raw = |codec: u16| codecs.get(usize::from(codec)).is_some_and(|c| c.is_identity());
-        MAP_LEN_MIN <= plan.stored_len
-            && plan.chunks().iter().all(|chunk| is_raw(chunk.place.codec))
-    }
-
-    /// The same file under a leased mapping, if the options leave the choice and one is granted;
-    /// else the file as it was. Where the path names another file by now, the one that is open is
-    /// read on: whoever replaces a file by rename does no harm.
-    ///
-    /// # Errors
-    /// The file changed since it was opened.
-    pub fn for_scan(self) -> Result<Self> {
-        let is_free =
-            self.options.io == Io::Auto && self.catalog.source().kind() == SourceKind::Pread;
-        if !is_free {
-            return Ok(self);
-        }
-        if self.format == Format::SafeTensorsIndex {
-            let opener = |path: &Path| self.remapped(path);
-            return of_source(&self.path, self.catalog.source().clone(), &opener, &self.options);
-        }
-        let Ok(mapped) = Source::open_leased(&self.path) else { return Ok(self) };
-        let stamps = self.catalog.source().stamp().zip(mapped.stamp());
-        let Some((at_open, now)) = stamps.filter(|(at_open, now)| at_open.is_same_file(now)) else {
-            return Ok(self);
-        };
-        if !at_open.is_unchanged(&now) {
-            return Err(tet_io::Error::Changed { path: self.path }.into());
-        }
-        of_source(&self.path, mapped, &|path| Source::open(path), &self.options)
-    }
-
-    /// The shard at `path` under a leased mapping, where it is the one that is open and a lease is
-    /// granted.
-    fn remapped(&self, path: &Path) -> tet_io::Result<Source> {
-        let held = self.catalog.shards().iter().find(|shard| shard.path() == Some(path));
-        let Some(held) = held else { return Source::open(path) };
-        let mapped = Source::open_leased(path).ok().filter(|mapped| {
-            let stamps = held.stamp().zip(mapped.stamp());
-            stamps.is_some_and(|(at_open, now)| {
-                at_open.is_same_file(&now) && at_open.is_unchanged(&now)
-            })
-        });
-        Ok(mapped.unwrap_or_else(|| held.clone()))
-    }
-}
-
 /// Opens what `source` has; `opener` opens the other files, where the container is several.
 pub(crate) fn of_source(
     path: &Path,
@@ -216,6 +158,5 @@ pub(crate) fn of_source(
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };
     let catalog = catalog.viewed(restored);
-    let (path, options) = (path.to_path_buf(), options.clone());
-    Ok(Opened { catalog, format, tet, findings, regions, path, options })
+    Ok(Opened { catalog, format, tet, findings, regions })
 }

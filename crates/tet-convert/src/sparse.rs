@@ -220,6 +220,7 @@ fn join(
     let mut attrs = values.attrs;
     [OF_KEY, PART_KEY, FORMAT_KEY, SHAPE_KEY].iter().for_each(|key| drop(attrs.remove(*key)));
     let dataset = Dataset {
+        source: None,
         index: position,
         name: told.name.clone(),
         dtype: Some(dtype),

@@ -1,26 +1,41 @@
-//! A mapping under a kernel read lease (`F_SETLEASE`): the safe fast door on Linux.
+//! Kernel read leases (`F_SETLEASE`): a mapping under one, and the question who writes to a file.
 //!
-//! While the lease holds, nobody has the file open for writing, and nobody can open or truncate it
+//! While a lease holds, nobody has the file open for writing, and nobody can open or truncate it
 //! without the kernel asking us first and waiting. A watcher thread sees the question within
 //! [`WATCH_PERIOD`], waits for the views that are out, unmaps, and gives the lease back.
+//!
+//! That is so on file systems of this machine only ([`BINDING`]): FUSE and overlay grant leases that
+//! hold nobody off. A lease belongs to the open file, which a forked process shares: there no view is
+//! handed out, and the lease of the parent is left alone.
 #![allow(unsafe_code, reason = "maps under a lease; the three fcntl calls that leases need")]
 
 use std::convert::Infallible;
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
 
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
+use rustix::fs::fstatfs;
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 
 use crate::mmap::map;
 use crate::stamp::Stamp;
+use crate::writers::Writers;
+
+/// File systems on which a lease holds writers off, by the numbers of `statfs(2)`: ext2 to ext4, xfs,
+/// btrfs, f2fs, zfs, tmpfs.
+const BINDING: [rustix::fs::FsWord; 6] =
+    [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x2fc1_2fc1, 0x0102_1994];
+
+/// Bytes of a map whose pages are read ahead together; each such window is read ahead once.
+const WINDOW_LEN: usize = 2 << 20;
 
 /// The command that chooses a lease's signal; libc does not name it on every system.
 const F_SETSIG: i32 = 10;
@@ -42,19 +57,42 @@ pub(crate) struct LeasedMap {
 #[derive(Debug)]
 struct Leased {
     file: File,
+    /// The process that took the lease.
+    process: u32,
     /// `None` once the lease was given back.
     map: RwLock<Option<Mmap>>,
+    /// A bit for each window whose pages were read ahead.
+    populated: Vec<AtomicU64>,
 }
 
 /// The bytes of the map; the lease is not given back while it lives.
 #[derive(Debug)]
-pub(crate) struct LeasedView<'a>(RwLockReadGuard<'a, Option<Mmap>>);
+pub(crate) struct LeasedView<'a> {
+    map: RwLockReadGuard<'a, Option<Mmap>>,
+    populated: &'a [AtomicU64],
+}
 
-impl Deref for LeasedView<'_> {
-    type Target = [u8];
+impl LeasedView<'_> {
+    /// How many bytes are mapped.
+    pub(crate) fn len(&self) -> usize {
+        self.map.as_ref().map_or(0, |map| map.len())
+    }
 
-    fn deref(&self) -> &[u8] {
-        self.0.as_deref().unwrap_or(&[])
+    /// These bytes, once their pages are in memory: touching a page that the disk cannot bring would
+    /// raise a signal, reading it ahead gives an error.
+    pub(crate) fn bytes(&self, range: Range<usize>) -> Option<&[u8]> {
+        let map = self.map.as_ref()?;
+        let bytes = map.get(range.clone())?;
+        for window in range.start / WINDOW_LEN..range.end.div_ceil(WINDOW_LEN) {
+            let (word, bit) = (self.populated.get(window / 64)?, 1 << (window % 64));
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                let start = window * WINDOW_LEN;
+                let len = WINDOW_LEN.min(map.len() - start);
+                map.advise_range(Advice::PopulateRead, start, len).ok()?;
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        }
+        Some(bytes)
     }
 }
 
@@ -77,11 +115,10 @@ impl LeasedMap {
     /// Takes the lease, then maps the file. The text says why not.
     pub(crate) fn take(file: File) -> Result<Self, String> {
         check_break_time()?;
-        let fd = file.as_raw_fd();
-        // A broken lease is announced by a signal. The default one would end the process; this one
-        // is ignored unless the host asks for it, and the watcher does not need it.
-        fcntl(fd, F_SETSIG, libc::SIGURG).map_err(|error| error.to_string())?;
-        fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK).map_err(|error| match error.raw_os_error() {
+        if !is_binding(&file) {
+            return Err("leases hold nobody off on its file system".to_owned());
+        }
+        take_lease(&file).map_err(|error| match error.raw_os_error() {
             Some(libc::EAGAIN) => "it is open for writing".to_owned(),
             _ => error.to_string(),
         })?;
@@ -95,7 +132,10 @@ impl LeasedMap {
         // map can be read, as long as no view outlives the kernel's break time, of which
         // `Source::view` and `Source::open_leased` warn.
         let map = unsafe { map(&file, len) }.map_err(|error| error.to_string())?;
-        let leased = Arc::new(Leased { file, map: RwLock::new(Some(map)) });
+        let words = map.len().div_ceil(WINDOW_LEN).div_ceil(64);
+        let populated = std::iter::repeat_with(AtomicU64::default).take(words).collect();
+        let process = std::process::id();
+        let leased = Arc::new(Leased { file, process, map: RwLock::new(Some(map)), populated });
         let (watched, end) = channel();
         let watching = Arc::clone(&leased);
         thread::Builder::new()
@@ -111,20 +151,36 @@ impl LeasedMap {
 
     /// The bytes, unless somebody is waiting to write or the lease is gone.
     pub(crate) fn view(&self) -> Option<LeasedView<'_>> {
+        if !self.leased.is_own() {
+            return None;
+        }
         // Never waits: the lock refuses new readers while the watcher waits for the old ones.
         let map = self.leased.map.try_read().ok()?;
         // The watcher may have slept (a stopped process), so the kernel is asked as well.
-        (map.is_some() && self.leased.holds()).then_some(LeasedView(map))
+        let populated = &self.leased.populated;
+        (map.is_some() && self.leased.holds()).then_some(LeasedView { map, populated })
+    }
+
+    /// Who has the file open for writing: nobody while the lease holds.
+    pub(crate) fn writers(&self) -> Writers {
+        if self.leased.holds() { Writers::Absent } else { Writers::Unknown }
     }
 }
 
 impl Drop for LeasedMap {
     fn drop(&mut self) {
-        self.leased.give_back();
+        if self.leased.is_own() {
+            self.leased.give_back();
+        }
     }
 }
 
 impl Leased {
+    /// Whether this process took the lease, and did not inherit it.
+    fn is_own(&self) -> bool {
+        self.process == std::process::id()
+    }
+
     /// Whether the lease stands and nobody asked to break it.
     fn holds(&self) -> bool {
         matches!(fcntl(self.file.as_raw_fd(), libc::F_GETLEASE, 0), Ok(libc::F_RDLCK))
@@ -133,8 +189,7 @@ impl Leased {
     /// Waits for the views that are out, unmaps, and lets writers in.
     fn give_back(&self) {
         *self.map.write().unwrap_or_else(PoisonError::into_inner) = None;
-        // An error means that the kernel took the lease itself: it is gone either way.
-        let _ = fcntl(self.file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
+        give_lease_back(&self.file);
     }
 
     fn watch(&self, end: &Receiver<Infallible>) {
@@ -145,6 +200,35 @@ impl Leased {
             }
         }
     }
+}
+
+/// Asks who has a file open for writing, by a lease that is given back at once.
+pub(crate) fn writers_of(file: &File) -> Writers {
+    match take_lease(file) {
+        Ok(()) => {
+            give_lease_back(file);
+            if is_binding(file) { Writers::Absent } else { Writers::Unknown }
+        }
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Writers::Present,
+        Err(_) => Writers::Unknown,
+    }
+}
+
+/// Whether a lease on the file holds writers off.
+fn is_binding(file: &File) -> bool {
+    fstatfs(file).is_ok_and(|found| BINDING.contains(&found.f_type))
+}
+
+fn take_lease(file: &File) -> io::Result<()> {
+    // A broken lease is announced by a signal. The default one would end the process; this one is
+    // ignored unless the host asks for it, and the watcher does not need it.
+    fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG)?;
+    fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK).map(drop)
+}
+
+fn give_lease_back(file: &File) {
+    // An error means that the kernel took the lease itself: it is gone either way.
+    let _ = fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
 }
 
 /// Refuses a system that would take the lease away before a task is over.

@@ -1,7 +1,7 @@
 //! Where bytes come from and go to.
 //!
-//! [`Source`] reads: positioned reads by default, a mapping through one `unsafe fn`, a leased
-//! mapping as the safe fast door on Linux. [`publish`] writes: a new file beside the target, synced
+//! [`Source`] reads: by position by default, through a map that the caller vouches for, or through one
+//! that is held under a kernel lease. [`publish`] writes: a new file beside the target, synced
 //! and renamed, so that the target is the old file or the new file and nothing else. [`Appender`]
 //! writes behind the end of a file in place, which is faster and promises less.
 //! No other library of this workspace opens a file.
@@ -20,6 +20,7 @@ mod source;
 mod stamp;
 pub mod vfs;
 mod watch;
+mod writers;
 
 pub use append::Appender;
 pub use clock::utc;
@@ -28,6 +29,7 @@ pub use publish::{Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
 pub use watch::{Canceled, Progress, Watch};
+pub use writers::Writers;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

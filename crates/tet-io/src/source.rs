@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::error::{Error, Result, Step};
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use crate::lease::{LeasedMap, LeasedView};
 use crate::stamp::Stamp;
+use crate::writers::{Writers, writers_of};
 
 /// Bytes are read through in windows of this many.
 const WINDOW_LEN: u64 = 1 << 20;
@@ -61,6 +62,8 @@ struct Opened {
     path: Option<PathBuf>,
     stamp: Option<Stamp>,
     len: u64,
+    /// Who had the file open for writing when it was opened.
+    writers: Writers,
 }
 
 pub(crate) enum Backend {
@@ -92,6 +95,18 @@ impl Backend {
         }
     }
 
+    /// Who has the file open for writing now.
+    fn writers(&self) -> Writers {
+        match self {
+            Self::Pread(file) => writers_of(file),
+            #[cfg(feature = "mmap")]
+            Self::Map(..) => Writers::Absent,
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            Self::Leased(map) => map.writers(),
+            Self::Memory(_) | Self::Custom(_) => Writers::Absent,
+        }
+    }
+
     /// The open file, where there is one: a mapped file is read through it too.
     fn file(&self) -> Option<&File> {
         match self {
@@ -118,17 +133,20 @@ impl Source {
         Ok(Self::opened(Backend::Pread(file), path, stamp))
     }
 
-    /// Opens a regular file, takes a read lease on it and maps it: fast, and safe on Linux.
+    /// Opens a regular file, takes a read lease on it and maps it (Linux only).
     ///
-    /// The lease keeps writers out. When one asks to come in, the map is taken away between two
-    /// views and the source goes on with positioned reads. The kernel waits for us as long as
-    /// `/proc/sys/fs/lease-break-time` says, 45 seconds by default and never fewer than 10 here:
-    /// a [`View`] must not be held longer than that.
+    /// The lease keeps writers out. When one asks to open the file, the map is dropped between two
+    /// views and the source goes on with positioned reads. Pages are read ahead of their first use,
+    /// so that a disk error is an error. Two things can still raise a signal: a process that is
+    /// stopped for longer than the kernel waits for it (`/proc/sys/fs/lease-break-time`, 45 seconds
+    /// by default and never fewer than 10 here), and a page that the system drops again and can then
+    /// not read back. [`Source::open`] has neither limit.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoLease`] when no lease is granted (another system, a network file system,
-    /// a file of somebody else, a writer at work), and what [`Source::open`] returns.
+    /// Returns [`Error::NoLease`] when no lease is granted (another system, a file system on which
+    /// leases do not bind, such as a network file system, FUSE or overlay, a file of another user, a
+    /// writer at work), and what [`Source::open`] returns.
     pub fn open_leased(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         #[cfg(all(feature = "mmap", target_os = "linux"))]
@@ -152,19 +170,25 @@ impl Source {
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let len = bytes.len() as u64;
-        Self(Arc::new(Opened { backend: Backend::Memory(bytes), path: None, stamp: None, len }))
+        Self::unstamped(Backend::Memory(bytes), len)
     }
 
     /// A source of the caller's own making.
     #[must_use]
     pub fn from_reader(reader: Arc<dyn ReadAt>) -> Self {
         let len = reader.len();
-        Self(Arc::new(Opened { backend: Backend::Custom(reader), path: None, stamp: None, len }))
+        Self::unstamped(Backend::Custom(reader), len)
+    }
+
+    fn unstamped(backend: Backend, len: u64) -> Self {
+        let writers = Writers::Absent;
+        Self(Arc::new(Opened { backend, path: None, stamp: None, len, writers }))
     }
 
     pub(crate) fn opened(backend: Backend, path: &Path, stamp: Stamp) -> Self {
         let (path, len) = (Some(path.to_path_buf()), stamp.size);
-        Self(Arc::new(Opened { backend, path, stamp: Some(stamp), len }))
+        let writers = backend.writers();
+        Self(Arc::new(Opened { backend, path, stamp: Some(stamp), len, writers }))
     }
 
     /// How many bytes the file had when it was opened.
@@ -252,9 +276,7 @@ impl Source {
             let len = (stretch.end - at).min(WINDOW_LEN);
             // Held for one window alone: who asks to write under a lease waits no longer.
             let view = self.view();
-            let [start, end] = [at, at + len].map(usize::try_from);
-            let seen = view.as_deref().zip(start.ok().zip(end.ok()));
-            let goes_on = match seen.and_then(|(view, (start, end))| view.get(start..end)) {
+            let goes_on = match view.as_ref().and_then(|view| view.bytes(at..at + len)) {
                 Some(bytes) => visit(at, bytes)?,
                 None => {
                     window.resize(usize::try_from(len).unwrap_or(0), 0);
@@ -275,10 +297,10 @@ impl Source {
         self.0.backend.file()
     }
 
-    /// The bytes of the whole file, where they are in memory already.
+    /// The bytes of the file where they can be used in place, without a read.
     ///
     /// Hold the view for one task, then drop it. A leased map gives `None` from the moment somebody
-    /// asks to write to the file; positioned reads go on working.
+    /// asks to write to the file, and in a forked process; positioned reads go on working.
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         match &self.0.backend {
@@ -312,6 +334,16 @@ impl Source {
         if is_unchanged { Ok(()) } else { Err(Error::Changed { path }) }
     }
 
+    /// Who may have changed the file since it was opened without changing its stamp: a file that is
+    /// written through a map, or by one long write, changes its time once and then no more.
+    ///
+    /// [`Writers::Absent`], together with [`Source::check_unchanged`], means that all reads since the
+    /// file was opened saw one state of it.
+    #[must_use]
+    pub fn writers(&self) -> Writers {
+        self.0.writers.max(self.0.backend.writers())
+    }
+
     /// The first byte of the span that the file system does not hold, and which reads as zero;
     /// `None` where there is none, and where nobody can tell.
     #[must_use]
@@ -332,7 +364,7 @@ impl Source {
     }
 }
 
-/// The bytes of a whole file, valid while this value lives.
+/// The bytes of a file that can be used in place, valid while this value lives.
 #[derive(Debug)]
 pub struct View<'a>(ViewOf<'a>);
 
@@ -343,15 +375,28 @@ enum ViewOf<'a> {
     Leased(LeasedView<'a>),
 }
 
-impl Deref for View<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
+impl View<'_> {
+    /// These bytes of the file, or `None` where they must be read by position: past the end, or on
+    /// pages of a leased map that the system cannot bring.
+    #[must_use]
+    pub fn bytes(&self, range: Range<u64>) -> Option<&[u8]> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         match &self.0 {
-            ViewOf::Bytes(bytes) => bytes,
+            ViewOf::Bytes(bytes) => bytes.get(range),
             #[cfg(all(feature = "mmap", target_os = "linux"))]
-            ViewOf::Leased(view) => view,
+            ViewOf::Leased(view) => view.bytes(range),
         }
+    }
+
+    /// All bytes of the file; none where they must be read by position.
+    #[must_use]
+    pub fn whole(&self) -> &[u8] {
+        let len = match &self.0 {
+            ViewOf::Bytes(bytes) => bytes.len(),
+            #[cfg(all(feature = "mmap", target_os = "linux"))]
+            ViewOf::Leased(view) => view.len(),
+        };
+        self.bytes(0..len as u64).unwrap_or_default()
     }
 }
 

@@ -35,9 +35,10 @@ pub struct Execution {
 /// Which payloads are compared with their digests, where a file has any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DigestPolicy {
-    /// Those that pass whole through a decoder or a read, by the fast half of the digest. Raw bytes
-    /// that are mapped, and parts of payloads, are not compared. A [`Seal`](crate::Seal), which is of
-    /// a whole dataset, is compared before all of the dataset is read.
+    /// Every chunk of which every byte is read, whatever way it is read, by one half of its digest:
+    /// XXH3 before it is decoded, CRC-32C of raw elements as they are used. Chunks of which a part is
+    /// read are not compared. A [`Seal`](crate::Seal), which is of a whole dataset, is compared before
+    /// all of the dataset is read.
     #[default]
     Auto,
     /// All that are touched, whole, mapped ones too, by both halves; a seal before any byte of its
@@ -93,6 +94,13 @@ impl Execution {
     /// Whether the caller asked to stop.
     pub(crate) fn is_canceled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Says that bytes are used that were not compared with their digest.
+    pub(crate) fn mark_unchecked(&self) {
+        if let Some(unchecked) = &self.unchecked {
+            unchecked.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Tells the caller that `done` selected bytes were finished.

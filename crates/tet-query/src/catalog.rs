@@ -67,6 +67,9 @@ pub struct Dataset {
     pub fault: Option<Arc<Error>>,
     /// Where its chunks are.
     pub chunks: Arc<dyn ChunkTable>,
+    /// The file that its chunks lie in, once it is in a catalog: it is read from there, whichever
+    /// catalog is asked to read it.
+    pub source: Option<Source>,
 }
 
 /// The value of an attribute.
@@ -165,6 +168,12 @@ impl Dataset {
         self.dtype.ok_or_else(|| Error::unknown_dtype(self))
     }
 
+    /// Says in which file its chunks lie, unless that is known.
+    pub(crate) fn place(&mut self, source: &Source) {
+        let own = || self.chunks.source().unwrap_or(source).clone();
+        self.source = Some(self.source.take().unwrap_or_else(own));
+    }
+
     /// The codecs of its chunks.
     #[must_use]
     pub fn codecs(&self) -> &[Arc<dyn Decode>] {
@@ -193,6 +202,7 @@ impl Catalog {
     pub fn new(source: Source, format: &'static str, mut datasets: Vec<Dataset>) -> Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
             dataset.index = index;
+            dataset.place(&source);
         }
         let (shards, parts) = (Vec::new(), Vec::new());
         let (attrs, names) = (BTreeMap::new(), Names::default());
@@ -218,6 +228,7 @@ impl Catalog {
     pub fn with_parts(self, mut parts: Vec<Dataset>) -> Catalog {
         for (index, part) in (self.datasets.len()..).zip(&mut parts) {
             part.index = index;
+            part.place(&self.source);
         }
         Catalog { parts, ..self }
     }
@@ -312,7 +323,7 @@ impl Catalog {
     /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
     pub fn read(&self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
         let array = crate::scatter::read(self.source_of(dataset), dataset, slab, how)?;
-        self.check_unchanged()?;
+        self.check_read(dataset)?;
         Ok(array)
     }
 
@@ -328,8 +339,8 @@ impl Catalog {
         how: &Execution,
         out: &mut [u8],
     ) -> Result<()> {
-        crate::scatter::read_into(self.source_of(dataset), dataset, slab, how, out)?;
-        self.check_unchanged()
+        crate::scatter::read_into((self.source_of(dataset), dataset), slab, how, None, out)?;
+        self.check_read(dataset)
     }
 
     /// Reduces the selected elements.
@@ -346,7 +357,7 @@ impl Catalog {
     ) -> Result<Reduced> {
         let reduced =
             crate::reduce::reduce(self.source_of(dataset), dataset, slab, reduction, how)?;
-        self.check_unchanged()?;
+        self.check_read(dataset)?;
         Ok(reduced)
     }
 
@@ -365,7 +376,7 @@ impl Catalog {
     ) -> Result<Vec<Reduced>> {
         let reduced =
             crate::reduce::reduce_all(self.source_of(dataset), dataset, slab, reductions, how)?;
-        self.check_unchanged()?;
+        self.check_read(dataset)?;
         Ok(reduced)
     }
 

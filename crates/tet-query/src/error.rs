@@ -359,7 +359,7 @@ impl Error {
     }
 
     /// A source that has fewer bytes than when it was opened.
-    pub(crate) fn shrunk(source: &Source) -> Self {
+    pub(crate) fn changed(source: &Source) -> Self {
         let path = source.path().unwrap_or(Path::new("(memory)")).to_path_buf();
         Error::Io(tet_io::Error::Changed { path })
     }

@@ -13,6 +13,8 @@ mod ahead;
 mod buffer;
 mod check;
 mod gather;
+mod part_read;
+mod passing;
 mod pool;
 
 use std::ops::Range;
@@ -21,8 +23,9 @@ use tet_format::Span;
 use tet_io::{Source, View};
 
 pub(crate) use self::buffer::Buffer;
-use self::check::Passing;
-pub(crate) use self::check::{Checks, seal};
+pub(crate) use self::check::{Checks, Uses, seal};
+pub(crate) use self::part_read::PartRead;
+use self::passing::Passing;
 pub(crate) use self::pool::run;
 use crate::budget::Execution;
 use crate::decode;
@@ -58,7 +61,7 @@ pub(crate) struct Block<'a> {
 
 /// Where the elements of a strip were brought.
 enum Held {
-    View(Range<usize>),
+    View(Range<u64>),
     Window(Range<usize>),
     Chunk(Range<usize>),
     Dense,
@@ -119,6 +122,7 @@ impl<'a> Fetcher<'a> {
 
     /// Ends a task.
     pub(crate) fn end(&mut self) {
+        self.passing.leave();
         self.view = None;
     }
 
@@ -130,10 +134,13 @@ impl<'a> Fetcher<'a> {
         let held = if !plan.is_ranged(&read) {
             self.decoded(strips, &read, boxes)?
         } else if plan.is_identity(&read) {
-            self.identity(strips, &read, boxes)?
+            self.passing.enter(&read, ordinal, self.view.as_ref())?;
+            let held = self.identity(strips, &read, boxes)?;
+            self.digest(&held, boxes)?;
+            held
         } else {
             let segments = plan.segments(&read, boxes);
-            self.checks.part(&read, self.source, self.view.as_ref())?;
+            self.checks.part(&read, ordinal, self.view.as_ref())?;
             self.gather(&read, boxes, segments)?;
             Held::Dense
         };
@@ -142,14 +149,41 @@ impl<'a> Fetcher<'a> {
             let len = self.dense_len(boxes)?;
             make_truths(self.dense.room(len)?);
         }
+        let bytes = self.held(&held, boxes)?;
+        Ok(Block { bytes, strides: &self.strides })
+    }
+
+    /// The bytes of a strip where they were brought.
+    fn held(&self, held: &Held, boxes: &[AxisBox]) -> Result<&[u8]> {
         let bytes = match held {
-            Held::View(range) => self.view.as_deref().and_then(|view| view.get(range)),
-            Held::Window(range) => self.window.bytes().get(range),
-            Held::Chunk(range) => self.chunk.bytes().get(range),
+            Held::View(range) => self.view.as_ref().and_then(|view| view.bytes(range.clone())),
+            Held::Window(range) => self.window.bytes().get(range.clone()),
+            Held::Chunk(range) => self.chunk.bytes().get(range.clone()),
             Held::Dense => self.dense.bytes().get(..self.dense_len(boxes)?),
         };
-        let bytes = bytes.ok_or_else(|| Error::shrunk(self.source))?;
-        Ok(Block { bytes, strides: &self.strides })
+        bytes.ok_or_else(|| Error::changed(self.source))
+    }
+
+    /// Digests the strip of a raw chunk that is compared, while it is in the nearest caches.
+    fn digest(&mut self, held: &Held, boxes: &[AxisBox]) -> Result<()> {
+        if !self.passing.is_digesting() {
+            return Ok(());
+        }
+        // Out of the fetcher, whose buffers have the bytes.
+        let mut passing = std::mem::replace(&mut self.passing, Passing::new(self.checks));
+        let size = self.plan.element_size;
+        let segments = Segments::new(boxes, 0);
+        let len = decode::len(segments.len * size)?;
+        let bytes = self.held(held, boxes)?;
+        let is_dense = matches!(held, Held::Dense);
+        for (nth, start) in segments.starts(boxes).enumerate() {
+            let at =
+                if is_dense { nth * len } else { decode::len((start - segments.base) * size)? };
+            let piece = bytes.get(at..).and_then(|bytes| bytes.get(..len));
+            passing.pass(start * size, piece.ok_or_else(|| Error::misfit(self.checks.dataset()))?);
+        }
+        self.passing = passing;
+        Ok(())
     }
 
     /// Reads a strip straight into `out` where that saves a copy; false where it does not.
@@ -169,9 +203,9 @@ impl<'a> Fetcher<'a> {
         if self.holds(span) {
             return Ok(false);
         }
-        self.touch(&read)?;
+        self.passing.enter(&read, strips.ordinal(), None)?;
         self.source.read_exact_at(span.start(), out)?;
-        self.passing.pass(&read, span.start(), out)?;
+        self.passing.pass(elements.start * self.plan.element_size, out);
         Ok(true)
     }
 
@@ -184,14 +218,9 @@ impl<'a> Fetcher<'a> {
     ) -> Result<Held> {
         let segments = self.plan.segments(read, boxes);
         let span = self.span(read, &(segments.base..segments.end(boxes)));
-        let range = usize_range(span)?;
-        self.touch(read)?;
-        if let Some(view) = self.view.as_deref() {
-            let Some(bytes) = view.get(range.clone()) else {
-                return Err(Error::shrunk(self.source));
-            };
+        if let Some(bytes) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
             if self.fits(bytes, boxes) {
-                return Ok(Held::View(range));
+                return Ok(Held::View(span.range()));
             }
             let len = self.dense_len(boxes)?;
             let element_size = decode::len(self.plan.element_size)?;
@@ -199,14 +228,10 @@ impl<'a> Fetcher<'a> {
             return Ok(Held::Dense);
         }
         if segments.count != 1 || self.window_len < span.len() {
-            self.checks.part(read, self.source, None)?;
             self.gather(read, boxes, segments)?;
             return Ok(Held::Dense);
         }
         let range = self.ensure(strips, span)?;
-        let window = decode::len(self.window_at.end - self.window_at.start)?;
-        let window = &self.window.bytes()[..window];
-        self.passing.pass(read, self.window_at.start, window)?;
         if self.fits(&self.window.bytes()[range.clone()], boxes) {
             return Ok(Held::Window(range));
         }
@@ -214,15 +239,6 @@ impl<'a> Fetcher<'a> {
         let element_size = decode::len(self.plan.element_size)?;
         copy_dense(&self.window.bytes()[range], boxes, self.dense.room(len)?, element_size);
         Ok(Held::Dense)
-    }
-
-    /// Takes note that bytes of a raw chunk are used as they lie in the file. Those that are read
-    /// are compared as they pass, unless all are to be compared before.
-    fn touch(&self, read: &ChunkRead) -> Result<()> {
-        if self.view.is_none() && !self.checks.is_ahead() {
-            return Ok(());
-        }
-        self.checks.part(read, self.source, self.view.as_ref())
     }
 
     /// The strip's bytes in a chunk that is decoded whole, which is done at its first strip.
@@ -235,9 +251,7 @@ impl<'a> Fetcher<'a> {
         if self.chunk_at != Some(strips.ordinal()) {
             self.chunk_at = None;
             let span = read.place.stored;
-            let range = usize_range(span)?;
-            if let Some(view) = self.view.as_deref() {
-                let Some(stored) = view.get(range) else { return Err(Error::shrunk(self.source)) };
+            if let Some(stored) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
                 self.checks.whole(read, stored)?;
                 decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
             } else if span.len() <= self.window_len {
@@ -246,7 +260,7 @@ impl<'a> Fetcher<'a> {
                 self.checks.whole(read, stored)?;
                 decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
             } else {
-                let stored = self.stored.room(range.len())?;
+                let stored = self.stored.room(decode::len(span.len())?)?;
                 self.source.read_exact_at(span.start(), stored)?;
                 self.checks.whole(read, stored)?;
                 decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
@@ -390,8 +404,4 @@ fn copy_dense(bytes: &[u8], boxes: &[AxisBox], out: &mut [u8], element_size: usi
     let counts: Vec<usize> =
         boxes.iter().map(|part| usize::try_from(part.count).unwrap_or(usize::MAX)).collect();
     copy_box(&counts, element_size, (bytes, &held_strides(boxes)), (out, &dense_strides(boxes)));
-}
-
-fn usize_range(span: Span) -> Result<Range<usize>> {
-    Ok(decode::len(span.start())?..decode::len(span.end())?)
 }

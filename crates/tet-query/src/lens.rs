@@ -13,6 +13,7 @@ mod gather;
 #[cfg(test)]
 mod tests;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_format::{DType, Shape};
@@ -26,7 +27,7 @@ use crate::cost::Cost;
 use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Buffer};
+use crate::fetch::{self, Buffer, PartRead};
 use crate::fill::fits;
 use crate::plan::plan;
 use crate::plan::tiling::Inside;
@@ -62,6 +63,8 @@ pub struct Lens<'a> {
     inside: Inside,
     map: Option<Map>,
     zero_denominators: AtomicU64,
+    /// What is known of chunks that are read in parts, once all of the lens is to be read in parts.
+    parts: OnceLock<PartRead>,
 }
 
 impl<'a> Lens<'a> {
@@ -88,6 +91,7 @@ impl<'a> Lens<'a> {
             inside: Inside::Cut,
             map: None,
             zero_denominators: AtomicU64::new(0),
+            parts: OnceLock::new(),
         })
     }
 
@@ -165,13 +169,17 @@ impl<'a> Lens<'a> {
         Ok(lens)
     }
 
-    /// Compares the dataset with its seal when all of it is shown: for those who go on to read the
-    /// lens in parts, none of which is the whole.
+    /// Has all of the lens compared that is about to be read, for those who go on to read it in parts,
+    /// none of which is the whole: the dataset with its seal when all of it is shown, now; chunks that
+    /// the parts cut through when the first of their parts is read.
     ///
     /// # Errors
     ///
     /// Returns an error when the stored bytes differ from their checksum, or cannot be read.
     pub fn check_seal(&self, how: &Execution) -> Result<()> {
+        if !self.is_picked() {
+            self.parts.get_or_init(|| PartRead::new(self.dataset, &self.slab));
+        }
         let is_whole = || !self.is_picked() && self.slab == Hyperslab::whole(self.dataset.shape());
         fetch::seal(self.catalog.source_of(self.dataset), self.dataset, is_whole, how).map(drop)
     }
@@ -251,7 +259,7 @@ impl<'a> Lens<'a> {
     ///
     /// As [`Catalog::read`].
     pub fn read(&self, part: &Hyperslab, how: &Execution) -> Result<Array> {
-        if self.map.is_none() && !self.is_picked() {
+        if self.map.is_none() && !self.is_picked() && self.parts.get().is_none() {
             return self.catalog.read(self.dataset, &self.composed(part)?, how);
         }
         how.check_result(part.element_count().and_then(|count| count.checked_mul(self.size())))?;
@@ -339,6 +347,7 @@ impl<'a> Lens<'a> {
             inside: self.inside,
             map: Some(map),
             zero_denominators: AtomicU64::new(0),
+            parts: OnceLock::new(),
         }
     }
 

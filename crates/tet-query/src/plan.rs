@@ -147,6 +147,12 @@ impl ReadPlan {
         }
     }
 
+    /// Whether all elements of the `ordinal`th chunk are selected.
+    pub(crate) fn is_whole(&self, ordinal: u64) -> bool {
+        let boxes = self.touch.parts_of(ordinal);
+        element_count(&boxes) == chunk_elements(&boxes)
+    }
+
     /// Whether all stored bytes of the dataset's chunks are asked for.
     pub(crate) fn is_of_all(&self, dataset: &Dataset) -> bool {
         let stored = self.chunks.iter().map(|read| read.place.stored.len());

@@ -18,7 +18,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Checks, Fetcher, Rows};
+use crate::fetch::{self, Checks, Fetcher, PartRead, Rows, Uses};
 use crate::plan::piece::{Strips, dense_range, element_count};
 use crate::plan::touch::AxisBox;
 use crate::plan::{ReadPlan, plan};
@@ -40,7 +40,7 @@ pub(crate) fn read(
     let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
     how.check_result(plan.element_count.checked_mul(plan.element_size))?;
     let mut array = Array::zeroed(dtype, slab.kept_shape())?;
-    fill(source, dataset, &plan, how, array.bytes_mut())?;
+    fill((source, dataset), &plan, how, None, array.bytes_mut())?;
     Ok(array)
 }
 
@@ -52,12 +52,12 @@ pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Resu
     Ok(Cost::pass(&plan, how, plan.whole_len_max, tasks))
 }
 
-/// Reads a selection into exactly its bytes.
+/// Reads a selection into exactly its bytes; `parts` knows of other reads of the same chunks.
 pub(crate) fn read_into(
-    source: &Source,
-    dataset: &Dataset,
+    (source, dataset): (&Source, &Dataset),
     slab: &Hyperslab,
     how: &Execution,
+    parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
     let plan = plan(dataset, slab, how.coalesce)?;
@@ -65,23 +65,27 @@ pub(crate) fn read_into(
     if wanted != out.len() as u64 {
         return Err(Error::Buffer { found: out.len() as u64, wanted });
     }
-    fill(source, dataset, &plan, how, out)
+    fill((source, dataset), &plan, how, parts, out)
 }
 
 /// Executes a plan into the output.
 fn fill(
-    source: &Source,
-    dataset: &Dataset,
+    (source, dataset): (&Source, &Dataset),
     plan: &ReadPlan,
     how: &Execution,
+    parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
     if plan.element_count == 0 {
         return Ok(());
     }
-    let checks = Checks::new(source, dataset, plan, how)?;
+    let checks = Checks::new(source, dataset, plan, how, (Uses::Once, parts))?;
+    if how.is_canceled() {
+        return Err(Error::Canceled);
+    }
     if fill_at_once(source, &checks, plan, out)? {
-        return Ok(());
+        how.report(out.len() as u64);
+        return checks.finish();
     }
     let small = (out.len() as u64) < TASK_LEN_MIN;
     let workers = how.workers(plan.whole_len_max)?;
@@ -98,7 +102,8 @@ fn fill(
         let done = fill_part(fetcher, plan, &mut part);
         fetcher.end();
         done
-    })
+    })?;
+    checks.finish()
 }
 
 /// Serves what lies in one piece of one raw chunk, such as a point, without any further ado; false
@@ -115,12 +120,12 @@ fn fill_at_once(
     let Some(elements) = elements.filter(|_| small) else { return Ok(false) };
     let at = read.place.stored.start() + elements.start * plan.element_size;
     let view = source.view();
-    let start = decode::len(at)?;
     let is_whole = read.place.stored.len() == out.len() as u64;
     if !is_whole {
-        checks.part(read, source, view.as_ref())?;
+        checks.part(read, 0, view.as_ref())?;
     }
-    match view.as_deref().and_then(|view| view.get(start..)?.get(..out.len())) {
+    let range = at..at.saturating_add(out.len() as u64);
+    match view.as_ref().and_then(|view| view.bytes(range)) {
         Some(bytes) => out.copy_from_slice(bytes),
         None => source.read_exact_at(at, out)?,
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_codec::{ChunkLayout, Decode, Raw, StoredSpans};
-use tet_format::{DType, Grid, Span};
+use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
 
 use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
@@ -74,6 +74,7 @@ impl Decode for Flip {
 
 struct Places {
     places: Vec<ChunkPlace>,
+    digests: Vec<Digest>,
     codecs: Vec<Arc<dyn Decode>>,
 }
 
@@ -81,6 +82,14 @@ impl ChunkTable for Places {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
         out.extend(linear.iter().map(|&linear| self.places[usize::try_from(linear).unwrap()]));
         Ok(())
+    }
+
+    fn has_digests(&self) -> bool {
+        true
+    }
+
+    fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
+        Ok(Some(self.digests[usize::try_from(place.row).unwrap()]))
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {
@@ -147,13 +156,20 @@ pub(crate) fn world(
             }
         }
         let span = Span::from_range(start..bytes.len() as u64).unwrap();
+        let decoded_len = decoded.len() as u64;
         places[usize::try_from(linear).unwrap()] =
-            ChunkPlace { stored: span, decoded_len: decoded.len() as u64, codec: 0, row: 0 };
+            ChunkPlace { stored: span, decoded_len, codec: 0, row: linear };
     }
     bytes.extend([0xee; 8]);
+    let stored_bytes = |place: &ChunkPlace| {
+        let range = place.stored.range();
+        &bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()]
+    };
+    let digests = places.iter().map(|place| tet_codec::digest(stored_bytes(place))).collect();
     let codec: Arc<dyn Decode> =
         if stored == Stored::Raw { Arc::new(Raw) } else { Arc::new(Flip(stored)) };
     let dataset = Dataset {
+        source: None,
         index: 0,
         name: "world".to_owned(),
         dtype: Some(dtype),
@@ -163,14 +179,31 @@ pub(crate) fn world(
         coords: Default::default(),
         attrs: Default::default(),
         fault: None,
-        chunks: Arc::new(Places { places, codecs: vec![codec] }),
+        chunks: Arc::new(Places { places, digests, codecs: vec![codec] }),
     };
-    let mapped = Catalog::new(Source::from_bytes(bytes.clone()), "test", vec![dataset.clone()]);
-    let counting =
-        Arc::new(Counting { bytes, read_len: AtomicU64::new(0), read_count: AtomicU64::new(0) });
-    let source = Source::from_reader(counting.clone());
-    let positioned = Catalog::new(source, "test", vec![dataset]);
-    World { shape: shape.to_vec(), mapped, positioned, counting }
+    World::of(dataset, bytes)
+}
+
+impl World {
+    fn of(dataset: Dataset, bytes: Vec<u8>) -> World {
+        let shape = dataset.shape().to_vec();
+        let mapped = Catalog::new(Source::from_bytes(bytes.clone()), "test", vec![dataset.clone()]);
+        let counting = Arc::new(Counting {
+            bytes,
+            read_len: AtomicU64::new(0),
+            read_count: AtomicU64::new(0),
+        });
+        let source = Source::from_reader(counting.clone());
+        let positioned = Catalog::new(source, "test", vec![dataset]);
+        World { shape, mapped, positioned, counting }
+    }
+
+    /// The same world with one bit of its file changed.
+    pub(crate) fn damaged(&self, at: usize) -> World {
+        let mut bytes = self.counting.bytes.clone();
+        bytes[at] ^= 4;
+        World::of(Dataset { source: None, ..self.mapped.datasets()[0].clone() }, bytes)
+    }
 }
 
 fn chunk(grid: &Grid, linear: u64, element: &impl Fn(u64) -> Vec<u8>) -> Vec<u8> {

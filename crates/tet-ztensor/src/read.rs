@@ -212,10 +212,7 @@ impl ZTensorFile {
         }
         let Some(view) = self.source().view() else { return Ok(None) };
         let range = sound.stored.range();
-        let start = usize::try_from(range.start).ok();
-        let end = usize::try_from(range.end).ok();
-        let is_whole = start.zip(end).is_some_and(|(start, end)| view.get(start..end).is_some());
-        let range = start.unwrap_or(0)..end.unwrap_or(0);
+        let is_whole = view.bytes(range.clone()).is_some();
         Ok(is_whole.then_some(TensorView { view, range }))
     }
 
@@ -251,14 +248,14 @@ impl ZTensorFile {
 #[derive(Debug)]
 pub struct TensorView<'a> {
     view: View<'a>,
-    range: Range<usize>,
+    range: Range<u64>,
 }
 
 impl Deref for TensorView<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.view.get(self.range.clone()).unwrap_or_default()
+        self.view.bytes(self.range.clone()).unwrap_or_default()
     }
 }
 
@@ -296,10 +293,8 @@ pub(crate) fn with_stored<T>(
     span: Span,
     work: impl FnOnce(&[u8]) -> Result<T>,
 ) -> Result<T> {
-    let [start, end] = [span.start(), span.end()].map(usize::try_from);
     let view = source.view();
-    let held = view.as_ref().zip(start.ok().zip(end.ok()));
-    match held.and_then(|(view, (start, end))| view.get(start..end)) {
+    match view.as_ref().and_then(|view| view.bytes(span.range())) {
         Some(stored) => work(stored),
         None => work(&source.read_vec(span.start(), span.len())?),
     }

@@ -74,7 +74,8 @@ impl Weights {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 let file = open(path, Io::Mapped)?;
-                let scan = Scan::fastest(&file.source().view().context("the lease was broken")?);
+                let scan =
+                    Scan::fastest(file.source().view().context("the lease was broken")?.whole());
                 entry.insert((file, scan))
             }
         })
@@ -91,7 +92,7 @@ fn read(work: &str, file: &ZTensorFile, scan: &Scan) -> Result<(f64, f64)> {
         "limit-read" => {
             let view = file.source().view().context("the lease was broken")?;
             timed(|| {
-                scan.run(&view);
+                scan.run(view.whole());
                 Ok(f64::NAN)
             })
         }

@@ -21,7 +21,7 @@ impl Kept {
     /// Opens the file and tries the scans.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let catalog = data::catalog(path, Io::Mapped)?;
-        let scan = Scan::fastest(&catalog.source().view().context("the lease was broken")?);
+        let scan = Scan::fastest(catalog.source().view().context("the lease was broken")?.whole());
         Ok(Self { catalog, scan })
     }
 
@@ -34,7 +34,7 @@ impl Kept {
     pub(super) fn beside_scan(&self, run: Run<'_>, reduction: &Reduction) -> Result<Rounds> {
         let view = self.catalog.source().view().context("the lease was broken")?;
         let limit = || {
-            self.scan.run(&view);
+            self.scan.run(view.whole());
             Ok(())
         };
         paired(run.rounds, limit, || self.reduce(reduction))

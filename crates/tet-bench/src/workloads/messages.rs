@@ -165,7 +165,7 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
     let path = whole(run.folder)?;
     let opened = opened(&path)?;
     let view = opened.catalog.source().view().context("the lease was broken")?;
-    let scan = Scan::fastest(&view);
+    let scan = Scan::fastest(view.whole());
     let dataset = opened.catalog.datasets().first().context("an object")?;
     let mean = |how| {
         let (slab, mean) = (Hyperslab::whole(dataset.shape()), Reduction::all(Op::Mean));
@@ -173,7 +173,7 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
         Ok(())
     };
     let limit = || {
-        scan.run(&view);
+        scan.run(view.whole());
         Ok(())
     };
     let unchecked = paired(run.rounds, limit, || mean(without_digests()))?;

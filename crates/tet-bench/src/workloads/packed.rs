@@ -42,7 +42,7 @@ pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
             let path = run.folder.zstd(dtype, layout, chunk_shape)?;
             let catalog = data::catalog(&path, Io::Mapped)?;
             let view = catalog.source().view().context("the lease was broken")?;
-            let frames = frames(&view, &places(&catalog)?)?;
+            let frames = frames(view.whole(), &places(&catalog)?)?;
             let mut row = |op: Op, how: Execution, policy, target| {
                 let reduction = Reduction::all(op);
                 let work = || reduce_with(&catalog, &reduction, &how);

@@ -25,7 +25,7 @@ fn into_warm(run: Run<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result<Roun
     let mut out = vec![1_u8; len];
     let mapped = data::source(path, Io::Mapped)?;
     let view = mapped.view().context("the lease was broken")?;
-    let from = &view[view.len() - len..];
+    let from = &view.whole()[view.whole().len() - len..];
     let mut to = vec![1_u8; len];
     let copy = Copy::fastest(from, &mut to);
     let limit = || {
@@ -54,7 +54,7 @@ pub(super) fn slabs(run: Run<'_>) -> Result<Vec<Row>> {
     let dataset = data::first(&catalog)?;
     let view = catalog.source().view().context("the lease was broken")?;
     let len = byte_len(&slab, 4);
-    let from = &view[view.len() - len..];
+    let from = &view.whole()[view.whole().len() - len..];
     let copy = Copy::fastest(from, &mut vec![0; len]);
     let limit = || {
         let mut to = vec![0; len];
@@ -101,7 +101,7 @@ fn lines(run: Run<'_>, path: &Path, slab: &Hyperslab) -> Result<Rounds> {
     let covered: u64 =
         slab.axes().iter().map(|slice: &AxisSlice| slice.stop - slice.start).product();
     let view = catalog.source().view().context("the lease was broken")?;
-    let touched = &view[..covered as usize * 4];
+    let touched = &view.whole()[..covered as usize * 4];
     let scan = Scan::fastest(touched);
     let limit = || {
         scan.run(touched);

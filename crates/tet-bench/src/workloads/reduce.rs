@@ -46,12 +46,12 @@ fn kept(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
 }
 
 fn fresh(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
-    let scan = Scan::fastest(&data::source(path, Io::Mapped)?.view().context("no view")?);
+    let scan = Scan::fastest(data::source(path, Io::Mapped)?.view().context("no view")?.whole());
     let row = |op: Op| {
         let reduction = Reduction::all(op);
         let limit = || {
             let source = data::source(path, Io::Mapped)?;
-            scan.run(&source.view().context("the lease was broken")?);
+            scan.run(source.view().context("the lease was broken")?.whole());
             Ok(())
         };
         let work = || reduce(&data::catalog(path, Io::Mapped)?, &reduction);

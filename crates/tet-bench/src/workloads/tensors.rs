@@ -89,9 +89,9 @@ pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
     let file = open(&path, Io::Mapped)?;
     let catalog = opened(&path, tet_convert::Io::Mmap)?.catalog;
     let view = file.source().view().context("the lease was broken")?;
-    let scan = Scan::fastest(&view);
+    let scan = Scan::fastest(view.whole());
     let limit = || {
-        scan.run(&view);
+        scan.run(view.whole());
         Ok(())
     };
     let seen = paired(run.rounds, limit, || scan_views(&file, &scan).map(drop))?;
@@ -107,7 +107,7 @@ pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
 pub(super) fn verifying(run: Run<'_>) -> Result<Vec<Row>> {
     let path = model::file(run.folder, ChecksumChoice::Crc32c)?;
     let file = open(&path, Io::Mapped)?;
-    let scan = Scan::fastest(&file.source().view().context("the lease was broken")?);
+    let scan = Scan::fastest(file.source().view().context("the lease was broken")?.whole());
     let limit = || scan_views(&file, &scan).map(drop);
     let mapped = paired(run.rounds, limit, || verify(file.source()))?;
     let (plain, len) = (File::open(&path)?, file_len(&path)?);
@@ -207,7 +207,7 @@ fn both_ways(
             let [start, end] = [frame.decoded.start, frame.decoded.end].map(|at| at as usize);
             chunks.push(&weight.elements[start..end]);
             let [first, last] = [frame.stored.start(), frame.stored.end()].map(|at| at as usize);
-            frames.push((&view[first..last], end - start));
+            frames.push((&view.whole()[first..last], end - start));
         }
     }
     let catalog = opened(path, tet_convert::Io::Mmap)?.catalog;

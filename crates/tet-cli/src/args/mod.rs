@@ -203,9 +203,10 @@ impl Command {
 pub struct ReadArgs {
     /// How bytes are fetched
     ///
-    /// `pread` copies what is asked for. `mmap` maps the file under a lease of the system, so
-    /// that nobody can pull it away while it is read; it fails where no lease is granted.
-    /// `auto` takes what is best here.
+    /// `pread` reads what is asked for into memory: disk errors and files that are cut short become
+    /// error messages. `mmap` maps the file under a lease, which keeps other programs from changing
+    /// it meanwhile, and fails where the system grants no lease that binds (network file systems,
+    /// FUSE, files of other users). `auto` is `pread`.
     #[arg(long, value_name = "WAY", default_value = "auto")]
     pub io: IoName,
     /// Go on without the footer (names of axes, labels, attributes, history)
@@ -216,8 +217,9 @@ pub struct ReadArgs {
     pub threads: usize,
     /// Which payloads are compared with their digests
     ///
-    /// `auto` compares those that are decoded or read whole, `always` all that are touched, mapped
-    /// ones too. What is said of an answer, `verified` or `unchecked`, follows from it.
+    /// `auto` compares every chunk that is read whole, `always` also those that are read in part,
+    /// for which it reads the rest of them. What is said of an answer, `verified` or `unchecked`,
+    /// follows from it.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub digests: DigestName,
     /// The most memory a read may hold at once, as 256MiB or 2G
@@ -234,7 +236,7 @@ pub struct ReadArgs {
 /// How bytes are fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum IoName {
-    /// What is best here.
+    /// The same as `pread`.
     #[default]
     Auto,
     /// Positioned reads.
@@ -246,7 +248,7 @@ pub enum IoName {
 /// Which payloads are compared with their digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum DigestName {
-    /// Those that are decoded or read whole.
+    /// Those that are read whole.
     #[default]
     Auto,
     /// All that are touched.

@@ -53,8 +53,10 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
             None => save(path, catalog, &target, &how, args, context)?,
         },
     }
-    for warning in open::warnings(&opened, &args.read) {
-        context.warn(warning);
+    let doubts = open::warnings(&opened, &args.read).into_iter();
+    let of_copy = args.output.as_ref().and_then(|_| open::doubt_of_copy(&how));
+    for doubt in doubts.chain(open::doubt(&opened, &how)).chain(of_copy) {
+        context.warn(doubt);
     }
     Ok(Exit::Done)
 }

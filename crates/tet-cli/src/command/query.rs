@@ -71,6 +71,10 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
         let asked = Asked { args, file, opened: &opened, query: &query, resolved: &resolved };
         told.answer = Some(asked.answer(&told.plan, how.clone(), context)?);
         told.integrity = open::integrity(&opened, Some(&how));
+        told.warnings.extend(open::doubt(&opened, &how));
+        if told.answer.as_ref().is_some_and(Answer::is_written) {
+            told.warnings.extend(open::doubt_of_copy(&how));
+        }
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }
@@ -93,11 +97,8 @@ pub(super) fn open_for(
     if query.dataset.is_empty() {
         query.dataset = only_dataset(&opened).map_err(|failure| eaten(failure, &opened, &query))?;
     }
-    if is_count(&query) {
-        return Ok((counted(opened), query));
-    }
-    let how = execution(read, &query, context);
-    Ok((for_scan(opened, &query, &how)?, query))
+    let opened = if is_count(&query) { counted(opened) } else { opened };
+    Ok((opened, query))
 }
 
 /// Whether all selected elements are counted, whatever they are.
@@ -205,14 +206,6 @@ fn only_dataset(opened: &Opened) -> Result<String> {
             Err(Failure::usage("no-dataset-named", text).among(names))
         }
     }
-}
-
-/// The same file, mapped when much of it will be scanned and the flags leave the choice.
-fn for_scan(opened: Opened, query: &Query, how: &Execution) -> Result<Opened> {
-    let resolved = resolve(query, &opened.catalog, how)?;
-    let plan = plan_of(&resolved)?;
-    let is_scan = Opened::is_scan(resolved.dataset, &plan);
-    Ok(if is_scan { opened.for_scan()? } else { opened })
 }
 
 /// The document's wishes, then the flags'.

@@ -28,6 +28,7 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
     let chunks = if is_turned(&header) { columns(&header, stored) } else { rows(&header, stored) };
     let (grid, chunks) = chunks.ok_or_else(|| refused("its shape is none of a .tet file"))?;
     let dataset = Dataset {
+        source: None,
         index: 0,
         name,
         dtype: Some(dtype),

@@ -61,6 +61,7 @@ pub(super) fn dataset(tensor: Tensor, shard: Option<(&str, &Source)>) -> Dataset
     let grid = if is_whole { grid(&shape, bits) } else { None };
     let grid = grid.unwrap_or_else(|| grid_of_one(&shape));
     Dataset {
+        source: None,
         index: 0,
         name,
         dtype,
@@ -86,6 +87,7 @@ fn broken(dataset: &str, shard: Option<&str>, fault: ForeignFault) -> tet_query:
 pub(super) fn lost(name: String, shard: &str, fault: ForeignFault) -> Dataset {
     let (grid, nothing) = (grid_of_one(&[]), Span::new(0, 0).expect("no bytes fit anywhere"));
     Dataset {
+        source: None,
         index: 0,
         dtype: None,
         dtype_name: "?".to_owned(),

@@ -163,6 +163,7 @@ fn dataset(
 /// A dataset of which no more than the name is known.
 pub(super) fn unread(index: usize, name: String) -> Dataset {
     Dataset {
+        source: None,
         index,
         dtype: None,
         dtype_name: String::new(),

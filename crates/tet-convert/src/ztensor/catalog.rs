@@ -157,6 +157,7 @@ fn dataset(
         attrs.clear();
     }
     Ok(Dataset {
+        source: None,
         index: tensor.position(),
         dtype: tensor.dtype(),
         dtype_name: tensor.dtype_word().into_owned(),

@@ -104,6 +104,7 @@ pub(super) fn of(
         };
         let name = format!("{}.{}", dataset.name, part.name());
         datasets.push(Dataset {
+            source: None,
             index: 0,
             name,
             dtype: Some(dtype),

@@ -61,7 +61,8 @@ fn every_kind_reads_the_same_bytes() {
             }
         }
         if let Some(view) = source.view() {
-            assert_eq!(&*view, BYTES, "{:?}", source.kind());
+            assert_eq!(view.bytes(0..10), Some(BYTES), "{:?}", source.kind());
+            assert_eq!(view.bytes(3..11), None);
         }
         source.check_unchanged().unwrap();
     }
@@ -154,6 +155,7 @@ fn a_file_replaced_by_rename_stays_readable_and_unchanged() {
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod leased {
     use super::*;
+    use crate::Writers;
     use std::sync::mpsc::channel;
     use std::thread;
 
@@ -176,7 +178,7 @@ mod leased {
         while source.view().is_some() {
             thread::yield_now();
         }
-        assert_eq!(&*view, BYTES, "the writer is not in while a view is out");
+        assert_eq!(view.bytes(0..10), Some(BYTES), "the writer is not in while a view is out");
         assert!(writer_is_in.try_recv().is_err());
         drop(view);
         writer.join().unwrap();
@@ -193,6 +195,24 @@ mod leased {
         let path = file_in(&folder);
         let _writer = fs::OpenOptions::new().append(true).open(&path).unwrap();
         assert!(matches!(Source::open_leased(&path), Err(Error::NoLease { .. })));
+    }
+
+    #[test]
+    fn who_writes_is_known_whenever_it_is_asked() {
+        let folder = folder();
+        let path = file_in(&folder);
+        let open = || fs::OpenOptions::new().append(true).open(&path).unwrap();
+        let [before, after] = [Source::open(&path).unwrap(), Source::open(&path).unwrap()];
+        assert_eq!(before.writers(), Writers::Absent);
+        let writer = open();
+        let during = Source::open(&path).unwrap();
+        assert_eq!([before.writers(), during.writers()], [Writers::Present; 2]);
+        drop(writer);
+        assert_eq!(after.writers(), Writers::Absent);
+        assert_eq!(during.writers(), Writers::Present, "there was one when it was opened");
+        // A lease that is asked for and given back holds nobody off.
+        use std::os::unix::fs::OpenOptionsExt;
+        fs::OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
     }
 
     #[test]

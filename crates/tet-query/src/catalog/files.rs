@@ -21,7 +21,14 @@ impl Catalog {
     /// Where the bytes of a dataset come from.
     #[must_use]
     pub fn source_of<'a>(&'a self, dataset: &'a Dataset) -> &'a Source {
-        dataset.chunks.source().unwrap_or(&self.source)
+        dataset.source.as_ref().unwrap_or(&self.source)
+    }
+
+    /// Compares the identities of the files of the catalog, and of the file of a dataset that is read
+    /// through it, with those that they had when they were opened.
+    pub(crate) fn check_read(&self, dataset: &Dataset) -> Result<()> {
+        self.check_unchanged()?;
+        Ok(self.source_of(dataset).check_unchanged()?)
     }
 
     /// The bytes of all files.

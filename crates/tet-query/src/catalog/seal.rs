@@ -64,11 +64,20 @@ impl Sealed {
         if let Some(known) = *outcome {
             return Ok(known);
         }
-        let mut digester = self.seal.digester();
-        for_windows(source, self.seal.span().range(), how, |bytes| digester.update(bytes))?;
-        let found = digester.fault();
+        let found = self.compared_again(source, how)?;
         *outcome = Some(found);
         Ok(found)
+    }
+
+    /// What is found when it is compared now, whatever was found before.
+    pub(crate) fn compared_again(
+        &self,
+        source: &Source,
+        how: &Execution,
+    ) -> Result<Option<ForeignFault>> {
+        let mut digester = self.seal.digester();
+        for_windows(source, self.seal.span().range(), how, |bytes| digester.update(bytes))?;
+        Ok(digester.fault())
     }
 }
 
@@ -92,11 +101,9 @@ fn for_windows(
             return Err(Error::Canceled);
         }
         let end = stretch.end.min(at.saturating_add(WINDOW_LEN));
-        match source.view() {
-            Some(view) => {
-                let range = decode::len(at)?..decode::len(end)?;
-                visit(view.get(range).ok_or_else(|| Error::shrunk(source))?);
-            }
+        let view = source.view();
+        match view.as_ref().and_then(|view| view.bytes(at..end)) {
+            Some(bytes) => visit(bytes),
             None => {
                 window.resize(decode::len(end - at)?, 0);
                 source.read_exact_at(at, &mut window)?;

@@ -40,6 +40,7 @@ fn dataset(file: &Arc<Opened>, id: usize, entry: &DatasetEntry) -> Dataset {
     let fault =
         entry.fault.map(|fault| Arc::new(Error::Dataset { dataset: entry.name.clone(), fault }));
     Dataset {
+        source: None,
         index: id,
         name: entry.name.clone(),
         dtype: entry.dtype,

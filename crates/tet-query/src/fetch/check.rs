@@ -1,37 +1,71 @@
-//! Payloads compared with their digests, as they come by.
+//! Payloads compared with their digests, from the very bytes that are used.
 //!
 //! ```text
-//!   auto     stored bytes that are read or decoded whole, by the fast half of their digests
-//!   always   every payload that is touched, whole, by both halves, before its bytes are used
+//!   auto     every chunk of which the plan reads every byte: one that is decoded whole before it is
+//!            decoded, by XXH3; raw elements as they are used, by CRC-32C, whoever reads them
+//!   always   every chunk that is touched, whole, by both halves, before its bytes are used
 //!   never    none
 //! ```
 //!
+//! Raw chunks may be longer than a task, so several threads digest what they use of one, and add
+//! it up (`passing.rs`). What differs is told when the pass ends ([`Checks::finish`]): the error
+//! names the first such chunk of the plan, whatever the number of threads.
+//!
 //! A seal is of a whole dataset. It is compared before the dataset's bytes are used, at most once
-//! while the catalog is open: with `auto` when all of them are about to be, with `always` in any case.
+//! while the catalog is open: with `auto` when all of them are about to be, with `always` in any
+//! case. Where somebody may have written meanwhile, it is compared once more afterwards.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tet_codec::{Digester, Strength};
+use tet_codec::{PieceSum, Strength};
 use tet_file::integrity::digest_of;
 use tet_format::{Digest, planted};
-use tet_io::{Source, View};
+use tet_io::{Source, View, Writers};
 
 use super::ahead::{Ahead, Outcome};
-use super::usize_range;
+use super::part_read::PartRead;
 use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::Dataset;
-use crate::decode;
 use crate::error::{Error, Result};
 use crate::plan::{ChunkRead, ReadPlan};
+
+/// How often the tasks of a pass use an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Uses {
+    /// Once at most.
+    Once,
+    /// More than once: windows that overlap.
+    Repeated,
+}
 
 /// What the threads of one answer share.
 #[derive(Debug)]
 pub(crate) struct Checks<'a> {
+    source: &'a Source,
     dataset: &'a Dataset,
+    plan: &'a ReadPlan,
+    how: &'a Execution,
     has_digests: bool,
-    policy: DigestPolicy,
-    unchecked: Option<&'a AtomicBool>,
+    uses: Uses,
     ahead: Ahead<'a>,
+    /// What is known of chunks that several passes read in parts.
+    parts: Option<&'a PartRead>,
+    /// Whether somebody may have the file open for writing.
+    is_contended: bool,
+    /// Whether bytes were compared by another read than the one that they were used of.
+    is_apart: AtomicBool,
+    raw: Mutex<RawSums>,
+}
+
+/// Raw chunks that are digested in pieces.
+#[derive(Debug, Default)]
+struct RawSums {
+    /// What was seen of chunks of which a part was, by their linear index.
+    open: BTreeMap<u64, PieceSum>,
+    /// The first chunk that differs, or could not be looked at again.
+    fault: Option<(u64, Error)>,
 }
 
 impl<'a> Checks<'a> {
@@ -41,21 +75,31 @@ impl<'a> Checks<'a> {
     ///
     /// Returns an error when the dataset differs from its seal, or cannot be read.
     pub(crate) fn new(
-        source: &Source,
+        source: &'a Source,
         dataset: &'a Dataset,
         plan: &'a ReadPlan,
         how: &'a Execution,
+        (uses, parts): (Uses, Option<&'a PartRead>),
     ) -> Result<Self> {
         how.check_decoded(plan.decoded_len, source.len())?;
+        let has_digests = dataset.chunks.has_digests();
         let checks = Checks {
+            source,
             dataset,
-            has_digests: dataset.chunks.has_digests(),
-            policy: how.digests,
-            unchecked: how.unchecked.as_deref(),
+            plan,
+            how,
+            has_digests,
+            uses,
             ahead: Ahead::new(plan),
+            parts,
+            is_contended: how.digests == DigestPolicy::Always
+                && has_digests
+                && source.writers() != Writers::Absent,
+            is_apart: AtomicBool::new(false),
+            raw: Mutex::default(),
         };
         match seal(source, dataset, || plan.is_of_all(dataset), how)? {
-            Standing::Unchecked => checks.mark(),
+            Standing::Unchecked => how.mark_unchecked(),
             Standing::Good => {}
         }
         Ok(checks)
@@ -65,9 +109,50 @@ impl<'a> Checks<'a> {
         self.dataset
     }
 
-    /// Whether payloads are compared before their bytes are used.
-    pub(super) fn is_ahead(&self) -> bool {
-        self.policy == DigestPolicy::Always
+    /// What came of the pass.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the first raw chunk that differs from its digest, or when the file
+    /// changed after it was compared with a seal.
+    pub(crate) fn finish(&self) -> Result<()> {
+        let mut raw = self.raw();
+        if let Some((_, error)) = raw.fault.take() {
+            return Err(error);
+        }
+        if !raw.open.is_empty() {
+            self.how.mark_unchecked();
+        }
+        drop(raw);
+        self.look_again()
+    }
+
+    /// Where bytes were compared by one read and used of another, looks whether somebody may have
+    /// written in between.
+    fn look_again(&self) -> Result<()> {
+        let seals = self.dataset.chunks.seals();
+        let is_apart = self.is_apart.load(Ordering::Relaxed);
+        if self.how.digests == DigestPolicy::Never || (seals.is_empty() && !is_apart) {
+            return Ok(());
+        }
+        let writers = self.source.writers();
+        let is_of_all = self.plan.is_of_all(self.dataset);
+        if writers == Writers::Absent {
+            return Ok(());
+        }
+        if is_apart || (writers == Writers::Present && !is_of_all) {
+            self.how.mark_unchecked();
+        }
+        for sealed in seals.into_iter().filter(|sealed| is_of_all && sealed.known() == Some(None)) {
+            if sealed.compared_again(self.source, self.how)?.is_some() {
+                return Err(Error::changed(self.source));
+            }
+        }
+        Ok(())
+    }
+
+    fn raw(&self) -> MutexGuard<'_, RawSums> {
+        self.raw.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The digest that the file has for a chunk, unless none is wanted or there is none.
@@ -75,25 +160,11 @@ impl<'a> Checks<'a> {
         if !self.has_digests || planted::is("chunk_digest") {
             return Ok(None);
         }
-        if self.policy == DigestPolicy::Never {
-            self.mark();
+        if self.how.digests == DigestPolicy::Never {
+            self.how.mark_unchecked();
             return Ok(None);
         }
         self.dataset.chunks.digest(&read.place)
-    }
-
-    fn strength(&self) -> Strength {
-        match self.policy {
-            DigestPolicy::Always => Strength::Full,
-            _ => Strength::Fast,
-        }
-    }
-
-    /// Says that bytes are used that were not compared.
-    fn mark(&self) {
-        if let Some(unchecked) = self.unchecked {
-            unchecked.store(true, Ordering::Relaxed);
-        }
     }
 
     /// The error for bytes that differ from their digest.
@@ -110,54 +181,128 @@ impl<'a> Checks<'a> {
     /// Returns an error that names the chunk when they differ from its digest.
     pub(crate) fn whole(&self, read: &ChunkRead, stored: &[u8]) -> Result<()> {
         let Some(wanted) = self.wanted(read)? else { return Ok(()) };
-        match tet_codec::compare(stored, wanted, self.strength()) {
+        let strength = match self.how.digests {
+            DigestPolicy::Always => Strength::Full,
+            _ => Strength::Fast,
+        };
+        match tet_codec::compare(stored, wanted, strength) {
             None => Ok(()),
             Some(differs) => Err(self.fault(read, differs)),
         }
     }
 
-    /// Takes note that some bytes of a chunk are used; compares the whole chunk first where that is
-    /// asked for, once for all threads.
+    /// Begins the use of raw elements of a chunk, the `ordinal`th of the plan: gives its digest where
+    /// they are to be digested as they are used, compares the whole chunk first, once for all threads,
+    /// where it is to be compared in another way.
     ///
     /// # Errors
     ///
-    /// As [`Checks::whole`], and when the bytes cannot be read.
+    /// As [`Checks::whole`], and when bytes or digests cannot be read.
+    pub(super) fn begin(
+        &self,
+        read: &ChunkRead,
+        ordinal: u64,
+        view: Option<&View<'_>>,
+    ) -> Result<Option<Digest>> {
+        if !self.has_digests {
+            return Ok(None);
+        }
+        let is_whole = self.plan.is_whole(ordinal);
+        let is_digested = is_whole && self.uses == Uses::Once;
+        let is_ahead = match self.how.digests {
+            DigestPolicy::Always => true,
+            DigestPolicy::Auto if is_digested => false,
+            DigestPolicy::Auto => is_whole || self.parts.is_some_and(|parts| parts.covers(read)),
+            DigestPolicy::Never => false,
+        };
+        if is_ahead {
+            self.compare_ahead(read, view)?;
+            if !(is_digested && self.is_contended) {
+                self.is_apart.store(true, Ordering::Relaxed);
+                return Ok(None);
+            }
+        }
+        if is_digested {
+            return self.wanted(read);
+        }
+        self.how.mark_unchecked();
+        Ok(None)
+    }
+
+    /// Compares a whole chunk before a part of it is used, once for all threads and passes.
+    fn compare_ahead(&self, read: &ChunkRead, view: Option<&View<'_>>) -> Result<()> {
+        if self.parts.is_some_and(|parts| parts.is_compared(read)) {
+            return Ok(());
+        }
+        if let Some(differs) = self.ahead.outcome(read, |read| self.compared(read, view))? {
+            return Err(self.fault(read, differs));
+        }
+        if let Some(parts) = self.parts {
+            parts.add(read);
+        }
+        Ok(())
+    }
+
+    /// Takes note that some elements of a chunk are used, as [`Checks::begin`] does, where they are not
+    /// its stored bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checks::begin`].
     pub(crate) fn part(
         &self,
         read: &ChunkRead,
-        source: &Source,
+        ordinal: u64,
         view: Option<&View<'_>>,
     ) -> Result<()> {
-        if !self.has_digests {
-            return Ok(());
+        if self.begin(read, ordinal, view)?.is_some() {
+            self.how.mark_unchecked();
         }
-        if !self.is_ahead() {
-            self.mark();
-            return Ok(());
-        }
-        match self.ahead.outcome(read, |read| self.compared(read, source, view))? {
-            None => Ok(()),
-            Some(differs) => Err(self.fault(read, differs)),
-        }
+        Ok(())
     }
 
     /// What is found when all stored bytes of a chunk are compared.
-    fn compared(
-        &self,
-        read: &ChunkRead,
-        source: &Source,
-        view: Option<&View<'_>>,
-    ) -> Result<Outcome> {
+    fn compared(&self, read: &ChunkRead, view: Option<&View<'_>>) -> Result<Outcome> {
         let Some(wanted) = self.wanted(read)? else { return Ok(None) };
-        let stored = read.place.stored;
-        let found = match view {
-            Some(view) => {
-                let stored = view.get(usize_range(stored)?);
-                tet_codec::digest(stored.ok_or_else(|| Error::shrunk(source))?)
-            }
-            None => digest_of(source, stored.range())?,
+        let stored = read.place.stored.range();
+        let found = match view.and_then(|view| view.bytes(stored.clone())) {
+            Some(stored) => tet_codec::digest(stored),
+            None => digest_of(self.source, stored)?,
         };
         Ok(found.differs(wanted))
+    }
+
+    /// Adds what was seen of a raw chunk; compares it once all of its bytes were.
+    pub(super) fn add(&self, read: &ChunkRead, wanted: Digest, seen: PieceSum) {
+        let len = read.place.stored.len();
+        let mut sum = seen;
+        if seen.seen != len {
+            let mut raw = self.raw();
+            let open = raw.open.entry(read.linear).or_default();
+            open.add(seen);
+            if open.seen != len {
+                return;
+            }
+            sum = *open;
+            raw.open.remove(&read.linear);
+        }
+        if sum.crc != wanted.crc32c && !planted::is("piece_digest") {
+            self.note(read);
+        }
+    }
+
+    /// Takes note of a chunk of which other bytes were used than its digest is of. The file is looked at
+    /// again: where it has the right bytes now, it changed while it was read.
+    fn note(&self, read: &ChunkRead) {
+        let error = match self.compared(read, None) {
+            Ok(Some(differs)) => self.fault(read, differs),
+            Ok(None) => Error::changed(self.source),
+            Err(error) => error,
+        };
+        let mut raw = self.raw();
+        if raw.fault.as_ref().is_none_or(|(linear, _)| read.linear < *linear) {
+            raw.fault = Some((read.linear, error));
+        }
     }
 }
 
@@ -203,75 +348,4 @@ pub(crate) fn seal(
         }
     }
     Ok(standing)
-}
-
-/// A payload that one thread reads piece by piece, from its first byte on.
-#[derive(Debug)]
-pub(super) struct Passing<'a> {
-    checks: &'a Checks<'a>,
-    chunk: Option<Begun>,
-}
-
-#[derive(Debug)]
-struct Begun {
-    linear: u64,
-    /// The first byte in the file that has not come by; `None` once the payload is compared, or
-    /// cannot be.
-    next: Option<u64>,
-    digester: Digester,
-    wanted: Digest,
-}
-
-impl<'a> Passing<'a> {
-    pub(super) fn new(checks: &'a Checks<'a>) -> Self {
-        Passing { checks, chunk: None }
-    }
-
-    /// Takes note of bytes of the file from `at` on, of which those of the chunk are used.
-    pub(super) fn pass(&mut self, read: &ChunkRead, at: u64, bytes: &[u8]) -> Result<()> {
-        if self.checks.is_ahead() {
-            return Ok(());
-        }
-        let span = read.place.stored;
-        if self.chunk.as_ref().is_none_or(|begun| begun.linear != read.linear) {
-            self.leave();
-            let Some(wanted) = self.checks.wanted(read)? else { return Ok(()) };
-            let (linear, next) = (read.linear, Some(span.start()));
-            let digester = Digester::new(self.checks.strength());
-            self.chunk = Some(Begun { linear, next, digester, wanted });
-        }
-        let Some(begun) = &mut self.chunk else { return Ok(()) };
-        let Some(next) = begun.next else { return Ok(()) };
-        if next < at {
-            begun.next = None;
-            self.checks.mark();
-            return Ok(());
-        }
-        let start = decode::len(next - at)?;
-        let end = decode::len(span.end() - at)?.min(bytes.len());
-        let Some(bytes) = bytes.get(start..end) else { return Ok(()) };
-        begun.digester.update(bytes);
-        let next = next + bytes.len() as u64;
-        begun.next = Some(next);
-        if next == span.end() {
-            begun.next = None;
-            if let Some(differs) = begun.digester.compare(begun.wanted) {
-                return Err(self.checks.fault(read, differs));
-            }
-        }
-        Ok(())
-    }
-
-    /// Goes on to another chunk: one that has not come by whole was not compared.
-    fn leave(&mut self) {
-        if self.chunk.take().is_some_and(|begun| begun.next.is_some()) {
-            self.checks.mark();
-        }
-    }
-}
-
-impl Drop for Passing<'_> {
-    fn drop(&mut self) {
-        self.leave();
-    }
 }

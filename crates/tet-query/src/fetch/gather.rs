@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Fetcher, usize_range};
+use super::Fetcher;
 use crate::decode;
 use crate::error::Result;
 use crate::plan::ChunkRead;
@@ -90,11 +90,10 @@ impl Fetcher<'_> {
             };
             return Err(crate::error::Error::codec(self.checks.dataset(), read, fault));
         };
-        let range = usize_range(span)?;
-        if let Some(stored) = self.view.as_deref().and_then(|view| view.get(range.clone())) {
+        if let Some(stored) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
             return decode::range(self.plan, self.checks.dataset(), read, stored, elements, out);
         }
-        let stored = self.stored.room(range.len())?;
+        let stored = self.stored.room(decode::len(span.len())?)?;
         self.source.read_exact_at(span.start(), stored)?;
         decode::range(self.plan, self.checks.dataset(), read, stored, elements, out)
     }

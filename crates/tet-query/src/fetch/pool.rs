@@ -39,9 +39,7 @@ pub(crate) fn run<S>(
         }
     };
     let wanted = usize::try_from(count).unwrap_or(usize::MAX).min(workers);
-    if wanted <= 1 || !on_threads(wanted, &work) {
-        work();
-    }
+    on_threads(wanted, &work);
     queue.finish()
 }
 
@@ -129,35 +127,18 @@ fn keep_freed_memory() {
     SEEN.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_LEN))));
 }
 
-/// Runs `work` on that many threads at once; false when there are no threads to be had.
-#[cfg(feature = "parallel")]
-fn on_threads(workers: usize, work: &(impl Fn() + Sync)) -> bool {
-    let Some(pool) = pool_of(workers) else { return false };
-    pool.scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|_| work());
+/// Runs `work` on that many threads, this one among them; on fewer where the system has no more.
+///
+/// The threads are made for this and end with it. A pool that is kept would have to be one for each
+/// number of threads, would hang after `fork`, and saves 15 us a thread of tasks that take 1 ms.
+fn on_threads(workers: usize, work: &(impl Fn() + Sync)) {
+    std::thread::scope(|scope| {
+        for nth in 1..workers {
+            let thread = std::thread::Builder::new().name(format!("tet-{nth}"));
+            if thread.spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
+        work();
     });
-    true
-}
-
-#[cfg(not(feature = "parallel"))]
-fn on_threads(_workers: usize, _work: &(impl Fn() + Sync)) -> bool {
-    false
-}
-
-/// The pool of that many threads, made once and kept: making one costs more than a small task.
-#[cfg(feature = "parallel")]
-fn pool_of(workers: usize) -> Option<std::sync::Arc<rayon::ThreadPool>> {
-    use std::sync::Arc;
-
-    static POOLS: Mutex<Vec<Arc<rayon::ThreadPool>>> = Mutex::new(Vec::new());
-    let mut pools = POOLS.lock().unwrap_or_else(|poison| poison.into_inner());
-    if let Some(pool) = pools.iter().find(|pool| pool.current_num_threads() == workers) {
-        return Some(Arc::clone(pool));
-    }
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(workers);
-    let pool = Arc::new(builder.thread_name(|at| format!("tet-{at}")).build().ok()?);
-    pools.push(Arc::clone(&pool));
-    Some(pool)
 }

@@ -30,11 +30,12 @@ impl Lens<'_> {
             self.read_slab(&self.composed(part)?, how, out)?;
         }
         // Once for all pieces.
-        self.catalog.check_unchanged()
+        self.catalog.check_read(self.dataset)
     }
 
     fn read_slab(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
-        scatter::read_into(self.catalog.source_of(self.dataset), self.dataset, slab, how, out)
+        let source = self.catalog.source_of(self.dataset);
+        scatter::read_into((source, self.dataset), slab, how, self.parts.get(), out)
     }
 
     fn gather_picked(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {

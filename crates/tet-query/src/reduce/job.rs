@@ -15,7 +15,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::Result;
-use crate::fetch::{self, Checks, Fetcher, Rows};
+use crate::fetch::{self, Checks, Fetcher, Rows, Uses};
 use crate::kernel::{Maker, State};
 use crate::plan::ReadPlan;
 use crate::plan::piece::{Strips, element_count};
@@ -78,7 +78,8 @@ impl Job<'_> {
             Some(DType::Bool) => Rows::Truths,
             _ => Rows::Aligned(align),
         };
-        let checks = Checks::new(self.source, self.dataset, self.plan, self.how)?;
+        let uses = if self.roles.windows_overlap() { Uses::Repeated } else { Uses::Once };
+        let checks = Checks::new(self.source, self.dataset, self.plan, self.how, (uses, None))?;
         let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;
@@ -94,6 +95,7 @@ impl Job<'_> {
             }
             Ok(done)
         })?;
+        checks.finish()?;
         Ok(board.finish())
     }
 

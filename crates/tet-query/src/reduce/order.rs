@@ -163,6 +163,6 @@ impl Passing for RankPasses<'_> {
     }
 
     fn changed(&self) -> Error {
-        Error::shrunk(self.asked.source)
+        Error::changed(self.asked.source)
     }
 }

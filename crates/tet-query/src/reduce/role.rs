@@ -94,6 +94,12 @@ impl Roles {
         (0..self.axes.len()).filter(|&axis| self.is_shown(axis)).collect()
     }
 
+    /// Whether an element may lie in several windows.
+    pub(super) fn windows_overlap(&self) -> bool {
+        let overlap = |role: &Role| matches!(role, Role::Windows(windows) if windows.overlap());
+        self.axes.iter().any(overlap)
+    }
+
     /// Whether an axis appears in the result.
     pub(super) fn is_shown(&self, axis: usize) -> bool {
         match &self.axes[axis] {

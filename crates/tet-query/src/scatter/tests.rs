@@ -1,11 +1,15 @@
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_format::DType;
 
 use super::copy_box;
 use crate::budget::Execution;
+use crate::catalog::{Catalog, Dataset};
 use crate::coalesce::Coalesce;
+use crate::error::Error;
 use crate::plan::plan;
+use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, World, product, selected, slabs, world};
 
 /// Shape, chunk shape, and which of the slabs are looked at.
@@ -37,8 +41,16 @@ fn check(world: &World, how: &Execution, every: usize) {
         assert_eq!((plan.run_count, plan.read_len), totals, "{slab:?}");
         let before = world.counting.read_len.load(Ordering::Relaxed);
         for catalog in [&world.mapped, &world.positioned] {
-            let array = catalog.read(dataset, &slab, how).unwrap();
+            let unchecked = Arc::new(AtomicBool::new(false));
+            let how = Execution { unchecked: Some(unchecked.clone()), ..how.clone() };
+            let array = catalog.read(dataset_of(catalog), &slab, &how).unwrap();
             assert_eq!(array.bytes(), wanted, "{slab:?} {how:?}");
+            let ranged = plan.chunks().iter().enumerate().filter(|(_, read)| plan.is_ranged(read));
+            let in_part = ranged
+                .filter(|(at, read)| !(plan.is_identity(read) && plan.is_whole(*at as u64)))
+                .count();
+            let is_unchecked = unchecked.load(Ordering::Relaxed);
+            assert_eq!(is_unchecked, in_part > 0 && !slab.is_empty(), "{slab:?} {how:?}");
         }
         let read = world.counting.read_len.load(Ordering::Relaxed) - before;
         assert!(read <= plan.read_len, "{slab:?} {how:?}: {read} of {plan:?}");
@@ -69,6 +81,65 @@ fn what_is_read_is_what_a_loop_selects() {
             }
         }
     }
+}
+
+/// One bit changed anywhere in a raw world: a read of a whole chunk that has it is an error, on any
+/// number of threads, for any budget, mapped or not; every other read is right but for that bit.
+#[test]
+fn a_changed_bit_of_a_chunk_that_is_read_whole_is_noticed() {
+    let (shape, chunk_shape) = (&[5, 4], &[3, 4]);
+    let element = |n| u16::try_from(n).unwrap().to_le_bytes().to_vec();
+    let sound = world(DType::UInt16, shape, chunk_shape, Stored::Raw, Order::Packed, element);
+    let mut refused = 0;
+    for at in (8..8 + 2 * 5 * 4).step_by(7) {
+        let world = sound.damaged(at);
+        for (threads, memory_budget) in [(1, 1 << 30), (1, 128), (3, 1 << 30), (3, 128)] {
+            let how = Execution { threads, memory_budget, ..Execution::default() };
+            for slab in slabs(shape, |_| true) {
+                for catalog in [&world.mapped, &world.positioned] {
+                    let plan = plan(dataset_of(catalog), &slab, how.coalesce).unwrap();
+                    let is_hit = plan.chunks().iter().enumerate().any(|(nth, read)| {
+                        read.place.stored.range().contains(&(at as u64))
+                            && plan.is_whole(nth as u64)
+                    });
+                    let read = catalog.read(dataset_of(catalog), &slab, &how);
+                    assert_eq!(read.is_err(), is_hit && !slab.is_empty(), "{at} {slab:?} {how:?}");
+                    refused += u32::from(read.is_err());
+                }
+            }
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+fn dataset_of(catalog: &Catalog) -> &Dataset {
+    &catalog.datasets()[0]
+}
+
+/// A dataset belongs to the file that it was found in, whichever catalog is asked to read it; and
+/// whoever wants to stop is heard before the smallest read.
+#[test]
+fn a_dataset_is_read_from_its_own_file() {
+    let of = |first: u8| {
+        let element = |n| vec![first + u8::try_from(n).unwrap()];
+        world(DType::UInt8, &[6], &[6], Stored::Raw, Order::Packed, element)
+    };
+    let (ones, tens) = (of(1), of(10));
+    let slab = Hyperslab::whole(&[6]);
+    let how = Execution::default();
+    let read = ones.positioned.read(dataset_of(&tens.mapped), &slab, &how).unwrap();
+    assert_eq!(read.bytes(), [10, 11, 12, 13, 14, 15]);
+    let told = Arc::new(AtomicU64::new(0));
+    let teller = told.clone();
+    let progress = move |len| {
+        teller.fetch_add(len, Ordering::Relaxed);
+    };
+    let how = Execution { progress: Some(Arc::new(progress)), ..how };
+    ones.mapped.read(dataset_of(&ones.mapped), &slab, &how).unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), 6);
+    let how = Execution { cancel: Some(Arc::new(AtomicBool::new(true))), ..how };
+    let read = ones.mapped.read(dataset_of(&ones.mapped), &slab, &how);
+    assert!(matches!(read, Err(Error::Canceled)));
 }
 
 /// Every box of up to 2 x 3 x 3 elements of every size between every two layouts with strides that

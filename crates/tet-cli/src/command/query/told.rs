@@ -51,13 +51,17 @@ impl Told<'_> {
             (_, QueryFormat::Json) => return context.json(&self.into_shape()),
             (Some(answer), QueryFormat::Quiet) => return answer.write_quiet(context),
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
-            (Some(answer), QueryFormat::Text) => {
+            (Some(answer), format) => {
                 answer.write_text(context, preview)?;
-                if !with_chunks {
+                if self.integrity == "unchecked" {
+                    let line =
+                        "  unchecked: not all bytes of this answer were compared with a checksum";
+                    context.line(context.paint.faint(line))?;
+                }
+                if format == QueryFormat::Text && !with_chunks {
                     return Ok(());
                 }
             }
-            (Some(answer), _) => answer.write_text(context, preview)?,
             (None, _) => {}
         }
         plan::write_text(&self.plan, self.resolved, with_chunks, context)

@@ -117,6 +117,7 @@ impl World {
         let digested = Arc::new(AtomicU64::new(0));
         let sum = Sum { wanted, digested: Arc::clone(&digested) };
         let dataset = Dataset {
+            source: None,
             index: 0,
             name: "sealed".to_owned(),
             dtype: Some(DType::UInt8),

@@ -18,7 +18,6 @@ fn begun_after(begun: &AtomicU64, wanted: u64) -> u64 {
     begun.load(Ordering::SeqCst)
 }
 
-#[cfg(feature = "parallel")]
 #[test]
 fn no_task_begins_too_far_ahead_of_one_that_takes_long() {
     for ahead in [1, 2, 4, 7] {
