@@ -72,9 +72,6 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
         told.answer = Some(asked.answer(&told.plan, how.clone(), context)?);
         told.integrity = open::integrity(&opened, Some(&how));
         told.warnings.extend(open::doubt(&opened, &how));
-        if told.answer.as_ref().is_some_and(Answer::is_written) {
-            told.warnings.extend(open::doubt_of_copy(&how));
-        }
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }

@@ -89,11 +89,6 @@ struct ShownAxis {
 }
 
 impl Answer {
-    /// Whether it went to a file.
-    pub(crate) fn is_written(&self) -> bool {
-        self.beside.written.is_some()
-    }
-
     /// The answer for programs.
     pub(crate) fn into_shape(self) -> AnswerShape {
         let one = self.shape.is_empty();

@@ -1,6 +1,7 @@
 //! Where an array goes: `-o`, or what the document says.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tet_convert::export::Encoding;
 use tet_convert::{Origin, ResultOptions, ResultTarget, WritePolicy, Written};
@@ -139,8 +140,9 @@ impl Output {
         progress: &Progress,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
-        // This bar counts what is written, not what is read.
-        self.options.execution = Execution { progress: None, ..how.clone() };
+        // This bar counts what is written, not what is read; and what was shown before was read apart.
+        let unchecked = Some(Arc::default());
+        self.options.execution = Execution { progress: None, unchecked, ..how.clone() };
         let size = lens.dtype().size().unwrap_or(1);
         let count = lens.shape().element_count().unwrap_or(u64::MAX);
         progress.next("writing", count.saturating_mul(size));
@@ -200,6 +202,9 @@ impl Output {
         let written = written.map_err(|error| self.named(error.into()))?;
         for note in &written.notes {
             context.warn(note);
+        }
+        if let Some(doubt) = open::doubt_of_copy(&self.options.execution) {
+            context.warn(doubt);
         }
         let format = match self.target {
             ResultTarget::Npy => "npy",
