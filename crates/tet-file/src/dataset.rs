@@ -7,13 +7,13 @@ use tet_format::index::IndexRow;
 use tet_format::{DType, Grid, Rule, Strict, planted};
 
 use crate::error::Result;
-use crate::rows::Index;
+use crate::rows::{BLOCK_ROW_COUNT, Index};
 
 /// In which order the index rows of a dataset are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowOrder {
-    /// The row of chunk `n` is row `rows.start + n`. Only the first and last row were looked at:
-    /// whoever uses another one compares its coordinate.
+    /// The row of chunk `n` is row `rows.start + n`. This follows from the number of rows, and of a
+    /// few rows at most it was checked: compare the coordinate of every row before using it.
     RowMajor,
     /// Anywhere in `rows`, among rows of other datasets.
     Unknown,
@@ -70,8 +70,9 @@ pub(crate) fn entries(directory: &Directory<'_>) -> Vec<DatasetEntry> {
 
 /// Finds where the rows of each dataset are.
 ///
-/// In files of the usual writers the rows stand dataset by dataset, row-major: then a look at the
-/// first and last row of each dataset is enough. Else all rows are read once and counted.
+/// The usual writers store rows dataset by dataset, row-major: then the first and last row of each
+/// dataset are compared, as far as [`BLOCK_COUNT_MAX`] reads reach. Else all rows are read once and
+/// counted.
 pub(crate) fn place_rows(entries: &mut [DatasetEntry], index: &Index) -> Result<()> {
     if !place_in_order(entries, index)? {
         place_by_counting(entries, index)?;
@@ -89,47 +90,71 @@ fn place_in_order(entries: &mut [DatasetEntry], index: &Index) -> Result<bool> {
     if start != index.row_count() {
         return Ok(false);
     }
-    let mut ends = Ends::default();
+    let ends = entries.iter().flat_map(|entry| {
+        let last = entry.rows.end.saturating_sub(1);
+        [entry.rows.start, last].into_iter().filter(|_| !entry.rows.is_empty())
+    });
+    let mut blocks = Blocks::new(ends.collect());
     for (id, entry) in (0_u64..).zip(entries.iter()) {
-        if !ends.are_in_order(id, entry, index)? {
-            return Ok(false);
+        let Some(last) = entry.chunk_count().checked_sub(1) else { continue };
+        for linear in [0, last] {
+            match blocks.row(entry.rows.start + linear, index)? {
+                Row::Read(row) if is_chunk(&row, id, linear, &entry.grid) => {}
+                Row::Unread => return Ok(true),
+                Row::Read(_) | Row::Missing => return Ok(false),
+            }
         }
     }
     Ok(true)
 }
 
-/// Reads the rows where datasets meet, the last of one together with the first of the next.
-#[derive(Default)]
-struct Ends {
+/// Blocks of rows that opening a file reads at most, where the index is not in memory. The reads
+/// do not grow with the number of datasets.
+const BLOCK_COUNT_MAX: u32 = 2;
+
+/// The first and last rows of datasets, read in ascending order, many of them in one block.
+struct Blocks {
+    /// The numbers of all rows that are wanted, ascending.
+    wanted: Vec<u64>,
     rows: Vec<IndexRow>,
     /// The number of the first row in `rows`.
     start: u64,
+    count: u32,
 }
 
-impl Ends {
-    fn are_in_order(&mut self, id: u64, entry: &DatasetEntry, index: &Index) -> Result<bool> {
-        let Some(last) = entry.chunk_count().checked_sub(1) else { return Ok(true) };
-        for linear in [0, last] {
-            let row = self.row(entry.rows.start + linear, index)?;
-            if !row.is_some_and(|row| is_chunk(&row, id, linear, &entry.grid)) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+enum Row {
+    Read(IndexRow),
+    /// The limit of reads is reached.
+    Unread,
+    /// The index ends before it.
+    Missing,
+}
+
+impl Blocks {
+    fn new(wanted: Vec<u64>) -> Self {
+        Self { wanted, rows: Vec::new(), start: 0, count: 0 }
     }
 
-    fn row(&mut self, number: u64, index: &Index) -> Result<Option<IndexRow>> {
-        let kept = |ends: &Self| {
-            let at = usize::try_from(number.checked_sub(ends.start)?).ok()?;
-            ends.rows.get(at).copied()
-        };
-        if let Some(row) = kept(self) {
-            return Ok(Some(row));
+    fn row(&mut self, number: u64, index: &Index) -> Result<Row> {
+        if let Some(row) = self.held(number) {
+            return Ok(Row::Read(row));
         }
+        if self.count == BLOCK_COUNT_MAX {
+            return Ok(Row::Unread);
+        }
+        self.count += 1;
         self.rows.clear();
         self.start = number;
-        index.rows(number..number.saturating_add(2), &mut self.rows)?;
-        Ok(kept(self))
+        let reach = number.saturating_add(BLOCK_ROW_COUNT);
+        let past = self.wanted.partition_point(|&row| row < reach);
+        let last = past.checked_sub(1).and_then(|last| self.wanted.get(last)).copied();
+        index.rows(number..last.unwrap_or(number).saturating_add(1), &mut self.rows)?;
+        Ok(self.held(number).map_or(Row::Missing, Row::Read))
+    }
+
+    fn held(&self, number: u64) -> Option<IndexRow> {
+        let at = usize::try_from(number.checked_sub(self.start)?).ok()?;
+        self.rows.get(at).copied()
     }
 }
 
@@ -144,40 +169,44 @@ struct Tally {
     count: u64,
     first: u64,
     last: u64,
+    /// Rows that are not where row-major order has them.
+    misplaced_count: u64,
 }
 
 fn place_by_counting(entries: &mut [DatasetEntry], index: &Index) -> Result<()> {
     let mut tallies = vec![Tally::default(); entries.len()];
     index.for_blocks(0..index.row_count(), |first, rows| {
         for (number, row) in (first..).zip(rows.iter().map(IndexRow::decode)) {
-            let tally = usize::try_from(row.dataset_id).ok().and_then(|id| tallies.get_mut(id));
+            let id = usize::try_from(row.dataset_id).ok();
+            let entry = id.and_then(|id| entries.get(id).zip(tallies.get_mut(id)));
             // A row of no dataset is a fault of the file that hurts no dataset.
-            let Some(tally) = tally else { continue };
+            let Some((entry, tally)) = entry else { continue };
             if tally.count == 0 {
                 tally.first = number;
             }
+            let is_placed = is_chunk(&row, row.dataset_id, number - tally.first, &entry.grid);
+            tally.misplaced_count += u64::from(!is_placed);
             tally.count += 1;
             tally.last = number;
         }
     })?;
-    for ((id, entry), tally) in (0_u64..).zip(entries).zip(tallies) {
-        place_by_tally(id, entry, tally, index)?;
+    for (entry, tally) in entries.iter_mut().zip(tallies) {
+        place_by_tally(entry, tally);
     }
     Ok(())
 }
 
-fn place_by_tally(id: u64, entry: &mut DatasetEntry, tally: Tally, index: &Index) -> Result<()> {
+fn place_by_tally(entry: &mut DatasetEntry, tally: Tally) {
     let wanted = entry.chunk_count();
     entry.rows = if tally.count == 0 { 0..0 } else { tally.first..tally.last.saturating_add(1) };
     entry.order = RowOrder::Unknown;
     if tally.count != wanted && !planted::is("row_count") {
         let (rule, at, found) = (Rule::RowCount, entry.at, tally.count);
         entry.fault = entry.fault.or(Some(tet_format::Error { rule, at, found, wanted }));
-        return Ok(());
+        return;
     }
     let is_dense = entry.rows.end - entry.rows.start == wanted;
-    if is_dense && Ends::default().are_in_order(id, entry, index)? {
+    if is_dense && tally.misplaced_count == 0 {
         entry.order = RowOrder::RowMajor;
     }
-    Ok(())
 }

@@ -19,7 +19,7 @@ const KEPT_LEN_MAX: u64 = 2 << 20;
 const PAGE_LEN: usize = PAGE_ROW_COUNT as usize * IndexRow::LEN;
 
 /// Rows are read in blocks of this many, 1 MiB each.
-const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
+pub(crate) const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
 
 /// The index of an opened file. Clones are cheap and share what is in memory.
 #[derive(Clone, Debug)]

@@ -242,10 +242,17 @@ fn limits_are_the_callers() {
     assert_eq!(error.kind(), tet_io::Kind::Limit);
 }
 
-/// Counts the bytes it gives.
+/// Counts its reads and the bytes it gives.
 struct Counting {
     bytes: Vec<u8>,
     read_len: AtomicU64,
+    read_count: AtomicU64,
+}
+
+impl Counting {
+    fn new(bytes: Vec<u8>) -> Arc<Self> {
+        Arc::new(Counting { bytes, read_len: AtomicU64::new(0), read_count: AtomicU64::new(0) })
+    }
 }
 
 impl ReadAt for Counting {
@@ -255,6 +262,7 @@ impl ReadAt for Counting {
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.read_len.fetch_add(out.len() as u64, Ordering::Relaxed);
+        self.read_count.fetch_add(1, Ordering::Relaxed);
         let start = usize::try_from(offset).unwrap();
         out.copy_from_slice(&self.bytes[start..start + out.len()]);
         Ok(())
@@ -265,7 +273,7 @@ impl ReadAt for Counting {
 fn rows_of_a_large_index_come_on_demand() {
     let row_count = (2 << 20) / ROW_LEN + 1;
     let bytes = build(&[("a", &[row_count], &[1])], Some(JSON));
-    let counting = Arc::new(Counting { bytes, read_len: AtomicU64::new(0) });
+    let counting = Counting::new(bytes);
     let source = Source::from_reader(Arc::<Counting>::clone(&counting));
     let file = TetFile::open(source, &OpenOptions::default()).unwrap();
     let at_open = counting.read_len.load(Ordering::Relaxed);
@@ -286,7 +294,7 @@ fn rows_of_a_large_index_come_on_demand() {
 #[test]
 fn a_small_index_is_read_once() {
     let bytes = build(TWO, None);
-    let counting = Arc::new(Counting { bytes, read_len: AtomicU64::new(0) });
+    let counting = Counting::new(bytes);
     let source = Source::from_reader(Arc::<Counting>::clone(&counting));
     let file = TetFile::open(source, &OpenOptions::default()).unwrap();
     let at_open = counting.read_len.load(Ordering::Relaxed);
@@ -296,4 +304,38 @@ fn a_small_index_is_read_once() {
     assert_eq!(rows.len(), 7);
     assert_eq!(counting.read_len.load(Ordering::Relaxed), at_open);
     assert_eq!(file.superblock().index_len, HEADER_LEN + 7 * ROW_LEN);
+}
+
+/// A file of many datasets, and how many reads opening it takes.
+fn opened_by_reads(dataset_count: u64, chunk_count: u64, edit: fn(&mut [u8])) -> (TetFile, u64) {
+    let names: Vec<String> = (0..dataset_count).map(|id| id.to_string()).collect();
+    let shape = [chunk_count];
+    let datasets: Vec<_> = names.iter().map(|name| (&**name, &shape[..], &[1][..])).collect();
+    let mut bytes = build(&datasets, Some(JSON));
+    edit(&mut bytes);
+    let counting = Counting::new(bytes);
+    let source = Source::from_reader(Arc::<Counting>::clone(&counting));
+    let file = TetFile::open(source, &OpenOptions::default()).unwrap();
+    (file, counting.read_count.load(Ordering::Relaxed))
+}
+
+#[test]
+fn opening_takes_few_reads_however_many_datasets_there_are() {
+    for (dataset_count, chunk_count) in [(2000, 11), (2000, 100), (100_000, 1), (3, 100_000)] {
+        let (file, read_count) = opened_by_reads(dataset_count, chunk_count, |_| ());
+        assert!(read_count <= 8, "{dataset_count} datasets: {read_count} reads");
+        for (id, entry) in (0..).zip(file.datasets()) {
+            assert_eq!(entry.rows, id * chunk_count..(id + 1) * chunk_count);
+            assert_eq!((entry.order, entry.fault), (RowOrder::RowMajor, None));
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_large_index_in_another_order_are_found_by_counting() {
+    // The rows of the first two datasets are mixed.
+    let (file, _) = opened_by_reads(2000, 11, |bytes| swap_rows(bytes, 0, 12));
+    let orders: Vec<_> = file.datasets().iter().map(|entry| entry.order).collect();
+    assert_eq!(orders[..2], [RowOrder::Unknown; 2]);
+    assert!(orders[2..].iter().all(|order| *order == RowOrder::RowMajor));
 }

@@ -161,14 +161,15 @@ fn find(file: &TetFile, id: u64, entry: &DatasetEntry, coord: &[u64]) -> Result<
         let Some(linear) = entry.grid.linear(coord) else { return Ok(None) };
         let at = entry.rows.start.saturating_add(linear);
         file.index().rows(at..at.saturating_add(1), &mut rows)?;
-    } else {
-        let range = entry.rows.clone();
-        file.index().for_blocks(range, |_, block| {
+        rows.retain(|row| row.is_chunk(id, coord));
+    }
+    if rows.is_empty() {
+        file.index().for_blocks(0..file.index().row_count(), |_, block| {
             let chunk = block.iter().map(IndexRow::decode).find(|row| row.is_chunk(id, coord));
             rows.extend(chunk);
         })?;
     }
-    Ok(rows.into_iter().find(|row| row.is_chunk(id, coord)))
+    Ok(rows.into_iter().next())
 }
 
 /// Fills payloads that are lost; gives those that may not be filled.
