@@ -307,6 +307,10 @@ impl From<tet_convert::Error> for Failure {
             E::ChunkRank { .. } | E::ChunkZero { .. } => {
                 plain("chunk-shape").hint("give one extent for each axis, or --chunks auto")
             }
+            E::Rank { .. } => plain("rank"),
+            E::LabelCount { .. } | E::NoLabeledAxis { .. } | E::NoLabels { .. } => {
+                plain("labels").hint("write --labels AXIS=a,b,c or AXIS=@ARRAY, an axis by --dims name or number")
+            }
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
             E::Dense { .. } => plain("limit").hint(

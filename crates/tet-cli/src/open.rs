@@ -22,9 +22,25 @@ use crate::size::counted;
 ///
 /// The file is not there, damaged, or of a format this build does not read.
 pub(crate) fn open(path: &Path, args: &ReadArgs, context: &Context<'_>) -> Result<Opened> {
-    let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Required };
-    open_with(path, (args.io, args.memory), footer, context)
-        .map_err(|failure| footer_hint(failure, args.no_footer))
+    open_for(path, "", args, context)
+}
+
+/// Opens a file for reading values of the dataset that is `asked` for, such as `#12[0]`: of many
+/// others it may not be told anything.
+///
+/// # Errors
+///
+/// The file is not there, damaged, or of a format this build does not read.
+pub(crate) fn open_for(
+    path: &Path,
+    asked: &str,
+    args: &ReadArgs,
+    context: &Context<'_>,
+) -> Result<Opened> {
+    let mut options = options(args);
+    let number = asked.split('[').next().and_then(|name| name.strip_prefix('#'));
+    options.only = number.and_then(|number| number.parse().ok());
+    open_by(path, &options, context).map_err(|failure| footer_hint(failure, args.no_footer))
 }
 
 /// Opens a file with this mode of reading its footer.
@@ -34,12 +50,16 @@ pub(crate) fn open(path: &Path, args: &ReadArgs, context: &Context<'_>) -> Resul
 /// The file is not there, damaged, or of a format this build does not read.
 pub(crate) fn open_with(
     path: &Path,
-    (io, memory): (IoName, Option<u64>),
+    how: (IoName, Option<u64>),
     footer: FooterMode,
     context: &Context<'_>,
 ) -> Result<Opened> {
-    let options = options_with((io, memory), footer);
-    tet_convert::open(context.world().at(path), &options)
+    open_by(path, &options_with(how, footer), context)
+}
+
+/// Opens a file by these options.
+fn open_by(path: &Path, options: &OpenOptions, context: &Context<'_>) -> Result<Opened> {
+    tet_convert::open(context.world().at(path), options)
         .map_err(|error| Failure::from(error).about(path))
 }
 
@@ -72,17 +92,25 @@ pub(crate) fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
     failure
 }
 
-/// How a read is carried out.
+/// How a file is read.
 #[must_use]
-pub(crate) fn execution(args: &ReadArgs, context: &Context<'_>) -> Execution {
-    with_flags(unflagged(context), args)
+pub(crate) fn execution(args: &ReadArgs, opened: &Opened, context: &Context<'_>) -> Execution {
+    let memory_len = context.world().memory_len;
+    with_flags(unflagged(context).within(memory_hint(opened, memory_len)), args)
 }
 
-/// How a read is carried out when no flag says otherwise.
+/// How files are read without flags: in 1 GiB, or in a quarter of the memory where that is less.
 #[must_use]
 pub(crate) fn unflagged(context: &Context<'_>) -> Execution {
     let cancel = Some(Arc::clone(&context.world().cancel));
-    Execution { cancel, unchecked: Some(Arc::default()), ..Execution::default() }
+    let how = Execution { cancel, unchecked: Some(Arc::default()), ..Execution::default() };
+    how.within(Some(context.world().memory_len / 4))
+}
+
+/// Bytes of memory that the index of a `.tet` file asks readers to stay within.
+#[must_use]
+pub(crate) fn memory_hint(opened: &Opened, memory_len: u64) -> Option<u64> {
+    opened.tet.as_ref()?.index().header().memory_hint(memory_len)
 }
 
 /// The same with what the flags say.
@@ -140,7 +168,15 @@ pub(crate) fn loss(opened: &Opened) -> Option<String> {
         Some(first) => (counted(count, "dataset"), first),
         None => ("a part".to_owned(), of_file()?),
     };
+    if let (0, Some(malformed)) = (count, opened.malformed()) {
+        return Some(malformation(malformed));
+    }
     Some(format!("{what} of this file cannot be read: {first}; `tet verify` tells all"))
+}
+
+/// What is told of a file that breaks a rule although all of it can be read.
+pub(crate) fn malformation(finding: &Finding) -> String {
+    format!("this file is malformed, and other programs may refuse it: {finding}")
 }
 
 /// Whether a dataset breaks a rule of its container, and not even its type is known.

@@ -9,6 +9,7 @@
 
 mod choice;
 pub(crate) mod logical;
+mod made_sparse;
 mod narrow;
 pub(crate) mod tensogram;
 mod tet;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use tet_file::write::CodecChoice;
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
-use tet_verify::Severity;
+use tet_verify::{Finding, Severity};
 use tet_ztensor::Dialect;
 
 use crate::export::{
@@ -28,7 +29,8 @@ use crate::export::{
     write_safetensors_file, write_shards,
 };
 use crate::import::{ChunkChoice, ImportOptions, ImportReport, Imported, import, import_scratch};
-use crate::open::{OpenOptions, Opened, of_source, open, open_source};
+use crate::labels::labeled;
+use crate::open::{OpenOptions, Opened, is_of_form, of_source, open, open_source};
 use crate::sniff::{Format, sniff};
 use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
@@ -56,6 +58,8 @@ pub struct ConvertOptions {
     pub execution: Execution,
     /// How sparse tensors are written.
     pub sparse: SparseCarry,
+    /// How dense arrays are written.
+    pub dense: DenseCarry,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
     /// Where an archive that cannot be read in place is unpacked; nothing of it stays.
@@ -71,6 +75,17 @@ pub enum SparseCarry {
     /// In a zTensor file with those that are stored, as [`tet_ztensor::SparseChoice`] says; elsewhere
     /// with all their elements, up to 16 GiB.
     #[default]
+    Sparse,
+}
+
+/// How dense arrays are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DenseCarry {
+    /// With all their elements.
+    #[default]
+    Dense,
+    /// In a zTensor file, of an input without sparse tensors, with the elements whose bytes are not all
+    /// zero: two axes as `csr`, one or more than two as `coo`.
     Sparse,
 }
 
@@ -182,10 +197,14 @@ pub fn convert(
                 (opened.catalog, notes) = numbered(opened.catalog, notes);
             }
             notes.extend(unread(&opened));
+            let malformed = opened.malformed().map(ToString::to_string);
+            notes.extend(malformed.map(|what| Note::Malformed { what }));
             let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
             let tet = options.tet.named(&names.collect::<Vec<_>>());
-            let options = ConvertOptions { tet, ..options.clone() };
-            let mut report = carry(&opened, output, target, &options, progress)?;
+            let options = &ConvertOptions { tet, ..options.clone() };
+            opened.catalog =
+                labeled(opened.catalog, &options.tet, &execution(options), &mut notes)?;
+            let mut report = carry(&opened, output, target, options, progress)?;
             report.notes.splice(0..0, notes);
             Ok(report)
         }
@@ -194,7 +213,8 @@ pub fn convert(
 
 /// What of a file cannot be read and concerns no dataset, as a loss.
 fn unread(opened: &Opened) -> Option<Note> {
-    let errors = opened.findings.iter().filter(|it| it.severity == Severity::Error);
+    let is_loss = |it: &&Finding| it.severity == Severity::Error && !is_of_form(it);
+    let errors = opened.findings.iter().filter(is_loss);
     let count = errors.filter(|it| it.place.dataset.is_none()).count();
     let (dataset, what) = (String::new(), "parts of the metadata that cannot be read");
     (count != 0).then_some(Note::LeftBehind { dataset, what, count })
@@ -215,21 +235,19 @@ fn unpacked(
         sync: tet_io::publish::Sync::None,
         history: None,
         overwrite: tet_io::Overwrite::Refuse,
-        zero_extents: tet_file::write::ZeroExtents::Allow,
         ..options.tet.clone()
     };
     let (first, unpacked) = import_scratch(input, &source, &options.scratch, &how)?;
     let mut opened = open_source(unpacked, &OpenOptions::default())?;
-    opened.catalog = opened.catalog.viewed(|dataset| narrowed(dataset, &first.notes));
     // What the archive becomes is not written over it.
     opened.catalog = opened.catalog.with_shards(vec![source]);
     let mut rest = options.clone();
     (rest.tet.include, rest.tet.exclude) = (Vec::new(), Vec::new());
-    (rest.tet.dims, rest.tet.attrs) = (Vec::new(), Vec::new());
+    (rest.tet.dims, rest.tet.attrs, rest.tet.labels) = Default::default();
     let mut report = carry(&opened, output, target, &rest, progress)?;
-    // What the way through `.tet` widened was narrowed again, and bits are what they were.
+    // What was widened on the way is read as what it was.
     let is_lasting = |note: &Note| match note {
-        Note::Widened { .. } => false,
+        Note::Widened { .. } | Note::NoElements { .. } => false,
         Note::AsBits { dataset, from, .. } => {
             opened.catalog.find(dataset).map_or(true, |it| it.dtype_name != *from)
         }
@@ -257,19 +275,6 @@ pub fn append_ztensor(
     let mut carried = Carried::new(&opened, &joined, options)?;
     let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
     Ok(carried.report(output_len))
-}
-
-/// A dataset as it was before an import widened it.
-fn narrowed(mut dataset: Dataset, notes: &[Note]) -> Dataset {
-    let was = notes.iter().find_map(|note| match note {
-        Note::Widened { dataset: name, from, .. } if *name == dataset.name => Some(*from),
-        _ => None,
-    });
-    if let Some(from) = was {
-        let from = tet_query::AttrText::Text(from.to_owned());
-        dataset.attrs.insert(logical::DTYPE_KEY.to_owned(), from);
-    }
-    logical::restored(dataset)
 }
 
 fn carry(

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use tet_format::{DType, ForeignFault, ForeignRule};
 
 use self::nearest::nearest;
-use self::words::{advice, conversion, did_you_mean, folders, of_member};
+use self::words::{advice, broken, conversion, did_you_mean, folders, of_member};
 use crate::import::{NpyFault, NpzFault};
 use crate::sniff::Format;
 
@@ -39,7 +39,7 @@ pub enum Error {
         format: Format,
     },
     /// The file breaks a rule of its container, which is not `.tet`.
-    #[error("{} is {format}, and damaged: {fault}", tet_io::shown(path))]
+    #[error("{} is {format}, {}", tet_io::shown(path), broken(fault))]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -142,6 +142,48 @@ pub enum Error {
         rank: usize,
         /// The names that were given.
         names: Vec<String>,
+    },
+    /// More axes than `.tet` has.
+    #[error(
+        "dataset {dataset:?}: {rank} axes are more than the 8 of .tet; .zt, .tgm and .safetensors have more"
+    )]
+    Rank {
+        /// The dataset.
+        dataset: String,
+        /// Its axes.
+        rank: usize,
+    },
+    /// As many labels are needed as there are positions.
+    #[error("dataset {dataset:?}: axis {axis:?} has {extent} positions, {count} labels are given")]
+    LabelCount {
+        /// The dataset.
+        dataset: String,
+        /// The axis, as it was asked for.
+        axis: String,
+        /// How many labels there are.
+        count: usize,
+        /// Positions of the axis.
+        extent: u64,
+    },
+    /// No dataset has the axis that is to be labeled.
+    #[error("no dataset has an axis {axis:?} to label")]
+    NoLabeledAxis {
+        /// The axis, as it was asked for.
+        axis: String,
+    },
+    /// An array cannot be the labels of an axis.
+    #[error(
+        "array {array:?} cannot be labels: they are along one axis, up to 2^20, numbers or texts"
+    )]
+    NoLabels {
+        /// The array.
+        array: String,
+    },
+    /// An array of texts is the labels of no axis.
+    #[error("array {array:?} holds texts, and labels no axis: none of its length has its name")]
+    UnusedTexts {
+        /// The array.
+        array: String,
     },
     /// A chunk does not fit in memory.
     #[error("memory cannot hold a chunk of dataset {dataset:?}: choose a smaller chunk shape")]

@@ -10,7 +10,7 @@ mod npz;
 mod safetensors;
 mod shards;
 pub(crate) mod stream;
-mod text;
+pub(crate) mod text;
 
 use std::io::{self, Write};
 use std::path::Path;

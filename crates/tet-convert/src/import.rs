@@ -18,8 +18,10 @@ mod options;
 mod region;
 mod spool;
 mod store;
+mod texts;
 mod transfer;
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
@@ -30,13 +32,15 @@ use tet_io::Source;
 pub use fault::NpyFault;
 pub use npz::NpzFault;
 pub use options::{
-    Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, Origin,
+    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
+    LabelSource, Origin,
 };
+pub use texts::Texts;
 
 use crate::sniff::{Format, sniff};
 use crate::{Error, Result};
 
-pub(crate) use self::declare::{SCALAR_KEY, about};
+pub(crate) use self::declare::{FILL_KEY, NOT_A_TIME, SCALAR_KEY, UNITS_KEY, about};
 pub(crate) use self::npy::{ElementOrder, Header};
 pub(crate) use self::store::SourceReader;
 
@@ -58,6 +62,17 @@ struct Input {
     header: Header,
     /// Its place in the archive.
     position: usize,
+}
+
+/// Arrays that can be the labels of axes, by name.
+type Labels = BTreeMap<String, ArrayLabels>;
+
+/// The elements of an array as labels.
+#[derive(Debug)]
+struct ArrayLabels {
+    texts: Vec<String>,
+    /// They have no other place in the output.
+    must_be_used: bool,
 }
 
 /// Writes the arrays of `input` as datasets of the new file `output`.
@@ -111,19 +126,19 @@ fn written<T>(
     finish: impl FnOnce(Writer, &Declared) -> Result<T>,
 ) -> Result<(ImportReport, T)> {
     let mut notes = Vec::new();
-    let (mut container, inputs, options) = match sniff(source)? {
+    let (mut container, inputs, labels, options) = match sniff(source)? {
         Format::Npy => {
             let (input, options) = npy_input(source, input, options)?;
-            (Container::Npy, vec![input], options)
+            (Container::Npy, vec![input], Labels::new(), options)
         }
         Format::Npz => {
             let mut archive = Archive::open(source).map_err(|fault| of_archive(input, fault))?;
-            let (inputs, options) = npz_inputs(&mut archive, input, options, &mut notes)?;
-            (Container::Npz(archive), inputs, options)
+            let (inputs, labels, options) = npz_inputs(&mut archive, input, options, &mut notes)?;
+            (Container::Npz(archive), inputs, labels, options)
         }
         format => return Err(Error::NotImportable { path: input.to_path_buf(), format }),
     };
-    let declared = Declared::new(inputs, &options, &mut notes)?;
+    let declared = Declared::new(inputs, &labels, &options, &mut notes)?;
     let (datasets, decoded_len) = (declared.imported(), declared.decoded_len());
     let paths = (input, output);
     let written = transfer(&declared, &mut container, source, paths, &options, progress)
@@ -148,7 +163,7 @@ fn npy_input(
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: true });
     }
     let header = Header::read(&mut SourceReader::buffered(source, 0))
-        .and_then(|header| header.check_import(source.len(), options.zero_extents).map(|()| header))
+        .and_then(|header| header.check_len(source.len()).map(|()| header))
         .map_err(|fault| Error::Array { array: name.clone(), fault })?;
     Ok((Input { name, header, position: 0 }, options))
 }
@@ -159,28 +174,49 @@ fn npz_inputs(
     path: &Path,
     options: &ImportOptions,
     notes: &mut Vec<crate::Note>,
-) -> Result<(Vec<Input>, ImportOptions)> {
+) -> Result<(Vec<Input>, Labels, ImportOptions)> {
     let members = archive.members().map_err(|fault| of_archive(path, fault))?;
+    let has_others = !members.others.is_empty();
     notes.extend(members.others.into_iter().map(|member| crate::Note::LeftOut { member }));
     let names = members.arrays.iter().map(|member| member.name.as_str()).collect::<Vec<_>>();
     let options = options.named(&names);
     let chosen = declare::select(&names, &options)?;
-    if !chosen.contains(&true) {
+    // An archive of nothing at all is a file of no datasets.
+    let is_empty = names.is_empty() && !has_others;
+    if !chosen.contains(&true) && !is_empty {
         let is_filtered = !chosen.is_empty();
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered });
     }
-    let mut inputs = Vec::new();
+    let (mut inputs, mut labels) = (Vec::new(), Labels::new());
     for (member, _) in members.arrays.iter().zip(chosen).filter(|(_, chosen)| *chosen) {
         let mut open = archive
             .member(member.position)
             .map_err(|fault| of_member(path, &member.name, fault))?;
         let len = open.len;
-        let header = Header::read(&mut open)
-            .and_then(|header| header.check_import(len, options.zero_extents).map(|()| header))
-            .map_err(|fault| Error::Array { array: member.name.clone(), fault })?;
+        let of_array = |fault| Error::Array { array: member.name.clone(), fault };
+        let header = match Header::read(&mut open) {
+            Err(NpyFault::Texts(texts)) => {
+                let texts =
+                    texts.read(&mut open).map_err(|error| of_array(NpyFault::Read(error)))?;
+                labels.insert(member.name.clone(), ArrayLabels { texts, must_be_used: true });
+                continue;
+            }
+            header => header.map_err(of_array)?,
+        };
+        header.check_len(len).map_err(of_array)?;
+        let is_asked = |it: &AxisLabels| it.from == LabelSource::Array(member.name.clone());
+        if options.labels.iter().any(is_asked) {
+            let texts = header.texts(&mut open).map_err(|error| of_array(NpyFault::Read(error)))?;
+            let array = || member.name.clone();
+            let texts = texts.ok_or_else(|| Error::NoLabels { array: array() })?;
+            labels.insert(array(), ArrayLabels { texts, must_be_used: false });
+        }
         inputs.push(Input { name: member.name.clone(), header, position: member.position });
     }
-    Ok((inputs, options))
+    if let (true, Some(array)) = (inputs.is_empty(), labels.keys().next()) {
+        return Err(Error::UnusedTexts { array: array.clone() });
+    }
+    Ok((inputs, labels, options))
 }
 
 fn of_archive(path: &Path, fault: NpzFault) -> Error {

@@ -11,6 +11,7 @@ mod error;
 pub mod export;
 mod import;
 mod item;
+mod labels;
 mod loss;
 mod open;
 mod result;
@@ -24,12 +25,12 @@ mod ztensor;
 pub use carry::logical::{as_bytes, as_counted, is_opaque};
 pub use carry::tensogram::{Filter, TensogramOptions};
 pub use carry::{
-    AppendPlace, ConvertOptions, SparseCarry, Target, append_ztensor, chosen, convert,
+    AppendPlace, ConvertOptions, DenseCarry, SparseCarry, Target, append_ztensor, chosen, convert,
 };
 pub use error::{Error, Result};
 pub use import::{
-    Attribute, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported, NpyFault, NpzFault,
-    Origin, import,
+    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
+    LabelSource, NpyFault, NpzFault, Origin, Texts, import,
 };
 pub use item::{field_of_text, json_of_field};
 pub use loss::Note;

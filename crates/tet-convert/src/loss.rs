@@ -31,6 +31,23 @@ pub enum Note {
         /// The dataset.
         dataset: String,
     },
+    /// The dataset has no elements.
+    NoElements {
+        /// The dataset.
+        dataset: String,
+    },
+    /// Times are stored as integers, with an attribute that says of what.
+    Times {
+        /// The dataset.
+        dataset: String,
+        /// The value of the attribute `units`.
+        units: &'static str,
+    },
+    /// The input breaks a rule that costs nothing of it; other programs may refuse it.
+    Malformed {
+        /// The rule, and where.
+        what: String,
+    },
     /// A zip member that is no array was left out.
     LeftOut {
         /// The member's name.
@@ -143,6 +160,9 @@ impl fmt::Display for Note {
             Self::Scalar { dataset } => {
                 write!(f, "{dataset:?}: a scalar is stored as shape (1) with tet:scalar = \"1\"")
             }
+            Self::Times { dataset, units } => {
+                write!(f, "{dataset:?}: times are stored as int64, units = {units:?}")
+            }
             Self::LeftOut { member } => write!(f, "{member:?} is not an array: left out"),
             Self::Renamed { from, to } => write!(f, "{from:?} is written as {to:?}"),
             Self::Numbered { dataset, last } => {
@@ -174,6 +194,23 @@ impl fmt::Display for Note {
                 let parts: Vec<String> = parts.iter().map(|part| format!("{part:?}")).collect();
                 write!(f, "{dataset:?} is sparse, and written as {}", parts.join(", "))
             }
+            other => other.fmt_values(f),
+        }
+    }
+}
+
+impl Note {
+    /// The notes that are of values and of axes.
+    fn fmt_values(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed { what } => write!(f, "the input is malformed: {what}"),
+            Self::NoElements { dataset } => write!(
+                f,
+                "{dataset:?} has no elements: other programs may refuse the .tet file for it"
+            ),
+            Self::DimsSkipped { dataset, rank, names } => {
+                write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")
+            }
             Self::Packed { dataset, bits: 0, .. } => {
                 write!(f, "{dataset:?}: all values become one")
             }
@@ -194,9 +231,7 @@ impl fmt::Display for Note {
                      and payloads of NaN are lost"
                 )
             }
-            Self::DimsSkipped { dataset, rank, names } => {
-                write!(f, "{dataset:?} has {rank} axes: the {names} dimension names are not set")
-            }
+            _ => Ok(()),
         }
     }
 }

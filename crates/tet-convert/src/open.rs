@@ -14,7 +14,7 @@ use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
 use tet_io::{Source, Step};
 use tet_query::{Catalog, Execution};
-use tet_verify::Finding;
+use tet_verify::{Finding, Severity};
 
 use crate::carry::logical::restored;
 use crate::safetensors::Opener;
@@ -45,6 +45,9 @@ pub struct OpenOptions {
     pub limits: Limits,
     /// Bytes that the stored elements of a sparse tensor may take in memory, which are read at once.
     pub memory_budget: u64,
+    /// The position of the only dataset that will be asked for: where a file has very many, the
+    /// others may be left out of the catalog.
+    pub only: Option<usize>,
 }
 
 impl Default for OpenOptions {
@@ -54,6 +57,7 @@ impl Default for OpenOptions {
             footer: FooterMode::Required,
             limits: Limits::default(),
             memory_budget: Execution::default().memory_budget,
+            only: None,
         }
     }
 }
@@ -135,6 +139,21 @@ impl OpenOptions {
     }
 }
 
+impl Opened {
+    /// The first rule that the file breaks although all of it can be read: other programs may refuse
+    /// it.
+    #[must_use]
+    pub fn malformed(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| is_of_form(finding))
+    }
+}
+
+/// Whether a finding is an error that costs nothing of the file.
+pub(crate) fn is_of_form(finding: &Finding) -> bool {
+    let is_rule = tensogram::FORM_RULES.contains(&finding.code.id());
+    is_rule && finding.severity == Severity::Error
+}
+
 /// Opens what `source` has; `opener` opens the other files, where the container is several.
 pub(crate) fn of_source(
     path: &Path,
@@ -154,7 +173,7 @@ pub(crate) fn of_source(
         Format::SafeTensors => safetensors::open(path, source)?,
         Format::SafeTensorsIndex => safetensors::open_index(path, source, opener)?,
         Format::ZTensor => ztensor::open(path, source, options.memory_budget)?,
-        Format::Tensogram => tensogram::open(path, source)?,
+        Format::Tensogram => tensogram::open(path, source, options.only)?,
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };
     let catalog = catalog.viewed(restored);

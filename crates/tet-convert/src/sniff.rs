@@ -134,7 +134,7 @@ impl fmt::Display for Format {
             Self::Tensogram => "a Tensogram file",
             Self::SafeTensors => "a safetensors file",
             Self::SafeTensorsIndex => "an index of safetensors files",
-            Self::Hdf5 => "an HDF5 file",
+            Self::Hdf5 => "an HDF5 or NetCDF-4 file",
             Self::NetCdf => "a NetCDF classic file",
             Self::Gguf => "a GGUF file",
             Self::Zstd => "a zstd stream",

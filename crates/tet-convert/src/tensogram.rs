@@ -20,3 +20,6 @@ pub(crate) use self::check::verify;
 pub(crate) use self::numbers::numbered;
 pub(crate) use self::stack::{Choice, stacked};
 pub(crate) use tet_tensogram::rule::ALL as RULES;
+
+/// Rules of the order of frames, which cost nothing of a message: order, preceders, no metadata.
+pub(crate) const FORM_RULES: [&str; 3] = ["TGM-F6", "TGM-F7", "TGM-M9"];

@@ -124,20 +124,17 @@ fn what_has_no_place_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     for (name, words) in [
         ("object", "object"),
-        ("string", "string"),
-        ("bytes", "string"),
+        ("string", "texts"),
+        ("bytes", "texts"),
         ("structured", "structured"),
-        ("datetime", "datetime64"),
         ("void16", "bfloat16"),
         ("longdouble", "float128"),
-        ("empty", "(3, 0)"),
         ("rank_9", "9 axes"),
     ] {
         let input = fixture(&format!("refused_{name}.npy"));
         let error = imported(folder.path(), &input, &ImportOptions::default()).unwrap_err();
         let text = error.to_string();
-        let words = words.replace('(', "[").replace(')', "]");
-        assert!(text.contains(&words), "{name}: {text}");
+        assert!(text.contains(words), "{name}: {text}");
         assert_eq!(error.kind(), Kind::Format, "{name}: {text}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}: no litter");
     }

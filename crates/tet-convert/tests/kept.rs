@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{npy, opened, read};
-use tet_convert::{ConvertOptions, Error, ImportReport, Note, NpyFault, Opened, Result, convert};
+use tet_convert::{ConvertOptions, ImportReport, Note, Opened, Result, convert};
 
 struct World {
     folder: tempfile::TempDir,
@@ -113,10 +113,14 @@ fn what_has_no_elements_keeps_its_type() {
         }
     }
     world.npz("e.npz", &[("e", "<f4", "(0, 3)", &[])]);
-    let found = world.go("e.npz", "e.tet");
-    let is_told = matches!(&found, Err(Error::Array { fault: NpyFault::NoElements { .. }, .. }));
-    assert!(is_told, "{found:?}");
-    assert!(world.go("e.npz", "e.zt").is_ok());
+    let told = Note::NoElements { dataset: "e".to_owned() };
+    assert_eq!(world.go("e.npz", "e.zt").unwrap().notes, []);
+    for from in ["e.npz", "e.zt"] {
+        assert_eq!(world.go(from, "e.tet").unwrap().notes, std::slice::from_ref(&told), "{from}");
+        world.go("e.tet", "back.npz").unwrap();
+        world.go("back.npz", "again.zt").unwrap();
+        assert_eq!(world.opened("again.zt").catalog.find("e").unwrap().shape(), [0, 3], "{from}");
+    }
 }
 
 #[test]

@@ -230,3 +230,37 @@ fn a_sparse_tensor_above_the_budget_is_read_in_bands() {
         assert!(bytes(&opened, "csr") == dense && bytes(&opened, "coo") == dense, "{name}");
     }
 }
+
+#[test]
+fn dense_arrays_become_sparse_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    // A negative zero is no zero.
+    let elements = [0.0_f32, 2.0, 0.0, -0.0, 0.0, f32::NAN];
+    let bytes: Vec<u8> = elements.iter().flat_map(|it| it.to_le_bytes()).collect();
+    for (shape, format) in
+        [("(2, 3)", "csr"), ("(6,)", "coo"), ("(1, 3, 2)", "coo"), ("(6, 1)", "csr")]
+    {
+        let input = folder.path().join("x.npy");
+        std::fs::write(&input, common::npy("<f4", "False", shape, &bytes)).unwrap();
+        for choice in [tet_ztensor::SparseChoice::Native, tet_ztensor::SparseChoice::Split] {
+            let mut options = tet_convert::ConvertOptions::default();
+            options.dense = tet_convert::DenseCarry::Sparse;
+            options.ztensor.sparse = choice;
+            options.tet.overwrite = tet_io::Overwrite::Replace;
+            let output = folder.path().join("x.zt");
+            tet_convert::convert(&input, &output, &options, &mut |_, _| ()).unwrap();
+            let opened = common::opened(&output);
+            let [tensor] = &tet_convert::sparse_tensors(&opened.catalog)[..] else {
+                panic!("{shape} {choice:?}: one sparse tensor")
+            };
+            assert_eq!((tensor.format, tensor.value_count), (format, 3), "{shape} {choice:?}");
+            let mut dense = tet_convert::ConvertOptions::default();
+            dense.sparse = tet_convert::SparseCarry::Dense;
+            dense.tet.overwrite = tet_io::Overwrite::Replace;
+            let back = folder.path().join("back.zt");
+            tet_convert::convert(&output, &back, &dense, &mut |_, _| ()).unwrap();
+            let found = common::read(&common::opened(&back), "x");
+            assert_eq!(found.bytes(), bytes, "{shape} {choice:?}");
+        }
+    }
+}

@@ -189,3 +189,63 @@ fn flipped_bits_and_prefixes_do_no_harm() {
         (0..bytes.len()).for_each(|len| look(bytes[..len].to_vec()));
     }
 }
+
+/// Counts its reads.
+struct Counting {
+    bytes: Vec<u8>,
+    read_count: std::sync::atomic::AtomicU64,
+}
+
+impl tet_io::ReadAt for Counting {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+        self.read_count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let start = usize::try_from(offset).expect("it fits");
+        out.copy_from_slice(&self.bytes[start..start + out.len()]);
+        Ok(())
+    }
+}
+
+#[test]
+fn one_object_of_many_takes_few_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fs::File::create(folder.path().join("in.npz")).unwrap();
+    let mut zip = zip::ZipWriter::new(file);
+    for at in 0..2000_u32 {
+        let how = zip::write::SimpleFileOptions::default();
+        zip.start_file(format!("x{at}.npy"), how).unwrap();
+        let elements: Vec<u8> = (0..500).flat_map(|it| (it ^ at).to_le_bytes()).collect();
+        let npy = common::npy("<u4", "False", "(500,)", &elements);
+        std::io::Write::write_all(&mut zip, &npy).unwrap();
+    }
+    zip.finish().unwrap();
+    let path = folder.path().join("x.tgm");
+    let mut options = ConvertOptions::default();
+    options.scratch = folder.path().to_path_buf();
+    convert(&folder.path().join("in.npz"), &path, &options, &mut |_, _| ()).unwrap();
+    let whole = opened(&path);
+    for position in [0_usize, 999, 1999] {
+        let counting = std::sync::Arc::new(Counting {
+            bytes: fs::read(&path).unwrap(),
+            read_count: Default::default(),
+        });
+        let source = Source::from_reader(std::sync::Arc::<Counting>::clone(&counting));
+        let mut how = OpenOptions::default();
+        how.only = Some(position);
+        let one = open_source(source, &how).unwrap();
+        let name = format!("#{position}");
+        let (found, wanted) =
+            (one.catalog.find(&name).unwrap(), whole.catalog.find(&name).unwrap());
+        assert_eq!((&found.name, found.index), (&wanted.name, position));
+        assert_eq!(common::read(&one, &name).bytes(), common::read(&whole, &name).bytes());
+        let read_count = counting.read_count.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(read_count <= 32, "{position}: {read_count} reads");
+    }
+    let mut how = OpenOptions::default();
+    how.only = Some(2000);
+    let whole = open_source(Source::open(&path).unwrap(), &how).unwrap();
+    assert_eq!(whole.catalog.datasets().len(), 2000, "where there is no such one, all are listed");
+}

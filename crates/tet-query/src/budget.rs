@@ -91,6 +91,13 @@ impl fmt::Debug for Execution {
 }
 
 impl Execution {
+    /// The same within a memory hint of a file: a hint lowers the budget and never raises it.
+    #[must_use]
+    pub fn within(mut self, hint: Option<u64>) -> Execution {
+        self.memory_budget = hint.map_or(self.memory_budget, |hint| self.memory_budget.min(hint));
+        self
+    }
+
     /// Whether the caller asked to stop.
     pub(crate) fn is_canceled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))

@@ -21,6 +21,9 @@ use crate::scan::{Damage, Scan, scan};
 use crate::walk::{Extent, Until, footer, read_frame, walk};
 use crate::window::Window;
 
+/// Messages of no more objects are walked through, which tells of all that is wrong with them.
+const WALKED_COUNT: usize = 64;
+
 /// An opened file: where its messages are. Frames are looked for when they are asked for.
 #[derive(Clone, Debug)]
 pub struct TensogramFile {
@@ -200,6 +203,49 @@ impl TensogramFile {
             Some(fault) => Err((*fault).into()),
             None => Err(missing("number of an object", number, walked.len())),
         }
+    }
+
+    /// An object of a message of many, and what is said of the message, by its header and index alone:
+    /// the number of reads does not grow with the number of objects.
+    ///
+    /// `None` where these do not lead to it, or where it costs no more to walk through the message:
+    /// then use [`TensogramFile::object`] and [`TensogramFile::metadata`].
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Usage`] when there are not so many messages, and [`Error::Io`].
+    pub fn object_by_header(
+        &self,
+        message: usize,
+        number: usize,
+    ) -> Result<Option<(ObjectAt, Metadata)>> {
+        let span = self.span(message)?;
+        let mut window = Window::new(&self.source);
+        let preamble = Preamble::read(window.near(span.start(), PREAMBLE_LEN)?, span.start())?;
+        let has = |flags| preamble.flags.contains(flags);
+        let leads = has(Flags::HEADER_METADATA.with(Flags::HEADER_INDEX))
+            && !has(Flags::FOOTER_METADATA)
+            && !has(Flags::PRECEDER);
+        if !leads {
+            return Ok(None);
+        }
+        let Some(object) = self.indexed(message, number)? else { return Ok(None) };
+        let index = self.slot(message)?.index.get().and_then(Option::as_ref);
+        let count = index.map_or(0, |index| index.entries().len());
+        if count <= WALKED_COUNT {
+            return Ok(None);
+        }
+        let (extent, sink) = ((Extent::Known(span.end()), Until::Body), &mut |_, _| {});
+        let head = walk(&mut window, (span.start(), &preamble), extent, &self.limits, sink)?;
+        let frame = head.frames.iter().rfind(|it| it.kind() == FrameKind::HeaderMetadata);
+        let Some(body) = frame.map(Frame::body) else { return Ok(None) };
+        let bytes = match read_cbor(&self.source, body, &self.limits) {
+            Err(Error::Format(_)) => return Ok(None),
+            bytes => bytes?,
+        };
+        let metadata = Metadata::read(&bytes, body.start(), &self.limits).ok();
+        self.source.check_unchanged()?;
+        Ok(metadata.filter(|it| it.base.len() == count).map(|metadata| (object, metadata)))
     }
 
     /// All objects of a message, in their order.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tet_format::Rule;
+use tet_format::{NoteCode, Rule};
 use tet_io::Source;
 
 use crate::check::Seen;
@@ -117,6 +117,8 @@ pub(crate) fn report(
 
 pub(crate) fn severity(code: Code, strictness: Strictness) -> Severity {
     match code.severity() {
+        // `group_by` by labels is for axes that have them several times.
+        Severity::Warning if code == Code::Note(NoteCode::LabelTwice) => Severity::Warning,
         Severity::Warning if strictness == Strictness::Strict => Severity::Error,
         severity => severity,
     }

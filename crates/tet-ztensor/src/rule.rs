@@ -12,7 +12,7 @@ tet_format::foreign_rules! { pub,
         "";
     "ZT-C3" OTHER_VERSION "magic" Error Structure Hexadecimal:
         "the file must be of version 0.1.0",
-        "convert it with the program that wrote it";
+        "open it with the `ztensor` package of its version, and save its tensors as .safetensors";
     "ZT-C4" INDEX_LEN "footer" Error Structure Decimal:
         "the index must lie between the magic and the footer",
         "the file is cut short or was appended to: `tet repair` looks for an index";
@@ -47,7 +47,7 @@ tet_format::foreign_rules! { pub,
         "a tensor must have no more axes than the reader's limit",
         "";
     "ZT-T1" ENTRY_MAP "index" Error Structure Hidden:
-        "an entry must be a map whose keys are text",
+        "an entry must be a map",
         "";
     "ZT-T2" KEY_TWICE "index" Error Structure Hidden:
         "a key must stand once in an entry",

@@ -59,6 +59,10 @@ pub struct ConvertArgs {
     /// Names of the axes: time,lat,lon or temp=time,lat,lon (repeatable)
     #[arg(long, value_name = "[NAME=]AXES")]
     pub dims: Vec<String>,
+    /// Labels of an axis, by its name or number: station=A,B or temp:0=A,B; station=@code takes the
+    /// elements of the array "code" (repeatable)
+    #[arg(long, value_name = "[NAME:]AXIS=LABELS")]
+    pub labels: Vec<String>,
     /// An attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
     ///
     /// A key of all datasets that has a colon has one before it too, :cf:role=x, and #N:KEY is of the
@@ -88,7 +92,7 @@ pub struct StoreArgs {
     /// How elements are stored [default: zstd in .tet, raw in .zt and .tgm]
     #[arg(long, value_name = "CODEC", alias = "compression")]
     pub codec: Option<CodecName>,
-    /// How hard zstd works, 1 to 22 [default: 3 in .tet and .tgm, 1 in .zt]
+    /// How hard zstd works, 1 to 22 [default: 3 in .tet and .tgm, 1 in .zt, 3 there with --dialect]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub level: Option<i32>,
     /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096; in .zt of 64, 4096 or 65536; in
@@ -109,9 +113,11 @@ pub struct ZtArgs {
     /// In .zt: the bytes that the programs of 0.1.x write; without a checksum unless one is asked for
     #[arg(long, value_name = "VERSION")]
     pub dialect: Option<DialectName>,
-    /// How sparse tensors are written: in .zt split, native or dense; elsewhere always dense, beyond 16 GiB only if asked [default: split]
-    #[arg(long, value_name = "HOW", default_value = "split", hide_default_value = true)]
-    pub sparse: SparseName,
+    /// How sparse tensors are written: in .zt split, native or dense; elsewhere always dense, beyond
+    /// 16 GiB only if asked [default: split]. Given for a .zt file, split and native make sparse tensors
+    /// of dense arrays too, where the input has none that are sparse
+    #[arg(long, value_name = "HOW")]
+    pub sparse: Option<SparseName>,
 }
 
 /// How a Tensogram file is written.

@@ -20,7 +20,7 @@ pub struct InfoArgs {
     #[arg(short, long)]
     pub chunks: bool,
     /// How many chunks of each dataset to show, 0 for all
-    #[arg(short = 'n', value_name = "N", default_value = "20")]
+    #[arg(short = 'n', value_name = "N", default_value = "32")]
     pub chunks_max: u64,
     /// Show how the file came to be
     #[arg(long)]

@@ -29,9 +29,10 @@ const LINE_MAX: usize = 100;
 pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
     let format = format(args)?;
-    let opened = open::open(&args.file, &args.read, context)?;
+    let asked = args.dataset.as_deref().unwrap_or_default();
+    let opened = open::open_for(&args.file, asked, &args.read, context)?;
     let catalog = &opened.catalog;
-    let how = open::execution(&args.read, context);
+    let how = open::execution(&args.read, &opened, context);
     let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);
     let target = target.map_err(&about)?;
     let bytes = tet_convert::as_bytes(target.dataset).filter(|_| format == CatFormat::Raw);

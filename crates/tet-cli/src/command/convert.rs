@@ -21,7 +21,7 @@ pub(super) use self::outputs::check_level;
 pub(super) use self::tet::LEVEL as TET_LEVEL;
 use self::told::failed;
 pub(super) use self::told::{failure, tell};
-pub(super) use self::ztensor::{options as ztensor_options, sparse_carry};
+pub(super) use self::ztensor::{dense_carry, options as ztensor_options, sparse_carry};
 
 /// Runs the command.
 ///
@@ -80,6 +80,7 @@ fn options(args: &ConvertArgs, target: Target, context: &Context<'_>) -> Result<
         options.ztensor = ztensor_options(&args.store, &args.zt)?;
     }
     options.sparse = sparse_carry(&args.zt);
+    options.dense = dense_carry(&args.zt);
     if target == Target::Tensogram {
         options.tensogram = tensogram::options(args)?;
     }

@@ -6,12 +6,13 @@ mod cost;
 use std::path::Path;
 
 use tet_query::document::{Ask, Resolved};
-use tet_query::{Passes, ReadPlan};
+use tet_query::{Execution, Passes, ReadPlan};
 
 use crate::args::ExplainArgs;
 use crate::command::query::{self, plan, question};
 use crate::context::Context;
 use crate::exit::{Exit, Result};
+use crate::open;
 use crate::render::json::{AxisCostShape, Explained};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, grouped};
@@ -40,7 +41,7 @@ fn explain(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let (opened, query) = query::open_for(file, query, &args.read, context)?;
-    let how = query::execution(&args.read, &query, context);
+    let how = query::execution(&args.read, &query, &opened, context);
     let resolved = query::resolve(&query, &opened.catalog, &how)?;
     let plan = query::plan_of(&resolved)?;
     let cost = Cost::of(&opened.catalog, &resolved, &plan, &how)?;
@@ -61,11 +62,13 @@ fn explain(
             passes_min: cost.passes.least,
             selected_len: cost.selected_len,
             memory_len: cost.memory_len,
+            memory_budget: how.memory_budget,
             axes,
             advice,
         });
     }
-    write_plan(&resolved, &plan, &cost, context)?;
+    let hint = open::memory_hint(&opened, context.world().memory_len);
+    write_plan(&resolved, &plan, (&cost, &how, hint), context)?;
     write_axes(&axes, context)?;
     for (at, advice) in advice.iter().enumerate() {
         if at == 0 {
@@ -90,7 +93,7 @@ fn op(resolved: &Resolved<'_>) -> &'static str {
 fn write_plan(
     resolved: &Resolved<'_>,
     plan: &ReadPlan,
-    cost: &Cost,
+    (cost, how, hint): (&Cost, &Execution, Option<u64>),
     context: &mut Context<'_>,
 ) -> Result<()> {
     let dataset = resolved.dataset;
@@ -106,6 +109,10 @@ fn write_plan(
             table.row([name, &text]);
         }
         table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
+        if hint == Some(how.memory_budget) {
+            let budget = Size(how.memory_budget);
+            table.row(["budget", &format!("{budget}, the memory hint of the file (or --memory)")]);
+        }
         table.row(["passes", &passes(cost.passes)]);
     }
     for line in table.lines(None, context.paint) {

@@ -33,7 +33,7 @@ fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
     options.tet.history = Some(Origin { at: context.world().now() });
     options.tet.cancel = Some(Arc::clone(&context.world().cancel));
     options.tet.threads = args.read.threads;
-    options.execution = open::execution(&args.read, context);
+    options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);
     options.scratch = context.world().temp_dir.clone();
     options

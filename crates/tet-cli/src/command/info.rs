@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::json::{DatasetInfo, Info, SparseEntry};
+use crate::render::json::{DatasetInfo, Info, MemoryHint, SparseEntry};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
 use chunks::Stored;
@@ -259,7 +259,11 @@ fn warnings(opened: &Opened) -> Vec<String> {
     // Other errors stand beside the datasets they concern.
     let is_told = |it: &&Finding| it.severity == Severity::Warning || open::is_untold(opened, it);
     let odd = opened.findings.iter().filter(is_told);
-    warnings.iter().map(ToString::to_string).chain(odd.map(ToString::to_string)).collect()
+    let told = |it: &Finding| match opened.malformed() {
+        Some(malformed) if std::ptr::eq(malformed, it) => open::malformation(it),
+        _ => it.to_string(),
+    };
+    warnings.iter().map(ToString::to_string).chain(odd.map(told)).collect()
 }
 
 fn shape(
@@ -306,9 +310,17 @@ fn shape(
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),
         integrity: open::integrity(opened, None),
+        memory_hint: tet.and_then(memory_hint),
         layout: (args.layout || args.all).then(|| layout::regions(opened)),
         warnings: fault.into_iter().chain(warnings(opened)).collect(),
     })
+}
+
+fn memory_hint(tet: &TetFile) -> Option<MemoryHint> {
+    let header = tet.index().header();
+    let hint =
+        MemoryHint { percent_bps: header.memory_budget_bps, bytes: header.memory_budget_len };
+    (hint.percent_bps != 0 || hint.bytes != 0).then_some(hint)
 }
 
 fn sparse_entry(tensor: SparseTensor) -> SparseEntry {

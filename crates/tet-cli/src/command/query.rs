@@ -46,7 +46,7 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
     let (opened, query) = open_for(file, query, &args.read, context)?;
-    let how = execution(&args.read, &query, context);
+    let how = execution(&args.read, &query, &opened, context);
     let resolved = resolve(&query, &opened.catalog, &how)?;
     let plan = plan_of(&resolved)?;
     let mut told = Told {
@@ -90,7 +90,7 @@ pub(super) fn open_for(
     read: &ReadArgs,
     context: &Context<'_>,
 ) -> Result<(Opened, Query)> {
-    let opened = open::open(file, read, context)?;
+    let opened = open::open_for(file, &query.dataset, read, context)?;
     if query.dataset.is_empty() {
         query.dataset = only_dataset(&opened).map_err(|failure| eaten(failure, &opened, &query))?;
     }
@@ -205,9 +205,16 @@ fn only_dataset(opened: &Opened) -> Result<String> {
     }
 }
 
-/// The document's wishes, then the flags'.
-pub(super) fn execution(args: &ReadArgs, query: &Query, context: &Context<'_>) -> Execution {
-    let wished = query.execution.over(&open::unflagged(context), context.world().memory_len);
+/// How a file is read: within its memory hint, unless the document or a flag sets a budget.
+pub(super) fn execution(
+    args: &ReadArgs,
+    query: &Query,
+    opened: &Opened,
+    context: &Context<'_>,
+) -> Execution {
+    let memory_len = context.world().memory_len;
+    let base = open::unflagged(context).within(open::memory_hint(opened, memory_len));
+    let wished = query.execution.over(&base, memory_len);
     let mut how = open::with_flags(wished, args);
     how.result_max = how.result_max.min(context.world().memory_len);
     how

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Result<Exit> {
     let catalog = &opened.catalog;
-    let how = open::execution(&args.read, context);
+    let how = open::execution(&args.read, opened, context);
     let one = args.dataset.is_some() || args.select.is_some();
     let targets: Vec<Target<'_>> = if one {
         vec![target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how)?]

@@ -96,6 +96,7 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     convert::check_level(&args.store)?;
     options.ztensor = convert::ztensor_options(&args.store, &args.zt)?;
     options.sparse = convert::sparse_carry(&args.zt);
+    options.dense = convert::dense_carry(&args.zt);
     options.tet.include.clone_from(&args.dataset);
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);

@@ -21,7 +21,7 @@ pub(crate) use convert::{Converted, ConvertedDataset};
 pub(crate) use dump::{AskedByte, DumpedField, FieldValue, RemarkShape};
 pub(crate) use explain::{AdviceShape, AxisCostShape, Explained};
 pub(crate) use info::{
-    Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, SparseEntry,
+    Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, MemoryHint, SparseEntry,
 };
 pub(crate) use query::{
     AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,

@@ -42,6 +42,8 @@ pub fn chosen<'c>(
 pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Result<()> {
     let dims = options.dims.iter().filter_map(|dims| dims.dataset.as_deref());
     let attrs = options.attrs.iter().filter_map(|attr| attr.dataset.as_deref());
+    let labels = options.labels.iter().filter_map(|labels| labels.dataset.as_deref());
+    let attrs = attrs.chain(labels);
     let known = || datasets.iter().map(|it| it.name.as_str());
     match dims.chain(attrs).find(|name| !known().any(|known| known == *name)) {
         Some(name) => Err(Error::no_such_dataset(name, known())),

@@ -19,6 +19,8 @@ use crate::{Error, Note, Result};
 pub(crate) const DTYPE_KEY: &str = "logical_dtype";
 /// The attribute that says the shape, where the stored one is another.
 pub(crate) const SHAPE_KEY: &str = "logical_shape";
+/// The name of the axis that the two parts of complex numbers are stored along.
+pub(crate) const PARTS_DIM: &str = "complex";
 
 /// A dataset as a container keeps it.
 #[derive(Debug)]
@@ -135,7 +137,8 @@ fn in_pairs(dataset: &Dataset, part: DType, encoding: &str) -> Option<Kept> {
         extents.chain([2]).collect::<Shape>()
     };
     let grid = Grid::new(longer(dataset.grid.shape()), longer(dataset.grid.chunk_shape()))?;
-    let dims = Vec::new();
+    let mut dims = dataset.dims.clone();
+    dims.extend((!dims.is_empty() && !is_scalar).then(|| PARTS_DIM.to_owned()));
     let mut view = Dataset { dtype: Some(part), grid, dims, ..dataset.clone() };
     if is_scalar {
         view.attrs.remove(SCALAR_KEY);
@@ -237,7 +240,8 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
             let (last, shape) = dataset.grid.shape().split_last()?;
             let (last_chunk, chunk) = dataset.grid.chunk_shape().split_last()?;
             let grid = Grid::new(Shape::from(shape), Shape::from(chunk))?;
-            (*last == 2 && *last_chunk == 2).then(|| Dataset { grid, ..named(logical) })
+            let dims = dataset.dims.iter().take(grid.rank()).cloned().collect();
+            (*last == 2 && *last_chunk == 2).then(|| Dataset { grid, dims, ..named(logical) })
         }
         (DType::UInt8, None) => {
             let grid = unpacked(dataset, bits_of(name)?)?;

@@ -76,6 +76,10 @@ fn lens<'k>(catalog: &'k Catalog, kept: &'k Kept) -> Result<Lens<'k>> {
 
 fn spec(kept: &Kept, lens: &Lens<'_>, choice: &ChunkChoice) -> Result<DatasetSpec> {
     let name = kept.view.name.clone();
+    let rank = kept.view.shape().len();
+    if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
+        return Err(Error::Rank { dataset: name, rank });
+    }
     let shape = if shape_of(lens).is_empty() { Shape::from([1]) } else { lens.shape().clone() };
     // What an element is made of stays together.
     let (outer, inner) = shape.split_at(shape.rank() - kept.inner);
@@ -100,6 +104,9 @@ fn note(kept: &Kept, lens: &Lens<'_>, notes: &mut Vec<Note>) {
     if shape_of(lens).is_empty() {
         notes.push(Note::Scalar { dataset: dataset() });
     }
+    if kept.view.shape().contains(&0) {
+        notes.push(Note::NoElements { dataset: dataset() });
+    }
     notes.extend(kept.note());
 }
 
@@ -107,6 +114,10 @@ fn metadata(catalog: &Catalog, lenses: &[Lens<'_>], options: &ConvertOptions) ->
     let mut metadata = Metadata::new();
     for (key, value) in catalog.attrs() {
         metadata.file.insert(key.clone(), attr_value(value));
+    }
+    // What another program said of itself as the writer is not so of this file.
+    for (key, value) in [("tool", "tet"), ("library_version", env!("CARGO_PKG_VERSION"))] {
+        metadata.file.entry(key.to_owned()).and_modify(|said| *said = AttrValue::from(value));
     }
     if let Some(header) = header_to_keep(catalog)? {
         metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header));

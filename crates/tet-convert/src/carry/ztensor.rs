@@ -12,8 +12,9 @@ use tet_ztensor::{
 };
 
 use super::logical::{self, Kept};
+use super::made_sparse::made_sparse;
 use super::ties::ties;
-use super::{AppendPlace, Carried, ConvertOptions, SparseCarry, execution};
+use super::{AppendPlace, Carried, ConvertOptions, DenseCarry, SparseCarry, execution};
 use crate::export::{shape_of, stream};
 use crate::import::{SCALAR_KEY, about};
 use crate::item::field;
@@ -119,7 +120,8 @@ fn put<W: Write + Send>(
     let stored = sparse_of(catalog, options)?;
     let datasets: Vec<&Dataset> = lenses.iter().map(Lens::dataset).collect();
     let firsts = ties(catalog, &datasets)?;
-    for (lens, first) in lenses.iter().zip(firsts) {
+    let makes_sparse = options.dense == DenseCarry::Sparse && sparse_tensors(catalog).is_empty();
+    for ((lens, kept), first) in lenses.iter().zip(kept).zip(firsts) {
         let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
         if let Some(first) = first.and_then(|first| datasets.get(first)) {
             writer.alias(declaration(lens, options), &first.name)?;
@@ -142,6 +144,14 @@ fn put<W: Write + Send>(
         {
             let Sparse { places, values, .. } = &stored.sparse;
             writer.sparse(declaration(lens, options), places, values)?;
+            continue;
+        }
+        let is_plain = kept.note().is_none() && !shape_of(lens).is_empty();
+        if makes_sparse && is_plain && !lens.shape().contains(&0) {
+            let (places, values) = made_sparse(lens, &how)?;
+            writer.sparse(declaration(lens, options), &places, &values)?;
+            done = done.saturating_add(stream::len_of(lens));
+            progress(done, total);
             continue;
         }
         let mut tensor = writer.tensor(declaration(lens, options))?;

@@ -27,6 +27,7 @@ impl Error {
             | Self::NotInPlace { .. }
             | Self::NotImportable { .. }
             | Self::Array { .. }
+            | Self::UnusedTexts { .. }
             | Self::Parts { .. }
             | Self::Archive { .. } => Kind::Format,
             Self::NoArrays { is_filtered: false, .. } => Kind::Format,
@@ -35,6 +36,10 @@ impl Error {
             | Self::ChunkRank { .. }
             | Self::ChunkZero { .. }
             | Self::DimsRank { .. }
+            | Self::Rank { .. }
+            | Self::LabelCount { .. }
+            | Self::NoLabeledAxis { .. }
+            | Self::NoLabels { .. }
             | Self::UnknownTarget { .. }
             | Self::OneDataset { .. }
             | Self::NoDType { .. }

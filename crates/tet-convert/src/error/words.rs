@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tet_format::ForeignFault;
+
 use crate::sniff::Format;
 
 pub(super) fn advice(path: &Path, format: Format) -> String {
@@ -10,6 +12,16 @@ pub(super) fn advice(path: &Path, format: Format) -> String {
         Format::Empty | Format::Unknown | Format::Tet => String::new(),
         _ => ", which this build does not read".to_owned(),
     }
+}
+
+/// What is wrong with a file of another container.
+pub(super) fn broken(fault: &ForeignFault) -> String {
+    if fault.rule.id != tet_ztensor::rule::OTHER_VERSION.id {
+        return format!("and damaged: {fault}");
+    }
+    let version = if fault.found.to_le_bytes().starts_with(b"ZTEN1") { "1" } else { "2" };
+    let rule = fault.rule.id;
+    format!("of version {version}, which this build does not read: only 0.1.0 is read [{rule}]")
 }
 
 /// The command that makes a `.tet` file of this one, as a shell takes it.

@@ -7,13 +7,25 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 
 use super::descr::Descr;
+use super::fault::NpyFault;
+use super::npy::Header;
 use super::options::{ChunkChoice, ImportOptions, Imported, position};
-use super::{Error, Input, Result};
-use crate::carry::logical::DTYPE_KEY;
+use super::{Error, Input, Labels, Result};
+use crate::carry::logical::{DTYPE_KEY, PARTS_DIM};
+use crate::labels::{check_axes, check_dims, of_dataset};
 use crate::{Note, chunking};
+
+/// `.tet` holds arrays of at most this rank.
+const RANK_MAX: usize = 8;
 
 /// The attribute of a dataset that was an array of rank 0.
 pub(crate) const SCALAR_KEY: &str = "tet:scalar";
+/// The attribute that says what the integers of times count.
+pub(crate) const UNITS_KEY: &str = "units";
+/// The attribute that says which value is none.
+pub(crate) const FILL_KEY: &str = "_FillValue";
+/// The integer of NumPy's "not a time".
+pub(crate) const NOT_A_TIME: &str = "-9223372036854775808";
 
 /// The datasets of the output, with the inputs they come from.
 #[derive(Debug)]
@@ -25,6 +37,7 @@ pub(crate) struct Declared {
 impl Declared {
     pub(crate) fn new(
         inputs: Vec<Input>,
+        labels: &Labels,
         options: &ImportOptions,
         notes: &mut Vec<Note>,
     ) -> Result<Self> {
@@ -34,21 +47,24 @@ impl Declared {
         for input in inputs {
             let is_scalar = input.header.shape.is_empty();
             let shape = if is_scalar { vec![1] } else { input.header.shape.clone() };
-            note(&input.name, &input.header.descr, is_scalar, notes);
+            note(&input.name, &input.header, notes);
             let chunk_shape = chunk_shape(&input, &shape, &options.chunks)?;
             check_memory(&input, &shape, &chunk_shape)?;
             let descr = &input.header.descr;
             let (mut shape, mut chunk_shape) = (shape, chunk_shape);
+            let mut about = about(&input.name, shape.len(), is_scalar, options);
             if descr.part().is_some() {
                 shape.push(2);
                 chunk_shape.push(2);
+                let names = &mut about.dim_names;
+                names.extend((!names.is_empty()).then(|| PARTS_DIM.to_owned()));
             }
-            let mut about = about(&input.name, shape.len(), is_scalar, options);
-            if descr.part().is_some() {
-                let name = AttrValue::Text(descr.name.to_owned());
-                about.attrs.insert(DTYPE_KEY.to_owned(), name);
+            if RANK_MAX < shape.len() {
+                let fault = NpyFault::Rank { rank: shape.len() };
+                return Err(Error::Array { array: input.name, fault });
             }
-            if !about.dim_names.is_empty() || !about.attrs.is_empty() {
+            say(descr, &mut about);
+            if !about.is_empty() {
                 metadata.datasets.insert(input.name.clone(), about);
             }
             let spec = DatasetSpec {
@@ -59,7 +75,10 @@ impl Declared {
             };
             datasets.push((input, spec));
         }
-        check_dims(&datasets, options, notes)?;
+        let ranks =
+            datasets.iter().map(|(input, _)| (&*input.name, input.header.shape.len().max(1)));
+        check_dims(options, ranks, notes)?;
+        label(&datasets, labels, options, &mut metadata)?;
         Ok(Self { datasets, metadata })
     }
 
@@ -100,6 +119,8 @@ fn check_names(inputs: &[Input], options: &ImportOptions) -> Result<()> {
     let known = inputs.iter().map(|input| input.name.as_str()).collect::<BTreeSet<_>>();
     let dims = options.dims.iter().filter_map(|dims| dims.dataset.as_deref());
     let attrs = options.attrs.iter().filter_map(|attr| attr.dataset.as_deref());
+    let labels = options.labels.iter().filter_map(|labels| labels.dataset.as_deref());
+    let attrs = attrs.chain(labels);
     match dims.chain(attrs).find(|name| !known.contains(name)) {
         Some(name) => {
             Err(Error::no_such_dataset(name, inputs.iter().map(|input| input.name.as_str())))
@@ -108,10 +129,77 @@ fn check_names(inputs: &[Input], options: &ImportOptions) -> Result<()> {
     }
 }
 
-fn note(name: &str, descr: &Descr, is_scalar: bool, notes: &mut Vec<Note>) {
-    let dataset = name.to_owned();
-    if is_scalar {
+/// What the elements are, where `.tet` has no type for them.
+fn say(descr: &Descr, about: &mut DatasetMetadata) {
+    let mut say = |key: &str, value: &str| {
+        about.attrs.entry(key.to_owned()).or_insert_with(|| AttrValue::from(value));
+    };
+    if descr.part().is_some() || descr.is_widened() || descr.name == DType::Bool.name() {
+        say(DTYPE_KEY, descr.name);
+    }
+    if let Some(units) = descr.units {
+        say(UNITS_KEY, units);
+        say(FILL_KEY, NOT_A_TIME);
+    }
+}
+
+/// Puts labels on the axes they are asked for, or whose name an array of texts has.
+fn label(
+    datasets: &[(Input, DatasetSpec)],
+    arrays: &Labels,
+    options: &ImportOptions,
+    metadata: &mut Metadata,
+) -> Result<()> {
+    let dims = |name: &str| metadata.dataset(name).map(|it| it.dim_names.clone());
+    let axes: Vec<_> = datasets
+        .iter()
+        .map(|(input, spec)| (input, spec, dims(&input.name).unwrap_or_default()))
+        .collect();
+    let named = axes.iter().map(|(input, spec, dims)| (&*input.name, &**dims, spec.shape.rank()));
+    check_axes(&options.labels, named)?;
+    let mut used = BTreeSet::new();
+    for (input, spec, dims) in &axes {
+        let mut values = |name: &str| {
+            used.insert(name.to_owned());
+            let found = arrays.get(name).map(|array| array.texts.clone());
+            found.ok_or_else(|| Error::no_such_dataset(name, arrays.keys().map(String::as_str)))
+        };
+        let shape = &spec.shape[..];
+        let mut coords = of_dataset(&options.labels, &input.name, (dims, shape), &mut values)?;
+        for (axis, (dim, extent)) in dims.iter().zip(shape).enumerate() {
+            let Some(array) = arrays.get(dim).filter(|array| array.must_be_used) else { continue };
+            if u64::try_from(array.texts.len()) == Ok(*extent) && !coords.contains_key(&axis) {
+                used.insert(dim.clone());
+                coords.insert(axis, array.texts.clone());
+            }
+        }
+        let about = metadata.datasets.entry(input.name.clone()).or_default();
+        for (axis, labels) in coords {
+            let number = axis.to_string();
+            let key = dims.get(axis).filter(|dim| about.axis(dim, shape.len()) == Some(axis));
+            about.coords.insert(key.cloned().unwrap_or(number), labels);
+        }
+        if about.is_empty() {
+            metadata.datasets.remove(&input.name);
+        }
+    }
+    let mut unused = arrays.iter().filter(|(name, it)| it.must_be_used && !used.contains(*name));
+    match unused.next() {
+        Some((array, _)) => Err(Error::UnusedTexts { array: array.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn note(name: &str, header: &Header, notes: &mut Vec<Note>) {
+    let (dataset, descr) = (name.to_owned(), &header.descr);
+    if header.shape.contains(&0) {
+        notes.push(Note::NoElements { dataset: dataset.clone() });
+    }
+    if header.shape.is_empty() {
         notes.push(Note::Scalar { dataset: dataset.clone() });
+    }
+    if let Some(units) = descr.units {
+        notes.push(Note::Times { dataset: dataset.clone(), units });
     }
     if let Some(to) = descr.part() {
         notes.push(Note::AsBits { dataset, from: descr.name.to_owned(), to });
@@ -178,33 +266,4 @@ pub(crate) fn about(
     about.attrs =
         attrs.map(|(key, value)| (key.to_owned(), AttrValue::Text(value.to_owned()))).collect();
     about
-}
-
-/// Dimension names fit the dataset they name; those for all fit at least one, and a note says
-/// which they do not fit.
-fn check_dims(
-    datasets: &[(Input, DatasetSpec)],
-    options: &ImportOptions,
-    notes: &mut Vec<Note>,
-) -> Result<()> {
-    for dims in &options.dims {
-        let meant = datasets.iter().filter(|(input, _)| {
-            dims.dataset.as_ref().is_none_or(|dataset| *dataset == input.name)
-        });
-        let meant = meant.map(|(input, spec)| (input.name.as_str(), spec.shape.rank()));
-        let (fitting, misfits) =
-            meant.partition::<Vec<_>, _>(|(_, rank)| *rank == dims.names.len());
-        if fitting.is_empty()
-            && let Some((dataset, rank)) = misfits.first()
-        {
-            let (dataset, names) = ((*dataset).to_owned(), dims.names.clone());
-            return Err(Error::DimsRank { dataset, rank: *rank, names });
-        }
-        notes.extend(misfits.into_iter().map(|(dataset, rank)| Note::DimsSkipped {
-            dataset: dataset.to_owned(),
-            rank,
-            names: dims.names.len(),
-        }));
-    }
-    Ok(())
 }

@@ -15,6 +15,8 @@ pub(crate) struct Descr {
     /// The dtype of the output; a complex one is kept as pairs of its parts.
     pub(crate) dtype: DType,
     pub(crate) order: ByteOrder,
+    /// Of times: what their integers count, as the CF conventions write it.
+    pub(crate) units: Option<&'static str>,
 }
 
 /// The order of an element's bytes in the input.
@@ -71,6 +73,14 @@ impl Descr {
             Some(b'|') => (None, &text[1..]),
             _ => (None, text),
         };
+        if let Some(units) = units(code) {
+            let order = match order {
+                Some(ByteOrder::Big) => ByteOrder::Big,
+                _ => ByteOrder::Little,
+            };
+            let (name, dtype) = (DType::Int64.name(), DType::Int64);
+            return Ok(Self { size: 8, name, dtype, order, units: Some(units) });
+        }
         let Some(&(_, size, name, dtype)) = DTYPES.iter().find(|row| row.0 == code) else {
             return Err(refusal(text, code));
         };
@@ -80,7 +90,7 @@ impl Descr {
             None if size == 1 => ByteOrder::Little,
             None => return Err(Refusal::Malformed(shown(text))),
         };
-        Ok(Self { size, name, dtype, order })
+        Ok(Self { size, name, dtype, order, units: None })
     }
 
     /// The dtype of one of the two numbers that a complex element is; `None` for other elements.
@@ -105,6 +115,27 @@ impl Descr {
     }
 }
 
+/// What the integers of a time dtype count: `M8` since 1970, `m8` from zero.
+fn units(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "M8[D]" => "days since 1970-01-01",
+        "M8[h]" => "hours since 1970-01-01",
+        "M8[m]" => "minutes since 1970-01-01",
+        "M8[s]" => "seconds since 1970-01-01",
+        "M8[ms]" => "milliseconds since 1970-01-01",
+        "M8[us]" => "microseconds since 1970-01-01",
+        "M8[ns]" => "nanoseconds since 1970-01-01",
+        "m8[D]" => "days",
+        "m8[h]" => "hours",
+        "m8[m]" => "minutes",
+        "m8[s]" => "seconds",
+        "m8[ms]" => "milliseconds",
+        "m8[us]" => "microseconds",
+        "m8[ns]" => "nanoseconds",
+        _ => return None,
+    })
+}
+
 /// Names a dtype that is refused, and says what to do about it.
 fn refusal(text: &str, code: &str) -> Refusal {
     let mut chars = code.chars();
@@ -121,10 +152,10 @@ fn refusal(text: &str, code: &str) -> Refusal {
         Some('V') => (format!("void{bits}"), "save `a.view()` of an integer dtype of its size"),
         Some('c') => (format!("complex{bits}"), "save `a.astype('complex128')`"),
         Some('f') => (format!("float{bits}"), "save `a.astype('float64')`"),
-        Some('M') => ("datetime64".to_owned(), "save `a.astype('int64')` and note its unit"),
-        Some('m') => ("timedelta64".to_owned(), "save `a.astype('int64')` and note its unit"),
+        Some('M') => ("datetime64".to_owned(), "save `a.astype('datetime64[D]')`, or [s] or [ns]"),
+        Some('m') => ("timedelta64".to_owned(), "save `a.astype('timedelta64[s]')`, or [ns]"),
         Some('U' | 'S' | 'a' | 'T') => {
-            ("string".to_owned(), "keep texts as coordinate labels or attributes")
+            ("string".to_owned(), "texts can be the labels of an axis of another array")
         }
         _ => return Refusal::Malformed(shown(text)),
     };
@@ -152,7 +183,7 @@ mod tests {
     fn every_numeric_dtype_is_read_in_both_orders() {
         for (code, size, name, dtype) in DTYPES {
             for (prefix, order) in [("<", ByteOrder::Little), (">", ByteOrder::Big)] {
-                let descr = Descr { size, name, dtype, order };
+                let descr = Descr { size, name, dtype, order, units: None };
                 assert_eq!(of(&format!("{prefix}{code}")), Ok(descr), "{prefix}{code}");
             }
             for prefix in ["|", "", "="] {
@@ -163,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn times_are_integers_with_units() {
+        let descr = of("<M8[ns]").unwrap();
+        assert_eq!(
+            (descr.dtype, descr.units),
+            (DType::Int64, Some("nanoseconds since 1970-01-01"))
+        );
+        let descr = of(">m8[D]").unwrap();
+        assert_eq!((descr.order, descr.units), (ByteOrder::Big, Some("days")));
+    }
+
+    #[test]
     fn other_dtypes_are_refused_by_name() {
         for (text, wanted) in [
             ("|O", "object (|O)"),
@@ -170,8 +212,8 @@ mod tests {
             ("|V8", "void64 (|V8)"),
             ("<c32", "complex256 (<c32)"),
             ("<f16", "float128 (<f16)"),
-            ("<M8[ns]", "datetime64 (<M8[ns])"),
-            ("<m8[D]", "timedelta64 (<m8[D])"),
+            ("<M8[Y]", "datetime64 (<M8[Y])"),
+            ("<m8[25s]", "timedelta64 (<m8[25s])"),
             ("<U5", "string (<U5)"),
             ("|S3", "string (|S3)"),
         ] {

@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use super::texts::Texts;
+
 /// A header of more bytes than this is refused; NumPy's own limit is lower.
 pub(crate) const HEADER_LEN_MAX: u32 = 1 << 16;
 
@@ -68,17 +70,16 @@ pub enum NpyFault {
         /// What to do.
         advice: &'static str,
     },
+    /// The elements are texts along one axis.
+    #[error("texts have no place in .tet but as the labels of an axis")]
+    Texts(Texts),
     /// More axes than `.tet` holds.
-    #[error("{rank} axes are more than the 8 of .tet: reshape the array")]
+    #[error(
+        "{rank} axes are more than can be kept: .tet has up to 8, and .npz is read up to 8; a .npy is written as .zt, .tgm and .safetensors with up to 64"
+    )]
     Rank {
         /// The array's rank.
         rank: usize,
-    },
-    /// An extent is 0.
-    #[error("shape {shape:?} holds no elements: readers of .tet refuse an extent of 0")]
-    NoElements {
-        /// The array's shape.
-        shape: Vec<u64>,
     },
     /// The extents multiply past any file.
     #[error("shape {shape:?} is larger than any file")]

@@ -6,14 +6,15 @@
 
 use std::io::{self, Read};
 
-use tet_file::write::ZeroExtents;
-
 use super::descr::{Descr, Refusal};
+use super::element;
 use super::fault::{HEADER_LEN_MAX, NpyFault};
 use super::literal::{self, Literal};
+use super::texts::Texts;
+use crate::labels::{LABEL_COUNT_MAX, texts};
 
-/// `.tet` holds arrays of at most this rank.
-const RANK_MAX: usize = 8;
+/// NumPy has arrays of at most this rank.
+const RANK_MAX: usize = 64;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// The order of the elements in the file.
@@ -30,7 +31,7 @@ pub(crate) enum ElementOrder {
 pub(crate) struct Header {
     pub(crate) descr: Descr,
     pub(crate) order: ElementOrder,
-    /// The array's shape: rank 0 to 8, no extent 0.
+    /// The array's shape.
     pub(crate) shape: Vec<u64>,
     /// Where the elements start.
     pub(crate) header_len: u64,
@@ -82,6 +83,11 @@ impl Header {
             return Err(NpyFault::Malformed { at: text_start, wanted: "a dict" });
         };
         let [descr, order, shape] = keys(&members)?;
+        if let (Some(texts), Literal::Tuple(extents)) = (Texts::of(descr), shape)
+            && let [Literal::Int(count)] = extents[..]
+        {
+            return Err(NpyFault::Texts(texts.repeated(count)));
+        }
         let order = match order {
             Literal::Bool(true) => ElementOrder::ColumnMajor,
             Literal::Bool(false) => ElementOrder::RowMajor,
@@ -104,18 +110,21 @@ impl Header {
         Ok(Self { descr, order, shape, header_len, elements_len })
     }
 
+    /// Reads the elements as texts; `None` where they are not numbers along one axis, or too many.
+    pub(super) fn texts(&self, elements: &mut dyn Read) -> io::Result<Option<Vec<String>>> {
+        let [count] = self.shape[..] else { return Ok(None) };
+        if LABEL_COUNT_MAX < count || self.descr.part().is_some() || self.descr.is_widened() {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; usize::try_from(self.elements_len).unwrap_or_default()];
+        elements.read_exact(&mut bytes)?;
+        element::order(&self.descr, &mut bytes);
+        Ok(Some(texts(self.descr.dtype, &bytes)))
+    }
+
     /// Bytes of the whole array.
     pub(crate) fn file_len(&self) -> u64 {
         self.header_len.saturating_add(self.elements_len)
-    }
-
-    /// Whether `found` bytes are what the header promises, and an element is among them where one
-    /// must be: other readers of `.tet` refuse an extent of 0.
-    pub(super) fn check_import(&self, found: u64, zeros: ZeroExtents) -> Result<(), NpyFault> {
-        if self.shape.contains(&0) && zeros == ZeroExtents::Refuse {
-            return Err(NpyFault::NoElements { shape: self.shape.clone() });
-        }
-        self.check_len(found)
     }
 
     /// Whether `found` bytes are what the header promises.
@@ -274,8 +283,8 @@ mod tests {
         }
         assert_eq!(with("(18446744073709551615, 0)", "|u1").unwrap(), 0);
         assert!(matches!(
-            with("(1, 1, 1, 1, 1, 1, 1, 1, 1)", "|u1"),
-            Err(NpyFault::Rank { rank: 9 })
+            with(&format!("({})", "1, ".repeat(65)), "|u1"),
+            Err(NpyFault::Rank { rank: 65 })
         ));
         assert_eq!(with("(1, 1, 1, 1, 1, 1, 1, 2)", "|i1").unwrap(), 2);
     }

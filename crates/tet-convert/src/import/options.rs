@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tet_file::write::{CodecChoice, DigestChoice, ZeroExtents};
+use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
 use tet_query::Dataset;
@@ -40,6 +40,26 @@ pub struct Attribute {
     pub value: String,
 }
 
+/// Labels for an axis of one dataset, or of all that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisLabels {
+    /// The dataset; `None` for all.
+    pub dataset: Option<String>,
+    /// The axis, by name or by number.
+    pub axis: String,
+    /// The labels.
+    pub from: LabelSource,
+}
+
+/// Where labels come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelSource {
+    /// These texts.
+    Texts(Vec<String>),
+    /// The elements of an array of the input that has one axis.
+    Array(String),
+}
+
 /// When an import says it happened; libraries read no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -63,6 +83,8 @@ pub struct ImportOptions {
     pub dims: Vec<DimNames>,
     /// Attributes.
     pub attrs: Vec<Attribute>,
+    /// Labels of axes.
+    pub labels: Vec<AxisLabels>,
     /// Only these datasets; empty is all.
     pub include: Vec<String>,
     /// All but these datasets.
@@ -71,8 +93,6 @@ pub struct ImportOptions {
     pub name: Option<String>,
     /// The history row; `None` leaves it out.
     pub history: Option<Origin>,
-    /// Whether arrays without elements are written: other readers of `.tet` refuse them.
-    pub zero_extents: ZeroExtents,
     /// Whether digests are written.
     pub digests: DigestChoice,
     /// Whether an existing output is replaced.
@@ -99,6 +119,12 @@ impl ImportOptions {
         };
         options.dims.iter_mut().filter_map(|it| it.dataset.as_mut()).for_each(name);
         options.attrs.iter_mut().filter_map(|it| it.dataset.as_mut()).for_each(name);
+        options.labels.iter_mut().filter_map(|it| it.dataset.as_mut()).for_each(name);
+        for labels in &mut options.labels {
+            if let LabelSource::Array(array) = &mut labels.from {
+                name(array);
+            }
+        }
         options
     }
 }
@@ -112,11 +138,11 @@ impl Default for ImportOptions {
             align: Align::default(),
             dims: Vec::new(),
             attrs: Vec::new(),
+            labels: Vec::new(),
             include: Vec::new(),
             exclude: Vec::new(),
             name: None,
             history: None,
-            zero_extents: ZeroExtents::Refuse,
             overwrite: Overwrite::Refuse,
             digests: DigestChoice::Written,
             sync: Sync::Full,

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use tet_file::write::{WriteOptions, Writer};
+use tet_file::write::{WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_io::Source;
 
@@ -87,7 +87,7 @@ fn write_options(options: &ImportOptions, source: &Source) -> WriteOptions {
         digests: options.digests,
         sync: options.sync,
         overwrite: options.overwrite,
-        zero_extents: options.zero_extents,
+        zero_extents: ZeroExtents::Allow,
         inputs: source.stamp().into_iter().collect(),
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tet_format::{DType, Grid, Shape, Span, planted};
 use tet_io::Source;
-use tet_query::{Catalog, ChunkTable, Dataset};
+use tet_query::{AttrText, Catalog, ChunkTable, Dataset};
 
 use super::columns::Columns;
 use super::slabs::Slabs;
-use crate::import::{ElementOrder, Header, SourceReader};
+use crate::import::{ElementOrder, FILL_KEY, Header, NOT_A_TIME, SourceReader, UNITS_KEY};
 use crate::sniff::Format;
 use crate::{Error, Result, chunking};
 
@@ -36,11 +36,18 @@ pub(super) fn catalog(path: &Path, source: Source) -> Result<Catalog> {
         grid,
         dims: Vec::new(),
         coords: BTreeMap::new(),
-        attrs: BTreeMap::new(),
+        attrs: attrs(&header),
         fault: None,
         chunks,
     };
     Ok(Catalog::new(source, Format::Npy.name(), vec![dataset]))
+}
+
+/// What integers that are times count.
+fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
+    let units = header.descr.units.into_iter();
+    let attrs = units.flat_map(|units| [(UNITS_KEY, units), (FILL_KEY, NOT_A_TIME)]);
+    attrs.map(|(key, value)| (key.to_owned(), AttrText::Text(value.to_owned()))).collect()
 }
 
 type Chunks = (Grid, Arc<dyn ChunkTable>);

@@ -29,10 +29,15 @@ use crate::{Error, Result};
 /// Objects of one file, at most: each takes memory.
 const OBJECTS_MAX: usize = 1 << 21;
 
-/// Opens the file at `path`.
-pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
+/// Opens the file at `path`; with `only`, for that position alone where its message leads to it.
+pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<Foreign> {
     let file = TensogramFile::open(source.clone(), &Limits::default());
     let file = file.map_err(|error| of_file(path, error))?;
+    if let Some(only) = only
+        && let Some(catalog) = of_one(&file, only).map_err(|error| of_file(path, error))?
+    {
+        return Ok(Foreign { catalog, findings: Vec::new(), regions: Vec::new() });
+    }
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let mut tell = |fault| findings.take(told(fault));
@@ -56,6 +61,8 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
                 said = read.unwrap_or_default();
             }
             lost.hidden((number, span), &walked, &said);
+            // Where nothing is lost, the order of its frames may break a rule.
+            walked.fault().filter(|_| walked.is_whole()).copied().into_iter().for_each(&mut tell);
             if !walked.is_empty() {
                 objects = file.objects(number).map_err(|error| of_file(path, error))?;
             }
@@ -85,6 +92,26 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     }
     let findings = findings.report(&ForeignSeen::default()).findings;
     Ok(Foreign { catalog, findings, regions })
+}
+
+/// The catalog of one object of a message of many.
+fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs> {
+    if file.len() != 1 || !file.gaps().is_empty() {
+        return Ok(None);
+    }
+    let Some((object, said)) = file.object_by_header(0, number)? else { return Ok(None) };
+    // A name may look like a position.
+    let is_name = |entry: &Pairs| name_of(entry).is_some_and(|name| name.starts_with('#'));
+    if said.base.iter().any(is_name) {
+        return Ok(None);
+    }
+    let dataset = dataset(file, &object, (&said, name(&said, 0, number)), number, &mut |_| ())?;
+    let about = attrs(&said.extra).into_iter();
+    let about = about.map(|(key, value)| (unescaped(key), value)).collect();
+    let source = file.source().clone();
+    let catalog = Catalog::new(source, Format::Tensogram.name(), vec![dataset]).with_attrs(about);
+    // It keeps its position among those that are left out.
+    Ok(Some(catalog.viewed(|dataset| Dataset { index: number, ..dataset })))
 }
 
 /// A fault that costs a part of the file.
@@ -155,7 +182,7 @@ fn dataset(
         Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
     }
     dataset.dims = take_dims(&mut attrs, dataset.shape().len());
-    dataset.coords = take_coords(&mut attrs, dataset.grid.shape());
+    dataset.coords = take_coords(&mut attrs, &dataset.dims, dataset.grid.shape());
     dataset.attrs.extend(attrs.into_iter().map(|(key, value)| (unescaped(key), value)));
     Ok(dataset)
 }

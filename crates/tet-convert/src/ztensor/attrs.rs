@@ -6,10 +6,11 @@ use tet_query::{AttrText, Dataset};
 use tet_ztensor::{Error as Theirs, METADATA_NAME, Tensor, ZTensorFile};
 
 use crate::item::attr;
+use crate::labels::axis;
 
 /// The custom field that has the dimension names, a list of text.
 pub(crate) const DIMS_KEY: &str = "dims";
-/// The custom field that has the coordinate labels: a map from axes, as text, to lists of text.
+/// The custom field that has the coordinate labels: a map from axes, by name or number, to lists of text.
 pub(crate) const COORDS_KEY: &str = "coords";
 
 /// The attributes of the file, whose tensors have become these datasets.
@@ -77,14 +78,21 @@ pub(crate) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> 
 /// Takes the coordinate labels out of the attributes, if they fit the shape.
 pub(crate) fn take_coords(
     attrs: &mut BTreeMap<String, AttrText>,
+    dims: &[String],
     shape: &[u64],
 ) -> BTreeMap<usize, Vec<String>> {
     let Some(AttrText::Json(text)) = attrs.get(COORDS_KEY) else { return BTreeMap::new() };
-    let coords: BTreeMap<usize, Vec<String>> = serde_json::from_str(text).unwrap_or_default();
+    let named: BTreeMap<String, Vec<String>> = serde_json::from_str(text).unwrap_or_default();
+    let count = named.len();
+    let numbered = named.into_iter().filter_map(|(key, labels)| {
+        // An axis is meant by its name, or else by its number.
+        Some((axis(&key, dims, shape.len())?, labels))
+    });
+    let coords: BTreeMap<usize, Vec<String>> = numbered.collect();
     let fits = |(&axis, labels): (&usize, &Vec<String>)| {
         shape.get(axis).is_some_and(|&extent| u64::try_from(labels.len()) == Ok(extent))
     };
-    if coords.is_empty() || !coords.iter().all(fits) {
+    if coords.is_empty() || coords.len() != count || !coords.iter().all(fits) {
         return BTreeMap::new();
     }
     attrs.remove(COORDS_KEY);

@@ -156,14 +156,15 @@ fn dataset(
     if attrs::is_of_file(&tensor) {
         attrs.clear();
     }
+    let dims = attrs::take_dims(&mut attrs, shape.len());
     Ok(Dataset {
         source: None,
         index: tensor.position(),
         dtype: tensor.dtype(),
         dtype_name: tensor.dtype_word().into_owned(),
         grid,
-        dims: attrs::take_dims(&mut attrs, shape.len()),
-        coords: attrs::take_coords(&mut attrs, shape),
+        coords: attrs::take_coords(&mut attrs, &dims, shape),
+        dims,
         attrs,
         fault: fault.map(Arc::new),
         chunks,

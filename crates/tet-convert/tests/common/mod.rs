@@ -12,7 +12,7 @@ pub(crate) const DTYPES: [(&str, &str); 12] = [
     ("f2", "float16"),
     ("f4", "float32"),
     ("f8", "float64"),
-    ("i1", "int16"),
+    ("i1", "int8"),
     ("i2", "int16"),
     ("i4", "int32"),
     ("i8", "int64"),
@@ -20,14 +20,14 @@ pub(crate) const DTYPES: [(&str, &str); 12] = [
     ("u2", "uint16"),
     ("u4", "uint32"),
     ("u8", "uint64"),
-    ("b1", "uint8"),
+    ("b1", "bool"),
 ];
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// The elements of a fixture's array as `.tet` stores them, row-major.
+/// The elements of a fixture's array row-major.
 pub(crate) fn elements(code: &str, count: i64) -> Vec<u8> {
     (0..count)
         .flat_map(|i| {
@@ -36,7 +36,8 @@ pub(crate) fn elements(code: &str, count: i64) -> Vec<u8> {
                 "f2" => f16::from_f64(value as f64).to_le_bytes().to_vec(),
                 "f4" => (value as f32).to_le_bytes().to_vec(),
                 "f8" => (value as f64).to_le_bytes().to_vec(),
-                "i1" | "i2" => (value as i16).to_le_bytes().to_vec(),
+                "i1" => vec![(value as i8) as u8],
+                "i2" => (value as i16).to_le_bytes().to_vec(),
                 "i4" => (value as i32).to_le_bytes().to_vec(),
                 "i8" => value.to_le_bytes().to_vec(),
                 "u1" => vec![(value + 50) as u8],

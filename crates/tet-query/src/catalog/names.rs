@@ -35,13 +35,13 @@ impl Names {
     pub(super) fn find<'a>(&self, datasets: &'a [Dataset], name: &str) -> Result<&'a Dataset> {
         let number = || name.strip_prefix('#')?.parse::<usize>().ok();
         match self.named(datasets, name) {
-            Some(Named::One(at)) => datasets.get(at),
+            Some(Named::One(at)) => at_position(datasets, at),
             Some(Named::Several) => {
                 let all = datasets.iter().filter(|dataset| dataset.name == name);
                 let positions = all.map(|dataset| dataset.index).collect();
                 return Err(Error::Ambiguous { name: name.to_owned(), positions });
             }
-            None => number().and_then(|at| datasets.get(at)),
+            None => number().and_then(|at| at_position(datasets, at)),
         }
         .ok_or_else(|| {
             let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
@@ -63,6 +63,12 @@ impl Names {
             (None, _) => None,
         }
     }
+}
+
+/// The dataset at a position in its file; a catalog may have a part of the datasets of a file.
+fn at_position(datasets: &[Dataset], position: usize) -> Option<&Dataset> {
+    let is_meant = |dataset: &&Dataset| dataset.index == position;
+    datasets.get(position).filter(is_meant).or_else(|| datasets.iter().find(is_meant))
 }
 
 fn table(datasets: &[Dataset]) -> HashMap<Box<str>, Named> {

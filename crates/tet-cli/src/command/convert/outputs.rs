@@ -42,6 +42,7 @@ pub(super) fn check(args: &ConvertArgs, target: Target) -> Result<()> {
         ("--name", args.name.is_some(), TET),
         ("--chunks", args.chunks != "auto", TET),
         ("--dims", !args.dims.is_empty(), STORED),
+        ("--labels", !args.labels.is_empty(), STORED),
         ("--attr", !args.attr.is_empty(), STORED),
         ("--no-digests", args.no_digests, TOLD),
         ("--no-history", args.no_history, TOLD),
@@ -61,8 +62,8 @@ pub(super) fn check(args: &ConvertArgs, target: Target) -> Result<()> {
         ("--filter", tgm.filter.is_some(), TENSOGRAM),
         ("--masks", tgm.masks.is_some(), TENSOGRAM),
         ("--profile", tgm.profile.is_some(), TENSOGRAM),
-        ("--sparse native", zt.sparse == SparseName::Native, ZTENSOR),
-        ("--sparse dense", zt.sparse == SparseName::Dense, WHOLE),
+        ("--sparse native", zt.sparse == Some(SparseName::Native), ZTENSOR),
+        ("--sparse dense", zt.sparse == Some(SparseName::Dense), WHOLE),
         ("--shard-size", args.shard_size.is_some(), SHARDED),
     ];
     for (option, is_asked, (targets, outputs)) in asked {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tet_convert::{Attribute, ChunkChoice, DimNames, ImportOptions, Origin};
+use tet_convert::{
+    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, LabelSource, Origin,
+};
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 
@@ -32,6 +34,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     options.align = align(&args.store.align);
     options.dims = args.dims.iter().map(|text| dims(text)).collect::<Result<_>>()?;
     options.attrs = args.attr.iter().map(|text| attr(text)).collect::<Result<_>>()?;
+    options.labels = args.labels.iter().map(|text| labels(text)).collect::<Result<_>>()?;
     options.include.clone_from(&args.dataset);
     options.exclude.clone_from(&args.exclude);
     options.name.clone_from(&args.name);
@@ -105,6 +108,23 @@ fn attr(text: &str) -> Result<Attribute> {
     Ok(Attribute { dataset, key: key.to_owned(), value: value.to_owned() })
 }
 
+/// `station=A,B`, `temp:0=A,B` or `station=@code`.
+fn labels(text: &str) -> Result<AxisLabels> {
+    let Some((axis, labels)) = text.split_once('=').filter(|(axis, _)| !axis.is_empty()) else {
+        let text = format!("{text:?} are no labels");
+        return Err(Failure::usage("labels", text).hint("write AXIS=a,b,c or AXIS=@ARRAY"));
+    };
+    let (dataset, axis) = match axis.split_once(':') {
+        Some((dataset, axis)) => (Some(dataset.to_owned()), axis),
+        None => (None, axis),
+    };
+    let from = match labels.strip_prefix('@') {
+        Some(array) => LabelSource::Array(array.to_owned()),
+        None => LabelSource::Texts(labels.split(',').map(|it| it.trim().to_owned()).collect()),
+    };
+    Ok(AxisLabels { dataset, axis: axis.to_owned(), from })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +139,17 @@ mod tests {
         for text in ["", "0", "1,,x", "-1", "big"] {
             assert!(chunks(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn labels_are_texts_or_an_array() {
+        let of_all = labels("station=A, B").expect("labels");
+        assert_eq!((of_all.dataset, of_all.axis.as_str()), (None, "station"));
+        assert_eq!(of_all.from, LabelSource::Texts(vec!["A".to_owned(), "B".to_owned()]));
+        let of_one = labels("temp:0=@code").expect("labels");
+        assert_eq!((of_one.dataset.as_deref(), of_one.axis.as_str()), (Some("temp"), "0"));
+        assert_eq!(of_one.from, LabelSource::Array("code".to_owned()));
+        assert!(labels("A,B").is_err());
     }
 
     #[test]

@@ -88,9 +88,13 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
         tet_convert::Error::Stack { dataset, .. } => {
             Some(format!("--exclude {dataset:?} leaves them out"))
         }
-        tet_convert::Error::Array { array, fault: NpyFault::NoElements { .. } } => {
-            Some(format!("--exclude {array:?} leaves it out; .zt, .safetensors and .npz take it"))
+        tet_convert::Error::Array { array, fault: NpyFault::Dtype { .. } } => {
+            Some(format!("--exclude {array:?} leaves it out"))
         }
+        tet_convert::Error::UnusedTexts { array } => Some(format!(
+            "--labels AXIS=@{array} makes them the labels of an axis, --exclude {array:?} leaves \
+             them out"
+        )),
         tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
             if *why == zt::NAME_TAKEN && is_part(name) =>
         {

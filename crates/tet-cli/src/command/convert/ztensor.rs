@@ -1,6 +1,6 @@
 //! How a zTensor file is written.
 
-use tet_convert::SparseCarry;
+use tet_convert::{DenseCarry, SparseCarry};
 use tet_ztensor as zt;
 
 use crate::args::{ChecksumName, CodecName, DialectName, SparseName, StoreArgs, ZtArgs};
@@ -9,8 +9,16 @@ use crate::exit::{Failure, Result};
 /// How sparse tensors are written.
 pub(crate) const fn sparse_carry(zt: &ZtArgs) -> SparseCarry {
     match zt.sparse {
-        SparseName::Dense => SparseCarry::Dense,
-        SparseName::Split | SparseName::Native => SparseCarry::Sparse,
+        Some(SparseName::Dense) => SparseCarry::Dense,
+        Some(SparseName::Split | SparseName::Native) | None => SparseCarry::Sparse,
+    }
+}
+
+/// How dense arrays are written.
+pub(crate) const fn dense_carry(zt: &ZtArgs) -> DenseCarry {
+    match zt.sparse {
+        Some(SparseName::Split | SparseName::Native) => DenseCarry::Sparse,
+        Some(SparseName::Dense) | None => DenseCarry::Dense,
     }
 }
 
@@ -25,6 +33,10 @@ pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions
         None => zt::WriteOptions::default(),
     };
     options.encoding = match (store.codec, store.level) {
+        // The level of the programs of that dialect.
+        (Some(CodecName::Zstd), None) if zt.dialect.is_some() => {
+            zt::EncodingChoice::Zstd { level: 3 }
+        }
         (Some(CodecName::Zstd), None) => zt::EncodingChoice::zstd(),
         (Some(CodecName::Zstd), Some(level)) => zt::EncodingChoice::Zstd { level },
         (None, Some(_)) => {
@@ -51,7 +63,7 @@ pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions
     };
     options.align_len_min = zt.align_above;
     options.sparse = match zt.sparse {
-        SparseName::Native => zt::SparseChoice::Native,
+        Some(SparseName::Native) => zt::SparseChoice::Native,
         _ => zt::SparseChoice::Split,
     };
     Ok(options)

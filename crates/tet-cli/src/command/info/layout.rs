@@ -1,6 +1,7 @@
 //! The regions of a file: where they start, how long they are.
 
 use tet_convert::{FileRegion, Opened};
+use tet_file::TetFile;
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -25,7 +26,8 @@ pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
     if superblock.dataset_count > 0 {
         regions.push(entry("directory", directory.start(), directory.end(), datasets));
         let rows = counted(tet.index().row_count(), "row");
-        regions.push(entry("index", index.start(), index.end(), rows));
+        let hint = memory_hint(tet).map_or(String::new(), |hint| format!(", memory hint {hint}"));
+        regions.push(entry("index", index.start(), index.end(), rows + &hint));
     }
     let (index_end, payload_end) = (tet.index_end(), tet.payload_end());
     match tet.footer().integrity.key().map(|key| key.block) {
@@ -41,6 +43,16 @@ pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
         regions.push(entry("footer", payload_end, tet.file_len(), holds));
     }
     regions
+}
+
+/// The memory hint of the index, for people: bytes, or a share of the memory of the machine.
+fn memory_hint(tet: &TetFile) -> Option<String> {
+    let header = tet.index().header();
+    match (header.memory_budget_len, header.memory_budget_bps) {
+        (0, 0) => None,
+        (0, bps) => Some(format!("{}.{:02} % of the memory", bps / 100, bps % 100)),
+        (len, _) => Some(counted(len.into(), "byte")),
+    }
 }
 
 fn entry_of(region: &FileRegion) -> LayoutEntry {

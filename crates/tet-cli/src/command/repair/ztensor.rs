@@ -1,7 +1,9 @@
 //! `tet repair` of a zTensor file.
 
+use tet_convert::Format;
 use tet_io::Source;
 use tet_ztensor::repair::{Applied, Edit, Loss, Plan, RepairOptions, Salvage, apply, plan};
+use tet_ztensor::rule::OTHER_VERSION;
 use tet_ztensor::{Depth, VerifyOptions, verify};
 
 use super::super::verify::finding;
@@ -34,6 +36,12 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         options.salvage = Salvage::Blobs;
     }
     let plan = plan(source, &options).map_err(|error| about(error.into()))?;
+    // A file of another version is sound, and none of ours.
+    if let Some(fault) = plan.remaining.filter(|it| it.rule == &OTHER_VERSION) {
+        let (path, format) = (args.file.clone(), Format::ZTensor);
+        let error = tet_convert::Error::Foreign { path, format, fault: fault.into() };
+        return Err(about(error.into()));
+    }
     // What no edit heals is told by `verify`, and is no success here.
     let is_healed = plan.is_whole() && is_ok(&plan.repaired()).map_err(about)?;
     if plan.edits.is_empty() && plan.is_whole() && !is_healed {

@@ -31,6 +31,8 @@ pub(crate) struct Explained {
     pub(crate) selected_len: u64,
     /// Bytes held at once while it runs, about: buffers, chunks and the result.
     pub(crate) memory_len: u64,
+    /// The most bytes that may be held at once.
+    pub(crate) memory_budget: u64,
     /// What one position of each axis costs.
     pub(crate) axes: Vec<AxisCostShape>,
     /// What would make it cheaper.

@@ -29,11 +29,23 @@ pub(crate) struct Info {
     pub(crate) history: Vec<HistoryEntry>,
     /// `verified`, `unchecked`, `unprotected`, ...
     pub(crate) integrity: &'static str,
+    /// The memory hint of the index, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_hint: Option<MemoryHint>,
     /// The regions of the file, with `--layout`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) layout: Option<Vec<LayoutEntry>>,
     /// What should be known about the file.
     pub(crate) warnings: Vec<String>,
+}
+
+/// How much memory the index asks readers to stay within. Bytes win over the share.
+#[derive(Debug, Serialize)]
+pub(crate) struct MemoryHint {
+    /// A share of the memory of the machine, in hundredths of a percent; 0: none.
+    pub(crate) percent_bps: u16,
+    /// Bytes; 0: none.
+    pub(crate) bytes: u32,
 }
 
 /// One sparse tensor.

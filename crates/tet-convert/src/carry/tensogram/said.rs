@@ -74,7 +74,7 @@ fn entry(at: usize, object: &Object<'_>, options: &ConvertOptions) -> Result<Pai
     let is_dims =
         dims.len() == rank && !dims.is_empty() || !take_dims(&mut attrs.clone(), rank).is_empty();
     let is_coords =
-        !dataset.coords.is_empty() || !take_coords(&mut attrs.clone(), &shape).is_empty();
+        !dataset.coords.is_empty() || !take_coords(&mut attrs.clone(), &dims, &shape).is_empty();
     let mut entry = Pairs::new();
     for (key, value) in &attrs {
         let key = match key.as_str() {

@@ -1,0 +1,244 @@
+//! What the formats ask of every command: memory hints, malformed messages, other versions, labels.
+
+#[allow(dead_code, reason = "each suite uses its part")]
+mod fixtures;
+
+use std::fs;
+use std::path::Path;
+
+use tet_cli::Exit;
+use tet_io::Source;
+use tet_tensogram::{FrameKind, Limits, TensogramFile};
+
+use crate::fixtures::tet_in;
+
+/// A `.npy` array of float32, 0, 1, 2, ...
+fn array(folder: &Path, name: &str, extents: &[usize]) {
+    let count: usize = extents.iter().product();
+    let elements = (0..count).flat_map(|at| (at as f32).to_le_bytes());
+    let shape: String = extents.iter().map(|extent| format!("{extent},")).collect();
+    let dict = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    let mut file = b"\x93NUMPY\x01\0".to_vec();
+    file.extend(u16::try_from(dict.len()).expect("it works").to_le_bytes());
+    file.extend(dict.bytes().chain(elements));
+    fs::write(folder.join(name), file).expect("it works");
+}
+
+fn done(folder: &Path, args: &[&str]) -> (String, String) {
+    let (exit, out, err) = tet_in(folder, args);
+    assert_eq!(exit, Exit::Done, "{args:?}: {err}");
+    (out, err)
+}
+
+fn failed(folder: &Path, args: &[&str]) -> (Exit, String) {
+    let (exit, _, err) = tet_in(folder, args);
+    assert_ne!(exit, Exit::Done, "{args:?}");
+    (exit, err)
+}
+
+#[test]
+fn a_memory_hint_lowers_the_budget_and_never_raises_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    array(folder, "x.npy", &[40, 1000]);
+    let plain = ["--codec", "raw", "--no-digests", "--no-history", "-f", "--chunks", "8,1000"];
+    done(folder, &[&["convert", "x.npy", "x.tet"][..], &plain].concat());
+    let sound = fs::read(folder.join("x.tet")).unwrap();
+    let hinted = |percent_bps: u16, bytes: u32| {
+        let mut file = sound.clone();
+        let at = file.windows(4).position(|it| it == b"TIDX").unwrap();
+        file[at + 16..at + 18].copy_from_slice(&percent_bps.to_le_bytes());
+        file[at + 20..at + 24].copy_from_slice(&bytes.to_le_bytes());
+        fs::write(folder.join("x.tet"), file).unwrap();
+    };
+    let budget = |flags: &[&str]| {
+        let ask = ["explain", "x.tet", "x", "--median", "--json"];
+        let (out, _) = done(folder, &[&ask[..], flags].concat());
+        let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+        found["memory_budget"].as_u64().unwrap()
+    };
+    // The world of tests has 4 GiB.
+    assert_eq!(budget(&[]), 1 << 30);
+    hinted(0, 400_000);
+    assert_eq!(budget(&[]), 400_000);
+    assert_eq!(budget(&["--memory", "100000"]), 100_000);
+    assert_eq!(budget(&["--memory", "3MiB"]), 3 << 20, "a flag is the caller's own word");
+    let (out, _) = done(folder, &["explain", "x.tet", "x", "--median"]);
+    assert!(out.contains("memory hint"), "{out}");
+    let (out, _) = done(folder, &["info", "x.tet", "--all"]);
+    assert!(out.contains("memory hint 400,000 bytes"), "{out}");
+    let (out, _) = done(folder, &["info", "x.tet", "--json"]);
+    let found: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(found["memory_hint"]["bytes"], 400_000);
+    done(folder, &["query", "x.tet", "x", "--median"]);
+    hinted(100, 0);
+    assert_eq!(budget(&[]), (1 << 32) / 10_000 * 100);
+    let (out, _) = done(folder, &["info", "x.tet", "--all"]);
+    assert!(out.contains("memory hint 1.00 % of the memory"), "{out}");
+    // More than is taken without a hint.
+    hinted(10_000, 0);
+    assert_eq!(budget(&[]), 1 << 30);
+    hinted(0, u32::MAX);
+    assert_eq!(budget(&[]), 1 << 30);
+    // Too little for the answer: told, and a flag is the way out.
+    hinted(0, 1);
+    let (exit, err) = failed(folder, &["query", "x.tet", "x", "--median"]);
+    assert!(exit == Exit::Limit && err.contains("--memory"), "{err}");
+    done(folder, &["query", "x.tet", "x", "--median", "--memory", "64MiB"]);
+}
+
+#[test]
+fn chunks_are_shown_up_to_32() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    array(folder, "x.npy", &[100]);
+    done(folder, &["convert", "x.npy", "x.tet", "--chunks", "1"]);
+    let (out, _) = done(folder, &["info", "x.tet", "--chunks"]);
+    assert!(out.contains("68 more"), "{out}");
+}
+
+/// The place of a frame among those of metadata and tensors, and the type that it gets, or 0 for
+/// none at all.
+type Edit = (usize, u8);
+
+/// A message of three objects, some of whose frames are made others.
+fn malformed(folder: &Path, name: &str, edits: &[Edit]) {
+    for at in ["a", "b", "c"] {
+        array(folder, &format!("{at}.npy"), &[4]);
+        done(folder, &["convert", &format!("{at}.npy"), &format!("{at}.zt"), "-f"]);
+    }
+    done(folder, &["zt", "append", "a.zt", "b.zt"]);
+    done(folder, &["zt", "append", "a.zt", "c.zt"]);
+    done(folder, &["convert", "a.zt", "sound.tgm", "--no-digests", "-f"]);
+    let path = folder.join("sound.tgm");
+    let file = TensogramFile::open(Source::open(&path).expect("it works"), &Limits::default())
+        .expect("it works");
+    let message = file.message(0).expect("it works");
+    let mut bytes = fs::read(&path).expect("it works");
+    let ours = |kind: FrameKind| matches!(kind, FrameKind::HeaderMetadata | FrameKind::Tensor);
+    let frames: Vec<_> = message.frames().iter().filter(|it| ours(it.kind())).collect();
+    for &(number, kind) in edits {
+        let at = usize::try_from(frames[number].at()).expect("it works");
+        let end = usize::try_from(frames[number].span.end()).expect("it works");
+        match kind {
+            0 => bytes[at..end].fill(0),
+            kind => bytes[at + 2..at + 4].copy_from_slice(&[0, kind]),
+        }
+    }
+    fs::write(folder.join(name), bytes).expect("it works");
+}
+
+#[test]
+fn every_reader_warns_of_a_malformed_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (footer_metadata, preceder) = (7, 8);
+    let cases: [(&str, &[Edit], &str); 4] = [
+        ("no metadata", &[(0, 0)], "TGM-M9"),
+        ("a footer before tensors", &[(0, footer_metadata)], "TGM-F6"),
+        ("two preceders", &[(1, preceder), (2, preceder)], "TGM-F7"),
+        ("a preceder of nothing", &[(3, preceder)], "TGM-F7"),
+    ];
+    for (what, edits, rule) in cases {
+        malformed(folder, "x.tgm", edits);
+        let readers: [&[&str]; 6] = [
+            &["info", "x.tgm"],
+            &["cat", "x.tgm", "#0"],
+            &["query", "x.tgm", "#0", "--sum"],
+            &["stats", "x.tgm"],
+            &["convert", "x.tgm", "out.tet", "-f"],
+            &["export", "x.tgm", "out.npz", "-f"],
+        ];
+        for args in readers {
+            let (_, _, err) = tet_in(folder, args);
+            assert!(err.contains(rule) && err.contains("malformed"), "{what}, {args:?}: {err}");
+        }
+        let (exit, _) = failed(folder, &["info", "x.tgm"]);
+        assert_eq!(exit, Exit::Format, "{what}");
+    }
+    malformed(folder, "x.tgm", &[]);
+    assert_eq!(done(folder, &["cat", "x.tgm", "#0"]).1, "");
+}
+
+#[test]
+fn other_versions_of_ztensor_are_not_called_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (magic, version) in [(&b"ZTEN1000"[..], "version 1"), (b"\x89ZT2\r\n\x1a\n", "version 2")] {
+        fs::write(folder.join("x.zt"), [magic, &[0; 64]].concat()).unwrap();
+        for command in ["info", "cat", "stats", "repair"] {
+            let (_, err) = failed(folder, &[command, "x.zt"]);
+            let is_clear = err.contains(version) && !err.contains("damaged");
+            assert!(is_clear && err.contains("safetensors"), "{command}: {err}");
+        }
+    }
+}
+
+#[test]
+fn labels_that_stand_twice_are_no_error_of_a_strict_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    array(folder, "x.npy", &[3]);
+    done(folder, &["convert", "x.npy", "x.tet", "--dims", "t", "--labels", "t=a,b,a"]);
+    let (out, _) = done(folder, &["verify", "x.tet", "--strict"]);
+    assert!(out.contains("TET-N20"), "{out}");
+    let group = ["query", "x.tet", "x", "--sum", "--group-by-labels", "t"];
+    done(folder, &group);
+}
+
+#[test]
+fn arrays_of_many_axes_go_where_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    array(folder, "x.npy", &[1, 2, 1, 1, 1, 1, 1, 1, 3]);
+    for output in ["x.zt", "x.tgm", "x.safetensors", "x.npz"] {
+        done(folder, &["convert", "x.npy", output]);
+    }
+    for input in ["x.npy", "x.zt", "x.safetensors"] {
+        let (_, err) = failed(folder, &["convert", input, "x.tet"]);
+        assert!(err.contains("\"x\"") && err.contains("9 axes"), "{err}");
+    }
+}
+
+#[test]
+fn the_old_dialect_takes_the_level_of_its_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    array(folder, "x.npy", &[50_000]);
+    let how = ["convert", "x.npy", "a.zt", "--dialect", "0.1.x", "--codec", "zstd"];
+    done(folder, &how);
+    done(folder, &[&["convert", "x.npy", "b.zt"], &how[3..], &["--level", "3"]].concat());
+    assert!(fs::read(folder.join("a.zt")).unwrap() == fs::read(folder.join("b.zt")).unwrap());
+}
+
+#[test]
+fn an_archive_of_nothing_is_a_file_of_no_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // The end of a zip directory that has no entries.
+    fs::write(folder.join("x.npz"), [&b"PK\x05\x06"[..], &[0; 18]].concat()).unwrap();
+    for output in ["x.tet", "x.zt", "x.safetensors", "y.npz"] {
+        done(folder, &["convert", "x.npz", output]);
+    }
+}
+
+#[test]
+fn a_rewritten_file_is_not_said_to_be_of_its_former_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tet");
+    let samples = fs::read_dir(sample).unwrap().map(|it| it.unwrap().path());
+    let said_of = |path: &Path| {
+        let (_, out, _) = tet_in(folder, &["info", path.to_str().unwrap(), "--json"]);
+        let found: serde_json::Value = serde_json::from_str(&out).unwrap_or_default();
+        found["attrs"]["tool"].as_str().map(str::to_owned)
+    };
+    let of_others = samples.filter(|path| said_of(path).is_some_and(|tool| tool != "tet"));
+    let mut count = 0;
+    for path in of_others.take(3) {
+        done(folder, &["convert", path.to_str().unwrap(), "out.tet", "-f"]);
+        assert_eq!(said_of(&folder.join("out.tet")).as_deref(), Some("tet"));
+        count += 1;
+    }
+    assert!(count > 0, "a sample says which program wrote it");
+}
