@@ -19,6 +19,11 @@ use tet_verify::repair::{Plan, RepairOptions, Salvage};
 const SPILL: &[u8] = br#"{"file":{"title":"far"},"datasets":{}}"#;
 const SPILLED: &str = r#"{"metadata_ref":{"offset":@0@,"len":#0#}}"#;
 
+/// Options that let a repair lose what it must.
+fn allowed() -> RepairOptions {
+    RepairOptions { losses: tet_format::Losses::Allowed, ..RepairOptions::default() }
+}
+
 /// The plan for a file; none when it passes a limit.
 fn plan_with(bytes: &[u8], options: &RepairOptions) -> Option<Plan> {
     let go_on = &mut |_, _| ControlFlow::Continue(());
@@ -29,7 +34,7 @@ fn plan_with(bytes: &[u8], options: &RepairOptions) -> Option<Plan> {
 }
 
 fn plan(bytes: &[u8]) -> Plan {
-    plan_with(bytes, &RepairOptions::default()).unwrap()
+    plan_with(bytes, &allowed()).unwrap()
 }
 
 fn bytes_of(plan: &Plan) -> Vec<u8> {
@@ -69,15 +74,15 @@ fn codes_of_edits() -> BTreeSet<Code> {
         let edits = plan_with(bytes, options).map_or_else(Vec::new, |plan| plan.edits);
         codes.extend(edits.iter().map(|edit| edit.code));
     };
-    let plain = RepairOptions::default();
+    let plain = allowed();
     let salvage = Some(Salvage { fill: Some(1) });
-    let salvaged = RepairOptions { salvage, ..RepairOptions::default() };
+    let salvaged = RepairOptions { salvage, ..allowed() };
     for file in fuzz::known().iter().filter(|file| file.len() < 100_000) {
         [&plain, &salvaged].into_iter().for_each(|options| take(file, options));
     }
     for good in sheets() {
         let from = Some(Source::from_bytes(good.clone()));
-        let copied = RepairOptions { from, ..RepairOptions::default() };
+        let copied = RepairOptions { from, ..allowed() };
         (0..good.len() * 8).for_each(|bit| take(&flipped(&good, bit), &plain));
         for at in 0..good.len() {
             take(&good[..at], &plain);

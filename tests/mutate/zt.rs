@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use tet_convert::OpenOptions;
+use tet_format::Losses;
 use tet_io::publish::{Overwrite, Publish, Sync};
 use tet_io::{Kind, Output, Source};
 use tet_tests::ask;
@@ -167,7 +168,8 @@ fn ask(fixture: &Fixture, source: &Source, place: &str, tally: &mut Tally) {
 fn mend(folder: &std::path::Path, bytes: Vec<u8>, place: &str) -> bool {
     let source = Source::from_bytes(bytes);
     let salvage = Salvage::Blobs;
-    let options = RepairOptions { limits: limits(), salvage };
+    let losses = Losses::Allowed;
+    let options = RepairOptions { limits: limits(), salvage, losses, ..RepairOptions::default() };
     let planned: Plan = match plan(&source, &options) {
         Err(error) if error.kind() == Kind::Limit => return false,
         planned => planned.unwrap(),

@@ -371,8 +371,8 @@ impl From<tet_verify::Error> for Failure {
                 let code = first.code.id();
                 Failure::new(Exit::Format, code, error.to_string())
             }
-            tet_verify::Error::StillBroken { .. } => {
-                Failure::new(Exit::Format, "damaged", error.to_string())
+            tet_verify::Error::NotWritten { .. } => {
+                Failure::new(Exit::from(error.kind()), "not-written", error.to_string())
             }
             tet_verify::Error::Unused { .. } => {
                 Failure::new(Exit::Format, "TET-N15", error.to_string())

@@ -81,12 +81,19 @@ fn a_cut_message_at_the_end_is_left_out() {
     let plan = world.plan(Exit::No, &["repair", "cut.tgm", "--json"]);
     assert_eq!(plan["edits"][0]["applied"], false);
     assert_eq!(world.read("cut.tgm"), bytes, "a plan changes nothing");
-    world.said(Exit::Done, &["repair", "cut.tgm", "--all", "-o", "mended.tgm"]);
+    assert_eq!(plan["edits"][0]["withheld"], true);
+    let said = world.said(Exit::No, &["repair", "cut.tgm", "--all", "-o", "mended.tgm"]);
+    assert!(said.contains("--salvage"), "{said}");
+    assert!(!world.folder.path().join("mended.tgm").exists(), "nothing is lost unasked");
+    world.said(Exit::No, &["repair", "cut.tgm", "--all", "--salvage", "-o", "mended.tgm"]);
     assert_eq!(world.read("cut.tgm"), bytes);
     assert!(world.read("mended.tgm").starts_with(&whole));
     world.said(Exit::Done, &["verify", "mended.tgm"]);
-    world.said(Exit::Usage, &["repair", "cut.tgm", "--all", "-o", "mended.tgm"]);
-    world.said(Exit::Done, &["repair", "cut.tgm", "--all"]);
+    world.said(Exit::Usage, &["repair", "cut.tgm", "--all", "--salvage", "-o", "mended.tgm"]);
+    world.write("cut.tgm.bak", b"an older one");
+    world.said(Exit::No, &["repair", "cut.tgm", "--all", "--salvage"]);
+    assert_eq!(world.read("cut.tgm.bak"), b"an older one");
+    assert_eq!(world.read("cut.tgm.bak.1"), bytes, "the damaged file is kept");
     world.said(Exit::Done, &["repair", "cut.tgm"]);
 }
 
@@ -108,7 +115,9 @@ fn damaged_objects_stay_or_go() {
     assert!(said.contains("TGM-F10"), "{said}");
     let said = world.said(Exit::Format, &["repair", "more.tgm"]);
     assert!(said.contains("--salvage"), "{said}");
-    world.plan(Exit::Done, &["repair", "more.tgm", "--salvage", "--all", "--json"]);
+    let plan = world
+        .plan(Exit::No, &["repair", "more.tgm", "--salvage", "--all", "--no-backup", "--json"]);
+    assert!(plan["backup"].is_null() && !world.folder.path().join("more.tgm.bak").exists());
     world.said(Exit::Done, &["verify", "more.tgm"]);
 }
 

@@ -30,6 +30,8 @@ impl fmt::Display for Error {
         write!(f, "{} [{}] at byte {at}: ", rule.text(), rule.id())?;
         if rule.is_magic() {
             write!(f, "found {found:#010x}, wanted {wanted:#010x}")
+        } else if rule.is_digest() {
+            write!(f, "found {found:#018x}, wanted {wanted:#018x}")
         } else {
             write!(f, "found {found}, wanted {wanted}")
         }

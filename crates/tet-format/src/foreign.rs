@@ -46,6 +46,16 @@ pub enum Digits {
     Hidden,
 }
 
+/// Whether a repair may lose elements, tensors or metadata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Losses {
+    /// It makes only the edits that lose nothing, and lists the others.
+    #[default]
+    Refused,
+    /// It makes all edits.
+    Allowed,
+}
+
 /// What must be read to tell whether a rule is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reach {

@@ -68,7 +68,7 @@ pub use digest::Digest;
 pub use dtype::DType;
 pub use error::{Error, Faults, Result, Strict};
 pub use file::File;
-pub use foreign::{Digits, ForeignFault, ForeignRule, Reach, Severity};
+pub use foreign::{Digits, ForeignFault, ForeignRule, Losses, Reach, Severity};
 pub use grid::Grid;
 pub use limits::Limits;
 pub use note::{Note, NoteCode};

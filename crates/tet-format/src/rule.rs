@@ -216,7 +216,7 @@ rules! {
         "the file is damaged: restore it from a copy, or `tet repair` it";
     "TET-G6" ChunkDigest Payload:
         "a payload must match its digest",
-        "the payload is damaged: restore the chunk from a copy (`tet repair --from`)";
+        "run `tet repair FILE` to see what can be recovered";
     "TET-G7" ChunksDigest Footer:
         "the rows and the digests of their payloads must match `chunks`",
         "the file is damaged: restore it from a copy, or `tet repair` it";
@@ -286,6 +286,21 @@ impl Rule {
     /// Whether `found` and `wanted` are the bytes of a magic, best printed in hexadecimal.
     pub(crate) const fn is_magic(self) -> bool {
         matches!(self, Rule::Magic | Rule::IndexMagic | Rule::TailMagic)
+    }
+
+    /// Whether found and wanted are digests.
+    #[must_use]
+    pub const fn is_digest(self) -> bool {
+        matches!(
+            self,
+            Rule::SelfDigest
+                | Rule::HeadDigest
+                | Rule::PageDigest
+                | Rule::PagesDigest
+                | Rule::ChunkDigest
+                | Rule::ChunksDigest
+                | Rule::SpillDigest
+        )
     }
 
     /// The rule with this id.

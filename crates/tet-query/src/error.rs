@@ -101,7 +101,7 @@ pub enum Error {
         dtype: String,
     },
     /// A chunk breaks a rule of the format.
-    #[error("dataset {dataset:?}, chunk {chunk}: {fault}")]
+    #[error("dataset {dataset:?}, chunk {chunk}{}", of_chunk(fault))]
     Chunk {
         /// The dataset.
         dataset: String,
@@ -377,6 +377,16 @@ impl Error {
 
 fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}
+
+/// What is wrong with a chunk.
+fn of_chunk(fault: &tet_format::Error) -> String {
+    let tet_format::Error { rule, at, found, wanted } = fault;
+    if *rule != tet_format::Rule::ChunkDigest {
+        return format!(": {fault}");
+    }
+    let numbers = format!("found {found:#018x}, wanted {wanted:#018x}");
+    format!(" is corrupt: its checksum does not match (byte {at}, {numbers}, {})", rule.id())
 }
 
 fn numbers(positions: &[usize]) -> String {

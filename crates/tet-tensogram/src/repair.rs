@@ -32,6 +32,7 @@ mod plan;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use tet_format::Losses;
 use tet_io::Progress;
 
 use crate::limits::Limits;
@@ -48,6 +49,8 @@ pub struct RepairOptions {
     pub limits: Limits,
     /// What becomes of objects whose frames are whole and whose bytes are not.
     pub salvage: Salvage,
+    /// Whether objects or metadata may be lost.
+    pub losses: Losses,
     /// Threads that look at bytes; 0 means as many as the machine runs at once.
     pub threads: usize,
     /// Set by the caller to stop early.
@@ -61,6 +64,7 @@ impl std::fmt::Debug for RepairOptions {
         f.debug_struct("RepairOptions")
             .field("limits", &self.limits)
             .field("salvage", &self.salvage)
+            .field("losses", &self.losses)
             .field("threads", &self.threads)
             .finish_non_exhaustive()
     }

@@ -14,15 +14,13 @@ pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] tet_file::Error),
-    /// A repaired file would still have errors, and is not put in the place of the old one.
+    /// The new file is not what was planned: the disk gives back other bytes.
     #[error(
-        "the file would still be damaged (errors: {findings}, lost chunks: {lost}); write it to another file (-o), or salvage what can be read"
+        "the new file differs from the plan at byte {at}: the disk does not keep what is written"
     )]
-    StillBroken {
-        /// How many errors there would be.
-        findings: usize,
-        /// How many chunks are lost.
-        lost: usize,
+    NotWritten {
+        /// The first offset that differs.
+        at: u64,
     },
     /// A file with errors is not put under digests.
     #[error("the file does not verify: {first}")]
@@ -79,10 +77,8 @@ impl Error {
             Error::File(error) => error.kind(),
             Error::Rows { .. } | Error::Memory => Kind::Limit,
             Error::Canceled => Kind::Usage,
-            Error::StillBroken { .. }
-            | Error::NotSound { .. }
-            | Error::Unused { .. }
-            | Error::Sum { .. } => Kind::Format,
+            Error::NotWritten { .. } => Kind::Io,
+            Error::NotSound { .. } | Error::Unused { .. } | Error::Sum { .. } => Kind::Format,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 pub use tet_format::Severity;
-use tet_format::{Digits, Rule};
+use tet_format::{Digits, Rule, Shape};
 
 use crate::code::Code;
 use crate::level::Level;
@@ -71,7 +71,7 @@ impl fmt::Display for Finding {
             (None, None) => {}
         }
         if let Some(chunk) = &place.chunk {
-            write!(f, ", chunk {chunk:?}")?;
+            write!(f, ", chunk {}", Shape::from(chunk.as_slice()))?;
         }
         if let Some(shard) = &place.shard {
             write!(f, ", in {shard:?}")?;
@@ -102,16 +102,7 @@ impl fmt::Display for Finding {
 const fn is_hexadecimal(code: Code) -> bool {
     match code {
         Code::Foreign(rule) => matches!(rule.digits, Digits::Hexadecimal),
-        Code::Rule(rule) => matches!(
-            rule,
-            Rule::SelfDigest
-                | Rule::HeadDigest
-                | Rule::PageDigest
-                | Rule::PagesDigest
-                | Rule::ChunkDigest
-                | Rule::ChunksDigest
-                | Rule::SpillDigest
-        ),
+        Code::Rule(rule) => rule.is_digest(),
         Code::Note(_) => false,
     }
 }

@@ -24,17 +24,20 @@ mod tail;
 
 pub(crate) use apply::publish_image;
 pub use apply::{Applied, Chosen, apply};
-pub use edit::{Action, Edit, Loss, Lost, Proof};
+pub use edit::{Action, Edit, Loss, Lost, Need, Proof};
 pub(crate) use gaps::unused;
 pub(crate) use plan::remaining;
 pub use plan::{Plan, plan};
 pub use tet_io::Output;
 
-use tet_format::Limits;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tet_format::{Limits, Losses};
 use tet_io::Source;
 
 /// What a repair may do.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RepairOptions {
     /// How much of the file's claims to believe.
     pub limits: Limits,
@@ -44,6 +47,26 @@ pub struct RepairOptions {
     pub trust: Trust,
     /// Whether lost chunks are filled; else they stay as they are.
     pub salvage: Option<Salvage>,
+    /// Whether elements or parts of the footer may be lost.
+    pub losses: Losses,
+    /// Bytes of chunks that are held in memory at once; what takes more is not decoded or filled.
+    pub memory_budget: u64,
+    /// Set by the caller to stop early, while payloads are verified.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Default for RepairOptions {
+    fn default() -> Self {
+        RepairOptions {
+            limits: Limits::default(),
+            from: None,
+            trust: Trust::default(),
+            salvage: None,
+            losses: Losses::default(),
+            memory_budget: 256 << 20,
+            cancel: None,
+        }
+    }
 }
 
 /// Which chunks of another file are taken.

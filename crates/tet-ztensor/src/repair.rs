@@ -1,8 +1,8 @@
 //! What can be done for a damaged file (section 10): a plan first, then a new file.
 //!
 //! ```text
-//!   index as it stands -> whole at the end -> left of it -> older one -> cut short -> its tensors
-//!   plan.rs               tail.rs             salvage.rs    older.rs     salvage.rs   verify
+//!   index as it is -> one bit -> whole at the end -> left of it -> older one -> cut short -> its tensors
+//!   plan.rs           flip.rs    tail.rs             salvage.rs    older.rs     salvage.rs   verify
 //!   what is found, and what it costs -> Plan -> apply.rs -> a new file
 //! ```
 //!
@@ -12,6 +12,7 @@
 
 mod apply;
 mod bench;
+mod flip;
 mod image;
 mod older;
 mod plan;
@@ -21,15 +22,47 @@ mod tail;
 pub use apply::{Applied, apply};
 pub use plan::{Action, Edit, Loss, Plan, Proof, plan};
 
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tet_format::Losses;
+use tet_io::{Progress, Watch};
+
 use crate::limits::Limits;
 
 /// What a repair may do.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct RepairOptions {
     /// How much of the file's claims to believe.
     pub limits: Limits,
     /// Which tensors are taken out of the index.
     pub salvage: Salvage,
+    /// Whether tensors may be lost.
+    pub losses: Losses,
+    /// Bytes that decoding may hold; `None` is what [`verify`](crate::verify) holds.
+    pub memory_budget: Option<u64>,
+    /// Set by the caller to stop early.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Called with the number of bytes read so far and the total.
+    pub progress: Option<Progress>,
+}
+
+impl RepairOptions {
+    /// Watches over a read of so many bytes.
+    fn watch(&self, all: u64) -> Watch<'_> {
+        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    }
+}
+
+impl fmt::Debug for RepairOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RepairOptions")
+            .field("limits", &self.limits)
+            .field("salvage", &self.salvage)
+            .field("losses", &self.losses)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Which tensors are taken out of an index that can be read. Those of kinds that are not known here

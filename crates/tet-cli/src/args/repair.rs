@@ -28,12 +28,18 @@ pub struct RepairArgs {
     /// In a file without digests, take lost chunks of the same dataset and place from OTHER
     #[arg(long, requires = "from")]
     pub trust_other: bool,
-    /// Fill what is lost for good: NaN for floats; integers take --fill
+    /// Allow losses: fill lost chunks (NaN for floats, --fill for integers), drop damaged tensors
     #[arg(long)]
     pub salvage: bool,
-    /// What lost integers become
+    /// Keep no copy of the damaged file (FILE.bak) when --salvage replaces it
+    #[arg(long, requires = "salvage")]
+    pub no_backup: bool,
+    /// The value of lost integers
     #[arg(long, value_name = "VALUE", requires = "salvage", allow_negative_numbers = true)]
     pub fill: Option<i128>,
+    /// The most memory to use for chunks, as 256MiB or 2G
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub memory: Option<u64>,
     /// One `tet.repair/1` object, for programs
     #[arg(long)]
     pub json: bool,
@@ -52,14 +58,17 @@ EXAMPLES
   tet repair cut.tet --salvage --all -o rest.tet    keep what can be read, NaN for the rest
 
 EXIT STATUS
-  0 nothing to do, or done and nothing is wrong any more; 1 edits are pending, or errors are left;
-  3 the file is damaged and there is nothing to be done";
+  0 nothing is wrong any more and nothing was lost; 1 edits are pending, errors are left, or
+  something was lost; 3 the file is damaged and there is nothing to be done";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
 Plan what can be done for a damaged file, and do it when asked to.\n\nWithout --apply or --all \
 the plan is printed and nothing is changed: every edit with the rule that it heals, why it is \
 right (proven by a digest, following from the rest of the file, or neither), and what is lost. \
-Where single bits were flipped and the file has digests, they are flipped back for certain.\n\n\
+Single flipped bits are flipped back where a digest, a checksum or the rest of the file proves \
+them.\n\n\
+--all makes the edits that lose nothing. Edits that lose elements, tensors or metadata also need \
+--salvage, which keeps a copy of the damaged file as FILE.bak when it replaces it.\n\n\
 The new file is written beside the old one, compared, checked, and only then renamed; a sound \
 file is never touched, and a second run changes nothing.";

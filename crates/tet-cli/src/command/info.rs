@@ -40,7 +40,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
         write(args, &opened, &stored, context)?;
     }
     let Some(fault) = fault else {
-        let is_all = open::loss(&opened).is_none();
+        let is_all = open::loss(&opened).is_none() && !has_lost_chunks(&opened);
         return Ok(if is_all { Exit::Done } else { Exit::Format });
     };
     // The rest was shown; the exit code says that it is not all.
@@ -50,6 +50,14 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     context.warn(format!("the footer cannot be read: {fault}"));
     Ok(Exit::from(fault.kind()))
+}
+
+/// Whether chunks of a dataset are not there, as in a file that is cut short.
+fn has_lost_chunks(opened: &Opened) -> bool {
+    let is_chunk = |error: &tet_query::Error| {
+        matches!(error, tet_query::Error::Chunk { .. } | tet_query::Error::MissingChunk { .. })
+    };
+    opened.catalog.datasets().iter().filter_map(Dataset::why).any(is_chunk)
 }
 
 fn stored(opened: &Opened, context: &Context<'_>) -> Result<Vec<Stored>> {

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tet_convert::Format;
-use tet_format::{NoteCode, Rule};
+use tet_format::{Losses, NoteCode, Rule};
 use tet_io::{Publish, Source};
-use tet_verify::Code;
 use tet_verify::repair::{
-    Applied, Chosen, Lost, Output, Plan, RepairOptions, Salvage, Trust, apply, plan,
+    Action, Applied, Chosen, Edit, Lost, Need, Output, Plan, RepairOptions, Salvage, Trust, apply,
+    plan,
 };
+use tet_verify::{Code, Finding};
 
 use super::verify::finding;
 use crate::args::RepairArgs;
@@ -39,6 +40,9 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
     match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
         Format::ZTensor => return ztensor::run(args, &source, context),
         Format::Tensogram => return tensogram::run(args, &source, context),
+        Format::Unknown if is_near_ztensor(&source).map_err(|error| about(error.into()))? => {
+            return ztensor::run(args, &source, context);
+        }
         // Whatever else has lost its first bytes may be a `.tet` file.
         Format::Tet | Format::Empty | Format::Unknown => {}
         format => {
@@ -57,30 +61,37 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
         let mut watch = watch(context, "examining");
         plan(&source, &options, &mut watch).map_err(|error| about(error.into()))?
     };
+    let made = |edit: &Edit| chosen.as_ref().is_some_and(|chosen| chosen.has(edit.code));
+    let has_losses = plan.edits.iter().any(|edit| made(edit) && edit.is_lossy());
+    let is_gain = !args.salvage || plan.edits.iter().any(|edit| edit.action != Action::ClearFlag);
+    let mut backup = None;
     let applied = match &chosen {
-        Some(chosen) if !plan.edits.is_empty() => {
+        Some(chosen) if is_gain && plan.edits.iter().any(&made) => {
+            backup = together::back_up(args, &source, has_losses, context)?;
             Some(make(&plan, chosen, args, &path, context).map_err(about)?)
         }
         _ => None,
     };
-    let made = applied.as_ref().filter(|it| it.edit_count != 0);
+    let shape = Repaired {
+        backup: backup.as_ref().map(|it| it.to_string_lossy().into_owned()),
+        ..shape(args, &plan, chosen.as_ref(), applied.as_ref())
+    };
     if args.json {
-        context.json(&shape(args, &plan, chosen.as_ref(), made))?;
+        context.json(&shape)?;
     } else if !context.quiet {
-        write(args, &plan, chosen.as_ref(), made, context)?;
+        write(args, &plan, applied.as_ref(), (&shape, backup.as_deref()), context)?;
     }
-    Ok(exit(&plan, applied.as_ref()))
+    let remaining = applied.as_ref().map_or(&plan.remaining, |applied| &applied.remaining);
+    let is_healed = remaining.is_empty() && plan.lost.is_empty() && plan.withheld.is_empty();
+    Ok(together::exit(&shape.edits, is_healed))
 }
 
-fn exit(plan: &Plan, applied: Option<&Applied>) -> Exit {
-    match applied {
-        Some(applied) if applied.edit_count < plan.edits.len() => Exit::No,
-        Some(applied) if applied.remaining.is_empty() && plan.lost.is_empty() => Exit::Done,
-        Some(_) => Exit::No,
-        None if !plan.edits.is_empty() => Exit::No,
-        None if plan.is_whole() => Exit::Done,
-        None => Exit::Format,
-    }
+/// Whether the file begins as a zTensor file does, but for a bit or two.
+fn is_near_ztensor(source: &Source) -> tet_io::Result<bool> {
+    let magic = tet_ztensor::MAGIC;
+    let head = source.read_vec(0, source.len().min(magic.len() as u64))?;
+    let bits = head.iter().zip(magic).map(|(found, wanted)| (found ^ wanted).count_ones());
+    Ok(head.len() == magic.len() && bits.sum::<u32>() <= 2)
 }
 
 /// The edits that are to be made; `None` when the plan is all that is wanted.
@@ -117,7 +128,14 @@ fn options(args: &RepairArgs, context: &Context<'_>) -> Result<RepairOptions> {
         options.from = Some(other.map_err(|error| Failure::from(error).about(path))?);
     }
     options.trust = if args.trust_other { Trust::Other } else { Trust::Digest };
-    options.salvage = args.salvage.then_some(Salvage { fill: args.fill });
+    if args.salvage {
+        options.salvage = Some(Salvage { fill: args.fill });
+        options.losses = Losses::Allowed;
+    }
+    if let Some(memory) = args.memory {
+        options.memory_budget = memory;
+    }
+    options.cancel = Some(Arc::clone(&context.world().cancel));
     Ok(options)
 }
 
@@ -168,62 +186,82 @@ fn make(
 fn write(
     args: &RepairArgs,
     plan: &Plan,
-    chosen: Option<&Chosen>,
     made: Option<&Applied>,
+    (shape, backup): (&Repaired, Option<&Path>),
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
-    for edit in &plan.edits {
-        let is_made = made.is_some() && chosen.is_some_and(|chosen| chosen.has(edit.code));
-        let mark = if is_made { "made" } else { "edit" };
-        let (code, what) = (paint.strong(edit.code), &edit.action);
-        let (region, offset, len) = (edit.region, edit.offset, counted(edit.len, "byte"));
-        let why = why(edit.proof.name());
-        context.line(format!("  {mark} {code}: {what}, {region} at byte {offset}, {len}{why}"))?;
-        for loss in &edit.losses {
-            let text = loss.to_string();
-            context.line(format!("    {} {}", paint.wrong("lost:"), Message(&text)))?;
-        }
-    }
+    write_verdict(args, &shape.edits, plan.is_whole(), context)?;
+    together::write_edits(&shape.edits, context)?;
     for lost in &plan.lost {
         let text = lost.to_string();
         context.line(format!("  {} {}", paint.wrong("lost:"), Message(&text)))?;
     }
     let remaining = made.map_or(&plan.remaining, |made| &made.remaining);
-    for finding in remaining {
+    for (finding, count) in alike(remaining) {
         let text = finding.to_string();
-        context.line(format!("  left: {}", Message(&text)))?;
+        let more = if count == 0 { String::new() } else { format!(" (and {count} more)") };
+        context.line(format!("  left: {}{more}", Message(&text)))?;
     }
-    if made.is_none() && !plan.lost.is_empty() && !args.salvage {
-        let advice = "a chunk comes back from a copy with --from; --salvage keeps the others";
+    for advice in advice(args, plan) {
         context.line(paint.advice(advice))?;
     }
-    match made {
-        Some(_) => {
-            context.note(format!("wrote {}", tet_io::shown(target(args))));
-        }
-        None if !plan.edits.is_empty() && chosen.is_none() => {
-            context.line(paint.advice("nothing is changed yet: --all makes these edits"))?;
-        }
-        None => {}
+    if made.is_none() && args.all && !plan.edits.is_empty() {
+        context.line(paint.advice("nothing would be gained: nothing is written"))?;
     }
-    Ok(())
+    together::write_end(args, &shape.edits, (None, backup), context)
 }
 
-/// The line of a file, of so many edits.
+/// The first finding of each code, and how many more there are.
+fn alike(findings: &[Finding]) -> Vec<(&Finding, u64)> {
+    let mut firsts: Vec<(&Finding, u64)> = Vec::new();
+    for finding in findings {
+        match firsts.iter_mut().find(|(first, _)| first.code == finding.code) {
+            Some((_, count)) => *count += 1,
+            None => firsts.push((finding, 0)),
+        }
+    }
+    firsts
+}
+
+/// What brings lost chunks back, or fills them.
+fn advice(args: &RepairArgs, plan: &Plan) -> Vec<&'static str> {
+    let needs = |need: Need| plan.lost.iter().any(|lost| lost.need == need);
+    let mut advice = Vec::new();
+    if needs(Need::Trust) {
+        advice.push(
+            "the file has no digests: --trust-other takes chunks of the same place from --from",
+        );
+    }
+    if needs(Need::Salvage) || needs(Need::Fill) && !args.salvage {
+        advice.push("--from COPY takes chunks from a copy; --salvage fills them with NaN");
+    }
+    if needs(Need::Fill) {
+        advice.push("lost integers also need --fill VALUE");
+    }
+    if needs(Need::Copy) {
+        advice.push("--from COPY takes chunks from a copy of the file");
+    }
+    advice
+}
+
+/// The line of a file, of these edits.
 fn write_verdict(
     args: &RepairArgs,
-    count: usize,
+    edits: &[EditShape],
     is_whole: bool,
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let (paint, edits) = (context.paint, counted(count as u64, "edit"));
-    let verdict = match (count, is_whole) {
-        (0, true) => paint.good("nothing to repair").to_string(),
-        (0, false) => paint.wrong("damaged, and nothing can be done").to_string(),
-        (_, true) => paint.warning(edits).to_string(),
-        (_, false) => format!("{}, and not all is healed", paint.warning(edits)),
+    let (paint, count) = (context.paint, counted(edits.len() as u64, "edit"));
+    let is_left = |edit: &EditShape| edit.withheld;
+    let verdict = match (edits, is_whole) {
+        ([], true) => paint.good("nothing to repair").to_string(),
+        ([], false) => paint.wrong("damaged, and nothing can be done").to_string(),
+        (_, true) => paint.warning(count).to_string(),
+        (edits, false) if edits.iter().all(is_left) => {
+            paint.wrong("damaged, and nothing can be done without losses").to_string()
+        }
+        (_, false) => format!("{}, and not all is healed", paint.warning(count)),
     };
     context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))
 }
@@ -233,15 +271,6 @@ fn target(args: &RepairArgs) -> &Path {
     args.output.as_ref().unwrap_or(&args.file)
 }
 
-/// Why an edit is right, by the name of its proof.
-fn why(proof: &str) -> &'static str {
-    match proof {
-        "digest" => " (proven by its digest)",
-        "rest" => " (follows from the rest of the file)",
-        _ => "",
-    }
-}
-
 fn shape(
     args: &RepairArgs,
     plan: &Plan,
@@ -249,26 +278,27 @@ fn shape(
     made: Option<&Applied>,
 ) -> Repaired {
     let remaining = made.map_or(&plan.remaining, |made| &made.remaining);
+    let edit = |edit: &Edit, withheld: bool| EditShape {
+        code: edit.code.id(),
+        message: edit.code.text(),
+        action: edit.action.to_string(),
+        region: edit.region.name(),
+        offset: edit.offset,
+        len: edit.len,
+        proof: edit.proof.name(),
+        losses: edit.losses.iter().map(ToString::to_string).collect(),
+        applied: !withheld && made.is_some() && chosen.is_some_and(|it| it.has(edit.code)),
+        withheld,
+    };
+    let edits = plan.edits.iter().map(|it| edit(it, false));
+    let withheld = plan.withheld.iter().map(|it| edit(it, true));
     Repaired {
         schema: "tet.repair/1",
         file: args.file.to_string_lossy().into_owned(),
         output: made.map(|_| target(args).to_string_lossy().into_owned()),
+        backup: None,
         whole: plan.is_whole(),
-        edits: plan
-            .edits
-            .iter()
-            .map(|edit| EditShape {
-                code: edit.code.id(),
-                message: edit.code.text(),
-                action: edit.action.to_string(),
-                region: edit.region.name(),
-                offset: edit.offset,
-                len: edit.len,
-                proof: edit.proof.name(),
-                losses: edit.losses.iter().map(ToString::to_string).collect(),
-                applied: made.is_some() && chosen.is_some_and(|chosen| chosen.has(edit.code)),
-            })
-            .collect(),
+        edits: edits.chain(withheld).collect(),
         kept: Vec::new(),
         lost: plan.lost.iter().map(lost).collect(),
         remaining: remaining.iter().map(finding).collect(),

@@ -1,8 +1,10 @@
-//! Edits become a new file, which is looked over before it takes its name.
+//! Edits become a new file, which is compared with the plan before it takes its name.
 
-use tet_io::{Output, Publish};
+use std::io::Write;
 
-use super::plan::{Plan, plan};
+use tet_io::{Output, Publish, Source, Watch};
+
+use super::plan::Plan;
 use crate::error::{Error, Result};
 
 /// What became of a file.
@@ -15,30 +17,50 @@ pub struct Applied {
     pub file_len: u64,
 }
 
-/// Makes the edits of a plan: writes a new file, looks it over, and puts it where it is to be.
+/// Makes the edits of a plan: writes a new file, compares it with the plan, and publishes it.
 ///
 /// Without an edit to make, nothing is written.
 ///
 /// # Errors
 ///
-/// The new file cannot be written or is not what was planned, or the source changed meanwhile.
-/// Nothing is changed then.
+/// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
+/// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
     let source = &planned.source;
     if planned.edits.is_empty() {
         return Ok(Applied { edit_count: 0, file_len: source.len() });
     }
     let mut publisher = output.begin(source, publish)?;
-    planned.pieces.write(source, &mut publisher)?;
-    let file_len = planned.pieces.len();
+    let image = planned.repaired();
+    let file_len = image.len();
+    let (options, work_len) = (&planned.options, file_len.saturating_mul(2));
+    let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), work_len);
+    image.for_windows(0..file_len, &mut Vec::new(), |_, piece| {
+        watch.tell(piece.len() as u64)?;
+        let written = publisher.write_all(piece);
+        written.map_err(|error| publisher.write_fault(error))?;
+        Ok::<_, Error>(true)
+    })?;
     if let Some(written) = publisher.read_back()? {
-        let again = plan(&written, &planned.options)?;
-        if written.len() != file_len || !again.edits.is_empty() || again.remaining.is_some() {
-            let what = "bytes of the repaired file, sound";
-            return Err(Error::Usage { what, found: written.len(), wanted: file_len });
-        }
+        compare(&written, &image, &watch)?;
     }
     source.check_unchanged()?;
     publisher.commit()?;
     Ok(Applied { edit_count: planned.edits.len(), file_len })
+}
+
+/// What was written is what was planned.
+fn compare(written: &Source, image: &Source, watch: &Watch<'_>) -> Result<()> {
+    let (found, wanted) = (written.len(), image.len());
+    if found != wanted {
+        return Err(Error::Usage { what: "bytes of the repaired file", found, wanted });
+    }
+    written.for_windows(0..wanted, &mut Vec::new(), |at, window| {
+        watch.tell(window.len() as u64)?;
+        if image.read_vec(at, window.len() as u64)? == window {
+            return Ok(true);
+        }
+        let what = "offset at which the new file differs from the plan";
+        Err(Error::Usage { what, found: at, wanted })
+    })
 }

@@ -7,7 +7,7 @@ use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::Remains;
 use super::image::Pieces;
 use super::layout::{self, Part};
-use super::message::{Paper, Said, bytes, read};
+use super::message::{Paper, Said, Thing, bytes, read};
 use super::papers;
 use super::patch::patched;
 use super::{RepairOptions, Salvage};
@@ -66,7 +66,7 @@ pub(super) fn build(
     let had_objects = !said.things.is_empty();
     let whole = Span::from_range(remains.start..remains.end);
     let span = whole.unwrap_or_else(|| Span::new(remains.start, 0).expect("no bytes fit anywhere"));
-    note_lost(remains, broken, &mut out);
+    note_lost(remains, &said, broken, &mut out);
     let is_cut = out.edits.iter().any(|it| it.action == Action::DropBytes);
     drop_objects(&mut said, options.salvage, &mut out);
     let is_bare = !is_cut && !had_objects && papers::is_bare(&said) && has_end;
@@ -121,7 +121,8 @@ const FRAME_LEN_MIN: u64 = FRAME_HEADER_LEN + TAIL_LEN;
 const END_LETTERS_MIN: usize = 5;
 
 /// Stretches that are no frames: a damaged postamble is none of them.
-fn note_lost(remains: &Remains, broken: &'static ForeignRule, out: &mut Outcome) {
+fn note_lost(remains: &Remains, said: &Said, broken: &'static ForeignRule, out: &mut Outcome) {
+    let mut missing = missing(said);
     let is_end = |span: &Span| {
         remains.postamble.is_none() && span.end() == remains.end && span.len() <= POSTAMBLE_LEN + 7
     };
@@ -129,9 +130,29 @@ fn note_lost(remains: &Remains, broken: &'static ForeignRule, out: &mut Outcome)
         if span.len() < FRAME_LEN_MIN || is_end(span) {
             continue;
         }
-        let losses = vec![Loss::Bytes { offset: span.start(), len: span.len() }];
+        let mut losses = vec![Loss::Bytes { offset: span.start(), len: span.len() }];
+        losses.append(&mut missing);
         out.edit((broken, Action::DropBytes, Proof::None), *span, losses);
     }
+}
+
+/// What metadata calls an object.
+fn name_of(said: &Said, number: usize) -> Option<String> {
+    said.metadata.iter().rev().find_map(|paper| {
+        let pairs = paper.said.as_ref().ok()?.base.get(number)?;
+        let (_, name) = pairs.iter().find(|(key, _)| key == "name")?;
+        name.as_text().map(str::to_owned)
+    })
+}
+
+/// The objects that metadata names and that no frame is known to be.
+fn missing(said: &Said) -> Vec<Loss> {
+    let count = said.metadata.iter().filter_map(|it| Some(it.said.as_ref().ok()?.base.len())).max();
+    let is_found = |number: usize| said.things.iter().any(|it| it.number == Some(number));
+    let missing = (0..count.unwrap_or(0)).filter(|number| !is_found(*number));
+    missing
+        .filter_map(|number| Some(Loss::Missing { number, name: name_of(said, number)? }))
+        .collect()
 }
 
 /// Objects that are sound.
@@ -152,23 +173,29 @@ fn note_mended(remains: &Remains, said: &Said, out: &mut Outcome) {
             if is_proven { (&rule::HASH, Proof::Hash) } else { (&rule::FRAME_MAGIC, Proof::Rest) };
         out.edit((rule, Action::MendFrame, proof), whole.frame.span, Vec::new());
     }
+    for span in remains.odd.iter().filter_map(|at| Span::new(*at, 1)) {
+        out.edit((&rule::PADDING, Action::ClearPadding, Proof::Rest), span, Vec::new());
+    }
 }
 
 /// Takes damaged objects out, or says that they stay.
 fn drop_objects(said: &mut Said, salvage: Salvage, out: &mut Outcome) {
-    let damaged = said.things.iter().filter_map(|it| Some((it.whole.frame, it.broken?)));
-    let damaged: Vec<(Frame, &'static ForeignRule)> = damaged.collect();
-    let loss =
-        |(frame, rule): &(Frame, &'static ForeignRule)| Loss::Object { offset: frame.at(), rule };
+    let loss = |thing: &Thing, rule| {
+        let name = thing.number.and_then(|number| name_of(said, number));
+        Loss::Object { offset: thing.whole.frame.at(), rule, name }
+    };
     let strange = said.things.iter().filter(|it| it.is_strange);
-    out.lost.extend(strange.map(|it| loss(&(it.whole.frame, &rule::DESCRIPTOR_DTYPE))));
+    out.lost.extend(strange.map(|it| loss(it, &rule::DESCRIPTOR_DTYPE)));
+    let damaged = said.things.iter().filter_map(|it| Some((it, it.broken?)));
+    let damaged: Vec<(Span, &'static ForeignRule, Loss)> =
+        damaged.map(|(it, rule)| (it.whole.frame.span, rule, loss(it, rule))).collect();
     if salvage == Salvage::None {
-        out.lost.extend(damaged.iter().map(loss));
+        out.lost.extend(damaged.into_iter().map(|(.., loss)| loss));
         return;
     }
     said.things.retain(|it| it.broken.is_none());
-    for it in &damaged {
-        out.edit((it.1, Action::DropObjects, Proof::Rest), it.0.span, vec![loss(it)]);
+    for (span, rule, loss) in damaged {
+        out.edit((rule, Action::DropObjects, Proof::Rest), span, vec![loss]);
     }
 }
 
@@ -281,7 +308,7 @@ fn order(remains: &Remains, said: &Said, out: &mut Outcome) {
     }
     for whole in &said.obsolete {
         let (rule, span) = (&rule::OBSOLETE, whole.frame.span);
-        let losses = vec![Loss::Object { offset: span.start(), rule }];
+        let losses = vec![Loss::Object { offset: span.start(), rule, name: None }];
         out.edit((rule, Action::DropObjects, Proof::None), span, losses);
     }
 }

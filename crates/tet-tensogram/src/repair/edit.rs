@@ -30,6 +30,8 @@ pub enum Action {
     WriteEnds,
     /// Flips bits of a frame back.
     MendFrame,
+    /// Clears a bit of the padding between frames.
+    ClearPadding,
     /// Writes metadata anew, of what can be read of it.
     WriteMetadata,
     /// Writes the index anew.
@@ -57,8 +59,17 @@ impl Action {
             Action::WriteIndex => "index",
             Action::WriteHashes => "hashes",
             Action::DropBytes => "gap",
+            Action::ClearPadding => "padding",
             Action::DropMessage => "message",
         }
+    }
+}
+
+impl Edit {
+    /// Whether it loses something, or nothing proves that it does not.
+    #[must_use]
+    pub fn is_lossy(&self) -> bool {
+        !self.losses.is_empty()
     }
 }
 
@@ -67,6 +78,7 @@ impl fmt::Display for Action {
         f.write_str(match self {
             Action::WriteEnds => "write preamble and postamble anew",
             Action::MendFrame => "flip bits of a frame back",
+            Action::ClearPadding => "write zeros between frames",
             Action::WriteMetadata => "write metadata anew, of what can be read",
             Action::WriteIndex => "write the index anew",
             Action::WriteHashes => "write the list of hashes anew",
@@ -119,6 +131,15 @@ pub enum Loss {
         offset: u64,
         /// The rule that it breaks.
         rule: &'static ForeignRule,
+        /// Its name, if metadata has one: print it escaped.
+        name: Option<String>,
+    },
+    /// An object that metadata names and whose frame is not found.
+    Missing {
+        /// Its number in the message.
+        number: usize,
+        /// Its name: print it escaped.
+        name: String,
     },
     /// What was said of a message or an object.
     Metadata {
@@ -148,7 +169,13 @@ impl fmt::Display for Loss {
             Loss::Bytes { offset, len } => {
                 write!(f, "{len} bytes at byte {offset} that are no whole frame")
             }
-            Loss::Object { offset, rule } => write!(f, "object at byte {offset} ({})", rule.id),
+            Loss::Object { offset, rule, name: Some(name) } => {
+                write!(f, "object {name:?} at byte {offset} ({})", rule.id)
+            }
+            Loss::Object { offset, rule, name: None } => {
+                write!(f, "object at byte {offset} ({})", rule.id)
+            }
+            Loss::Missing { number, name } => write!(f, "object {number}, {name:?}"),
             Loss::Metadata { offset, rule } => {
                 write!(f, "metadata at byte {offset} ({})", rule.id)
             }

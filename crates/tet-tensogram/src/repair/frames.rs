@@ -46,15 +46,27 @@ pub(super) struct Remains {
     pub(super) frames: Vec<Whole>,
     /// Stretches that are no frames and not zero.
     pub(super) lost: Vec<Span>,
+    /// Bytes of padding in which one bit is set.
+    pub(super) odd: Vec<u64>,
     pub(super) postamble: Option<(u64, Postamble)>,
     pub(super) end: u64,
 }
 
 impl Remains {
     fn new(start: u64, preamble: Option<Preamble>) -> Self {
-        let (frames, lost, postamble) = (Vec::new(), Vec::new(), None);
+        let (frames, lost, odd, postamble) = (Vec::new(), Vec::new(), Vec::new(), None);
         let is_placed = preamble.is_some();
-        Remains { start, is_placed, head: start, preamble, frames, lost, postamble, end: start }
+        Remains {
+            start,
+            is_placed,
+            head: start,
+            preamble,
+            frames,
+            lost,
+            odd,
+            postamble,
+            end: start,
+        }
     }
 
     /// Whether a postamble may be that of this message.
@@ -128,6 +140,11 @@ pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains
         let at = finder.at;
         let aligned = finder.aligned();
         let mut found = finder.expected(aligned)?.map(|anchor| (aligned, anchor));
+        if found.is_none()
+            && let Some(behind) = finder.behind_padding(aligned)?
+        {
+            found = finder.expected(behind)?.map(|anchor| (behind, anchor));
+        }
         if found.is_none() && aligned != at {
             found = finder.standing(at)?.map(|anchor| (at, anchor));
         }
@@ -175,6 +192,13 @@ impl Finder<'_, '_> {
         self.at.saturating_add(padding_len(self.at.saturating_sub(start)))
     }
 
+    /// Where something may start behind padding that is longer than it must be.
+    fn behind_padding(&mut self, start: u64) -> Result<Option<u64>> {
+        let Some(odd_at) = self.bench.window.first_odd(start, self.bound)? else { return Ok(None) };
+        // A postamble begins with zeros, and so may a preamble whose first bytes are lost.
+        Ok(Some(odd_at - odd_at.saturating_sub(start) % 8).filter(|at| start < *at))
+    }
+
     fn take(&mut self, place: u64, anchor: Anchor) {
         match anchor {
             Anchor::Preamble(preamble) => {
@@ -215,7 +239,9 @@ impl Finder<'_, '_> {
     fn lose(&mut self, start: u64, end: u64) -> Result<()> {
         let Some(odd_at) = self.bench.window.first_odd(start, end)? else { return Ok(()) };
         let Some(span) = Span::from_range(odd_at..end) else { return Ok(()) };
+        let is_flipped = self.is_one_bit(span)?;
         match &mut self.now {
+            Some(now) if is_flipped => now.odd.push(odd_at),
             Some(now) => {
                 now.lost.push(span);
                 now.end = end;
@@ -228,6 +254,14 @@ impl Finder<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a stretch is zero but for one bit, in its first byte.
+    fn is_one_bit(&mut self, span: Span) -> Result<bool> {
+        let first = self.bench.window.near(span.start(), 1)?.first().copied().unwrap_or_default();
+        let behind = span.start().saturating_add(1);
+        let is_rest_zero = self.bench.window.first_odd(behind, span.end())?.is_none();
+        Ok(first.is_power_of_two() && is_rest_zero)
     }
 
     fn preamble(&mut self, at: u64) -> Result<Option<Preamble>> {

@@ -4,9 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use tet_format::Span;
-use tet_io::{Publisher, ReadAt, Source};
-
-use crate::error::Result;
+use tet_io::{ReadAt, Source};
 
 /// A stretch of the new file.
 #[derive(Clone, Debug)]
@@ -80,21 +78,6 @@ impl Pieces {
         self.starts.push(self.len);
         self.len = self.len.saturating_add(piece.len());
         self.list.push(piece);
-    }
-
-    /// Writes all of it.
-    pub(super) fn write(&self, source: &Source, publisher: &mut Publisher) -> Result<()> {
-        use std::io::Write;
-        for piece in &self.list {
-            match piece {
-                Piece::Kept(span) => publisher.copy_from(source, *span)?,
-                Piece::Made(bytes) => {
-                    let written = publisher.write_all(bytes);
-                    written.map_err(|error| publisher.write_fault(error))?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The new file as a source, to be looked at before it is written.

@@ -190,6 +190,7 @@ impl Run {
         let (remains, more) = (&mut self.remains, other.remains);
         remains.frames.extend(more.frames);
         remains.lost.extend(more.lost);
+        remains.odd.extend(more.odd);
         (remains.end, remains.postamble) = (more.end, more.postamble);
         self.footer_at = self.footer_at.or(other.footer_at);
         self.once.extend(other.once);

@@ -1,5 +1,7 @@
 //! A message that stays byte for byte, but for bits that are flipped back and its ends.
 
+use std::ops::Range;
+
 use tet_format::Span;
 
 use super::RepairOptions;
@@ -41,11 +43,11 @@ pub(super) fn patched(
     let mut things = said.things.iter().map(|it| &it.whole).peekable();
     for found in &remains.frames {
         let whole = things.next_if(|it| it.frame.at() == found.frame.at()).unwrap_or(found);
-        Span::from_range(at..whole.frame.at()).into_iter().for_each(|span| pieces.keep(span));
+        padding(remains, at..whole.frame.at(), &mut pieces);
         old(whole, &mut pieces);
         at = whole.frame.span.end();
     }
-    Span::from_range(at..end_at).into_iter().for_each(|span| pieces.keep(span));
+    padding(remains, at..end_at, &mut pieces);
     pieces.make(&tail);
     let Some(span) = Span::new(0, len).filter(|span| span.len() == pieces.len()) else {
         return Ok(None);
@@ -60,6 +62,17 @@ pub(super) fn patched(
     let image = pieces.to_source(bench.source);
     let fault = first_error(&mut Window::new(&image), span, &how, bench.watch())?;
     Ok(fault.is_none().then_some(pieces))
+}
+
+/// Bytes between frames as they are, but for bits that are set in padding.
+fn padding(remains: &Remains, between: Range<u64>, pieces: &mut Pieces) {
+    let mut at = between.start;
+    for odd_at in remains.odd.iter().filter(|odd_at| between.contains(odd_at)) {
+        Span::from_range(at..*odd_at).into_iter().for_each(|span| pieces.keep(span));
+        pieces.make(&[0]);
+        at = odd_at.saturating_add(1);
+    }
+    Span::from_range(at..between.end).into_iter().for_each(|span| pieces.keep(span));
 }
 
 /// Whether a preamble stands at the start, damaged or not.

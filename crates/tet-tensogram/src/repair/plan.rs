@@ -1,6 +1,6 @@
 //! What a file needs, complete before the first byte is written.
 
-use tet_format::{ForeignRule, Span};
+use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::{Source, Watch};
 
 use super::RepairOptions;
@@ -11,7 +11,7 @@ use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::{Remains, remains};
 use super::image::Pieces;
 use super::nested::{Stretch, stretches};
-use crate::check::{Level, VerifyOptions, first_error};
+use crate::check::{Level, VerifyOptions, first_error, verify};
 use crate::error::{Error, Fault, Result};
 use crate::open::no_message;
 use crate::rule;
@@ -24,8 +24,12 @@ use crate::window::Window;
 pub struct Plan {
     /// What is changed, in the order of the file.
     pub edits: Vec<Edit>,
+    /// Edits that would lose something and are not made, as [`Losses::Refused`] asks for.
+    pub withheld: Vec<Edit>,
     /// Objects and metadata that are damaged and stay.
     pub lost: Vec<Loss>,
+    /// How many errors `verify` finds in the file as it will be, if all damage is repaired.
+    pub error_count: u64,
     /// The objects of damaged messages that are sound, in the order of the file.
     pub kept: Vec<Kept>,
     /// The rule that the file breaks as a whole when nothing can be done about it.
@@ -45,7 +49,7 @@ impl Plan {
     /// Whether nothing is wrong any more when all edits are made.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.lost.is_empty() && self.remaining.is_none()
+        self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_none()
     }
 
     /// The file as it will be, to be looked at; without an edit the file as it is.
@@ -73,7 +77,9 @@ impl Plan {
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan {
         edits: Vec::new(),
+        withheld: Vec::new(),
         lost: Vec::new(),
+        error_count: 0,
         kept: Vec::new(),
         remaining: None,
         options: options.clone(),
@@ -94,11 +100,26 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let count = mend(&mut plan, &scan, &watch)?;
     if count == 0 {
         let fault = no_message(source, &scan)?;
+        plan.withheld.clear();
         (plan.edits, plan.lost, plan.kept) = (Vec::new(), Vec::new(), Vec::new());
         plan.remaining = Some(fault);
     }
+    // Without an edit every message was looked at already.
+    if !plan.edits.is_empty() && plan.is_whole() {
+        plan.error_count = error_count(&plan)?;
+    }
     source.check_unchanged()?;
     Ok(plan)
+}
+
+/// How many errors the file has after the edits.
+fn error_count(plan: &Plan) -> Result<u64> {
+    let RepairOptions { limits, threads, .. } = plan.options;
+    let level = Level::Fidelity;
+    let mut options = VerifyOptions { level, limits, threads, ..VerifyOptions::default() };
+    options.cancel.clone_from(&plan.options.cancel);
+    options.progress.clone_from(&plan.options.progress);
+    Ok(verify(&plan.repaired(), &options)?.count(Severity::Error))
 }
 
 /// Goes through the file; says how many messages the new one has.
@@ -194,7 +215,10 @@ impl Mender<'_, '_> {
                 return Ok(None);
             }
         }
-        self.one(&first, &rule::VERSION)?;
+        let Some(span) = Span::from_range(start..first.end) else { return Ok(None) };
+        let mut made = Made::default();
+        self.one(&first, &rule::VERSION, &mut made)?;
+        self.settle(span, made);
         Ok(Some(first.end))
     }
 
@@ -210,15 +234,42 @@ impl Mender<'_, '_> {
         self.rebuild(span, rule)
     }
 
-    /// Makes messages of what is left in a stretch.
+    /// Makes messages of what is left in a stretch; where that would lose something and must not, the
+    /// stretch stays as it is.
     fn rebuild(&mut self, span: Span, rule: &'static ForeignRule) -> Result<()> {
+        let mut made = Made::default();
         for remains in remains(&mut self.bench, span)? {
-            self.one(&remains, rule)?;
+            self.one(&remains, rule, &mut made)?;
         }
+        self.settle(span, made);
         Ok(())
     }
 
-    fn one(&mut self, remains: &Remains, broken: &'static ForeignRule) -> Result<()> {
+    fn settle(&mut self, span: Span, made: Made) {
+        let Made { pieces, edits, lost, kept, count } = made;
+        self.count += count;
+        self.plan.lost.extend(lost);
+        self.plan.kept.extend(kept);
+        if self.options.losses == Losses::Refused && edits.iter().any(Edit::is_lossy) {
+            self.keep(span);
+            self.plan.withheld.extend(edits);
+            return;
+        }
+        // Bytes behind what was read belong to the stretch too, where nothing is done about them.
+        if edits.is_empty() {
+            self.keep(span);
+        } else {
+            self.plan.pieces.extend(pieces);
+            self.plan.edits.extend(edits);
+        }
+    }
+
+    fn one(
+        &mut self,
+        remains: &Remains,
+        broken: &'static ForeignRule,
+        made: &mut Made,
+    ) -> Result<()> {
         let span = Span::from_range(remains.start..remains.end);
         let Some(span) = span.filter(|span| !span.is_empty()) else { return Ok(()) };
         if remains.frames.is_empty() {
@@ -230,22 +281,33 @@ impl Mender<'_, '_> {
             let (offset, len) = (span.start(), span.len());
             let losses = vec![Loss::Bytes { offset, len }];
             let proof = Proof::None;
-            self.plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+            made.edits.push(Edit { rule, offset, len, action, proof, losses });
             return Ok(());
         }
-        let start = self.plan.pieces.len();
+        let start = self.plan.pieces.len().saturating_add(made.pieces.len());
         let (pieces, outcome) = build(&mut self.bench, remains, (&self.options, broken), start)?;
         let Outcome { edits, lost, kept } = outcome;
-        self.count += u64::from(pieces.is_some());
+        made.count += u64::from(pieces.is_some());
         match pieces {
             // What is wrong with it stays: so does all of it.
-            Some(_) if edits.is_empty() => self.keep(span),
-            Some(pieces) => self.plan.pieces.extend(pieces),
+            Some(_) if edits.is_empty() => made.pieces.keep(span),
+            Some(pieces) => made.pieces.extend(pieces),
             None => {}
         }
-        self.plan.edits.extend(edits);
-        self.plan.lost.extend(lost);
-        self.plan.kept.extend(kept);
+        made.edits.extend(edits);
+        made.lost.extend(lost);
+        made.kept.extend(kept);
         Ok(())
     }
+}
+
+/// What is made of a stretch of the file.
+#[derive(Default)]
+struct Made {
+    pieces: Pieces,
+    edits: Vec<Edit>,
+    lost: Vec<Loss>,
+    kept: Vec<Kept>,
+    /// How many messages it has.
+    count: u64,
 }

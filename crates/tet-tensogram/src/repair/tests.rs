@@ -5,16 +5,23 @@ mod files;
 mod flips;
 mod names;
 
+use tet_format::Losses;
 use tet_io::Source;
 
 use super::{Plan, RepairOptions, Salvage, plan};
 use crate::testing::open;
 use crate::{Level, Metadata, Report, VerifyOptions, verify};
 
+/// Options that let a repair lose what it must.
+fn allowed() -> RepairOptions {
+    RepairOptions { losses: Losses::Allowed, ..RepairOptions::default() }
+}
+
 /// The plan for bytes, and what comes of it.
 fn mended(bytes: &[u8], salvage: Salvage) -> (Plan, Vec<u8>) {
     let source = Source::from_bytes(bytes);
-    let plan = plan(&source, &RepairOptions { salvage, ..RepairOptions::default() }).unwrap();
+    let options = RepairOptions { salvage, ..allowed() };
+    let plan = plan(&source, &options).unwrap();
     let repaired = plan.repaired();
     let repaired = repaired.read_vec(0, repaired.len()).unwrap();
     (plan, repaired)

@@ -220,7 +220,8 @@ fn cut_off(bench: &mut Bench<'_>, source: &Source, end: u64) -> Result<()> {
     }
     let edit = Edit::new(Code::Rule(Rule::TailMagic), Region::Footer, end, len, Action::CutOff);
     let edit = edit.change(Change::Resize(end)).lose(Loss::Bytes { offset: end, len });
-    bench.apply(edit.proof(Proof::Digest))
+    bench.apply(edit.proof(Proof::Digest))?;
+    Ok(())
 }
 
 /// A footer with other bytes behind it.

@@ -1,7 +1,6 @@
 //! Edits become a new file, which is looked over before it takes its name.
 
 use tet_file::edit::{Image, Progress};
-use tet_format::Rule;
 use tet_io::{Output, Publish, Source};
 
 use super::plan::{Plan, remaining};
@@ -43,13 +42,12 @@ pub struct Applied {
 
 /// Makes edits of a plan: writes a new file, looks it over, and puts it where it is to be.
 ///
-/// Without an edit to make, nothing is written. A file that would still have errors is not put in the
-/// place of the old one.
+/// Without an edit to make, nothing is written.
 ///
 /// # Errors
 ///
-/// The new file cannot be written or is not what was planned; it would have errors in the place of
-/// the old one; or the source changed meanwhile. Nothing is changed then.
+/// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
+/// changed meanwhile. Nothing is changed then.
 pub fn apply(
     plan: &Plan,
     chosen: &Chosen,
@@ -66,18 +64,14 @@ pub fn apply(
     for edit in &edits {
         edit.apply(&mut image, &plan.options.limits, progress)?;
     }
-    let planned = remaining(&image.to_source(), &plan.options)?;
-    let in_place = matches!(output, Output::InPlace(_));
-    let has_lost = edits.len() == plan.edits.len() && !plan.lost.is_empty();
-    if in_place && (has_lost || !planned.is_empty()) {
-        return Err(Error::StillBroken { findings: planned.len(), lost: plan.lost.len() });
-    }
-    let written = publish_image(&plan.source, &image, output, publish, progress, |written| {
-        remaining(written, &plan.options)
-    })?;
-    let (edit_count, file_len) = (edits.len(), image.len());
-    debug_assert_eq!(written, planned);
-    Ok(Applied { edit_count, file_len, remaining: written })
+    // What all edits leave is known; the new file is compared with the image.
+    let is_all = edits.len() == plan.edits.len();
+    let remaining = match is_all {
+        true => plan.remaining.clone(),
+        false => remaining(&image.to_source(), &plan.options)?,
+    };
+    publish_image(&plan.source, &image, output, publish, progress, |_| Ok(()))?;
+    Ok(Applied { edit_count: edits.len(), file_len: image.len(), remaining })
 }
 
 /// Writes an image of a source, compares what was written with it, lets `look` look at it, and puts
@@ -95,29 +89,23 @@ pub(crate) fn publish_image<T>(
     let fault = |error| tet_io::Error::io(tet_io::Step::Write, &target, error);
     image.write_to(&mut publisher, fault, progress)?;
     let written = publisher.read_back()?.unwrap_or_else(|| image.to_source());
-    compare(&written, image)?;
+    compare(&written, image, progress)?;
     let seen = look(&written)?;
     source.check_unchanged()?;
     publisher.commit()?;
     Ok(seen)
 }
 
-/// What was written is what was meant.
-fn compare(source: &Source, image: &Image) -> Result<()> {
-    let meant = image.to_source();
-    let wrong = |at| {
-        Error::from(tet_file::Error::from(tet_format::Error {
-            rule: Rule::ChunkDigest,
-            at,
-            found: source.len(),
-            wanted: image.len(),
-        }))
-    };
-    if source.len() != image.len() {
-        return Err(wrong(0));
+/// What was written is what was planned.
+fn compare(source: &Source, image: &Image, progress: &mut Progress<'_>) -> Result<()> {
+    let planned = image.to_source();
+    let all = image.len();
+    if source.len() != all {
+        return Err(Error::NotWritten { at: source.len().min(all) });
     }
-    source.for_windows(0..image.len(), &mut Vec::new(), |at, window| {
-        let same = meant.read_vec(at, window.len() as u64)? == window;
-        if same { Ok(true) } else { Err(wrong(at)) }
+    source.for_windows(0..all, &mut Vec::new(), |at, window| {
+        tet_file::edit::tell(progress, at, all)?;
+        let same = planned.read_vec(at, window.len() as u64)? == window;
+        if same { Ok(true) } else { Err(Error::NotWritten { at }) }
     })
 }

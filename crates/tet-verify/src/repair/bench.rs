@@ -1,7 +1,7 @@
 //! A file under repair: the image as far as it is mended, and the edits that led there.
 
 use tet_file::edit::{Image, Progress};
-use tet_format::{Digest, Limits, Region, Rule};
+use tet_format::{Digest, Limits, Losses, Region, Rule};
 use tet_io::Source;
 
 use super::RepairOptions;
@@ -14,6 +14,8 @@ use crate::error::Result;
 pub(super) struct Bench<'a> {
     pub(super) image: Image,
     pub(super) edits: Vec<Edit>,
+    /// Edits that would lose something and may not be made.
+    pub(super) withheld: Vec<Edit>,
     pub(super) options: &'a RepairOptions,
     progress: &'a mut Progress<'a>,
 }
@@ -24,7 +26,8 @@ impl<'a> Bench<'a> {
         options: &'a RepairOptions,
         progress: &'a mut Progress<'a>,
     ) -> Self {
-        Bench { image: Image::of(source), edits: Vec::new(), options, progress }
+        let (edits, withheld) = (Vec::new(), Vec::new());
+        Bench { image: Image::of(source), edits, withheld, options, progress }
     }
 
     pub(super) fn limits(&self) -> &'a Limits {
@@ -41,10 +44,15 @@ impl<'a> Bench<'a> {
         Ok(tet_file::edit::tell(self.progress, done, all)?)
     }
 
-    pub(super) fn apply(&mut self, edit: Edit) -> Result<()> {
+    /// Makes an edit, unless it would lose something and must not; says whether it was made.
+    pub(super) fn apply(&mut self, edit: Edit) -> Result<bool> {
+        if edit.is_lossy() && self.options.losses == Losses::Refused {
+            self.withheld.push(edit);
+            return Ok(false);
+        }
         edit.apply(&mut self.image, &self.options.limits, self.progress)?;
         self.edits.push(edit);
-        Ok(())
+        Ok(true)
     }
 
     /// Flips the bit back that keeps bytes at `at` from matching their digest, if it is one bit.

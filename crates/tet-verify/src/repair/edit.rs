@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tet_file::edit::{FooterEdit, Image, Progress};
-use tet_format::{Limits, Region, Span};
+use tet_format::{Limits, Region, Shape, Span};
 
 use crate::code::Code;
 use crate::error::Result;
@@ -141,6 +141,22 @@ pub struct Lost {
     pub coord: Vec<u64>,
     /// How many of its decoded bytes are lost.
     pub len: u64,
+    /// What would bring it back, or replace it.
+    pub need: Need,
+}
+
+/// What a chunk that is lost takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Need {
+    /// A value for lost integers.
+    Fill,
+    /// Trust in the other file, as this one has no digest of the chunk.
+    Trust,
+    /// Permission to fill it, or the payload from another file.
+    Salvage,
+    /// The payload from another file.
+    Copy,
 }
 
 impl fmt::Display for Loss {
@@ -161,7 +177,7 @@ impl fmt::Display for Lost {
     /// One line. Names are escaped.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Lost { name, coord, len, .. } = self;
-        write!(f, "{len} bytes of dataset {name:?}, chunk {coord:?}")
+        write!(f, "{len} bytes of dataset {name:?}, chunk {}", Shape::from(coord.as_slice()))
     }
 }
 
@@ -187,6 +203,12 @@ impl Edit {
         Edit::new(code, region, at, len, action).change(Change::Put(at, new.to_vec()))
     }
 
+    /// Whether it loses something: what a digest proves to be what was written is no loss.
+    #[must_use]
+    pub fn is_lossy(&self) -> bool {
+        !self.losses.is_empty() && self.proof != Proof::Digest
+    }
+
     pub(crate) fn change(mut self, change: Change) -> Self {
         self.changes.push(change);
         self
@@ -195,6 +217,15 @@ impl Edit {
     pub(crate) fn proof(mut self, proof: Proof) -> Self {
         self.proof = proof;
         self
+    }
+
+    /// How many new bytes it holds.
+    pub(crate) fn put_len(&self) -> u64 {
+        let len = |change: &Change| match change {
+            Change::Put(_, bytes) => bytes.len() as u64,
+            _ => 0,
+        };
+        self.changes.iter().map(len).fold(0, u64::saturating_add)
     }
 
     pub(crate) fn lose(mut self, loss: Loss) -> Self {

@@ -1,25 +1,23 @@
 //! Payloads that are damaged or gone: mended by one bit, taken from another file, or filled.
 
-use tet_codec::decoder;
+use tet_codec::{Encode as _, ZstdEncoder, decoder};
 use tet_file::{DatasetEntry, FooterMode, OpenOptions, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
 use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
 use tet_io::Source;
 
-use super::Trust;
 use super::bench::Bench;
 use super::block::Mismatch;
-use super::edit::{Action, Change, Edit, Loss, Lost, Proof};
+use super::edit::{Action, Change, Edit, Loss, Lost, Need, Proof};
 use super::rows;
+use super::{RepairOptions, Trust};
 use crate::code::Code;
 use crate::error::Result;
 
+/// How hard zstd works on chunks that are filled, which are mostly one value.
+const FILL_LEVEL: i32 = 1;
 /// A longer payload is not mended bit by bit.
 const FLIP_LEN_MAX: u64 = 16 << 20;
-/// A longer chunk is not decoded to see whether it can be.
-const DECODED_LEN_MAX: u64 = 1 << 30;
-/// No more bytes than these are filled.
-const FILL_LEN_MAX: u64 = 1 << 30;
 
 /// A payload that is damaged or gone.
 #[derive(Clone, Copy, Debug)]
@@ -52,14 +50,14 @@ pub(super) fn mend(bench: &mut Bench<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Da
 /// The payloads that cannot be read, in a file without digests.
 pub(super) fn unreadable(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
     let (source, all) = (bench.source(), file.index().stored_len()?);
-    let mut left = Vec::new();
+    let (memory, mut left) = (bench.options.memory_budget, Vec::new());
     let (mut done, mut next) = (0_u64, 0_u64);
     let mut rows = Vec::new();
     while next < file.index().row_count() {
         rows.clear();
         file.index().rows(next..next.saturating_add(1024), &mut rows)?;
         for wire in &rows {
-            if let Some(rule) = fault(file, &source, next, wire)? {
+            if let Some(rule) = fault(file, &source, (next, wire), memory)? {
                 left.push(Damaged { row: next, wire: *wire, rule, wanted: None });
             }
             next = next.saturating_add(1);
@@ -71,7 +69,12 @@ pub(super) fn unreadable(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Da
 }
 
 /// The rule that keeps a payload from being read.
-fn fault(file: &TetFile, source: &Source, row: u64, wire: &IndexRow) -> Result<Option<Rule>> {
+fn fault(
+    file: &TetFile,
+    source: &Source,
+    (row, wire): (u64, &IndexRow),
+    memory: u64,
+) -> Result<Option<Rule>> {
     let mut faults: Vec<Fault> = Vec::new();
     let at = file.index().row_at(row);
     // A list takes every fault, so that these checks cannot stop.
@@ -86,7 +89,7 @@ fn fault(file: &TetFile, source: &Source, row: u64, wire: &IndexRow) -> Result<O
     }
     let codec = Codec::from_tag(wire.codec);
     let Some(decoder) = decoder(codec).filter(|it| !it.is_identity()) else { return Ok(None) };
-    if DECODED_LEN_MAX < wire.raw_len {
+    if memory < wire.raw_len.saturating_add(wire.stored_len) {
         return Ok(None);
     }
     let stored = source.read_vec(wire.payload_offset, wire.stored_len)?;
@@ -109,7 +112,7 @@ pub(super) fn take(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
     let file = rows::open(bench)?;
     let mut left = Vec::new();
     for it in damaged {
-        let Some(payload) = taken(&file, &other, &it, bench.options.trust)? else {
+        let Some(payload) = taken(&file, &other, &it, bench.options)? else {
             left.push(it);
             continue;
         };
@@ -122,7 +125,13 @@ pub(super) fn take(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
 }
 
 /// The payload of the same chunk in another file, as it has to be here.
-fn taken(file: &TetFile, other: &TetFile, it: &Damaged, trust: Trust) -> Result<Option<Vec<u8>>> {
+fn taken(
+    file: &TetFile,
+    other: &TetFile,
+    it: &Damaged,
+    options: &RepairOptions,
+) -> Result<Option<Vec<u8>>> {
+    let (trust, memory) = (options.trust, options.memory_budget);
     let Some(ours) = entry(file, &it.wire) else { return Ok(None) };
     let mut same = other.datasets().iter().enumerate().filter(|(_, theirs)| {
         theirs.name == ours.name
@@ -134,7 +143,7 @@ fn taken(file: &TetFile, other: &TetFile, it: &Damaged, trust: Trust) -> Result<
     let (Some((id, theirs)), None) = (same.next(), same.next()) else { return Ok(None) };
     let coord = it.wire.coord.get(..ours.grid.rank()).unwrap_or_default();
     let Some(row) = find(other, id as u64, theirs, coord)? else { return Ok(None) };
-    if fault(other, other.source(), 0, &row)?.is_some() {
+    if fault(other, other.source(), (0, &row), memory)?.is_some() {
         return Ok(None);
     }
     let stored = other.source().read_vec(row.payload_offset, row.stored_len)?;
@@ -145,7 +154,7 @@ fn taken(file: &TetFile, other: &TetFile, it: &Damaged, trust: Trust) -> Result<
     if is_wanted(&stored) && (it.wanted.is_some() || row.codec == it.wire.codec) {
         return Ok(Some(stored));
     }
-    let is_raw = Codec::from_tag(it.wire.codec) == Codec::Raw && DECODED_LEN_MAX >= row.raw_len;
+    let is_raw = Codec::from_tag(it.wire.codec) == Codec::Raw && row.raw_len <= memory;
     let Some(decoder) = decoder(Codec::from_tag(row.codec)).filter(|_| is_raw) else {
         return Ok(None);
     };
@@ -197,23 +206,42 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
             );
         dtype.and_then(|dtype| element_of(dtype, salvage.fill)).filter(|_| is_gone)
     };
+    let memory = bench.options.memory_budget;
     let fill_len = damaged.iter().map(|it| it.wire.raw_len).fold(0, u64::saturating_add);
-    // When the file grows, what is not filled would be read as zeros.
-    let is_cut = |it: &Damaged| it.rule == Rule::PayloadBounds;
-    let grows = fill_len <= FILL_LEN_MAX
-        && damaged.iter().filter(|it| is_cut(it)).all(|it| fillable(it).is_some());
-    if !grows && damaged.iter().any(is_cut) {
+    // New digests must not vouch for a chunk that stays damaged.
+    let is_whole = fill_len <= memory && damaged.iter().all(|it| fillable(it).is_some());
+    if !is_whole && damaged.iter().any(|it| it.wanted.is_some()) {
         return Ok(damaged);
     }
-    let (mut left, mut room) = (Vec::new(), FILL_LEN_MAX);
+    let is_cut = |it: &Damaged| it.rule == Rule::PayloadBounds;
+    // Chunks that stay cut off must lie behind the new end, or zeros would be read in their place.
+    let end_max = damaged.iter().filter(|it| is_cut(it) && fillable(it).is_none());
+    let end_max = end_max.filter_map(|it| Some(it.wire.payload()?.end())).min();
+    let is_short = end_max.is_some() || memory < fill_len;
+    if is_short {
+        end = bench.image.len();
+    }
+    let (mut left, mut kept_len) = (Vec::new(), 0_u64);
     for it in damaged {
-        let Some(element) = fillable(&it).filter(|_| it.wire.raw_len <= room) else {
+        let element = fillable(&it).filter(|_| it.wire.raw_len <= memory);
+        let Some(element) = element else {
             left.push(it);
             continue;
         };
-        room -= it.wire.raw_len;
-        let edit = filled(bench, &file, &it, &element, &mut end)?;
-        bench.apply(edit)?;
+        let form = if is_short { Form::Zstd } else { Form::Raw };
+        let Filled { edit, end: new_end } = filled(bench, &file, (&it, &element), (end, form))?;
+        let put_len = edit.put_len();
+        let is_room = end_max.is_none_or(|end_max| new_end < end_max);
+        if !is_room || memory < kept_len.saturating_add(put_len) {
+            left.push(it);
+            continue;
+        }
+        kept_len = kept_len.saturating_add(put_len);
+        if bench.apply(edit)? {
+            end = new_end;
+        } else {
+            left.push(it);
+        }
     }
     Ok(left)
 }
@@ -231,13 +259,27 @@ fn packed_end(file: &TetFile) -> Result<u64> {
     Ok(end.saturating_add(4096 * (file.datasets().len() as u64 + 1)))
 }
 
+/// How a chunk that is filled is stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it was, where it was.
+    Raw,
+    /// Compressed, at the end of the file, so that this grows by a few bytes.
+    Zstd,
+}
+
+/// A chunk that is filled, and where payloads end then.
+struct Filled {
+    edit: Edit,
+    end: u64,
+}
+
 fn filled(
     bench: &Bench<'_>,
     file: &TetFile,
-    it: &Damaged,
-    element: &[u8],
-    end: &mut u64,
-) -> Result<Edit> {
+    (it, element): (&Damaged, &[u8]),
+    (end, form): (u64, Form),
+) -> Result<Filled> {
     let (source, wire) = (bench.source(), it.wire);
     let count = usize::try_from(wire.raw_len).unwrap_or(0) / element.len().max(1);
     let mut payload = element.repeat(count);
@@ -254,24 +296,28 @@ fn filled(
         }
     }
     let code = Code::Rule(it.rule);
-    let mut lost = lost(file, it);
+    let mut lost = lost(file, it, bench.options);
     lost.len = wire.raw_len.saturating_sub(kept);
-    let at = if is_raw { wire.payload_offset } else { *end };
+    let stays = is_raw && (form == Form::Raw || it.rule != Rule::PayloadBounds);
+    let at = if stays { wire.payload_offset } else { end.next_multiple_of(8) };
+    let mut codec = Codec::Raw;
+    if !stays && form == Form::Zstd {
+        let mut packed = Vec::new();
+        let encoder = ZstdEncoder::new(FILL_LEVEL).map_err(tet_file::Error::from)?;
+        encoder.encode(&payload, &mut packed).map_err(tet_file::Error::from)?;
+        (payload, codec) = (packed, Codec::Zstd);
+    }
+    let stored_len = payload.len() as u64;
     let mut edit = Edit::put(code, Region::Payload, at, &payload, Action::Fill);
-    if !is_raw {
-        let new = IndexRow {
-            payload_offset: at,
-            stored_len: wire.raw_len,
-            codec: Codec::Raw.tag(),
-            ..wire
-        };
-        let old = wire.payload_offset..source.len().min(wire.payload_offset + wire.stored_len);
+    if !stays {
+        let new = IndexRow { payload_offset: at, stored_len, codec: codec.tag(), ..wire };
+        let old = wire.payload().map_or(0..0, |it| it.start()..it.end().min(source.len()));
         let old = Span::from_range(old).filter(|span| !span.is_empty());
         edit.changes.extend(old.map(Change::Zero));
         edit.changes.push(Change::Put(file.index().row_at(it.row), new.encode().to_vec()));
-        *end = end.saturating_add(wire.raw_len);
     }
-    Ok(edit.lose(Loss::Chunk(lost)).proof(Proof::None))
+    let end = if stays { end } else { at.saturating_add(stored_len) };
+    Ok(Filled { edit: edit.lose(Loss::Chunk(lost)).proof(Proof::None), end })
 }
 
 /// One element of what is filled in: NaN for floats, what the caller says for integers.
@@ -303,13 +349,26 @@ fn element_of(dtype: DType, fill: Option<i128>) -> Option<Vec<u8>> {
 }
 
 /// What is lost with a payload.
-pub(super) fn lost(file: &TetFile, it: &Damaged) -> Lost {
+pub(super) fn lost(file: &TetFile, it: &Damaged, options: &RepairOptions) -> Lost {
     let entry = entry(file, &it.wire);
     let rank = entry.map_or(0, |entry| entry.grid.rank());
+    let fill = options.salvage.and_then(|salvage| salvage.fill);
+    let is_integer =
+        entry.and_then(|entry| entry.dtype).is_some_and(|it| element_of(it, None).is_none());
+    let need = if options.from.is_some() && options.trust == Trust::Digest && it.wanted.is_none() {
+        Need::Trust
+    } else if is_integer && fill.is_none() {
+        Need::Fill
+    } else if options.salvage.is_none() {
+        Need::Salvage
+    } else {
+        Need::Copy
+    };
     Lost {
         dataset: it.wire.dataset_id,
         name: entry.map(|entry| entry.name.clone()).unwrap_or_default(),
         coord: it.wire.coord.get(..rank).unwrap_or_default().to_vec(),
         len: it.wire.raw_len,
+        need,
     }
 }

@@ -24,6 +24,8 @@ use crate::{VerifyOptions, verify};
 pub struct Plan {
     /// What is changed, in this order.
     pub edits: Vec<Edit>,
+    /// Edits that would lose something and are not made, as [`Losses`](tet_format::Losses) asks for.
+    pub withheld: Vec<Edit>,
     /// Chunks that no edit brings back.
     pub lost: Vec<Lost>,
     /// Errors that are left when all edits are made.
@@ -43,7 +45,7 @@ impl Plan {
     /// Whether nothing is wrong any more when all edits are made.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.lost.is_empty() && self.remaining.is_empty()
+        self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_empty()
     }
 
     /// All that is lost by the edits, and what no edit brings back.
@@ -71,23 +73,40 @@ pub fn plan<'a>(
     progress: &'a mut Progress<'a>,
 ) -> Result<Plan> {
     let mut bench = Bench::new(source, options, progress);
-    let lost = match mend(&mut bench) {
-        // Where the file can be read no further, what is left wrong says why.
-        Err(error) if error.kind() == Kind::Format => Vec::new(),
-        lost => lost?,
-    };
+    let mut lost = Vec::new();
+    // What is salvaged may let more be seen: a second repair must find nothing to do.
+    for _ in 0..ROUNDS_MAX {
+        let count = bench.edits.len();
+        bench.withheld.clear();
+        lost = match mend(&mut bench) {
+            // Where the file can be read no further, what is left wrong says why.
+            Err(error) if error.kind() == Kind::Format => Vec::new(),
+            lost => lost?,
+        };
+        let is_changed = bench.edits.iter().skip(count).any(Edit::is_lossy);
+        if !is_changed || !lost.is_empty() {
+            break;
+        }
+    }
     source.check_unchanged().map_err(Error::Io)?;
     let (edits, image, repaired) = (bench.edits.clone(), bench.image.clone(), bench.source());
+    let withheld = bench.withheld.clone();
     let remaining = remaining(&repaired, options)?;
     let (source, options) = (source.clone(), options.clone());
-    Ok(Plan { edits, lost, remaining, source, image, options })
+    Ok(Plan { edits, withheld, lost, remaining, source, image, options })
 }
+
+/// So often a file is gone through.
+const ROUNDS_MAX: usize = 4;
 
 /// The broken rules of a file; digests that nobody can use are none.
 pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
     let limits = options.limits;
     let level = Level::Deep;
-    let report = verify(source, &VerifyOptions { limits, level, ..VerifyOptions::default() })?;
+    let (cancel, memory_budget) = (options.cancel.clone(), options.memory_budget);
+    let options =
+        VerifyOptions { limits, level, cancel, memory_budget, ..VerifyOptions::default() };
+    let report = verify(source, &options)?;
     let is_error = |finding: &Finding| {
         finding.severity == Severity::Error && !matches!(finding.code, Code::Note(_))
     };
@@ -112,7 +131,7 @@ fn mend(bench: &mut Bench<'_>) -> Result<Vec<Lost>> {
     }
     let damaged = salvage(bench, damaged)?;
     let file = rows::open(bench)?;
-    Ok(damaged.iter().map(|it| payload::lost(&file, it)).collect())
+    Ok(damaged.iter().map(|it| payload::lost(&file, it, bench.options)).collect())
 }
 
 /// Everything is measured by the digests of a footer that proves itself.

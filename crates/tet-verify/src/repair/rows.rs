@@ -88,7 +88,9 @@ pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
     // A row that is mended may say more of the one before it.
     for _ in 0..ROUNDS_MAX {
         let file = open(bench)?;
-        let broken: Vec<_> = candidates(&file)?.into_iter().filter(|it| it.is_broken).collect();
+        let taken = Taken::of(&file)?;
+        let candidates = candidates(&file)?.into_iter();
+        let broken: Vec<_> = candidates.filter(|it| it.is_broken && !taken.has(it)).collect();
         if broken.is_empty() {
             break;
         }
@@ -113,6 +115,45 @@ struct Candidate {
     is_broken: bool,
     /// The rule.
     code: Code,
+}
+
+/// The bytes of the file that are payloads.
+struct Taken {
+    file_len: u64,
+    rows: Vec<IndexRow>,
+    /// Where payloads start, and where the last one of those up to there ends.
+    ends: Vec<(u64, u64)>,
+}
+
+impl Taken {
+    fn of(file: &TetFile) -> Result<Self> {
+        let (file_len, row_count) = (file.file_len(), file.index().row_count());
+        let mut rows = Vec::new();
+        if row_count <= ROW_COUNT_MAX {
+            file.index().rows(0..row_count, &mut rows)?;
+        }
+        let spans = rows.iter().filter_map(IndexRow::payload);
+        let inside = spans.filter(|span| !span.is_empty() && span.end() <= file_len);
+        let mut ends: Vec<(u64, u64)> = inside.map(|span| (span.start(), span.end())).collect();
+        ends.sort_unstable();
+        let mut last = 0;
+        for (_, end) in &mut ends {
+            last = last.max(*end);
+            *end = last;
+        }
+        Ok(Taken { file_len, rows, ends })
+    }
+
+    /// Whether a payload that is cut off would be set to bytes of another one, as those that were
+    /// filled behind it.
+    fn has(&self, candidate: &Candidate) -> bool {
+        let row = usize::try_from(candidate.row).ok().and_then(|row| self.rows.get(row));
+        let is_cut = row.and_then(IndexRow::payload).is_some_and(|it| self.file_len < it.end());
+        let Some(new) = candidate.new.payload().filter(|_| is_cut) else { return false };
+        let before = self.ends.partition_point(|(start, _)| *start < new.end());
+        let last = before.checked_sub(1).and_then(|at| self.ends.get(at));
+        last.is_some_and(|(_, end)| new.start() < *end)
+    }
 }
 
 fn candidates(file: &TetFile) -> Result<Vec<Candidate>> {

@@ -70,11 +70,14 @@ pub(super) fn set_flag(
 ) -> Result<()> {
     let at = const { WireSuperblock::offset_of("flags") };
     let new = (superblock.flags | FLAG_FOOTER).to_le_bytes();
-    bench.apply(Edit::put(code, Region::Superblock, at, &new, Action::SetFlag))
+    bench.apply(Edit::put(code, Region::Superblock, at, &new, Action::SetFlag))?;
+    Ok(())
 }
 
 /// Clears the flag and ends the file where payloads end.
 fn clear_flag(bench: &mut Bench<'_>, behind: &Behind, cut: Option<u64>) -> Result<()> {
+    let end = behind.source.len();
+    let lost_len = cut.map_or(0, |cut| end.saturating_sub(cut));
     let at = const { WireSuperblock::offset_of("flags") };
     let new = (behind.superblock.flags & !FLAG_FOOTER).to_le_bytes();
     let code = Code::Rule(Rule::TailMagic);
@@ -84,7 +87,12 @@ fn clear_flag(bench: &mut Bench<'_>, behind: &Behind, cut: Option<u64>) -> Resul
         Some(end) => edit.change(Change::Resize(end)),
         None => edit,
     };
-    bench.apply(edit.proof(Proof::None))
+    let edit = match cut.filter(|_| lost_len != 0) {
+        Some(offset) => edit.lose(Loss::Bytes { offset, len: lost_len }),
+        None => edit,
+    };
+    bench.apply(edit.proof(Proof::None))?;
+    Ok(())
 }
 
 impl Behind {
@@ -112,7 +120,9 @@ impl Behind {
             let loss = Loss::Bytes { offset: end, len: len - end };
             let code = Code::Rule(Rule::TailMagic);
             let edit = Edit::new(code, Region::Footer, end, len - end, Action::CutOff);
-            bench.apply(edit.change(Change::Resize(end)).lose(loss))?;
+            if !bench.apply(edit.change(Change::Resize(end)).lose(loss))? {
+                return Ok(());
+            }
             let code = Code::Note(NoteCode::UndeclaredTail);
             let has_footer = self.superblock.has_footer();
             return if has_footer {
@@ -126,20 +136,10 @@ impl Behind {
         let left = Remains::find(&bytes, start, bench.limits());
         if left.is_empty() && self.block_end == self.end {
             // Bytes that are no footer are the business of those who look at gaps.
-            return if self.superblock.has_footer() { self.without(bench) } else { Ok(()) };
+            let has_footer = self.superblock.has_footer();
+            return if has_footer { clear_flag(bench, self, Some(self.end)) } else { Ok(()) };
         }
         self.anew(bench, &left)
-    }
-
-    /// A file whose footer is gone.
-    fn without(&self, bench: &mut Bench<'_>) -> Result<()> {
-        let offset = self.end;
-        let len = self.source.len() - offset;
-        clear_flag(bench, self, Some(self.end))?;
-        if let Some(edit) = bench.edits.last_mut().filter(|_| len != 0) {
-            edit.losses.push(Loss::Bytes { offset, len });
-        }
-        Ok(())
     }
 
     /// A footer of what is left of the old one.
@@ -162,9 +162,9 @@ impl Behind {
                 Some(len) => edit.lose(Loss::Bytes { offset: end, len }),
                 None => edit,
             };
-            bench.apply(edit)?;
+            let is_made = bench.apply(edit)?;
             let code = Code::Note(NoteCode::UndeclaredTail);
-            let has_footer = self.superblock.has_footer();
+            let has_footer = self.superblock.has_footer() || !is_made;
             return if has_footer { Ok(()) } else { set_flag(bench, self.superblock, code, 0) };
         }
         let had_digests = self.block_end != self.end;
@@ -196,6 +196,7 @@ impl Behind {
         if had_digests {
             edit = edit.lose(Loss::Digests);
         }
-        bench.apply(edit)
+        bench.apply(edit)?;
+        Ok(())
     }
 }

@@ -53,12 +53,17 @@ fn written(made: Made) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
+/// Options that let a repair lose what it must.
+fn allowed() -> RepairOptions {
+    RepairOptions { losses: Losses::Allowed, ..RepairOptions::default() }
+}
+
 fn plan_with(bytes: &[u8], options: &RepairOptions) -> Plan {
     plan(&Source::from_bytes(bytes), options, &mut go_on).unwrap()
 }
 
 fn plan_of(bytes: &[u8]) -> Plan {
-    plan_with(bytes, &RepairOptions::default())
+    plan_with(bytes, &allowed())
 }
 
 fn bytes_of(plan: &Plan) -> Vec<u8> {
@@ -157,7 +162,7 @@ fn every_truncation_keeps_what_is_there() {
         file.index().rows(0..file.index().row_count(), &mut rows).unwrap();
         let last = rows.iter().map(|row| row.payload_offset + row.stored_len).max().unwrap();
         let salvage = Some(Salvage { fill: Some(-1) });
-        let options = RepairOptions { salvage, ..RepairOptions::default() };
+        let options = RepairOptions { salvage, ..allowed() };
         for len in 0..good.len() {
             let bad = &good[..len];
             let plain = plan_of(bad);
@@ -203,22 +208,22 @@ fn a_sound_file_is_not_touched_and_a_damaged_one_once() {
     let good = written(SEALED);
     std::fs::write(&path, &good).unwrap();
     let stamp = Source::open(&path).unwrap().stamp();
-    assert_eq!(repaired(&path, &RepairOptions::default()).unwrap().edit_count, 0);
+    assert_eq!(repaired(&path, &allowed()).unwrap().edit_count, 0);
     assert_eq!(Source::open(&path).unwrap().stamp(), stamp, "bytes, times and number");
     let mut bad = good.clone();
     bad[41] ^= 4;
     bad.truncate(bad.len() - 7);
     std::fs::write(&path, &bad).unwrap();
-    assert_eq!(repaired(&path, &RepairOptions::default()).unwrap().edit_count, 2);
+    assert_eq!(repaired(&path, &allowed()).unwrap().edit_count, 2);
     assert!(std::fs::read(&path).unwrap() == good);
     let stamp = Source::open(&path).unwrap().stamp();
-    assert_eq!(repaired(&path, &RepairOptions::default()).unwrap().edit_count, 0);
+    assert_eq!(repaired(&path, &allowed()).unwrap().edit_count, 0);
     assert_eq!(Source::open(&path).unwrap().stamp(), stamp);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
-fn a_file_that_stays_broken_is_not_replaced() {
+fn a_file_that_stays_broken_gets_what_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("t.tet"), folder.path().join("o.tet"));
     let mut bad = written(SEALED);
@@ -226,11 +231,8 @@ fn a_file_that_stays_broken_is_not_replaced() {
     bad[at..at + 4].fill(0);
     bad[0] = b'?';
     std::fs::write(&path, &bad).unwrap();
-    let error = repaired(&path, &RepairOptions::default()).unwrap_err();
-    assert!(matches!(error, crate::Error::StillBroken { lost: 1, .. }), "{error}");
-    assert!(std::fs::read(&path).unwrap() == bad);
     let source = Source::open(&path).unwrap();
-    let options = RepairOptions::default();
+    let options = allowed();
     let plan = plan(&source, &options, &mut go_on).unwrap();
     assert_eq!((plan.lost.len(), plan.lost[0].coord.as_slice()), (1, [1, 0].as_slice()));
     apply(&plan, &Chosen::All, Output::Beside(&other), &publish(), &mut go_on).unwrap();
@@ -379,7 +381,7 @@ fn chunks_come_from_another_file() {
     bad[at..at + 9].fill(3);
     let from = |bytes: &[u8], trust| {
         let from = Some(Source::from_bytes(bytes));
-        RepairOptions { from, trust, ..RepairOptions::default() }
+        RepairOptions { from, trust, ..allowed() }
     };
     let other = written(ZSTD);
     for other in [&good, &other] {
@@ -406,16 +408,17 @@ fn integers_are_not_made_up() {
     let file = open(&good);
     let mut rows = Vec::new();
     file.index().rows(0..7, &mut rows).unwrap();
-    let salvage =
-        |fill| RepairOptions { salvage: Some(Salvage { fill }), ..RepairOptions::default() };
+    let salvage = |fill| RepairOptions { salvage: Some(Salvage { fill }), ..allowed() };
     let mut bad = good.clone();
     for row in [1, 5] {
         let at = rows[row].payload_offset as usize;
         bad[at..at + 4].fill(2);
     }
+    // New digests would vouch for the chunk that is not filled: both stay as they are.
     let plan = plan_with(&bad, &salvage(None));
-    assert_eq!(plan.lost.len(), 1, "{:?}", told(&plan));
-    assert_eq!((plan.lost[0].dataset, plan.lost[0].coord.as_slice()), (1, [1].as_slice()));
+    assert_eq!((plan.edits.len(), plan.lost.len()), (0, 2), "{:?}", told(&plan));
+    assert_eq!((plan.lost[1].dataset, plan.lost[1].coord.as_slice()), (1, [1].as_slice()));
+    assert_eq!((plan.lost[0].need, plan.lost[1].need), (Need::Copy, Need::Fill));
     let plan = plan_with(&bad, &salvage(Some(-7)));
     assert!(plan.is_whole(), "{:?}", told(&plan));
     let mended = bytes_of(&plan);
@@ -426,7 +429,40 @@ fn integers_are_not_made_up() {
     assert!(!plan_with(&bad, &salvage(Some(40_000))).is_whole(), "it must fit");
     // A file that grows would show zeros where integers are missing.
     let plan = plan_with(&written(PLAIN)[..at(1)], &salvage(None));
-    assert!(!plan.is_whole() && bytes_of(&plan).len() == at(1));
+    assert!(!plan.is_whole() && bytes_of(&plan).len() < at(4), "{:?}", told(&plan));
+    let lost: Vec<_> = plan.lost.iter().filter(|it| it.dataset == 1).map(|it| it.need).collect();
+    assert_eq!(lost, [Need::Fill; 3]);
+}
+
+/// The floats of a file that is cut short are filled, and the integers stay missing.
+#[test]
+fn floats_are_filled_where_integers_are_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.tet");
+    let spec = |name, dtype| DatasetSpec::new(name, dtype, [4_u64, 1000], [1_u64, 1000]);
+    let specs = vec![spec("a", DType::Float32), spec("m", DType::Int16), spec("z", DType::Float32)];
+    let options = WriteOptions { digests: DigestChoice::Left, ..WriteOptions::default() };
+    let options = WriteOptions { encoder: CodecChoice::Raw, ..options };
+    let mut writer = Writer::create(&path, specs, &options).unwrap();
+    for id in 0..3 {
+        let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+            out.extend((0..chunk.decoded_len).map(|at| (at * 7 + chunk.linear) as u8 | 1));
+            Ok(())
+        };
+        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
+    }
+    writer.finish(&Metadata::new(), &[]).unwrap();
+    let good = std::fs::read(path).unwrap();
+    let salvage = RepairOptions { salvage: Some(Salvage { fill: None }), ..allowed() };
+    let plan = plan_with(&good[..14_000], &salvage);
+    let fills = plan.edits.iter().filter(|it| it.action == Action::Fill);
+    assert_eq!(fills.count(), 5, "{:?}", told(&plan));
+    assert_eq!(
+        plan.lost.iter().map(|it| (it.dataset, it.need)).collect::<Vec<_>>(),
+        [(1, Need::Fill); 4]
+    );
+    let again = plan_with(&bytes_of(&plan), &salvage);
+    assert!(again.edits.is_empty() && again.lost.len() == 4, "{:?}", told(&again));
 }
 
 #[test]
@@ -438,10 +474,7 @@ fn stale_digests_are_made_anew_unless_payloads_changed() {
     let mut stale = good[..file.footer().json_at as usize].to_vec();
     stale.extend(&plain[json_at..]);
     let plan = plan_of(&stale);
-    assert_eq!(
-        told(&plan),
-        ["TET-N16 footer make digests of what the file holds now (what the old digests said)"]
-    );
+    assert_eq!(told(&plan), ["TET-N16 footer make digests of what the file holds now"]);
     assert!(bytes_of(&plan) == good);
     let mut rows = Vec::new();
     file.index().rows(0..1, &mut rows).unwrap();

@@ -1,13 +1,10 @@
-//! Edits become a new file, which is looked over before it takes its name.
+//! Edits become a new file, which is compared with the plan before it takes its name.
 
 use std::io::Write;
 
-use tet_format::Span;
-use tet_io::{Publish, Publisher, Source};
+use tet_io::{Publish, Source, Watch};
 
-use super::image::Image;
-use super::plan::{Plan, plan};
-use crate::container::{MAGIC, MAGIC_LEN};
+use super::plan::Plan;
 use crate::edit::Output;
 use crate::error::{Error, Result};
 
@@ -21,50 +18,49 @@ pub struct Applied {
     pub file_len: u64,
 }
 
-/// Makes the edits of a plan: writes a new file, looks it over, and puts it where it is to be.
+/// Makes the edits of a plan: writes a new file, compares it with the plan, and publishes it.
 ///
 /// Without an edit to make, nothing is written.
 ///
 /// # Errors
 ///
-/// The new file cannot be written or is not what was planned, or the source changed meanwhile.
-/// Nothing is changed then.
+/// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
+/// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
     let source = &planned.image.source;
     if planned.edits.is_empty() {
         return Ok(Applied { edit_count: 0, file_len: source.len() });
     }
     let mut publisher = output.begin(source, publish)?;
-    write(&planned.image, &mut publisher)?;
-    let written = publisher.read_back()?;
-    let file_len = planned.image.len();
-    if let Some(written) = written {
-        look_over(planned, &written)?;
+    let image = planned.image.to_source();
+    let file_len = image.len();
+    let watch = planned.options.watch(file_len.saturating_mul(2));
+    image.for_windows(0..file_len, &mut Vec::new(), |_, piece| {
+        watch.tell(piece.len() as u64)?;
+        let written = publisher.write_all(piece);
+        written.map_err(|error| publisher.write_fault(error))?;
+        Ok::<_, Error>(true)
+    })?;
+    if let Some(written) = publisher.read_back()? {
+        compare(&written, &image, &watch)?;
     }
     source.check_unchanged()?;
     publisher.commit()?;
     Ok(Applied { edit_count: planned.edits.len(), file_len })
 }
 
-fn write(image: &Image, publisher: &mut Publisher) -> Result<()> {
-    put(publisher, &MAGIC)?;
-    if let Some(kept) = Span::from_range(MAGIC_LEN..image.kept_len) {
-        publisher.copy_from(&image.source, kept)?;
+/// What was written is what was planned.
+fn compare(written: &Source, image: &Source, watch: &Watch<'_>) -> Result<()> {
+    let (found, wanted) = (written.len(), image.len());
+    if found != wanted {
+        return Err(Error::Usage { what: "bytes of the repaired file", found, wanted });
     }
-    put(publisher, &image.ending_bytes())
-}
-
-/// The new file is as long as planned, and needs nothing more.
-fn look_over(planned: &Plan, written: &Source) -> Result<()> {
-    let again = plan(written, &planned.options)?;
-    let (found, wanted) = (written.len(), planned.image.len());
-    if found == wanted && again.edits.is_empty() && again.remaining.is_none() {
-        return Ok(());
-    }
-    Err(Error::Usage { what: "bytes of the repaired file, sound", found, wanted })
-}
-
-fn put(publisher: &mut Publisher, bytes: &[u8]) -> Result<()> {
-    let written = publisher.write_all(bytes);
-    Ok(written.map_err(|error| publisher.write_fault(error))?)
+    written.for_windows(0..wanted, &mut Vec::new(), |at, window| {
+        watch.tell(window.len() as u64)?;
+        if image.read_vec(at, window.len() as u64)? == window {
+            return Ok(true);
+        }
+        let what = "offset at which the new file differs from the plan";
+        Err(Error::Usage { what, found: at, wanted })
+    })
 }

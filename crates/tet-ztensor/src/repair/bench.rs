@@ -2,8 +2,10 @@
 
 use tet_cbor::Reader;
 use tet_format::Span;
-use tet_io::Source;
+use tet_io::{Source, Watch};
 
+use super::flip::Flip;
+use super::image::Image;
 use crate::error::{Fault, Result};
 use crate::index::Index;
 use crate::limits::Limits;
@@ -24,13 +26,21 @@ pub(super) const INDEX_START_LEN: u64 = 13;
 pub(super) struct Bench<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
+    pub(super) watch: &'a Watch<'a>,
     work_left: u64,
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(source: &'a Source, limits: &'a Limits) -> Self {
+    pub(super) fn new(source: &'a Source, limits: &'a Limits, watch: &'a Watch<'a>) -> Self {
         let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
-        Self { source, limits, work_left }
+        Self { source, limits, watch, work_left }
+    }
+
+    /// The file with a bit flipped back.
+    pub(super) fn with(&self, flip: &Flip) -> Source {
+        let mut image = Image::of(self.source);
+        image.patches.push((flip.at, flip.byte));
+        image.to_source()
     }
 
     /// Pays for looking at so many bytes; `None` when there has been enough of it.

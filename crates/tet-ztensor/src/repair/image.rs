@@ -13,6 +13,8 @@ pub(super) struct Image {
     pub(super) source: Source,
     /// How much of the source it begins with.
     pub(super) kept_len: u64,
+    /// Bytes of that which differ, with their offsets.
+    pub(super) patches: Vec<(u64, u8)>,
     pub(super) ending: Ending,
 }
 
@@ -30,7 +32,8 @@ pub(super) enum Ending {
 impl Image {
     /// The image that is the source.
     pub(super) fn of(source: &Source) -> Self {
-        Image { source: source.clone(), kept_len: source.len(), ending: Ending::Kept }
+        let (kept_len, patches) = (source.len(), Vec::new());
+        Image { source: source.clone(), kept_len, patches, ending: Ending::Kept }
     }
 
     /// The bytes behind those that are kept.
@@ -83,6 +86,10 @@ impl ReadAt for Joined {
         // Every repaired file begins as a file does.
         let head = usize::try_from(offset).ok().and_then(|at| MAGIC.get(at..)).unwrap_or_default();
         out.iter_mut().zip(head).for_each(|(byte, magic)| *byte = *magic);
+        for (at, new) in self.image.patches.iter().filter(|(at, _)| *at < kept_len) {
+            let at = at.checked_sub(offset).and_then(|at| usize::try_from(at).ok());
+            at.and_then(|at| out.get_mut(at)).into_iter().for_each(|byte| *byte = *new);
+        }
         Ok(())
     }
 }

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::fmt;
 
 use tet_cbor as cbor;
-use tet_format::{ForeignRule, Severity, Span};
+use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::Source;
 
 use super::bench::{Bench, damage};
+use super::flip::{self, Flip};
 use super::image::{Ending, Image};
 use super::salvage::Salvaged;
 use super::{RepairOptions, Salvage, older, salvage, tail};
-use crate::check::{Depth, Finding, VerifyOptions, verify};
+use crate::check::{Depth, Finding, Report, VerifyOptions, verify};
 use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
@@ -24,8 +25,12 @@ use crate::tensor::Tensor;
 pub struct Plan {
     /// What is changed, in this order.
     pub edits: Vec<Edit>,
+    /// Edits that would lose something and are not made, as [`Losses::Refused`] asks for.
+    pub withheld: Vec<Edit>,
     /// Tensors that cannot be read and stay in the index.
     pub lost: Vec<Loss>,
+    /// How many errors `verify` finds in the file as it will be.
+    pub error_count: u64,
     /// The rule that the file breaks as a whole when nothing can be done about it.
     pub remaining: Option<Fault>,
     pub(super) options: RepairOptions,
@@ -57,6 +62,7 @@ impl Edit {
         match self.action {
             Action::RestoreMagic => "magic",
             Action::RestoreFooter => "footer",
+            Action::FlipBlobBit { .. } => "blob",
             _ => "index",
         }
     }
@@ -66,6 +72,16 @@ impl Edit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
+    /// Flips one bit of the index back.
+    FlipIndexBit {
+        /// Its number in the byte, from the lowest.
+        bit: u8,
+    },
+    /// Flips one bit of a blob back.
+    FlipBlobBit {
+        /// Its number in the byte, from the lowest.
+        bit: u8,
+    },
     /// Writes the magic anew.
     RestoreMagic,
     /// Writes the length of the index, which is all there, behind it.
@@ -81,6 +97,9 @@ pub enum Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Action::FlipIndexBit { bit } | Action::FlipBlobBit { bit } => {
+                return write!(f, "flip bit {bit} back");
+            }
             Action::RestoreMagic => "write the magic anew",
             Action::RestoreFooter => "write the length of the index behind it",
             Action::CutToOlder => "end the file behind its older index",
@@ -94,6 +113,8 @@ impl fmt::Display for Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Proof {
+    /// The blob matches its checksum afterwards.
+    Digest,
     /// It follows from the rest of the file.
     Rest,
     /// Nothing tells: it is what can be done.
@@ -105,6 +126,7 @@ impl Proof {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Proof::Digest => "digest",
             Proof::Rest => "rest",
             Proof::None => "none",
         }
@@ -126,6 +148,11 @@ pub enum Loss {
     Entries {
         /// How many.
         count: u64,
+    },
+    /// A tensor whose name is all that is left of its entry.
+    Name {
+        /// Its name, as it stands in the file: print it escaped.
+        name: String,
     },
     /// A tensor.
     Tensor {
@@ -162,6 +189,7 @@ impl fmt::Display for Loss {
             Loss::Entries { count } => {
                 write!(f, "{count} tensors without an entry that can be read")
             }
+            Loss::Name { name } => write!(f, "tensor {name:?}, whose entry cannot be read"),
             Loss::Tensor { position, name, rule } => {
                 write!(f, "tensor {position}, {name:?} ({})", rule.id)
             }
@@ -179,13 +207,33 @@ impl Plan {
     /// Whether nothing is wrong any more when all edits are made.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.lost.is_empty() && self.remaining.is_none()
+        self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_none()
     }
 
     /// The file as it will be, to be looked at; without an edit the file as it is.
     #[must_use]
     pub fn repaired(&self) -> Source {
         if self.edits.is_empty() { self.image.source.clone() } else { self.image.to_source() }
+    }
+
+    /// Whether an edit may be made; one that may not is withheld.
+    fn allows(&mut self, edit: &Edit) -> bool {
+        let is_lossy = !edit.losses.is_empty() || edit.proof == Proof::None;
+        let is_allowed = !is_lossy || self.options.losses == Losses::Allowed;
+        self.withheld.extend((!is_allowed).then(|| edit.clone()));
+        is_allowed
+    }
+
+    /// Flips a bit back; gives the index as it is then, if the bit is in the index.
+    fn flip(&mut self, flip: Flip, rule: &'static ForeignRule) -> Option<Index> {
+        let Flip { at, bit, byte, proof, index } = flip;
+        let action = match index {
+            Some(_) => Action::FlipIndexBit { bit },
+            None => Action::FlipBlobBit { bit },
+        };
+        self.image.patches.push((at, byte));
+        self.edits.push(Edit { rule, offset: at, len: 1, action, proof, losses: Vec::new() });
+        index
     }
 
     fn end(&mut self, kept_len: u64, ending: Ending) {
@@ -207,9 +255,11 @@ impl Plan {
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan {
         edits: Vec::new(),
+        withheld: Vec::new(),
         lost: Vec::new(),
+        error_count: 0,
         remaining: None,
-        options: *options,
+        options: options.clone(),
         image: Image::of(source),
     };
     match mend(&mut plan) {
@@ -221,12 +271,16 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
 }
 
 fn mend(plan: &mut Plan) -> Result<()> {
-    let (source, limits) = (plan.image.source.clone(), plan.options.limits);
-    let mut bench = Bench::new(&source, &limits);
+    let (source, options) = (plan.image.source.clone(), plan.options.clone());
+    let watch = options.watch(source.len());
+    let mut bench = Bench::new(&source, &options.limits, &watch);
     let magic = restored_magic(&source)?;
     let index = match standing(&bench) {
         Ok(index) => index,
-        Err(Error::Format(fault)) => find(plan, &mut bench, fault)?,
+        Err(Error::Format(fault)) => match flipped_index(plan, &mut bench, fault)? {
+            Some(index) => index,
+            None => find(plan, &mut bench, fault)?,
+        },
         Err(error) => return Err(error),
     };
     if let Some(fault) = magic {
@@ -240,8 +294,75 @@ fn mend(plan: &mut Plan) -> Result<()> {
         let (proof, losses) = (Proof::Rest, Vec::new());
         plan.edits.insert(0, Edit { rule, offset: 0, len: MAGIC_LEN, action, proof, losses });
     }
-    tensors(plan, &index)
+    let mut report = looked_over(plan)?;
+    let index = flipped_tensors(plan, &mut bench, index, &mut report)?;
+    tensors(plan, &index, &mut report)?;
+    plan.error_count = report.count(Severity::Error);
+    Ok(())
 }
+
+/// What `verify` finds in the file as it will be.
+fn looked_over(plan: &Plan) -> Result<Report> {
+    let usual = VerifyOptions::default();
+    let options = VerifyOptions {
+        depth: Depth::Deep,
+        limits: plan.options.limits,
+        findings_max: FINDINGS_MAX,
+        cancel: plan.options.cancel.clone(),
+        progress: plan.options.progress.clone(),
+        memory_budget: plan.options.memory_budget.unwrap_or(usual.memory_budget),
+        ..usual
+    };
+    verify(&plan.repaired(), &options)
+}
+
+/// The index that the footer names, with the bit flipped back that keeps it from being read.
+fn flipped_index(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Option<Index>> {
+    let Some(span) = standing_span(bench).ok().filter(|span| !span.is_empty()) else {
+        return Ok(None);
+    };
+    let found = flip::of_index(bench, span, fault.at)?;
+    Ok(found.and_then(|flip| plan.flip(flip, fault.rule)))
+}
+
+/// Flips the bits back that keep single tensors from being read; gives the index as it is then.
+fn flipped_tensors(
+    plan: &mut Plan,
+    bench: &mut Bench<'_>,
+    mut index: Index,
+    report: &mut Report,
+) -> Result<Index> {
+    if matches!(plan.image.ending, Ending::Index(_)) {
+        return Ok(index);
+    }
+    let mut wrong: Vec<(usize, &'static ForeignRule)> = Vec::new();
+    let is_wrong =
+        |it: &&Finding| it.severity == Severity::Error || it.rule == &rule::CHECKSUM_UNKNOWN;
+    for finding in report.findings.iter().filter(is_wrong) {
+        let new = finding.tensor.filter(|it| !wrong.iter().any(|(other, _)| other == it));
+        wrong.extend(new.map(|position| (position, finding.rule)));
+        if FLIPPED_MAX <= wrong.len() {
+            break;
+        }
+    }
+    let count = plan.edits.len();
+    for (position, rule) in wrong {
+        if let Some(flip) = flip::of_tensor(bench, &index, position)? {
+            index = plan.flip(flip, rule).unwrap_or(index);
+        }
+    }
+    if count != plan.edits.len() {
+        *report = looked_over(plan)?;
+    }
+    Ok(index)
+}
+
+/// So many tensors are named among what is lost; the rest is counted.
+const LOSSES_MAX: usize = 4096;
+/// So many findings of each rule are kept.
+const FINDINGS_MAX: usize = 1 << 16;
+/// Bits are flipped back in the entries and blobs of so many tensors.
+const FLIPPED_MAX: usize = 64;
 
 /// The fault of a magic that may be written anew; that of another version may not.
 fn restored_magic(source: &Source) -> Result<Option<Fault>> {
@@ -289,10 +410,14 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
     }
     if let Some(index) = older::find(bench)? {
         let kept_len = index.span().map_or(0, Span::end).saturating_add(FOOTER_LEN);
-        plan.end(kept_len, Ending::Kept);
         let ((offset, len), action) = (place(kept_len), Action::CutToOlder);
         let (proof, losses) = (Proof::Rest, vec![Loss::Bytes { offset, len }]);
-        plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+        let edit = Edit { rule, offset, len, action, proof, losses };
+        if !plan.allows(&edit) {
+            return Err(fault.into());
+        }
+        plan.end(kept_len, Ending::Kept);
+        plan.edits.push(edit);
         return Ok(index);
     }
     match salvage::of_tail(bench)? {
@@ -304,7 +429,7 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
 fn make_index(
     plan: &mut Plan,
     bench: &Bench<'_>,
-    Fault { rule, .. }: Fault,
+    fault: Fault,
     salvaged: Salvaged,
 ) -> Result<Index> {
     let bytes = salvaged.index_bytes();
@@ -312,32 +437,38 @@ fn make_index(
     let Salvaged { start, mut losses, .. } = salvaged;
     losses.extend(gone);
     let len = bench.source.len().saturating_sub(start);
-    plan.end(start, Ending::Index(bytes.as_slice().into()));
     let (action, proof) = (Action::MakeIndex, Proof::None);
-    plan.edits.push(Edit { rule, offset: start, len, action, proof, losses });
+    let edit = Edit { rule: fault.rule, offset: start, len, action, proof, losses };
+    if !plan.allows(&edit) {
+        return Err(fault.into());
+    }
+    plan.end(start, Ending::Index(bytes.as_slice().into()));
+    plan.edits.push(edit);
     Ok(Index::read(bytes, start, bench.limits)?)
 }
 
 /// Takes damaged tensors out of the index, if that is asked for, and lists those that stay.
-fn tensors(plan: &mut Plan, index: &Index) -> Result<()> {
+fn tensors(plan: &mut Plan, index: &Index, report: &mut Report) -> Result<()> {
     let blobs = match plan.options.salvage {
-        Salvage::Blobs => damaged_blobs(plan)?,
-        Salvage::None | Salvage::Entries => HashMap::new(),
+        Salvage::Blobs | Salvage::None => damaged_blobs(report),
+        Salvage::Entries => HashMap::new(),
     };
-    let (mut kept, mut count, mut losses) = (Vec::new(), 0_u64, Vec::new());
+    let (mut kept, mut count, mut losses, mut more) = (Vec::new(), 0_u64, Vec::new(), 0_u64);
     for tensor in index.tensors() {
         let entry = damage(&tensor).map(|fault| fault.rule);
         match entry.or_else(|| blobs.get(&tensor.position()).copied()) {
-            Some(rule) => losses.push(Loss::by(&tensor, rule)),
+            Some(rule) if losses.len() < LOSSES_MAX => losses.push(Loss::by(&tensor, rule)),
+            Some(_) => more += 1,
             None => {
                 kept.extend_from_slice(tensor.entry_bytes());
                 count += 1;
             }
         }
     }
+    losses.extend((more != 0).then_some(Loss::Entries { count: more }));
     let first = losses.iter().find_map(|loss| match loss {
         Loss::Tensor { rule, .. } => Some(*rule),
-        Loss::Bytes { .. } | Loss::Entries { .. } => None,
+        _ => None,
     });
     let (Some(rule), true) = (first, plan.options.salvage != Salvage::None) else {
         plan.lost = losses;
@@ -348,21 +479,19 @@ fn tensors(plan: &mut Plan, index: &Index) -> Result<()> {
     let mut bytes = Vec::new();
     cbor::array_head(count, &mut bytes);
     bytes.extend_from_slice(&kept);
-    plan.end(offset, Ending::Index(bytes.into()));
     let (action, proof) = (Action::DropTensors, Proof::Rest);
-    plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+    let edit = Edit { rule, offset, len, action, proof, losses };
+    if !plan.allows(&edit) {
+        return Ok(());
+    }
+    plan.end(offset, Ending::Index(bytes.into()));
+    plan.edits.push(edit);
+    *report = looked_over(plan)?;
     Ok(())
 }
 
 /// The positions of tensors whose blobs break a rule, and the first one.
-fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, &'static ForeignRule>> {
-    let options = VerifyOptions {
-        depth: Depth::Deep,
-        limits: plan.options.limits,
-        findings_max: usize::MAX,
-        ..VerifyOptions::default()
-    };
-    let report = verify(&plan.repaired(), &options)?;
+fn damaged_blobs(report: &Report) -> HashMap<usize, &'static ForeignRule> {
     let is_damage = |finding: &Finding| {
         let Finding { rule, severity, .. } = finding;
         // Places that stand in an entry are looked at where its blob is.
@@ -377,5 +506,5 @@ fn damaged_blobs(plan: &Plan) -> Result<HashMap<usize, &'static ForeignRule>> {
             damaged.entry(position).or_insert(finding.rule);
         }
     }
-    Ok(damaged)
+    damaged
 }

@@ -34,7 +34,9 @@ impl Salvaged {
 
     /// The entries that are counted and not there.
     pub(super) fn gone(&self) -> Option<Loss> {
-        let told = self.losses.iter().filter(|it| matches!(it, Loss::Tensor { .. })).count();
+        let told =
+            self.losses.iter().filter(|it| matches!(it, Loss::Tensor { .. } | Loss::Name { .. }));
+        let told = told.count();
         let there = self.count.saturating_add(told as u64);
         let count = self.counted?.saturating_sub(there);
         (count != 0).then_some(Loss::Entries { count })
@@ -53,11 +55,13 @@ impl Salvaged {
         self.count += 1;
     }
 
-    fn lose(&mut self, base: u64, from: usize, to: usize) {
-        if from < to {
-            let (offset, len) = (base.saturating_add(from as u64), (to - from) as u64);
-            self.losses.push(Loss::Bytes { offset, len });
-        }
+    /// Notes bytes that are no entry, and the names of tensors in them.
+    fn lose(&mut self, (base, bytes): (u64, &[u8]), from: usize, to: usize) {
+        let lost = bytes.get(from..to).filter(|lost| !lost.is_empty());
+        let Some(lost) = lost else { return };
+        let (offset, len) = (base.saturating_add(from as u64), lost.len() as u64);
+        self.losses.push(Loss::Bytes { offset, len });
+        self.losses.extend(names(lost).into_iter().map(|name| Loss::Name { name }));
     }
 }
 
@@ -71,7 +75,7 @@ pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvag
     while at < end {
         match entry(bench, &bytes, at, base, base) {
             Entry::Read(item) => {
-                salvaged.lose(base, gap_at, at);
+                salvaged.lose((base, &bytes), gap_at, at);
                 salvaged.push(item);
                 at += item.len();
                 gap_at = at;
@@ -86,7 +90,7 @@ pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvag
     }
     // The break that ends an array without a count is no loss.
     let is_break = bytes.get(gap_at..) == Some(&[cbor::BREAK]);
-    salvaged.lose(base, if is_break { end } else { gap_at }, end);
+    salvaged.lose((base, &bytes), if is_break { end } else { gap_at }, end);
     Ok(Some(salvaged).filter(|it| 0 < it.count))
 }
 
@@ -113,13 +117,27 @@ pub(super) fn of_tail(bench: &mut Bench<'_>) -> Result<Option<Salvaged>> {
         if !is_cut || salvaged.count == 0 {
             continue;
         }
-        salvaged.lose(base, at, bytes.len());
+        salvaged.lose((base, &bytes), at, bytes.len());
         let salvaged = proven(bench, salvaged)?;
         if salvaged.is_some() {
             return Ok(salvaged);
         }
     }
     Ok(None)
+}
+
+/// The key of names, as CBOR.
+const NAME_KEY: &[u8] = b"\x64name";
+
+/// The names in what is left of entries.
+fn names(bytes: &[u8]) -> Vec<String> {
+    let keys = bytes.windows(NAME_KEY.len()).enumerate().filter(|(_, key)| *key == NAME_KEY);
+    let name = |at: usize| {
+        let mut reader = cbor::Reader::new(bytes, at, 0, 4);
+        let head @ cbor::Head::Text(_) = reader.untagged(0).ok()? else { return None };
+        String::from_utf8(reader.string(head).ok()?.into_owned()).ok()
+    };
+    keys.filter_map(|(at, _)| name(at + NAME_KEY.len())).collect()
 }
 
 /// What stands where an entry may stand.

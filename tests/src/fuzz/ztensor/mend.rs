@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tet_format::Losses;
 use tet_io::{Kind, Source};
 use tet_ztensor::repair::{Loss, Plan, RepairOptions, Salvage, plan};
 use tet_ztensor::{Check, Finding, Severity, ZTensorFile, rule};
@@ -13,7 +14,9 @@ use super::{LEN_MAX, limits, verified};
 pub(super) fn mend(bytes: &[u8]) {
     let before = values(bytes);
     for salvage in [Salvage::None, Salvage::Entries, Salvage::Blobs] {
-        let options = RepairOptions { limits: limits(), salvage };
+        let losses = Losses::Allowed;
+        let options =
+            RepairOptions { limits: limits(), salvage, losses, ..RepairOptions::default() };
         let Some(plan) = planned(bytes, &options) else { continue };
         assert!(plan.losses().all(|loss| !loss.to_string().is_empty()));
         let mended = plan.repaired();

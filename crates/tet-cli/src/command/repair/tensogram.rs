@@ -1,14 +1,16 @@
 //! `tet repair` of a Tensogram file.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use tet_format::Losses;
 use tet_io::Source;
+use tet_tensogram::Error;
 use tet_tensogram::repair::{Applied, Edit, Kept, Loss, Plan, RepairOptions, Salvage, apply, plan};
-use tet_tensogram::{Error, Level, VerifyOptions, verify};
 
 use super::super::verify::finding;
 use super::together::{self, Words};
-use super::{target, why, write_verdict};
+use super::{target, write_verdict};
 use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::escape::Message;
@@ -34,28 +36,28 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
     together::check(args, &WORDS)?;
     let plan = planned(args, source, context).map_err(about)?;
     // What no edit heals is told by `verify`, and is no success here.
-    let is_healed = plan.is_whole() && is_ok(&plan.repaired(), context).map_err(about)?;
-    if plan.edits.is_empty() && plan.is_whole() && !is_healed {
-        let failure = Failure::new(Exit::Format, "not-healed", "it has errors that no edit heals");
-        let failure = failure.hint("`tet verify --deep` tells them");
-        return Err(failure.about(&args.file));
-    }
+    let is_healed = plan.is_whole() && plan.error_count == 0;
     let is_asked = args.all || !args.apply.is_empty();
     together::check_codes(args, plan.edits.iter().map(|edit| edit.rule.id))?;
-    let made = match is_asked && !plan.edits.is_empty() {
-        true => Some(make(args, &plan, context)?),
-        false => None,
+    let has_losses = plan.edits.iter().any(Edit::is_lossy);
+    let is_made = is_asked && !plan.edits.is_empty();
+    let backup = together::back_up(args, source, is_made && has_losses, context)?;
+    if is_made {
+        make(args, &plan, context)?;
+    }
+    let shape = Repaired {
+        backup: backup.as_ref().map(|it| it.to_string_lossy().into_owned()),
+        ..shape(args, &plan, is_made)
     };
     if args.json {
-        context.json(&shape(args, &plan, made))?;
+        context.json(&shape)?;
     } else if !context.quiet {
-        write(args, &plan, made, context)?;
+        write(args, &plan, (&shape, backup.as_deref()), context)?;
         if plan.is_whole() && !is_healed {
-            context
-                .line(context.paint.advice("errors are left: `tet verify --deep` tells them"))?;
+            context.line(context.paint.advice("errors are left: `tet verify` tells them"))?;
         }
     }
-    Ok(together::exit(made.is_some(), !plan.edits.is_empty(), is_healed))
+    Ok(together::exit(&shape.edits, is_healed))
 }
 
 fn planned(
@@ -66,22 +68,14 @@ fn planned(
     let progress = Progress::new(context, "examining", source.len().saturating_mul(2));
     let mut options = RepairOptions::default();
     if args.salvage {
-        options.salvage = Salvage::Objects;
+        (options.salvage, options.losses) = (Salvage::Objects, Losses::Allowed);
     }
     options.cancel = Some(Arc::clone(&context.world().cancel));
     let bar = progress.clone();
-    options.progress = Some(Arc::new(move |done, _| bar.set(done)));
+    options.progress = Some(Arc::new(move |done, all| bar.tell(done, all)));
     let plan = plan(source, &options);
     progress.finish();
     plan
-}
-
-/// Whether a file has no errors, its objects decoded.
-fn is_ok(source: &Source, context: &Context<'_>) -> tet_tensogram::Result<bool> {
-    let mut options = VerifyOptions::default();
-    options.level = Level::Fidelity;
-    options.cancel = Some(Arc::clone(&context.world().cancel));
-    Ok(verify(source, &options)?.is_ok())
 }
 
 fn make(args: &RepairArgs, plan: &Plan, context: &Context<'_>) -> Result<Applied> {
@@ -95,24 +89,12 @@ fn make(args: &RepairArgs, plan: &Plan, context: &Context<'_>) -> Result<Applied
 fn write(
     args: &RepairArgs,
     plan: &Plan,
-    made: Option<Applied>,
+    (shape, backup): (&Repaired, Option<&Path>),
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
-    for edit in &plan.edits {
-        let mark = if made.is_some() { "made" } else { "edit" };
-        let (code, action) = (paint.strong(edit.rule.id), edit.action);
-        let (offset, len) = (edit.offset, counted(edit.len, "byte"));
-        let why = why(edit.proof.name());
-        let region = action.region();
-        context
-            .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
-        for loss in &edit.losses {
-            let text = loss.to_string();
-            context.line(format!("    {} {}", paint.wrong("lost:"), Message(&text)))?;
-        }
-    }
+    write_verdict(args, &shape.edits, plan.is_whole(), context)?;
+    together::write_edits(&shape.edits, context)?;
     if !plan.kept.is_empty() {
         context.line(format!("  kept: {}", kept(&plan.kept)))?;
     }
@@ -124,7 +106,7 @@ fn write(
         context.line(format!("  left: {}", Message(&left.to_string())))?;
     }
     let advice = (!plan.lost.is_empty()).then_some("--salvage takes damaged objects out");
-    together::write_end(args, (made.is_some(), !plan.edits.is_empty()), advice, context)
+    together::write_end(args, &shape.edits, (advice, backup), context)
 }
 
 /// The objects of damaged messages that are in the new file.
@@ -137,8 +119,8 @@ fn kept(kept: &[Kept]) -> String {
     }
 }
 
-fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
-    let edit = |edit: &Edit| EditShape {
+fn shape(args: &RepairArgs, plan: &Plan, is_made: bool) -> Repaired {
+    let edit = |edit: &Edit, withheld: bool| EditShape {
         code: edit.rule.id,
         message: edit.rule.text,
         action: edit.action.to_string(),
@@ -147,17 +129,21 @@ fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
         len: edit.len,
         proof: edit.proof.name(),
         losses: edit.losses.iter().map(ToString::to_string).collect(),
-        applied: made.is_some(),
+        applied: is_made && !withheld,
+        withheld,
     };
+    let made = plan.edits.iter().map(|it| edit(it, false));
+    let withheld = plan.withheld.iter().map(|it| edit(it, true));
     let lost = |loss: &Loss| LostShape { dataset: loss.to_string(), chunk: Vec::new(), len: 0 };
     let kept = |it: &Kept| KeptShape { offset: it.offset, verified: it.is_verified };
     let remaining = plan.remaining.iter();
     Repaired {
         schema: "tet.repair/1",
         file: args.file.to_string_lossy().into_owned(),
-        output: made.map(|_| target(args).to_string_lossy().into_owned()),
+        output: is_made.then(|| target(args).to_string_lossy().into_owned()),
+        backup: None,
         whole: plan.is_whole(),
-        edits: plan.edits.iter().map(edit).collect(),
+        edits: made.chain(withheld).collect(),
         kept: plan.kept.iter().map(kept).collect(),
         lost: plan.lost.iter().map(lost).collect(),
         remaining: remaining.map(|it| finding(&tet_convert::tensogram_finding(*it))).collect(),

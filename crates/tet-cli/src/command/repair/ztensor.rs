@@ -1,20 +1,23 @@
 //! `tet repair` of a zTensor file.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use tet_convert::Format;
+use tet_format::Losses;
 use tet_io::Source;
-use tet_ztensor::repair::{Applied, Edit, Loss, Plan, RepairOptions, Salvage, apply, plan};
+use tet_ztensor::repair::{Edit, Loss, Plan, RepairOptions, Salvage, apply, plan};
 use tet_ztensor::rule::OTHER_VERSION;
-use tet_ztensor::{Depth, VerifyOptions, verify};
 
 use super::super::verify::finding;
 use super::together::{self, Words};
-use super::{target, why, write_verdict};
+use super::{target, write_verdict};
 use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Result};
+use crate::progress::Progress;
 use crate::render::json::{EditShape, LostShape, Repaired};
-use crate::size::counted;
 
 /// What is said of zTensor files.
 const WORDS: Words = Words {
@@ -31,11 +34,7 @@ const WORDS: Words = Words {
 pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
     together::check(args, &WORDS)?;
-    let mut options = RepairOptions::default();
-    if args.salvage {
-        options.salvage = Salvage::Blobs;
-    }
-    let plan = plan(source, &options).map_err(|error| about(error.into()))?;
+    let plan = planned(args, source, context).map_err(|error| about(error.into()))?;
     // A file of another version is sound, and none of ours.
     if let Some(fault) = plan.remaining.filter(|it| it.rule == &OTHER_VERSION) {
         let (path, format) = (args.file.clone(), Format::ZTensor);
@@ -43,58 +42,63 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
         return Err(about(error.into()));
     }
     // What no edit heals is told by `verify`, and is no success here.
-    let is_healed = plan.is_whole() && is_ok(&plan.repaired()).map_err(about)?;
+    let is_healed = plan.is_whole() && plan.error_count == 0;
     if plan.edits.is_empty() && plan.is_whole() && !is_healed {
         let text = "it has errors that no edit heals";
         let failure = Failure::new(Exit::Format, "not-healed", text);
-        let salvage = if args.salvage { "" } else { "; --salvage takes lost tensors out" };
-        return Err(about(failure.hint(format!("`tet verify --deep` tells them{salvage}"))));
+        return Err(about(failure.hint("`tet verify` tells them")));
     }
     let is_asked = args.all || !args.apply.is_empty();
     together::check_codes(args, plan.edits.iter().map(|edit| edit.rule.id))?;
-    let made = match is_asked && !plan.edits.is_empty() {
-        true => {
-            let made = together::make(args, context, |output, how| apply(&plan, output, how));
-            Some(made.map_err(|error| about(error.into()))?)
-        }
-        false => None,
+    let has_losses = plan.edits.iter().any(|edit| !edit.losses.is_empty());
+    let is_made = is_asked && !plan.edits.is_empty();
+    let backup = together::back_up(args, source, is_made && has_losses, context)?;
+    if is_made {
+        let progress = Progress::new(context, "repairing", source.len().saturating_mul(2));
+        let made = together::make(args, context, |output, how| apply(&plan, output, how));
+        progress.finish();
+        made.map_err(|error| about(error.into()))?;
+    }
+    let shape = Repaired {
+        backup: backup.as_ref().map(|it| it.to_string_lossy().into_owned()),
+        ..shape(args, &plan, is_made)
     };
     if args.json {
-        context.json(&shape(args, &plan, made))?;
+        context.json(&shape)?;
     } else if !context.quiet {
-        write(args, &plan, made, context)?;
+        write(args, &plan, (&shape, backup.as_deref()), context)?;
         if plan.is_whole() && !is_healed {
-            context
-                .line(context.paint.advice("errors are left: `tet verify --deep` tells them"))?;
+            context.line(context.paint.advice("errors are left: `tet verify` tells them"))?;
         }
     }
-    Ok(together::exit(made.is_some(), !plan.edits.is_empty(), is_healed))
+    Ok(together::exit(&shape.edits, is_healed))
 }
 
-/// Whether a file has no errors, its blobs among them.
-fn is_ok(source: &Source) -> Result<bool> {
-    let mut options = VerifyOptions::default();
-    options.depth = Depth::Deep;
-    Ok(verify(source, &options)?.is_ok())
+fn planned(args: &RepairArgs, source: &Source, context: &Context<'_>) -> tet_ztensor::Result<Plan> {
+    let progress = Progress::new(context, "examining", source.len());
+    let mut options = RepairOptions::default();
+    if args.salvage {
+        (options.salvage, options.losses) = (Salvage::Blobs, Losses::Allowed);
+    }
+    options.memory_budget = args.memory;
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    let bar = progress.clone();
+    options.progress = Some(Arc::new(move |done, all| bar.tell(done, all)));
+    let plan = plan(source, &options);
+    progress.finish();
+    plan
 }
 
 fn write(
     args: &RepairArgs,
     plan: &Plan,
-    made: Option<Applied>,
+    (shape, backup): (&Repaired, Option<&Path>),
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
-    write_verdict(args, plan.edits.len(), plan.is_whole(), context)?;
-    for edit in &plan.edits {
-        let mark = if made.is_some() { "made" } else { "edit" };
-        let (code, action, region) = (paint.strong(edit.rule.id), edit.action, edit.region());
-        let (offset, len) = (edit.offset, counted(edit.len, "byte"));
-        let why = why(edit.proof.name());
-        context
-            .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
-    }
-    for loss in plan.losses() {
+    write_verdict(args, &shape.edits, plan.is_whole(), context)?;
+    together::write_edits(&shape.edits, context)?;
+    for loss in &plan.lost {
         let text = loss.to_string();
         context.line(format!("  {} {}", paint.wrong("lost:"), Message(&text)))?;
     }
@@ -102,11 +106,11 @@ fn write(
         context.line(format!("  left: {}", Message(&left.to_string())))?;
     }
     let advice = (!plan.lost.is_empty()).then_some("--salvage takes lost tensors out of the index");
-    together::write_end(args, (made.is_some(), !plan.edits.is_empty()), advice, context)
+    together::write_end(args, &shape.edits, (advice, backup), context)
 }
 
-fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
-    let edit = |edit: &Edit| EditShape {
+fn shape(args: &RepairArgs, plan: &Plan, is_made: bool) -> Repaired {
+    let edit = |edit: &Edit, withheld: bool| EditShape {
         code: edit.rule.id,
         message: edit.rule.text,
         action: edit.action.to_string(),
@@ -115,8 +119,11 @@ fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
         len: edit.len,
         proof: edit.proof.name(),
         losses: edit.losses.iter().map(ToString::to_string).collect(),
-        applied: made.is_some(),
+        applied: is_made && !withheld,
+        withheld,
     };
+    let made = plan.edits.iter().map(|it| edit(it, false));
+    let withheld = plan.withheld.iter().map(|it| edit(it, true));
     let lost = |loss: &Loss| match loss {
         Loss::Tensor { name, .. } => LostShape { dataset: name.clone(), chunk: Vec::new(), len: 0 },
         other => LostShape { dataset: other.to_string(), chunk: Vec::new(), len: 0 },
@@ -124,9 +131,10 @@ fn shape(args: &RepairArgs, plan: &Plan, made: Option<Applied>) -> Repaired {
     Repaired {
         schema: "tet.repair/1",
         file: args.file.to_string_lossy().into_owned(),
-        output: made.map(|_| target(args).to_string_lossy().into_owned()),
+        output: is_made.then(|| target(args).to_string_lossy().into_owned()),
+        backup: None,
         whole: plan.is_whole(),
-        edits: plan.edits.iter().map(edit).collect(),
+        edits: made.chain(withheld).collect(),
         kept: Vec::new(),
         lost: plan.lost.iter().map(lost).collect(),
         remaining: plan

@@ -13,6 +13,9 @@ pub(crate) struct Repaired {
     pub(crate) file: String,
     /// Where the repaired file is, when one was written.
     pub(crate) output: Option<String>,
+    /// The copy of the damaged file, when one was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) backup: Option<String>,
     /// Whether the file is sound after all edits.
     pub(crate) whole: bool,
     /// The edits.
@@ -47,6 +50,9 @@ pub(crate) struct EditShape {
     pub(crate) losses: Vec<String>,
     /// Whether it was made.
     pub(crate) applied: bool,
+    /// Whether it loses something and is made with `--salvage` only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) withheld: bool,
 }
 
 /// An object of a damaged message that is sound.

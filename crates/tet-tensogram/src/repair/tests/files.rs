@@ -2,8 +2,9 @@
 
 use tet_io::{Output, Publish, Source};
 
+use super::allowed;
 use super::{Salvage, check, deep, mended, objects};
-use crate::repair::{RepairOptions, apply, plan};
+use crate::repair::{apply, plan};
 use crate::testing::{Draft, Part, buffered, map, streamed, tensor, tensors, text};
 
 #[test]
@@ -110,7 +111,7 @@ fn a_plan_becomes_a_file() {
     std::fs::write(&path, &bytes).unwrap();
     let make = |output: Output<'_>| {
         let source = Source::open(&path).unwrap();
-        let plan = plan(&source, &RepairOptions::default()).unwrap();
+        let plan = plan(&source, &allowed()).unwrap();
         let applied = apply(&plan, output, &Publish::default());
         (plan, applied)
     };

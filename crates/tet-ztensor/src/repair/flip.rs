@@ -1,0 +1,237 @@
+//! The one flipped bit of the index or of a blob, where the rest of the file proves it.
+//!
+//! ```text
+//!   index that cannot be read   every bit of it, or those around the fault
+//!   entry that breaks a rule    every bit of the entry
+//!   blob that does not match    the bit that its CRC-32C leads to; else every bit of the entry
+//! ```
+//!
+//! A candidate counts if the entry then breaks no rule and its blob matches its checksum. Where several
+//! candidates do, nothing is proved.
+
+use std::ops::Range;
+
+use tet_codec::{Crc32c, flipped_bit};
+use tet_format::{Severity, Span};
+
+use super::bench::Bench;
+use super::plan::Proof;
+use crate::check::{Depth, Finding, VerifyOptions, verify};
+use crate::checksum::{Checksum, Comparison};
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::tensor::Tensor;
+
+/// Of a longer index only the bits around its fault are tried,
+const INDEX_LEN_MAX: usize = 4 << 10;
+/// so many bytes before it
+const BEFORE_LEN: usize = 512;
+/// and behind it.
+const BEHIND_LEN: usize = 64;
+/// The longest blob of which a bit is flipped back: in longer ones a checksum of 32 bits meets some
+/// bit by chance too often to prove anything.
+const BLOB_LEN_MAX: u64 = 64 << 10;
+/// What it costs to read a byte of an index, in bytes that are only compared.
+const READ_COST: u64 = 4;
+/// More candidates than these prove nothing.
+const CANDIDATES_MAX: usize = 256;
+
+/// A bit to flip back.
+#[derive(Debug)]
+pub(super) struct Flip {
+    /// The offset of its byte.
+    pub(super) at: u64,
+    /// Its number in the byte, from the lowest.
+    pub(super) bit: u8,
+    /// The byte as it was.
+    pub(super) byte: u8,
+    pub(super) proof: Proof,
+    /// The index as it was, if the bit is in the index.
+    pub(super) index: Option<Index>,
+}
+
+/// The bit that keeps the index from being read.
+pub(super) fn of_index(bench: &mut Bench<'_>, span: Span, fault_at: u64) -> Result<Option<Flip>> {
+    let bytes = bench.source.read_vec(span.start(), span.len())?;
+    let fault = fault_at.saturating_sub(span.start());
+    let fault = usize::try_from(fault).unwrap_or(usize::MAX).min(bytes.len());
+    let within = if bytes.len() <= INDEX_LEN_MAX {
+        0..bytes.len()
+    } else {
+        fault.saturating_sub(BEFORE_LEN)..fault.saturating_add(BEHIND_LEN).min(bytes.len())
+    };
+    search(bench, &bytes, span.start(), within, &|index, at| {
+        if index.tensors().any(|tensor| tensor.fault().is_some()) || index.is_empty() {
+            return None;
+        }
+        Some(tensor_at(index, at).map(|tensor| tensor.position()))
+    })
+}
+
+/// The bit that keeps a tensor from being read, in its entry or its blob.
+pub(super) fn of_tensor(
+    bench: &mut Bench<'_>,
+    index: &Index,
+    position: usize,
+) -> Result<Option<Flip>> {
+    let Some(tensor) = index.tensor(position) else { return Ok(None) };
+    if let Some(flip) = of_blob(bench, &tensor)? {
+        return Ok(Some(flip));
+    }
+    let start = index.span().map_or(0, Span::start);
+    let at = usize::try_from(tensor.entry_at().saturating_sub(start)).unwrap_or(usize::MAX);
+    let within = at..at.saturating_add(tensor.entry_bytes().len());
+    let faulty = |index: &Index| index.tensors().filter(|it| it.fault().is_some()).count();
+    let (before, is_faulty) = (faulty(index), tensor.fault().is_some());
+    let (stored, checksum) = (tensor.stored(), tensor.checksum());
+    let found = search(bench, index.bytes(), start, within, &|candidate, _| {
+        let tensor = candidate.tensor(position).filter(|it| it.fault().is_none())?;
+        let is_same = (tensor.stored(), tensor.checksum()) == (stored, checksum);
+        let is_better = faulty(candidate) < before || !is_faulty && !is_same;
+        (candidate.len() == index.len() && is_better).then_some(Some(position))
+    })?;
+    // Only a checksum tells that an entry without a fault is wrong.
+    Ok(found.filter(|flip| is_faulty || flip.proof == Proof::Digest))
+}
+
+/// Says of an index with a bit flipped whether it may be the right one, and which tensor proves it.
+type Judge<'j> = &'j dyn Fn(&Index, usize) -> Option<Option<usize>>;
+
+/// The only bit of a stretch of the index that makes it sound.
+fn search(
+    bench: &mut Bench<'_>,
+    bytes: &[u8],
+    start: u64,
+    within: Range<usize>,
+    judge: Judge<'_>,
+) -> Result<Option<Flip>> {
+    let (mut patched, mut found) = (bytes.to_vec(), Vec::new());
+    let mut seen: Vec<(Span, Checksum)> = Vec::new();
+    for at in within {
+        for bit in 0..8_u8 {
+            let Some(byte) = patched.get_mut(at) else { break };
+            *byte ^= 1 << bit;
+            let new = *byte;
+            // An entry in memory takes many times its bytes in the file.
+            let index = match bench.pay(bytes.len() as u64 * READ_COST) {
+                Some(()) => Index::read(patched.clone(), start, bench.limits).ok(),
+                None => return Ok(None),
+            };
+            patched.get_mut(at).into_iter().for_each(|byte| *byte ^= 1 << bit);
+            let Some(index) = index else { continue };
+            let Some(position) = judge(&index, at) else { continue };
+            let tensor = position.and_then(|position| index.tensor(position));
+            let matched = match tensor {
+                Some(tensor) => matches(bench, &tensor, &mut seen)?,
+                None => None,
+            };
+            if matched == Some(false) {
+                continue;
+            }
+            let proof = if matched.is_some() { Proof::Digest } else { Proof::Rest };
+            let at = start.saturating_add(at as u64);
+            found.push((Flip { at, bit, byte: new, proof, index: Some(index) }, position));
+            if CANDIDATES_MAX < found.len() {
+                return Ok(None);
+            }
+        }
+    }
+    only(bench, found)
+}
+
+/// The candidate that is better than all others: proved by a checksum, and with the fewest findings.
+fn only(bench: &Bench<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<Flip>> {
+    let mut ranked = Vec::new();
+    for (flip, position) in found {
+        let image = bench.with(&flip);
+        let options = VerifyOptions {
+            depth: Depth::Structure,
+            limits: *bench.limits,
+            threads: 1,
+            ..VerifyOptions::default()
+        };
+        let report = verify(&image, &options)?;
+        // An odd name, say, is not what was there.
+        let is_odd = |it: &Finding| it.severity != Severity::Note && it.tensor == position;
+        if position.is_some() && report.findings.iter().any(is_odd) {
+            continue;
+        }
+        // Keys that are not the format's are fields of the user, or damaged keys of the format.
+        let index = flip.index.iter();
+        let custom_count: usize =
+            index.flat_map(Index::tensors).map(|it| it.custom_bytes().len()).sum();
+        let (errors, notes) = (report.count(Severity::Error), report.findings.len());
+        let rank = (flip.proof, errors, notes, custom_count);
+        ranked.push((rank, flip));
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let is_tied = matches!(ranked.as_slice(), [(first, _), (second, _), ..] if first == second);
+    Ok(ranked.into_iter().next().map(|(_, flip)| flip).filter(|_| !is_tied))
+}
+
+/// The tensor in whose entry a byte of the index is.
+fn tensor_at(index: &Index, at: usize) -> Option<Tensor<'_>> {
+    let place = index.span()?.start().saturating_add(at as u64);
+    index.tensors().find(|tensor| {
+        let entry_at = tensor.entry_at();
+        (entry_at..entry_at.saturating_add(tensor.entry_bytes().len() as u64)).contains(&place)
+    })
+}
+
+/// Whether a blob matches its checksum; `None` where nothing tells.
+fn matches(
+    bench: &mut Bench<'_>,
+    tensor: &Tensor<'_>,
+    seen: &mut Vec<(Span, Checksum)>,
+) -> Result<Option<bool>> {
+    let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
+    let Some((wanted, stored)) = checksum.zip(tensor.stored()) else { return Ok(None) };
+    let is_kind = |it: &Checksum| std::mem::discriminant(it) == std::mem::discriminant(&wanted);
+    if let Some((_, found)) = seen.iter().find(|(span, it)| *span == stored && is_kind(it)) {
+        return Ok(Some(*found == wanted));
+    }
+    if bench.pay(stored.len()).is_none() {
+        return Ok(Some(false));
+    }
+    let mut comparison = Comparison::new(wanted);
+    bench.watch.pieces::<Error>(bench.source, stored, &mut Vec::new(), |_, piece| {
+        comparison.update(piece);
+        true
+    })?;
+    let found = comparison.found();
+    seen.push((stored, found));
+    Ok(Some(found == wanted))
+}
+
+/// The bit of a short blob that keeps it from matching its checksum.
+fn of_blob(bench: &mut Bench<'_>, tensor: &Tensor<'_>) -> Result<Option<Flip>> {
+    let stored = tensor.stored().filter(|it| it.len() <= BLOB_LEN_MAX && tensor.fault().is_none());
+    let Some((checksum, stored)) = tensor.checksum().zip(stored) else { return Ok(None) };
+    let mut bytes = bench.source.read_vec(stored.start(), stored.len())?;
+    let bit = match checksum {
+        Checksum::Crc32c(wanted) => flipped_bit(bytes.len(), Crc32c::of(&bytes) ^ wanted)
+            .map(|bit| bit.byte * 8 + usize::from(bit.bit)),
+        Checksum::Sha256(_) => sha256_bit(bench, &mut bytes, checksum),
+        Checksum::Unknown => None,
+    };
+    let Some((place, byte)) = bit.and_then(|bit| Some((bit, *bytes.get(bit / 8)?))) else {
+        return Ok(None);
+    };
+    let (at, bit) = (stored.start().saturating_add((place / 8) as u64), (place % 8) as u8);
+    let proof = Proof::Digest;
+    Ok(Some(Flip { at, bit, byte: byte ^ 1 << bit, proof, index: None }))
+}
+
+/// The bit that makes bytes match a SHA-256, by trying all of them.
+fn sha256_bit(bench: &mut Bench<'_>, bytes: &mut [u8], wanted: Checksum) -> Option<usize> {
+    for bit in 0..bytes.len() * 8 {
+        bench.pay(bytes.len() as u64)?;
+        *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
+        let is_match = Checksum::sha256(bytes) == wanted;
+        *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
+        if is_match {
+            return Some(bit);
+        }
+    }
+    None
+}
