@@ -181,8 +181,9 @@ fn npz_inputs(
     let names = members.arrays.iter().map(|member| member.name.as_str()).collect::<Vec<_>>();
     let options = options.named(&names);
     let chosen = declare::select(&names, &options)?;
-    // An archive of nothing at all is a file of no datasets.
-    let is_empty = names.is_empty() && !has_others;
+    // An `.npz` without members is a file of no datasets; another archive is none of arrays.
+    let is_npz = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("npz"));
+    let is_empty = is_npz && names.is_empty() && !has_others;
     if !chosen.contains(&true) && !is_empty {
         let is_filtered = !chosen.is_empty();
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered });
