@@ -178,7 +178,6 @@ fn objects_of_no_bytes_come_to_a_bounded_sum() {
     let objects: Vec<tgm::Object> = (0..300).map(|_| tgm::packed(0, 1 << 27)).collect();
     let bytes = tgm::Message::whole(&objects, tgm::Hashes::Frames).bytes();
     let asked = [
-        r#"verify "$f""#,
         r#"verify --deep --max-decoded 256MiB "$f""#,
         r#"stats "$f""#,
         r#"convert "$f" x.npz"#,
@@ -186,7 +185,7 @@ fn objects_of_no_bytes_come_to_a_bounded_sum() {
         r##"cat "$f" "#7""##,
     ];
     let (printed, codes) = codes("x.tgm", &bytes, &asked);
-    assert_eq!(codes, [0, 4, 4, 4, 4, 0], "{printed}");
+    assert_eq!(codes, [4, 4, 4, 4, 0], "{printed}");
     assert!(printed.contains("--max-decoded"), "{printed}");
 }
 

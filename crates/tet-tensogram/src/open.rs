@@ -270,42 +270,42 @@ impl TensogramFile {
         Ok(metadata)
     }
 
-    /// How many objects index, hashes and metadata of a message count; `None` where none of them can
-    /// be read. More than there are means that some are lost.
+    /// How many objects the index of a message counts, or its hashes, or its metadata: the first of these
+    /// that can be read. Another number than there are means that frames are lost.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when bytes cannot be read.
     pub fn counted(&self, message: &Message) -> Result<Option<usize>> {
-        let mut most = None;
-        for frame in message.frames() {
-            let body = frame.body();
-            let bytes = || match read_cbor(&self.source, body, &self.limits) {
-                Ok(bytes) => Ok(Some(bytes)),
-                Err(Error::Format(_)) => Ok(None),
-                Err(error) => Err(error),
-            };
-            let (at, limits) = (body.start(), &self.limits);
-            let count = |bytes: Vec<u8>| match frame.kind() {
-                FrameKind::HeaderIndex | FrameKind::FooterIndex => {
-                    Index::read(&bytes, at, limits).ok().map(|index| index.entries().len())
+        use FrameKind as Kind;
+        let limits = &self.limits;
+        for kinds in [
+            [Kind::HeaderIndex, Kind::FooterIndex],
+            [Kind::HeaderHashes, Kind::FooterHashes],
+            [Kind::HeaderMetadata, Kind::FooterMetadata],
+        ] {
+            for frame in kinds.iter().flat_map(|&kind| message.frames_of(kind)) {
+                let at = frame.body().start();
+                let bytes = match read_cbor(&self.source, frame.body(), limits) {
+                    Ok(bytes) => bytes,
+                    Err(Error::Format(_)) => continue,
+                    Err(error) => return Err(error),
+                };
+                let count = match kinds[0] {
+                    Kind::HeaderIndex => {
+                        Index::read(&bytes, at, limits).map(|index| index.entries().len())
+                    }
+                    Kind::HeaderHashes => {
+                        HashList::read(&bytes, at, limits).map(|list| list.hashes().len())
+                    }
+                    _ => Metadata::read(&bytes, at, limits).map(|metadata| metadata.base.len()),
+                };
+                if let Ok(count) = count {
+                    return Ok(Some(count));
                 }
-                FrameKind::HeaderHashes | FrameKind::FooterHashes => {
-                    HashList::read(&bytes, at, limits).ok().map(|hashes| hashes.hashes().len())
-                }
-                FrameKind::HeaderMetadata | FrameKind::FooterMetadata => {
-                    Metadata::read(&bytes, at, limits).ok().map(|metadata| metadata.base.len())
-                }
-                _ => None,
-            };
-            let is_list = !matches!(
-                frame.kind(),
-                FrameKind::Tensor | FrameKind::Preceder | FrameKind::Unknown(_)
-            );
-            let found = if is_list { bytes()?.and_then(count) } else { None };
-            most = most.max(found);
+            }
         }
-        Ok(most)
+        Ok(None)
     }
 
     /// The CBOR that describes an object.
