@@ -273,6 +273,7 @@ pub fn append_ztensor(
     let opened = open(input, &OpenOptions::default())?;
     let joined = joined_of(&opened.catalog, Target::ZTensor, options)?;
     let mut carried = Carried::new(&opened, &joined, options)?;
+    opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
     Ok(carried.report(output_len))
 }
@@ -289,6 +290,7 @@ fn carry(
     if options.sparse == SparseCarry::Sparse && target != Target::ZTensor {
         check_dense(&opened.catalog, &carried.datasets)?;
     }
+    opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
     let ties_are_kept = target == Target::ZTensor && options.ztensor.dialect == Dialect::Common;
     if !ties_are_kept {
         carried.notes.extend(ties::untied(carried.catalog, &carried.datasets)?);
@@ -336,7 +338,6 @@ impl<'c> Carried<'c> {
             }
         }
         check_names(&datasets, &options.tet)?;
-        catalog.check_decoded(datasets.iter().copied(), &options.execution)?;
         Ok(Carried { catalog, datasets, joined, notes: Vec::new() })
     }
 
