@@ -224,7 +224,8 @@ fn groups_and_windows_make_the_passes_that_are_said() {
     assert_eq!((sought.least, sought.most), (2, 4));
     let tests = vec![(Compare::Gt, Number::Float(1.5))];
     let filter = Some(Filter { tests, ..Filter::default() });
-    for (filter, wanted) in [(None, 1), (filter, 2)] {
+    // Elements of overlapping windows are used more than once: their chunks are compared before.
+    for (filter, wanted) in [(None, 2), (filter, 4)] {
         let window = Some(Window {
             axis: 0,
             size: 4,

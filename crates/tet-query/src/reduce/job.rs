@@ -10,7 +10,7 @@ use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
 use super::slide::slide;
-use crate::budget::Execution;
+use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
@@ -78,8 +78,8 @@ impl Job<'_> {
             Some(DType::Bool) => Rows::Truths,
             _ => Rows::Aligned(align),
         };
-        let uses = if self.roles.windows_overlap() { Uses::Repeated } else { Uses::Once };
-        let checks = Checks::new(self.source, self.dataset, self.plan, self.how, (uses, None))?;
+        let uses = (self.uses(), None);
+        let checks = Checks::new(self.source, self.dataset, self.plan, self.how, uses)?;
         let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;
@@ -108,8 +108,27 @@ impl Job<'_> {
         let (tasks, states_len) = self.tasks();
         let width = self.makers.iter().map(|maker| maker.width as u64).sum();
         let values = cells.saturating_mul(width);
-        Cost::pass(self.plan, self.how, self.thread_len(states_len), tasks.count())
-            .with_values(values)
+        let pass = Cost::pass(self.plan, self.how, self.thread_len(states_len), tasks.count());
+        let times = if self.is_compared_ahead() { 2 } else { 1 };
+        Cost { passes: pass.passes.times(times), ..pass }.with_values(values)
+    }
+
+    /// How often the tasks use an element.
+    fn uses(&self) -> Uses {
+        if self.roles.windows_overlap() { Uses::Repeated } else { Uses::Once }
+    }
+
+    /// Whether raw chunks are read once to be compared with their digests, and once to be folded.
+    fn is_compared_ahead(&self) -> bool {
+        let is_ahead = match self.how.digests {
+            DigestPolicy::Always => true,
+            DigestPolicy::Auto => self.uses() == Uses::Repeated,
+            DigestPolicy::Never => false,
+        };
+        let mut chunks = self.plan.chunks().iter();
+        is_ahead
+            && self.dataset.chunks.has_digests()
+            && chunks.any(|read| self.plan.is_identity(read))
     }
 
     /// Bytes a thread holds beside its windows.
