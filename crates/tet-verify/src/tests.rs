@@ -319,7 +319,7 @@ fn findings_show_in_one_escaped_line() {
                 .to_owned(),
             format!(
                 "error TET-I7: a row's `coord` must lie in the grid of its dataset, dataset \
-         \"\\u{{1b}}ide\", chunk [0, 2], index coord at byte {}: found 2, wanted 1",
+         \"\\u{{1b}}ide\", chunk (0, 2), index coord at byte {}: found 2, wanted 1",
                 at - 8
             ),
         ]

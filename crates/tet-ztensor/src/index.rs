@@ -19,7 +19,7 @@ use crate::tensor::Tensor;
 const ENTRY_LEN_MIN: u64 = 52;
 
 /// The index of a file, in memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Index {
     bytes: Vec<u8>,
     start: u64,

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 const NONE: u32 = u32::MAX;
 
 /// A table of names without the names, which the index has.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// A power of two, at most half full.
     slots: Vec<Slot>,

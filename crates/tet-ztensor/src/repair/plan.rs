@@ -295,7 +295,14 @@ fn mend(plan: &mut Plan) -> Result<()> {
         plan.edits.insert(0, Edit { rule, offset: 0, len: MAGIC_LEN, action, proof, losses });
     }
     let mut report = looked_over(plan)?;
-    let index = flipped_tensors(plan, &mut bench, index, &mut report)?;
+    let mut index = index;
+    for _ in 0..ROUNDS_MAX {
+        let count = plan.edits.len();
+        index = flipped_tensors(plan, &mut bench, index, &mut report)?;
+        if count == plan.edits.len() {
+            break;
+        }
+    }
     tensors(plan, &index, &mut report)?;
     plan.error_count = report.count(Severity::Error);
     Ok(())
@@ -345,22 +352,39 @@ fn flipped_tensors(
             break;
         }
     }
-    let count = plan.edits.len();
-    for (position, rule) in wrong {
-        if let Some(flip) = flip::of_tensor(bench, &index, position)? {
-            index = plan.flip(flip, rule).unwrap_or(index);
+    let before = (plan.edits.len(), plan.image.patches.len(), index.clone());
+    loop {
+        for &(position, rule) in &wrong {
+            if let Some(flip) = flip::of_tensor(bench, &index, position)? {
+                index = plan.flip(flip, rule).unwrap_or(index);
+            }
         }
+        if before.0 == plan.edits.len() {
+            return Ok(index);
+        }
+        let found = looked_over(plan)?;
+        let is_left = |position: usize| {
+            found.findings.iter().filter(is_wrong).any(|it| it.tensor == Some(position))
+        };
+        let count = wrong.len();
+        wrong.retain(|&(position, _)| !is_left(position));
+        if count == wrong.len() {
+            *report = found;
+            return Ok(index);
+        }
+        // A bit that does not make its tensor right was not the one: without those.
+        plan.edits.truncate(before.0);
+        plan.image.patches.truncate(before.1);
+        index = before.2.clone();
     }
-    if count != plan.edits.len() {
-        *report = looked_over(plan)?;
-    }
-    Ok(index)
 }
 
 /// So many tensors are named among what is lost; the rest is counted.
 const LOSSES_MAX: usize = 4096;
 /// So many findings of each rule are kept.
 const FINDINGS_MAX: usize = 1 << 16;
+/// What a flipped bit hid may be another one: they are sought again so often.
+const ROUNDS_MAX: usize = 8;
 /// Bits are flipped back in the entries and blobs of so many tensors.
 const FLIPPED_MAX: usize = 64;
 
