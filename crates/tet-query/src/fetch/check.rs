@@ -136,10 +136,10 @@ impl<'a> Checks<'a> {
             return Ok(());
         }
         let writers = self.source.writers();
-        let is_of_all = self.plan.is_of_all(self.dataset);
         if writers == Writers::Absent {
             return Ok(());
         }
+        let is_of_all = self.plan.is_of_all(self.dataset);
         if is_apart || (writers == Writers::Present && !is_of_all) {
             self.how.mark_unchecked();
         }
