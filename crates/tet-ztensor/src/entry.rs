@@ -53,6 +53,11 @@ impl Entry {
         self.held & field.bit() != 0
     }
 
+    /// How many fields of the format are there and of their type.
+    pub(crate) const fn known_count(&self) -> u32 {
+        (self.held & !Field::CUSTOM_BIT).count_ones()
+    }
+
     /// Whether there are fields that the format does not name.
     pub(crate) const fn has_custom(&self) -> bool {
         self.held & Field::CUSTOM_BIT != 0

@@ -104,6 +104,7 @@ fn read(file: &TensogramFile, object: &ObjectAt) -> Option<tet_tensogram::Result
     };
     let plan = match plan() {
         Ok(plan) if LEN_MAX < plan.decoded_len() => return None,
+        Err(error) if error.kind() == tet_io::Kind::Limit => return None,
         Ok(plan) => plan,
         Err(error) => return Some(Err(error)),
     };

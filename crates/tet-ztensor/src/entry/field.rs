@@ -52,7 +52,7 @@ impl Field {
     }
 
     /// The bit that stands for all custom fields.
-    pub(super) const CUSTOM_BIT: u16 = 1 << 9;
+    pub(crate) const CUSTOM_BIT: u16 = 1 << 9;
 
     pub(super) const fn bit(self) -> u16 {
         1 << self as u16

@@ -27,7 +27,7 @@ pub struct Applied {
 /// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
 /// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
-    let source = &planned.image.source;
+    let source = &planned.source;
     if planned.edits.is_empty() {
         return Ok(Applied { edit_count: 0, file_len: source.len() });
     }

@@ -9,6 +9,7 @@
 //! A candidate counts if the entry then breaks no rule and its blob matches its checksum. Where several
 //! candidates do, nothing is proved.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use tet_codec::{Crc32c, flipped_bit};
@@ -157,11 +158,10 @@ fn only(bench: &Bench<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<F
             continue;
         }
         // Keys that are not the format's are fields of the user, or damaged keys of the format.
-        let index = flip.index.iter();
-        let custom_count: usize =
-            index.flat_map(Index::tensors).map(|it| it.custom_bytes().len()).sum();
+        let tensors = flip.index.iter().flat_map(Index::tensors);
+        let known_count: u32 = tensors.map(|it| it.entry().known_count()).sum();
         let (errors, notes) = (report.count(Severity::Error), report.findings.len());
-        let rank = (flip.proof, errors, notes, custom_count);
+        let rank = (flip.proof, errors, notes, Reverse(known_count));
         ranked.push((rank, flip));
     }
     ranked.sort_by_key(|(rank, _)| *rank);

@@ -1,5 +1,6 @@
 //! What a file needs, complete before the first byte is written.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -34,6 +35,9 @@ pub struct Plan {
     /// The rule that the file breaks as a whole when nothing can be done about it.
     pub remaining: Option<Fault>,
     pub(super) options: RepairOptions,
+    /// The file as it is.
+    pub(super) source: Source,
+    /// The file as it will be.
     pub(super) image: Image,
 }
 
@@ -213,7 +217,7 @@ impl Plan {
     /// The file as it will be, to be looked at; without an edit the file as it is.
     #[must_use]
     pub fn repaired(&self) -> Source {
-        if self.edits.is_empty() { self.image.source.clone() } else { self.image.to_source() }
+        if self.edits.is_empty() { self.source.clone() } else { self.image.to_source() }
     }
 
     /// Whether an edit may be made; one that may not is withheld.
@@ -248,6 +252,9 @@ impl Plan {
 
 /// Works out what a file needs. Nothing is written.
 ///
+/// A change may let more be seen of what is wrong, so the file as it will be is looked at again until
+/// there is nothing more to change: a plan for the repaired file is empty.
+///
 /// # Errors
 ///
 /// The source cannot be read or changed meanwhile, or a limit is passed. What is wrong with the
@@ -260,56 +267,71 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         error_count: 0,
         remaining: None,
         options: options.clone(),
+        source: source.clone(),
         image: Image::of(source),
     };
-    match mend(&mut plan) {
-        Err(Error::Format(fault)) if plan.edits.is_empty() => plan.remaining = Some(fault),
-        mended => mended?,
+    for round in 0_usize.. {
+        let count = plan.edits.len();
+        match next_edits(&mut plan, round < FLIP_ROUNDS_MAX) {
+            Err(Error::Format(fault)) if plan.edits.is_empty() => plan.remaining = Some(fault),
+            planned => planned?,
+        }
+        if count == plan.edits.len() {
+            break;
+        }
+        plan.image = Image::of(&plan.image.to_source());
     }
     source.check_unchanged()?;
     Ok(plan)
 }
 
-fn mend(plan: &mut Plan) -> Result<()> {
+/// Adds the edits that can be seen to be needed: those that let the index be read, else bits of
+/// tensors, else the tensors that are dropped.
+fn next_edits(plan: &mut Plan, may_flip: bool) -> Result<()> {
     let (source, options) = (plan.image.source.clone(), plan.options.clone());
     let watch = options.watch(source.len());
     let mut bench = Bench::new(&source, &options.limits, &watch);
-    let magic = restored_magic(&source)?;
-    let index = match standing(&bench) {
-        Ok(index) => index,
-        Err(Error::Format(fault)) => match flipped_index(plan, &mut bench, fault)? {
-            Some(index) => index,
-            None => find(plan, &mut bench, fault)?,
-        },
-        Err(error) => return Err(error),
-    };
-    if let Some(fault) = magic {
-        // An empty index proves nothing about a file of another kind.
-        if index.is_empty() {
-            plan.edits.clear();
-            plan.image = Image::of(&source);
-            return Err(fault.into());
-        }
-        let (action, rule) = (Action::RestoreMagic, fault.rule);
-        let (proof, losses) = (Proof::Rest, Vec::new());
-        plan.edits.insert(0, Edit { rule, offset: 0, len: MAGIC_LEN, action, proof, losses });
+    let count = plan.edits.len();
+    let index = readable_index(plan, &mut bench)?;
+    if count != plan.edits.len() {
+        return Ok(());
     }
-    let mut report = looked_over(plan)?;
-    let mut index = index;
-    for _ in 0..ROUNDS_MAX {
-        let count = plan.edits.len();
-        index = flipped_tensors(plan, &mut bench, index, &mut report)?;
-        if count == plan.edits.len() {
-            break;
-        }
+    let report = verified(plan)?;
+    if may_flip {
+        flip_tensors(plan, &mut bench, &index, &report)?;
     }
-    tensors(plan, &index, &mut report)?;
-    plan.error_count = report.count(Severity::Error);
+    if count == plan.edits.len() {
+        drop_tensors(plan, &index, &report)?;
+        plan.error_count = report.count(Severity::Error);
+    }
     Ok(())
 }
 
+/// The index, with the edits that let it be read.
+fn readable_index(plan: &mut Plan, bench: &mut Bench<'_>) -> Result<Index> {
+    let magic = restored_magic(bench.source)?;
+    let index = match standing(bench) {
+        Ok(index) => index,
+        Err(Error::Format(fault)) => match flipped_index(plan, bench, fault)? {
+            Some(index) => index,
+            None => find(plan, bench, fault)?,
+        },
+        Err(error) => return Err(error),
+    };
+    let Some(fault) = magic else { return Ok(index) };
+    // An empty index proves nothing about a file of another kind.
+    if index.is_empty() {
+        plan.edits.clear();
+        return Err(fault.into());
+    }
+    let (action, rule) = (Action::RestoreMagic, fault.rule);
+    let (proof, losses) = (Proof::Rest, Vec::new());
+    plan.edits.insert(0, Edit { rule, offset: 0, len: MAGIC_LEN, action, proof, losses });
+    Ok(index)
+}
+
 /// What `verify` finds in the file as it will be.
-fn looked_over(plan: &Plan) -> Result<Report> {
+fn verified(plan: &Plan) -> Result<Report> {
     let usual = VerifyOptions::default();
     let options = VerifyOptions {
         depth: Depth::Deep,
@@ -332,19 +354,16 @@ fn flipped_index(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result
     Ok(found.and_then(|flip| plan.flip(flip, fault.rule)))
 }
 
-/// Flips the bits back that keep single tensors from being read; gives the index as it is then.
-fn flipped_tensors(
+/// Flips the bits back that keep single tensors from being read, where that makes them right.
+fn flip_tensors(
     plan: &mut Plan,
     bench: &mut Bench<'_>,
-    mut index: Index,
-    report: &mut Report,
-) -> Result<Index> {
-    if matches!(plan.image.ending, Ending::Index(_)) {
-        return Ok(index);
-    }
-    let mut wrong: Vec<(usize, &'static ForeignRule)> = Vec::new();
+    index: &Index,
+    report: &Report,
+) -> Result<()> {
     let is_wrong =
         |it: &&Finding| it.severity == Severity::Error || it.rule == &rule::CHECKSUM_UNKNOWN;
+    let mut wrong: Vec<(usize, &'static ForeignRule)> = Vec::new();
     for finding in report.findings.iter().filter(is_wrong) {
         let new = finding.tensor.filter(|it| !wrong.iter().any(|(other, _)| other == it));
         wrong.extend(new.map(|position| (position, finding.rule)));
@@ -352,30 +371,28 @@ fn flipped_tensors(
             break;
         }
     }
-    let before = (plan.edits.len(), plan.image.patches.len(), index.clone());
+    let count = plan.edits.len();
     loop {
+        let mut index = Cow::Borrowed(index);
         for &(position, rule) in &wrong {
             if let Some(flip) = flip::of_tensor(bench, &index, position)? {
-                index = plan.flip(flip, rule).unwrap_or(index);
+                index = plan.flip(flip, rule).map_or(index, Cow::Owned);
             }
         }
-        if before.0 == plan.edits.len() {
-            return Ok(index);
+        if count == plan.edits.len() {
+            return Ok(());
         }
-        let found = looked_over(plan)?;
-        let is_left = |position: usize| {
-            found.findings.iter().filter(is_wrong).any(|it| it.tensor == Some(position))
-        };
-        let count = wrong.len();
-        wrong.retain(|&(position, _)| !is_left(position));
-        if count == wrong.len() {
-            *report = found;
-            return Ok(index);
+        let report = verified(plan)?;
+        let left: Vec<usize> =
+            report.findings.iter().filter(is_wrong).filter_map(|it| it.tensor).collect();
+        let tried = wrong.len();
+        wrong.retain(|(position, _)| !left.contains(position));
+        if tried == wrong.len() {
+            return Ok(());
         }
-        // A bit that does not make its tensor right was not the one: without those.
-        plan.edits.truncate(before.0);
-        plan.image.patches.truncate(before.1);
-        index = before.2.clone();
+        // A bit that does not make its tensor right was not the one: again without those.
+        plan.edits.truncate(count);
+        plan.image.patches.clear();
     }
 }
 
@@ -383,8 +400,8 @@ fn flipped_tensors(
 const LOSSES_MAX: usize = 4096;
 /// So many findings of each rule are kept.
 const FINDINGS_MAX: usize = 1 << 16;
-/// What a flipped bit hid may be another one: they are sought again so often.
-const ROUNDS_MAX: usize = 8;
+/// Bits of tensors are looked for in this many rounds: one may hide another.
+const FLIP_ROUNDS_MAX: usize = 8;
 /// Bits are flipped back in the entries and blobs of so many tensors.
 const FLIPPED_MAX: usize = 64;
 
@@ -472,7 +489,7 @@ fn make_index(
 }
 
 /// Takes damaged tensors out of the index, if that is asked for, and lists those that stay.
-fn tensors(plan: &mut Plan, index: &Index, report: &mut Report) -> Result<()> {
+fn drop_tensors(plan: &mut Plan, index: &Index, report: &Report) -> Result<()> {
     let blobs = match plan.options.salvage {
         Salvage::Blobs | Salvage::None => damaged_blobs(report),
         Salvage::Entries => HashMap::new(),
@@ -510,7 +527,6 @@ fn tensors(plan: &mut Plan, index: &Index, report: &mut Report) -> Result<()> {
     }
     plan.end(offset, Ending::Index(bytes.into()));
     plan.edits.push(edit);
-    *report = looked_over(plan)?;
     Ok(())
 }
 
