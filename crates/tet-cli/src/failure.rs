@@ -6,6 +6,8 @@ use tet_query::document::DocumentError;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
 
+/// What to do about data that decodes to more than a file should.
+const RAISE_DECODED: &str = "if you trust the file, give a limit with --max-decoded, as 64GiB";
 /// Names shown in one line, at most.
 const NAMES_SHOWN_MAX: usize = 12;
 
@@ -93,6 +95,9 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         tet_io::Error::NoLease { .. } => ("no-lease", "use --io pread"),
         tet_io::Error::Exists { .. } => ("exists", "use --force to replace it"),
         tet_io::Error::SameFile { .. } => ("same-file", "give the output another name"),
+        tet_io::Error::NotWritten { .. } => {
+            ("not-written", "the disk does not keep what is written: write to another one")
+        }
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
         _ => ("io", ""),
     }
@@ -211,9 +216,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
         E::Overflow { .. } => plain("overflow"),
         E::Budget { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
-        E::Expansion { .. } => {
-            plain("limit").hint("if you trust the file, give a limit with --max-decoded, as 64GiB")
-        }
+        E::Expansion { .. } => plain("limit").hint(RAISE_DECODED),
         E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("ask for a smaller part"),
         _ => plain("query"),
     }
@@ -237,8 +240,11 @@ impl From<tet_ztensor::Error> for Failure {
             E::Ambiguous { .. } => {
                 Failure::new(exit, "ambiguous", message).hint("ask for one as #N, its position")
             }
+            E::Limit { what: tet_ztensor::DECODED, .. } => {
+                Failure::new(exit, "limit", message).hint(RAISE_DECODED)
+            }
             E::Limit { .. } => Failure::new(exit, "limit", message),
-            E::Canceled => Failure::new(exit, "canceled", message),
+            E::Canceled => Failure::interrupted(),
             _ => Failure::new(exit, "ztensor", message),
         }
     }
@@ -261,8 +267,7 @@ impl From<tet_tensogram::Error> for Failure {
                 plain("uncarried").at(Place { offset: Some(at), ..Place::default() })
             }
             E::Memory { .. } => plain("limit"),
-            E::Limit { .. } => plain("limit")
-                .hint("if you trust the file, give a limit with --max-decoded, as 64GiB"),
+            E::Limit { .. } => plain("limit").hint(RAISE_DECODED),
             E::Canceled => Failure::interrupted(),
             _ => plain("tensogram"),
         }
@@ -370,9 +375,6 @@ impl From<tet_verify::Error> for Failure {
             tet_verify::Error::NotSound { ref first } => {
                 let code = first.code.id();
                 Failure::new(Exit::Format, code, error.to_string())
-            }
-            tet_verify::Error::NotWritten { .. } => {
-                Failure::new(Exit::from(error.kind()), "not-written", error.to_string())
             }
             tet_verify::Error::Unused { .. } => {
                 Failure::new(Exit::Format, "TET-N15", error.to_string())

@@ -63,6 +63,17 @@ pub const fn zstd_decoded_max(stored_len: u64) -> u64 {
     (stored_len / 4).saturating_add(1).saturating_mul(131_072)
 }
 
+/// What the data of a file of `file_len` bytes may decode to unless the caller gives a limit: 16 GiB,
+/// or 65,536 times its length where that is more.
+///
+/// The densest zstd payload comes to 32,768 times its length, so that files exceed this alone by
+/// payloads that several arrays share, or by arrays without a payload.
+#[must_use]
+pub const fn usual_decoded_max(file_len: u64) -> u64 {
+    let (least, times_len) = (1 << 34, file_len.saturating_mul(1 << 16));
+    if times_len < least { least } else { times_len }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -63,7 +63,7 @@ pub mod planted;
 #[cfg(test)]
 mod testing;
 
-pub use codec::{Codec, zstd_decoded_max};
+pub use codec::{Codec, usual_decoded_max, zstd_decoded_max};
 pub use digest::Digest;
 pub use dtype::DType;
 pub use error::{Error, Faults, Result, Strict};

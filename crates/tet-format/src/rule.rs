@@ -291,16 +291,9 @@ impl Rule {
     /// Whether found and wanted are digests.
     #[must_use]
     pub const fn is_digest(self) -> bool {
-        matches!(
-            self,
-            Rule::SelfDigest
-                | Rule::HeadDigest
-                | Rule::PageDigest
-                | Rule::PagesDigest
-                | Rule::ChunkDigest
-                | Rule::ChunksDigest
-                | Rule::SpillDigest
-        )
+        use Rule::{DigestBlock, FlagCleared, GapZero, IntegrityKey};
+        let is_other = matches!(self, IntegrityKey | DigestBlock | GapZero | FlagCleared);
+        self.is_integrity() && !is_other
     }
 
     /// The rule with this id.

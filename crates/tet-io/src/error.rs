@@ -148,6 +148,14 @@ pub enum Error {
         /// The output.
         path: PathBuf,
     },
+    /// What was written does not read back as it was.
+    #[error("{} does not read back as it was written, from byte {at} on", shown(path))]
+    NotWritten {
+        /// The output, which is as it was before.
+        path: PathBuf,
+        /// The first offset that differs.
+        at: u64,
+    },
     /// The output path does not end in a file name.
     #[error("{} does not end in a file name", shown(path))]
     NoName {
@@ -178,6 +186,7 @@ impl Error {
             | Self::NoLease { path, .. }
             | Self::Exists { path }
             | Self::SameFile { path }
+            | Self::NotWritten { path, .. }
             | Self::NoName { path } => path,
         }
     }

@@ -13,6 +13,7 @@
 //! What a signal interrupts is called again, but for syncing, which is never called twice.
 
 mod hidden;
+mod image;
 mod several;
 mod target;
 

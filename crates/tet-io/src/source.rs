@@ -15,8 +15,8 @@ use crate::lease::{LeasedMap, LeasedView};
 use crate::stamp::Stamp;
 use crate::writers::{Writers, writers_of};
 
-/// Bytes are read through in windows of this many.
-const WINDOW_LEN: u64 = 1 << 20;
+/// Bytes are read through in windows of this many, which fit the cache of one core.
+const WINDOW_LEN: u64 = 1 << 18;
 
 /// Bytes that can be read at any position by many threads at once.
 pub trait ReadAt: Send + Sync {

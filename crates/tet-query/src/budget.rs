@@ -52,11 +52,6 @@ pub enum DigestPolicy {
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
 const RESULT_MAX: u64 = 1 << 34;
-/// What a file may decode to: so much, or so many times its length. The densest zstd payload comes to
-/// 32,768 times its length, so that files exceed this alone by payloads that datasets or rows share, or
-/// by objects without a payload.
-const DECODED_MIN: u64 = 1 << 34;
-const DECODED_TIMES: u64 = 1 << 16;
 /// What is read in one go, when the budget allows it.
 const WINDOW_LEN_MAX: u64 = 1 << 20;
 const WINDOW_LEN_MIN: u64 = if cfg!(test) { 16 } else { 1 << 12 };
@@ -142,19 +137,13 @@ impl Execution {
         threads.min(usize::try_from(affordable).unwrap_or(usize::MAX))
     }
 
-    /// What a file of this length may decode to unless [`Execution::decoded_max`] is given.
-    #[must_use]
-    pub fn usual_decoded_max(file_len: u64) -> u64 {
-        file_len.saturating_mul(DECODED_TIMES).max(DECODED_MIN)
-    }
-
     /// Checks what payloads of a file of `file_len` bytes decode to, before any is decoded.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Expansion`] when it is more than [`Execution::decoded_max`].
     pub fn check_decoded(&self, wanted: u64, file_len: u64) -> Result<()> {
-        let limit = self.decoded_max.unwrap_or_else(|| Self::usual_decoded_max(file_len));
+        let limit = self.decoded_max.unwrap_or_else(|| tet_format::usual_decoded_max(file_len));
         if wanted <= limit { Ok(()) } else { Err(Error::Expansion { wanted, limit }) }
     }
 

@@ -24,7 +24,7 @@ use tet_io::{Progress, Source, Watch};
 
 use self::collect::Collector;
 use self::digest::Tasks;
-use self::fidelity::Objects;
+use self::fidelity::{Objects, Total};
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
 use crate::message::Message;
@@ -74,8 +74,9 @@ pub struct VerifyOptions {
     pub findings_max: usize,
     /// Threads that compare bytes; 0 means as many as the machine runs at once.
     pub threads: usize,
-    /// The most bytes that all objects together may decode to: some come of next to no bytes.
-    pub decoded_max: u64,
+    /// The most bytes that all objects together may decode to, some of them of next to no bytes; `None`
+    /// is [`usual_decoded_max`] of the file.
+    pub decoded_max: Option<u64>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
@@ -97,7 +98,7 @@ impl Default for VerifyOptions {
             limits: Limits::default(),
             findings_max: 64,
             threads: 0,
-            decoded_max: u64::MAX,
+            decoded_max: None,
             cancel: None,
             progress: None,
         }
@@ -143,6 +144,8 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     report.message_count = scan.messages.len() as u64;
     report.damage_count = scan.damage_count;
     let (mut window, mut work) = (Window::new(source), Work::default());
+    let total = Total::new(options.decoded_max, source);
+    let watched = (&watch, &total);
     for (number, span) in scan.messages.iter().enumerate() {
         let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
         match found {
@@ -154,10 +157,10 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         }
         watch.tell(0)?;
         if work.bytes.is_full() {
-            report.add_checked(work.run(source, options, &watch, &mut out)?);
+            report.add_checked(work.run(source, options, watched, &mut out)?);
         }
     }
-    report.add_checked(work.run(source, options, &watch, &mut out)?);
+    report.add_checked(work.run(source, options, watched, &mut out)?);
     source.check_unchanged()?;
     Ok(report.with(out))
 }
@@ -175,12 +178,12 @@ impl Work {
         &mut self,
         source: &Source,
         options: &VerifyOptions,
-        watch: &Watch<'_>,
+        (watch, total): (&Watch<'_>, &Total),
         out: &mut Collector,
     ) -> Result<u64> {
         let mut spoiled = BTreeSet::new();
         let checked_len = self.bytes.run(source, options, &mut spoiled, watch, out)?;
-        self.objects.run(source, options, &spoiled, watch, out)?;
+        self.objects.run((source, total), options, &spoiled, watch, out)?;
         Ok(checked_len)
     }
 }
@@ -190,7 +193,7 @@ pub(crate) fn first_error(
     window: &mut Window<'_>,
     span: Span,
     options: &VerifyOptions,
-    watch: &Watch<'_>,
+    watched: (&Watch<'_>, &Total),
 ) -> Result<Option<&'static ForeignRule>> {
     let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
     match check_message(window, (0, span), options, &mut work, &mut out) {
@@ -199,7 +202,7 @@ pub(crate) fn first_error(
         Err(error) => return Err(error),
     }
     if out.first_error().is_none() {
-        work.run(source, options, watch, &mut out)?;
+        work.run(source, options, watched, &mut out)?;
     }
     Ok(out.first_error())
 }

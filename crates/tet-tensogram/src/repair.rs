@@ -53,6 +53,9 @@ pub struct RepairOptions {
     pub losses: Losses,
     /// Threads that look at bytes; 0 means as many as the machine runs at once.
     pub threads: usize,
+    /// The most bytes that the objects may decode to in one look at the file; `None` is
+    /// [`usual_decoded_max`](tet_format::usual_decoded_max) of it.
+    pub decoded_max: Option<u64>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far the look at the file is.

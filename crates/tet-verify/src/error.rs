@@ -14,14 +14,6 @@ pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] tet_file::Error),
-    /// The new file is not what was planned: the disk gives back other bytes.
-    #[error(
-        "the new file differs from the plan at byte {at}: the disk does not keep what is written"
-    )]
-    NotWritten {
-        /// The first offset that differs.
-        at: u64,
-    },
     /// A file with errors is not put under digests.
     #[error("the file does not verify: {first}")]
     NotSound {
@@ -77,7 +69,6 @@ impl Error {
             Error::File(error) => error.kind(),
             Error::Rows { .. } | Error::Memory => Kind::Limit,
             Error::Canceled => Kind::Usage,
-            Error::NotWritten { .. } => Kind::Io,
             Error::NotSound { .. } | Error::Unused { .. } | Error::Sum { .. } => Kind::Format,
         }
     }

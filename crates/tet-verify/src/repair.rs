@@ -51,6 +51,9 @@ pub struct RepairOptions {
     pub losses: Losses,
     /// Bytes of chunks that are held in memory at once; what takes more is not decoded or filled.
     pub memory_budget: u64,
+    /// The most bytes that the data may decode to; `None` is
+    /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
+    pub decoded_max: Option<u64>,
     /// Set by the caller to stop early, while payloads are verified.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -64,6 +67,7 @@ impl Default for RepairOptions {
             salvage: None,
             losses: Losses::default(),
             memory_budget: 256 << 20,
+            decoded_max: None,
             cancel: None,
         }
     }

@@ -24,7 +24,7 @@ use std::sync::atomic::AtomicBool;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tet_format::Span;
+use tet_format::{Span, usual_decoded_max};
 use tet_io::{Progress, Source, Watch};
 
 use self::agenda::Agenda;
@@ -32,12 +32,10 @@ use self::blob::{Scratch, Task, WINDOW_LOG_MAX};
 use self::collect::{Collector, Found};
 use self::parts::Role;
 use self::sparse::Memory;
-use crate::container::FILE_LEN_MIN;
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
-use crate::rule;
 
 pub use report::{Finding, Omitted, Report};
 
@@ -68,6 +66,8 @@ pub struct VerifyOptions {
     /// Bytes of memory for decoders and for sparse tensors that are checked in memory; what takes more
     /// is checked piece by piece.
     pub memory_budget: u64,
+    /// The most bytes that all blobs together may decode to; `None` is [`usual_decoded_max`] of the file.
+    pub decoded_max: Option<u64>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how far it is.
@@ -89,6 +89,7 @@ impl Default for VerifyOptions {
             findings_max: 64,
             threads: 0,
             memory_budget: 1 << 30,
+            decoded_max: None,
             cancel: None,
             progress: None,
         }
@@ -107,6 +108,9 @@ impl fmt::Debug for VerifyOptions {
     }
 }
 
+/// What passes [`VerifyOptions::decoded_max`], in [`Error::Limit`].
+pub const DECODED: &str = "decoded bytes of all tensors";
+
 /// Bytes of blobs that are looked at for each byte of the file, and so many more.
 const WORK_FACTOR: u64 = 16;
 const WORK_LEN_MIN: u64 = 1 << 20;
@@ -119,8 +123,8 @@ const ALONE_LEN_MAX: u64 = 4 << 20;
 /// # Errors
 ///
 /// Returns [`Error::Io`] when the file cannot be read or changes meanwhile, [`Error::Canceled`]
-/// when the caller asks to stop, [`Error::Limit`] when blobs lie over each other many times. What is
-/// wrong with the file is in the report.
+/// when the caller asks to stop, [`Error::Limit`] when blobs lie over each other many times, or decode to
+/// more than [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut out = Collector::new(options.findings_max);
     let index = read_index(source, &options.limits, &mut |position, fault, field| {
@@ -135,11 +139,6 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         }
         Err(error) => return Err(error),
     };
-    if index.is_empty() && index.bytes().is_empty() {
-        let (rule, at) = (&rule::FOOTER_ZERO, source.len().saturating_sub(8));
-        let fault = Fault { rule, at, found: 0, wanted: FILE_LEN_MIN };
-        out.push(Found { fault, position: None, field: "" });
-    }
     entries::check(&index, &mut out);
     let roles = parts::check(&index, &mut out);
     let gaps = place::check(&index, &mut out);
@@ -163,6 +162,7 @@ fn check_blobs(
     let Agenda { tasks, turns, shared_len } = Agenda::of(index, roles, options.depth);
     let blobs_len = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.len()));
     check_work(blobs_len, source.len())?;
+    check_decoded(&tasks, options.decoded_max.unwrap_or_else(|| usual_decoded_max(source.len())))?;
     let all = gaps.iter().fold(blobs_len, |sum, gap| sum.saturating_add(gap.len()));
     let all = all.saturating_add(shared_len);
     let watch = options.watch(all);
@@ -203,6 +203,15 @@ fn check_work(wanted: u64, file_len: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Limit { what: "bytes of blobs that lie over each other", wanted, limit })
+}
+
+/// Bounds what blobs decode to: several may lie over each other.
+fn check_decoded(tasks: &[Task<'_>], limit: u64) -> Result<()> {
+    let wanted = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.decoded_len()));
+    if wanted <= limit {
+        return Ok(());
+    }
+    Err(Error::Limit { what: DECODED, wanted, limit })
 }
 
 /// As many threads as are asked for, the machine has, and there is work for; none where one will do.

@@ -37,8 +37,6 @@ pub fn is_ztensor(head: &[u8]) -> bool {
 /// Where the index lies, by the first and the last bytes of a file; `head` and `tail` are 8 bytes
 /// each, or what the file has.
 ///
-/// The span is empty in a file of 16 bytes, which has no index.
-///
 /// # Errors
 ///
 /// The container breaks a rule (ZT-C1 to ZT-C5, ZT-L1).
@@ -49,9 +47,8 @@ pub fn index_span(head: &[u8], tail: &[u8], file_len: u64, limits: &Limits) -> R
     let index_end = index_end.ok_or(truncated)?;
     let index_len = tail.last_chunk().copied().map(u64::from_le_bytes).ok_or(truncated)?;
     let len_max = index_end.saturating_sub(MAGIC_LEN);
-    if index_len == 0 && len_max != 0 {
-        let rule = &rule::INDEX_MISSING;
-        return Err(Fault { rule, at: index_end, found: file_len, wanted: FILE_LEN_MIN });
+    if index_len == 0 {
+        return Err(Fault { rule: &rule::INDEX_MISSING, at: index_end, found: 0, wanted: 1 });
     }
     let bounds = Fault { rule: &rule::INDEX_LEN, at: index_end, found: index_len, wanted: len_max };
     let start = index_end.checked_sub(index_len).filter(|start| MAGIC_LEN <= *start);

@@ -61,9 +61,7 @@ impl Index {
         all.index_len = u32::try_from(len).unwrap_or(u32::MAX);
         all.extent_count_max = limits.entry_count_max.saturating_mul(8);
         let (mut entries, mut faults) = (Vec::new(), Vec::new());
-        if !bytes.is_empty() {
-            read_array(&mut all, limits, &mut entries, &mut faults)?;
-        }
+        read_array(&mut all, limits, &mut entries, &mut faults)?;
         let (extents, joined) = (all.extents, all.joined);
         let (limits, names) = (*limits, OnceLock::new());
         Ok(Index { bytes, start, entries, extents, joined, faults, limits, names })

@@ -42,6 +42,9 @@ pub struct RepairOptions {
     pub losses: Losses,
     /// Bytes that decoding may hold; `None` is what [`verify`](crate::verify) holds.
     pub memory_budget: Option<u64>,
+    /// The most bytes that all blobs together may decode to; `None` is
+    /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
+    pub decoded_max: Option<u64>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Called with the number of bytes read so far and the total.

@@ -17,7 +17,7 @@ tet_format::foreign_rules! { pub,
         "the index must lie between the magic and the footer",
         "the file is cut short or was appended to: `tet repair` looks for an index";
     "ZT-C5" INDEX_MISSING "footer" Error Structure Decimal:
-        "a footer of zero must end a file without an index and without tensors",
+        "the length of the index must not be zero: without tensors it is an empty array",
         "the index is lost: `tet repair` looks for an older one";
     "ZT-I1" INDEX_SYNTAX "index" Error Structure Decimal:
         "the index must be one well-formed CBOR item",
@@ -151,9 +151,6 @@ tet_format::foreign_rules! { pub,
     "ZT-N7" NAME_ODD "index" Warning Structure Hidden:
         "the name has characters that act on terminals or paths",
         "do not use the name as it is in a terminal or as a path";
-    "ZT-N8" FOOTER_ZERO "footer" Warning Structure Decimal:
-        "the file has no index, as one of 16 bytes without tensors",
-        "";
     "ZT-N9" LAYOUT_MISSING "index" Note Structure Hidden:
         "the entry has no layout and is dense",
         "";

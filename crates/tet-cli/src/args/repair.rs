@@ -40,6 +40,12 @@ pub struct RepairArgs {
     /// The most memory to use for chunks, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
+    /// The most bytes that the data may decode to, as 64GiB
+    ///
+    /// Without it 16 GiB, or 65,536 times the length of the file where that is more: a small file may
+    /// claim any number of elements.
+    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    pub max_decoded: Option<u64>,
     /// One `tet.repair/1` object, for programs
     #[arg(long)]
     pub json: bool,

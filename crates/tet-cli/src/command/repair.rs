@@ -135,6 +135,7 @@ fn options(args: &RepairArgs, context: &Context<'_>) -> Result<RepairOptions> {
     if let Some(memory) = args.memory {
         options.memory_budget = memory;
     }
+    options.decoded_max = args.max_decoded;
     options.cancel = Some(Arc::clone(&context.world().cancel));
     Ok(options)
 }

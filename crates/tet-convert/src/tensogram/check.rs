@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use tet_io::Source;
-use tet_query::Execution;
 use tet_tensogram::{
     Error as Theirs, Fault, Level as Closeness, Limits, Metadata, TensogramFile, rule,
 };
@@ -23,8 +22,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     };
     how.findings_max = options.findings_max;
     how.threads = options.threads;
-    how.decoded_max =
-        options.decoded_max.unwrap_or_else(|| Execution::usual_decoded_max(source.len()));
+    how.decoded_max = options.decoded_max;
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
     let seen = tet_tensogram::verify(source, &how)?;

@@ -16,6 +16,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     how.findings_max = options.findings_max;
     how.threads = options.threads;
     how.memory_budget = options.memory_budget;
+    how.decoded_max = options.decoded_max;
     how.cancel.clone_from(&options.cancel);
     how.progress.clone_from(&options.progress);
     let seen = tet_ztensor::verify(source, &how)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use tet_format::{DType, Span};
+use tet_format::{DType, Span, usual_decoded_max};
 use tet_io::{Source, Watch};
 
 use super::VerifyOptions;
@@ -38,8 +38,6 @@ struct Task {
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     tasks: Vec<Task>,
-    /// What the objects so far decode to.
-    decoded_len: AtomicU64,
 }
 
 impl Objects {
@@ -55,7 +53,7 @@ impl Objects {
     /// Decodes all that was taken in, but for objects that are spoiled anyway.
     pub(super) fn run(
         &mut self,
-        source: &Source,
+        (source, total): (&Source, &Total),
         options: &VerifyOptions,
         spoiled: &BTreeSet<(usize, usize)>,
         watch: &Watch<'_>,
@@ -71,8 +69,7 @@ impl Objects {
         };
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
-        let total = Total { sum: &self.decoded_len, max: options.decoded_max };
-        let limits = (&options.limits, &total);
+        let limits = (&options.limits, total);
         let light = |task: &Task| look(source, limits, task, Weight::Light, watch);
         let found: Vec<Result<Option<Vec<Fault>>>> = match &pool {
             Some(pool) => pool.install(|| tasks.par_iter().map(light).collect()),
@@ -99,12 +96,18 @@ pub(crate) enum Weight {
 
 /// What objects decode to, of which some come of next to no bytes, and how much that may be.
 #[derive(Debug)]
-pub(crate) struct Total<'a> {
-    pub(crate) sum: &'a AtomicU64,
-    pub(crate) max: u64,
+pub(crate) struct Total {
+    sum: AtomicU64,
+    max: u64,
 }
 
-impl Total<'_> {
+impl Total {
+    /// Nothing is decoded yet of a file that may decode to so much.
+    pub(crate) fn new(max: Option<u64>, source: &Source) -> Self {
+        let max = max.unwrap_or_else(|| usual_decoded_max(source.len()));
+        Total { sum: AtomicU64::new(0), max }
+    }
+
     fn add(&self, len: u64) -> Result<()> {
         // Sums of lengths that limits bound, each below 2^63: the first that passes the maximum ends it.
         let sum = self.sum.fetch_add(len, Ordering::Relaxed).saturating_add(len);
@@ -119,7 +122,7 @@ impl Total<'_> {
 /// much memory.
 fn look(
     source: &Source,
-    limits: (&Limits, &Total<'_>),
+    limits: (&Limits, &Total),
     task: &Task,
     weight: Weight,
     watch: &Watch<'_>,
@@ -130,7 +133,7 @@ fn look(
 /// The same, of an object whose region and descriptor lie here.
 pub(crate) fn decoded(
     source: &Source,
-    (limits, total): (&Limits, &Total<'_>),
+    (limits, total): (&Limits, &Total),
     (stored, described): (Span, Span),
     weight: Weight,
     watch: &Watch<'_>,

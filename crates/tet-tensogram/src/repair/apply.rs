@@ -1,8 +1,6 @@
 //! Edits become a new file, which is compared with the plan before it takes its name.
 
-use std::io::Write;
-
-use tet_io::{Output, Publish, Source, Watch};
+use tet_io::{Output, Publish, Watch};
 
 use super::plan::Plan;
 use crate::error::{Error, Result};
@@ -35,32 +33,10 @@ pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Ap
     let file_len = image.len();
     let (options, work_len) = (&planned.options, file_len.saturating_mul(2));
     let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), work_len);
-    image.for_windows(0..file_len, &mut Vec::new(), |_, piece| {
-        watch.tell(piece.len() as u64)?;
-        let written = publisher.write_all(piece);
-        written.map_err(|error| publisher.write_fault(error))?;
-        Ok::<_, Error>(true)
-    })?;
-    if let Some(written) = publisher.read_back()? {
-        compare(&written, &image, &watch)?;
-    }
+    let tell = |len| Ok::<_, Error>(watch.tell(len)?);
+    publisher.write_image(&image, tell)?;
+    publisher.check_written(&image, tell)?;
     source.check_unchanged()?;
     publisher.commit()?;
     Ok(Applied { edit_count: planned.edits.len(), file_len })
-}
-
-/// What was written is what was planned.
-fn compare(written: &Source, image: &Source, watch: &Watch<'_>) -> Result<()> {
-    let (found, wanted) = (written.len(), image.len());
-    if found != wanted {
-        return Err(Error::Usage { what: "bytes of the repaired file", found, wanted });
-    }
-    written.for_windows(0..wanted, &mut Vec::new(), |at, window| {
-        watch.tell(window.len() as u64)?;
-        if image.read_vec(at, window.len() as u64)? == window {
-            return Ok(true);
-        }
-        let what = "offset at which the new file differs from the plan";
-        Err(Error::Usage { what, found: at, wanted })
-    })
 }

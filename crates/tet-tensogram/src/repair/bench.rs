@@ -4,6 +4,7 @@ use tet_codec::{Digester, Strength};
 use tet_format::Span;
 use tet_io::{Source, Watch};
 
+use crate::check::fidelity::Total;
 use crate::error::Result;
 use crate::limits::Limits;
 use crate::window::Window;
@@ -23,20 +24,30 @@ pub(super) struct Bench<'a> {
     pub(super) limits: &'a Limits,
     pub(super) window: Window<'a>,
     watch: &'a Watch<'a>,
+    total: &'a Total,
     work_left: u64,
     flips_left: u64,
     scratch: Vec<u8>,
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(source: &'a Source, limits: &'a Limits, watch: &'a Watch<'a>) -> Self {
+    pub(super) fn new(
+        source: &'a Source,
+        limits: &'a Limits,
+        (watch, total): (&'a Watch<'a>, &'a Total),
+    ) -> Self {
         let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
         let (window, scratch) = (Window::new(source), Vec::new());
-        Self { source, limits, window, watch, work_left, flips_left: FLIP_LEN_MAX, scratch }
+        let flips_left = FLIP_LEN_MAX;
+        Self { source, limits, window, watch, total, work_left, flips_left, scratch }
     }
 
     pub(super) const fn watch(&self) -> &'a Watch<'a> {
         self.watch
+    }
+
+    pub(super) const fn total(&self) -> &'a Total {
+        self.total
     }
 
     /// Pays for looking at so many bytes; whether there was enough left.

@@ -1,14 +1,12 @@
 //! What the whole frames of a damaged message say, and which of it is true.
 
-use std::sync::atomic::AtomicU64;
-
 use tet_format::{ForeignRule, Severity};
 
 use super::bench::Bench;
 use super::content::{Broken, broken, is_strange, object};
 use super::frames::{GAP_LEN_MIN, Remains, Whole};
 use super::order::{Clues, numbers};
-use crate::check::fidelity::{Total, Weight, decoded};
+use crate::check::fidelity::{Weight, decoded};
 use crate::error::Result;
 use crate::frame::{Frame, FrameFlags, FrameKind};
 use crate::hashes::HashList;
@@ -201,8 +199,7 @@ fn thing(
     if broken.is_none() && whole.patch.is_none() {
         let object = object(bench, &whole.frame)?;
         let (source, stored) = (bench.source, (object.region, object.descriptor));
-        let total = Total { sum: &AtomicU64::default(), max: u64::MAX };
-        let limits = (bench.limits, &total);
+        let limits = (bench.limits, bench.total());
         let faults = decoded(source, limits, stored, Weight::Any, bench.watch())?;
         let mut faults = faults.into_iter().flatten();
         // A limit of ours says nothing about the file.

@@ -60,7 +60,7 @@ pub(super) fn patched(
     };
     how.cancel.clone_from(&options.cancel);
     let image = pieces.to_source(bench.source);
-    let fault = first_error(&mut Window::new(&image), span, &how, bench.watch())?;
+    let fault = first_error(&mut Window::new(&image), span, &how, (bench.watch(), bench.total()))?;
     Ok(fault.is_none().then_some(pieces))
 }
 

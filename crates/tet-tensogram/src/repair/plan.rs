@@ -11,6 +11,7 @@ use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::{Remains, remains};
 use super::image::Pieces;
 use super::nested::{Stretch, stretches};
+use crate::check::fidelity::Total;
 use crate::check::{Level, VerifyOptions, first_error, verify};
 use crate::error::{Error, Fault, Result};
 use crate::open::no_message;
@@ -117,6 +118,7 @@ fn error_count(plan: &Plan) -> Result<u64> {
     let RepairOptions { limits, threads, .. } = plan.options;
     let level = Level::Fidelity;
     let mut options = VerifyOptions { level, limits, threads, ..VerifyOptions::default() };
+    options.decoded_max = plan.options.decoded_max;
     options.cancel.clone_from(&plan.options.cancel);
     options.progress.clone_from(&plan.options.progress);
     Ok(verify(&plan.repaired(), &options)?.count(Severity::Error))
@@ -125,8 +127,9 @@ fn error_count(plan: &Plan) -> Result<u64> {
 /// Goes through the file; says how many messages the new one has.
 fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
     let (source, limits) = (plan.source.clone(), plan.options.limits);
+    let total = Total::new(plan.options.decoded_max, &source);
     let mut mender = Mender {
-        bench: Bench::new(&source, &limits, watch),
+        bench: Bench::new(&source, &limits, (watch, &total)),
         options: plan.options.clone(),
         scan,
         plan,
@@ -158,7 +161,7 @@ impl Mender<'_, '_> {
         };
         how.cancel.clone_from(&self.options.cancel);
         let mut window = Window::new(self.bench.source);
-        match first_error(&mut window, span, &how, self.bench.watch())? {
+        match first_error(&mut window, span, &how, (self.bench.watch(), self.bench.total()))? {
             None => self.keep(span),
             Some(rule) if rule.is_limit() => {
                 self.plan.lost.push(Loss::Message { offset: span.start(), rule });

@@ -88,24 +88,14 @@ pub(crate) fn publish_image<T>(
     let target = publisher.target().to_path_buf();
     let fault = |error| tet_io::Error::io(tet_io::Step::Write, &target, error);
     image.write_to(&mut publisher, fault, progress)?;
-    let written = publisher.read_back()?.unwrap_or_else(|| image.to_source());
-    compare(&written, image, progress)?;
+    let (planned, mut done) = (image.to_source(), 0_u64);
+    let tell = |len: u64| {
+        done = done.saturating_add(len);
+        Ok(tet_file::edit::tell(progress, done, image.len())?)
+    };
+    let written = publisher.check_written::<Error>(&planned, tell)?.unwrap_or(planned);
     let seen = look(&written)?;
     source.check_unchanged()?;
     publisher.commit()?;
     Ok(seen)
-}
-
-/// What was written is what was planned.
-fn compare(source: &Source, image: &Image, progress: &mut Progress<'_>) -> Result<()> {
-    let planned = image.to_source();
-    let all = image.len();
-    if source.len() != all {
-        return Err(Error::NotWritten { at: source.len().min(all) });
-    }
-    source.for_windows(0..all, &mut Vec::new(), |at, window| {
-        tet_file::edit::tell(progress, at, all)?;
-        let same = planned.read_vec(at, window.len() as u64)? == window;
-        if same { Ok(true) } else { Err(Error::NotWritten { at }) }
-    })
 }

@@ -103,9 +103,14 @@ const ROUNDS_MAX: usize = 4;
 pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
     let limits = options.limits;
     let level = Level::Deep;
-    let (cancel, memory_budget) = (options.cancel.clone(), options.memory_budget);
-    let options =
-        VerifyOptions { limits, level, cancel, memory_budget, ..VerifyOptions::default() };
+    let options = VerifyOptions {
+        limits,
+        level,
+        cancel: options.cancel.clone(),
+        memory_budget: options.memory_budget,
+        decoded_max: options.decoded_max,
+        ..VerifyOptions::default()
+    };
     let report = verify(source, &options)?;
     let is_error = |finding: &Finding| {
         finding.severity == Severity::Error && !matches!(finding.code, Code::Note(_))

@@ -85,6 +85,12 @@ impl<'a> Task<'a> {
         self.stored.len()
     }
 
+    /// What they decode to, where they are decoded; sparse tensors have a limit of their own.
+    pub(super) fn decoded_len(&self) -> u64 {
+        let dense = self.sound.as_ref().filter(|sound| !sound.layout.is_sparse());
+        dense.map_or(0, |sound| sound.decoded_len)
+    }
+
     /// Does it.
     pub(super) fn run(
         &self,

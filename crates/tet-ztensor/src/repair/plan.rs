@@ -339,6 +339,7 @@ fn verified(plan: &Plan) -> Result<Report> {
         findings_max: FINDINGS_MAX,
         cancel: plan.options.cancel.clone(),
         progress: plan.options.progress.clone(),
+        decoded_max: plan.options.decoded_max,
         memory_budget: plan.options.memory_budget.unwrap_or(usual.memory_budget),
         ..usual
     };

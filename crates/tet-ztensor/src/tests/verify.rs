@@ -183,3 +183,25 @@ fn a_blob_is_looked_at_once_however_many_tensors_share_it() {
     let source = Source::from_bytes(with_entries(&[1; 40 << 10], &sealed));
     assert_eq!(verify(&source, &options).unwrap_err().kind(), Kind::Limit);
 }
+
+/// Blobs may lie over each other, so what each of them decodes to says nothing about all.
+#[test]
+fn what_all_blobs_decode_to_is_bounded() {
+    let (blob, len) = (zstd(&[0; 1 << 16]), 1 << 16);
+    let entry = |name: &str| {
+        let size = blob.len() as u64;
+        Fields::dense(name, 64, size, "uint8", &[len]).with("encoding", text("zstd"))
+    };
+    // A checksum of its own keeps an entry from sharing the look at its blob with another one.
+    let other = entry("b").with("checksum", text("crc32c:0x00000000"));
+    let bytes = with_entries(&blob, &[entry("a").entry(), other.entry()]);
+    let source = Source::from_bytes(bytes);
+    let options = |max: u64| VerifyOptions {
+        depth: Depth::Deep,
+        decoded_max: Some(max),
+        ..VerifyOptions::default()
+    };
+    let error = verify(&source, &options(2 * len - 1)).unwrap_err();
+    assert!(matches!(error, Error::Limit { wanted, .. } if wanted == 2 * len), "{error}");
+    assert_eq!(verify(&source, &options(2 * len)).unwrap().tensor_count, 2);
+}

@@ -70,6 +70,7 @@ fn planned(
     if args.salvage {
         (options.salvage, options.losses) = (Salvage::Objects, Losses::Allowed);
     }
+    options.decoded_max = args.max_decoded;
     options.cancel = Some(Arc::clone(&context.world().cancel));
     let bar = progress.clone();
     options.progress = Some(Arc::new(move |done, all| bar.tell(done, all)));

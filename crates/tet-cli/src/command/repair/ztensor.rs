@@ -81,6 +81,7 @@ fn planned(args: &RepairArgs, source: &Source, context: &Context<'_>) -> tet_zte
         (options.salvage, options.losses) = (Salvage::Blobs, Losses::Allowed);
     }
     options.memory_budget = args.memory;
+    options.decoded_max = args.max_decoded;
     options.cancel = Some(Arc::clone(&context.world().cancel));
     let bar = progress.clone();
     options.progress = Some(Arc::new(move |done, all| bar.tell(done, all)));
