@@ -376,7 +376,8 @@ fn flip_tensors(
     loop {
         let mut index = Cow::Borrowed(index);
         for &(position, rule) in &wrong {
-            if let Some(flip) = flip::of_tensor(bench, &index, position)? {
+            let flip = flip::of_tensor(bench, &index, position)?;
+            if let Some(flip) = flip.filter(|flip| !is_of_sound(flip, &index, &wrong)) {
                 index = plan.flip(flip, rule).map_or(index, Cow::Owned);
             }
         }
@@ -395,6 +396,15 @@ fn flip_tensors(
         plan.edits.truncate(count);
         plan.image.patches.clear();
     }
+}
+
+/// Whether a bit is one of the blob of a tensor that nothing is wrong with, too.
+fn is_of_sound(flip: &Flip, index: &Index, wrong: &[(usize, &'static ForeignRule)]) -> bool {
+    let covers = |tensor: &Tensor<'_>| {
+        tensor.stored().is_some_and(|stored| stored.range().contains(&flip.at))
+    };
+    let is_wrong = |tensor: &Tensor<'_>| wrong.iter().any(|(at, _)| *at == tensor.position());
+    flip.index.is_none() && index.tensors().any(|it| covers(&it) && !is_wrong(&it))
 }
 
 /// So many tensors are named among what is lost; the rest is counted.

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::rule;
-use crate::testing::{Fields, beside_good, text, uints};
+use crate::testing::{Fields, beside_good, text, uints, with_entries};
 use crate::write::{ChecksumChoice, Declaration, EncodingChoice, WriteOptions, Writer};
 
 fn tensor(name: &str, len: u64) -> Declaration {
@@ -270,6 +270,18 @@ fn tensors_with_damaged_blobs_are_dropped_when_asked_for() {
         assert_eq!(plan.edits[0].losses, [Loss::Tensor { position: 1, name, rule }]);
         assert_eq!(names(&repaired(&plan)), ["a", "c"]);
     }
+}
+
+#[test]
+fn a_bit_of_a_blob_that_is_right_for_another_tensor_stays() {
+    let entry = |name: &str, bytes: &[u8]| {
+        let checksum = format!("crc32c:0x{:08X}", tet_codec::Crc32c::of(bytes));
+        Fields::dense(name, 64, 4, "uint8", &[4]).with("checksum", text(&checksum)).entry()
+    };
+    let bytes = with_entries(&[7; 4], &[entry("a", &[7; 4]), entry("b", &[7, 7, 7, 6])]);
+    let plan = plan_of(&bytes, Salvage::None);
+    assert!(plan.edits.is_empty(), "{:?}", plan.edits);
+    assert_eq!(plan.lost.len(), 1);
 }
 
 #[test]
