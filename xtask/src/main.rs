@@ -7,6 +7,7 @@
     reason = "a chore talks to the person who started it"
 )]
 
+mod badfs;
 mod bench;
 mod ci;
 mod crash;
@@ -46,6 +47,8 @@ enum Task {
     Docs(docs::Options),
     /// Kills and fails the commands that write, at every call by which they write
     Crash(crash::Options),
+    /// Runs the commands on a file system whose reads and writes fail, and whose files change
+    Badfs(badfs::Options),
     /// Fuzzes what reads bytes, by libFuzzer and by chance, and writes the ledger
     Fuzz(fuzz::Options),
     /// Changes every bit of small files, one after the other, and asks them everything
@@ -80,6 +83,7 @@ fn main() -> anyhow::Result<()> {
         Task::Bench(options) => bench::run(&options),
         Task::Docs(options) => docs::run(&options),
         Task::Crash(options) => crash::run(&options),
+        Task::Badfs(options) => badfs::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Bitflip => suite::run(&[("damage", "bitflip")]),
         Task::Truncate => suite::run(&[("truncate", "")]),
