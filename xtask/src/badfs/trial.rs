@@ -148,7 +148,8 @@ impl<'a> Trial<'a> {
             Some(2) if self.is_map() && said.contains("--io pread") => {}
             _ => wrong.push(format!("it ended with {}", output.status)),
         }
-        self.judge_files(fault, &seen.files, &mut wrong);
+        let is_warned = is_done && is_warned(&seen, &said);
+        self.judge_files((fault, is_warned), &seen.files, &mut wrong);
         if wrong.is_empty() {
             return Ok((if is_done { End::Done } else { End::Refused }, wrong));
         }
@@ -158,21 +159,22 @@ impl<'a> Trial<'a> {
     }
 
     fn judge_success(&self, fault: &Fault, seen: &Seen, said: &str, wrong: &mut Vec<String>) {
-        let is_warned = said.contains("warning") || {
-            let printed = String::from_utf8_lossy(&seen.printed);
-            printed.contains("unchecked") || printed.contains("not compared")
-        };
+        let is_warned = is_warned(seen, said);
         let mut truths = vec![&self.truth];
         if matches!(fault, Fault::Replace { .. }) {
             truths.push(&self.truth_other);
         }
-        if !is_warned && truths.iter().all(|truth| seen.printed != truth.printed) {
+        // What an edit prints is no answer, and names the flipped bits that it repaired.
+        let is_answer = self.case.verb.kind != Kind::Edit;
+        if is_answer && !is_warned && truths.iter().all(|truth| seen.printed != truth.printed) {
             let printed = String::from_utf8_lossy(&seen.printed);
             wrong.push(format!("success, but another answer: {}", printed.trim()));
         }
         if let Some(target) = self.case.target() {
             let found = seen.files.get(target);
-            if truths.iter().all(|truth| found != truth.files.get(target)) {
+            let is_flip = found.is_some_and(|found| self.is_flip_of_new(fault, target, found));
+            let is_new = truths.iter().any(|truth| found == truth.files.get(target));
+            if !is_warned && !is_new && !is_flip {
                 wrong.push("success, but not the new file".to_owned());
             }
         }
@@ -197,7 +199,12 @@ impl<'a> Trial<'a> {
     }
 
     /// Every file is the old or the new one, and there is no other file.
-    fn judge_files(&self, fault: &Fault, files: &Files, wrong: &mut Vec<String>) {
+    fn judge_files(
+        &self,
+        (fault, is_warned): (&Fault, bool),
+        files: &Files,
+        wrong: &mut Vec<String>,
+    ) {
         let file = self.case.container.file;
         let mut inputs = self.before.clone();
         // What the fault made of the file that is read.
@@ -206,7 +213,10 @@ impl<'a> Trial<'a> {
             let old = inputs.remove(name);
             let is_target = self.case.target() == Some(name);
             let is_old = old.as_ref() == Some(bytes);
-            let is_new = is_target && self.new_files(name).any(|new| new == bytes);
+            let is_new = is_target
+                && (self.new_files(name).any(|new| new == bytes)
+                    || self.is_flip_of_new(fault, name, bytes)
+                    || is_warned);
             let is_changed = name == file && changed.as_ref() == Some(bytes);
             match old {
                 _ if is_old || is_new || is_changed => {}
@@ -218,9 +228,28 @@ impl<'a> Trial<'a> {
         wrong.extend(inputs.keys().map(|name| format!("{name} is gone")));
     }
 
+    /// Whether these are the bytes that an edit makes of a file with a flipped bit: it copies the
+    /// elements as they are, together with their checksum, which `verify` compares.
+    fn is_flip_of_new(&self, fault: &Fault, name: &str, bytes: &[u8]) -> bool {
+        let is_edit = self.case.verb.kind == Kind::Edit;
+        let new = self.truth.files.get(name).filter(|new| new.len() == bytes.len());
+        is_edit
+            && matches!(fault, Fault::FlipUnseen { .. })
+            && new.is_some_and(|new| {
+                let bits = new.iter().zip(bytes).map(|(new, byte)| (new ^ byte).count_ones());
+                bits.sum::<u32>() == 1
+            })
+    }
+
     fn new_files(&self, name: &str) -> impl Iterator<Item = &Arc<Vec<u8>>> {
         [&self.truth, &self.truth_other].into_iter().filter_map(move |seen| seen.files.get(name))
     }
+}
+
+/// Whether a successful run warns that its elements were not compared with checksums.
+fn is_warned(seen: &Seen, said: &str) -> bool {
+    let printed = String::from_utf8_lossy(&seen.printed);
+    said.contains("warning") || printed.contains("unchecked") || said.contains("not compared")
 }
 
 /// The files before: the one that is read, and an older output.
