@@ -12,6 +12,7 @@
 
 mod apply;
 mod bench;
+mod edit;
 mod flip;
 mod image;
 mod older;
@@ -20,7 +21,8 @@ mod salvage;
 mod tail;
 
 pub use apply::{Applied, apply};
-pub use plan::{Action, Edit, Loss, Plan, Proof, plan};
+pub use edit::{Action, Edit, Loss, Proof};
+pub use plan::{Plan, plan};
 
 use std::fmt;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use tet_codec::{Crc32c, flipped_bit};
 use tet_format::{Severity, Span};
 
 use super::bench::Bench;
-use super::plan::Proof;
+use super::edit::Proof;
 use crate::check::{Depth, Finding, VerifyOptions, verify};
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Result};

@@ -5,7 +5,7 @@ use tet_format::Span;
 use tet_io::Source;
 
 use super::bench::{Bench, blobs_end, damage, index_head, may_be_entry};
-use super::plan::Loss;
+use super::edit::Loss;
 use crate::checksum::Comparison;
 use crate::error::{Error, Result};
 use crate::index::Index;
