@@ -225,7 +225,9 @@ impl<'a> Checks<'a> {
         if is_digested {
             return self.wanted(read);
         }
-        self.how.mark_unchecked();
+        if !planted::is("part_unchecked") {
+            self.how.mark_unchecked();
+        }
         Ok(None)
     }
 
