@@ -133,12 +133,15 @@ fn keep_freed_memory() {
 /// number of threads, would hang after `fork`, and saves 15 us a thread of tasks that take 1 ms.
 fn on_threads(workers: usize, work: &(impl Fn() + Sync)) {
     std::thread::scope(|scope| {
-        for nth in 1..workers {
+        let spawn = |nth| {
             let thread = std::thread::Builder::new().name(format!("tet-{nth}"));
-            if thread.spawn_scoped(scope, work).is_err() {
-                break;
-            }
-        }
+            thread.spawn_scoped(scope, work)
+        };
+        let threads: Vec<_> = (1..workers).map_while(|nth| spawn(nth).ok()).collect();
         work();
+        // The scope alone waits for the work and not for the threads.
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
     });
 }
