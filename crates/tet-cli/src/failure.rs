@@ -190,6 +190,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             let hint = "tet export writes such a dataset as it is";
             at(plain("opaque"), dataset, None, None).hint(hint)
         }
+        E::Unsupported { .. } => plain("unsupported"),
         E::UnknownDType { dataset, .. } => at(plain("unknown-dtype"), dataset, None, None),
         E::Chunk { dataset, chunk, fault } => {
             at(broken_rule(fault, message), dataset, Some(chunk), None)
@@ -298,14 +299,9 @@ impl From<tet_convert::Error> for Failure {
             E::HasNames { .. } => plain("options").hint("leave out --name"),
             E::NoSuchDType { .. } => plain("dtype"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
-            E::NotReadable { path, format: tet_convert::Format::Npz } => {
-                archive_hint(plain("unknown-format").about(&path), &path)
-            }
             E::NotReadable { path, .. } | E::NotVerifiable { path, .. } => {
                 plain("unknown-format").about(&path)
             }
-            E::NotInPlace { path, .. } => plain("not-in-place").about(&path),
-            E::NotImportable { path, .. } => plain("not-importable").about(&path),
             E::Array { .. } => plain("array"),
             E::Archive { path, .. } => plain("archive").about(&path),
             E::NoArrays { path, .. } => archive_hint(plain("no-arrays").about(&path), &path),

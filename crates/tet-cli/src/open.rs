@@ -59,7 +59,10 @@ pub(crate) fn open_with(
 
 /// Opens a file by these options.
 fn open_by(path: &Path, options: &OpenOptions, context: &Context<'_>) -> Result<Opened> {
-    tet_convert::open(context.world().at(path), options)
+    let mut options = options.clone();
+    options.scratch = Some(context.world().temp_dir.clone());
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    tet_convert::open(context.world().at(path), &options)
         .map_err(|error| Failure::from(error).about(path))
 }
 

@@ -16,10 +16,8 @@ mod tet;
 pub(crate) mod ties;
 mod ztensor;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tet_file::write::CodecChoice;
-use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
 use tet_verify::{Finding, Severity};
 use tet_ztensor::Dialect;
@@ -28,10 +26,10 @@ use crate::export::{
     self, Encoding, ExportOptions, SHARD_LEN, Sharded, write_lens_file, write_npz_file,
     write_safetensors_file, write_shards,
 };
-use crate::import::{ChunkChoice, ImportOptions, ImportReport, Imported, import, import_scratch};
 use crate::labels::labeled;
-use crate::open::{OpenOptions, Opened, is_of_form, of_source, open, open_source};
-use crate::sniff::{Format, sniff};
+use crate::open::{OpenOptions, Opened, is_of_form, open};
+use crate::options::{ImportOptions, ImportReport, Imported};
+use crate::sniff::Format;
 use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
 use crate::{Error, Note, Result};
@@ -62,8 +60,6 @@ pub struct ConvertOptions {
     pub dense: DenseCarry,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
-    /// Where an archive that cannot be read in place is unpacked; nothing of it stays.
-    pub scratch: PathBuf,
 }
 
 /// How sparse tensors are written.
@@ -172,43 +168,67 @@ pub fn convert(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
+    let outcome = converted(input, output, options, progress);
+    outcome.map_err(|error| if options.tet.is_canceled() { Error::Canceled } else { error })
+}
+
+fn converted(
+    input: &Path,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
     let target = Target::from_path(output)?;
-    let opener = |path: &Path| options.open.source(path);
-    let source = opener(input)?;
-    let format = sniff(&source)?;
+    let mut opened = opened_for(input, output, options)?;
+    let mut notes = Vec::new();
+    if let Some(axis) = &options.stack {
+        let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
+        let choice = Choice { axis, include, exclude };
+        (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
+    }
+    if opened.format == Format::Tensogram && target != Target::Tensogram {
+        (opened.catalog, notes) = numbered(opened.catalog, notes);
+    }
+    notes.extend(unread(&opened));
+    let malformed = opened.malformed().map(ToString::to_string);
+    notes.extend(malformed.map(|what| Note::Malformed { what }));
+    let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
+    let tet = options.tet.named(&names.collect::<Vec<_>>());
+    let options = &ConvertOptions { tet, ..options.clone() };
+    opened = labeled(opened, &options.tet, &execution(options), &mut notes)?;
+    let mut report = carry(&opened, output, target, options, progress)?;
+    let is_written = |note: &Note| match note {
+        Note::Times { dataset, .. } => report.datasets.iter().any(|it| it.name == *dataset),
+        _ => true,
+    };
+    notes.extend(opened.notes.iter().filter(|note| is_written(note)).cloned());
+    report.notes.splice(0..0, notes);
+    Ok(report)
+}
+
+/// Opens the input to be read in row-major order, with scratch files in the folder of the output.
+fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<Opened> {
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    let how = OpenOptions {
+        scratch: Some(folder.unwrap_or(Path::new(".")).to_path_buf()),
+        cancel: options.tet.cancel.clone(),
+        in_order: true,
+        ..options.open.clone()
+    };
+    let mut opened = open(input, &how)?;
+    let (format, path) = (opened.format, || input.to_path_buf());
     if options.stack.is_some() && format != Format::Tensogram {
-        return Err(Error::NoStack { path: input.to_path_buf(), format });
+        return Err(Error::NoStack { path: path(), format });
     }
-    if options.tet.name.is_some() && format != Format::Npy {
-        return Err(Error::HasNames { path: input.to_path_buf(), format });
-    }
-    match (format, target) {
-        (Format::Npy | Format::Npz, Target::Tet) => import(input, output, &options.tet, progress),
-        (Format::Npz, _) => unpacked((input, source), output, target, options, progress),
-        _ => {
-            let mut opened = of_source(input, source, &opener, &options.open)?;
-            let mut notes = Vec::new();
-            if let Some(axis) = &options.stack {
-                let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
-                let choice = Choice { axis, include, exclude };
-                (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
-            }
-            if format == Format::Tensogram && target != Target::Tensogram {
-                (opened.catalog, notes) = numbered(opened.catalog, notes);
-            }
-            notes.extend(unread(&opened));
-            let malformed = opened.malformed().map(ToString::to_string);
-            notes.extend(malformed.map(|what| Note::Malformed { what }));
-            let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
-            let tet = options.tet.named(&names.collect::<Vec<_>>());
-            let options = &ConvertOptions { tet, ..options.clone() };
+    match &options.tet.name {
+        Some(_) if format != Format::Npy => return Err(Error::HasNames { path: path(), format }),
+        Some(name) => {
             opened.catalog =
-                labeled(opened.catalog, &options.tet, &execution(options), &mut notes)?;
-            let mut report = carry(&opened, output, target, options, progress)?;
-            report.notes.splice(0..0, notes);
-            Ok(report)
+                opened.catalog.viewed(|dataset| Dataset { name: name.clone(), ..dataset });
         }
+        None => {}
     }
+    Ok(opened)
 }
 
 /// What of a file cannot be read and concerns no dataset, as a loss.
@@ -218,45 +238,6 @@ fn unread(opened: &Opened) -> Option<Note> {
     let count = errors.filter(|it| it.place.dataset.is_none()).count();
     let (dataset, what) = (String::new(), "parts of the metadata that cannot be read");
     (count != 0).then_some(Note::LeftBehind { dataset, what, count })
-}
-
-/// An archive goes through a `.tet` file without a name.
-fn unpacked(
-    (input, source): (&Path, Source),
-    output: &Path,
-    target: Target,
-    options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<ImportReport> {
-    let how = ImportOptions {
-        chunks: ChunkChoice::Auto,
-        codec: CodecChoice::Raw,
-        digests: tet_file::write::DigestChoice::Left,
-        sync: tet_io::publish::Sync::None,
-        history: None,
-        overwrite: tet_io::Overwrite::Refuse,
-        ..options.tet.clone()
-    };
-    let (first, unpacked) = import_scratch(input, &source, &options.scratch, &how)?;
-    let mut opened = open_source(unpacked, &OpenOptions::default())?;
-    // What the archive becomes is not written over it.
-    opened.catalog = opened.catalog.with_shards(vec![source]);
-    let mut rest = options.clone();
-    (rest.tet.include, rest.tet.exclude) = (Vec::new(), Vec::new());
-    (rest.tet.dims, rest.tet.attrs, rest.tet.labels) = Default::default();
-    let mut report = carry(&opened, output, target, &rest, progress)?;
-    // What was widened on the way is read as what it was.
-    let is_lasting = |note: &Note| match note {
-        Note::Widened { .. } | Note::NoElements { .. } => false,
-        Note::AsBits { dataset, from, .. } => {
-            opened.catalog.find(dataset).map_or(true, |it| it.dtype_name != *from)
-        }
-        _ => true,
-    };
-    let lasting = first.notes.into_iter().filter(is_lasting);
-    report.notes.splice(0..0, lasting.filter(|note| !matches!(note, Note::Scalar { .. })));
-    report.input_len = first.input_len;
-    Ok(report)
 }
 
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
@@ -323,8 +304,8 @@ impl<'c> Carried<'c> {
         let mut datasets = Vec::new();
         let mut placed = vec![false; joined.len()];
         for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
-            // What it says is said of the file.
-            if is_metadata(dataset) {
+            // Attributes of the file, and labels, have their own places.
+            if is_metadata(dataset) || opened.is_text(dataset) {
                 continue;
             }
             // A tensor stands where its first part stood.

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use tet_format::{DType, ForeignFault, ForeignRule};
 
 use self::nearest::nearest;
-use self::words::{advice, broken, conversion, did_you_mean, folders, of_member};
-use crate::import::{NpyFault, NpzFault};
+use self::words::{advice, broken, did_you_mean, folders, of_member};
+use crate::npy::NpyFault;
+use crate::npz::NpzFault;
 use crate::sniff::Format;
 
 /// The result of this crate's functions.
@@ -31,7 +32,7 @@ pub enum Error {
     #[error(transparent)]
     Query(#[from] tet_query::Error),
     /// The file is of a format that is not read in place.
-    #[error("{} is {format}{}", tet_io::shown(path), advice(path, *format))]
+    #[error("{} is {format}{}", tet_io::shown(path), advice(*format))]
     NotReadable {
         /// The file.
         path: PathBuf,
@@ -59,26 +60,6 @@ pub enum Error {
     /// The file could not be looked over.
     #[error(transparent)]
     Verify(#[from] tet_verify::Error),
-    /// The elements of the array do not lie as they would be read in place.
-    #[error(
-        "{} is a NumPy .npy array, and {why}: convert it first ({})",
-        tet_io::shown(path),
-        conversion(path)
-    )]
-    NotInPlace {
-        /// The file.
-        path: PathBuf,
-        /// What is in the way, in words.
-        why: &'static str,
-    },
-    /// The file is of a format that is not imported.
-    #[error("{} is {format}: .npy and .npz are imported", tet_io::shown(path))]
-    NotImportable {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        format: Format,
-    },
     /// An array of the input cannot become a dataset.
     #[error("array {array:?}: {fault}")]
     Array {
@@ -190,14 +171,6 @@ pub enum Error {
     Memory {
         /// The dataset.
         dataset: String,
-    },
-    /// The scratch file beside the output failed.
-    #[error("scratch file beside the output, for dataset {dataset:?}: {source}")]
-    Scratch {
-        /// The dataset that needs it.
-        dataset: String,
-        /// What the system said.
-        source: io::Error,
     },
     /// An archive holds several datasets, this output one.
     #[error("a {encoding} output holds one dataset: name one")]
@@ -376,23 +349,6 @@ impl From<tet_tensogram::Error> for Error {
 }
 
 impl Error {
-    /// What went wrong while the elements of `dataset` were read or spooled.
-    pub(crate) fn of_elements(dataset: &str, error: io::Error) -> Self {
-        let array = dataset.to_owned();
-        let error = match error.downcast::<tet_io::Error>() {
-            Ok(error) => return Self::Io(error),
-            Err(error) => error,
-        };
-        match error.kind() {
-            io::ErrorKind::OutOfMemory => Self::Memory { dataset: array },
-            io::ErrorKind::UnexpectedEof => Self::Array { array, fault: NpyFault::Short },
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                Self::Array { array, fault: NpyFault::Read(error) }
-            }
-            _ => Self::Scratch { dataset: array, source: error },
-        }
-    }
-
     /// An unknown name among `known`.
     pub(crate) fn no_such_dataset<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let known = known.map(str::to_owned).collect::<Vec<_>>();

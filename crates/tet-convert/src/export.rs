@@ -118,7 +118,7 @@ pub fn write_lens(
 
 /// What outputs that hold arrays alone have no place for.
 pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
-    let mut notes = safetensors::of_datasets(datasets, |key| key == crate::import::SCALAR_KEY);
+    let mut notes = safetensors::of_datasets(datasets, |key| key == crate::attributes::SCALAR_KEY);
     // What a safetensors file said of its own bytes is about that file.
     let count = catalog.attrs().keys().filter(|key| !crate::safetensors::is_of_origin(key)).count();
     if count != 0 {
@@ -234,7 +234,7 @@ fn of_file(publisher: &Publisher, error: Error) -> Error {
 pub(crate) fn shape_of(lens: &Lens<'_>) -> Shape {
     let dataset = lens.dataset();
     let is_scalar = matches!(
-        dataset.attrs.get(crate::import::SCALAR_KEY),
+        dataset.attrs.get(crate::attributes::SCALAR_KEY),
         Some(AttrText::Text(value)) if value == "1"
     );
     if is_scalar && dataset.shape() == [1] && **lens.shape() == [1] {

@@ -1,25 +1,26 @@
 //! Names and labels of axes that the caller asks for, put on the datasets of a catalog.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tet_format::DType;
 use tet_query::{Catalog, Dataset, Execution, Hyperslab};
 
 use crate::export::text;
-use crate::import::{AxisLabels, ImportOptions, LabelSource};
+use crate::open::Opened;
+use crate::options::{AxisLabels, ImportOptions, LabelSource};
 use crate::{Error, Note, Result};
 
 /// An axis of more positions gets no labels.
-pub(crate) const LABEL_COUNT_MAX: u64 = 1 << 20;
+const LABEL_COUNT_MAX: u64 = 1 << 20;
 
 /// The labels of one dataset by axis.
-pub(crate) type Coords = BTreeMap<usize, Vec<String>>;
+type Coords = BTreeMap<usize, Vec<String>>;
 
 /// The labels that `asked` gives to the axes of a dataset, by axis; `values` gives those of an array.
 ///
 /// # Errors
 /// There are more or fewer labels than positions.
-pub(crate) fn of_dataset(
+fn of_dataset(
     asked: &[AxisLabels],
     name: &str,
     (dims, shape): (&[String], &[u64]),
@@ -60,7 +61,7 @@ pub(crate) fn axis(asked: &str, dims: &[String], rank: usize) -> Option<usize> {
 ///
 /// # Errors
 /// No dataset has it.
-pub(crate) fn check_axes<'d>(
+fn check_axes<'d>(
     asked: &[AxisLabels],
     datasets: impl Iterator<Item = (&'d str, &'d [String], usize)> + Clone,
 ) -> Result<()> {
@@ -81,7 +82,7 @@ pub(crate) fn check_axes<'d>(
 ///
 /// # Errors
 /// They fit none.
-pub(crate) fn check_dims<'d>(
+fn check_dims<'d>(
     options: &ImportOptions,
     datasets: impl Iterator<Item = (&'d str, usize)> + Clone,
     notes: &mut Vec<Note>,
@@ -107,49 +108,92 @@ pub(crate) fn check_dims<'d>(
     Ok(())
 }
 
-/// A catalog whose datasets have the dimension names and labels that are asked for.
+/// An open file whose datasets have the dimension names and labels that are asked for; arrays of text
+/// label the axes that have their names.
 ///
 /// # Errors
-/// Names or labels do not fit, or an array of labels cannot be read.
+/// Names or labels do not fit, an array of labels cannot be read, or an array of text labels no axis.
 pub(crate) fn labeled(
-    catalog: Catalog,
+    mut opened: Opened,
     options: &ImportOptions,
     how: &Execution,
     notes: &mut Vec<Note>,
-) -> Result<Catalog> {
-    if options.dims.is_empty() && options.labels.is_empty() {
-        return Ok(catalog);
+) -> Result<Opened> {
+    let catalog = &opened.catalog;
+    let chosen = crate::carry::chosen(catalog, &options.include, &options.exclude)?;
+    let mut arrays = Arrays { catalog, texts: BTreeMap::new(), used: BTreeSet::new(), how };
+    for texts in &opened.texts {
+        if let Some(array) = chosen.iter().find(|it| it.index == texts.index) {
+            arrays.texts.insert(array.name.clone(), texts.read(&array.name)?);
+        }
     }
-    let chosen = crate::carry::chosen(&catalog, &options.include, &options.exclude)?;
-    check_dims(options, chosen.iter().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
-    let chosen: Vec<usize> = chosen.iter().map(|it| it.index).collect();
-    let datasets: Vec<Dataset> = catalog
-        .datasets()
-        .iter()
-        .map(|dataset| {
-            let dims = asked_dims(dataset, options);
-            Dataset { dims: dims.unwrap_or(&dataset.dims).to_vec(), ..dataset.clone() }
-        })
-        .collect();
+    if options.dims.is_empty() && options.labels.is_empty() && arrays.texts.is_empty() {
+        return Ok(opened);
+    }
+    let numbers = || chosen.iter().filter(|it| !opened.is_text(it));
+    check_dims(options, numbers().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
+    let chosen: Vec<usize> = numbers().map(|it| it.index).collect();
+    let mut datasets = catalog.datasets().to_vec();
+    for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
+        if let Some(dims) = asked_dims(dataset, options) {
+            dataset.dims = dims.to_vec();
+        }
+    }
     let of_chosen = datasets.iter().filter(|it| chosen.contains(&it.index));
     let axes = of_chosen.map(|it| (it.name.as_str(), it.dims.as_slice(), it.shape().len()));
     check_axes(&options.labels, axes)?;
-    let mut values = |name: &str| values(&catalog, name, how);
-    let mut coords = Vec::new();
-    for dataset in &datasets {
-        let axes = (dataset.dims.as_slice(), dataset.shape());
-        let is_chosen = chosen.contains(&dataset.index);
-        let asked = if is_chosen { options.labels.as_slice() } else { &[] };
-        coords.push(of_dataset(asked, &dataset.name, axes, &mut values)?);
+    for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
+        let axes = (dataset.dims.as_slice(), dataset.grid.shape().as_slice());
+        let mut values = |name: &str| arrays.values(name);
+        let mut coords = of_dataset(&options.labels, &dataset.name, axes, &mut values)?;
+        arrays.label(dataset, &mut coords);
+        dataset.coords.extend(coords);
     }
-    let mut labeled = datasets.into_iter().zip(coords);
-    Ok(catalog.viewed(|dataset| match labeled.next() {
-        Some((mut dataset, coords)) => {
-            dataset.coords.extend(coords);
-            dataset
+    arrays.check_used()?;
+    let mut labeled = datasets.into_iter();
+    opened.catalog = opened.catalog.viewed(|dataset| labeled.next().unwrap_or(dataset));
+    Ok(opened)
+}
+
+/// The arrays of a file that can be labels.
+struct Arrays<'c> {
+    catalog: &'c Catalog,
+    /// Those of text.
+    texts: BTreeMap<String, Vec<String>>,
+    /// Those of text that label an axis.
+    used: BTreeSet<String>,
+    how: &'c Execution,
+}
+
+impl Arrays<'_> {
+    /// The elements of an array, as text.
+    fn values(&mut self, name: &str) -> Result<Vec<String>> {
+        match self.texts.get(name) {
+            Some(texts) => {
+                self.used.insert(name.to_owned());
+                Ok(texts.clone())
+            }
+            None => values(self.catalog, name, self.how),
         }
-        None => dataset,
-    }))
+    }
+
+    /// Labels the axes that have the name and the length of an array of text, and no labels yet.
+    fn label(&mut self, dataset: &Dataset, coords: &mut Coords) {
+        for (axis, (dim, extent)) in dataset.dims.iter().zip(dataset.shape()).enumerate() {
+            let Some(texts) = self.texts.get(dim) else { continue };
+            if u64::try_from(texts.len()) == Ok(*extent) && !coords.contains_key(&axis) {
+                self.used.insert(dim.clone());
+                coords.insert(axis, texts.clone());
+            }
+        }
+    }
+
+    fn check_used(&self) -> Result<()> {
+        match self.texts.keys().find(|name| !self.used.contains(*name)) {
+            Some(array) => Err(Error::UnusedTexts { array: array.clone() }),
+            None => Ok(()),
+        }
+    }
 }
 
 fn asked_dims<'o>(dataset: &Dataset, options: &'o ImportOptions) -> Option<&'o [String]> {
@@ -172,7 +216,7 @@ fn values(catalog: &Catalog, name: &str, how: &Execution) -> Result<Vec<String>>
 }
 
 /// Little-endian elements as text.
-pub(crate) fn texts(dtype: DType, bytes: &[u8]) -> Vec<String> {
+fn texts(dtype: DType, bytes: &[u8]) -> Vec<String> {
     let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1).max(1);
     let text = |element: &[u8]| {
         let mut out = String::new();

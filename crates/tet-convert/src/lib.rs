@@ -1,23 +1,27 @@
-//! Where formats meet: open any container, import arrays into `.tet`, export them out of it.
+//! Where formats meet: open any container, and write its arrays as any other.
 //!
-//! Files are told by their content, never by their name. Nothing here holds a whole array in
-//! memory: imports gather bands, exports write blocks of the outer axis.
+//! The format of a file follows from its content, never from its name. Nothing here holds a whole
+//! array in memory: arrays are read and written in blocks of the outer axis.
 
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod carry;
 pub mod chunking;
 mod error;
 pub mod export;
-mod import;
 mod item;
 mod labels;
 mod loss;
+mod npy;
+mod npz;
 mod open;
+mod options;
 mod result;
 mod safetensors;
 mod sniff;
 mod sparse;
+mod spool;
 mod tensogram;
 mod verify;
 mod ztensor;
@@ -28,14 +32,16 @@ pub use carry::{
     AppendPlace, ConvertOptions, DenseCarry, SparseCarry, Target, append_ztensor, chosen, convert,
 };
 pub use error::{Error, Result};
-pub use import::{
-    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
-    LabelSource, NpyFault, NpzFault, Origin, Texts, import,
-};
 pub use item::{field_of_text, json_of_field};
 pub use loss::Note;
+pub use npy::{NpyFault, Texts};
+pub use npz::NpzFault;
 pub use open::slabs::Slabs;
 pub use open::{FileRegion, Io, OpenOptions, Opened, open, open_source};
+pub use options::{
+    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
+    LabelSource, Origin,
+};
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
 };

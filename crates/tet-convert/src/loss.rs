@@ -13,7 +13,7 @@ pub enum Note {
         /// The dataset.
         dataset: String,
         /// The dtype in the input.
-        from: &'static str,
+        from: String,
         /// The dtype in the output.
         to: DType,
     },

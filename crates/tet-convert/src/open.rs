@@ -3,23 +3,24 @@
 //! Files are opened for positioned reads: an error of the disk, and a file that is cut short, come back
 //! as errors. A leased map is taken where it is asked for.
 
-mod columns;
-mod npy;
 pub(crate) mod slabs;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
 use tet_io::{Source, Step};
-use tet_query::{Catalog, Execution};
+use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Finding, Severity};
 
 use crate::carry::logical::restored;
+use crate::npz::TextArray;
 use crate::safetensors::Opener;
 use crate::sniff::{Format, sniff};
-use crate::{Error, Result, safetensors, tensogram, ztensor};
+use crate::{Error, Note, Result, npy, npz, safetensors, tensogram, ztensor};
 
 /// How bytes are read from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,6 +49,14 @@ pub struct OpenOptions {
     /// The position of the only dataset that will be asked for: where a file has very many, the
     /// others may be left out of the catalog.
     pub only: Option<usize>,
+    /// The folder of scratch files, which have no name: compressed members of an `.npz` are unpacked
+    /// into one each when they are read. `None` is the folder that the system has for such files.
+    pub scratch: Option<PathBuf>,
+    /// Set to true from another thread, it stops the unpacking.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Whether arrays are about to be read in row-major order, block by block: column-major ones are
+    /// then turned around once, in a scratch file.
+    pub(crate) in_order: bool,
 }
 
 impl Default for OpenOptions {
@@ -58,6 +67,9 @@ impl Default for OpenOptions {
             limits: Limits::default(),
             memory_budget: Execution::default().memory_budget,
             only: None,
+            scratch: None,
+            cancel: None,
+            in_order: false,
         }
     }
 }
@@ -75,6 +87,10 @@ pub struct Opened {
     pub findings: Vec<Finding>,
     /// Its regions in file order, if it is another container and they are known.
     pub regions: Vec<FileRegion>,
+    /// What its arrays are read as differently from what they are.
+    pub(crate) notes: Vec<Note>,
+    /// Its arrays of text.
+    pub(crate) texts: Vec<TextArray>,
 }
 
 /// A region of another container than `.tet`.
@@ -93,18 +109,22 @@ pub(crate) struct Foreign {
     pub(crate) catalog: Catalog,
     pub(crate) findings: Vec<Finding>,
     pub(crate) regions: Vec<FileRegion>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) texts: Vec<TextArray>,
 }
 
 impl Foreign {
-    /// A catalog of which nothing else is to be said.
-    fn plain(catalog: Catalog) -> Self {
-        Foreign { catalog, findings: Vec::new(), regions: Vec::new() }
+    /// A catalog without findings.
+    pub(crate) fn plain(catalog: Catalog) -> Self {
+        let (findings, regions) = (Vec::new(), Vec::new());
+        Foreign { catalog, findings, regions, notes: Vec::new(), texts: Vec::new() }
     }
 }
 
 /// Opens the container at `path`, told by its content.
 ///
-/// A `.npy` is read in place, in either order of bytes and of axes. One without axes stays without.
+/// A `.npy`, and a stored member of an `.npz`, is read in place, in either order of bytes and of axes.
+/// One without axes stays without.
 ///
 /// # Errors
 /// The file cannot be read, is damaged, of a format this build does not read in place, or, with
@@ -140,6 +160,11 @@ impl OpenOptions {
 }
 
 impl Opened {
+    /// Whether a dataset is an array of text.
+    pub(crate) fn is_text(&self, dataset: &Dataset) -> bool {
+        self.texts.iter().any(|texts| texts.index == dataset.index)
+    }
+
     /// The first rule that the file breaks although all of it can be read: other programs may refuse
     /// it.
     #[must_use]
@@ -163,13 +188,14 @@ pub(crate) fn of_source(
 ) -> Result<Opened> {
     let format = sniff(&source)?;
     let mut tet = None;
-    let Foreign { catalog, findings, regions } = match format {
+    let Foreign { catalog, findings, regions, notes, texts } = match format {
         Format::Tet => {
             let how = tet_file::OpenOptions { limits: options.limits, footer: options.footer };
             let file = tet.insert(TetFile::open(source, &how)?);
             Foreign::plain(Catalog::from_tet(file.clone())?)
         }
-        Format::Npy => Foreign::plain(npy::catalog(path, source)?),
+        Format::Npy => npy::open(path, source, options)?,
+        Format::Npz => npz::open(path, source, options)?,
         Format::SafeTensors => safetensors::open(path, source)?,
         Format::SafeTensorsIndex => safetensors::open_index(path, source, opener)?,
         Format::ZTensor => ztensor::open(path, source, options.memory_budget)?,
@@ -177,5 +203,5 @@ pub(crate) fn of_source(
         _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
     };
     let catalog = catalog.viewed(restored);
-    Ok(Opened { catalog, format, tet, findings, regions })
+    Ok(Opened { catalog, format, tet, findings, regions, notes, texts })
 }

@@ -28,7 +28,7 @@ pub use self::cells::reduced_array;
 pub(crate) use self::describe::dataset as about_dataset;
 pub use self::policy::WritePolicy;
 use crate::export::{self, Encoding, ExportOptions};
-use crate::import::Origin;
+use crate::options::Origin;
 use crate::{Note, Result};
 
 /// What an array result is written as.

@@ -62,12 +62,6 @@ impl Format {
         }
     }
 
-    /// Whether `import` reads it.
-    #[must_use]
-    pub const fn is_importable(self) -> bool {
-        matches!(self, Self::Npy | Self::Npz)
-    }
-
     /// The format of a file of `file_len` bytes that begins with `head`; 16 bytes are enough, but for
     /// an index, which is told by a key in the first 64 KiB.
     #[must_use]

@@ -223,8 +223,7 @@ fn one_object_of_many_takes_few_reads() {
     }
     zip.finish().unwrap();
     let path = folder.path().join("x.tgm");
-    let mut options = ConvertOptions::default();
-    options.scratch = folder.path().to_path_buf();
+    let options = ConvertOptions::default();
     convert(&folder.path().join("in.npz"), &path, &options, &mut |_, _| ()).unwrap();
     let whole = opened(&path);
     for position in [0_usize, 999, 1999] {

@@ -167,8 +167,14 @@ pub enum Error {
 impl Error {
     /// Who can act on this error.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Kind {
         match self {
+            // No file says so: a reader of the caller, which makes its bytes of damaged ones.
+            Self::Io { step: Step::Read, source, .. }
+                if source.kind() == io::ErrorKind::InvalidData =>
+            {
+                Kind::Format
+            }
             Self::Exists { .. } | Self::SameFile { .. } | Self::NoName { .. } => Kind::Usage,
             Self::PastEnd { .. } => Kind::Format,
             _ => Kind::Io,

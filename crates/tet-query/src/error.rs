@@ -92,6 +92,12 @@ pub enum Error {
         /// What its elements are called.
         dtype: String,
     },
+    /// The dataset is of a kind that the reader of its container does not support.
+    #[error("{why}")]
+    Unsupported {
+        /// What is not supported, and what to do.
+        why: String,
+    },
     /// The dataset's element type is not one this program knows.
     #[error("dataset {dataset:?} has the unknown dtype {dtype}")]
     UnknownDType {
@@ -299,6 +305,7 @@ impl Error {
             | Error::Foreign { .. }
             | Error::Shard { .. }
             | Error::Opaque { .. }
+            | Error::Unsupported { .. }
             | Error::UnknownDType { .. }
             | Error::Chunk { .. }
             | Error::MissingChunk { .. }

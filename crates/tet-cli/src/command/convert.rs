@@ -89,6 +89,5 @@ fn options(args: &ConvertArgs, target: Target, context: &Context<'_>) -> Result<
     options.execution.threads = args.threads;
     options.execution.decoded_max = args.max_decoded;
     options.execution.unchecked = Some(Arc::default());
-    options.scratch = context.world().temp_dir.clone();
     Ok(options)
 }

@@ -35,6 +35,5 @@ fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
     options.tet.threads = args.read.threads;
     options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);
-    options.scratch = context.world().temp_dir.clone();
     options
 }

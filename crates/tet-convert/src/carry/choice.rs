@@ -6,7 +6,7 @@ use tet_query::{Catalog, Dataset};
 use tet_ztensor::SparseChoice;
 
 use super::{ConvertOptions, SparseCarry, Target, is_metadata, logical};
-use crate::import::ImportOptions;
+use crate::options::ImportOptions;
 use crate::sparse::{Joined, SparseKept, joined, sparse_tensors};
 use crate::{Error, Result};
 

@@ -11,7 +11,7 @@ use tet_format::{DType, Grid, Shape};
 use tet_query::{AttrText, Dataset};
 
 use super::narrow::Narrowed;
-use crate::import::SCALAR_KEY;
+use crate::attributes::SCALAR_KEY;
 use crate::safetensors::bits_of;
 use crate::{Error, Note, Result};
 
@@ -38,8 +38,14 @@ pub(crate) struct Kept {
 impl Kept {
     /// That the bits are kept under another type, if they are.
     pub(crate) fn note(&self) -> Option<Note> {
-        let (dataset, from) = (self.view.name.clone(), self.from.clone()?);
-        Some(Note::AsBits { dataset, from, to: self.stored })
+        let (dataset, from, to) = (self.view.name.clone(), self.from.clone()?, self.stored);
+        let is_widened = self.view.dtype == Some(DType::Int8);
+        let note = if is_widened {
+            Note::Widened { dataset, from, to }
+        } else {
+            Note::AsBits { dataset, from, to }
+        };
+        Some(note)
     }
 }
 

@@ -10,8 +10,9 @@ use tet_query::{AttrText, Catalog, Hyperslab, Lens};
 
 use super::logical::{self, Kept};
 use super::{Carried, ConvertOptions, execution};
+use crate::attributes;
 use crate::export::{shape_of, stream};
-use crate::import::{ChunkChoice, about};
+use crate::options::ChunkChoice;
 use crate::result::{about_dataset, write_bands};
 use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::{Error, Note, Result, chunking};
@@ -92,10 +93,22 @@ fn spec(kept: &Kept, lens: &Lens<'_>, choice: &ChunkChoice) -> Result<DatasetSpe
             let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());
             return Err(Error::ChunkRank { dataset: name, shape, chunk_shape });
         }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
+            return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
+        }
         ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
     };
     chunk_shape.extend(inner);
+    check_memory(&name, (&shape, &chunk_shape), kept.stored)?;
     Ok(DatasetSpec { name, dtype: kept.stored, shape, chunk_shape: chunk_shape.into() })
+}
+
+/// Memory can hold a chunk.
+fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> Result<()> {
+    let extents = shape.iter().zip(chunk).map(|(&shape, &chunk)| shape.min(chunk));
+    let len = extents.fold(dtype.size().unwrap_or(1), u64::saturating_mul);
+    let fits = usize::try_from(len).is_ok_and(|len| Vec::<u8>::new().try_reserve(len).is_ok());
+    if fits { Ok(()) } else { Err(Error::Memory { dataset: name.to_owned() }) }
 }
 
 /// What the file says differently.
@@ -126,7 +139,7 @@ fn metadata(catalog: &Catalog, lenses: &[Lens<'_>], options: &ConvertOptions) ->
         let is_scalar = shape_of(lens).is_empty();
         about_dataset(lens, is_scalar, &mut metadata);
         let name = &lens.dataset().name;
-        let asked = about(name, lens.shape().rank(), false, &options.tet);
+        let asked = attributes::given(name, lens.shape().rank(), &options.tet);
         let said = metadata.datasets.entry(name.clone()).or_default();
         if !asked.dim_names.is_empty() {
             said.dim_names = asked.dim_names;

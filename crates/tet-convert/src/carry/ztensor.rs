@@ -15,8 +15,8 @@ use super::logical::{self, Kept};
 use super::made_sparse::made_sparse;
 use super::ties::ties;
 use super::{AppendPlace, Carried, ConvertOptions, DenseCarry, SparseCarry, execution};
+use crate::attributes::{self, SCALAR_KEY};
 use crate::export::{shape_of, stream};
-use crate::import::{SCALAR_KEY, about};
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::sniff::Format;
@@ -209,7 +209,7 @@ fn declaration(lens: &Lens<'_>, options: &ConvertOptions) -> Declaration {
     let dataset = lens.dataset();
     let shape = shape_of(lens);
     let mut tensor = Declaration::new(dataset.name.clone(), lens.dtype(), shape.clone());
-    let asked = about(&dataset.name, shape.rank(), false, &options.tet);
+    let asked = attributes::given(&dataset.name, shape.rank(), &options.tet);
     let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
     for (key, value) in dataset.attrs.iter().filter(|(key, _)| *key != SCALAR_KEY) {
         if !asked.attrs.contains_key(key) {

@@ -5,7 +5,8 @@ use std::io;
 use tet_io::Kind;
 
 use super::Error;
-use crate::import::{NpyFault, NpzFault};
+use crate::npy::NpyFault;
+use crate::npz::NpzFault;
 
 impl Error {
     /// Who can act on the error.
@@ -24,8 +25,6 @@ impl Error {
             Self::NotReadable { .. }
             | Self::Foreign { .. }
             | Self::NotVerifiable { .. }
-            | Self::NotInPlace { .. }
-            | Self::NotImportable { .. }
             | Self::Array { .. }
             | Self::UnusedTexts { .. }
             | Self::Parts { .. }
@@ -55,7 +54,7 @@ impl Error {
             | Self::Stack { .. }
             | Self::Canceled => Kind::Usage,
             Self::Memory { .. } | Self::Budget { .. } | Self::Dense { .. } => Kind::Limit,
-            Self::Scratch { .. } | Self::Write(_) => Kind::Io,
+            Self::Write(_) => Kind::Io,
         }
     }
 }

@@ -219,7 +219,7 @@ fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
 
 /// The same of shards, beside which there is an index.
 pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
-    let is_ours = |key: &str| key == crate::import::SCALAR_KEY || is_kept_attr(key);
+    let is_ours = |key: &str| key == crate::attributes::SCALAR_KEY || is_kept_attr(key);
     let mut notes = of_datasets(datasets, is_ours);
     let is_other = |(key, text): &(&String, &AttrText)| {
         matches!(text, AttrText::Json(_)) && !is_of_origin(key)

@@ -7,7 +7,8 @@ use tet_query::{
     AttrText, Axes, AxisSlice, Compare, Dataset, Filter, Lens, Method, NanPolicy, Number, Transform,
 };
 
-use crate::import::{Origin, SCALAR_KEY};
+use crate::attributes::SCALAR_KEY;
+use crate::options::Origin;
 
 /// Attributes that speak of the stored values: none of them holds for transformed ones.
 const ATTRS_OF_VALUES: [&str; 7] = [

@@ -96,7 +96,7 @@ fn stored_dtype(lens: &Lens<'_>, notes: &mut Vec<Note>) -> Result<DType> {
         DType::BFloat16 => DType::Float32,
         _ => return Err(Error::NoDType { dataset, dtype, encoding: "tet" }),
     };
-    notes.push(Note::Widened { dataset, from: dtype.name(), to });
+    notes.push(Note::Widened { dataset, from: dtype.name().to_owned(), to });
     Ok(to)
 }
 

@@ -39,7 +39,8 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     super::attrs::give(&mut attrs, &mut datasets);
     let catalog = Catalog::new(source, Format::SafeTensors.name(), datasets).with_attrs(attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { catalog, findings, regions: regions.into_iter().flatten().collect() })
+    let regions = regions.into_iter().flatten().collect();
+    Ok(Foreign { findings, regions, ..Foreign::plain(catalog) })
 }
 
 /// A tensor of the catalog's file, or of a shard, by its name.

@@ -104,7 +104,7 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Fo
     let name = Format::SafeTensorsIndex.name();
     let catalog = Catalog::new(source, name, datasets).with_attrs(attrs).with_shards(sources);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { catalog, findings, regions })
+    Ok(Foreign { findings, regions, ..Foreign::plain(catalog) })
 }
 
 /// Keeps the order of the strings of the shards, where it is another than that of the attributes.

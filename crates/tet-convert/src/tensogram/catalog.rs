@@ -36,7 +36,7 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<F
     if let Some(only) = only
         && let Some(catalog) = of_one(&file, only).map_err(|error| of_file(path, error))?
     {
-        return Ok(Foreign { catalog, findings: Vec::new(), regions: Vec::new() });
+        return Ok(Foreign::plain(catalog));
     }
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
@@ -91,7 +91,7 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<F
         catalog = catalog.with_positions(count, Arc::new(cause));
     }
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { catalog, findings, regions })
+    Ok(Foreign { findings, regions, ..Foreign::plain(catalog) })
 }
 
 /// The catalog of one object of a message of many.

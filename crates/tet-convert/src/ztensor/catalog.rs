@@ -82,7 +82,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Foreign> 
     let catalog = Catalog::new(source, Format::ZTensor.name(), datasets).with_attrs(attrs);
     let catalog = catalog.with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { catalog, findings, regions: regions(&file) })
+    Ok(Foreign { findings, regions: regions(&file), ..Foreign::plain(catalog) })
 }
 
 /// What is wrong with the blob of a tensor without elements, of which nothing else will be read.

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use half::f16;
-use tet_convert::{ImportOptions, OpenOptions, Opened, Result, import, open};
+use tet_convert::{
+    ConvertOptions, ImportOptions, ImportReport, OpenOptions, Opened, Result, convert, open,
+};
 use tet_query::{Array, Execution, Hyperslab};
 
 /// The dtype codes of the fixtures and the dtypes they become.
@@ -61,13 +63,25 @@ pub(crate) fn npy(descr: &str, order: &str, shape: &str, elements: &[u8]) -> Vec
     file
 }
 
-/// Imports `input` into a new file and opens that.
+/// Converts `input`.
+pub(crate) fn to_tet(
+    input: &Path,
+    output: &Path,
+    tet: &ImportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let mut options = ConvertOptions::default();
+    options.tet = tet.clone();
+    convert(input, output, &options, progress)
+}
+
+/// Converts `input` to a new `.tet` file and opens that.
 pub(crate) fn imported(folder: &Path, input: &Path, options: &ImportOptions) -> Result<Opened> {
     let output = folder.join("out.tet");
     if output.exists() {
         std::fs::remove_file(&output).expect("it exists");
     }
-    import(input, &output, options, &mut |_, _| {})?;
+    to_tet(input, &output, options, &mut |_, _| {})?;
     open(&output, &OpenOptions::default())
 }
 

@@ -8,9 +8,9 @@ use tet_query::{AttrText, Catalog};
 use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
 
 use super::{Object, strides};
+use crate::attributes::{self, SCALAR_KEY};
 use crate::carry::{Carried, ConvertOptions};
 use crate::export::shape_of;
-use crate::import::{SCALAR_KEY, about};
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::sniff::Format;
@@ -62,7 +62,7 @@ fn entry(at: usize, object: &Object<'_>, options: &ConvertOptions) -> Result<Pai
     // Bits have the axes of the bytes that hold them, as they are read.
     let (dataset, shape) = (object.lens.dataset(), shape_of(&object.lens));
     let rank = shape.rank();
-    let asked = about(&dataset.name, rank, false, &options.tet);
+    let asked = attributes::given(&dataset.name, rank, &options.tet);
     let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
     let mut attrs = dataset.attrs.clone();
     attrs.remove(SCALAR_KEY);

@@ -1,18 +1,15 @@
-//! NumPy's dtype strings (`<f4`), and what becomes of each.
+//! NumPy's dtype strings (`<f4`).
 
 use tet_codec::Swapped;
 use tet_format::DType;
 
 use super::literal::Literal;
 
-/// How an element of the input becomes one of the output.
+/// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descr {
     /// Bytes of one element in the input: 1, 2, 4, 8 or 16.
     pub(crate) size: usize,
-    /// NumPy's name of the input's dtype.
-    pub(crate) name: &'static str,
-    /// The dtype of the output; a complex one is kept as pairs of its parts.
     pub(crate) dtype: DType,
     pub(crate) order: ByteOrder,
     /// Of times: what their integers count, as the CF conventions write it.
@@ -35,21 +32,21 @@ pub(crate) enum Refusal {
     Malformed(String),
 }
 
-const DTYPES: [(&str, usize, &str, DType); 14] = [
-    ("f2", 2, "float16", DType::Float16),
-    ("f4", 4, "float32", DType::Float32),
-    ("f8", 8, "float64", DType::Float64),
-    ("i1", 1, "int8", DType::Int16),
-    ("i2", 2, "int16", DType::Int16),
-    ("i4", 4, "int32", DType::Int32),
-    ("i8", 8, "int64", DType::Int64),
-    ("u1", 1, "uint8", DType::UInt8),
-    ("u2", 2, "uint16", DType::UInt16),
-    ("u4", 4, "uint32", DType::UInt32),
-    ("u8", 8, "uint64", DType::UInt64),
-    ("b1", 1, "bool", DType::UInt8),
-    ("c8", 8, "complex64", DType::Complex64),
-    ("c16", 16, "complex128", DType::Complex128),
+const DTYPES: [(&str, usize, DType); 14] = [
+    ("f2", 2, DType::Float16),
+    ("f4", 4, DType::Float32),
+    ("f8", 8, DType::Float64),
+    ("i1", 1, DType::Int8),
+    ("i2", 2, DType::Int16),
+    ("i4", 4, DType::Int32),
+    ("i8", 8, DType::Int64),
+    ("u1", 1, DType::UInt8),
+    ("u2", 2, DType::UInt16),
+    ("u4", 4, DType::UInt32),
+    ("u8", 8, DType::UInt64),
+    ("b1", 1, DType::Bool),
+    ("c8", 8, DType::Complex64),
+    ("c16", 16, DType::Complex128),
 ];
 
 impl Descr {
@@ -78,10 +75,9 @@ impl Descr {
                 Some(ByteOrder::Big) => ByteOrder::Big,
                 _ => ByteOrder::Little,
             };
-            let (name, dtype) = (DType::Int64.name(), DType::Int64);
-            return Ok(Self { size: 8, name, dtype, order, units: Some(units) });
+            return Ok(Self { size: 8, dtype: DType::Int64, order, units: Some(units) });
         }
-        let Some(&(_, size, name, dtype)) = DTYPES.iter().find(|row| row.0 == code) else {
+        let Some(&(_, size, dtype)) = DTYPES.iter().find(|row| row.0 == code) else {
             return Err(refusal(text, code));
         };
         // One byte has no order; more bytes without a stated order mean the writer's machine.
@@ -90,28 +86,15 @@ impl Descr {
             None if size == 1 => ByteOrder::Little,
             None => return Err(Refusal::Malformed(shown(text))),
         };
-        Ok(Self { size, name, dtype, order, units: None })
-    }
-
-    /// The dtype of one of the two numbers that a complex element is; `None` for other elements.
-    pub(crate) const fn part(&self) -> Option<DType> {
-        match self.dtype {
-            DType::Complex64 => Some(DType::Float32),
-            DType::Complex128 => Some(DType::Float64),
-            _ => None,
-        }
+        Ok(Self { size, dtype, order, units: None })
     }
 
     /// What turns a big-endian number around; `None` where there is nothing to turn.
     pub(crate) fn swapped(&self) -> Option<Swapped> {
-        let parts = if self.part().is_some() { 2 } else { 1 };
+        let is_pair = matches!(self.dtype, DType::Complex64 | DType::Complex128);
+        let parts = if is_pair { 2 } else { 1 };
         let width = u64::try_from(self.size / parts).unwrap_or_default();
         Swapped::new(width).filter(|_| self.order == ByteOrder::Big)
-    }
-
-    /// Whether elements take more bytes in the output.
-    pub(crate) fn is_widened(&self) -> bool {
-        self.dtype.size() != u64::try_from(self.size).ok()
     }
 }
 
@@ -181,9 +164,9 @@ mod tests {
 
     #[test]
     fn every_numeric_dtype_is_read_in_both_orders() {
-        for (code, size, name, dtype) in DTYPES {
+        for (code, size, dtype) in DTYPES {
             for (prefix, order) in [("<", ByteOrder::Little), (">", ByteOrder::Big)] {
-                let descr = Descr { size, name, dtype, order, units: None };
+                let descr = Descr { size, dtype, order, units: None };
                 assert_eq!(of(&format!("{prefix}{code}")), Ok(descr), "{prefix}{code}");
             }
             for prefix in ["|", "", "="] {

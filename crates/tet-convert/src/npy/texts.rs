@@ -43,8 +43,13 @@ impl Texts {
         Texts { count, ..self }
     }
 
+    /// How many there are.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Reads all of them; nothing may follow.
-    pub(super) fn read(&self, input: &mut dyn Read) -> io::Result<Vec<String>> {
+    pub(crate) fn read(&self, input: &mut dyn Read) -> io::Result<Vec<String>> {
         let size = if self.kind == Kind::Bytes { 1 } else { 4 };
         let len = self.width.checked_mul(size);
         let all = len.and_then(|len| len.checked_mul(self.count));

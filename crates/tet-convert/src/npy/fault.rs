@@ -69,14 +69,14 @@ pub enum NpyFault {
         name: String,
         /// What to do.
         advice: &'static str,
+        /// The array's shape.
+        shape: Vec<u64>,
     },
     /// The elements are texts along one axis.
     #[error("texts have no place in .tet but as the labels of an axis")]
     Texts(Texts),
-    /// More axes than `.tet` holds.
-    #[error(
-        "{rank} axes are more than can be kept: .tet has up to 8, and .npz is read up to 8; a .npy is written as .zt, .tgm and .safetensors with up to 64"
-    )]
+    /// More axes than NumPy has.
+    #[error("{rank} axes are more than NumPy has (at most 64)")]
     Rank {
         /// The array's rank.
         rank: usize,
@@ -87,9 +87,6 @@ pub enum NpyFault {
         /// The array's shape.
         shape: Vec<u64>,
     },
-    /// The stream ends before the elements do.
-    #[error("the elements are cut off")]
-    Short,
     /// Fewer bytes than the header promises.
     #[error("the elements are cut off: {wanted} bytes are promised, {found} are there")]
     Truncated {

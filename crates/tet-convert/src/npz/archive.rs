@@ -1,6 +1,6 @@
 //! The members of a `.npz`: a zip archive of `.npy` files, whose directory is not trusted.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 
 use tet_io::Source;
 use thiserror::Error;
@@ -8,7 +8,7 @@ use zip::read::{ArchiveOffset, Config, ZipFile};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::store::SourceReader;
+use crate::spool::SourceReader;
 
 /// Deflate makes at most this many bytes out of one.
 const DEFLATE_RATIO_MAX: u64 = 1032;
@@ -64,8 +64,9 @@ impl From<ZipError> for NpzFault {
 }
 
 /// An open archive.
+#[derive(Clone)]
 pub(crate) struct Archive {
-    zip: ZipArchive<BufReader<SourceReader>>,
+    zip: ZipArchive<SourceReader>,
 }
 
 /// A member that may be an array.
@@ -86,16 +87,18 @@ pub(crate) struct Members {
 /// One member, open.
 pub(crate) struct OpenMember<'a> {
     /// Its decompressed bytes; its checksum is compared at their end.
-    pub(crate) bytes: ZipFile<'a, BufReader<SourceReader>>,
+    pub(crate) bytes: ZipFile<'a, SourceReader>,
     /// Its decompressed length, as the archive says.
     pub(crate) len: u64,
-    /// Where its bytes lie in the archive, if they lie there as they are.
+    /// Where its bytes are in the archive, unless they are compressed.
     pub(crate) offset: Option<u64>,
+    /// Their CRC-32.
+    pub(crate) crc: u32,
 }
 
 impl Archive {
     pub(crate) fn open(source: &Source) -> Result<Self, NpzFault> {
-        let reader = SourceReader::buffered(source, 0);
+        let reader = SourceReader::new(source, 0);
         // An archive with something before it would not have been told as one.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let mut zip = ZipArchive::with_config(config, reader)?;
@@ -139,7 +142,8 @@ impl Archive {
         let bytes = self.zip.by_index(position)?;
         let is_stored = method == CompressionMethod::Stored;
         let offset = if is_stored { bytes.data_start() } else { None };
-        Ok(OpenMember { bytes, len: size, offset })
+        let crc = bytes.crc32();
+        Ok(OpenMember { bytes, len: size, offset, crc })
     }
 }
 
