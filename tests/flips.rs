@@ -13,7 +13,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tet_convert::{ConvertOptions, Target};
+use tet_convert::ConvertOptions;
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_format::DType;
 use tet_format::write::DatasetSpec;
@@ -100,7 +100,7 @@ fn written(folder: &Path, codec: CodecChoice) -> Vec<u8> {
 /// The same arrays in another container.
 fn converted(folder: &Path, name: &str, options: &ConvertOptions) -> Vec<u8> {
     let (from, to) = (folder.join("good.tet"), folder.join(name));
-    assert!(Target::from_path(&to).is_ok());
+    assert!(tet_convert::writable(&to).is_ok());
     tet_convert::convert(&from, &to, options, &mut |_, _| {}).unwrap();
     std::fs::read(to).unwrap()
 }

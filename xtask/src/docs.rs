@@ -144,8 +144,8 @@ fn verify() -> String {
 /// What stands before the table of a container's codes.
 fn foreign_head(format: Format) -> &'static str {
     match format {
-        Format::SafeTensors => SAFETENSORS_HEAD,
-        Format::ZTensor => ZTENSOR_HEAD,
+        Format::SAFETENSORS => SAFETENSORS_HEAD,
+        Format::ZTENSOR => ZTENSOR_HEAD,
         _ => "",
     }
 }

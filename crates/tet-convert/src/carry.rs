@@ -12,24 +12,20 @@ pub(crate) mod logical;
 mod made_sparse;
 mod narrow;
 pub(crate) mod tensogram;
-mod tet;
+pub(crate) mod tet;
 pub(crate) mod ties;
-mod ztensor;
+pub(crate) mod ztensor;
 
 use std::path::Path;
 
-use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
+use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Finding, Severity};
-use tet_ztensor::Dialect;
 
-use crate::export::{
-    self, Encoding, ExportOptions, SHARD_LEN, Sharded, write_lens_file, write_npz_file,
-    write_safetensors_file, write_shards,
-};
+use crate::container::{Capabilities, Format, Writer, writable};
+use crate::export;
 use crate::labels::labeled;
 use crate::open::{OpenOptions, Opened, is_of_form, open};
 use crate::options::{ImportOptions, ImportReport, Imported};
-use crate::sniff::Format;
 use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
 use crate::{Error, Note, Result};
@@ -85,55 +81,6 @@ pub enum DenseCarry {
     Sparse,
 }
 
-/// What a file is written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Target {
-    /// `.tet`.
-    Tet,
-    /// zTensor 0.1.0, `.zt`.
-    ZTensor,
-    /// Tensogram v3, `.tgm`: one message.
-    Tensogram,
-    /// `.safetensors`; several and their index, where a length of shards is asked for and one does
-    /// not hold it all.
-    SafeTensors,
-    /// `.safetensors.index.json`, and the shards that it names beside it.
-    SafeTensorsIndex,
-    /// NumPy's archive, `.npz`.
-    Npz,
-    /// NumPy's file of one array, `.npy`.
-    Npy,
-    /// The elements of one array alone: little endian, row-major.
-    Raw,
-    /// One array as text, see [`export::csv`].
-    Csv,
-}
-
-impl Target {
-    /// The target that the suffix of a path asks for; `.tet` where it has none.
-    ///
-    /// # Errors
-    /// The suffix is none of them.
-    pub fn from_path(path: &Path) -> Result<Self> {
-        if export::is_index(path) {
-            return Ok(Self::SafeTensorsIndex);
-        }
-        let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
-        match suffix.to_ascii_lowercase().as_str() {
-            "" | "tet" => Ok(Self::Tet),
-            "zt" => Ok(Self::ZTensor),
-            "tgm" => Ok(Self::Tensogram),
-            "safetensors" => Ok(Self::SafeTensors),
-            "npz" => Ok(Self::Npz),
-            "npy" => Ok(Self::Npy),
-            "raw" => Ok(Self::Raw),
-            "csv" => Ok(Self::Csv),
-            _ => Err(Error::UnknownTarget { path: path.to_path_buf() }),
-        }
-    }
-}
-
 /// How tensors are appended to a zTensor file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendPlace {
@@ -143,13 +90,17 @@ pub enum AppendPlace {
     InPlace,
 }
 
-/// What is written, and what of it.
-struct Carried<'c> {
-    catalog: &'c Catalog,
-    datasets: Vec<&'c Dataset>,
-    /// Those among them that are put together of parts of the file.
+/// What is to be written, for a [`Writer`](crate::Writer).
+#[derive(Debug)]
+pub struct Conversion<'c> {
+    /// The catalog of the input.
+    pub catalog: &'c Catalog,
+    /// The datasets to write, in their order.
+    pub datasets: Vec<&'c Dataset>,
+    /// What the output says differently from the input; writers add to it.
+    pub notes: Vec<Note>,
+    /// Those among the datasets that are put together of parts of the file.
     joined: &'c [Joined],
-    notes: Vec<Note>,
 }
 
 /// Writes the arrays of `input` to the new file `output`, each told by what it is: the input by its
@@ -178,7 +129,7 @@ fn converted(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
-    let target = Target::from_path(output)?;
+    let (target, writer) = writable(output)?;
     let mut opened = opened_for(input, output, options)?;
     let mut notes = Vec::new();
     if let Some(axis) = &options.stack {
@@ -186,7 +137,7 @@ fn converted(
         let choice = Choice { axis, include, exclude };
         (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
     }
-    if opened.format == Format::Tensogram && target != Target::Tensogram {
+    if opened.format == Format::TENSOGRAM && !writer.can().same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
     }
     notes.extend(unread(&opened));
@@ -196,7 +147,7 @@ fn converted(
     let tet = options.tet.named(&names.collect::<Vec<_>>());
     let options = &ConvertOptions { tet, ..options.clone() };
     opened = labeled(opened, &options.tet, &execution(options), &mut notes)?;
-    let mut report = carry(&opened, output, target, options, progress)?;
+    let mut report = carry(&opened, output, (target, writer), options, progress)?;
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => report.datasets.iter().any(|it| it.name == *dataset),
         _ => true,
@@ -217,11 +168,11 @@ fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<O
     };
     let mut opened = open(input, &how)?;
     let (format, path) = (opened.format, || input.to_path_buf());
-    if options.stack.is_some() && format != Format::Tensogram {
+    if options.stack.is_some() && format != Format::TENSOGRAM {
         return Err(Error::NoStack { path: path(), format });
     }
     match &options.tet.name {
-        Some(_) if format != Format::Npy => return Err(Error::HasNames { path: path(), format }),
+        Some(_) if format != Format::NPY => return Err(Error::HasNames { path: path(), format }),
         Some(name) => {
             opened.catalog =
                 opened.catalog.viewed(|dataset| Dataset { name: name.clone(), ..dataset });
@@ -252,8 +203,9 @@ pub fn append_ztensor(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
-    let joined = joined_of(&opened.catalog, Target::ZTensor, options)?;
-    let mut carried = Carried::new(&opened, &joined, options)?;
+    let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
+    let joined = joined_of(&opened.catalog, sparse, options)?;
+    let mut carried = Conversion::new(&opened, &joined, options)?;
     opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
     Ok(carried.report(output_len))
@@ -262,42 +214,36 @@ pub fn append_ztensor(
 fn carry(
     opened: &Opened,
     output: &Path,
-    target: Target,
+    (format, writer): (Format, &dyn Writer),
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
-    let joined = joined_of(&opened.catalog, target, options)?;
-    let mut carried = Carried::new(opened, &joined, options)?;
-    if options.sparse == SparseCarry::Sparse && target != Target::ZTensor {
+    let joined = joined_of(&opened.catalog, writer.can(), options)?;
+    let mut carried = Conversion::new(opened, &joined, options)?;
+    let can = writer.can();
+    if options.sparse == SparseCarry::Sparse && !can.sparse {
         check_dense(&opened.catalog, &carried.datasets)?;
     }
     opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
-    let ties_are_kept = target == Target::ZTensor && options.ztensor.dialect == Dialect::Common;
-    if !ties_are_kept {
+    if !writer.keeps_shared_bytes(options) {
         carried.notes.extend(ties::untied(carried.catalog, &carried.datasets)?);
     }
-    let mut shard_count = 0;
-    let (output_len, chunk_shapes) = match target {
-        Target::Tet => tet::write(&mut carried, output, options, progress)?,
-        Target::ZTensor => (ztensor::write(&mut carried, output, options, progress)?, Vec::new()),
-        Target::Tensogram => {
-            (tensogram::write(&mut carried, output, options, progress)?, Vec::new())
-        }
-        _ => {
-            let sharded = by_export(&mut carried, output, target, options, progress)?;
-            shard_count = sharded.shard_count;
-            (sharded.len, Vec::new())
-        }
-    };
-    let mut report = carried.report(output_len);
-    report.shard_count = shard_count;
-    for (told, chunk_shape) in report.datasets.iter_mut().zip(chunk_shapes) {
-        told.chunk_shape = chunk_shape.into_vec();
+    if !can.several && carried.datasets.len() != 1 {
+        return Err(Error::OneDataset { encoding: format.name() });
+    }
+    let written = writer.write(&mut carried, output, options, progress)?;
+    if !can.metadata {
+        carried.notes.extend(export::left_out(carried.catalog, &carried.datasets, format));
+    }
+    let mut report = carried.report(written.len);
+    report.shard_count = written.shard_count;
+    for (dataset, chunk_shape) in report.datasets.iter_mut().zip(written.chunk_shapes) {
+        dataset.chunk_shape = chunk_shape;
     }
     Ok(report)
 }
 
-impl<'c> Carried<'c> {
+impl<'c> Conversion<'c> {
     /// The datasets that the options choose.
     fn new(opened: &'c Opened, joined: &'c [Joined], options: &ConvertOptions) -> Result<Self> {
         let catalog = &opened.catalog;
@@ -319,7 +265,13 @@ impl<'c> Carried<'c> {
             }
         }
         check_names(&datasets, &options.tet)?;
-        Ok(Carried { catalog, datasets, joined, notes: Vec::new() })
+        Ok(Conversion { catalog, datasets, joined, notes: Vec::new() })
+    }
+
+    /// The datasets as NumPy's files keep them.
+    pub(crate) fn in_numpy(&mut self) -> Result<Vec<Dataset>> {
+        let views = self.datasets.iter().map(|it| logical::in_numpy(it, &mut self.notes));
+        views.collect()
     }
 
     fn report(self, output_len: u64) -> ImportReport {
@@ -341,81 +293,7 @@ fn is_metadata(dataset: &Dataset) -> bool {
     dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
 }
 
-fn by_export(
-    carried: &mut Carried<'_>,
-    output: &Path,
-    target: Target,
-    options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Sharded> {
-    let (overwrite, sync) = (options.tet.overwrite, options.tet.sync);
-    let execution = execution(options);
-    let how = ExportOptions { overwrite, sync, execution, ..ExportOptions::default() };
-    let (catalog, datasets) = (carried.catalog, &carried.datasets);
-    let shard_len = match (target, options.shard_len) {
-        (Target::SafeTensorsIndex, len) => Some(len.unwrap_or(SHARD_LEN)),
-        (_, len) => len,
-    };
-    let mut sharded = Sharded::default();
-    let mut in_numpy = || {
-        let views = datasets.iter().map(|it| logical::in_numpy(it, &mut carried.notes));
-        views.collect::<Result<Vec<_>>>()
-    };
-    let notes = match (target, shard_len) {
-        (Target::Npz, _) => {
-            let views = in_numpy()?;
-            let views: Vec<&Dataset> = views.iter().collect();
-            write_npz_file(catalog, &views, output, &how, progress)?
-        }
-        (Target::Npy, _) => {
-            let views = in_numpy()?;
-            write_one(catalog, &views, Encoding::Npy, output, &how, progress)?
-        }
-        (Target::Raw, _) => {
-            let bytes = |it: &&Dataset| logical::as_bytes(it).unwrap_or_else(|| (*it).clone());
-            let views: Vec<Dataset> = datasets.iter().map(bytes).collect();
-            write_one(catalog, &views, Encoding::Raw, output, &how, progress)?
-        }
-        (Target::Csv, _) => {
-            let views: Vec<Dataset> = datasets.iter().map(|it| (*it).clone()).collect();
-            write_one(catalog, &views, Encoding::Csv, output, &how, progress)?
-        }
-        (_, Some(len)) => {
-            let (written, notes) = write_shards(catalog, datasets, output, len, &how, progress)?;
-            sharded = written;
-            notes
-        }
-        _ => write_safetensors_file(catalog, datasets, output, &how, progress)?,
-    };
-    carried.notes.extend(notes);
-    if !matches!(target, Target::SafeTensors | Target::SafeTensorsIndex) {
-        carried.notes.extend(export::left_out(catalog, &carried.datasets));
-    }
-    if sharded.shard_count == 0 {
-        let len = std::fs::metadata(output).map(|metadata| metadata.len());
-        let failed = |error| tet_io::Error::io(tet_io::Step::Stat, output, error);
-        sharded.len = len.map_err(failed)?;
-    }
-    Ok(sharded)
-}
-
-/// Writes the one dataset that an output of one array takes.
-fn write_one(
-    catalog: &Catalog,
-    datasets: &[Dataset],
-    encoding: Encoding,
-    output: &Path,
-    how: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Vec<Note>> {
-    let [dataset] = datasets else {
-        return Err(Error::OneDataset { encoding: encoding.name() });
-    };
-    let lens = Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
-    write_lens_file(&lens, encoding, output, how, progress)
-}
-
 /// Reading stops when the caller stops the writing.
-fn execution(options: &ConvertOptions) -> Execution {
+pub(crate) fn execution(options: &ConvertOptions) -> Execution {
     Execution { cancel: options.tet.cancel.clone(), ..options.execution.clone() }
 }

@@ -11,9 +11,9 @@ use tet_format::{DType, ForeignFault, ForeignRule};
 
 use self::nearest::nearest;
 use self::words::{advice, broken, did_you_mean, folders, of_member};
+use crate::container::Format;
 use crate::npy::NpyFault;
 use crate::npz::NpzFault;
-use crate::sniff::Format;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

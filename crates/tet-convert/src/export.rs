@@ -22,8 +22,9 @@ use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Lens};
 
 pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
-pub use self::shards::{SHARD_LEN, Sharded, index_path, is_index, write_shards};
+pub use self::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 
+use crate::container::Format;
 use crate::{Error, Note, Result, Written};
 
 /// What an array is written as.
@@ -117,7 +118,11 @@ pub fn write_lens(
 }
 
 /// What outputs that hold arrays alone have no place for.
-pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset], format: Format) -> Vec<Note> {
+    // Safetensors files hold text for the file as a whole, and their writer says what it drops.
+    if [Format::SAFETENSORS, Format::SAFETENSORS_INDEX].contains(&format) {
+        return Vec::new();
+    }
     let mut notes = safetensors::of_datasets(datasets, |key| key == crate::attributes::SCALAR_KEY);
     // What a safetensors file said of its own bytes is about that file.
     let count = catalog.attrs().keys().filter(|key| !crate::safetensors::is_of_origin(key)).count();

@@ -8,6 +8,7 @@
 mod attributes;
 mod carry;
 pub mod chunking;
+mod container;
 mod error;
 pub mod export;
 mod item;
@@ -19,7 +20,6 @@ mod open;
 mod options;
 mod result;
 mod safetensors;
-mod sniff;
 mod sparse;
 mod spool;
 mod tensogram;
@@ -29,7 +29,12 @@ mod ztensor;
 pub use carry::logical::{as_bytes, as_counted, is_opaque};
 pub use carry::tensogram::{Filter, TensogramOptions};
 pub use carry::{
-    AppendPlace, ConvertOptions, DenseCarry, SparseCarry, Target, append_ztensor, chosen, convert,
+    AppendPlace, Conversion, ConvertOptions, DenseCarry, SparseCarry, append_ztensor, chosen,
+    convert,
+};
+pub use container::{
+    CONTAINERS, Capabilities, Container, Format, Head, Input, Output, Writer, container,
+    containers, register, sniff, writable,
 };
 pub use error::{Error, Result};
 pub use item::{field_of_text, json_of_field};
@@ -45,7 +50,6 @@ pub use options::{
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
 };
-pub use sniff::{Format, sniff};
 pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
 pub use tensogram::finding as tensogram_finding;
 pub use verify::{foreign_rules, verify};

@@ -27,14 +27,14 @@ pub use self::texts::Texts;
 
 use self::columns::Columns;
 use crate::attributes::{FILL_KEY, NOT_A_TIME, UNITS_KEY};
+use crate::container::Format;
 use crate::open::slabs::{Slabs, grid_of_one, too_deep};
-use crate::open::{Foreign, OpenOptions};
-use crate::sniff::Format;
+use crate::open::{OpenOptions, Opened};
 use crate::spool::SourceReader;
 use crate::{Error, Note, Result, chunking};
 
 /// Opens the file at `path`: one dataset, named after the file.
-pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Foreign> {
+pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let header = Header::read(&mut SourceReader::new(&source, 0))
         .and_then(|header| header.check_len(source.len()).map(|()| header))
@@ -42,8 +42,8 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     let notes = Vec::from_iter(note(&name, &header));
     let place = Place { source: source.clone(), at: 0, seal: None };
     let datasets = vec![dataset(name, &header, place, options)];
-    let catalog = Catalog::new(source, Format::Npy.name(), datasets);
-    Ok(Foreign { notes, ..Foreign::plain(catalog) })
+    let catalog = Catalog::new(source, Format::NPY.name(), datasets);
+    Ok(Opened { notes, ..Opened::new(Format::NPY, catalog) })
 }
 
 /// Where a `.npy` file is: the file itself, or a member of an archive.

@@ -16,9 +16,9 @@ use tet_query::{Catalog, Seal, SealDigester, Sealed};
 
 pub use self::archive::NpzFault;
 use self::archive::{Archive, Member};
+use crate::container::Format;
 use crate::npy::{self, Header, NpyFault, Place, Texts};
-use crate::open::{Foreign, OpenOptions};
-use crate::sniff::Format;
+use crate::open::{OpenOptions, Opened};
 use crate::spool::Spool;
 use crate::{Error, Note, Result};
 
@@ -29,7 +29,7 @@ tet_format::foreign_rules! { pub(crate),
 }
 
 /// Opens the archive at `path`: a dataset for each array.
-pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Foreign> {
+pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
     let failed = |member: Option<&Member>, fault| Error::Archive {
         path: path.to_path_buf(),
         member: member.map(|member| member.name.clone()),
@@ -42,7 +42,8 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: false });
     }
-    let mut opened = Foreign::plain(Catalog::new(source.clone(), Format::Npz.name(), Vec::new()));
+    let mut opened =
+        Opened::new(Format::NPZ, Catalog::new(source.clone(), Format::NPZ.name(), Vec::new()));
     opened.notes.extend(members.others.into_iter().map(|member| Note::LeftOut { member }));
     let mut datasets = Vec::new();
     for member in members.arrays {
@@ -71,7 +72,7 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
             }
         });
     }
-    opened.catalog = Catalog::new(source, Format::Npz.name(), datasets);
+    opened.catalog = Catalog::new(source, Format::NPZ.name(), datasets);
     Ok(opened)
 }
 

@@ -17,10 +17,10 @@ use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Finding, Severity};
 
 use crate::carry::logical::restored;
+use crate::container::{Format, Input, container, containers, sniff};
 use crate::npz::TextArray;
 use crate::safetensors::Opener;
-use crate::sniff::{Format, sniff};
-use crate::{Error, Note, Result, npy, npz, safetensors, tensogram, ztensor};
+use crate::{Error, Note, Result};
 
 /// How bytes are read from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,23 +104,6 @@ pub struct FileRegion {
     pub holds: String,
 }
 
-/// A container, as its own code opened it.
-pub(crate) struct Foreign {
-    pub(crate) catalog: Catalog,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) regions: Vec<FileRegion>,
-    pub(crate) notes: Vec<Note>,
-    pub(crate) texts: Vec<TextArray>,
-}
-
-impl Foreign {
-    /// A catalog without findings.
-    pub(crate) fn plain(catalog: Catalog) -> Self {
-        let (findings, regions) = (Vec::new(), Vec::new());
-        Foreign { catalog, findings, regions, notes: Vec::new(), texts: Vec::new() }
-    }
-}
-
 /// Opens the container at `path`, told by its content.
 ///
 /// A `.npy`, and a stored member of an `.npz`, is read in place, in either order of bytes and of axes.
@@ -175,7 +158,8 @@ impl Opened {
 
 /// Whether a finding is an error that costs nothing of the file.
 pub(crate) fn is_of_form(finding: &Finding) -> bool {
-    let is_rule = tensogram::FORM_RULES.contains(&finding.code.id());
+    let id = finding.code.id();
+    let is_rule = containers().iter().any(|it| it.form_rules().contains(&id));
     is_rule && finding.severity == Severity::Error
 }
 
@@ -187,21 +171,10 @@ pub(crate) fn of_source(
     options: &OpenOptions,
 ) -> Result<Opened> {
     let format = sniff(&source)?;
-    let mut tet = None;
-    let Foreign { catalog, findings, regions, notes, texts } = match format {
-        Format::Tet => {
-            let how = tet_file::OpenOptions { limits: options.limits, footer: options.footer };
-            let file = tet.insert(TetFile::open(source, &how)?);
-            Foreign::plain(Catalog::from_tet(file.clone())?)
-        }
-        Format::Npy => npy::open(path, source, options)?,
-        Format::Npz => npz::open(path, source, options)?,
-        Format::SafeTensors => safetensors::open(path, source)?,
-        Format::SafeTensorsIndex => safetensors::open_index(path, source, opener)?,
-        Format::ZTensor => ztensor::open(path, source, options.memory_budget)?,
-        Format::Tensogram => tensogram::open(path, source, options.only)?,
-        _ => return Err(Error::NotReadable { path: path.to_path_buf(), format }),
+    let Some(container) = container(format) else {
+        return Err(Error::NotReadable { path: path.to_path_buf(), format });
     };
-    let catalog = catalog.viewed(restored);
-    Ok(Opened { catalog, format, tet, findings, regions, notes, texts })
+    let mut opened = container.open(Input { path, source, opener }, options)?;
+    opened.catalog = opened.catalog.viewed(restored);
+    Ok(opened)
 }

@@ -147,7 +147,7 @@ fn a_plain_npy_is_read_in_place() {
     for (name, code) in names {
         let path = fixture(&format!("{name}.npy"));
         let opened = tet_convert::open(&path, &tet_convert::OpenOptions::default()).unwrap();
-        assert_eq!((opened.format, opened.catalog.format()), (tet_convert::Format::Npy, "npy"));
+        assert_eq!((opened.format, opened.catalog.format()), (tet_convert::Format::NPY, "npy"));
         assert_eq!(opened.catalog.datasets()[0].name, name);
         let array = read(&opened, name);
         if !code.is_empty() {

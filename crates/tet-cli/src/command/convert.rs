@@ -9,7 +9,7 @@ mod ztensor;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{ConvertOptions, Target};
+use tet_convert::{Capabilities, ConvertOptions, Format};
 
 use crate::args::ConvertArgs;
 use crate::context::Context;
@@ -29,8 +29,8 @@ pub(super) use self::ztensor::{dense_carry, options as ztensor_options, sparse_c
 ///
 /// The input, an option, or the output.
 pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let target = target(&args.output)?;
-    outputs::check(args, target)?;
+    let (target, can) = target(&args.output)?;
+    outputs::check(args, can)?;
     let options = options(args, target, context)?;
     write(&args.input, &args.output, &options, args.json, context)
 }
@@ -40,14 +40,17 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
 /// # Errors
 ///
 /// Its name does not say, or it is standard output.
-pub(super) fn target(output: &Path) -> Result<Target> {
+pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
     if output.as_os_str() == "-" {
         let text = "a file does not go to standard output";
         let hint = "`tet cat FILE DATASET -o -` writes the values of a dataset into a pipe; ./- is \
                     a file of that name";
         return Err(Failure::usage("output-name", text).hint(hint));
     }
-    Target::from_path(output).map_err(|error| Failure::from(error).about(output))
+    match tet_convert::writable(output) {
+        Ok((format, writer)) => Ok((format, writer.can())),
+        Err(error) => Err(Failure::from(error).about(output)),
+    }
 }
 
 /// Converts, and tells what was written.
@@ -73,15 +76,15 @@ pub(super) fn write(
     tell(input, output, &report, is_json, context)
 }
 
-fn options(args: &ConvertArgs, target: Target, context: &Context<'_>) -> Result<ConvertOptions> {
+fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<ConvertOptions> {
     let mut options = ConvertOptions::default();
     options.tet = tet::options(args, context)?;
-    if target == Target::ZTensor {
+    if target == Format::ZTENSOR {
         options.ztensor = ztensor_options(&args.store, &args.zt)?;
     }
     options.sparse = sparse_carry(&args.zt);
     options.dense = dense_carry(&args.zt);
-    if target == Target::Tensogram {
+    if target == Format::TENSOGRAM {
         options.tensogram = tensogram::options(args)?;
     }
     options.stack.clone_from(&args.stack);

@@ -41,7 +41,7 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     let source = Source::open(context.world().at(&args.file))?;
     match tet_convert::sniff(&source)? {
         // Whatever else has lost its first bytes may be a `.tet` file.
-        Format::Tet | Format::Empty | Format::Unknown => {}
+        Format::TET | Format::EMPTY | Format::UNKNOWN => {}
         format => {
             let text = format!(
                 "{} is {format}, and only .tet files are taken apart",

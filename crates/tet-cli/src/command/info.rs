@@ -121,14 +121,14 @@ fn write(
 fn version(opened: &Opened) -> String {
     match (opened.tet.as_ref().map(TetFile::version), opened.format) {
         (Some(version), _) => format!(" version {version}"),
-        (None, Format::Npy) => " version 1".to_owned(),
+        (None, Format::NPY) => " version 1".to_owned(),
         (None, _) => String::new(),
     }
 }
 
 /// The version of another container; 1 where it has none of its own.
 fn foreign_version(format: Format) -> u32 {
-    if format == Format::Tensogram { tet_tensogram::VERSION.into() } else { 1 }
+    tet_convert::container(format).and_then(|container| container.version()).unwrap_or(1)
 }
 
 /// What is to be said of the digests of a file that may have them.

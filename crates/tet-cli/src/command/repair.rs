@@ -38,13 +38,13 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
     let path = context.world().at(&args.file);
     let source = Source::open(&path).map_err(|error| about(error.into()))?;
     match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
-        Format::ZTensor => return ztensor::run(args, &source, context),
-        Format::Tensogram => return tensogram::run(args, &source, context),
-        Format::Unknown if is_near_ztensor(&source).map_err(|error| about(error.into()))? => {
+        Format::ZTENSOR => return ztensor::run(args, &source, context),
+        Format::TENSOGRAM => return tensogram::run(args, &source, context),
+        Format::UNKNOWN if is_near_ztensor(&source).map_err(|error| about(error.into()))? => {
             return ztensor::run(args, &source, context);
         }
         // Whatever else has lost its first bytes may be a `.tet` file.
-        Format::Tet | Format::Empty | Format::Unknown => {}
+        Format::TET | Format::EMPTY | Format::UNKNOWN => {}
         format => {
             let text = format!(
                 "{} is {format}, and only .tet, .zt and .tgm files are repaired",

@@ -164,11 +164,11 @@ fn open_file(path: &Path, context: &Context<'_>) -> Result<TensogramFile> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(context.world().at(path)).map_err(|it| about(it.into()))?;
     let format = tet_convert::sniff(&source).map_err(|it| about(it.into()))?;
-    if format == Format::Empty {
+    if format == Format::EMPTY {
         let text = format!("{} is {format}", tet_io::shown(path));
         return Err(about(Failure::new(Exit::Format, "unknown-format", text)));
     }
-    if !matches!(format, Format::Tensogram | Format::Unknown) {
+    if !matches!(format, Format::TENSOGRAM | Format::UNKNOWN) {
         let text = format!("{} is {format}, and `tet tgm` is for .tgm files", tet_io::shown(path));
         return Err(Failure::usage("not-tensogram", text));
     }

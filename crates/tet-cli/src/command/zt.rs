@@ -67,7 +67,7 @@ fn edit(
 /// Another container is told by its name.
 fn check_format(source: &Source, file: &Path) -> Result<()> {
     let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
-    if matches!(format, Format::ZTensor | Format::Unknown) {
+    if matches!(format, Format::ZTENSOR | Format::UNKNOWN) {
         return Ok(());
     }
     let text = format!("{} is {format}, and `tet zt` edits .zt files", tet_io::shown(file));

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use tet_query::{Catalog, Dataset};
 use tet_ztensor::SparseChoice;
 
-use super::{ConvertOptions, SparseCarry, Target, is_metadata, logical};
+use super::{ConvertOptions, SparseCarry, is_metadata, logical};
+use crate::container::Capabilities;
 use crate::options::ImportOptions;
 use crate::sparse::{Joined, SparseKept, joined, sparse_tensors};
 use crate::{Error, Result};
@@ -54,10 +55,10 @@ pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Res
 /// The sparse tensors that are put together of their parts, where the output is to have them whole.
 pub(super) fn joined_of(
     catalog: &Catalog,
-    target: Target,
+    can: Capabilities,
     options: &ConvertOptions,
 ) -> Result<Vec<Joined>> {
-    let is_native = target == Target::ZTensor && options.ztensor.sparse == SparseChoice::Native;
+    let is_native = can.sparse && options.ztensor.sparse == SparseChoice::Native;
     if options.sparse == SparseCarry::Sparse && !is_native {
         return Ok(Vec::new());
     }

@@ -14,7 +14,7 @@ use tet_tensogram::{
 };
 
 use super::logical::{self, DTYPE_KEY, Kept, SHAPE_KEY};
-use super::{Carried, ConvertOptions, execution};
+use super::{Conversion, ConvertOptions, execution};
 use crate::export::{shape_of, stream};
 use crate::{Error, Note, Result};
 
@@ -71,8 +71,8 @@ struct Object<'k> {
 }
 
 /// Writes and publishes the file; gives its length.
-pub(super) fn write(
-    carried: &mut Carried<'_>,
+pub(crate) fn write(
+    carried: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),

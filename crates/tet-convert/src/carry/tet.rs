@@ -9,7 +9,7 @@ use tet_format::{DType, Shape};
 use tet_query::{AttrText, Catalog, Hyperslab, Lens};
 
 use super::logical::{self, Kept};
-use super::{Carried, ConvertOptions, execution};
+use super::{Conversion, ConvertOptions, execution};
 use crate::attributes;
 use crate::export::{shape_of, stream};
 use crate::options::ChunkChoice;
@@ -18,8 +18,8 @@ use crate::safetensors::{HEADER_KEY, header_to_keep};
 use crate::{Error, Note, Result, chunking};
 
 /// Writes and publishes the file; gives its length, and the chunk shapes of its datasets.
-pub(super) fn write(
-    carried: &mut Carried<'_>,
+pub(crate) fn write(
+    carried: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),

@@ -7,7 +7,7 @@ use tet_query::{Catalog, Dataset};
 use tet_ztensor::{ByteOrder, Limits, ZTensorFile};
 
 use super::logical;
-use crate::sniff::Format;
+use crate::container::Format;
 use crate::{Note, Result};
 
 /// For each dataset the first one before it that has its bytes, by its place in the list. Only a
@@ -16,7 +16,7 @@ use crate::{Note, Result};
 /// # Errors
 /// The file cannot be read again.
 pub(crate) fn ties(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Option<usize>>> {
-    if catalog.format() != Format::ZTensor.name() {
+    if catalog.format() != Format::ZTENSOR.name() {
         return Ok(vec![None; datasets.len()]);
     }
     let file = ZTensorFile::open(catalog.source().clone(), &Limits::default())?;

@@ -14,19 +14,19 @@ use tet_ztensor::{
 use super::logical::{self, Kept};
 use super::made_sparse::made_sparse;
 use super::ties::ties;
-use super::{AppendPlace, Carried, ConvertOptions, DenseCarry, SparseCarry, execution};
+use super::{AppendPlace, Conversion, ConvertOptions, DenseCarry, SparseCarry, execution};
 use crate::attributes::{self, SCALAR_KEY};
+use crate::container::Format;
 use crate::export::{shape_of, stream};
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
-use crate::sniff::Format;
 use crate::sparse::{Joined, SparseKept, SparseTensor, sparse_tensors};
 use crate::ztensor::{COORDS_KEY, DIMS_KEY, check_budget, escaped};
 use crate::{Error, Note, Result};
 
 /// Writes and publishes the file; gives its length.
-pub(super) fn write(
-    carried: &mut Carried<'_>,
+pub(crate) fn write(
+    carried: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
@@ -51,7 +51,7 @@ pub(super) fn write(
 
 /// Writes the datasets behind the tensors of the file `target`; gives its new length.
 pub(super) fn append(
-    carried: &mut Carried<'_>,
+    carried: &mut Conversion<'_>,
     target: &Path,
     place: AppendPlace,
     options: &ConvertOptions,
@@ -84,7 +84,7 @@ pub(super) fn append(
 
 /// The datasets as the format keeps them; those whose type it lacks are told, and those that are
 /// written in parts.
-fn kept(carried: &mut Carried<'_>, options: &ConvertOptions) -> Result<Vec<Kept>> {
+fn kept(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Kept>> {
     let has = |dtype: DType| DTYPES.contains(&dtype);
     let kept = carried.datasets.iter().map(|it| logical::kept(it, "ztensor", has));
     let kept = kept.collect::<Result<Vec<_>>>()?;
@@ -170,7 +170,7 @@ fn put<W: Write + Send>(
 /// The file itself, where sparse tensors are taken out of it as they are.
 fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTensorFile>> {
     let is_asked = options.sparse == SparseCarry::Sparse;
-    if !is_asked || catalog.format() != Format::ZTensor.name() {
+    if !is_asked || catalog.format() != Format::ZTENSOR.name() {
         return Ok(None);
     }
     Ok(Some(ZTensorFile::open(catalog.source().clone(), &Limits::default())?))
@@ -185,7 +185,7 @@ const fn of_policy(policy: DigestPolicy) -> Check {
 }
 
 /// What is said of the whole file, unless the dialect has no place for it.
-fn of_file(carried: &mut Carried<'_>, options: &ConvertOptions) -> Result<Vec<(String, Value)>> {
+fn of_file(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<(String, Value)>> {
     let attrs = carried.catalog.attrs();
     // The index of a model is to come back letter by letter.
     let item = |key: &str, value: &AttrText| match value {

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use tet_format::ForeignFault;
 
-use crate::sniff::Format;
+use crate::container::Format;
 
-pub(super) const fn advice(format: Format) -> &'static str {
+pub(super) fn advice(format: Format) -> &'static str {
     match format {
-        Format::Empty | Format::Unknown => "",
+        Format::EMPTY | Format::UNKNOWN => "",
         _ => ", which this build does not read",
     }
 }

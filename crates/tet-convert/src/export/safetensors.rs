@@ -13,11 +13,11 @@ use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 
 use super::{ExportOptions, shape_of, stream};
 use crate::carry::logical;
+use crate::container::Format;
 use crate::safetensors::{
     Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, StoredType, header_of,
     is_kept_attr, is_of_origin, kept_header, members, of_dataset, of_text, strings,
 };
-use crate::sniff::Format;
 use crate::{Error, Note, Result};
 
 /// What the format is called in messages.
@@ -161,7 +161,7 @@ fn arranged(
     metadata: &[(String, String)],
     parts: &mut Vec<Part<'_>>,
 ) -> Result<String> {
-    let kept = if catalog.format() == Format::SafeTensors.name() {
+    let kept = if catalog.format() == Format::SAFETENSORS.name() {
         kept_header(catalog.source(), catalog)?
     } else {
         match catalog.attrs().get(HEADER_KEY) {

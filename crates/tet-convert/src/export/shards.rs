@@ -36,8 +36,7 @@ pub struct Sharded {
 }
 
 /// Whether the name of `path` is that of an index.
-#[must_use]
-pub fn is_index(path: &Path) -> bool {
+fn is_index(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.len() > INDEX_SUFFIX.len() && name.to_ascii_lowercase().ends_with(INDEX_SUFFIX)
 }

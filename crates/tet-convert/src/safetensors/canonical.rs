@@ -15,7 +15,7 @@ use super::dtype::{StoredType, of_dataset};
 use super::header::{self, METADATA_KEY};
 use super::index::TOTAL_KEY;
 use crate::Result;
-use crate::sniff::Format;
+use crate::container::Format;
 
 /// The attribute under which other containers carry a header that is not canonical.
 pub(crate) const HEADER_KEY: &str = "safetensors:header";
@@ -200,7 +200,7 @@ pub(crate) fn kept_header(source: &Source, catalog: &Catalog) -> Result<Option<S
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn header_to_keep(catalog: &Catalog) -> Result<Option<String>> {
-    if catalog.format() == Format::SafeTensors.name() {
+    if catalog.format() == Format::SAFETENSORS.name() {
         kept_header(catalog.source(), catalog)
     } else {
         Ok(None)

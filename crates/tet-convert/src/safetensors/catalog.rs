@@ -10,19 +10,19 @@ use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, PREFIX_LEN, Tensor};
+use crate::container::Format;
 use crate::open::slabs::{Slabs, grid, grid_of_one};
-use crate::open::{FileRegion, Foreign};
-use crate::sniff::Format;
+use crate::open::{FileRegion, Opened};
 use crate::{Error, Result};
 
 /// Opens the file at `path`.
-pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
+pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let header = header::read(&source, &mut |found| findings.take(found))?;
     let header = header.map_err(|fault| Error::Foreign {
         path: path.to_path_buf(),
-        format: Format::SafeTensors,
+        format: Format::SAFETENSORS,
         fault,
     })?;
     let region = |name, span: Option<Span>, holds| Some(FileRegion { name, span: span?, holds });
@@ -37,10 +37,10 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Foreign> {
     let datasets = header.tensors.into_iter().map(|tensor| dataset(tensor, None));
     let mut datasets: Vec<Dataset> = datasets.collect();
     super::attrs::give(&mut attrs, &mut datasets);
-    let catalog = Catalog::new(source, Format::SafeTensors.name(), datasets).with_attrs(attrs);
+    let catalog = Catalog::new(source, Format::SAFETENSORS.name(), datasets).with_attrs(attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
     let regions = regions.into_iter().flatten().collect();
-    Ok(Foreign { findings, regions, ..Foreign::plain(catalog) })
+    Ok(Opened { findings, regions, ..Opened::new(Format::SAFETENSORS, catalog) })
 }
 
 /// A tensor of the catalog's file, or of a shard, by its name.

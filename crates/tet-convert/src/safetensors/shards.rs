@@ -18,8 +18,8 @@ use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, Index};
 use super::{catalog, check, rule};
-use crate::open::{FileRegion, Foreign};
-use crate::sniff::{Format, sniff};
+use crate::container::{Format, sniff};
+use crate::open::{FileRegion, Opened};
 use crate::{Error, Result};
 
 /// An index with more tensors that cannot be read is not opened: each takes memory, and few bytes of
@@ -49,12 +49,12 @@ struct Sound {
 }
 
 /// Opens the model whose index is at `path`.
-pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Foreign> {
+pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Opened> {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let refused = |fault| {
         let path = path.to_path_buf();
-        Error::Foreign { path, format: Format::SafeTensorsIndex, fault }
+        Error::Foreign { path, format: Format::SAFETENSORS_INDEX, fault }
     };
     let mut found = |shard: Option<&str>, it| take(&mut findings, shard, it);
     let model = read(&source, path, opener, &options, &mut found)?.map_err(refused)?;
@@ -101,10 +101,10 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Fo
     });
     let mut datasets: Vec<Dataset> = datasets.collect();
     super::attrs::give(&mut attrs, &mut datasets);
-    let name = Format::SafeTensorsIndex.name();
+    let name = Format::SAFETENSORS_INDEX.name();
     let catalog = Catalog::new(source, name, datasets).with_attrs(attrs).with_shards(sources);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { findings, regions, ..Foreign::plain(catalog) })
+    Ok(Opened { findings, regions, ..Opened::new(Format::SAFETENSORS_INDEX, catalog) })
 }
 
 /// Keeps the order of the strings of the shards, where it is another than that of the attributes.
@@ -119,7 +119,7 @@ fn keep_order(mut order: Vec<String>, attrs: &mut BTreeMap<String, AttrText>) {
 /// Looks a model over: its index, every shard, and what they say of each other.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let Some(path) = source.path() else {
-        let (path, format) = ("(memory)".into(), Format::SafeTensorsIndex);
+        let (path, format) = ("(memory)".into(), Format::SAFETENSORS_INDEX);
         return Err(Error::NotVerifiable { path, format });
     };
     let mut findings = ForeignFindings::new(options);
@@ -218,7 +218,7 @@ fn shard(
     if before.iter().flatten().any(is_same) {
         return Ok(Err(&rule::SHARD_TWICE));
     }
-    if sniff(&source)? != Format::SafeTensors {
+    if sniff(&source)? != Format::SAFETENSORS {
         return Ok(Err(&rule::SHARD_FORMAT));
     }
     let header = header::read(&source, found)?;

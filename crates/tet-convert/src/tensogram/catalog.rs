@@ -19,10 +19,10 @@ use super::lost::Lost;
 use super::parts::{Masks, Parts};
 use super::seal;
 use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
+use crate::container::Format;
 use crate::item::attr;
 use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
-use crate::open::{FileRegion, Foreign};
-use crate::sniff::Format;
+use crate::open::{FileRegion, Opened};
 use crate::ztensor::{take_coords, take_dims};
 use crate::{Error, Result};
 
@@ -30,13 +30,13 @@ use crate::{Error, Result};
 const OBJECTS_MAX: usize = 1 << 21;
 
 /// Opens the file at `path`; with `only`, for that position alone where its message leads to it.
-pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<Foreign> {
+pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<Opened> {
     let file = TensogramFile::open(source.clone(), &Limits::default());
     let file = file.map_err(|error| of_file(path, error))?;
     if let Some(only) = only
         && let Some(catalog) = of_one(&file, only).map_err(|error| of_file(path, error))?
     {
-        return Ok(Foreign::plain(catalog));
+        return Ok(Opened::new(Format::TENSOGRAM, catalog));
     }
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
@@ -85,13 +85,13 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<F
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
     }
     let uncounted = lost.list(&mut datasets, &mut tell);
-    let mut catalog = Catalog::new(source, Format::Tensogram.name(), datasets).with_attrs(about);
+    let mut catalog = Catalog::new(source, Format::TENSOGRAM.name(), datasets).with_attrs(about);
     if let Some((count, fault)) = uncounted {
         let cause = tet_query::Error::Foreign { dataset: format!("#{count}"), fault };
         catalog = catalog.with_positions(count, Arc::new(cause));
     }
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { findings, regions, ..Foreign::plain(catalog) })
+    Ok(Opened { findings, regions, ..Opened::new(Format::TENSOGRAM, catalog) })
 }
 
 /// The catalog of one object of a message of many.
@@ -109,7 +109,7 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs
     let about = attrs(&said.extra).into_iter();
     let about = about.map(|(key, value)| (unescaped(key), value)).collect();
     let source = file.source().clone();
-    let catalog = Catalog::new(source, Format::Tensogram.name(), vec![dataset]).with_attrs(about);
+    let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset]).with_attrs(about);
     // It keeps its position among those that are left out.
     Ok(Some(catalog.viewed(|dataset| Dataset { index: number, ..dataset })))
 }
@@ -285,7 +285,7 @@ fn fault_of(dataset: &Dataset, error: Theirs) -> Result<tet_query::Error, Theirs
 pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
     match error {
         Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
-            Error::Foreign { path: path.to_path_buf(), format: Format::Tensogram, fault }
+            Error::Foreign { path: path.to_path_buf(), format: Format::TENSOGRAM, fault }
         }
         Theirs::Io(error) => Error::Io(error),
         other => Error::Tensogram(other),

@@ -17,9 +17,9 @@ use tet_ztensor::{
 use super::framed::Framed;
 use super::sparse::{Bands, Shelf, Stored, decoded_max};
 use super::{attrs, check, seal};
+use crate::container::Format;
 use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
-use crate::open::{FileRegion, Foreign};
-use crate::sniff::Format;
+use crate::open::{FileRegion, Opened};
 use crate::{Error, Result};
 
 /// Shorter tensors are decoded at once, however many frames they have.
@@ -38,7 +38,7 @@ const PARTS_MAX: usize = 100_000;
 const EMPTY_LEN_MAX: u64 = 16 << 20;
 
 /// Opens the file at `path`; a sparse tensor may take so many bytes of memory.
-pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Foreign> {
+pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
     let limits = Limits::default().with_sparse_len_max(decoded_max(budget));
     let file = ZTensorFile::open(source.clone(), &limits);
     let file = Arc::new(file.map_err(|error| of_file(path, error))?);
@@ -79,10 +79,10 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Foreign> 
         datasets.push(dataset);
     }
     let attrs = attrs::of_file(&file, &datasets);
-    let catalog = Catalog::new(source, Format::ZTensor.name(), datasets).with_attrs(attrs);
+    let catalog = Catalog::new(source, Format::ZTENSOR.name(), datasets).with_attrs(attrs);
     let catalog = catalog.with_parts(parts);
     let findings = findings.report(&ForeignSeen::default()).findings;
-    Ok(Foreign { findings, regions: regions(&file), ..Foreign::plain(catalog) })
+    Ok(Opened { findings, regions: regions(&file), ..Opened::new(Format::ZTENSOR, catalog) })
 }
 
 /// What is wrong with the blob of a tensor without elements, of which nothing else will be read.
@@ -209,7 +209,7 @@ fn of_file(path: &Path, error: Theirs) -> Error {
     match error {
         Theirs::Format(fault) | Theirs::Tensor { fault, .. } => Error::Foreign {
             path: path.to_path_buf(),
-            format: Format::ZTensor,
+            format: Format::ZTENSOR,
             fault: fault.into(),
         },
         Theirs::Io(error) => Error::Io(error),

@@ -1,75 +1,49 @@
 //! Which outputs have a place for which options.
 
-use tet_convert::Target;
+use tet_convert::Capabilities;
 
 use crate::args::{ALIGN, CodecName, ConvertArgs, SparseName, StoreArgs};
 use crate::exit::{Failure, Result};
-
-/// Outputs that an option is for, and their name.
-type Outputs = (&'static [Target], &'static str);
-
-const TET: Outputs = (&[Target::Tet], ".tet");
-const ZTENSOR: Outputs = (&[Target::ZTensor], ".zt");
-const TENSOGRAM: Outputs = (&[Target::Tensogram], ".tgm");
-const TOLD: Outputs = (&[Target::Tet, Target::Tensogram], ".tet and .tgm");
-const LARGE: Outputs = (&[Target::ZTensor, Target::Tensogram], ".zt and .tgm");
-const STORED: Outputs = (&[Target::Tet, Target::ZTensor, Target::Tensogram], ".tet, .zt and .tgm");
-const WHOLE: Outputs = (
-    &[
-        Target::Tet,
-        Target::ZTensor,
-        Target::Tensogram,
-        Target::SafeTensors,
-        Target::SafeTensorsIndex,
-        Target::Npz,
-        Target::Npy,
-        Target::Raw,
-        Target::Csv,
-    ],
-    "all",
-);
-const SHARDED: Outputs = (&[Target::SafeTensors, Target::SafeTensorsIndex], ".safetensors");
 
 /// Nothing is asked for that the output has no place for.
 ///
 /// # Errors
 ///
 /// An option is for other outputs, or out of its bounds.
-pub(super) fn check(args: &ConvertArgs, target: Target) -> Result<()> {
+pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
     let ConvertArgs { store, zt, tgm, .. } = args;
     let is_codec = |codec| store.codec == Some(codec);
     let asked = [
-        ("--name", args.name.is_some(), TET),
-        ("--chunks", args.chunks != "auto", TET),
-        ("--dims", !args.dims.is_empty(), STORED),
-        ("--labels", !args.labels.is_empty(), STORED),
-        ("--attr", !args.attr.is_empty(), STORED),
-        ("--no-digests", args.no_digests, TOLD),
-        ("--no-history", args.no_history, TOLD),
-        ("--codec", store.codec.is_some(), STORED),
-        ("--level", store.level.is_some(), STORED),
-        ("--align", store.align != ALIGN, STORED),
-        ("--codec lz4", is_codec(CodecName::Lz4), TENSOGRAM),
-        ("--codec szip", is_codec(CodecName::Szip), TENSOGRAM),
-        ("--align 8", store.align == "8", TOLD),
-        ("--align 65536", store.align == "65536", LARGE),
-        ("--align-above", zt.align_above != 0, ZTENSOR),
-        ("--checksum", zt.checksum.is_some(), ZTENSOR),
-        ("--dialect", zt.dialect.is_some(), ZTENSOR),
-        ("--encoding", tgm.encoding.is_some(), TENSOGRAM),
-        ("--bits", tgm.bits.is_some(), TENSOGRAM),
-        ("--max-error", tgm.max_error.is_some(), TENSOGRAM),
-        ("--filter", tgm.filter.is_some(), TENSOGRAM),
-        ("--masks", tgm.masks.is_some(), TENSOGRAM),
-        ("--profile", tgm.profile.is_some(), TENSOGRAM),
-        ("--sparse native", zt.sparse == Some(SparseName::Native), ZTENSOR),
-        ("--sparse dense", zt.sparse == Some(SparseName::Dense), WHOLE),
-        ("--shard-size", args.shard_size.is_some(), SHARDED),
+        ("--name", args.name.is_some()),
+        ("--chunks", args.chunks != "auto"),
+        ("--dims", !args.dims.is_empty()),
+        ("--labels", !args.labels.is_empty()),
+        ("--attr", !args.attr.is_empty()),
+        ("--no-digests", args.no_digests),
+        ("--no-history", args.no_history),
+        ("--codec", store.codec.is_some()),
+        ("--level", store.level.is_some()),
+        ("--align", store.align != ALIGN),
+        ("--codec lz4", is_codec(CodecName::Lz4)),
+        ("--codec szip", is_codec(CodecName::Szip)),
+        ("--align 8", store.align == "8"),
+        ("--align 65536", store.align == "65536"),
+        ("--align-above", zt.align_above != 0),
+        ("--checksum", zt.checksum.is_some()),
+        ("--dialect", zt.dialect.is_some()),
+        ("--encoding", tgm.encoding.is_some()),
+        ("--bits", tgm.bits.is_some()),
+        ("--max-error", tgm.max_error.is_some()),
+        ("--filter", tgm.filter.is_some()),
+        ("--masks", tgm.masks.is_some()),
+        ("--profile", tgm.profile.is_some()),
+        ("--sparse native", zt.sparse == Some(SparseName::Native)),
+        ("--shard-size", args.shard_size.is_some()),
     ];
-    for (option, is_asked, (targets, outputs)) in asked {
-        if is_asked && !targets.contains(&target) {
+    for (option, is_asked) in asked {
+        if is_asked && !can.options.contains(&option) {
             let text = format!("{} has no place for {option}", tet_io::shown(&args.output));
-            let hint = format!("{option} is for {outputs} outputs");
+            let hint = format!("{option} is for {} outputs", outputs(option));
             return Err(Failure::usage("output-format", text).hint(hint));
         }
     }
@@ -78,6 +52,21 @@ pub(super) fn check(args: &ConvertArgs, target: Target) -> Result<()> {
         return Err(failure.hint("leave --shard-size out for one file"));
     }
     check_level(store)
+}
+
+/// The suffixes of the outputs that an option applies to.
+fn outputs(option: &str) -> String {
+    let containers = tet_convert::containers().into_iter();
+    let fitting = containers.filter(|container| {
+        container.writer().is_some_and(|writer| writer.can().options.contains(&option))
+    });
+    let suffixes = fitting.filter_map(|container| container.suffixes().first());
+    let suffixes: Vec<String> = suffixes.map(|suffix| format!(".{suffix}")).collect();
+    match suffixes.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "no".to_owned(),
+    }
 }
 
 /// zstd has these levels.

@@ -37,7 +37,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
     let plan = planned(args, source, context).map_err(|error| about(error.into()))?;
     // A file of another version is sound, and none of ours.
     if let Some(fault) = plan.remaining.filter(|it| it.rule == &OTHER_VERSION) {
-        let (path, format) = (args.file.clone(), Format::ZTensor);
+        let (path, format) = (args.file.clone(), Format::ZTENSOR);
         let error = tet_convert::Error::Foreign { path, format, fault: fault.into() };
         return Err(about(error.into()));
     }

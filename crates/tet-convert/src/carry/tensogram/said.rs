@@ -9,11 +9,11 @@ use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value}
 
 use super::{Object, strides};
 use crate::attributes::{self, SCALAR_KEY};
-use crate::carry::{Carried, ConvertOptions};
+use crate::carry::{Conversion, ConvertOptions};
+use crate::container::Format;
 use crate::export::shape_of;
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, header_to_keep};
-use crate::sniff::Format;
 use crate::tensogram::keys::{NAME_KEY, escaped};
 use crate::tensogram::name_of;
 use crate::ztensor::{COORDS_KEY, DIMS_KEY, take_coords, take_dims};
@@ -39,8 +39,8 @@ pub(super) fn metadata(
 }
 
 /// Notes what of a Tensogram file has no place in one message.
-pub(super) fn note_lost(carried: &mut Carried<'_>) -> Result<()> {
-    if carried.catalog.format() != Format::Tensogram.name() {
+pub(super) fn note_lost(carried: &mut Conversion<'_>) -> Result<()> {
+    if carried.catalog.format() != Format::TENSOGRAM.name() {
         return Ok(());
     }
     let source = carried.catalog.source().clone();

@@ -226,5 +226,5 @@ fn headers_past_the_limit_are_not_read() {
     let error = super::open(file.path(), source.clone()).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("ST-L1"), "{error}");
     assert_eq!(error.kind(), tet_io::Kind::Limit);
-    assert_eq!(crate::sniff(&source).unwrap(), crate::Format::SafeTensors);
+    assert_eq!(crate::sniff(&source).unwrap(), crate::Format::SAFETENSORS);
 }

@@ -1,0 +1,148 @@
+//! What kind of file a file is, which follows from its first bytes.
+
+use std::fmt;
+
+use tet_io::Source;
+
+use super::{Container, containers};
+use crate::Result;
+
+/// A kind of file, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Format {
+    name: &'static str,
+    title: &'static str,
+}
+
+impl Format {
+    /// `.tet` version 1.
+    pub const TET: Format = Format::new("tet", "a .tet file");
+    /// One NumPy array.
+    pub const NPY: Format = Format::new("npy", "a NumPy .npy array");
+    /// A zip archive, which NumPy calls `.npz`.
+    pub const NPZ: Format = Format::new("npz", "a zip archive (.npz)");
+    /// zTensor.
+    pub const ZTENSOR: Format = Format::new("ztensor", "a zTensor file");
+    /// Tensogram.
+    pub const TENSOGRAM: Format = Format::new("tensogram", "a Tensogram file");
+    /// Safetensors.
+    pub const SAFETENSORS: Format = Format::new("safetensors", "a safetensors file");
+    /// The index of a model in several safetensors files.
+    pub const SAFETENSORS_INDEX: Format =
+        Format::new("safetensors-index", "an index of safetensors files");
+    /// The elements of one array, little endian and row-major.
+    pub const RAW: Format = Format::new("raw", "a file of raw elements");
+    /// One array as text.
+    pub const CSV: Format = Format::new("csv", "a CSV file");
+    /// A file of no bytes.
+    pub const EMPTY: Format = Format::new("empty", "an empty file");
+    /// A file of no known kind.
+    pub const UNKNOWN: Format = Format::new("unknown", "a file of no known format");
+
+    /// A kind of file; `title` is its name in a sentence, with an article.
+    #[must_use]
+    pub const fn new(name: &'static str, title: &'static str) -> Format {
+        Format { name, title }
+    }
+
+    /// The name used in messages and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.title)
+    }
+}
+
+/// Files that are known, and not read.
+const OTHERS: [(&[u8], Format); 7] = [
+    (b"\x89HDF\r\n\x1a\n", Format::new("hdf5", "an HDF5 or NetCDF-4 file")),
+    (b"CDF\x01", NETCDF),
+    (b"CDF\x02", NETCDF),
+    (b"CDF\x05", NETCDF),
+    (b"GGUF", Format::new("gguf", "a GGUF file")),
+    (b"\x28\xb5\x2f\xfd", Format::new("zstd", "a zstd stream")),
+    (b"\x1f\x8b\x08", Format::new("gzip", "a gzip stream")),
+];
+const NETCDF: Format = Format::new("netcdf", "a NetCDF classic file");
+
+/// Bytes of a [`Head`], and more than any magic.
+const HEAD_LEN: u64 = 16;
+
+/// The beginning of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The first bytes of the file, 16 if it has as many.
+    pub bytes: &'a [u8],
+    /// All of it.
+    pub source: &'a Source,
+}
+
+/// The kind of file that `source` holds.
+///
+/// # Errors
+/// The source cannot be read.
+pub fn sniff(source: &Source) -> Result<Format> {
+    let bytes = source.read_vec(0, source.len().min(HEAD_LEN))?;
+    if bytes.is_empty() {
+        return Ok(Format::EMPTY);
+    }
+    let containers = containers();
+    let begins = |magics: &[&[u8]]| magics.iter().any(|magic| bytes.starts_with(magic));
+    if let Some(found) = containers.iter().find(|container| begins(container.magics())) {
+        return Ok(found.format());
+    }
+    if let Some((_, format)) = OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Ok(*format);
+    }
+    let head = Head { bytes: &bytes, source };
+    // Tensogram messages are looked for anywhere in a file: last.
+    let (last, first): (Vec<&dyn Container>, Vec<_>) =
+        containers.into_iter().partition(|container| container.format() == Format::TENSOGRAM);
+    for container in first.into_iter().chain(last) {
+        if container.matches(&head)? {
+            return Ok(container.format());
+        }
+    }
+    Ok(Format::UNKNOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_follows_from_the_first_bytes() {
+        let of_100 = |head: &[u8]| [head, &vec![b' '; 100 - head.len()]].concat();
+        for (head, format) in [
+            (&b""[..], Format::EMPTY),
+            (b"TETR\x01\0\0\0", Format::TET),
+            (b"\x93NUMPY\x01\0", Format::NPY),
+            (b"\x93NUMP", Format::UNKNOWN),
+            (b"PK\x03\x04", Format::NPZ),
+            (b"PK\x05\x06\0\0", Format::NPZ),
+            (b"ZTEN0001", Format::ZTENSOR),
+            (b"TENSOGRM\0\x03", Format::TENSOGRAM),
+            (b"\x89HDF\r\n\x1a\n", OTHERS[0].1),
+            (b"hello", Format::UNKNOWN),
+            (b"\x02\0\0\0\0\0\0\0{}", Format::SAFETENSORS),
+            (b"\x01\0\0\0\0\0\0\0{}", Format::UNKNOWN),
+            (b"\x5c\0\0\0\0\0\0\0{ ", Format::SAFETENSORS),
+            (b"\x5d\0\0\0\0\0\0\0{ ", Format::UNKNOWN),
+            (b"\x5d\0\0\0\0\0\0\0{\"", Format::SAFETENSORS),
+            (b"\0\0\0\0\0\0\0\x01{\"", Format::UNKNOWN),
+            (b"\x10\0\0\0\0\0\0\0[]", Format::UNKNOWN),
+            (b"{\"metadata\": {}, \"weight_map\": {}}", Format::SAFETENSORS_INDEX),
+            (b" \n{\"weight_map\"", Format::SAFETENSORS_INDEX),
+            (b"{\"weight_maps\": {}}", Format::UNKNOWN),
+            (b"[\"weight_map\"]", Format::UNKNOWN),
+        ] {
+            let bytes = if head.is_empty() { Vec::new() } else { of_100(head) };
+            assert_eq!(sniff(&Source::from_bytes(bytes)).unwrap(), format, "{head:?}");
+        }
+    }
+}

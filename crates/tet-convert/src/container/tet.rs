@@ -1,0 +1,79 @@
+//! `.tet`, the format of this project.
+
+use std::path::Path;
+
+use tet_file::TetFile;
+use tet_io::Source;
+use tet_query::Catalog;
+use tet_verify::{Report, VerifyOptions};
+
+use super::{Capabilities, Container, Format, Input, Output, Writer};
+use crate::Result;
+use crate::carry::{self, Conversion, ConvertOptions};
+use crate::open::{OpenOptions, Opened};
+
+/// The container of `.tet` files.
+pub(super) struct Tet;
+
+impl Container for Tet {
+    fn format(&self) -> Format {
+        Format::TET
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &["tet"]
+    }
+
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[b"TETR"]
+    }
+
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        let how = tet_file::OpenOptions { limits: options.limits, footer: options.footer };
+        let file = TetFile::open(input.source, &how)?;
+        let catalog = Catalog::from_tet(file.clone())?;
+        Ok(Opened { tet: Some(file), ..Opened::new(Format::TET, catalog) })
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        Ok(tet_verify::verify(source, options)?)
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Tet {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            options: &[
+                "--name",
+                "--chunks",
+                "--dims",
+                "--labels",
+                "--attr",
+                "--no-digests",
+                "--no-history",
+                "--codec",
+                "--level",
+                "--align",
+                "--align 8",
+            ],
+            ..Capabilities::ARRAYS
+        }
+    }
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Output> {
+        let (len, chunk_shapes) = carry::tet::write(conversion, output, options, progress)?;
+        let chunk_shapes = chunk_shapes.into_iter().map(|shape| shape.into_vec()).collect();
+        Ok(Output { len, chunk_shapes, ..Output::default() })
+    }
+}
