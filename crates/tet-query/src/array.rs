@@ -5,7 +5,7 @@ use tet_format::{DType, Shape};
 
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// Bytes of one storage word; every array starts on such a boundary.
 const WORD: usize = size_of::<u64>();

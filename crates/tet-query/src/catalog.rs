@@ -5,7 +5,6 @@
 mod files;
 mod names;
 mod seal;
-mod session;
 mod tet;
 
 use std::collections::BTreeMap;
@@ -14,19 +13,12 @@ use std::sync::Arc;
 
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
-pub use self::session::Session;
 use tet_codec::Decode;
 use tet_file::TetFile;
 use tet_format::{DType, Digest, ForeignRule, Grid, Span};
 use tet_io::Source;
 
-use crate::array::Array;
-use crate::budget::Execution;
-use crate::cost::Cost;
 use crate::error::{Error, Result};
-use crate::reduction::Reduction;
-use crate::selection::Hyperslab;
-use crate::value::Reduced;
 
 /// The datasets of one open file.
 #[derive(Debug)]
@@ -291,123 +283,18 @@ impl Catalog {
             _ => found,
         }
     }
+}
 
-    /// Checks what all of these datasets decode to together, before any of them is read.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Expansion`] when it is more than [`Execution::decoded_max`].
-    pub fn check_decoded<'d>(
-        &self,
-        datasets: impl IntoIterator<Item = &'d Dataset>,
-        how: &Execution,
-    ) -> Result<()> {
-        let readable = datasets.into_iter().filter(|dataset| dataset.fault.is_none());
-        let len = |dataset: &Dataset| {
-            let size = dataset.dtype.and_then(DType::size).unwrap_or(0);
-            let shape = dataset.shape().iter();
-            if dataset.shape().contains(&0) {
-                0
-            } else {
-                shape.fold(size, |len, &extent| len.saturating_mul(extent))
-            }
-        };
-        let wanted = readable.map(len).fold(0, u64::saturating_add);
-        how.check_decoded(wanted, self.file_len())
+impl Error {
+    /// A dataset of elements that are not known.
+    pub(crate) fn unknown_dtype(dataset: &Dataset) -> Self {
+        let (dataset, dtype) = (dataset.name.clone(), dataset.dtype_name.clone());
+        Error::UnknownDType { dataset, dtype }
     }
 
-    /// Reads the selected elements into a new array.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
-    pub fn read(&self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
-        let array = crate::scatter::read(self.source_of(dataset), dataset, slab, how)?;
-        self.check_read(dataset)?;
-        Ok(array)
-    }
-
-    /// Reads the selected elements into `out`, which has exactly their bytes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Catalog::read`]; what `out` holds after an error means nothing.
-    pub fn read_into(
-        &self,
-        dataset: &Dataset,
-        slab: &Hyperslab,
-        how: &Execution,
-        out: &mut [u8],
-    ) -> Result<()> {
-        crate::scatter::read_into((self.source_of(dataset), dataset), slab, how, None, out)?;
-        self.check_read(dataset)
-    }
-
-    /// Reduces the selected elements.
-    ///
-    /// # Errors
-    ///
-    /// As [`Catalog::read`], and when the operation is not defined for the dtype or the axes.
-    pub fn reduce(
-        &self,
-        dataset: &Dataset,
-        slab: &Hyperslab,
-        reduction: &Reduction,
-        how: &Execution,
-    ) -> Result<Reduced> {
-        let reduced =
-            crate::reduce::reduce(self.source_of(dataset), dataset, slab, reduction, how)?;
-        self.check_read(dataset)?;
-        Ok(reduced)
-    }
-
-    /// Reduces the selected elements in several ways, each as [`Catalog::reduce`] does; those that
-    /// have the same cells and take one pass are folded in one pass.
-    ///
-    /// # Errors
-    ///
-    /// As [`Catalog::reduce`].
-    pub fn reduce_all(
-        &self,
-        dataset: &Dataset,
-        slab: &Hyperslab,
-        reductions: &[Reduction],
-        how: &Execution,
-    ) -> Result<Vec<Reduced>> {
-        let reduced =
-            crate::reduce::reduce_all(self.source_of(dataset), dataset, slab, reductions, how)?;
-        self.check_read(dataset)?;
-        Ok(reduced)
-    }
-
-    /// What [`Catalog::reduce`] would cost; no element is read to tell.
-    ///
-    /// # Errors
-    ///
-    /// As [`Catalog::reduce`], but for what only the elements and the budget can bring about.
-    pub fn reduce_cost(
-        &self,
-        dataset: &Dataset,
-        slab: &Hyperslab,
-        reduction: &Reduction,
-        how: &Execution,
-    ) -> Result<Cost> {
-        crate::reduce::cost(self.source_of(dataset), dataset, slab, reduction, how)
-    }
-
-    /// Compares all stored bytes of a dataset with its seal, as a read of all of it would: for those
-    /// who take them by their places.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when they differ from their checksum, or cannot be read.
-    pub fn check_seal(&self, dataset: &Dataset, how: &Execution) -> Result<()> {
-        crate::fetch::seal(self.source_of(dataset), dataset, || true, how).map(drop)
-    }
-
-    /// Opens a session: many small reads, one look at the file's identity at its end.
-    pub fn session(&self) -> Session<'_> {
-        Session::new(self)
+    /// A selection that is not of this dataset.
+    pub(crate) fn misfit(dataset: &Dataset) -> Self {
+        Error::Misfit { dataset: dataset.name.clone(), shape: dataset.grid.shape().clone() }
     }
 }
 

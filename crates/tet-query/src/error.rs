@@ -6,8 +6,6 @@ use std::sync::Arc;
 use tet_format::{DType, ForeignFault, Shape};
 use tet_io::{Kind, Source};
 
-use crate::catalog::Dataset;
-use crate::plan::ChunkRead;
 use crate::selection::SelectionError;
 
 /// The result of this crate's functions.
@@ -330,38 +328,6 @@ impl Error {
             | Error::NoFill { .. }
             | Error::Buffer { .. }
             | Error::Canceled => Kind::Usage,
-        }
-    }
-
-    /// A dataset of elements that are not known.
-    pub(crate) fn unknown_dtype(dataset: &Dataset) -> Self {
-        let (dataset, dtype) = (dataset.name.clone(), dataset.dtype_name.clone());
-        Error::UnknownDType { dataset, dtype }
-    }
-
-    /// A selection that is not of this dataset.
-    pub(crate) fn misfit(dataset: &Dataset) -> Self {
-        Error::Misfit { dataset: dataset.name.clone(), shape: dataset.grid.shape().clone() }
-    }
-
-    /// A chunk that breaks a rule.
-    pub(crate) fn chunk(dataset: &Dataset, read: &ChunkRead, fault: tet_format::Error) -> Self {
-        let chunk = dataset.grid.coord_of(read.linear).into();
-        Error::Chunk { dataset: dataset.name.clone(), chunk, fault }
-    }
-
-    /// A payload that does not decode.
-    pub(crate) fn codec(dataset: &Dataset, read: &ChunkRead, fault: tet_codec::Error) -> Self {
-        if let Some(rule) = dataset.chunks.rule_of(&fault) {
-            let at = read.place.stored.start();
-            let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
-            return Error::Foreign { dataset: dataset.name.clone(), fault };
-        }
-        Error::Codec {
-            dataset: dataset.name.clone(),
-            chunk: dataset.grid.coord_of(read.linear).into(),
-            at: read.place.stored.start(),
-            fault,
         }
     }
 

@@ -28,13 +28,13 @@ pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
 pub(crate) use self::pool::run;
 use crate::budget::Execution;
+use crate::copy::copy_box;
 use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::plan::piece::{Segments, Strips, dense_range, strides};
 use crate::plan::touch::AxisBox;
 use crate::plan::{ChunkRead, ReadPlan};
-use crate::scatter::copy_box;
 
 /// The shortest read that goes straight to its destination instead of through a window.
 const DIRECT_LEN_MIN: u64 = if cfg!(test) { 8 } else { 64 * 1024 };

@@ -1,4 +1,4 @@
-//! Names and labels: which axis a name means, and which position a label means.
+//! Labels: which position of an axis a label means.
 //!
 //! Labels come from the dataset's own coordinates, else from a one-dimensional dataset named after
 //! the dimension (the coordinate-variable convention), read through the catalog.
@@ -11,7 +11,6 @@ pub(crate) use self::table::Side;
 pub use self::table::{FloatWidth, Labels};
 
 use crate::error::Result;
-use crate::selection::{AxisRef, SelectionFault, nearest};
 
 /// Where the labels of one dataset's axes come from.
 pub trait LabelLookup {
@@ -30,95 +29,5 @@ pub struct NoLabels;
 impl LabelLookup for NoLabels {
     fn labels(&self, _axis: usize) -> Result<Option<Labels<'_>>> {
         Ok(None)
-    }
-}
-
-/// The axis that is meant, of `rank` axes with these dimension names (or none).
-///
-/// A name is looked for among the names first; decimal text that names no dimension is a number.
-///
-/// # Errors
-///
-/// No such axis, or several.
-pub fn find_axis(
-    asked: &AxisRef,
-    dims: &[String],
-    rank: usize,
-) -> std::result::Result<usize, Box<SelectionFault>> {
-    let missing = |suggestion: Option<&str>| {
-        let (asked, dims) = (asked.clone(), dims.to_vec());
-        let suggestion = suggestion.map(str::to_owned);
-        Box::new(SelectionFault::NoSuchAxis { asked, rank, dims, suggestion })
-    };
-    match asked {
-        AxisRef::Number(number) => numbered(*number, rank).ok_or_else(|| missing(None)),
-        AxisRef::Name(name) => {
-            let axes: Vec<usize> =
-                (0..rank.min(dims.len())).filter(|&i| dims[i] == *name).collect();
-            match axes[..] {
-                [axis] => Ok(axis),
-                [] => name
-                    .parse::<i64>()
-                    .ok()
-                    .and_then(|number| numbered(number, rank))
-                    .ok_or_else(|| missing(nearest(name, dims.iter().map(String::as_str)))),
-                _ => Err(SelectionFault::AmbiguousAxis { name: name.clone(), axes }.into()),
-            }
-        }
-    }
-}
-
-fn numbered(number: i64, rank: usize) -> Option<usize> {
-    let from_end = usize::try_from(number.unsigned_abs()).ok()?;
-    let axis = if number < 0 { rank.checked_sub(from_end)? } else { from_end };
-    (axis < rank).then_some(axis)
-}
-
-/// How messages name an axis: `axis 0 "time"`, or `axis 0` without a name.
-#[must_use]
-pub(crate) fn axis_text(axis: usize, dims: &[String]) -> String {
-    match dims.get(axis) {
-        Some(name) => format!("axis {axis} {name:?}"),
-        None => format!("axis {axis}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_are_found_by_name_and_by_number() {
-        let dims = ["time", "1", "lat"].map(str::to_owned);
-        for (asked, wanted) in [
-            (AxisRef::from("time"), Some(0)),
-            (AxisRef::from("lat"), Some(2)),
-            (AxisRef::from("1"), Some(1)),
-            (AxisRef::from("2"), Some(2)),
-            (AxisRef::from("0"), Some(0)),
-            (AxisRef::from("-1"), Some(2)),
-            (AxisRef::from(1), Some(1)),
-            (AxisRef::from(-3), Some(0)),
-            (AxisRef::from(3), None),
-            (AxisRef::from(-4), None),
-            (AxisRef::from(i64::MIN), None),
-            (AxisRef::from("3"), None),
-            (AxisRef::from(""), None),
-        ] {
-            assert_eq!(find_axis(&asked, &dims, 3).ok(), wanted, "{asked:?}");
-        }
-        let fault = find_axis(&"tiem".into(), &dims, 3).unwrap_err();
-        assert_eq!(fault.to_string(), "no axis \"tiem\" (time, 1, lat)");
-        assert_eq!(fault.hint().unwrap(), "did you mean \"time\"?");
-        let fault = find_axis(&"x".into(), &[], 2).unwrap_err();
-        assert_eq!(fault.to_string(), "no axis \"x\" of 2 unnamed axes");
-    }
-
-    #[test]
-    fn a_doubled_name_is_ambiguous() {
-        let dims = ["x", "x"].map(str::to_owned);
-        let fault = find_axis(&"x".into(), &dims, 2).unwrap_err();
-        assert_eq!(fault.to_string(), "several axes are named \"x\"");
-        assert_eq!(fault.hint().unwrap(), "use its number: 0, 1");
     }
 }

@@ -10,6 +10,7 @@
 mod axes;
 mod blocks;
 mod gather;
+mod statistics;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +35,7 @@ use crate::plan::tiling::Inside;
 use crate::reduction::{AxisPicks, Filter, Number};
 use crate::scatter;
 use crate::selection::Hyperslab;
-use crate::transform::{Formula, Map, Statistics, Transform};
+use crate::transform::{Formula, Map, Transform};
 
 /// Which of the selected elements an array result shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -116,7 +117,7 @@ impl<'a> Lens<'a> {
             (None, Some(filter)) => Some(lens.replacing(filter)?),
             (Some(transform), filter) => {
                 lens.check_number(transform)?;
-                let statistics = Statistics::measure(&lens, transform, how)?;
+                let statistics = lens.statistics(transform, how)?;
                 let formula = Formula::of(transform.method);
                 Some(Map::computing(filter, formula, statistics, lens.dtype))
             }
@@ -145,7 +146,7 @@ impl<'a> Lens<'a> {
         let statistics = match transform {
             Some(transform) => {
                 lens.check_number(transform)?;
-                Statistics::cost(&lens, transform, how)?
+                lens.statistics_cost(transform, how)?
             }
             None => Cost::default(),
         };
@@ -334,7 +335,7 @@ impl<'a> Lens<'a> {
     }
 
     /// The same elements through another map.
-    pub(crate) fn mapped(&self, map: Map) -> Lens<'a> {
+    fn mapped(&self, map: Map) -> Lens<'a> {
         Lens {
             catalog: self.catalog,
             dataset: self.dataset,

@@ -17,6 +17,10 @@
 
 mod error;
 
+mod axis;
+mod scalar;
+mod suggestion;
+
 mod catalog;
 mod selection;
 
@@ -35,6 +39,7 @@ mod fetch;
 mod decode;
 mod element;
 
+mod copy;
 mod scatter;
 
 mod array;
@@ -57,6 +62,8 @@ mod reduce;
 
 mod transform;
 
+mod answer;
+
 mod lens;
 
 mod fill;
@@ -72,11 +79,11 @@ pub mod naive;
 mod testing;
 
 pub use align::{Alignment, AxisAlignment, LabelAlignment};
+pub use answer::Session;
 pub use array::Array;
+pub use axis::AxisRef;
 pub use budget::{DigestPolicy, Execution};
-pub use catalog::{
-    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Seal, SealDigester, Sealed, Session,
-};
+pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Seal, SealDigester, Sealed};
 pub use coalesce::{Coalesce, Run, coalesce};
 pub use cost::{Cost, Passes};
 pub use element::{Element, nearest_bf16, nearest_f16};
@@ -91,13 +98,14 @@ pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,
 };
+pub use scalar::Scalar;
 pub use selection::{
-    AXES_MAX, Axis, AxisRef, AxisSelection, AxisSlice, Hyperslab, Position, Selection,
-    SelectionError, SelectionFault, Stop,
+    AXES_MAX, Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionError,
+    SelectionFault, Stop, find_axis,
 };
 pub use tet_io::Kind;
 pub use transform::{Method, Transform};
-pub use value::{Along, Cells, Details, Reduced, Scalar, Values};
+pub use value::{Along, Cells, Details, Reduced, Values};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
-use tet_format::Span;
+use tet_format::{ForeignFault, Span};
 
 use self::piece::{Segments, chunk_elements, element_count};
 use self::runs::RunCount;
@@ -283,6 +283,29 @@ impl ReadPlan {
 
 fn past_end(codec: &'static str) -> tet_codec::Error {
     tet_codec::Error::Corrupt { codec, reason: "it names bytes past its end" }
+}
+
+impl Error {
+    /// A chunk that breaks a rule.
+    pub(crate) fn chunk(dataset: &Dataset, read: &ChunkRead, fault: tet_format::Error) -> Self {
+        let chunk = dataset.grid.coord_of(read.linear).into();
+        Error::Chunk { dataset: dataset.name.clone(), chunk, fault }
+    }
+
+    /// A payload that does not decode.
+    pub(crate) fn codec(dataset: &Dataset, read: &ChunkRead, fault: tet_codec::Error) -> Self {
+        if let Some(rule) = dataset.chunks.rule_of(&fault) {
+            let at = read.place.stored.start();
+            let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
+            return Error::Foreign { dataset: dataset.name.clone(), fault };
+        }
+        Error::Codec {
+            dataset: dataset.name.clone(),
+            chunk: dataset.grid.coord_of(read.linear).into(),
+            at: read.place.stored.start(),
+            fault,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! The output is split among tasks beforehand, so that threads write without asking each other:
 //! a task owns a rectangle of the selection, and with it the output rows that lie in it.
 
-mod copy;
 mod split;
 
 use std::sync::Mutex;
@@ -11,7 +10,6 @@ use std::sync::Mutex;
 use tet_format::planted;
 use tet_io::Source;
 
-pub(crate) use self::copy::copy_box;
 use self::split::{Part, split};
 use crate::array::Array;
 use crate::budget::Execution;

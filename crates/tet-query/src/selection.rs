@@ -14,51 +14,20 @@
 //! Ranges inside the extent mean what they mean in Python; past the extent they are an error, for
 //! a range that silently shrinks hides a mistake.
 
+mod axes;
 mod error;
 mod hyperslab;
 mod resolve;
-mod suggestion;
 mod text;
 
+pub use self::axes::find_axis;
 pub use self::error::{SelectionError, SelectionFault};
 pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
 #[cfg(any(feature = "json", feature = "toml"))]
 pub(crate) use self::resolve::unknown_label;
-pub(crate) use self::suggestion::nearest;
 pub use self::text::AXES_MAX;
 
-/// An axis as a caller names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum AxisRef {
-    /// A 0-based position among the axes; negative numbers count from the last axis.
-    Number(i64),
-    /// A dimension name; decimal text that names no dimension is taken as a number.
-    Name(String),
-}
-
-impl From<&str> for AxisRef {
-    fn from(name: &str) -> Self {
-        AxisRef::Name(name.to_owned())
-    }
-}
-
-impl From<String> for AxisRef {
-    fn from(name: String) -> Self {
-        AxisRef::Name(name)
-    }
-}
-
-impl From<i64> for AxisRef {
-    fn from(number: i64) -> Self {
-        AxisRef::Number(number)
-    }
-}
-
-impl From<i32> for AxisRef {
-    fn from(number: i32) -> Self {
-        AxisRef::Number(i64::from(number))
-    }
-}
+use crate::axis::AxisRef;
 
 /// One place along an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ mod map;
 mod statistics;
 
 pub(crate) use self::map::{Formula, Map};
-pub(crate) use self::statistics::Statistics;
+pub(crate) use self::statistics::{Run, Statistics};
 
 use crate::op::NanPolicy;
 use crate::reduction::Axes;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Dataset;
 use crate::error::{Error, Result};
-use crate::selection::nearest;
+use crate::suggestion::nearest;
 
 /// Datasets of a catalog that is worth a table.
 const TABLE_MIN: usize = if cfg!(test) { 3 } else { 64 };

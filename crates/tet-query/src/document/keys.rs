@@ -6,7 +6,7 @@ use super::error::DocumentError;
 use super::query::{Pad, WriteBase, WriteTarget};
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Compare, WindowAlign, WindowMode};
-use crate::selection::nearest;
+use crate::suggestion::nearest;
 
 /// Keys at the top that are not reductions.
 pub(crate) const TOP: &[&str] = &[

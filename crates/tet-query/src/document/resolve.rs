@@ -8,14 +8,16 @@ use super::error::DocumentError;
 use super::origin::Part;
 use super::query::{Query, QueryAlign, QueryReduction, QueryTransform};
 use crate::align::Alignment;
+use crate::axis::axis_text;
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
 use crate::fill::{fill_of, fits};
-use crate::labels::{CatalogLabels, axis_text, find_axis};
+use crate::labels::CatalogLabels;
 use crate::lens::Choice;
 use crate::op::Op;
 use crate::reduction::{Filter, Params, Reduction};
+use crate::selection::find_axis;
 use crate::selection::{Hyperslab, SelectionError, SelectionFault};
 use crate::transform::Transform;
 

@@ -10,9 +10,10 @@ use super::query::{
     QueryWindow, Write, WriteBase, WriteTarget,
 };
 use super::tree::{Entry, Node, Value};
+use crate::axis::AxisRef;
 use crate::op::Op;
 use crate::reduction::{Filter, Number, WindowAlign};
-use crate::selection::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
+use crate::selection::{AxisSelection, Form, Position, Selection, Stop};
 
 /// Writes the query as one line of JSON.
 pub(crate) fn json(query: &Query) -> String {

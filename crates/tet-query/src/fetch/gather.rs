@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::Fetcher;
+use crate::copy::copy_box;
 use crate::decode;
 use crate::error::Result;
 use crate::plan::ChunkRead;
 use crate::plan::piece::{Segments, element_count, strides};
 use crate::plan::touch::AxisBox;
-use crate::scatter::copy_box;
 
 /// Positions along one axis, and the elements between neighbors.
 type Steps = (u64, u64);

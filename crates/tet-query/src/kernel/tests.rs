@@ -18,7 +18,7 @@ use crate::kernel::extrema::Ordered;
 use crate::naive::ExactSum;
 use crate::op::NanPolicy;
 use crate::op::NanPolicy::{Propagate, Skip};
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 pub(super) const POLICIES: [NanPolicy; 2] = [Propagate, Skip];
 

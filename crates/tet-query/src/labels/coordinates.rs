@@ -8,8 +8,8 @@ use crate::array::Array;
 use crate::budget::{DigestPolicy, Execution};
 use crate::catalog::{Catalog, Dataset};
 use crate::error::{Error, Result};
+use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
-use crate::value::Scalar;
 use tet_format::DType;
 
 /// The longest coordinate dataset that is read for its labels.

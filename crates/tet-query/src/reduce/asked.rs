@@ -17,8 +17,9 @@ use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
 use crate::plan::{ReadPlan, plan};
 use crate::reduction::{AxisPicks, Number, Reduction};
+use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
-use crate::value::{Cells, Scalar, Values};
+use crate::value::{Cells, Values};
 
 /// A reduction and everything it is asked of.
 pub(super) struct Asked<'a> {

@@ -6,9 +6,10 @@ use crate::budget::Execution;
 use crate::coalesce::Coalesce;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Params, Reduction};
+use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
-use crate::value::{Reduced, Scalar};
+use crate::value::Reduced;
 
 /// The operations that small whole numbers tell apart.
 const OPS: [Op; 5] = [Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];

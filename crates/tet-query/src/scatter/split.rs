@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::copy::copy_box;
 use super::index;
+use crate::copy::copy_box;
 use crate::decode;
 use crate::error::Result;
 use crate::plan::ReadPlan;

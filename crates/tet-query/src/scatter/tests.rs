@@ -3,10 +3,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_format::DType;
 
-use super::copy_box;
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
 use crate::coalesce::Coalesce;
+use crate::copy::copy_box;
 use crate::error::Error;
 use crate::plan::plan;
 use crate::selection::Hyperslab;

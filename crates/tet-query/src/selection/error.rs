@@ -1,6 +1,6 @@
 //! What can be wrong with a selection, said in the words of whoever wrote it.
 
-use super::AxisRef;
+use crate::axis::AxisRef;
 
 /// A selection that cannot be read, or does not fit the dataset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

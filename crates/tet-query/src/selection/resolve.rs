@@ -1,11 +1,13 @@
 //! A selection and an array's axes -> a hyperslab.
 
+use super::axes::find_axis;
 use super::error::{SelectionError, SelectionFault};
-use super::suggestion::nearest;
 use super::{Axis, AxisSelection, AxisSlice, Form, Hyperslab, Position, Selection, Stop};
+use crate::axis::axis_text;
 use crate::catalog::Dataset;
 use crate::error::Result;
-use crate::labels::{LabelLookup, Labels, Side, axis_text, find_axis};
+use crate::labels::{LabelLookup, Labels, Side};
+use crate::suggestion::nearest;
 
 /// How many labels are compared for a suggestion.
 const SUGGESTED_FROM_MAX: usize = 1000;
@@ -201,8 +203,8 @@ type Found<T> = std::result::Result<T, Box<SelectionFault>>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::AxisRef;
     use crate::labels::NoLabels;
-    use crate::selection::AxisRef;
 
     /// The positions `range(n)[start:stop:step]` gives in Python, counted out one by one.
     fn python(extent: i128, start: Option<i128>, stop: Option<i128>, step: i128) -> Vec<i128> {

@@ -9,7 +9,8 @@
 //! ```
 
 use super::error::{SelectionError, SelectionFault};
-use super::{AxisRef, AxisSelection, Form, Position, Selection, Stop};
+use super::{AxisSelection, Form, Position, Selection, Stop};
+use crate::axis::AxisRef;
 
 /// The most entries a selection may have; more than any container has axes.
 pub const AXES_MAX: usize = 64;

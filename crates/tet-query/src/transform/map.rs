@@ -7,7 +7,7 @@ use tet_format::DType;
 
 use super::Method;
 use super::compute::{self, Narrow, Params, Wide};
-use super::statistics::{Statistics, Walk};
+use super::statistics::{BLOCK, Statistics, Walk};
 use crate::budget::Execution;
 use crate::decode;
 use crate::element::{Element, dispatch};
@@ -19,8 +19,6 @@ use crate::selection::Hyperslab;
 
 /// Elements of a task.
 const TASK_ELEMENTS: usize = if cfg!(test) { 7 } else { 1 << 16 };
-/// Elements that are looked at together: they stay in the nearest cache.
-pub(super) const BLOCK: usize = if cfg!(test) { 5 } else { 1024 };
 
 /// What is computed of an element `x` and the numbers of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

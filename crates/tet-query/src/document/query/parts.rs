@@ -1,7 +1,7 @@
 //! What a query says of positions and cells: groups, picks, windows, and a second dataset.
 
+use crate::axis::AxisRef;
 use crate::reduction::{WindowAlign, WindowMode};
-use crate::selection::AxisRef;
 
 /// Along which axes a reduction keeps cells of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What a query makes of the elements: a reduction or a transform, over axes by name or number.
 
+use crate::axis::AxisRef;
 use crate::op::Op;
 use crate::reduction::Params;
-use crate::selection::AxisRef;
 use crate::transform::Method;
 
 /// A reduction over axes by name or number.

@@ -3,7 +3,8 @@
 use super::super::origin::{Origin, Part};
 use super::super::tree::Value;
 use super::{Cursor, Result};
-use crate::selection::{AXES_MAX, AxisRef};
+use crate::axis::AxisRef;
+use crate::selection::AXES_MAX;
 
 /// One axis or a list of axes; `part` says what the one at a position is to the query.
 pub(super) fn list(

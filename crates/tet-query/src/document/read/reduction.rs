@@ -6,9 +6,9 @@ use super::super::query::{QueryReduction, QueryTransform};
 use super::super::tree::Value;
 use super::cursor::Member;
 use super::{Cursor, Result, axes};
+use crate::axis::AxisRef;
 use crate::op::Op;
 use crate::reduction::Params;
-use crate::selection::AxisRef;
 use crate::transform::Method;
 
 /// What may stand for the axes.

@@ -5,9 +5,8 @@ use super::super::keys;
 use super::super::origin::{Origin, Part};
 use super::super::tree::{Entry, Value};
 use super::{Cursor, Result};
-use crate::selection::{
-    AXES_MAX, AxisRef, AxisSelection, Form, Position, Selection, SelectionFault, Stop,
-};
+use crate::axis::AxisRef;
+use crate::selection::{AXES_MAX, AxisSelection, Form, Position, Selection, SelectionFault, Stop};
 
 /// Reads the value of `selection`.
 pub(super) fn read(at: &Cursor<'_>, origin: &mut Origin) -> Result<Selection> {

@@ -4,10 +4,10 @@ use super::super::origin::Part;
 use super::super::query::QueryReduction;
 use super::cells::Cells;
 use super::{Placing, document};
+use crate::axis::AxisRef;
 use crate::error::Result;
-use crate::labels::find_axis;
 use crate::reduction::Axes;
-use crate::selection::{AxisRef, SelectionFault};
+use crate::selection::{SelectionFault, find_axis};
 
 impl Placing<'_> {
     /// The axes that a reduction folds, exactly.

@@ -82,7 +82,7 @@ fn documents_are_answered_as_the_oracle_does() {
 #[cfg(feature = "json")]
 fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
     use crate::naive::{self, Cell};
-    use crate::value::Scalar;
+    use crate::scalar::Scalar;
 
     let query = Query::from_json(json).unwrap();
     let resolved = query.resolve(catalog, &Execution::default()).unwrap();

@@ -1,9 +1,10 @@
 //! Documents in both syntaxes, and the model they read into.
 
 use super::super::*;
+use crate::axis::AxisRef;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Compare, Filter, Number, Params, WindowAlign, WindowMode};
-use crate::selection::{AxisRef, AxisSelection, Selection};
+use crate::selection::{AxisSelection, Selection};
 use crate::transform::Method;
 
 fn mean(axes: &[&str]) -> QueryReduction {

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::super::*;
+use crate::axis::AxisRef;
 use crate::op::{NanPolicy, Op};
 use crate::reduction::{Compare, Filter, Number, Params, WindowAlign, WindowMode};
-use crate::selection::{AxisRef, AxisSelection, Position, Selection, Stop};
+use crate::selection::{AxisSelection, Position, Selection, Stop};
 use crate::transform::Method;
 
 fn word() -> impl Strategy<Value = String> {

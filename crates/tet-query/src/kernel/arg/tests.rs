@@ -11,7 +11,7 @@ use crate::kernel::tests::ways::Ways;
 use crate::kernel::tests::{POLICIES, bits, shape, trim};
 use crate::kernel::{At, Kernel, Lanes, Setup};
 use crate::op::NanPolicy;
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// NumPy's: the first that is beyond all before it, or the first NaN.
 fn position<T: PartialOrd + Copy>(

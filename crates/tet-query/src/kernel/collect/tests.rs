@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::Scatter;
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// NumPy's quantile of what is in order, as doubles.
 pub(in crate::kernel) fn quantile(sorted: &[f64], q: f64) -> f64 {

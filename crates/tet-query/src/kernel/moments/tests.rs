@@ -9,7 +9,7 @@ use crate::kernel::tests::ways::Ways;
 use crate::kernel::tests::{POLICIES, bits, fsum, is_nan, shape, trim};
 use crate::kernel::{At, Kernel, Setup};
 use crate::op::NanPolicy;
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// The variance of floats: the mean as two floats that no addition rounded, then the squares.
 fn variance_of_floats(values: &[f64], ddof: u32) -> f64 {

@@ -10,7 +10,7 @@ use crate::kernel::tests::ways::Ways;
 use crate::kernel::tests::{POLICIES, bits, each_extremes, fsum, shape, trim};
 use crate::kernel::{At, Kernel, Setup};
 use crate::op::NanPolicy;
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// What NaN and infinities make of a norm; `None` when the finite elements decide.
 fn special(values: &[f64], nan: NanPolicy) -> Option<f64> {

@@ -9,7 +9,7 @@ use crate::kernel::tests::ways::Ways;
 use crate::kernel::tests::{POLICIES, bits, shape, trim};
 use crate::kernel::{At, Kernel, Setup};
 use crate::op::NanPolicy;
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// The exact product; `None` when it does not fit.
 fn product_of_integers(values: &[i128]) -> Option<i128> {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::count_where::{CountWhere, Tally};
 use crate::kernel::{At, Kernel, Lanes, Setup};
-use crate::value::Scalar;
+use crate::scalar::Scalar;
 
 /// An element that knows how it compares with a number; `None` for NaN.
 trait Plain: Numeric {

@@ -4,7 +4,8 @@ use super::is_nan;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::{At, Kernel, Lanes, Runs, Scatter, Setup};
-use crate::value::{Scalar, Values};
+use crate::scalar::Scalar;
+use crate::value::Values;
 
 /// Rows of lanes; the elements of a lane belong to one cell and count on row by row.
 pub(in crate::kernel) struct Ways<'a, T> {

@@ -10,9 +10,10 @@ use crate::reduction::{
     AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,
 };
+use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
-use crate::value::{Details, Scalar};
+use crate::value::Details;
 
 /// What an axis may be asked to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
