@@ -37,8 +37,8 @@ mod tests;
 
 pub(crate) use count_where::Tally;
 pub(crate) use digits::{Pass, Span};
-pub(crate) use rank::Ranked;
-pub(crate) use state::{Maker, Numeric, State};
+pub(crate) use rank::{Numeric, Ranked};
+pub(crate) use state::{Maker, State};
 pub(crate) use sum::two_sum;
 pub(crate) use table::{Step, maker, rank_maker};
 pub(crate) use test::{Test, Tester};
@@ -50,8 +50,8 @@ use tet_format::Shape;
 use crate::array::Array;
 use crate::element::Element;
 use crate::error::Result;
+use crate::interpolation::Between;
 use crate::op::NanPolicy;
-use crate::quantile::Between;
 use crate::reduction::AxisGroups;
 use crate::value::{Cells, Values};
 

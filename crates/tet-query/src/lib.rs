@@ -46,17 +46,13 @@ mod array;
 
 mod op;
 
+mod interpolation;
+
 mod reduction;
 
 mod value;
 
 mod kernel;
-
-mod quantile;
-
-mod histogram;
-
-mod covariance;
 
 mod reduce;
 
@@ -89,11 +85,11 @@ pub use cost::{Cost, Passes};
 pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};
 pub use fill::fill_of;
+pub use interpolation::Between;
 pub use labels::*;
 pub use lens::{Blocks, Choice, Lens};
 pub use op::{NanPolicy, Op};
 pub use plan::{ChunkRead, ReadPlan, Runs, plan};
-pub use quantile::Between;
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,

@@ -15,13 +15,16 @@
 mod asked;
 mod assemble;
 mod board;
+mod covariance;
 mod cut;
 mod fold;
+pub(crate) mod histogram;
 mod job;
 mod layout;
 mod matrix;
 mod order;
 mod pad;
+mod quantile;
 mod role;
 mod slide;
 mod window;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tet_format::planted;
 
+use crate::interpolation::Between;
 use crate::op::{NanPolicy, Op};
-use crate::quantile::Between;
 
 /// Which axes of the dataset a reduction folds away.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

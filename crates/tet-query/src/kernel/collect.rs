@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 
 use super::extrema::count_nan;
-use super::state::Numeric;
+use super::rank::Numeric;
 use super::{At, Kernel, Lanes, Setup, floats_or_null};
 use crate::error::Result;
+use crate::interpolation::{Between, places, select};
 use crate::op::NanPolicy;
-use crate::quantile::{Between, places, select};
 use crate::value::Values;
 
 /// Lanes whose elements are brought together at once.

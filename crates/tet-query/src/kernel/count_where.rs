@@ -2,8 +2,8 @@
 
 use multiversion::multiversion;
 
+use super::rank::Numeric;
 use super::rank::{Ranked, Word};
-use super::state::Numeric;
 use super::strip::{SPAN, Strip};
 use super::test::{Test, Tester};
 use super::{At, Kernel, Lanes, Setup};

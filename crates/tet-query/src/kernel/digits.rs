@@ -10,8 +10,8 @@
 use multiversion::multiversion;
 
 use super::extrema::NanCounts;
+use super::rank::Numeric;
 use super::rank::Ranked;
-use super::state::Numeric;
 use super::test::{Test, Tester};
 use super::{At, Kernel, Lanes, Setup};
 use crate::error::Result;

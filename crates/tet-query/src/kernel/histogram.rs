@@ -11,7 +11,7 @@
 use multiversion::multiversion;
 
 use super::extrema::{NanCounts, count_nan};
-use super::state::Numeric;
+use super::rank::Numeric;
 use super::{At, Kernel, Lanes, Setup};
 use crate::error::Result;
 use crate::value::{Cells, Values};

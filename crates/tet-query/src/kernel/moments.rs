@@ -10,7 +10,6 @@
 //! A mean is the sum of two floats, so that merging loses nothing where elements are large and
 //! close together. Integers of 64 bits are not rounded before the pivot is taken off.
 
-mod block;
 mod distance;
 mod exact;
 mod lanes;
@@ -23,7 +22,6 @@ use std::fmt::Debug;
 
 use half::{bf16, f16};
 
-pub(super) use self::distance::Widened;
 use self::exact::ExactSpread;
 use self::shifted::ShiftedSpread;
 use super::Kernel;

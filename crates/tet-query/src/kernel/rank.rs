@@ -39,6 +39,45 @@ pub(crate) trait Ranked: Ordered {
     fn count_in<const N: usize>(block: &[Self], ranges: &[Within<Self::Word>; N]) -> u64;
 }
 
+/// Elements that numbers of documents are rounded to.
+pub(crate) trait Numeric: Ranked {
+    /// The nearest element to a number.
+    fn from_number(number: Number) -> Self;
+}
+
+macro_rules! numeric {
+    ($($type:ty => $from:expr;)+) => {$(
+        impl Numeric for $type {
+            fn from_number(number: Number) -> Self {
+                let from: fn(Number) -> $type = $from;
+                from(number)
+            }
+        }
+    )+};
+    (integers $($type:ty),+) => {$(
+        impl Numeric for $type {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss,
+                    reason = "`as` goes to the nearest integer there is")]
+            fn from_number(number: Number) -> Self {
+                match number {
+                    Number::Int(integer) => {
+                        integer.clamp(<$type>::MIN.into(), <$type>::MAX.into()) as $type
+                    }
+                    Number::Float(float) => float.round() as $type,
+                }
+            }
+        }
+    )+};
+}
+
+numeric! {
+    f16 => |number| nearest_f16(number.to_f64());
+    bf16 => |number| nearest_bf16(number.to_f64());
+    f32 => |number| number.to_f64() as f32;
+    f64 => Number::to_f64;
+}
+numeric!(integers i8, i16, i32, i64, u8, u16, u32, u64);
+
 /// Elements that are counted together: no counter of a lane overflows.
 pub(super) const BLOCK: usize = 4096;
 

@@ -6,13 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use half::{bf16, f16};
-
 use super::extrema::Ordered;
-use super::rank::Ranked;
+use super::rank::{Numeric, Ranked};
 use super::test::Tester;
 use super::{At, Kernel, Lanes, Runs, Scatter, Setup};
-use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::Result;
 use crate::reduction::Number;
 use crate::value::Values;
@@ -101,45 +98,6 @@ impl Maker {
         (self.make)(cell_count, &self.setup, self.filter.as_deref())
     }
 }
-
-/// Elements that numbers of documents are rounded to.
-pub(crate) trait Numeric: Ranked {
-    /// The nearest element to a number.
-    fn from_number(number: Number) -> Self;
-}
-
-macro_rules! numeric {
-    ($($type:ty => $from:expr;)+) => {$(
-        impl Numeric for $type {
-            fn from_number(number: Number) -> Self {
-                let from: fn(Number) -> $type = $from;
-                from(number)
-            }
-        }
-    )+};
-    (integers $($type:ty),+) => {$(
-        impl Numeric for $type {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss,
-                    reason = "`as` goes to the nearest integer there is")]
-            fn from_number(number: Number) -> Self {
-                match number {
-                    Number::Int(integer) => {
-                        integer.clamp(<$type>::MIN.into(), <$type>::MAX.into()) as $type
-                    }
-                    Number::Float(float) => float.round() as $type,
-                }
-            }
-        }
-    )+};
-}
-
-numeric! {
-    f16 => |number| nearest_f16(number.to_f64());
-    bf16 => |number| nearest_bf16(number.to_f64());
-    f32 => |number| number.to_f64() as f32;
-    f64 => Number::to_f64;
-}
-numeric!(integers i8, i16, i32, i64, u8, u16, u32, u64);
 
 /// A kernel and the filter before it.
 struct Of<T: Ranked, K> {

@@ -15,6 +15,8 @@ pub(crate) use pair::two_sum;
 pub(super) use pair::{Pair, PairSum};
 pub(super) use whole::ExactSum;
 
+use half::{bf16, f16};
+
 use super::Kernel;
 use crate::element::Element;
 
@@ -24,4 +26,36 @@ pub(crate) trait SumKernel<T: Element>: Kernel<T> {
     fn means(self, counts: &[u64]) -> Vec<f64>;
     /// How many NaN one cell met.
     fn nan_count_of(&self, cell: usize) -> u64;
+}
+
+/// The sums of an element type.
+pub(crate) trait Summed: Element {
+    /// The sum of a whole selection.
+    type Whole: SumKernel<Self>;
+    /// The sums along some axes.
+    type Kept: SumKernel<Self>;
+}
+
+macro_rules! summed {
+    ($($type:ty => $whole:ty, $kept:ty;)+) => {$(
+        impl Summed for $type {
+            type Whole = $whole;
+            type Kept = $kept;
+        }
+    )+};
+}
+
+summed! {
+    f16 => ExactSum, LaneSum;
+    bf16 => ExactSum, LaneSum;
+    f32 => ExactSum, LaneSum;
+    f64 => PairSum, PairSum;
+    i8 => IntegerSum, IntegerSum;
+    i16 => IntegerSum, IntegerSum;
+    i32 => IntegerSum, IntegerSum;
+    i64 => IntegerSum, IntegerSum;
+    u8 => IntegerSum, IntegerSum;
+    u16 => IntegerSum, IntegerSum;
+    u32 => IntegerSum, IntegerSum;
+    u64 => IntegerSum, IntegerSum;
 }

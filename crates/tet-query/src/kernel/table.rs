@@ -1,6 +1,5 @@
 //! Which kernel computes which operation over which elements.
 
-use half::{bf16, f16};
 use tet_format::DType;
 
 use super::arg::Arg;
@@ -14,10 +13,11 @@ use super::mean::Mean;
 use super::moments::{Deviation, Spread, Variance};
 use super::norm::{Magnitude, MagnitudeSum, Normed};
 use super::product::Multiplied;
-use super::{CellCount, Maker, Setup, Test, sum};
-use crate::element::{Element, dispatch};
+use super::sum::Summed;
+use super::{CellCount, Maker, Setup, Test};
+use crate::element::dispatch;
+use crate::interpolation::Between;
 use crate::op::{NanPolicy, Op};
-use crate::quantile::Between;
 
 /// Picks the kernel of an operation; `None` for an operation that is not made of one, and for a
 /// dtype whose elements are not numbers here.
@@ -97,36 +97,4 @@ pub(crate) fn rank_maker(
         Step::Digits => Maker::of::<T, Digits<T>>(setup, filter),
         Step::Candidates => Maker::of::<T, Candidates<T>>(setup, filter),
     })
-}
-
-/// The sums of an element type.
-pub(super) trait Summed: Element {
-    /// The sum of a whole selection.
-    type Whole: sum::SumKernel<Self>;
-    /// The sums along some axes.
-    type Kept: sum::SumKernel<Self>;
-}
-
-macro_rules! summed {
-    ($($type:ty => $whole:ty, $kept:ty;)+) => {$(
-        impl Summed for $type {
-            type Whole = $whole;
-            type Kept = $kept;
-        }
-    )+};
-}
-
-summed! {
-    f16 => sum::ExactSum, sum::LaneSum;
-    bf16 => sum::ExactSum, sum::LaneSum;
-    f32 => sum::ExactSum, sum::LaneSum;
-    f64 => sum::PairSum, sum::PairSum;
-    i8 => sum::IntegerSum, sum::IntegerSum;
-    i16 => sum::IntegerSum, sum::IntegerSum;
-    i32 => sum::IntegerSum, sum::IntegerSum;
-    i64 => sum::IntegerSum, sum::IntegerSum;
-    u8 => sum::IntegerSum, sum::IntegerSum;
-    u16 => sum::IntegerSum, sum::IntegerSum;
-    u32 => sum::IntegerSum, sum::IntegerSum;
-    u64 => sum::IntegerSum, sum::IntegerSum;
 }

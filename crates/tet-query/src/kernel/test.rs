@@ -7,8 +7,8 @@ use std::ops::Range;
 use multiversion::multiversion;
 
 use super::ranges::Ranges;
+use super::rank::Numeric;
 use super::rank::{BLOCK, Ranked, Within, Word};
-use super::state::Numeric;
 use crate::reduction::{Compare, Filter, Number};
 
 /// Elements that are sifted together.

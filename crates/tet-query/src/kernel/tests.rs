@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::count::Count;
 use super::extrema::{Max, Min};
 use super::mean::Mean;
-use super::table::Summed;
+use super::sum::Summed;
 use super::{At, Kernel, Lanes, Setup};
 use crate::element::{Element, Single};
 use crate::kernel::extrema::Ordered;

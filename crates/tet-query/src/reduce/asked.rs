@@ -3,6 +3,7 @@
 use tet_format::DType;
 use tet_io::Source;
 
+use super::histogram::{self, Range};
 use super::job::Job;
 use super::pad::check_filled;
 use super::role::Roles;
@@ -12,7 +13,6 @@ use crate::cost::{Cost, VALUE_LEN};
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fill::fill_of;
-use crate::histogram::{self, Range};
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
 use crate::plan::{ReadPlan, plan};

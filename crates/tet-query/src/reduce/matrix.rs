@@ -5,9 +5,9 @@ use std::ops::Range;
 use tet_format::DType;
 
 use super::asked::{Answer, Asked};
+use super::covariance::{Along, Measure, matrix, memory_len};
 use crate::array::Array;
 use crate::cost::Cost;
-use crate::covariance::{Along, Measure, matrix, memory_len};
 use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::op::{NanPolicy, Op};

@@ -1,12 +1,13 @@
 //! Order statistics: elements are kept where a cell has few, else sought in several passes.
 
 use super::asked::{Answer, Asked};
+use super::quantile::{Passing, outlook, quantiles};
 use super::role::{Role, Roles};
 use crate::cost::{Cost, Passes};
 use crate::error::{Error, Result};
+use crate::interpolation::Between;
 use crate::kernel::{Pass, Setup, Step, rank_maker};
 use crate::op::Op;
-use crate::quantile::{Between, Passing, outlook, quantiles};
 use crate::reduction::{AxisPicks, Reduction};
 use crate::selection::Hyperslab;
 use crate::value::{Cells, Values};

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tet_format::DType;
 
 use super::*;
-use crate::histogram::{Range, edges};
+use crate::reduce::histogram::{Range, edges};
 
 /// Counts by looking at every bin.
 fn wanted(values: &[f64], edges: &[f64]) -> Vec<u64> {

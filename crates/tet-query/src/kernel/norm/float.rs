@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use multiversion::multiversion;
 
 use crate::element::LANES;
+use crate::element::Widened;
 use crate::error::Result;
-use crate::kernel::moments::Widened;
 use crate::kernel::special::{Float, Found, LaneFound, Sieve, Specials};
 use crate::kernel::strip::{ROWS, SPAN, Strip};
 use crate::kernel::sum::{Pair, add_lanes, power_of_two};

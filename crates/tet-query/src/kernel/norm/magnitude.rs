@@ -6,7 +6,7 @@ use multiversion::multiversion;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::strip::{ROWS, SPAN};
-use crate::kernel::table::Summed;
+use crate::kernel::sum::Summed;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::{Cells, Values};
 

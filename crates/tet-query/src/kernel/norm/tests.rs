@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{Magnitude, MagnitudeSum, Normed};
 use crate::element::Element;
-use crate::kernel::table::Summed;
+use crate::kernel::sum::Summed;
 use crate::kernel::tests::ways::Ways;
 use crate::kernel::tests::{POLICIES, bits, each_extremes, fsum, shape, trim};
 use crate::kernel::{At, Kernel, Setup};

@@ -7,8 +7,8 @@
 use multiversion::multiversion;
 
 use crate::element::LANES;
+use crate::element::Widened;
 use crate::error::Result;
-use crate::kernel::moments::Widened;
 use crate::kernel::special::{Float, Found, Specials};
 use crate::kernel::strip::Strip;
 use crate::kernel::sum::power_of_two;

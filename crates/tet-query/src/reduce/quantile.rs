@@ -1,5 +1,5 @@
-//! Quantiles: which elements in order they lie between, and the search for these elements in a
-//! selection that need not fit into memory.
+//! Quantiles: the search for the elements they lie between, in a selection that need not fit into
+//! memory.
 //!
 //! A first pass counts digits of ranks, which tells for each wanted place where its element's rank
 //! lies; more passes look closer until the rank is known or few elements are left to be put in order.
@@ -9,6 +9,7 @@ use tet_format::DType;
 use crate::cost::Passes;
 use crate::element::dispatch;
 use crate::error::{Error, Result};
+use crate::interpolation::{places, select};
 use crate::kernel::{Pass, Ranked, Setup, Span, Step};
 use crate::op::NanPolicy;
 use crate::value::{Cells, Values};
@@ -19,104 +20,6 @@ const DIGIT: u32 = if cfg!(test) { 4 } else { 16 };
 const SPAN_DIGIT: u32 = if cfg!(test) { 1 } else { 6 };
 /// Elements that are put in order in memory, at most.
 const CANDIDATES_MAX: u64 = if cfg!(test) { 20 } else { 1 << 20 };
-/// With more wanted places than this, all is put in order.
-const SELECTED_MAX: usize = 16;
-
-/// How a quantile is computed from its two neighbors in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Between {
-    /// By linear interpolation, with the arithmetic of NumPy: NaN or infinite where the distance
-    /// of the neighbors is infinite.
-    #[default]
-    Line,
-    /// Their mean: the median, whatever quantile is asked for.
-    Middle,
-    /// By linear interpolation that stays between the neighbors; the quantile 0.5 is the median.
-    Inside,
-}
-
-/// Where a quantile lies among elements in order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
-    pub(crate) low: u64,
-    /// `low`, or the next.
-    pub(crate) high: u64,
-    /// How far it is from the one to the other.
-    part: f64,
-    between: Between,
-}
-
-/// Where quantiles lie among `count` elements, of which there is one at least.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "floored, in range")]
-pub(crate) fn places(count: u64, q: &[f64], between: Between) -> Vec<Place> {
-    let last = count - 1;
-    let place = |&q: &f64| {
-        let at = last as f64 * q;
-        let low = at.floor();
-        match between {
-            Between::Middle => Place { low: last / 2, high: count / 2, part: 0.5, between },
-            Between::Inside if q == 0.5 => {
-                Place { low: last / 2, high: count / 2, part: 0.5, between: Between::Middle }
-            }
-            Between::Line | Between::Inside if at >= last as f64 => {
-                Place { low: last, high: last, part: count as f64, between }
-            }
-            Between::Line | Between::Inside => {
-                let (low, part) = (low as u64, at - low);
-                Place { low, high: low + 1, part, between }
-            }
-        }
-    };
-    q.iter().map(place).collect()
-}
-
-impl Place {
-    /// The quantile, from the elements in order.
-    pub(crate) fn value(self, element: impl Fn(u64) -> f64) -> f64 {
-        let (low, high) = (element(self.low), element(self.high));
-        match self.between {
-            Between::Middle if self.low == self.high => low,
-            Between::Middle => {
-                let sum = low + high;
-                let fits = sum.is_finite() || low.is_infinite() || high.is_infinite();
-                if fits { sum / 2.0 } else { low / 2.0 + high / 2.0 }
-            }
-            Between::Inside if low == high || self.part == 0.0 => low,
-            Between::Inside if !(high - low).is_finite() => self.far(low, high),
-            // From the nearer end, so that both ends come out exactly.
-            _ if self.part >= 0.5 => high - (high - low) * (1.0 - self.part),
-            _ => low + (high - low) * self.part,
-        }
-    }
-
-    /// Between neighbors whose distance is past the largest number.
-    fn far(self, low: f64, high: f64) -> f64 {
-        match (low.is_finite(), high.is_finite()) {
-            (true, true) => low * (1.0 - self.part) + high * self.part,
-            (true, false) => high,
-            (false, true) => low,
-            (false, false) => {
-                if self.part < 0.5 {
-                    low
-                } else {
-                    high
-                }
-            }
-        }
-    }
-}
-
-/// Puts what belongs to the `wanted` places there; they are in order.
-pub(crate) fn select<K: Ord>(keys: &mut [K], wanted: &[usize]) {
-    if wanted.len() > SELECTED_MAX {
-        return keys.sort_unstable();
-    }
-    let mut start = 0;
-    for &at in wanted {
-        keys[start..].select_nth_unstable(at - start);
-        start = at + 1;
-    }
-}
 
 /// What folds all elements of a selection, as often as it is asked to.
 pub(crate) trait Passing {

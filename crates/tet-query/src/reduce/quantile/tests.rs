@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::element::Element;
+use crate::interpolation::Between;
 use crate::kernel::{At, Maker, Runs, rank_maker};
 
 /// A selection in memory, folded in parts.
@@ -143,44 +144,5 @@ fn elements_that_change_between_passes_are_noticed() {
             let found = quantiles(DType::Int32, &setup, &mut passes).expect("numbers");
             assert!(matches!(found, Err(Error::Canceled)), "{by} {len}: {found:?}");
         }
-    }
-}
-
-#[test]
-fn the_middle_is_the_mean_of_two_and_a_line_ends_at_its_ends() {
-    let value = |elements: &[f64], q, between| {
-        places(elements.len() as u64, &[q], between)[0].value(|at| elements[at as usize])
-    };
-    let infinite = [f64::INFINITY; 2];
-    assert_eq!(value(&infinite, 0.5, Between::Middle), f64::INFINITY);
-    assert_eq!(value(&[f64::MAX; 2], 0.5, Between::Middle), f64::MAX);
-    assert_eq!(value(&[1.0, 2.0, 4.0, f64::INFINITY], 0.5, Between::Middle), 3.0);
-    assert_eq!(value(&[1.0, 2.0], 0.75, Between::Line), 1.75);
-    assert_eq!(value(&[1.0, 2.0], 1.0, Between::Line), 2.0);
-    assert_eq!(value(&[3.0], 0.3, Between::Line), 3.0);
-    // As NumPy has it.
-    assert!(value(&infinite, 0.5, Between::Line).is_nan());
-}
-
-#[test]
-fn a_quantile_inside_never_leaves_its_neighbors() {
-    let (infinite, most) = (f64::INFINITY, 1.7e308);
-    for (elements, q, wanted) in [
-        (&[1.0, infinite][..], 0.5, infinite),
-        (&[1.0, 2.0, infinite], 0.5, 2.0),
-        (&[infinite, infinite], 0.25, infinite),
-        (&[1.0, infinite], 0.25, infinite),
-        (&[-infinite, 1.0], 0.75, -infinite),
-        (&[-infinite, infinite], 0.25, -infinite),
-        (&[-infinite, infinite], 0.75, infinite),
-        (&[-most, most], 0.5, 0.0),
-        (&[-most, most], 0.75, 0.75 * most - 0.25 * most),
-        (&[1.0, 2.0, 3.0, 4.0, infinite], 0.75, 4.0),
-        (&[1.0, 2.0], 0.75, 1.75),
-        (&[3.0], 0.25, 3.0),
-        (&[1.0, infinite], 1.0, infinite),
-    ] {
-        let place = places(elements.len() as u64, &[q], Between::Inside)[0];
-        assert_eq!(place.value(|at| elements[at as usize]), wanted, "{q} of {elements:?}");
     }
 }

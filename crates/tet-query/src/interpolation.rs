@@ -1,0 +1,144 @@
+//! Which elements in order a quantile lies between, and what it is of them.
+
+/// With more wanted places than this, all is put in order.
+const SELECTED_MAX: usize = 16;
+
+/// How a quantile is computed from its two neighbors in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Between {
+    /// By linear interpolation, with the arithmetic of NumPy: NaN or infinite where the distance
+    /// of the neighbors is infinite.
+    #[default]
+    Line,
+    /// Their mean: the median, whatever quantile is asked for.
+    Middle,
+    /// By linear interpolation that stays between the neighbors; the quantile 0.5 is the median.
+    Inside,
+}
+
+/// Where a quantile lies among elements in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) low: u64,
+    /// `low`, or the next.
+    pub(crate) high: u64,
+    /// How far it is from the one to the other.
+    part: f64,
+    between: Between,
+}
+
+/// Where quantiles lie among `count` elements, of which there is one at least.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "floored, in range")]
+pub(crate) fn places(count: u64, q: &[f64], between: Between) -> Vec<Place> {
+    let last = count - 1;
+    let place = |&q: &f64| {
+        let at = last as f64 * q;
+        let low = at.floor();
+        match between {
+            Between::Middle => Place { low: last / 2, high: count / 2, part: 0.5, between },
+            Between::Inside if q == 0.5 => {
+                Place { low: last / 2, high: count / 2, part: 0.5, between: Between::Middle }
+            }
+            Between::Line | Between::Inside if at >= last as f64 => {
+                Place { low: last, high: last, part: count as f64, between }
+            }
+            Between::Line | Between::Inside => {
+                let (low, part) = (low as u64, at - low);
+                Place { low, high: low + 1, part, between }
+            }
+        }
+    };
+    q.iter().map(place).collect()
+}
+
+impl Place {
+    /// The quantile, from the elements in order.
+    pub(crate) fn value(self, element: impl Fn(u64) -> f64) -> f64 {
+        let (low, high) = (element(self.low), element(self.high));
+        match self.between {
+            Between::Middle if self.low == self.high => low,
+            Between::Middle => {
+                let sum = low + high;
+                let fits = sum.is_finite() || low.is_infinite() || high.is_infinite();
+                if fits { sum / 2.0 } else { low / 2.0 + high / 2.0 }
+            }
+            Between::Inside if low == high || self.part == 0.0 => low,
+            Between::Inside if !(high - low).is_finite() => self.far(low, high),
+            // From the nearer end, so that both ends come out exactly.
+            _ if self.part >= 0.5 => high - (high - low) * (1.0 - self.part),
+            _ => low + (high - low) * self.part,
+        }
+    }
+
+    /// Between neighbors whose distance is past the largest number.
+    fn far(self, low: f64, high: f64) -> f64 {
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => low * (1.0 - self.part) + high * self.part,
+            (true, false) => high,
+            (false, true) => low,
+            (false, false) => {
+                if self.part < 0.5 {
+                    low
+                } else {
+                    high
+                }
+            }
+        }
+    }
+}
+
+/// Puts what belongs to the `wanted` places there; they are in order.
+pub(crate) fn select<K: Ord>(keys: &mut [K], wanted: &[usize]) {
+    if wanted.len() > SELECTED_MAX {
+        return keys.sort_unstable();
+    }
+    let mut start = 0;
+    for &at in wanted {
+        keys[start..].select_nth_unstable(at - start);
+        start = at + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_is_the_mean_of_two_and_a_line_ends_at_its_ends() {
+        let value = |elements: &[f64], q, between| {
+            places(elements.len() as u64, &[q], between)[0].value(|at| elements[at as usize])
+        };
+        let infinite = [f64::INFINITY; 2];
+        assert_eq!(value(&infinite, 0.5, Between::Middle), f64::INFINITY);
+        assert_eq!(value(&[f64::MAX; 2], 0.5, Between::Middle), f64::MAX);
+        assert_eq!(value(&[1.0, 2.0, 4.0, f64::INFINITY], 0.5, Between::Middle), 3.0);
+        assert_eq!(value(&[1.0, 2.0], 0.75, Between::Line), 1.75);
+        assert_eq!(value(&[1.0, 2.0], 1.0, Between::Line), 2.0);
+        assert_eq!(value(&[3.0], 0.3, Between::Line), 3.0);
+        // As NumPy has it.
+        assert!(value(&infinite, 0.5, Between::Line).is_nan());
+    }
+
+    #[test]
+    fn a_quantile_inside_never_leaves_its_neighbors() {
+        let (infinite, most) = (f64::INFINITY, 1.7e308);
+        for (elements, q, wanted) in [
+            (&[1.0, infinite][..], 0.5, infinite),
+            (&[1.0, 2.0, infinite], 0.5, 2.0),
+            (&[infinite, infinite], 0.25, infinite),
+            (&[1.0, infinite], 0.25, infinite),
+            (&[-infinite, 1.0], 0.75, -infinite),
+            (&[-infinite, infinite], 0.25, -infinite),
+            (&[-infinite, infinite], 0.75, infinite),
+            (&[-most, most], 0.5, 0.0),
+            (&[-most, most], 0.75, 0.75 * most - 0.25 * most),
+            (&[1.0, 2.0, 3.0, 4.0, infinite], 0.75, 4.0),
+            (&[1.0, 2.0], 0.75, 1.75),
+            (&[3.0], 0.25, 3.0),
+            (&[1.0, infinite], 1.0, infinite),
+        ] {
+            let place = places(elements.len() as u64, &[q], Between::Inside)[0];
+            assert_eq!(place.value(|at| elements[at as usize]), wanted, "{q} of {elements:?}");
+        }
+    }
+}
