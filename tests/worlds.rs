@@ -1,15 +1,15 @@
 //! Small worlds, all of them: every shape up to rank 3 and extent 4, every chunk shape, every
-//! selection, against index loops; every reduction against the oracle of `tet-query`.
+//! selection, against index loops; every reduction against the oracle.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
-use tet_query::naive::{self, Cell};
 use tet_query::{
     Axes, Axis, AxisSlice, Catalog, Dataset, Error, Hyperslab, NanPolicy, Number, Op, Params,
     Reduced, Reduction, Scalar,
 };
 use tet_tests::ask;
 use tet_tests::assemble::{self, Sheet, Stored, every_coord};
+use tet_tests::naive::{self, Cell};
 use tet_tests::values::{TYPES, plain};
 
 const EXTENT_MAX: u64 = 4;

@@ -14,6 +14,7 @@ mod error;
 mod json;
 mod keys;
 mod origin;
+mod parse;
 mod query;
 mod read;
 mod resolve;

@@ -1,8 +1,7 @@
 //! What a finding is about: a rule of the format, or an oddity that breaks none.
 
-use tet_format::{ForeignRule, NoteCode, Reach, Rule};
+use tet_format::{ForeignRule, NoteCode, Reach, Rule, Severity};
 
-use crate::finding::Severity;
 use crate::level::Level;
 
 /// What a finding is about.

@@ -1,6 +1,6 @@
 //! Products, norms, variances, covariances: two passes and exact sums.
 
-use super::Cell;
+use super::cell::Cell;
 use super::exact::ExactSum;
 
 fn sum(elements: impl Iterator<Item = f64>) -> f64 {

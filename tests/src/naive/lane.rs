@@ -1,7 +1,6 @@
 //! Which positions along an axis make up which cell: all of them, each, groups, picks, windows.
 
-use crate::reduction::{Axes, AxisGroups, Reduction, Window, WindowAlign, WindowMode};
-use crate::selection::Hyperslab;
+use tet_query::{Axes, AxisGroups, Hyperslab, Reduction, Window, WindowAlign, WindowMode};
 
 /// The positions of one cell along an axis; `None` where a window reaches past the end.
 pub(super) type Lane = Vec<Option<u64>>;
@@ -90,7 +89,7 @@ fn windows(window: &Window, count: u64) -> Vec<Lane> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reduction::Number;
+    use tet_query::Number;
 
     fn starts(mode: WindowMode, size: u64, step: u64, align: WindowAlign) -> [Vec<Vec<i64>>; 2] {
         [None, Some(Number::Int(0))].map(|pad| {

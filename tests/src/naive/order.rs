@@ -2,7 +2,7 @@
 
 use tet_format::DType;
 
-use super::Cell;
+use super::cell::Cell;
 use super::sieve::at_width;
 
 /// The middle of the sorted elements, or the mean of the two middle ones.

@@ -3,8 +3,10 @@
 //! It decodes whole chunks straight from their places, walks the selection index by index, and does
 //! its arithmetic exactly: integers in 128 bits, floats in a fixed-point number as wide as the
 //! range of a double. It shares nothing with planning, coalescing, scattering or the kernels, and
-//! it is slow. Tests use it; programs should not.
+//! it is slow. The unit tests of
+//! `tet-query` and `tet-document` compile these files too.
 
+mod cell;
 mod exact;
 mod fold;
 mod lane;
@@ -12,71 +14,18 @@ mod moment;
 mod order;
 mod sieve;
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use half::{bf16, f16};
 use tet_format::{DType, Shape};
+use tet_query::{
+    Axes, Catalog, Dataset, Error, Hyperslab, NanPolicy, Number, Op, Reduction, Result,
+};
 
+pub use self::cell::Cell;
 pub use self::exact::ExactSum;
 use self::fold::Members;
 use self::lane::{AxisLanes, Lane};
-use crate::catalog::{Catalog, Dataset};
-use crate::error::{Error, Result};
-use crate::op::{NanPolicy, Op};
-use crate::reduction::{Axes, Number, Reduction};
-use crate::selection::Hyperslab;
-
-/// One cell of a reduction, by plain means.
-#[derive(Clone, Copy, Debug)]
-pub enum Cell {
-    /// No value: the mean, minimum or maximum of nothing.
-    Null,
-    /// An integer, or a truth as 0 or 1.
-    Int(i128),
-    /// A float, widened without loss.
-    Float(f64),
-}
-
-impl PartialEq for Cell {
-    /// The same kind and value; any NaN equals any NaN and zeros are equal whatever their sign.
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Cell::Null, Cell::Null) => true,
-            (Cell::Int(a), Cell::Int(b)) => a == b,
-            (Cell::Float(a), Cell::Float(b)) => a == b || (a.is_nan() && b.is_nan()),
-            _ => false,
-        }
-    }
-}
-
-impl PartialOrd for Cell {
-    /// As numbers of one kind; nothing else has an order.
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        match (self, other) {
-            (Cell::Int(a), Cell::Int(b)) => a.partial_cmp(b),
-            (Cell::Float(a), Cell::Float(b)) => a.partial_cmp(b),
-            _ => None,
-        }
-    }
-}
-
-impl Cell {
-    /// The nearest double; NaN of a null.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
-    pub fn to_f64(self) -> f64 {
-        match self {
-            Cell::Null => f64::NAN,
-            Cell::Int(integer) => integer as f64,
-            Cell::Float(float) => float,
-        }
-    }
-
-    fn root(self) -> Cell {
-        if let Cell::Float(float) = self { Cell::Float(float.sqrt()) } else { self }
-    }
-}
 
 /// The selected elements as little-endian bytes, row-major.
 ///
@@ -360,9 +309,9 @@ fn number(dtype: DType, bytes: &[u8]) -> Option<Cell> {
 
 #[cfg(test)]
 mod tests {
+    use tet_query::{NoLabels, Selection};
+
     use super::*;
-    use crate::labels::NoLabels;
-    use crate::selection::Selection;
 
     #[test]
     fn a_walk_is_row_major() {

@@ -2,12 +2,11 @@
 
 use tet_format::DType;
 
+use super::cell::Cell;
 use super::exact::ExactSum;
 use super::sieve::{is_fill, is_nan};
-use super::{Cell, moment, order};
-use crate::error::{Error, Result};
-use crate::op::{NanPolicy, Op};
-use crate::reduction::Reduction;
+use super::{moment, order};
+use tet_query::{Error, NanPolicy, Op, Reduction, Result};
 
 /// The elements of one cell in the order of the selection.
 #[derive(Clone, Debug, Default)]

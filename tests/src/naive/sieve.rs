@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use half::{bf16, f16};
 use tet_format::DType;
 
-use super::Cell;
-use crate::reduction::{Compare, Filter, Number};
+use super::cell::Cell;
+use tet_query::{Compare, Filter, Number};
 
 /// Whether an element passes all tests of a filter.
 pub(super) fn passes(dtype: DType, element: Cell, filter: &Filter) -> bool {
