@@ -4,8 +4,10 @@
 //! edges   who may depend on whom, and on what from outside   (manifests)
 //! text    length, ASCII, banned words, `unsafe`              (every source)
 //! reach   every source file is reached by a `mod` line       (src folders)
+//! circles files import each other in no circle               (`use` lines)
 //! ```
 
+mod circles;
 mod edges;
 mod reach;
 mod text;
@@ -48,6 +50,7 @@ pub(crate) fn run() -> Result<()> {
         }
     }
     reach::check(root, &files, &mut findings)?;
+    circles::check(root, &files, &mut findings)?;
     for warning in &findings.warnings {
         eprintln!("warning: {warning}");
     }

@@ -36,23 +36,26 @@ fn follow(path: &Path, reached: &mut BTreeSet<PathBuf>) -> Result<()> {
     if !reached.insert(path.to_owned()) {
         return Ok(());
     }
-    let stem = path.file_stem().unwrap_or_default();
-    let folder = path.parent().unwrap_or(path);
-    let own = ["lib", "main", "mod"].iter().any(|name| stem == *name);
-    let children = if own { folder.to_owned() } else { folder.join(stem) };
     let text = std::fs::read_to_string(path)?;
     for name in text.lines().filter_map(declared) {
-        for child in [children.join(format!("{name}.rs")), children.join(name).join("mod.rs")] {
-            if child.is_file() {
-                follow(&child, reached)?;
-            }
+        for child in files_of(path, name).into_iter().filter(|child| child.is_file()) {
+            follow(&child, reached)?;
         }
     }
     Ok(())
 }
 
+/// Where the file of a module may be that a file declares.
+pub(super) fn files_of(path: &Path, name: &str) -> [PathBuf; 2] {
+    let stem = path.file_stem().unwrap_or_default();
+    let folder = path.parent().unwrap_or(path);
+    let own = ["lib", "main", "mod"].iter().any(|name| stem == *name);
+    let children = if own { folder.to_owned() } else { folder.join(stem) };
+    [children.join(format!("{name}.rs")), children.join(name).join("mod.rs")]
+}
+
 /// The name in a line such as `pub(crate) mod name;`.
-fn declared(line: &str) -> Option<&str> {
+pub(super) fn declared(line: &str) -> Option<&str> {
     let line = line.trim();
     let line = match line.strip_prefix("pub") {
         Some(rest) if rest.starts_with('(') => rest.split_once(')')?.1,
