@@ -10,8 +10,8 @@ mod seeds;
 mod tensogram;
 mod ztensor;
 
+use tet_document::Query;
 use tet_io::Source;
-use tet_query::document::Query;
 use tet_query::{DigestPolicy, Error, Execution, Hyperslab, Op, Reduction};
 use tet_verify::{Level, Report, VerifyOptions};
 

@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 
 use crate::{docs, run, tidy};
 
-/// Features of `tet-query` that an embedder may choose between.
-const QUERY_FEATURES: [&str; 4] = ["mmap", "zstd", "json", "toml"];
+/// Packages with the features that an embedder may choose between.
+const FEATURES: [(&str, [&str; 2]); 2] =
+    [("tet-query", ["mmap", "zstd"]), ("tet-document", ["json", "toml"])];
 
 /// What to run.
 #[derive(clap::Args)]
@@ -37,7 +38,7 @@ const STEPS: [Step; 8] = [
         name: "no_std",
         work: || cargo(&["build", "--locked", "-p", "tet-format", "--no-default-features"]),
     },
-    Step { name: "features", work: query_features },
+    Step { name: "features", work: features },
     Step { name: "doc", work: doc },
     Step { name: "docs", work: docs::check },
 ];
@@ -70,30 +71,14 @@ fn doc() -> Result<()> {
     step(run::cargo().args(args).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Every subset of the features lints clean on its own.
-fn query_features() -> Result<()> {
-    for subset in 0..1_usize << QUERY_FEATURES.len() {
-        let features: Vec<&str> = QUERY_FEATURES
-            .iter()
-            .enumerate()
-            .filter(|(bit, _)| subset >> bit & 1 == 1)
-            .map(|(_, &feature)| feature)
-            .collect();
-        let features = features.join(",");
-        cargo(&[
-            "clippy",
-            "--quiet",
-            "--locked",
-            "-p",
-            "tet-query",
-            "--lib",
-            "--no-default-features",
-            "--features",
-            &features,
-            "--",
-            "-D",
-            "warnings",
-        ])?;
+/// Every subset of the features of a package lints clean on its own.
+fn features() -> Result<()> {
+    for (package, [first, second]) in FEATURES {
+        for features in [String::new(), first.into(), second.into(), format!("{first},{second}")] {
+            let of = ["clippy", "--quiet", "--locked", "-p", package, "--lib"];
+            let some = ["--no-default-features", "--features", &features, "--", "-D", "warnings"];
+            cargo(&[&of[..], &some[..]].concat())?;
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The libraries' errors as failures: who can act, what, where, and what to do.
 
+use tet_document::DocumentError;
 use tet_format::ForeignFault;
-use tet_query::document::DocumentError;
 
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
@@ -138,7 +138,6 @@ impl From<tet_query::Error> for Failure {
             tet_query::Error::Io(error) => error.into(),
             tet_query::Error::File(error) => error.into(),
             tet_query::Error::Canceled => Failure::interrupted(),
-            tet_query::Error::Document(error) => error.into(),
             tet_query::Error::NoSuchDataset { name, known, suggestion } => {
                 let text = format!("no dataset \"{}\"", Escaped(&name));
                 let failure = Failure::usage("no-such-dataset", text);
@@ -329,6 +328,16 @@ impl From<tet_convert::Error> for Failure {
             E::Link { path, .. } => plain("link").about(&path).hint("name what it points to"),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
             _ => plain("convert"),
+        }
+    }
+}
+
+impl From<tet_document::Error> for Failure {
+    fn from(error: tet_document::Error) -> Self {
+        match error {
+            tet_document::Error::Document(error) => error.into(),
+            tet_document::Error::Query(error) => error.into(),
+            error => Failure::new(Exit::from(error.kind()), "query", error.to_string()),
         }
     }
 }

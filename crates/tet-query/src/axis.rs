@@ -35,7 +35,7 @@ impl From<i32> for AxisRef {
 
 /// How messages name an axis: `axis 0 "time"`, or `axis 0` without a name.
 #[must_use]
-pub(crate) fn axis_text(axis: usize, dims: &[String]) -> String {
+pub fn axis_text(axis: usize, dims: &[String]) -> String {
     match dims.get(axis) {
         Some(name) => format!("axis {axis} {name:?}"),
         None => format!("axis {axis}"),

@@ -24,10 +24,6 @@ pub enum Error {
     /// The selection does not fit the dataset.
     #[error(transparent)]
     Selection(Box<SelectionError>),
-    /// The query document is wrong, or does not fit the file.
-    #[cfg(any(feature = "json", feature = "toml"))]
-    #[error(transparent)]
-    Document(#[from] Box<crate::document::DocumentError>),
     /// No dataset has this name.
     #[error("no dataset {name:?}{}", did_you_mean(suggestion.as_deref()))]
     NoSuchDataset {
@@ -288,8 +284,6 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::File(error) => error.kind(),
-            #[cfg(any(feature = "json", feature = "toml"))]
-            Error::Document(error) => error.kind(),
             Error::Unreadable { cause, .. } => cause.kind(),
             Error::Codec { fault, .. } => match fault.kind() {
                 tet_codec::Kind::Usage => Kind::Usage,

@@ -17,23 +17,29 @@ pub fn fill_of(dataset: &Dataset) -> Option<Number> {
     ATTRS.iter().find_map(|&name| number(dataset.attrs.get(name)?))
 }
 
-/// Whether a dtype holds a number, rounded if it is a float.
-pub(crate) fn fits(number: Number, dtype: DType) -> bool {
-    if dtype.is_float() {
-        return true;
-    }
-    let integer = match number {
-        Number::Int(integer) => integer,
-        #[allow(clippy::cast_possible_truncation, reason = "whole and inside an i128 by the test")]
-        Number::Float(float) if float.fract() == 0.0 && float.abs() < 1e30 => float as i128,
-        Number::Float(_) => return false,
-    };
-    let bits = dtype.bit_width();
-    match dtype {
-        DType::Bool => (0..=1).contains(&integer),
-        _ if dtype.is_unsigned_integer() => 0 <= integer && integer >> bits == 0,
-        _ if dtype.is_signed_integer() => matches!(integer >> (bits - 1), 0 | -1),
-        _ => false,
+impl Number {
+    /// Whether a dtype holds the number, rounded if it is a float.
+    #[must_use]
+    pub fn fits(self, dtype: DType) -> bool {
+        if dtype.is_float() {
+            return true;
+        }
+        let integer = match self {
+            Number::Int(integer) => integer,
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "whole and inside an i128 by the test"
+            )]
+            Number::Float(float) if float.fract() == 0.0 && float.abs() < 1e30 => float as i128,
+            Number::Float(_) => return false,
+        };
+        let bits = dtype.bit_width();
+        match dtype {
+            DType::Bool => (0..=1).contains(&integer),
+            _ if dtype.is_unsigned_integer() => 0 <= integer && integer >> bits == 0,
+            _ if dtype.is_signed_integer() => matches!(integer >> (bits - 1), 0 | -1),
+            _ => false,
+        }
     }
 }
 
@@ -79,7 +85,7 @@ mod tests {
             (Number::Int(1), DType::Bool, true),
             (Number::Int(2), DType::Bool, false),
         ] {
-            assert_eq!(fits(number, dtype), wanted, "{number:?} {dtype:?}");
+            assert_eq!(number.fits(dtype), wanted, "{number:?} {dtype:?}");
         }
     }
 

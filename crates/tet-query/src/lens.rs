@@ -29,7 +29,6 @@ use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Buffer, PartRead};
-use crate::fill::fits;
 use crate::plan::plan;
 use crate::plan::tiling::Inside;
 use crate::reduction::{AxisPicks, Filter, Number};
@@ -359,7 +358,7 @@ impl<'a> Lens<'a> {
             return Err(Error::Undefined { op: "filter", dtype });
         }
         let nothing = if dtype.is_float() { Some(Number::Float(f64::NAN)) } else { filter.fill };
-        let nothing = nothing.filter(|&number| fits(number, dtype));
+        let nothing = nothing.filter(|&number| number.fits(dtype));
         let no_fill = || Error::NoFill { dataset: self.dataset.name.clone(), dtype };
         Ok(Map::replacing(filter, nothing.ok_or_else(no_fill)?, dtype))
     }

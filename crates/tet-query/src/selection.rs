@@ -23,8 +23,7 @@ mod text;
 pub use self::axes::find_axis;
 pub use self::error::{SelectionError, SelectionFault};
 pub use self::hyperslab::{Axis, AxisSlice, Hyperslab};
-#[cfg(any(feature = "json", feature = "toml"))]
-pub(crate) use self::resolve::unknown_label;
+pub use self::resolve::unknown_label;
 pub use self::text::AXES_MAX;
 
 use crate::axis::AxisRef;
@@ -137,11 +136,16 @@ impl AxisSelection {
 
 /// How the entries of a selection find their axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Form {
+pub enum SelectionForm {
     /// One entry for every axis, no more and no fewer.
     Each(Vec<AxisSelection>),
     /// `head` from the first axis on and `tail` up to the last; axes between are whole.
-    Around { head: Vec<AxisSelection>, tail: Vec<AxisSelection> },
+    Around {
+        /// Those of the first axes.
+        head: Vec<AxisSelection>,
+        /// Those of the last axes.
+        tail: Vec<AxisSelection>,
+    },
     /// Entries by name or number; axes not named are whole.
     Named(Vec<(AxisRef, AxisSelection)>),
 }
@@ -149,7 +153,8 @@ pub(crate) enum Form {
 /// What a caller asks for, independent of any file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
-    pub(crate) form: Form,
+    /// How its entries find their axes.
+    pub form: SelectionForm,
 }
 
 impl Default for Selection {
@@ -162,23 +167,23 @@ impl Selection {
     /// Everything, whatever the number of axes.
     #[must_use]
     pub const fn all() -> Self {
-        Selection { form: Form::Named(Vec::new()) }
+        Selection { form: SelectionForm::Named(Vec::new()) }
     }
 
     /// One entry for every axis: the dataset must have exactly as many.
     pub fn each(entries: impl IntoIterator<Item = AxisSelection>) -> Self {
-        Selection { form: Form::Each(entries.into_iter().collect()) }
+        Selection { form: SelectionForm::Each(entries.into_iter().collect()) }
     }
 
     /// Entries by axis name or number; the other axes are whole.
     pub fn named<A: Into<AxisRef>>(entries: impl IntoIterator<Item = (A, AxisSelection)>) -> Self {
         let entries = entries.into_iter().map(|(axis, entry)| (axis.into(), entry)).collect();
-        Selection { form: Form::Named(entries) }
+        Selection { form: SelectionForm::Named(entries) }
     }
 
     /// Whether everything is asked for without saying anything about any axis.
     #[must_use]
     pub fn is_all(&self) -> bool {
-        matches!(&self.form, Form::Named(entries) if entries.is_empty())
+        matches!(&self.form, SelectionForm::Named(entries) if entries.is_empty())
     }
 }

@@ -6,7 +6,8 @@ const CANDIDATES_MAX: usize = 10_000;
 const WORD_LEN_MAX: usize = 64;
 
 /// The candidate closest to `asked`, if one is close: at most a third of its letters differ.
-pub(crate) fn nearest<'a>(
+#[must_use]
+pub fn nearest_word<'a>(
     asked: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -51,7 +52,7 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::nearest_word;
 
     #[test]
     fn close_words_are_suggested_and_far_ones_are_not() {
@@ -65,7 +66,7 @@ mod tests {
             ("zzzz", None),
             ("", None),
         ] {
-            assert_eq!(nearest(asked, keys), wanted, "{asked:?}");
+            assert_eq!(nearest_word(asked, keys), wanted, "{asked:?}");
         }
     }
 }

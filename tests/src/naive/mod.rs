@@ -234,7 +234,8 @@ impl<'a> Chunks<'a> {
             dtype: dataset.dtype_name.clone(),
         };
         let dtype = dataset.dtype.ok_or_else(unknown)?;
-        let element_size = index(dtype.size().ok_or_else(|| Error::no_bytes(dtype))?);
+        let element_size =
+            index(dtype.size().ok_or_else(|| Error::Undefined { op: "read", dtype })?);
         Ok(Chunks { catalog, dataset, dtype, element_size, decoded: HashMap::new() })
     }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use tet_query::document::{Ask, Query, Resolved};
-use tet_query::{Catalog, Details, Error, Execution, Hyperslab, Lens, Scalar};
+use tet_document::{Ask, Query, Resolved};
+use tet_query::{Catalog, Details, Execution, Hyperslab, Lens, Scalar};
 
 /// The answer to a document.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Found {
     }
 }
 
-fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, Error> {
+fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, tet_document::Error> {
     let Resolved { dataset, slab, ask, .. } = query.resolve(catalog, how)?;
     match ask {
         Ask::Reduce(reduction) => {
@@ -56,7 +56,7 @@ fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, Er
 }
 
 /// All of an array result.
-fn array(lens: &Lens<'_>, how: &Execution) -> Result<Found, Error> {
+fn array(lens: &Lens<'_>, how: &Execution) -> Result<Found, tet_document::Error> {
     let array = lens.read(&Hyperslab::whole(lens.shape()), how)?;
     Ok(Found::Values {
         shape: array.shape().to_vec(),

@@ -49,7 +49,12 @@ const EDGES: &[Edge] = &[
     Edge {
         name: "tet-query",
         ours: &["tet-format", "tet-codec", "tet-io", "tet-file"],
-        outside: &["bytemuck", "half", "multiversion", "rayon", "serde_json", "thiserror", "toml"],
+        outside: &["bytemuck", "half", "multiversion", "rayon", "thiserror"],
+    },
+    Edge {
+        name: "tet-document",
+        ours: &["tet-format", "tet-file", "tet-io", "tet-query"],
+        outside: &["thiserror", "toml"],
     },
     Edge {
         name: "tet-verify",
@@ -80,6 +85,7 @@ const EDGES: &[Edge] = &[
             "tet-ztensor",
             "tet-tensogram",
             "tet-query",
+            "tet-document",
             "tet-verify",
             "tet-convert",
         ],

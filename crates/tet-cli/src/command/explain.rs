@@ -5,7 +5,7 @@ mod cost;
 
 use std::path::Path;
 
-use tet_query::document::{Ask, Resolved};
+use tet_document::{Ask, Resolved};
 use tet_query::{Execution, Passes, ReadPlan};
 
 use crate::args::ExplainArgs;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ExplainArgs, context: &mut Context<'_>) -> Result<Exit>
 fn explain(
     args: &ExplainArgs,
     file: &Path,
-    query: tet_query::document::Query,
+    query: tet_document::Query,
     context: &mut Context<'_>,
 ) -> Result<()> {
     let (opened, query) = query::open_for(file, query, &args.read, context)?;

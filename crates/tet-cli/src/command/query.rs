@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tet_convert::Opened;
-use tet_query::document::{Ask, Query, Resolved};
+use tet_document::{Ask, Query, Resolved};
 use tet_query::{AxisRef, Catalog, Coalesce, Execution, NanPolicy, Op, ReadPlan, SelectionFault};
 
 use crate::args::{QueryArgs, QueryFormat, ReadArgs};
@@ -147,7 +147,7 @@ pub(super) fn resolve<'a>(
 ) -> Result<Resolved<'a>> {
     query.resolve(catalog, how).map_err(|error| {
         let dataset = match &error {
-            tet_query::Error::Selection(wrong) => match &*wrong.fault {
+            tet_document::Error::Query(tet_query::Error::Selection(wrong)) => match &*wrong.fault {
                 SelectionFault::NoSuchAxis { asked: AxisRef::Name(name), .. } => {
                     catalog.find(name).ok().map(|dataset| Escaped(&dataset.name).to_string())
                 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Dataset;
 use crate::error::{Error, Result};
-use crate::suggestion::nearest;
+use crate::suggestion::nearest_word;
 
 /// Datasets of a catalog that is worth a table.
 const TABLE_MIN: usize = if cfg!(test) { 3 } else { 64 };
@@ -45,7 +45,8 @@ impl Names {
         }
         .ok_or_else(|| {
             let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
-            let suggestion = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+            let suggestion =
+                nearest_word(name, known.iter().map(String::as_str)).map(str::to_owned);
             Error::NoSuchDataset { name: name.to_owned(), known, suggestion }
         })
     }

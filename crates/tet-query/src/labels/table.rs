@@ -165,7 +165,7 @@ impl Labels<'_> {
 
     /// The labels of the first `count` positions: labels past the extent name nothing.
     #[must_use]
-    pub(crate) fn first(self, count: usize) -> Self {
+    pub fn first(self, count: usize) -> Self {
         match self {
             Labels::Text(texts) => Labels::Text(first(texts, count)),
             Labels::Integers(values) => Labels::Integers(first(values, count)),
@@ -211,9 +211,8 @@ impl Labels<'_> {
     }
 
     /// All positions whose label equals: as text, else as a number.
-    #[cfg(any(feature = "json", feature = "toml"))]
     #[must_use]
-    pub(crate) fn all_equal(&self, label: &str) -> Vec<usize> {
+    pub fn all_equal(&self, label: &str) -> Vec<usize> {
         if let Labels::Text(texts) = self {
             let equal: Vec<usize> = (0..texts.len()).filter(|&at| texts[at] == label).collect();
             if !equal.is_empty() {

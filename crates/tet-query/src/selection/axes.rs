@@ -2,7 +2,7 @@
 
 use super::error::SelectionFault;
 use crate::axis::AxisRef;
-use crate::suggestion::nearest;
+use crate::suggestion::nearest_word;
 
 /// The axis that is meant, of `rank` axes with these dimension names (or none).
 ///
@@ -32,7 +32,7 @@ pub fn find_axis(
                     .parse::<i64>()
                     .ok()
                     .and_then(|number| numbered(number, rank))
-                    .ok_or_else(|| missing(nearest(name, dims.iter().map(String::as_str)))),
+                    .ok_or_else(|| missing(nearest_word(name, dims.iter().map(String::as_str)))),
                 _ => Err(SelectionFault::AmbiguousAxis { name: name.clone(), axes }.into()),
             }
         }

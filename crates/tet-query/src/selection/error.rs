@@ -145,7 +145,7 @@ impl SelectionFault {
 
     /// The fault of the selection as a whole.
     #[must_use]
-    pub(crate) fn of_all(self: Box<Self>) -> SelectionError {
+    pub fn of_all(self: Box<Self>) -> SelectionError {
         SelectionError { entry: None, fault: self }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::axes::find_axis;
 use super::error::{SelectionError, SelectionFault};
-use super::{Axis, AxisSelection, AxisSlice, Form, Hyperslab, Position, Selection, Stop};
+use super::{Axis, AxisSelection, AxisSlice, Hyperslab, Position, Selection, SelectionForm, Stop};
 use crate::axis::axis_text;
 use crate::catalog::Dataset;
 use crate::error::Result;
 use crate::labels::{LabelLookup, Labels, Side};
-use crate::suggestion::nearest;
+use crate::suggestion::nearest_word;
 
 /// How many labels are compared for a suggestion.
 const SUGGESTED_FROM_MAX: usize = 1000;
@@ -57,7 +57,7 @@ impl Selection {
         let mut placed: Placed<'_> = vec![None; rank];
         let misfit = |given| Box::new(SelectionFault::Rank { given, rank, dims: dims.to_vec() });
         match &self.form {
-            Form::Each(entries) => {
+            SelectionForm::Each(entries) => {
                 if entries.len() != rank {
                     return Err(misfit(entries.len()).of_all());
                 }
@@ -65,7 +65,7 @@ impl Selection {
                     placed[axis] = Some((axis, entry));
                 }
             }
-            Form::Around { head, tail } => {
+            SelectionForm::Around { head, tail } => {
                 let given = head.len().saturating_add(tail.len());
                 if rank < given {
                     return Err(misfit(given).of_all());
@@ -77,7 +77,7 @@ impl Selection {
                     placed[rank - tail.len() + place] = Some((head.len() + place, entry));
                 }
             }
-            Form::Named(entries) => {
+            SelectionForm::Named(entries) => {
                 for (place, (asked, entry)) in entries.iter().enumerate() {
                     let axis = find_axis(asked, dims, rank).map_err(|it| it.of_entry(place))?;
                     if placed[axis].replace((place, entry)).is_some() {
@@ -179,7 +179,8 @@ impl AxisReader<'_> {
 }
 
 /// The fault of a label that no position of an axis has.
-pub(crate) fn unknown_label(
+#[must_use]
+pub fn unknown_label(
     axis: String,
     extent: u64,
     label: &str,
@@ -189,7 +190,7 @@ pub(crate) fn unknown_label(
     let suggestion = match labels {
         Labels::Text(texts) => {
             let near = texts.iter().take(SUGGESTED_FROM_MAX).map(String::as_str);
-            nearest(label, near).map(str::to_owned)
+            nearest_word(label, near).map(str::to_owned)
         }
         _ => None,
     };

@@ -9,7 +9,7 @@
 //! ```
 
 use super::error::{SelectionError, SelectionFault};
-use super::{AxisSelection, Form, Position, Selection, Stop};
+use super::{AxisSelection, Position, Selection, SelectionForm, Stop};
 use crate::axis::AxisRef;
 
 /// The most entries a selection may have; more than any container has axes.
@@ -73,9 +73,9 @@ fn arrange(reader: &Reader<'_>, entries: Vec<(usize, Entry)>) -> Result<Selectio
         }
     }
     let form = if head.is_empty() && tail.is_none() {
-        Form::Named(names)
+        SelectionForm::Named(names)
     } else {
-        Form::Around { head, tail: tail.unwrap_or_default() }
+        SelectionForm::Around { head, tail: tail.unwrap_or_default() }
     };
     Ok(Selection { form })
 }
@@ -241,11 +241,11 @@ mod tests {
     fn text_reads_as_written() {
         let all = AxisSelection::all;
         let point = |index: i64| AxisSelection::point(index);
-        let around = |head: Vec<_>, tail: Vec<_>| Form::Around { head, tail };
-        let named = |name: &str, entry| Form::Named(vec![(name.into(), entry)]);
+        let around = |head: Vec<_>, tail: Vec<_>| SelectionForm::Around { head, tail };
+        let named = |name: &str, entry| SelectionForm::Named(vec![(name.into(), entry)]);
         let cases = [
-            ("", Form::Named(vec![])),
-            ("  ", Form::Named(vec![])),
+            ("", SelectionForm::Named(vec![])),
+            ("  ", SelectionForm::Named(vec![])),
             ("...", around(vec![], vec![])),
             (":", around(vec![all()], vec![])),
             ("::", around(vec![all()], vec![])),

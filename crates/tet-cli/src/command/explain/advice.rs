@@ -1,6 +1,6 @@
 //! Advice, when the shape of the chunks fights the question.
 
-use tet_query::document::Resolved;
+use tet_document::Resolved;
 use tet_query::{Execution, ReadPlan};
 
 use super::cost::Cost;

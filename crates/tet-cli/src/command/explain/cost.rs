@@ -1,8 +1,8 @@
 //! What a question costs beside bytes: passes and memory, as the engine tells them, and the price of
 //! each axis.
 
+use tet_document::{Ask, Resolved};
 use tet_format::DType;
-use tet_query::document::{Ask, Resolved};
 use tet_query::{Catalog, Coalesce, Dataset, Execution, Hyperslab, Lens, Passes, ReadPlan};
 
 use crate::context::Context;

@@ -1,6 +1,6 @@
 //! The document that flags build.
 
-use tet_query::document::{
+use tet_document::{
     GroupBy, LabelFilter, Pad, Query, QueryAlign, QueryReduction, QueryTransform, QueryWindow,
 };
 use tet_query::{AxisRef, Method, NanPolicy, Op, Params, Selection, WindowAlign, WindowMode};

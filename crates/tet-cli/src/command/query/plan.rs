@@ -1,7 +1,7 @@
 //! A plan, told: what would be read.
 
+use tet_document::{Ask, Resolved};
 use tet_query::ReadPlan;
-use tet_query::document::{Ask, Resolved};
 
 use crate::context::Context;
 use crate::exit::Result;

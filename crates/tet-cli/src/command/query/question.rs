@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tet_query::document::{LEN_MAX, Query};
+use tet_document::{LEN_MAX, Query};
 
 use super::flags;
 use crate::args::QuestionArgs;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tet_convert::export::Encoding;
 use tet_convert::{Origin, ResultOptions, ResultTarget, WritePolicy, Written};
-use tet_query::document::{Query, Resolved, Write, WriteBase, WriteTarget};
+use tet_document::{Query, Resolved, Write, WriteBase, WriteTarget};
 use tet_query::{Catalog, Execution, Lens, Reduced};
 
 use crate::args::{QueryArgs, SaveArgs, TargetName};

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tet_convert::Opened;
+use tet_document::Resolved;
 use tet_query::ReadPlan;
-use tet_query::document::Resolved;
 
 use super::answer::Answer;
 use super::plan;

@@ -1,6 +1,6 @@
 //! The answer of a comparison: which axes agree.
 
-use tet_query::document::Resolved;
+use tet_document::Resolved;
 use tet_query::{Alignment, AxisAlignment, LabelAlignment, NanPolicy};
 
 use super::reduced::axis_name;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_query::document::{Ask, Resolved};
+use tet_document::{Ask, Resolved};
 use tet_query::{
     Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Execution, Hyperslab, Lens, NanPolicy,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tet_query::document::Resolved;
+use tet_document::Resolved;
 use tet_query::{Along, AxisGroups, Catalog, CatalogLabels, Execution};
 
 use crate::escape::Escaped;

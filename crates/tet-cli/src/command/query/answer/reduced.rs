@@ -1,6 +1,6 @@
 //! The answer of a reduction.
 
-use tet_query::document::Resolved;
+use tet_document::Resolved;
 use tet_query::{Along, Catalog, Cells, Details, Execution, NanPolicy, Op, Reduced};
 
 use super::axis::{AxisLabels, ResultAxis};
