@@ -2,7 +2,9 @@
 
 use super::error::DocumentError;
 use super::query::Query;
-use super::{LEN_MAX, read, text};
+#[cfg(any(feature = "json", feature = "toml"))]
+use super::read;
+use super::{LEN_MAX, text};
 
 impl Query {
     /// Reads a document: JSON if it starts with `{`, else TOML; a byte order mark is skipped.

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
+use crate::tuning::Tuning;
 
 /// How a plan is executed. Results never depend on it.
 #[derive(Clone)]
@@ -30,6 +31,9 @@ pub struct Execution {
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how many selected bytes were just finished, from any thread.
     pub progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+    /// The sizes that work is cut by; only tests change them.
+    #[doc(hidden)]
+    pub tuning: Tuning,
 }
 
 /// Which payloads are compared with their digests, where a file has any.
@@ -68,6 +72,7 @@ impl Default for Execution {
             unchecked: None,
             cancel: None,
             progress: None,
+            tuning: Tuning::default(),
         }
     }
 }

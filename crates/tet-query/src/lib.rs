@@ -31,6 +31,7 @@ mod plan;
 mod coalesce;
 
 mod budget;
+mod tuning;
 
 mod cost;
 
@@ -103,6 +104,7 @@ pub use selection::{
 pub use suggestion::nearest_word;
 pub use tet_io::Kind;
 pub use transform::{Method, Transform};
+pub use tuning::Tuning;
 pub use value::{Along, Cells, Details, Reduced, Values};
 
 #[cfg(doctest)]

@@ -8,9 +8,16 @@ use tet_codec::{ChunkLayout, Decode, Raw, StoredSpans};
 use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
 
+use crate::budget::Execution;
 use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
 use crate::error::Result;
 use crate::selection::{AxisSlice, Hyperslab};
+use crate::tuning::Tuning;
+
+/// The default with which small arrays are cut into many tasks.
+pub(crate) fn small_tuning() -> Execution {
+    Execution { tuning: Tuning::SMALL, ..Execution::default() }
+}
 
 /// How chunks are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,6 @@ use crate::budget::Execution;
 use crate::decode;
 use crate::error::{Error, Result};
 
-/// Bytes that pass through a digester between two looks at whether the caller wants to stop.
-const WINDOW_LEN: u64 = if cfg!(test) { 16 } else { 1 << 20 };
-
 /// A checksum of all stored bytes of a dataset.
 pub trait Seal: Send + Sync {
     /// The bytes it is of; they lie in the file.
@@ -100,7 +97,7 @@ fn for_windows(
         if how.is_canceled() {
             return Err(Error::Canceled);
         }
-        let end = stretch.end.min(at.saturating_add(WINDOW_LEN));
+        let end = stretch.end.min(at.saturating_add(how.tuning.seal_window_len));
         let view = source.view();
         match view.as_ref().and_then(|view| view.bytes(at..end)) {
             Some(bytes) => visit(bytes),

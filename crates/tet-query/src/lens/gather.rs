@@ -10,9 +10,6 @@ use crate::plan::tiling::Inside;
 use crate::scatter;
 use crate::selection::Hyperslab;
 
-/// Bytes of a piece that is not read straight to its place, at most.
-const PIECE_LEN_MAX: u64 = if cfg!(test) { 24 } else { 8 << 20 };
-
 /// One run along each axis.
 struct Piece<'r> {
     runs: Vec<&'r Run>,
@@ -53,7 +50,7 @@ impl Lens<'_> {
         }
         let longest = |runs: &Vec<Run>| runs.iter().map(|run| run.slice.count()).max().unwrap_or(1);
         let piece_len = runs.iter().map(longest).fold(size, u64::saturating_mul);
-        let limit = PIECE_LEN_MAX.min(how.memory_budget / 4);
+        let limit = how.tuning.gather_len_max.min(how.memory_budget / 4);
         if limit < piece_len
             && let Some(halves) = halves(part)
         {

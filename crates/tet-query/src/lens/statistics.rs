@@ -12,9 +12,6 @@ use crate::scalar::Scalar;
 use crate::scatter;
 use crate::transform::{Formula, Map, Method, Run, Statistics, Transform};
 
-/// Bytes of a block whose exponentials are added up, at most.
-const SUM_LEN_MAX: u64 = if cfg!(test) { 64 } else { 8 << 20 };
-
 impl Lens<'_> {
     /// Takes the statistics of a lens that maps nothing yet.
     pub(super) fn statistics(&self, transform: &Transform, how: &Execution) -> Result<Statistics> {
@@ -157,7 +154,7 @@ impl Lens<'_> {
 
 /// Bytes of a block whose exponentials are added up.
 fn sum_len(how: &Execution) -> u64 {
-    (how.memory_budget / 4).clamp(size_of::<f64>() as u64, SUM_LEN_MAX)
+    (how.memory_budget / 4).clamp(size_of::<f64>() as u64, how.tuning.sum_len_max)
 }
 
 /// Adds a run of numbers to its cells, and what rounding loses of them.

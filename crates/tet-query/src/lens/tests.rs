@@ -10,8 +10,11 @@ use crate::error::Error;
 use crate::op::NanPolicy;
 use crate::reduction::{Axes, AxisPicks, Compare, Filter, Number};
 use crate::selection::{Axis, AxisSlice, Hyperslab};
-use crate::testing::{Order, Stored, World, linear_of, positions, product, selected, slabs, world};
+use crate::testing::{
+    Order, Stored, World, linear_of, positions, product, selected, slabs, small_tuning, world,
+};
 use crate::transform::{Method, Transform};
+use crate::tuning::Tuning;
 
 const DTYPES: [DType; 13] = [
     DType::Float16,
@@ -161,24 +164,26 @@ fn check(world: &World, asked: &Asked, every: usize) {
     let dtype = dataset.dtype.unwrap();
     let what = format!("{dtype:?} {:?} {asked:?}", world.shape);
     let (wanted, zeros) = wanted(dtype, &world.shape, asked);
-    let mut first: Option<Array> = None;
-    for catalog in [&world.mapped, &world.positioned] {
-        for (threads, memory_budget) in [(1, 1 << 30), (3, 4096)] {
-            let how = Execution { threads, memory_budget, ..Execution::default() };
-            let Asked { slab, choice, transform } = asked.clone();
-            let lens = Lens::new(catalog, dataset, &slab, choice, transform, &how).unwrap();
-            let whole = Hyperslab::whole(lens.shape());
-            let array = lens.read(&whole, &how).unwrap();
-            assert_eq!((array.dtype(), array.shape()), (lens.dtype(), lens.shape()), "{what}");
-            let found = numbers(&array);
-            assert_eq!(found.len(), wanted.len(), "{what}");
-            for (at, (&found, &wanted)) in found.iter().zip(&wanted).enumerate() {
-                assert!(is_close(lens.dtype(), found, wanted), "{what} {at}: {found} {wanted}");
+    for tuning in [Tuning::SMALL, Tuning::default()] {
+        let mut first: Option<Array> = None;
+        for catalog in [&world.mapped, &world.positioned] {
+            for (threads, memory_budget) in [(1, 1 << 30), (3, 4096)] {
+                let how = Execution { threads, memory_budget, tuning, ..small_tuning() };
+                let Asked { slab, choice, transform } = asked.clone();
+                let lens = Lens::new(catalog, dataset, &slab, choice, transform, &how).unwrap();
+                let whole = Hyperslab::whole(lens.shape());
+                let array = lens.read(&whole, &how).unwrap();
+                assert_eq!((array.dtype(), array.shape()), (lens.dtype(), lens.shape()), "{what}");
+                let found = numbers(&array);
+                assert_eq!(found.len(), wanted.len(), "{what}");
+                for (at, (&found, &wanted)) in found.iter().zip(&wanted).enumerate() {
+                    assert!(is_close(lens.dtype(), found, wanted), "{what} {at}: {found} {wanted}");
+                }
+                assert_eq!(lens.zero_denominators(), zeros, "{what}");
+                let first = first.get_or_insert_with(|| array.clone());
+                assert_eq!(array.bytes(), first.bytes(), "{what} {how:?}");
+                check_parts(&lens, first, &how, every);
             }
-            assert_eq!(lens.zero_denominators(), zeros, "{what}");
-            let first = first.get_or_insert_with(|| array.clone());
-            assert_eq!(array.bytes(), first.bytes(), "{what} {how:?}");
-            check_parts(&lens, first, &how, every);
         }
     }
 }
@@ -311,7 +316,7 @@ fn a_fill_value_is_one_of_the_elements_type() {
         let world = world(dtype, &[3], &[2], Stored::Raw, Order::Packed, bytes);
         let filter = Some(Filter { fill: Some(fill), ..above(5, None) });
         let choice = Choice { filter, picks: vec![] };
-        let (slab, how) = (Hyperslab::whole(&[3]), Execution::default());
+        let (slab, how) = (Hyperslab::whole(&[3]), small_tuning());
         let dataset = &world.mapped.datasets()[0];
         let lens = Lens::new(&world.mapped, dataset, &slab, choice, None, &how);
         let refused = matches!(lens, Err(Error::NoFill { .. }));
@@ -375,7 +380,7 @@ fn what_cannot_be_shown_is_refused() {
     let world = of_numbers(DType::Int16, &shape, &shape, Stored::Raw);
     let dataset = &world.mapped.datasets()[0];
     let slab = Hyperslab::whole(&shape);
-    let how = Execution::default();
+    let how = small_tuning();
     let ask = |choice| Lens::new(&world.mapped, dataset, &slab, choice, None, &how).unwrap_err();
     for fill in [None, Some(Number::Float(2.5)), Some(Number::Int(40_000))] {
         let filter = Some(Filter { fill, ..above(1, None) });
@@ -393,7 +398,7 @@ fn what_cannot_be_shown_is_refused() {
     let large = Hyperslab::whole(&[3, 5]);
     assert!(matches!(lens.read(&large, &how), Err(Error::Misfit { .. })));
     assert!(matches!(lens.read_into(&slab, &how, &mut [0; 3]), Err(Error::Buffer { .. })));
-    let small = Execution { result_max: 8, ..Execution::default() };
+    let small = Execution { result_max: 8, ..small_tuning() };
     assert!(matches!(lens.read(&slab, &small), Err(Error::Limit { .. })));
     let complex = world_of_complex();
     let dataset = &complex.mapped.datasets()[0];

@@ -17,26 +17,11 @@ use crate::error::Result;
 use crate::plan::ReadPlan;
 use crate::plan::tiling::{Inside, Tiling};
 use crate::plan::touch::Touch;
+use crate::tuning::Tuning;
 
-/// Elements of a task that folds into one cell, about.
-const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 18 };
-/// Cells of a tile, about: their states stay in the nearest caches.
-pub(super) const TILE_CELLS: u64 = if cfg!(test) { 4 } else { 1 << 14 };
 /// Elements of a task for each time that its state is as long as a usual one, and in all.
 const HEAVY_ELEMENTS: u64 = 1 << 8;
 const HEAVY_MAX: u64 = 1 << 22;
-/// With fewer tiles than this the folded axes are cut too.
-const TILES_MIN: u64 = if cfg!(test) { 4 } else { 64 };
-/// A part of the folded axes has at least so many positions: merging costs as much as one.
-const PART_POSITIONS_MIN: u64 = if cfg!(test) { 2 } else { 16 };
-/// A part of the folded axes has at least so many elements.
-const PART_ELEMENTS_MIN: u64 = if cfg!(test) { 4 } else { 1 << 20 };
-/// A tile or a part has at least so many elements side by side.
-const ROW_MIN: u64 = if cfg!(test) { 2 } else { 1 << 10 };
-/// Bins so few are cells of every task; more are shared out among tasks.
-const WIDE_BINS_MAX: u64 = if cfg!(test) { 2 } else { 64 };
-/// Positions whose states slide together, about.
-const SLIDE_CELLS: u64 = if cfg!(test) { 16 } else { 1 << 16 };
 
 /// The tasks of a reduction.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,39 +52,42 @@ pub(super) struct Task {
 
 impl Tasks {
     /// Cuts the reduction of a plan; a cell takes `weight` times the usual room.
-    pub(super) fn new(plan: &ReadPlan, roles: &Roles, weight: u64) -> Tasks {
+    pub(super) fn new(plan: &ReadPlan, roles: &Roles, weight: u64, tuning: &Tuning) -> Tasks {
         let (touch, inside) = (&plan.touch, plan.inside);
         let axes = |want: fn(&Role) -> bool| -> Vec<usize> {
             (0..roles.axes.len()).filter(|&axis| want(&roles.axes[axis])).collect()
         };
         let each = axes(|role| matches!(role, Role::Each));
         let mut folded = axes(|role| matches!(role, Role::Folded | Role::Map(_)));
-        let windows = window_cut(touch, roles, &mut folded);
+        let windows = window_cut(touch, roles, &mut folded, tuning);
         if roles.shown().is_empty() {
             let tiles = Tiling::new(touch, &each, 1, inside);
-            let limit = weight.saturating_mul(HEAVY_ELEMENTS).clamp(TASK_ELEMENTS, HEAVY_MAX);
+            let limit =
+                weight.saturating_mul(HEAVY_ELEMENTS).clamp(tuning.task_elements, HEAVY_MAX);
             return Tasks { tiles, parts: Tiling::new(touch, &folded, limit, inside), windows };
         }
         // What runs along the rows in memory is not cut short: lanes of cells or runs of elements.
         let innermost = (0..touch.axes.len()).rev().find(|&axis| touch.axes[axis].count > 1);
         let has_lanes = innermost.is_some_and(|axis| each.contains(&axis));
-        let (lanes_min, run_min) = if has_lanes { (ROW_MIN, 1) } else { (1, ROW_MIN) };
+        let (lanes_min, run_min) =
+            if has_lanes { (tuning.row_min, 1) } else { (1, tuning.row_min) };
         let product = |axes: &[usize]| -> u64 {
             axes.iter().map(|&axis| touch.axes[axis].count).fold(1, u64::saturating_mul)
         };
         let (cells, positions) = (product(&each), product(&folded));
-        let beside = weight.saturating_mul(beside(roles, &folded, windows)).max(1);
-        let most = (TILE_CELLS / beside).max(1);
-        let least = lanes_min.max(TASK_ELEMENTS / positions.max(1)).min(most);
-        let limit = (cells / TILES_MIN).clamp(least, most);
+        let beside = weight.saturating_mul(beside(roles, &folded, windows, tuning)).max(1);
+        let most = (tuning.tile_cells / beside).max(1);
+        let least = lanes_min.max(tuning.task_elements / positions.max(1)).min(most);
+        let limit = (cells / tuning.tiles_min).clamp(least, most);
         // A chunk of cells may be more than states can be held for: then tasks share its decoding.
         let crowded = beside > 1 && chunk_cells(touch, &each) > most.saturating_mul(4);
         let inside = if crowded { Inside::Cut } else { inside };
         let tiles = Tiling::new(touch, &each, limit, inside);
         let tile_count = tiles.count().max(1).saturating_mul(windows.map_or(1, |cut| cut.count()));
         let tile_cells = (cells / tiles.count().max(1)).max(1);
-        let least = run_min.max(PART_POSITIONS_MIN).max(PART_ELEMENTS_MIN / tile_cells);
-        let limit = positions.div_ceil(TILES_MIN.div_ceil(tile_count)).max(least);
+        let least =
+            run_min.max(tuning.part_positions_min).max(tuning.part_elements_min / tile_cells);
+        let limit = positions.div_ceil(tuning.tiles_min.div_ceil(tile_count)).max(least);
         let parts = Tiling::new(touch, &folded, limit.max(1), plan.inside);
         Tasks { tiles, parts, windows }
     }
@@ -170,13 +158,18 @@ impl WindowCut {
 }
 
 /// How windows are shared out; wide bins are not, and go with the folded axes.
-fn window_cut(touch: &Touch, roles: &Roles, folded: &mut Vec<usize>) -> Option<WindowCut> {
+fn window_cut(
+    touch: &Touch,
+    roles: &Roles,
+    folded: &mut Vec<usize>,
+    tuning: &Tuning,
+) -> Option<WindowCut> {
     let of = |(axis, role): (usize, &Role)| match role {
         Role::Windows(windows) => Some((axis, *windows)),
         _ => None,
     };
     let (axis, windows) = roles.axes.iter().enumerate().find_map(of)?;
-    if !windows.overlap() && windows.count <= WIDE_BINS_MAX {
+    if !windows.overlap() && windows.count <= tuning.wide_bins_max {
         folded.push(axis);
         folded.sort_unstable();
         return None;
@@ -186,7 +179,7 @@ fn window_cut(touch: &Touch, roles: &Roles, folded: &mut Vec<usize>) -> Option<W
         if other == axis { 1 } else { touch.count.max(1) }
     };
     let others = touch.axes.iter().enumerate().map(others).fold(1, u64::saturating_mul);
-    let mut positions = nominal.max(TASK_ELEMENTS / others).max(1);
+    let mut positions = nominal.max(tuning.task_elements / others).max(1);
     if windows.overlap() {
         positions = positions.max(windows.size.saturating_mul(4));
     }
@@ -195,16 +188,16 @@ fn window_cut(touch: &Touch, roles: &Roles, folded: &mut Vec<usize>) -> Option<W
 }
 
 /// How many cells of a task stand beside each cell of its tile.
-fn beside(roles: &Roles, folded: &[usize], cut: Option<WindowCut>) -> u64 {
+fn beside(roles: &Roles, folded: &[usize], cut: Option<WindowCut>, tuning: &Tuning) -> u64 {
     let mapped = folded.iter().map(|&axis| roles.extent(axis)).fold(1, u64::saturating_mul);
     let windows = match cut {
         // States of all positions, and as many twice while they slide.
         Some(cut) if cut.windows.overlap() => {
             let positions = (cut.each * cut.windows.step).saturating_add(cut.windows.size);
             let positions = positions.min(roles.counts[cut.axis]);
-            (positions * TILE_CELLS).div_ceil(SLIDE_CELLS)
+            (positions * tuning.tile_cells).div_ceil(tuning.slide_cells)
         }
-        Some(cut) => cut.each.min(TILE_CELLS),
+        Some(cut) => cut.each.min(tuning.tile_cells),
         None => 1,
     };
     mapped.saturating_mul(windows)

@@ -5,7 +5,7 @@ use tet_io::Source;
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
-use super::cut::{TILE_CELLS, Task, Tasks};
+use super::cut::{Task, Tasks};
 use super::fold::fold_strip;
 use super::pad::Pads;
 use super::role::{Role, Roles};
@@ -20,12 +20,9 @@ use crate::kernel::{Maker, State};
 use crate::plan::ReadPlan;
 use crate::plan::piece::{Strips, element_count};
 use crate::reduction::Number;
+use crate::tuning::Tuning;
 use crate::value::Values;
 
-/// Elements of a strip that is folded into one cell: as many as stay in the nearest caches.
-const STRIP_ELEMENTS: u64 = if cfg!(test) { 4 } else { 1 << 16 };
-/// Elements of a strip that is folded into many cells.
-const TILE_STRIP_ELEMENTS: u64 = if cfg!(test) { 8 } else { 1 << 18 };
 /// Bytes of the state of a usual cell.
 const CELL_LEN: u64 = 32;
 /// A tile whose elements are kept takes so many bytes, and so much of the budget, at most. What
@@ -143,10 +140,10 @@ impl Job<'_> {
 
     /// The tasks, and the bytes of the states of one.
     fn tasks(&self) -> (Tasks, u64) {
-        // Several kernels are cut alike, whichever says how finely.
+        // Several kernels are cut alike, whichever says how small_tuning.
         let weight = |maker| self.cell_len(maker).div_ceil(self.usual_len(maker)).max(1);
         let weight = self.makers.iter().map(weight).max().unwrap_or(1);
-        let tasks = Tasks::new(self.plan, self.roles, weight);
+        let tasks = Tasks::new(self.plan, self.roles, weight, &self.how.tuning);
         let cell_len = self.makers.iter().map(|maker| self.cell_len(maker));
         let cell_len = cell_len.fold(0, u64::saturating_add);
         let states_len = tasks.cells_max(self.roles).saturating_mul(cell_len);
@@ -163,7 +160,7 @@ impl Job<'_> {
     /// Bytes that a cell may take before tiles become smaller.
     fn usual_len(&self, maker: &Maker) -> u64 {
         let tile = KEPT_LEN_MAX.min(self.how.memory_budget / KEPT_SHARE);
-        if maker.keeps { (tile / TILE_CELLS).max(1) } else { CELL_LEN }
+        if maker.keeps { (tile / self.how.tuning.tile_cells).max(1) } else { CELL_LEN }
     }
 
     /// Folds what lies in a task; `None` when nothing does. Gives the selected bytes too.
@@ -180,8 +177,9 @@ impl Job<'_> {
         let mut states: States = self.makers.iter().map(make).collect();
         let touch = self.plan.touch.narrowed(&task.rect);
         let one_cell = self.roles.shown().is_empty();
-        let mut strips =
-            Strips::new(&touch, if one_cell { STRIP_ELEMENTS } else { TILE_STRIP_ELEMENTS });
+        let Tuning { strip_elements, tile_strip_elements, .. } = self.how.tuning;
+        let limit = if one_cell { strip_elements } else { tile_strip_elements };
+        let mut strips = Strips::new(&touch, limit);
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
             let block = fetcher.block(&strips, boxes)?;
@@ -206,7 +204,7 @@ impl Job<'_> {
             state = slide(maker, state.as_ref(), layout, sliding)?;
         }
         let Some(pad) = self.pad else { return Ok(state) };
-        let mut pads = Pads::new(maker, pad);
+        let mut pads = Pads::new(maker, pad, self.how.tuning.pads_max);
         let folded = self.roles.folded_elements();
         let mut shown = 0;
         let extents: Vec<u64> = layout.rect.iter().map(|cells| cells.end - cells.start).collect();

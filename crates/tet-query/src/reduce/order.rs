@@ -10,6 +10,7 @@ use crate::kernel::{Pass, Setup, Step, rank_maker};
 use crate::op::Op;
 use crate::reduction::{AxisPicks, Reduction};
 use crate::selection::Hyperslab;
+use crate::tuning::Tuning;
 use crate::value::{Cells, Values};
 
 /// The elements of a cell are kept when they take so much of the budget, at most.
@@ -72,7 +73,8 @@ impl Asked<'_> {
 
     /// What [`Asked::sought`] costs among at most `count` elements.
     fn sought_cost(&self, setup: &Setup, count: u64) -> Result<Cost> {
-        let outlook = outlook(self.dtype, count, setup.q.len()).ok_or_else(|| self.undefined())?;
+        let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning)
+            .ok_or_else(|| self.undefined())?;
         let cost = |step, digits| {
             let setup = Setup { digits, ..setup.clone() };
             let maker = rank_maker(self.dtype, step, setup, self.filter());
@@ -161,6 +163,10 @@ impl Passing for RankPasses<'_> {
         let setup = Setup { digits: pass.clone(), ..self.setup.clone() };
         let maker = rank_maker(self.asked.dtype, step, setup, self.asked.filter());
         self.asked.run(&maker.ok_or_else(|| self.asked.undefined())?, None)
+    }
+
+    fn tuning(&self) -> &Tuning {
+        &self.asked.how.tuning
     }
 
     fn changed(&self) -> Error {

@@ -4,8 +4,6 @@ use crate::error::{Error, Result};
 use crate::kernel::{Maker, State};
 use crate::reduction::Number;
 
-/// So few copies are folded one by one.
-const FEW: u64 = if cfg!(test) { 2 } else { 64 };
 /// No window is filled up to more elements than this.
 const FILLED_MAX: u64 = 1 << 48;
 
@@ -13,12 +11,14 @@ const FILLED_MAX: u64 = 1 << 48;
 pub(super) struct Pads<'a> {
     maker: &'a Maker,
     number: Number,
+    /// Up to this many copies are folded one by one.
+    few: u64,
     last: Option<(u64, Box<dyn State>)>,
 }
 
 impl<'a> Pads<'a> {
-    pub(super) fn new(maker: &'a Maker, number: Number) -> Self {
-        Pads { maker, number, last: None }
+    pub(super) fn new(maker: &'a Maker, number: Number, few: u64) -> Self {
+        Pads { maker, number, few, last: None }
     }
 
     /// A state whose one cell holds `count` copies.
@@ -33,7 +33,7 @@ impl<'a> Pads<'a> {
     /// Doubles a few copies as often as it takes.
     fn copies(&self, count: u64) -> Box<dyn State> {
         let mut state = self.maker.make(1);
-        if count <= FEW {
+        if count <= self.few {
             state.fold_copies(0, self.number, count);
             return state;
         }

@@ -12,14 +12,8 @@ use crate::error::{Error, Result};
 use crate::interpolation::{places, select};
 use crate::kernel::{Pass, Ranked, Setup, Span, Step};
 use crate::op::NanPolicy;
+use crate::tuning::Tuning;
 use crate::value::{Cells, Values};
-
-/// Counters of a pass, about: the logarithm.
-const DIGIT: u32 = if cfg!(test) { 4 } else { 16 };
-/// The least logarithm of the counters of one span.
-const SPAN_DIGIT: u32 = if cfg!(test) { 1 } else { 6 };
-/// Elements that are put in order in memory, at most.
-const CANDIDATES_MAX: u64 = if cfg!(test) { 20 } else { 1 << 20 };
 
 /// What folds all elements of a selection, as often as it is asked to.
 pub(crate) trait Passing {
@@ -30,6 +24,9 @@ pub(crate) trait Passing {
     ///
     /// Returns an error when the elements cannot be read.
     fn run(&mut self, step: Step, pass: &Pass) -> Result<(Values, Option<u64>)>;
+
+    /// The sizes that the search is cut by.
+    fn tuning(&self) -> &Tuning;
 
     /// The error for elements that are not the same as in the pass before.
     fn changed(&self) -> Error;
@@ -70,24 +67,33 @@ pub(crate) struct Outlook {
 
 /// What the search for so many quantiles among at most `count` elements will be like; `None` as in
 /// [`quantiles`].
-pub(crate) fn outlook(dtype: DType, count: u64, q_count: usize) -> Option<Outlook> {
+pub(crate) fn outlook(
+    dtype: DType,
+    count: u64,
+    q_count: usize,
+    tuning: &Tuning,
+) -> Option<Outlook> {
     let (first, last) = dispatch!(dtype, T => <T as Ranked>::VALUES)?;
-    let all = span(first, last, digit(1));
+    let all = span(first, last, digit(1, tuning));
     // Each quantile lies between two places.
-    let most = passes_max(bits(last - first), count, 2 * q_count.max(1));
+    let most = passes_max(bits(last - first), count, 2 * q_count.max(1), tuning);
     let digits = Pass { spans: vec![all], expected: 0 };
-    let candidates = Pass { spans: vec![all], expected: count.min(CANDIDATES_MAX) };
+    let candidates = Pass { spans: vec![all], expected: count.min(tuning.candidates_max) };
     Some(Outlook { passes: Passes { least: 1, most }, digits, candidates })
 }
 
 /// Passes until ranks of so many bits are known at so many places: each pass tells a digit of what
 /// is left, and few elements are kept instead.
-fn passes_max(bits: u32, count: u64, places: usize) -> u64 {
-    let mut left = bits.saturating_sub(digit(1));
+fn passes_max(bits: u32, count: u64, places: usize, tuning: &Tuning) -> u64 {
+    let mut left = bits.saturating_sub(digit(1, tuning));
     let mut passes = 1;
     while 0 < left {
         passes += 1;
-        left = if count <= CANDIDATES_MAX { 0 } else { left.saturating_sub(digit(places)) };
+        left = if count <= tuning.candidates_max {
+            0
+        } else {
+            left.saturating_sub(digit(places, tuning))
+        };
     }
     passes
 }
@@ -143,7 +149,7 @@ struct Counted {
 
 /// Counts the digits of what is sought.
 fn count(sought: &[Sought], passes: &mut dyn Passing) -> Result<(Counted, Option<u64>)> {
-    let each = digit(sought.len());
+    let each = digit(sought.len(), passes.tuning());
     let span = |sought: &Sought| span(sought.first, sought.last, each);
     let pass = Pass { spans: sought.iter().map(span).collect(), expected: 0 };
     let (values, nan_count) = passes.run(Step::Digits, &pass)?;
@@ -157,9 +163,9 @@ fn count(sought: &[Sought], passes: &mut dyn Passing) -> Result<(Counted, Option
 }
 
 /// The logarithm of the counters of each of so many spans, about.
-fn digit(spans: usize) -> u32 {
+fn digit(spans: usize, tuning: &Tuning) -> u32 {
     let shared = (spans - 1).checked_ilog2().map_or(0, |log| log + 1);
-    DIGIT.saturating_sub(shared).max(SPAN_DIGIT)
+    tuning.digit.saturating_sub(shared).max(tuning.span_digit)
 }
 
 /// A span of ranks with `2^each` counters, or one for each rank.
@@ -189,7 +195,7 @@ fn search(
         if sought.is_empty() {
             break;
         }
-        if sought.iter().map(|sought| sought.count).sum::<u64>() <= CANDIDATES_MAX {
+        if sought.iter().map(|sought| sought.count).sum::<u64>() <= passes.tuning().candidates_max {
             let Some(found) = candidates(&sought, passes)? else { return Ok(None) };
             known.extend(found);
             break;

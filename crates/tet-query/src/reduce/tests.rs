@@ -8,7 +8,10 @@ use crate::op::{NanPolicy, Op};
 use crate::reduction::{Params, Reduction};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
-use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
+use crate::testing::{
+    Order, Stored, World, linear_of, positions, product, slabs, small_tuning, world,
+};
+use crate::tuning::Tuning;
 use crate::value::Reduced;
 
 /// The operations that small whole numbers tell apart.
@@ -110,9 +113,13 @@ fn check(world: &World, dtype: DType, every: usize) {
 fn check_ways(world: &World, slab: &Hyperslab, reduction: &Reduction, wanted: &[Scalar]) {
     let dataset = &world.mapped.datasets()[0];
     for catalog in [&world.mapped, &world.positioned] {
-        for (threads, memory_budget, gap_max) in [(1, 1 << 30, 0), (3, 2048, 1 << 20)] {
+        for (threads, memory_budget, gap_max, tuning) in [
+            (1, 1 << 30, 0, Tuning::SMALL),
+            (3, 2048, 1 << 20, Tuning::SMALL),
+            (2, 1 << 30, 0, Tuning::default()),
+        ] {
             let coalesce = Coalesce { gap_max };
-            let how = Execution { threads, memory_budget, coalesce, ..Execution::default() };
+            let how = Execution { threads, memory_budget, coalesce, tuning, ..small_tuning() };
             let reduced = catalog.reduce(dataset, slab, reduction, &how).unwrap();
             assert_eq!(scalars(&reduced), wanted, "{slab:?} {reduction:?} {how:?}");
             let cells = reduced.shape.iter().product::<u64>();
@@ -159,7 +166,7 @@ fn bits_do_not_depend_on_company() {
         wild.to_le_bytes().to_vec()
     });
     let dataset = &world.mapped.datasets()[0];
-    let how = Execution { threads: 2, ..Execution::default() };
+    let how = Execution { threads: 2, ..small_tuning() };
     for slab in slabs(&shape, |number| number % 4001 == 17) {
         for axes in [vec![], vec![0], vec![1], vec![0, 1], vec![0, 2], vec![1, 2], vec![0, 1, 2]] {
             for ops in [[Op::Var, Op::Product, Op::Mean], [Op::Product, Op::Mean, Op::Var]] {
@@ -189,7 +196,7 @@ fn too_many_cells_are_refused_before_they_are_computed() {
     for op in [Op::Sum, Op::Count, Op::Median, Op::Histogram, Op::Covariance] {
         let reduction = Reduction { params: Params::of(op), ..Reduction::along(op, [1]) };
         for (result_max, fits) in [(1 << 20, true), (16 * 39, false)] {
-            let how = Execution { result_max, ..Execution::default() };
+            let how = Execution { result_max, ..small_tuning() };
             let found = world.mapped.reduce(dataset, &slab, &reduction, &how);
             let cost = world.mapped.reduce_cost(dataset, &slab, &reduction, &how);
             assert_eq!(found.is_ok(), fits, "{op:?}");
@@ -199,7 +206,7 @@ fn too_many_cells_are_refused_before_they_are_computed() {
     }
     // A matrix has the square of its variables.
     let (how, reduction) = (
-        Execution { result_max: 16 * 1599, ..Execution::default() },
+        Execution { result_max: 16 * 1599, ..small_tuning() },
         Reduction::along(Op::Covariance, [1]),
     );
     let found = world.mapped.reduce(dataset, &slab, &reduction, &how).unwrap_err();
@@ -228,8 +235,7 @@ fn bits_do_not_depend_on_the_way() {
                         [(1, 1 << 30, 0), (2, 1 << 30, 64), (3, 4096, 1 << 20)]
                     {
                         let coalesce = Coalesce { gap_max };
-                        let how =
-                            Execution { threads, memory_budget, coalesce, ..Execution::default() };
+                        let how = Execution { threads, memory_budget, coalesce, ..small_tuning() };
                         let reduced = catalog.reduce(dataset, &slab, &reduction, &how).unwrap();
                         let cells = scalars(&reduced);
                         bits.push(cells.iter().map(|c| c.to_f64().unwrap().to_bits()).collect());

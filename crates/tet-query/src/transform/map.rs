@@ -17,9 +17,6 @@ use crate::kernel::{Numeric, Test, Tester};
 use crate::reduction::{Filter, Number};
 use crate::selection::Hyperslab;
 
-/// Elements of a task.
-const TASK_ELEMENTS: usize = if cfg!(test) { 7 } else { 1 << 16 };
-
 /// What is computed of an element `x` and the numbers of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
@@ -218,7 +215,7 @@ fn in_tasks<O: Element>(
     work: impl Fn(usize, &mut [O]) + Sync,
 ) -> Result<()> {
     let tasks: Vec<_> =
-        out.chunks_mut(TASK_ELEMENTS).map(|piece| Mutex::new(Some(piece))).collect();
+        out.chunks_mut(how.tuning.map_elements).map(|piece| Mutex::new(Some(piece))).collect();
     let workers = how.workers(0)?;
     fetch::run(
         (workers, u64::MAX),
@@ -230,7 +227,7 @@ fn in_tasks<O: Element>(
             let piece = tasks.get(at);
             let piece = piece.and_then(|it| it.lock().unwrap_or_else(|p| p.into_inner()).take());
             if let Some(piece) = piece {
-                work(at * TASK_ELEMENTS, piece);
+                work(at * how.tuning.map_elements, piece);
             }
             // The reading has been reported.
             Ok(0)

@@ -14,6 +14,7 @@ use crate::lens::Lens;
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::{AxisSlice, Hyperslab};
+use crate::testing::small_tuning;
 
 static RULE: ForeignRule = ForeignRule {
     id: "T-1",
@@ -144,7 +145,7 @@ impl World {
     }
 
     fn how(digests: DigestPolicy) -> Execution {
-        Execution { digests, unchecked: Some(Arc::default()), ..Execution::default() }
+        Execution { digests, unchecked: Some(Arc::default()), ..small_tuning() }
     }
 
     /// Adds the elements up, reads them, or reads them through a lens in parts: all the same here.

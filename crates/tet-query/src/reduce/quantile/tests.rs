@@ -13,6 +13,7 @@ struct Memory<T> {
     elements: Vec<T>,
     part: usize,
     passes: Vec<Step>,
+    tuning: Tuning,
 }
 
 impl<T: Element> Passing for Memory<T> {
@@ -34,6 +35,10 @@ impl<T: Element> Passing for Memory<T> {
         Ok((values, nan_count))
     }
 
+    fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
     fn changed(&self) -> Error {
         Error::Canceled
     }
@@ -46,12 +51,13 @@ fn sorted<T: Ranked>(elements: &[T]) -> Vec<f64> {
     sorted
 }
 
-fn check<T: Ranked>(elements: Vec<T>, part: usize, setup: &Setup) {
+fn check<T: Ranked>(elements: Vec<T>, part: usize, setup: &Setup, tuning: Tuning) {
     let sorted = sorted(&elements);
     let nans = (elements.len() - sorted.len()) as u64;
-    let mut memory = Memory { elements, part, passes: Vec::new() };
+    let mut memory = Memory { elements, part, passes: Vec::new(), tuning };
     let found = quantiles(T::DTYPE, setup, &mut memory).expect("numbers").expect("no pass fails");
-    let outlook = outlook(T::DTYPE, memory.elements.len() as u64, setup.q.len()).expect("numbers");
+    let outlook =
+        outlook(T::DTYPE, memory.elements.len() as u64, setup.q.len(), &tuning).expect("numbers");
     assert!(memory.passes.len() as u64 <= outlook.passes.most, "{:?} {outlook:?}", memory.passes);
     assert!(
         found.nan_count.is_none_or(|count| count == nans)
@@ -100,7 +106,7 @@ proptest! {
         let setup = Setup { q, between, nan, ..Setup::default() };
         macro_rules! each {
             ($($from:expr),+) => {$(
-                check(bits.iter().map($from).collect(), part, &setup);
+                check(bits.iter().map($from).collect(), part, &setup, Tuning::SMALL);
             )+};
         }
         each!(
@@ -113,10 +119,27 @@ proptest! {
 }
 
 #[test]
+fn digits_of_production_find_what_a_sort_does() {
+    let setup = Setup { q: vec![0.0, 0.25, 0.5, 0.9, 1.0], ..Setup::default() };
+    let hashed = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for candidates_max in [20, 1 << 20] {
+        let tuning = Tuning { candidates_max, ..Tuning::default() };
+        check((0..3000).map(|n| hashed(n) as i64).collect(), 700, &setup, tuning);
+        check((0..3000).map(|n| hashed(n) as u32 % 1000).collect(), 700, &setup, tuning);
+        check((0..3000).map(|n| (hashed(n) >> 20) as f64).collect(), 700, &setup, tuning);
+    }
+}
+
+#[test]
 fn many_equal_elements_take_one_pass() {
     let setup = Setup { q: vec![0.3], ..Setup::default() };
     for value in [0.0, -0.0, 5e-324, 1e300, f64::NEG_INFINITY] {
-        let mut memory = Memory { elements: vec![value; 1000], part: 300, passes: Vec::new() };
+        let mut memory = Memory {
+            elements: vec![value; 1000],
+            part: 300,
+            passes: Vec::new(),
+            tuning: Tuning::SMALL,
+        };
         let found = quantiles(DType::Float64, &setup, &mut memory).expect("numbers");
         assert_eq!(found.expect("no pass fails").values.len(), 1);
         assert_eq!(memory.passes, [Step::Digits]);
@@ -132,6 +155,9 @@ fn elements_that_change_between_passes_are_noticed() {
             self.0.elements.iter_mut().for_each(|element| *element = element.wrapping_add(self.1));
             result
         }
+        fn tuning(&self) -> &Tuning {
+            &Tuning::SMALL
+        }
         fn changed(&self) -> Error {
             Error::Canceled
         }
@@ -139,7 +165,10 @@ fn elements_that_change_between_passes_are_noticed() {
     for by in [1, 100_000, 1 << 30, -7] {
         for len in [10, 30, 1000] {
             let elements = (0..len).map(|at| at * 1000).collect();
-            let mut passes = Changing(Memory { elements, part: 99, passes: Vec::new() }, by);
+            let mut passes = Changing(
+                Memory { elements, part: 99, passes: Vec::new(), tuning: Tuning::SMALL },
+                by,
+            );
             let setup = Setup { q: vec![0.0, 0.3, 1.0], ..Setup::default() };
             let found = quantiles(DType::Int32, &setup, &mut passes).expect("numbers");
             assert!(matches!(found, Err(Error::Canceled)), "{by} {len}: {found:?}");

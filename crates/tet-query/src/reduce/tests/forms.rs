@@ -3,7 +3,6 @@
 use tet_format::DType;
 
 use super::{OPS, check_ways, element, wanted};
-use crate::budget::Execution;
 use crate::error::Error;
 use crate::op::Op;
 use crate::reduction::{
@@ -12,7 +11,9 @@ use crate::reduction::{
 };
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
-use crate::testing::{Order, Stored, World, linear_of, positions, product, slabs, world};
+use crate::testing::{
+    Order, Stored, World, linear_of, positions, product, slabs, small_tuning, world,
+};
 use crate::value::Details;
 
 /// What an axis may be asked to be.
@@ -223,7 +224,7 @@ fn places_are_not_sought_among_pads() {
         for form in FORMS.iter().filter(|form| form.is_window()) {
             let reduction = asked(op, &slab, &[*form]);
             let padded = reduction.window.as_ref().is_some_and(|window| window.pad.is_some());
-            let found = world.mapped.reduce(dataset, &slab, &reduction, &Execution::default());
+            let found = world.mapped.reduce(dataset, &slab, &reduction, &small_tuning());
             let refused = matches!(found, Err(Error::NoPlace { .. }));
             assert_eq!(refused, padded, "{form:?}");
         }
@@ -254,7 +255,7 @@ fn windows_ask_no_more_than_the_operation_does() {
         let window = Window { axis: 0, size: 4, step: 4, mode, pad, align, min_count };
         let params = Params { q: vec![0.25], one_q: true, ..Params::of(op) };
         let reduction = Reduction { window: Some(window), params, ..Reduction::all(op) };
-        let how = Execution::default();
+        let how = small_tuning();
         let found = world.mapped.reduce(dataset, &slab, &reduction, &how).err();
         let cost = world.mapped.reduce_cost(dataset, &slab, &reduction, &how).err();
         for error in [found, cost] {
@@ -280,7 +281,7 @@ fn a_window_is_filled_up_however_long_it_is() {
         let pad = Some(Number::Int(5));
         let window = Window { axis: 0, size, step: size, mode, pad, align, min_count: None };
         let reduction = Reduction { window: Some(window), ..Reduction::all(op) };
-        world.mapped.reduce(dataset, &slab, &reduction, &Execution::default())
+        world.mapped.reduce(dataset, &slab, &reduction, &small_tuning())
     };
     let sum: i128 = (0..3).map(|n| i128::from(element(n))).sum();
     for size in [4, 1000, (1 << 48) - 1, 1 << 48] {
@@ -323,7 +324,7 @@ fn check_places(world: &World, slab: &Hyperslab, forms: &[Form]) {
     let (shape, counts) = (&world.shape, slab.counts());
     let dataset = &world.mapped.datasets()[0];
     let reduction = asked(Op::ArgMax, slab, forms);
-    let reduced = world.mapped.reduce(dataset, slab, &reduction, &Execution::default()).unwrap();
+    let reduced = world.mapped.reduce(dataset, slab, &reduction, &small_tuning()).unwrap();
     let Details::Places(places) = &reduced.details else { panic!("an extremum has places") };
     let selected: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
     let numbers = forms.iter().zip(&counts);
