@@ -10,7 +10,7 @@ use tet_query::{Execution, Hyperslab};
 use tet_verify::{Severity, VerifyOptions};
 
 use super::{open, verify};
-use crate::open::Foreign;
+use crate::open::Opened;
 use crate::{Error, Result};
 
 /// A file with this header and buffer.
@@ -22,7 +22,7 @@ pub(super) fn with_len(len: u64, header: &[u8], buffer: &[u8]) -> Vec<u8> {
     [&len.to_le_bytes()[..], header, buffer].concat()
 }
 
-pub(super) fn opened(bytes: &[u8]) -> Result<Foreign> {
+pub(super) fn opened(bytes: &[u8]) -> Result<Opened> {
     open(Path::new("x.safetensors"), Source::from_bytes(bytes))
 }
 
@@ -55,7 +55,7 @@ pub(super) const TWO: &str = "{\"__metadata__\":{\"made\":\"by hand\"},\
 #[test]
 fn tensors_are_read_where_they_lie() {
     let bytes = file(TWO, &(0..27).collect::<Vec<u8>>());
-    let Foreign { catalog, .. } = opened(&bytes).unwrap();
+    let Opened { catalog, .. } = opened(&bytes).unwrap();
     let names: Vec<&str> = catalog.datasets().iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["w", "b"]);
     assert_eq!(catalog.attrs().len(), 1);
@@ -91,7 +91,7 @@ fn a_flipped_bit_is_refused_or_changes_nothing_it_does_not_say() {
         for bit in 0..8 {
             let mut bytes = bytes.clone();
             bytes[at] ^= 1 << bit;
-            let Ok(Foreign { catalog, .. }) = opened(&bytes) else { continue };
+            let Ok(Opened { catalog, .. }) = opened(&bytes) else { continue };
             for dataset in catalog.datasets().iter().filter(|it| it.why().is_none()) {
                 let slab = Hyperslab::whole(dataset.shape());
                 let array = catalog.read(dataset, &slab, &Execution::default()).unwrap();
@@ -108,7 +108,7 @@ fn what_nothing_computes_with_is_listed_and_has_its_bytes() {
         \"n\":{\"dtype\":\"NEW\",\"shape\":[1],\"data_offsets\":[7,8]},\
         \"r\":{\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[8,9]}}";
     let bytes = file(header, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    let Foreign { catalog, findings, .. } = opened(&bytes).unwrap();
+    let Opened { catalog, findings, .. } = opened(&bytes).unwrap();
     let why = |name: &str| catalog.find(name).unwrap().why().map(ToString::to_string);
     assert!(why("q").unwrap().contains("float8_e4m3fn"), "{:?}", why("q"));
     assert!(why("h").unwrap().contains("float4_e2m1fn"), "{:?}", why("h"));

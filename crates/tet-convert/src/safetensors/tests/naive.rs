@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tet_query::{Execution, Hyperslab};
 
 use super::{file, opened};
-use crate::open::Foreign;
+use crate::open::Opened;
 use crate::safetensors::json::Scanner;
 
 /// Dtypes with their bytes.
@@ -62,7 +62,7 @@ proptest! {
             .map(|(name, (dtype, shape))| (name, dtype, shape))
             .collect();
         let (bytes, wanted) = built(&tensors, spaces);
-        let Foreign { catalog, .. } = opened(&bytes).unwrap();
+        let Opened { catalog, .. } = opened(&bytes).unwrap();
         prop_assert_eq!(catalog.datasets().len(), wanted.len());
         for dataset in catalog.datasets() {
             let shape: Vec<u64> = tensors
