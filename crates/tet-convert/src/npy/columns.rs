@@ -115,14 +115,12 @@ impl Columns {
 
     fn place(&self, coord: &[u64]) -> Option<ChunkPlace> {
         let axes = self.grid.shape().iter().zip(self.grid.chunk_shape().iter()).zip(coord);
-        let mut before = 1_u64;
-        let first = axes.map(|((extent, chunk), coord)| (extent, coord.checked_mul(*chunk)));
-        let first = first.fold(Some(0_u64), |first, (extent, at)| {
-            let at = at.filter(|at| at < extent)?;
-            let first = first?.checked_add(at.checked_mul(before)?)?;
+        let (mut first, mut before) = (0_u64, 1_u64);
+        for ((extent, chunk), coord) in axes {
+            let at = coord.checked_mul(*chunk).filter(|at| at < extent)?;
+            first = first.checked_add(at.checked_mul(before)?)?;
             before = before.checked_mul(*extent)?;
-            Some(first)
-        })?;
+        }
         let decoded_len = self.grid.chunk_elements(coord)?.checked_mul(self.element_size)?;
         let start = self.stored.start().checked_add(first.checked_mul(self.element_size)?)?;
         let stored = Span::new(start, decoded_len).filter(|&span| self.stored.contains(span))?;
