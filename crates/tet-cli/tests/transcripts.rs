@@ -1,4 +1,4 @@
-//! The manual's transcripts, run as they stand in `tests/cmd/`, and the examples of `docs/`.
+//! Runs the transcripts in `tests/cmd/` and the commands in `README.md` and `docs/`.
 //!
 //! Each transcript runs in a folder of its own that holds the files of [`fixtures`]. With `BLESS=1`
 //! the transcripts are rewritten to what the program says; read the difference in review.
@@ -40,24 +40,40 @@ fn transcripts_hold() {
     assert!(held.is_ok(), "run with BLESS=1 to rewrite the transcripts, then read the difference");
 }
 
-/// The documents whose examples are commands.
-const DOCUMENTS: [&str; 2] = ["query.md", "models.md"];
+/// Pages, and folders of pages, whose examples are commands: from the root of the workspace.
+const PAGES: [&str; 2] = ["README.md", "docs"];
 
 /// The name of a transcript among the others: `docs-query` for `docs/query.md`.
 fn name(transcript: &Path) -> String {
     let stem = transcript.file_stem().expect("a name").to_string_lossy().into_owned();
     let folder = transcript.parent().and_then(Path::file_name).unwrap_or_default();
-    if folder == "docs" { format!("docs-{stem}") } else { stem }
+    format!("{}-{stem}", folder.to_string_lossy())
 }
 
+/// The transcripts in `folder`, and the pages that contain examples.
 fn transcripts_of(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the transcripts");
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut paths: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    let mut paths = pages_of(folder);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().expect("the workspace");
+    for page in PAGES.map(|page| root.join(page)) {
+        if page.is_dir() { paths.extend(pages_of(&page)) } else { paths.push(page) }
+    }
+    paths.retain(|path| fs::read_to_string(path).expect("a page").contains("\n```console\n"));
+    paths
+}
+
+/// The pages of a folder and its subfolders, sorted.
+fn pages_of(folder: &Path) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder of pages") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            paths.extend(pages_of(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            paths.push(path);
+        }
+    }
     paths.sort();
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    paths.extend(DOCUMENTS.map(|name| docs.join(name)).into_iter().filter(|path| path.is_file()));
     paths
 }
 
