@@ -1,4 +1,4 @@
-//! A sheet of datasets, laid down as bytes by the tables of `docs/format.md` alone.
+//! A sheet of datasets, laid down as bytes by the tables of `docs/spec/format.md` alone.
 //!
 //! ```text
 //! superblock 32 | blob_len u64 | records | index header 32 | rows 104 each | payloads | footer

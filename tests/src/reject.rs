@@ -14,7 +14,7 @@ pub mod superblock;
 
 use crate::case::Reject;
 
-/// All rejected files, in the order of `docs/format.md`.
+/// All rejected files, in the order of `docs/spec/format.md`.
 #[must_use]
 pub fn cases() -> Vec<Reject> {
     [

@@ -1,4 +1,4 @@
-//! Tensogram files put together by hand from `docs/tensogram.md`.
+//! Tensogram files put together by hand from `docs/spec/tensogram.md`.
 //!
 //! ```text
 //! kinds     sound files of every kind that the document names

@@ -1,4 +1,4 @@
-//! zTensor files put together by hand from `docs/ztensor.md`.
+//! zTensor files put together by hand from `docs/spec/ztensor.md`.
 //!
 //! ```text
 //! cbor    items of the index, by hand

@@ -1,4 +1,4 @@
-//! Documents that follow from the code: `docs/cli.md`, `docs/verify.md`, the man pages, the rule table.
+//! Generated documents: `docs/reference/cli.md`, `docs/reference/verify.md`, the man pages, the rule table.
 
 use std::path::Path;
 
@@ -9,31 +9,39 @@ use tet_verify::Code;
 
 use crate::run;
 
-/// What stands before the generated part of `docs/cli.md`.
+/// The hand-written part of `docs/reference/cli.md`.
 const CLI_HEAD: &str = include_str!("../cli_head.md");
-/// What stands before the generated part of `docs/verify.md`.
+/// The hand-written part of `docs/reference/verify.md`.
 const VERIFY_HEAD: &str = include_str!("../verify_head.md");
 
-/// What stands before the table of zTensor.
+/// The text before the table of zTensor codes.
 const ZTENSOR_HEAD: &str = "\
-What a zTensor 0.1.0 file is held to; `docs/ztensor.md` is the text they stand in. Those from ZT-T1 on concern one tensor,
-and leave the others readable. A file is `unprotected` when no tensor has a checksum that is known, `unchecked` otherwise:
-the index has none.
+The rules of zTensor 0.1.0 files; [ztensor.md](../spec/ztensor.md) explains them. Rules from ZT-T1 on concern one tensor; the
+others stay readable. A file is `unprotected` if no tensor has a known checksum, and `unchecked` otherwise, because the
+index has no checksum.
 
 ";
 
-/// What stands before the table of safetensors.
+/// The text before the table of Tensogram codes.
+const TENSOGRAM_HEAD: &str = "\
+The rules of Tensogram 3 files; [tensogram.md](../spec/tensogram.md) explains them. A broken rule affects an object, a frame
+or a message; the other objects and messages stay readable. TGM-N codes make nothing unreadable. A file is `unprotected`
+if no object has a hash, and `unchecked` otherwise, because not every byte has a hash.
+
+";
+
+/// The text before the table of safetensors codes.
 const SAFETENSORS_HEAD: &str = "\
-A file that breaks a rule of the header or of the layout of the buffer is refused as a whole, as its reference library
-does. Four concern one tensor, and leave the others readable: ST-T2, ST-T3, ST-B2 and ST-L2. Safetensors files have no
-digests, so they are never more than `unprotected`; every byte is read, and the values of bools are checked.
+A file that breaks a rule of the header or of the layout is refused as a whole, as the reference library does. Four rules
+concern one tensor, and the others stay readable: ST-T2, ST-T3, ST-B2 and ST-L2. Safetensors files have no digests, so
+they are always `unprotected`; every byte is read, and the values of bools are checked.
 
-ST-I1 to ST-I8 concern the index of a model in several files. ST-I5 to ST-I8 cost the tensors that they are about, and so
-does what breaks a shard; a finding says in which shard it is. The others, and ST-L3 to ST-L5, cost the index.
+ST-I1 to ST-I8 concern the index of a model in several files. ST-I5 to ST-I8 and the rules of a shard make the tensors
+concerned unreadable; the finding names the shard. The other rules, and ST-L3 to ST-L5, make the index invalid.
 
 ";
 
-/// What to do with what differs.
+/// Whether to write or to compare.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Fail when the documents are not what the code says of itself
@@ -47,49 +55,58 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return check();
     }
     let root = run::root();
-    std::fs::write(root.join("docs/cli.md"), cli())?;
-    std::fs::write(root.join("docs/verify.md"), verify())?;
+    std::fs::write(root.join("docs/reference/cli.md"), cli())?;
+    std::fs::write(root.join("docs/reference/verify.md"), verify())?;
     let man = run::target().join("man");
     std::fs::create_dir_all(&man)?;
     clap_mangen::generate_to(tet_cli::command(), &man)?;
-    println!("docs/cli.md and docs/verify.md written, man pages in {}", man.display());
-    rules(&std::fs::read_to_string(root.join("docs/format.md"))?)
+    println!(
+        "docs/reference/cli.md and docs/reference/verify.md written, man pages in {}",
+        man.display()
+    );
+    rules(&std::fs::read_to_string(root.join("docs/spec/format.md"))?)
 }
 
 /// Compares the documents with the code.
 pub(crate) fn check() -> Result<()> {
     let root = run::root();
     let read = |name: &str| read(root, name);
-    ensure!(read("docs/cli.md")? == cli(), "docs/cli.md is old: run `cargo xtask docs`");
-    ensure!(read("docs/verify.md")? == verify(), "docs/verify.md is old: run `cargo xtask docs`");
-    rules(&read("docs/format.md")?)
+    ensure!(
+        read("docs/reference/cli.md")? == cli(),
+        "docs/reference/cli.md is out of date: run `cargo xtask docs`"
+    );
+    ensure!(
+        read("docs/reference/verify.md")? == verify(),
+        "docs/reference/verify.md is out of date: run `cargo xtask docs`"
+    );
+    rules(&read("docs/spec/format.md")?)
 }
 
 fn read(root: &Path, name: &str) -> Result<String> {
     std::fs::read_to_string(root.join(name)).with_context(|| format!("{name} is not there"))
 }
 
-/// Every rule of the code is a row of `docs/format.md`, and the other way round.
+/// Every rule of the code is a row of `docs/spec/format.md`, and the other way round.
 fn rules(format: &str) -> Result<()> {
     let rows: Vec<(&str, &str)> = format.lines().filter_map(rule_row).collect();
     for rule in Rule::ALL {
         let text = rows.iter().find(|(id, _)| *id == rule.id()).map(|(_, text)| *text);
         ensure!(
             text == Some(rule.text()),
-            "docs/format.md has {text:?} for {}, the code says {:?}",
+            "docs/spec/format.md has {text:?} for {}, the code says {:?}",
             rule.id(),
             rule.text()
         );
     }
     for (id, _) in &rows {
         let known = Rule::ALL.iter().any(|rule| rule.id() == *id);
-        ensure!(known, "docs/format.md has a rule {id} that the code has not");
+        ensure!(known, "docs/spec/format.md has a rule {id} that the code has not");
     }
-    ensure!(rows.len() == Rule::ALL.len(), "docs/format.md states a rule twice");
+    ensure!(rows.len() == Rule::ALL.len(), "docs/spec/format.md states a rule twice");
     let notes: Vec<String> =
         NoteCode::ALL.iter().map(|note| format!("- {}: {}.", note.id(), note.text())).collect();
     let listed: Vec<&str> = format.lines().filter(|line| line.starts_with("- TET-N")).collect();
-    ensure!(listed == notes, "docs/format.md lists {listed:#?}, the code {notes:#?}");
+    ensure!(listed == notes, "docs/spec/format.md lists {listed:#?}, the code {notes:#?}");
     Ok(())
 }
 
@@ -100,7 +117,7 @@ fn rule_row(line: &str) -> Option<(&str, &str)> {
     id.starts_with("TET-").then_some((id, cells.next()?))
 }
 
-/// The text of `docs/verify.md`.
+/// The text of `docs/reference/verify.md`.
 fn verify() -> String {
     let mut out = VERIFY_HEAD.to_owned();
     let rules = Rule::ALL.iter().map(|&rule| Code::Rule(rule));
@@ -115,7 +132,7 @@ fn verify() -> String {
         ("TET-M", "Footer JSON"),
         ("TET-G", "Digests"),
         ("TET-L", "Limits"),
-        ("TET-N", "Oddities"),
+        ("TET-N", "Notes"),
     ];
     for (start, title) in parts {
         out.push_str(&format!(
@@ -141,39 +158,51 @@ fn verify() -> String {
     out
 }
 
-/// What stands before the table of a container's codes.
+/// The text before the table of a container's codes.
 fn foreign_head(format: Format) -> &'static str {
     match format {
         Format::SAFETENSORS => SAFETENSORS_HEAD,
         Format::ZTENSOR => ZTENSOR_HEAD,
+        Format::TENSOGRAM => TENSOGRAM_HEAD,
         _ => "",
     }
 }
 
-/// The text of `docs/cli.md`.
+/// The text of `docs/reference/cli.md`.
 fn cli() -> String {
     let mut out = CLI_HEAD.to_owned();
     let mut command = tet_cli::command().term_width(100);
+    let globals: Vec<clap::Arg> =
+        command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     command.build();
-    for verb in command.get_subcommands_mut() {
-        section(&mut out, verb);
+    let hidden: Vec<clap::Id> =
+        globals.iter().map(|arg| arg.get_id().clone()).chain(["help".into()]).collect();
+    let shared = clap::Command::new("tet").term_width(100).help_template("{options}").args(globals);
+    block(&mut out, "Options of every command", shared);
+    for verb in command.get_subcommands() {
+        section(&mut out, verb, &hidden);
     }
     out
 }
 
-/// What a verb says of itself, and behind it those that are named after it: `digest`, `digest add`.
-fn section(out: &mut String, verb: &mut clap::Command) {
-    // Its pages are those of the verbs.
+/// The help of a command and of its subcommands, without the options that every command takes.
+fn section(out: &mut String, verb: &clap::Command, hidden: &[clap::Id]) {
     if verb.get_name() == "help" {
         return;
     }
     let name = verb.get_bin_name().unwrap_or_else(|| verb.get_name()).to_owned();
-    let help = verb.render_long_help().to_string();
-    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    out.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
-    for nested in verb.get_subcommands_mut() {
-        section(out, nested);
+    let hide = |verb: clap::Command, id| verb.mut_arg(id, |arg| arg.hide(true));
+    block(out, &name, hidden.iter().fold(verb.clone(), hide));
+    for nested in verb.get_subcommands() {
+        section(out, nested, hidden);
     }
+}
+
+/// A heading, and the help of a command behind it.
+fn block(out: &mut String, title: &str, mut command: clap::Command) {
+    let help = command.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    out.push_str(&format!("\n## {title}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()));
 }
 
 #[cfg(test)]
@@ -189,6 +218,11 @@ mod tests {
         for id in ids.chain(NoteCode::ALL.iter().map(|note| note.id())).chain(foreign) {
             assert_eq!(page.matches(&format!("| {id} |")).count(), 1, "{id}");
         }
+    }
+
+    #[test]
+    fn options_of_every_command_are_printed_once() {
+        assert_eq!(cli().matches("--color <WHEN>").count(), 1);
     }
 
     #[test]

@@ -43,7 +43,7 @@ enum Task {
     GenFixtures(fixtures::Options),
     /// Runs the benchmarks, each beside its own limit, and prints the ratios
     Bench(bench::Options),
-    /// Writes docs/cli.md and the man pages; compares the rule table with the code
+    /// Writes docs/reference/cli.md and the man pages; compares the rule table with the code
     Docs(docs::Options),
     /// Kills and fails the commands that write, at every call by which they write
     Crash(crash::Options),

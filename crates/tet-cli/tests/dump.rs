@@ -9,7 +9,8 @@ use serde_json::Value;
 use tet_cli::Exit;
 
 fn validator() -> Validator {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/tet.dump.1.json");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schema/tet.dump.1.json");
     let text = std::fs::read_to_string(path).expect("a schema");
     let schema: Value = serde_json::from_str(&text).expect("JSON");
     assert!(jsonschema::meta::is_valid(&schema));

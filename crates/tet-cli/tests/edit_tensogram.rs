@@ -24,7 +24,8 @@ fn done(folder: &Path, line: &str) -> String {
 
 #[test]
 fn lines_are_what_the_schema_says() {
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/tet.tgm.1.json");
+    let schema =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schema/tet.tgm.1.json");
     let schema: Value =
         serde_json::from_str(&fs::read_to_string(schema).expect("a schema")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema that compiles");

@@ -22,7 +22,8 @@ struct World {
 impl World {
     /// The usual files, and `bare.tet`, which is `climate.tet` without digests.
     fn new(schema: &str) -> World {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(schema);
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schema").join(schema);
         let schema = fs::read_to_string(path).expect("a schema");
         let schema: Value = serde_json::from_str(&schema).expect("JSON");
         assert!(jsonschema::meta::is_valid(&schema));

@@ -16,8 +16,8 @@ struct World {
 
 impl World {
     fn new() -> World {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/tet.repair.1.json");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/reference/schema/tet.repair.1.json");
         let schema: Value =
             serde_json::from_str(&fs::read_to_string(path).expect("a schema")).expect("JSON");
         let validator = jsonschema::validator_for(&schema).expect("a schema that compiles");

@@ -1,4 +1,4 @@
-//! Every object for programs is what `docs/schema/` says: answers of real commands, and failures.
+//! Every object for programs is what `docs/reference/schema/` says: answers of real commands, and failures.
 
 mod fixtures;
 
@@ -12,7 +12,7 @@ use tet_query::{Method, Op};
 /// The schema of a member `schema` such as `tet.query/1`.
 fn validator(name: &str) -> Validator {
     let file = format!("{}.json", name.replace('/', "."));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schema").join(file);
     let text = std::fs::read_to_string(&path).expect("a schema");
     let schema: Value = serde_json::from_str(&text).expect("JSON");
     assert!(jsonschema::meta::is_valid(&schema), "{name} is no schema");

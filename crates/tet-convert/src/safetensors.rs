@@ -6,7 +6,7 @@
 //!
 //! The header is read by a scanner of our own: it keeps the order of the keys and knows the byte of
 //! everything it refuses, and both the reader and `verify` need that. The reference library knows
-//! neither. What it refuses is refused here too, by rules that have ids (`docs/verify.md`); only a
+//! neither. What it refuses is refused here too, by rules that have ids (`docs/reference/verify.md`); only a
 //! tensor of an unknown dtype, or of bytes that do not fit its shape, leaves the others readable.
 //!
 //! A model in several files has an index, JSON too, that says which tensor is in which of them.

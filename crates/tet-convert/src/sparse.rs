@@ -1,5 +1,5 @@
 //! The sparse tensors of a file, as far as it says of them: those of a sparse layout, and those that
-//! were written as dense parts which name each other (`docs/ztensor.md`, section 9).
+//! were written as dense parts which name each other (`docs/spec/ztensor.md`, section 9).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -9,7 +9,7 @@
 //! dependency, and works without `std`; only [`write::FileWriter`] needs it. Reading is borrowed
 //! and lazy: a million index rows cost nothing until they are asked for.
 //!
-//! A module is a section of the format document (`docs/format.md`), and every MUST of that
+//! A module is a section of the format document (`docs/spec/format.md`), and every MUST of that
 //! document is a [`Rule`] with one implementation, written against [`Faults`]: a reader stops at
 //! the first fault, a verifier collects them all.
 #![no_std]

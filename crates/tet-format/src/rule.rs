@@ -1,13 +1,13 @@
 //! The list of MUSTs: every rule of the format document, by its id.
 //!
-//! The texts are the rows of the rule tables in `docs/format.md`, word for word.
+//! The texts are the rows of the rule tables in `docs/spec/format.md`, word for word.
 
 use crate::region::Region;
 use core::fmt;
 
 macro_rules! rules {
     ($( $id:literal $name:ident $region:ident: $text:literal, $hint:literal; )*) => {
-        /// A rule of `docs/format.md`.
+        /// A rule of `docs/spec/format.md`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Rule {

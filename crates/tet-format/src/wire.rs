@@ -119,7 +119,7 @@ pub(crate) const fn len_of(bytes: &[u8]) -> u64 {
     bytes.len() as u64
 }
 
-/// Declares a fixed-size record as the table in `docs/format.md` states it.
+/// Declares a fixed-size record as the table in `docs/spec/format.md` states it.
 ///
 /// The offsets are checked by the compiler: a gap, an overlap or a wrong total does not build.
 /// `offset_of("field")` gives an offset by name, so that none is stated twice.

@@ -4,7 +4,7 @@
 //!   preamble | frames: metadata, index, hashes | [preceder] tensor ... | hashes, index, metadata | postamble
 //! ```
 //!
-//! The modules stand in the order of `docs/tensogram.md`. What is damaged, or of a kind that is not
+//! The modules stand in the order of `docs/spec/tensogram.md`. What is damaged, or of a kind that is not
 //! known, costs the object it belongs to and no other.
 
 #![forbid(unsafe_code)]

@@ -4,7 +4,7 @@
 //!   magic | padding, blob | padding, blob | ... | index: a CBOR array of maps | its length, 8 bytes
 //! ```
 //!
-//! The modules stand in the order of `docs/ztensor.md`. A file is read from its end: footer, index,
+//! The modules stand in the order of `docs/spec/ztensor.md`. A file is read from its end: footer, index,
 //! and then what is asked for. An entry that is damaged or of a kind that is not known costs that
 //! tensor and no other.
 

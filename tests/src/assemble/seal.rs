@@ -1,4 +1,4 @@
-//! Digests of a sheet, by `docs/format.md` section 6.2 and other programs' checksums.
+//! Digests of a sheet, by `docs/spec/format.md` section 6.2 and other programs' checksums.
 
 use super::{Marks, push_u32, push_u64};
 

@@ -74,7 +74,7 @@ fn tensograms() -> Vec<Vec<u8>> {
 
 /// The documents that stand in the pages of the project.
 fn documents() -> Vec<Vec<u8>> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/query.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/query.md");
     let page = fs::read_to_string(page).unwrap();
     let blocks = page.split("```").skip(1).step_by(2);
     let bodies = blocks.filter_map(|block| Some(block.split_once('\n')?.1.as_bytes().to_vec()));

@@ -1,4 +1,4 @@
-//! Sound files of every kind that `docs/tensogram.md` names.
+//! Sound files of every kind that `docs/spec/tensogram.md` names.
 
 use super::{Frame, Hashes, Message, Object, objects};
 use crate::zt::cbor::{entry, head, text, uint};

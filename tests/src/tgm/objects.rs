@@ -1,4 +1,4 @@
-//! Objects of every kind that `docs/tensogram.md` names.
+//! Objects of every kind that `docs/spec/tensogram.md` names.
 
 use super::Object;
 use crate::frame;

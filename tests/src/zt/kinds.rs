@@ -1,4 +1,4 @@
-//! Sound files of every kind that `docs/ztensor.md` names.
+//! Sound files of every kind that `docs/spec/ztensor.md` names.
 
 use super::cbor::{array, entry, head, head_of, odd_items, text, uint, uints};
 use super::{Place, Seal, Tensor};

@@ -100,7 +100,7 @@ pub struct ManArgs {
 /// What it does, at length.
 pub(super) const VERIFY_LONG_ABOUT: &str = "\
 Check every byte of files and list every fault: its rule, its place, what was found, what was \
-expected, what to do. docs/verify.md lists all codes.\n\nThe structure is checked first: superblock, \
+expected, what to do. docs/reference/verify.md lists all codes.\n\nThe structure is checked first: superblock, \
 directory, chunk index, places of the payloads, footer. Then every payload is read, decoded, and \
 compared with its checksum, where a file has any. --quick stops after the structure; it reports \
 `structure ok, data not checked`, since damaged data is found only when the data is read.\n\nThe line \

@@ -104,7 +104,7 @@ fn an_unknown_key_at_the_top_lists_all_keys() {
 /// The manual's documents are queries, but for the one that shows a mistake.
 #[test]
 fn the_manual_holds() {
-    let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/query.md");
+    let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/query.md");
     let manual = std::fs::read_to_string(manual).expect("the manual");
     let mut documents: Vec<&str> = Vec::new();
     for block in manual.split("\n```").skip(1).step_by(2) {

@@ -6,7 +6,7 @@ use tet_format::Severity;
 
 use crate::rule;
 
-const DOCUMENT: &str = include_str!("../../../../docs/tensogram.md");
+const DOCUMENT: &str = include_str!("../../../../docs/spec/tensogram.md");
 
 /// The rows of the rule tables: id and text.
 fn rows() -> Vec<(String, String)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{Severity, rule};
 
-const DOCUMENT: &str = include_str!("../../../../docs/ztensor.md");
+const DOCUMENT: &str = include_str!("../../../../docs/spec/ztensor.md");
 
 /// The rows of the rule tables: id, text, and what becomes of a breach where the table says so.
 fn rows() -> Vec<(String, String)> {
