@@ -43,7 +43,7 @@ fn transcripts_hold() {
 /// Pages, and folders of pages, whose examples are commands: from the root of the workspace.
 const PAGES: [&str; 2] = ["README.md", "docs"];
 
-/// The name of a transcript among the others: `docs-query` for `docs/reference/query.md`.
+/// The name of a transcript among the others: `reference-query` for `docs/reference/query.md`.
 fn name(transcript: &Path) -> String {
     let stem = transcript.file_stem().expect("a name").to_string_lossy().into_owned();
     let folder = transcript.parent().and_then(Path::file_name).unwrap_or_default();

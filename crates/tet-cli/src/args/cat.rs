@@ -20,13 +20,13 @@ pub struct CatArgs {
     /// May be left out when the file holds one dataset. `#N` is the dataset at position N.
     #[arg(value_name = "DATASET[SLICE]", allow_hyphen_values = true)]
     pub dataset: Option<String>,
-    /// The slice, as in brackets
+    /// Select a slice, as in brackets
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
-    /// Write to a file (.npy, .raw, .csv or .txt), or to standard output for -
+    /// Write to a file (.npy, .raw, .csv or .txt), or to standard output with -
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// How to write the values; else the name of OUT tells, and text goes to the terminal
+    /// Choose the output format [default: from the suffix of OUT; text without OUT]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<CatFormat>,
     /// Print every value, however many
@@ -43,15 +43,15 @@ pub struct CatArgs {
 /// How values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CatFormat {
-    /// Laid out as NumPy does it.
+    /// Text as NumPy prints it.
     Text,
     /// A NumPy file.
     Npy,
     /// Little-endian elements in row-major order, nothing else.
     Raw,
-    /// One line a row of the last axis, values separated by commas.
+    /// One line per row of the last axis, values separated by commas.
     Csv,
-    /// A picture of two axes in the terminal: colors, or characters when piped.
+    /// A map of two axes in the terminal: colors, or characters when piped.
     Heatmap,
 }
 
@@ -62,17 +62,17 @@ SLICES
   By label: 'time=\"Jan\":\"Apr\"' (the stop is not included), 'time=\"Jul\"'.
 
 EXAMPLES
-  tet cat climate.tet temp                           edges of the whole array
+  tet cat climate.tet temp                           first and last values of the array
   tet cat climate.tet 'temp[0:3, :, -1]'             a slice
   tet cat climate.tet temp -s 'time=\"Jul\", lat=0:5'  by name and label
   tet cat climate.tet 'temp[0]' -o january.npy       for numpy.load
   tet cat climate.tet '#0[::10]' --format csv        the first dataset, for a spreadsheet
   tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
-  tet cat climate.tet 'temp[6]' --format heatmap     a picture";
+  tet cat climate.tet 'temp[6]' --format heatmap     a map";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Print or save the values of a dataset or a slice of it.\n\nText is laid out as NumPy \
-does it: large arrays show their edges (--full shows all). Programs take -o OUT.npy, \
-.raw (little-endian elements, row-major, nothing else) or .csv. Only the chunks a slice \
-touches are read.";
+Print or save the values of a dataset or a slice of it.\n\nText looks like NumPy's: large \
+arrays show their first and last values (--full shows all). For other programs use -o OUT.npy, \
+.raw (little-endian elements, row-major, nothing else) or .csv. Only the chunks that the slice \
+needs are read.";

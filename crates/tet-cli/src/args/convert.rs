@@ -19,16 +19,16 @@ pub struct ConvertArgs {
     /// dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Take this dataset only (repeatable)
+    /// Convert only this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub dataset: Vec<String>,
-    /// Leave this dataset out (repeatable)
+    /// Exclude this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub exclude: Vec<String>,
-    /// The name of the dataset a .npy becomes [default: the file's name]
+    /// Name the dataset of a .npy input [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Extents of a chunk, as 1,30,60; auto makes chunks of about 4 MiB
+    /// Set the chunk shape, as 1,30,60; auto makes chunks of about 4 MiB
     #[arg(long, value_name = "SHAPE", default_value = "auto", allow_hyphen_values = true)]
     pub chunks: String,
     /// How elements are stored.
@@ -40,45 +40,46 @@ pub struct ConvertArgs {
     /// How a .tgm file is written.
     #[command(flatten)]
     pub tgm: TgmArgs,
-    /// Make datasets of a .tgm file that share a name one, with a first axis of this name
+    /// Combine the objects of one name in a .tgm file into one dataset, with a first axis of this
+    /// name
     #[arg(long, value_name = "AXIS")]
     pub stack: Option<String>,
-    /// In .safetensors: bytes of a shard, such as 5GB, which is 5,000,000,000 here [default: 5GB for
-    /// .safetensors.index.json, else one file]
+    /// In .safetensors: write shards of this size, such as 5GB (5,000,000,000 bytes) [default: 5GB
+    /// for .safetensors.index.json, else one file]
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse_decimal)]
     pub shard_size: Option<u64>,
-    /// Threads that compress, 0 for all
+    /// Number of threads that compress, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
-    /// The most bytes that the data may decode to, as 64GiB
+    /// Limit the bytes that the data may decode to, as 64GiB
     ///
-    /// Without it 16 GiB, or 65,536 times the length of the file where that is more: a small file may
-    /// claim any number of elements.
+    /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
+    /// declare any number of elements.
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub max_decoded: Option<u64>,
-    /// Names of the axes: time,lat,lon or temp=time,lat,lon (repeatable)
+    /// Name the axes: time,lat,lon, or temp=time,lat,lon for one dataset (repeatable)
     #[arg(long, value_name = "[NAME=]AXES")]
     pub dims: Vec<String>,
-    /// Labels of an axis, by its name or number: station=A,B or temp:0=A,B; station=@code takes the
-    /// elements of the array "code" (repeatable)
+    /// Label the positions of an axis, by its name or number: station=A,B or temp:0=A,B;
+    /// station=@code takes the elements of the array "code" (repeatable)
     #[arg(long, value_name = "[NAME:]AXIS=LABELS")]
     pub labels: Vec<String>,
-    /// An attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
+    /// Set an attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
     ///
-    /// A key of all datasets that has a colon has one before it too, :cf:role=x, and #N:KEY is of the
-    /// dataset at position N.
+    /// Write a colon before a key that contains one: :cf:role=x. #N:KEY sets KEY of the dataset at
+    /// position N.
     #[arg(long, value_name = "[NAME:]KEY=VALUE")]
     pub attr: Vec<String>,
-    /// Write no digests: nothing tells then when bytes of the file change
+    /// Write no digests: changed bytes of the file are then not noticed
     #[arg(long)]
     pub no_digests: bool,
-    /// Do not write down how the file came to be
+    /// Do not record how the file was made
     #[arg(long, visible_alias = "no-provenance")]
     pub no_history: bool,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,
-    /// One `tet.convert/1` object for programs
+    /// Print one `tet.convert/1` object
     #[arg(long)]
     pub json: bool,
 }
@@ -89,14 +90,15 @@ pub(crate) const ALIGN: &str = "64";
 /// How elements are stored.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// How elements are stored [default: zstd in .tet, raw in .zt and .tgm]
+    /// Choose the compression [default: zstd in .tet, raw in .zt and .tgm]
     #[arg(long, value_name = "CODEC", alias = "compression")]
     pub codec: Option<CodecName>,
-    /// How hard zstd works, 1 to 22 [default: 3 in .tet and .tgm, 1 in .zt, 3 there with --dialect]
+    /// Set the level of zstd, 1 to 22 [default: 3 in .tet and .tgm, 1 in .zt, 3 in .zt with
+    /// --dialect]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub level: Option<i32>,
-    /// Where a dataset's bytes may start: a multiple of 8, 64 or 4096; in .zt of 64, 4096 or 65536; in
-    /// .tgm of any of them
+    /// Align the bytes of datasets to 8, 64 or 4096; in .zt to 64, 4096 or 65536; in .tgm to any of
+    /// these
     #[arg(long, value_name = "BYTES", default_value = ALIGN, value_parser = ["8", "64", "4096", "65536"])]
     pub align: String,
 }
@@ -104,18 +106,18 @@ pub struct StoreArgs {
 /// How a zTensor file is written.
 #[derive(Debug, Args)]
 pub struct ZtArgs {
-    /// In .zt: what tells that a tensor's bytes have changed [default: crc32c]
+    /// In .zt: choose the checksum of each tensor [default: crc32c]
     #[arg(long, value_name = "KIND")]
     pub checksum: Option<ChecksumName>,
-    /// In .zt: tensors of fewer bytes start at a multiple of 64, whatever --align says
+    /// In .zt: align tensors of fewer bytes to 64 only, not to --align
     #[arg(long, value_name = "BYTES", default_value = "0", hide_default_value = true)]
     pub align_above: u64,
-    /// In .zt: the bytes that the programs of 0.1.x write; without a checksum unless one is asked for
+    /// In .zt: write the same bytes as ztensor 0.1; without checksums unless --checksum is given
     #[arg(long, value_name = "VERSION")]
     pub dialect: Option<DialectName>,
-    /// How sparse tensors are written: in .zt split, native or dense; elsewhere always dense, beyond
-    /// 16 GiB only if asked [default: split]. Given for a .zt file, split and native make sparse tensors
-    /// of dense arrays too, where the input has none that are sparse
+    /// Choose how sparse tensors are written: in .zt split, native or dense; in other formats
+    /// always dense, above 16 GiB only if given [default: split]. For a .zt output, split and
+    /// native also make sparse tensors of dense arrays if the input has no sparse tensors
     #[arg(long, value_name = "HOW")]
     pub sparse: Option<SparseName>,
 }
@@ -123,23 +125,23 @@ pub struct ZtArgs {
 /// How a Tensogram file is written.
 #[derive(Debug, Default, Args)]
 pub struct TgmArgs {
-    /// In .tgm: how elements are encoded before they are compressed; simple_packing rounds float64
+    /// In .tgm: encode elements before compression; simple_packing rounds float64
     #[arg(long, value_name = "ENCODING")]
     pub encoding: Option<EncodingName>,
-    /// In .tgm, for simple_packing: bits of a value, 0 to 64
+    /// In .tgm: set the bits per value of simple_packing, 0 to 64
     #[arg(long, value_name = "N", conflicts_with = "max_error")]
     pub bits: Option<u32>,
-    /// In .tgm, for simple_packing: no value is off by more; the fewest bits that do are taken
+    /// In .tgm: set the largest error of simple_packing; the fewest bits that keep it are used
     #[arg(long, value_name = "E")]
     pub max_error: Option<f64>,
-    /// In .tgm: what is done to bytes before they are compressed; shuffle takes elements apart
+    /// In .tgm: reorder bytes before compression; shuffle groups the bytes of elements by position
     #[arg(long, value_name = "FILTER")]
     pub filter: Option<FilterName>,
-    /// In .tgm: which NaN and infinities go under masks: exact if all of them come back bit for bit,
+    /// In .tgm: store NaN and infinities as masks: exact if all of them are restored bit for bit,
     /// all, or none [default: exact]
     #[arg(long, value_name = "WHICH")]
     pub masks: Option<MasksName>,
-    /// In .tgm: universal is read by all releases of Tensogram 3; without it by those from 0.19 on
+    /// In .tgm: write for all releases of Tensogram 3 (universal); without it for 0.19 and later
     #[arg(long, value_name = "READERS")]
     pub profile: Option<ProfileName>,
 }
@@ -149,7 +151,7 @@ pub struct TgmArgs {
 pub enum EncodingName {
     /// As they are.
     None,
-    /// As whole multiples of a step, of so many bits.
+    /// Integers with a fixed number of bits, times a step.
     #[value(name = "simple_packing")]
     SimplePacking,
 }
@@ -159,18 +161,18 @@ pub enum EncodingName {
 pub enum FilterName {
     /// Nothing.
     None,
-    /// All first bytes of elements stand first, then all second ones, and so on.
+    /// All first bytes of the elements, then all second bytes, and so on.
     Shuffle,
 }
 
 /// Which elements that are not finite go under masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MasksName {
-    /// Those of a dataset if all of them come back bit for bit.
+    /// Mask them if all of them are restored bit for bit.
     Exact,
-    /// All: signs and payloads of NaN are lost.
+    /// Mask all: signs and payloads of NaN are lost.
     All,
-    /// None: they are stored as they are.
+    /// Mask none: they are stored as they are.
     None,
 }
 
@@ -184,33 +186,33 @@ pub enum ProfileName {
 /// How chunks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum CodecName {
-    /// The elements themselves: largest, and mapped without a copy.
+    /// No compression.
     #[value(alias = "none")]
     Raw,
-    /// Compressed by zstd.
+    /// zstd.
     #[default]
     Zstd,
-    /// In .tgm: compressed by lz4, in memory.
+    /// In .tgm: lz4, in memory.
     Lz4,
-    /// In .tgm: compressed by szip, which takes samples of up to 32 bits.
+    /// In .tgm: szip, for samples of up to 32 bits.
     Szip,
 }
 
 /// What tells that a tensor's bytes have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChecksumName {
-    /// A CRC-32C, which all readers check.
+    /// CRC-32C, which all readers check.
     Crc32c,
-    /// A SHA-256, which the readers of 0.1.x pass over.
+    /// SHA-256, which the readers of 0.1.x ignore.
     Sha256,
-    /// Nothing.
+    /// No checksum.
     None,
 }
 
 /// For which readers a zTensor file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
-    /// Byte for byte what the programs of 0.1.x write.
+    /// The same bytes as the programs of 0.1.x.
     #[value(name = "0.1.x")]
     V01x,
 }
@@ -218,41 +220,43 @@ pub enum DialectName {
 /// How sparse tensors are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SparseName {
-    /// With all their elements, put together of their parts where the input has those.
+    /// With all elements; component arrays of the input are combined.
     Dense,
-    /// In .zt: as dense tensors of their parts, NAME.indptr, NAME.indices, NAME.values or NAME.coords.
+    /// In .zt: as component arrays, NAME.indptr, NAME.indices, NAME.values or NAME.coords.
     #[default]
     Split,
-    /// In .zt: as one sparse tensor, put together of its parts where the input has those; the readers
-    /// of 0.1.x refuse a file with one.
+    /// In .zt: as one sparse tensor; component arrays of the input are combined. Readers of 0.1.x
+    /// refuse such a file.
     Native,
 }
 
 const EXAMPLES: &str = "\
 EXAMPLES
   tet convert arrays.npz arrays.tet                  every array of the archive
-  tet convert temp.npy temp.tet --dims time,lat,lon  one array, its axes named
+  tet convert temp.npy temp.tet --dims time,lat,lon  one array, with names for its axes
   tet convert in.npz out.tet --dataset temp --chunks 1,512,512 --codec raw
   tet convert in.npz out.tet --dims temp=time,lat,lon --attr temp:units=degC
-  tet convert model.safetensors model.zt             tensors as they are, with checksums
+  tet convert model.safetensors model.zt             tensors unchanged, with checksums
   tet convert model.zt model.safetensors             and back, byte for byte
   tet convert model.safetensors.index.json model.zt  the shards of a model as one file
   tet convert model.zt model.safetensors --shard-size 5GB
-  tet convert model.zt model.tet --chunks 64,4096    in chunks, to be read in parts
-  tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, an object a dataset
+  tet convert model.zt model.tet --chunks 64,4096    in chunks, to read parts of it
+  tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
-  tet convert forecast.tgm forecast.tet --stack time fields of one name, message by message, as one
+  tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
 
-A one-dimensional array named after an axis gives its labels: with an array `lat` in the archive,
+A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Make a file of the arrays of another one: .tet (the default), zTensor (.zt), Tensogram (.tgm), .safetensors, \
-.safetensors.index.json with its shards, .npz, or of one dataset .npy, .raw or .csv, as the suffix of OUT says.\n\nThe input is any file tet reads, told by its content; .npy \
-(versions 1.0 to 3.0) and .npz (stored or deflated) too. Arrays stream through: a file larger \
-than memory converts. The output appears whole or not at all: it is written beside its place, \
-synced, and renamed. Shards and their index are several files: each appears whole, and while those \
-of an old model are replaced there is no index. Where OUT lacks a type, its bits are kept and an attribute says what they \
-are, with a note, as there is for all it has no place for; objects, strings and records are refused. An .npz that becomes anything but \
-.tet is unpacked into a file without a name in the folder for temporary files first.";
+Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
+.safetensors, .safetensors.index.json with its shards, or .npz; or one dataset to .npy, .raw or .csv.\n\n\
+The input is any file that tet reads, recognized by its content, or a .npz file. Files larger than \
+memory can be converted. The output is atomic: it is written to a temporary file, synced and \
+renamed. Shards and their index are several files: each is atomic, and while an old model is \
+replaced there is no index.\n\n\
+If the output format lacks a type, the elements are stored as bits of another type, with an \
+attribute that names the original type. A warning reports this, and everything that the format \
+cannot store. Arrays of objects, strings and records are refused. An .npz is unpacked to a \
+temporary file first, unless OUT is .tet.";

@@ -29,13 +29,13 @@ impl DigestArgs {
 /// What to do with digests.
 #[derive(Debug, Subcommand)]
 pub enum DigestVerb {
-    /// Put a .tet file under digests, so that every changed bit is found
+    /// Add digests to a .tet file, so that every changed bit is found
     #[command(long_about = ADD_LONG_ABOUT, after_long_help = ADD_EXAMPLES)]
     Add(DigestAddArgs),
-    /// Write the digests of a file of any format to a list beside it
+    /// Write the checksums of a file of any format to a second file
     #[command(after_long_help = CREATE_EXAMPLES)]
     Create(DigestCreateArgs),
-    /// Compare a file with a list of its digests
+    /// Compare a file with its list of checksums
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(DigestCheckArgs),
 }
@@ -46,10 +46,10 @@ pub struct DigestAddArgs {
     /// The file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Write the protected file here, instead of in the place of FILE
+    /// Write the file with digests here instead of replacing FILE
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// One `tet.digest/1` object, for programs
+    /// Print one `tet.digest/1` object
     #[arg(long)]
     pub json: bool,
     /// How the file is written.
@@ -66,7 +66,7 @@ pub struct DigestCreateArgs {
     /// The list [default: FILE.sum]
     #[arg(value_name = "SUM")]
     pub sum: Option<PathBuf>,
-    /// One `tet.digest/1` object, for programs
+    /// Print one `tet.digest/1` object
     #[arg(long)]
     pub json: bool,
     /// How the list is written.
@@ -80,17 +80,17 @@ pub struct DigestCheckArgs {
     /// The list
     #[arg(value_name = "SUM")]
     pub sum: PathBuf,
-    /// The file [default: the one the list names, beside it]
+    /// The file [default: the file named in the list, in the same directory]
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// One `tet.digest/1` object, for programs
+    /// Print one `tet.digest/1` object
     #[arg(long)]
     pub json: bool,
 }
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  tet digest add climate.tet            protect a file, in its place
+  tet digest add climate.tet            add digests to a file
   tet digest create measured.nc         measured.nc.sum, for a file that must not change
   tet digest check measured.nc.sum      exit 1 when it has changed, and where";
 
@@ -113,16 +113,15 @@ EXAMPLES
   tet digest check sums/climate.sum data/climate.tet
 
 EXIT STATUS
-  0 the file is what it was; 1 it is not: the bytes that differ are told, and what lies there; 3 the list \
+  0 the file is unchanged; 1 it has changed: the bytes that differ are printed, with their datasets; 3 the list \
 is damaged";
 
 const ADD_LONG_ABOUT: &str = "\
-Put a .tet file under digests, so that every changed bit is found.\n\nThe payloads stay where \
-they are; history, metadata and keys that this build does not know are kept. A file that does \
-not verify is refused, for digests would hide its damage. Digests that another program left \
-behind unused are replaced.";
+Add digests to a .tet file, so that every changed bit is found.\n\nThe payloads are not moved; \
+history, metadata and unknown keys are preserved. A file with errors is refused, because digests \
+would hide its damage. Unused digests from another program are replaced.";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Protect files against changes that nobody made.\n\nA .tet file takes digests of its own (add); a \
-file that must not be written to, or of another format, gets a list beside it (create, check).";
+Detect accidental changes to files.\n\n`add` writes digests into a .tet file. `create` and `check` keep \
+the checksums of a file of any format in a second file.";

@@ -10,20 +10,20 @@ use clap::{Args, ValueEnum};
     after_long_help = EXAMPLES
 )]
 pub struct DumpArgs {
-    /// The file to take apart
+    /// The .tet file to print
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Say what one byte is: its place from the file's start, as 1000 or 0x3e8
+    /// Describe the byte at this offset, as 1000 or 0x3e8
     #[arg(long, value_name = "OFFSET", value_parser = offset,
           conflicts_with_all = ["only", "dataset", "count_max"])]
     pub at: Option<u64>,
-    /// Only these parts of the file
+    /// Print only these regions of the file
     #[arg(long, value_name = "REGION", value_delimiter = ',')]
     pub only: Vec<RegionName>,
-    /// Only the record, the rows and the payloads of one dataset, by name or as '#0'
+    /// Print only the record, rows and payloads of one dataset, by name or as '#0'
     #[arg(short, long, value_name = "DATASET")]
     pub dataset: Option<String>,
-    /// How many records, rows, payloads and lines of JSON to show, 0 for all
+    /// Print at most this many records, rows, payloads and lines of JSON, 0 for all
     #[arg(
         short = 'n',
         long = "limit",
@@ -32,7 +32,7 @@ pub struct DumpArgs {
         hide_default_value = true
     )]
     pub count_max: u64,
-    /// One `tet.dump/1` object a field, each on a line of its own, for programs
+    /// Print one `tet.dump/1` object per field, one per line
     #[arg(long)]
     pub json: bool,
 }
@@ -44,7 +44,7 @@ pub enum RegionName {
     Superblock,
     /// The records of the datasets.
     Directory,
-    /// The rows that say where chunks are stored.
+    /// The rows with the offsets of the chunks.
     Index,
     /// The payloads and the gaps between them.
     Payloads,
@@ -72,15 +72,15 @@ EXAMPLES
   tet dump broken.tet --json | jq -c 'select(.remarks)'
 
 EXIT STATUS
-  0 no rule is broken in what was looked at, 3 one is: what can be told is told all the same";
+  0 no rule is broken in what was printed, 3 a rule is broken; the rest is printed all the same";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
 Show the bytes of a .tet file with their meaning, in file order: offset, bytes in hex, name \
 of the field, value.\n\nEvery byte of the structure is shown: superblock, directory, index, \
-footer. A payload takes one line with its chunk, codec and length, and so does a gap. Rules \
-that a field breaks stand under it. Damaged files are taken apart as far as they go; \
-`tet verify` also checks what takes all rows together.";
+footer. A payload takes one line with its chunk, codec and length, and so does a gap. Broken rules \
+are printed under their field. Damaged files are printed as far as possible; `tet verify` also \
+checks rules that concern all rows together.";
 
 #[cfg(test)]
 mod tests {

@@ -18,10 +18,10 @@ pub struct ExportArgs {
     /// The file to write: .safetensors, .npz, .zt, .tgm, .tet, or one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
-    /// Take this dataset only (repeatable)
+    /// Write only this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub dataset: Vec<String>,
-    /// Leave this dataset out (repeatable)
+    /// Exclude this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub exclude: Vec<String>,
     /// How the file is written.
@@ -30,7 +30,7 @@ pub struct ExportArgs {
     /// How the file is read.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// One `tet.convert/1` object for programs
+    /// Print one `tet.convert/1` object
     #[arg(long)]
     pub json: bool,
 }
@@ -39,13 +39,13 @@ const EXAMPLES: &str = "\
 EXAMPLES
   tet export climate.tet climate.npz                 every dataset, for numpy.load
   tet export climate.tet temp.npy --dataset temp     one of them
-  tet export weights.tet model.safetensors           for those who load models
+  tet export weights.tet model.safetensors           a file for model loaders
   tet export model.safetensors some.safetensors --dataset wte.weight --dataset wpe.weight";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Write the datasets of a file as a file of another kind, which the suffix of OUT names: `tet convert` \
-with options for reading instead of those for writing.\n\nThe input is any file tet reads, told by its content. Elements stream through: a file larger than \
-memory is exported. The output appears whole or not at all. What it has no place for is told; \
-elements are never changed. A safetensors file stands as its reference library writes it: the \
-same datasets give the same bytes, and a safetensors file that is exported whole gives itself.";
+Write the datasets of a file in the format of the suffix of OUT: `tet convert` with options for \
+reading instead of those for writing.\n\nThe input is any file that tet reads, recognized by its \
+content. Files larger than memory can be exported. The output is atomic. A warning reports what the \
+format cannot store; elements are never changed. .safetensors files are written as the reference \
+library writes them: a safetensors file that is exported whole is the same byte for byte.";

@@ -10,19 +10,19 @@ use clap::Args;
     after_long_help = EXAMPLES
 )]
 pub struct InfoArgs {
-    /// The file to look at
+    /// The file to list
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Show the regions of the file: where they start, how long they are
+    /// Show the regions of the file with their offsets and lengths
     #[arg(short, long)]
     pub layout: bool,
-    /// Show the chunks: coordinate, place, length, codec
+    /// Show the chunks: coordinate, offset, length, codec
     #[arg(short, long)]
     pub chunks: bool,
-    /// How many chunks of each dataset to show, 0 for all
+    /// Show at most this many chunks of each dataset, 0 for all
     #[arg(short = 'n', value_name = "N", default_value = "32")]
     pub chunks_max: u64,
-    /// Show how the file came to be
+    /// Show how the file was made
     #[arg(long)]
     pub history: bool,
     /// Show attributes and coordinate labels
@@ -31,10 +31,10 @@ pub struct InfoArgs {
     /// Show all of it
     #[arg(short, long)]
     pub all: bool,
-    /// One `tet.info/1` object for programs
+    /// Print one `tet.info/1` object
     #[arg(long)]
     pub json: bool,
-    /// Go on without the footer (names of axes, labels, attributes, history)
+    /// Ignore the footer (axis names, labels, attributes, history), for example if it is damaged
     #[arg(long)]
     pub no_footer: bool,
 }
@@ -46,10 +46,10 @@ EXAMPLES
   tet info climate.tet --chunks -n 5         with the first five chunks of each dataset
   tet info climate.tet --json | jq '.datasets[].name'
 
-A footer that cannot be read is told as a warning, the rest is shown, and the exit status is 3.";
+If the footer cannot be read, the rest is shown with a warning, and the exit status is 3.";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Show what is in a file: the table of datasets with type, shape, chunk shape, codec, \
-stored and logical size, ratio and names of the axes.\n\nThe container is told by its \
-content, not by its name. Only the structure is read, never the values.";
+List the datasets of a file with type, shape, chunk shape, codec, stored and logical size, \
+ratio and names of the axes.\n\nThe format is recognized by the content of the file, not by its \
+name. Only the structure is read, never the values.";

@@ -42,17 +42,17 @@ pub use zt::{
     ZtVerb,
 };
 
-/// Tensor files at your fingertips: look at them, read any part, query and convert them.
+/// List, read, query, convert and verify tensor files.
 #[derive(Debug, Parser)]
 #[command(
     name = "tet",
     version,
     about,
-    long_about = "Tensor files at your fingertips: look at them, read any part, query and convert \
-                  them.\n\nA .tet file holds named arrays (datasets) cut into chunks, each stored \
-                  raw or compressed, so that a part of an array is read without the rest. A \
-                  safetensors file and a .npy are read in the same way, where they lie.",
-    after_help = "Start with `tet demo`: it makes a small file and shows you around.",
+    long_about = "List, read, query, convert and verify tensor files.\n\nA .tet file contains named \
+                  arrays (datasets) in chunks, raw or compressed, so that part of an array can be \
+                  read without the rest. safetensors, zTensor, Tensogram and .npy files are read in \
+                  place, without conversion.",
+    after_help = "Start with `tet demo`: it makes a small file and runs seven commands on it.",
     after_long_help = TET_EXAMPLES,
     arg_required_else_help = true,
     subcommand_required = true,
@@ -69,26 +69,26 @@ pub struct Cli {
 
 const TET_EXAMPLES: &str = "\
 EXAMPLES
-  tet demo                                   a tour on a small data set made for it
+  tet demo                                   a tour on a small data set
   tet convert arrays.npz arrays.tet          NumPy arrays in, a .tet file out
   tet info arrays.tet                        what is in it
   tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
-  tet query arrays.tet temp --mean time      a reduction by name
-  tet explain arrays.tet temp -s 'lat=5'     what a question would read
-  tet stats arrays.tet                       what the values are like
-  tet info model.safetensors                 the same for files of models
-  tet export arrays.tet model.safetensors    and back to them
+  tet query arrays.tet temp --mean time      the mean along an axis
+  tet explain arrays.tet temp -s 'lat=5'     what a query would read
+  tet stats arrays.tet                       statistics of all datasets
+  tet info model.safetensors                 model files work in the same way
+  tet export arrays.tet model.safetensors    write a model file
   tet verify *.tet && echo sound             check files, exit 1 on errors
-  tet dump arrays.tet --at 1000              what a byte of a file is
-  tet repair broken.tet                      what can be done for a damaged file
+  tet dump arrays.tet --at 1000              what one byte means
+  tet repair broken.tet                      what can be repaired
 
 EXIT STATUS
-  0    done (a broken pipe too)
-  1    the answer is no: verify found errors, edits of a repair are pending, a digest differs
-  2    wrong usage: flags, document, dataset, axis, label, selection, output exists
+  0    success (also when the reader of a pipe stops)
+  1    the answer is no: verify found errors, repairs are pending, a digest differs
+  2    wrong usage: options, document, dataset, axis, label, selection, output exists
   3    the file is damaged, or of a version or codec this build does not read
   4    a limit or the memory budget was reached, or an integer result overflowed
-  5    the world: missing path, permission, I/O error, file changed while it was read
+  5    environment error: file not found, permission denied, I/O error, file changed during the read
   130  interrupted
 
 ENVIRONMENT
@@ -98,9 +98,10 @@ ENVIRONMENT
 /// Flags every command takes.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct GlobalArgs {
-    /// When to use colors
+    /// Choose when to print colors
     ///
-    /// `auto` colors a terminal unless NO_COLOR is set, and CLICOLOR_FORCE colors a pipe too.
+    /// `auto` uses colors in a terminal unless NO_COLOR is set. CLICOLOR_FORCE forces them in a
+    /// pipe too.
     #[arg(
         long,
         global = true,
@@ -109,7 +110,7 @@ pub struct GlobalArgs {
         hide_default_value = true
     )]
     pub color: ColorWhen,
-    /// No progress, no notes; errors only
+    /// Print errors only: no progress, no notes
     #[arg(short, long, global = true)]
     pub quiet: bool,
 }
@@ -117,7 +118,7 @@ pub struct GlobalArgs {
 /// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColorWhen {
-    /// On a terminal that wants them.
+    /// In a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
     /// Always.
@@ -132,7 +133,7 @@ pub enum Command {
     /// Make a small data set and show what tet does with it
     #[command(long_about = other::DEMO_LONG_ABOUT)]
     Demo(DemoArgs),
-    /// Show what is in a file: datasets, types, shapes, chunks, sizes
+    /// List the datasets of a file: types, shapes, chunks, sizes
     #[command(long_about = info::LONG_ABOUT)]
     Info(Box<InfoArgs>),
     /// Print or save the values of a dataset or a slice of it
@@ -141,19 +142,19 @@ pub enum Command {
     /// Compute over a dataset: reductions along any axes, groups, windows, transforms
     #[command(long_about = query::LONG_ABOUT)]
     Query(Box<QueryArgs>),
-    /// Show what a query would read, and what that costs
+    /// Show what a query would read, and how much memory and how many passes it needs
     #[command(long_about = query::EXPLAIN_LONG_ABOUT)]
     Explain(Box<ExplainArgs>),
-    /// Show what the values are like: range, mean, spread, quartiles, a histogram
+    /// Summarize values: range, mean, standard deviation, quartiles, a histogram
     #[command(long_about = stats::LONG_ABOUT)]
     Stats(Box<StatsArgs>),
-    /// Make a .tet, .zt, .tgm, .safetensors or .npz file of another one
+    /// Convert a file to .tet, .zt, .tgm, .safetensors or .npz
     #[command(visible_alias = "import", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
-    /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .zt or .tet
+    /// Write datasets as .safetensors, .npz, .npy, .raw, .csv, .zt, .tgm or .tet
     #[command(long_about = export::LONG_ABOUT)]
     Export(Box<ExportArgs>),
-    /// Check files and tell every fault with its place
+    /// Check files and report every error with its place
     #[command(long_about = other::VERIFY_LONG_ABOUT)]
     Verify(VerifyArgs),
     /// Show the bytes of a file with their meaning, field by field
@@ -163,10 +164,10 @@ pub enum Command {
     Zt(ZtEditArgs),
     /// List and edit Tensogram files: ls, get, set, copy, merge, split, reshuffle, append
     Tgm(TgmEditArgs),
-    /// Plan what can be done for a damaged file, and do it
+    /// Plan the repair of a damaged file, and make it
     #[command(long_about = repair::LONG_ABOUT)]
     Repair(Box<RepairArgs>),
-    /// Protect files with digests, and compare them
+    /// Add checksums to files, and compare files with them
     #[command(long_about = digest::LONG_ABOUT)]
     Digest(DigestArgs),
     /// Print a completion script for a shell
@@ -176,7 +177,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether errors are told as `tet.error/1`.
+    /// Whether errors are printed as `tet.error/1`.
     #[must_use]
     pub fn wants_json(&self) -> bool {
         match self {
@@ -201,34 +202,34 @@ impl Command {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadArgs {
-    /// How bytes are fetched
+    /// Choose how the file is read
     ///
-    /// `pread` reads what is asked for into memory: disk errors and files that are cut short become
-    /// error messages. `mmap` maps the file under a lease, which keeps other programs from changing
-    /// it meanwhile, and fails where the system grants no lease that binds (network file systems,
-    /// FUSE, files of other users). `auto` is `pread`.
+    /// `pread` copies the requested bytes into memory: disk errors and truncated files become error
+    /// messages. `mmap` memory-maps the file under a lease, so that no other program can change it
+    /// during the read; it fails where the system grants no lease (network file systems, FUSE,
+    /// files of other users). `auto` is `pread`.
     #[arg(long, value_name = "WAY", default_value = "auto")]
     pub io: IoName,
-    /// Go on without the footer (names of axes, labels, attributes, history)
+    /// Ignore the footer (axis names, labels, attributes, history), for example if it is damaged
     #[arg(long)]
     pub no_footer: bool,
-    /// Threads to use, 0 for all
+    /// Number of threads, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
-    /// Which payloads are compared with their digests
+    /// Choose which chunks are compared with their checksums
     ///
-    /// `auto` compares every chunk that is read whole, `always` also those that are read in part,
-    /// for which it reads the rest of them. What is said of an answer, `verified` or `unchecked`,
-    /// follows from it.
+    /// `auto` compares every chunk that is read whole. `always` also compares chunks of which only
+    /// a part is needed, and reads the rest of them for that. The answer reports `verified` or
+    /// `unchecked` accordingly.
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub digests: DigestName,
-    /// The most memory a read may hold at once, as 256MiB or 2G
+    /// Limit the memory of a read, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
-    /// The most bytes that the data may decode to, as 64GiB
+    /// Limit the bytes that the data may decode to, as 64GiB
     ///
-    /// Without it 16 GiB, or 65,536 times the length of the file where that is more: a small file may
-    /// claim any number of elements.
+    /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
+    /// declare any number of elements.
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub max_decoded: Option<u64>,
 }
@@ -248,12 +249,12 @@ pub enum IoName {
 /// Which payloads are compared with their digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum DigestName {
-    /// Those that are read whole.
+    /// Chunks that are read whole.
     #[default]
     Auto,
-    /// All that are touched.
+    /// Also chunks that are read in part.
     Always,
-    /// None.
+    /// No chunks.
     Never,
 }
 
@@ -261,10 +262,10 @@ pub enum DigestName {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Writing")]
 pub struct WriteArgs {
-    /// Replace an output that exists; the old file stays whole until the new one is
+    /// Replace an existing output, atomically
     #[arg(short, long)]
     pub force: bool,
-    /// Do not wait for the disk: faster, but a power cut may lose the new file
+    /// Do not sync: faster, but a power failure may lose the new file
     #[arg(long)]
     pub no_sync: bool,
 }

@@ -22,19 +22,19 @@ pub struct VerifyArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
-    /// One `tet.verify/1` object for each file, for programs
+    /// Print one `tet.verify/1` object for each file
     #[arg(long)]
     pub json: bool,
-    /// Threads that check data, 0 for all
+    /// Number of threads that check data, 0 for all
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true, value_parser = crate::size::parse_threads)]
     pub threads: usize,
-    /// The most memory that decoders may hold at once, as 256MiB or 2G
+    /// Limit the memory of decoders, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
-    /// The most bytes that the data may decode to, as 64GiB
+    /// Limit the bytes that the data may decode to, as 64GiB
     ///
-    /// Without it 16 GiB, or 65,536 times the length of the file where that is more: a small file may
-    /// claim any number of elements.
+    /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
+    /// declare any number of elements.
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub max_decoded: Option<u64>,
 }
@@ -43,8 +43,8 @@ const VERIFY_EXAMPLES: &str = "\
 EXAMPLES
   tet verify climate.tet
   tet verify --quick climate.tet          its structure only
-  tet verify --strict -q *.tet || echo 'at least one is damaged or odd'
-  tet verify model.safetensors            its rules: which tensor, which byte
+  tet verify --strict -q *.tet || echo 'at least one has errors or warnings'
+  tet verify model.safetensors            names the tensor and the byte of each error
   tet verify climate.tet --json | jq '.findings[].code'
 
 EXIT STATUS
@@ -57,20 +57,21 @@ EXIT STATUS
     after_long_help = DEMO_EXAMPLES
 )]
 pub struct DemoArgs {
-    /// Where the files go; made if missing [default: a new temporary folder]
+    /// Write the files to this directory; it is created if missing [default: a new temporary
+    /// directory]
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Replace the files of an earlier tour
+    /// Replace the files of an earlier demo
     #[arg(short, long)]
     pub force: bool,
 }
 
 const DEMO_EXAMPLES: &str = "\
 EXAMPLES
-  tet demo                  look around
+  tet demo                  run the demo
   tet demo tour             keep the files in ./tour
-  tet demo tour --force     once more
-  tet demo -q tour          make the files, without the tour";
+  tet demo tour --force     run it again
+  tet demo -q tour          make the files only";
 
 /// Arguments of `tet completions`.
 #[derive(Debug, Args)]
@@ -92,14 +93,15 @@ EXAMPLES
   tet man | man -l -        read it
   tet man ~/.local/share/man/man1")]
 pub struct ManArgs {
-    /// Where to write tet.1, tet-info.1 and so on; without it tet.1 goes to standard output
+    /// Write tet.1, tet-info.1 and so on to this directory; without it tet.1 goes to standard
+    /// output
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
 
 /// What it does, at length.
 pub(super) const VERIFY_LONG_ABOUT: &str = "\
-Check every byte of files and list every fault: its rule, its place, what was found, what was \
+Check every byte of files and report every error: its rule, its place, what was found, what was \
 expected, what to do. docs/reference/verify.md lists all codes.\n\nThe structure is checked first: superblock, \
 directory, chunk index, places of the payloads, footer. Then every payload is read, decoded, and \
 compared with its checksum, where a file has any. --quick stops after the structure; it reports \
@@ -112,7 +114,6 @@ ZT for zTensor, TGM for Tensogram.";
 
 /// What it does, at length.
 pub(super) const DEMO_LONG_ABOUT: &str = "\
-Make a small data set and show what tet does with it: a year of monthly temperatures on \
-a map of the world.\n\nEvery step prints the command that does it, and what the command \
-prints. The files go to DIR, or to a new folder among the temporary ones, which the tour \
-names: nothing is put into your own folders unasked.";
+Make a small data set, a year of monthly temperatures on a map of the world, and run seven commands \
+on it.\n\nEvery step prints the command and its output. The files go to DIR, or to a new \
+temporary directory, which the demo prints.";

@@ -41,21 +41,21 @@ pub struct QueryArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The answer")]
 pub struct ShowArgs {
-    /// Stop at the plan: what would be read, nothing is
+    /// Print what would be read, and read nothing
     #[arg(long)]
     pub plan: bool,
-    /// With the list of chunks: coordinate, place, codec, run
+    /// Print the list of chunks too: coordinate, offset, codec, run
     #[arg(long)]
     pub plan_chunks: bool,
-    /// How the answer is printed
+    /// Choose the output format
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_default_value = true)]
     pub format: QueryFormat,
-    /// The same as --format json: one `tet.query/1` object
+    /// Print one `tet.query/1` object; the same as --format json
     #[arg(long)]
     pub json: bool,
-    /// How many values of an array to show, and how many lines of a reduction's report [default: 64]
+    /// Print at most this many values of an array, or lines of a reduction [default: 64]
     ///
-    /// Every value of a reduction is in --json. The formats table and quiet print every value,
+    /// --json contains every value of a reduction. The formats table and quiet print every value
     /// unless N is given.
     #[arg(long, value_name = "N")]
     pub preview: Option<u64>,
@@ -73,10 +73,10 @@ impl ShowArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub struct SaveArgs {
-    /// Write the array to a file; its suffix tells the format (.npy, .raw, .tet)
+    /// Write the array to a file (.npy, .raw or .tet)
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// The format, whatever the suffix
+    /// Set the format of OUT, whatever its suffix
     #[arg(long, value_name = "FORMAT", requires = "output")]
     pub to: Option<TargetName>,
 }
@@ -95,12 +95,12 @@ pub enum TargetName {
 /// How the answer is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum QueryFormat {
-    /// A short report; a corner of the values for an array.
+    /// A short report, with the first and last values of an array.
     #[default]
     Text,
     /// One `tet.query/1` object.
     Json,
-    /// The report with what was read.
+    /// The report, with what was read.
     Stats,
     /// The plan only.
     Plan,
@@ -135,10 +135,10 @@ EXAMPLES
   tet query climate.tet temp --align elevation:lat,lon
   tet query climate.tet '{\"dataset\": \"temp\", \"mean\": \"time\"}' --json
   tet query climate.tet question.toml                a document from a file
-  tet query question.json -t climate.tet -x          the same, the other way round
-  tet query climate.tet temp --sum -q                the number, and nothing else
+  tet query question.json -t climate.tet -x          the same, document first
+  tet query climate.tet temp --sum -q                the number only
   tet query climate.tet temp -s 'lat=5' --plan       what would be read
-  tet query climate.tet temp --mean time --print-doc the document these flags make";
+  tet query climate.tet temp --mean time --print-doc the document that these options make";
 
 /// Arguments of `tet explain`.
 #[derive(Debug, Args)]
@@ -150,10 +150,10 @@ pub struct ExplainArgs {
     /// What is asked.
     #[command(flatten)]
     pub question: QuestionArgs,
-    /// One `tet.explain/1` object, for programs
+    /// Print one `tet.explain/1` object
     #[arg(long, help_heading = "The answer")]
     pub json: bool,
-    /// With the list of chunks: coordinate, place, codec, run
+    /// Print the list of chunks too: coordinate, offset, codec, run
     #[arg(long, help_heading = "The answer")]
     pub plan_chunks: bool,
     /// How the file is read.
@@ -163,7 +163,7 @@ pub struct ExplainArgs {
 
 const EXPLAIN_EXAMPLES: &str = "\
 EXAMPLES
-  tet explain climate.tet temp -s 'lat=5'            what a slice costs
+  tet explain climate.tet temp -s 'lat=5'            what a slice reads
   tet explain climate.tet temp --median lat          how many passes a median takes
   tet explain climate.tet question.toml --json
   tet explain climate.tet temp --plan-chunks         every chunk and its run";
@@ -171,15 +171,14 @@ EXAMPLES
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
 Compute over a dataset: reductions over all of a selection, along any axes, in groups or \
-windows; transforms; comparisons.\n\nWhat is asked is a query document in JSON or TOML: \
-a path, the text itself, or - for standard input. Shortcut flags build the same document \
+windows; transforms; comparisons.\n\nThe query is a document in JSON or TOML: \
+a path, the text itself, or - for standard input. Options build the same document \
 (--print-doc shows it). Integers are exact; float32 sums and means over a \
 whole selection are correctly rounded; the answer does not depend on threads or memory. \
 Fill values count as numbers unless --where not-null is given.";
 
 /// What it does, at length.
 pub(super) const EXPLAIN_LONG_ABOUT: &str = "\
-Show what a query would read, and what that costs: chunks, spans, runs, bytes, memory, \
-passes.\n\nIt is the plan that would run, printed instead of run: no value is read. For \
-every axis it says what one position along it costs, and it gives advice when the shape \
-of the chunks fights the question.";
+Show what a query would read: chunks, spans, runs, bytes, memory, passes.\n\nThe plan is the \
+one that `tet query` runs, but no value is read. For each axis it prints what one position along \
+it needs, and it gives advice if the chunk shape does not suit the query.";

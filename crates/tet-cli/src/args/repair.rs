@@ -13,40 +13,40 @@ pub struct RepairArgs {
     /// The file to repair
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Make the edits of these codes
+    /// Make only the edits with these codes
     #[arg(long, value_name = "CODE", num_args = 1.., value_delimiter = ',', conflicts_with = "all")]
     pub apply: Vec<String>,
-    /// Make all edits of the plan
+    /// Make all edits of the plan that lose nothing (with --salvage: all edits)
     #[arg(long)]
     pub all: bool,
-    /// Write the repaired file here, instead of in the place of FILE
+    /// Write the repaired file here instead of replacing FILE
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// A copy of the file, or an older one: chunks that match their digest are taken from it
+    /// Take chunks that match their digest from this copy of the file, or from an older version
     #[arg(long, value_name = "OTHER")]
     pub from: Option<PathBuf>,
-    /// In a file without digests, take lost chunks of the same dataset and place from OTHER
+    /// In a file without digests, take lost chunks of the same dataset and coordinate from OTHER
     #[arg(long, requires = "from")]
     pub trust_other: bool,
     /// Allow losses: fill lost chunks (NaN for floats, --fill for integers), drop damaged tensors
     #[arg(long)]
     pub salvage: bool,
-    /// Keep no copy of the damaged file (FILE.bak) when --salvage replaces it
+    /// Make no copy of the damaged file (FILE.bak) when --salvage replaces it
     #[arg(long, requires = "salvage")]
     pub no_backup: bool,
-    /// The value of lost integers
+    /// Fill lost integers with this value
     #[arg(long, value_name = "VALUE", requires = "salvage", allow_negative_numbers = true)]
     pub fill: Option<i128>,
-    /// The most memory to use for chunks, as 256MiB or 2G
+    /// Limit the memory for chunks, as 256MiB or 2G
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub memory: Option<u64>,
-    /// The most bytes that the data may decode to, as 64GiB
+    /// Limit the bytes that the data may decode to, as 64GiB
     ///
-    /// Without it 16 GiB, or 65,536 times the length of the file where that is more: a small file may
-    /// claim any number of elements.
+    /// The default is 16 GiB, or 65,536 times the file length if that is more: a small file can
+    /// declare any number of elements.
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     pub max_decoded: Option<u64>,
-    /// One `tet.repair/1` object, for programs
+    /// Print one `tet.repair/1` object
     #[arg(long)]
     pub json: bool,
     /// How the repaired file is written.
@@ -56,25 +56,24 @@ pub struct RepairArgs {
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  tet repair climate.tet                            what can be done; changes nothing
-  tet repair climate.tet --all                      do it, in place of the file
+  tet repair climate.tet                            print the plan; changes nothing
+  tet repair climate.tet --all                      make the repair, replace the file
   tet repair climate.tet --apply TET-H2 TET-N15     only these edits
-  tet repair climate.tet --all -o mended.tet        do it in another file
+  tet repair climate.tet --all -o repaired.tet      write another file
   tet repair climate.tet --from backup.tet --all    take lost chunks from a copy
   tet repair cut.tet --salvage --all -o rest.tet    keep what can be read, NaN for the rest
 
 EXIT STATUS
-  0 nothing is wrong any more and nothing was lost; 1 edits are pending, errors are left, or
-  something was lost; 3 the file is damaged and there is nothing to be done";
+  0 no errors are left and nothing was lost; 1 edits are pending, errors are left, or something
+  was lost; 3 the file is damaged and cannot be repaired";
 
 /// What it does, at length.
 pub(super) const LONG_ABOUT: &str = "\
-Plan what can be done for a damaged file, and do it when asked to.\n\nWithout --apply or --all \
-the plan is printed and nothing is changed: every edit with the rule that it heals, why it is \
-right (proven by a digest, following from the rest of the file, or neither), and what is lost. \
-Single flipped bits are flipped back where a digest, a checksum or the rest of the file proves \
-them.\n\n\
+Plan the repair of a damaged file, and make it with --all or --apply.\n\nWithout --apply or --all \
+the plan is printed and nothing is changed: each edit with the rule that was broken, the proof that \
+it is right (a digest, the rest of the file, or none), and what is lost. Single flipped bits are \
+restored where a digest, a checksum or the rest of the file proves them.\n\n\
 --all makes the edits that lose nothing. Edits that lose elements, tensors or metadata also need \
 --salvage, which keeps a copy of the damaged file as FILE.bak when it replaces it.\n\n\
-The new file is written beside the old one, compared, checked, and only then renamed; a sound \
-file is never touched, and a second run changes nothing.";
+The new file is written to a temporary file, checked, and only then renamed. A file without errors \
+is never changed, and a second run changes nothing.";

@@ -29,22 +29,22 @@ impl TgmEditArgs {
 /// What to do with Tensogram files.
 #[derive(Debug, Subcommand)]
 pub enum TgmVerb {
-    /// List objects with what is said of them
+    /// List objects with their metadata
     #[command(after_long_help = LS_EXAMPLES)]
     Ls(TgmLsArgs),
-    /// Print values of keys, a line an object; a missing key is an error
+    /// Print values of keys, one line per object; a missing key is an error
     #[command(after_long_help = GET_EXAMPLES)]
     Get(TgmGetArgs),
-    /// Set or take away keys of objects or messages
+    /// Set or remove keys of objects or messages
     #[command(after_long_help = SET_EXAMPLES)]
     Set(TgmSetArgs),
     /// Copy messages byte for byte, to one file or to one for each value of a key
     #[command(after_long_help = COPY_EXAMPLES)]
     Copy(TgmCopyArgs),
-    /// Make one message of all messages of files
+    /// Combine all messages of files into one message
     #[command(after_long_help = MERGE_EXAMPLES)]
     Merge(TgmMergeArgs),
-    /// Make a message of every object; those of one file name go to one file
+    /// Write every object as a message; messages with one output name go to one file
     #[command(after_long_help = SPLIT_EXAMPLES)]
     Split(TgmSplitArgs),
     /// Move metadata, index and hashes of every message into its header
@@ -55,10 +55,11 @@ pub enum TgmVerb {
     Append(TgmAppendArgs),
 }
 
-/// Which objects are meant.
+/// Which objects are selected.
 #[derive(Debug, Args)]
 pub struct TgmWhereArgs {
-    /// Objects of which all clauses hold: KEY=A/B or KEY!=A/B, with commas between them (repeatable)
+    /// Select objects that match all clauses: KEY=A/B or KEY!=A/B, with commas between them
+    /// (repeatable)
     #[arg(id = "where", short, long = "where", value_name = "CLAUSES")]
     pub clauses: Vec<String>,
 }
@@ -75,7 +76,7 @@ pub struct TgmLsArgs {
     /// Show these keys, with commas between them
     #[arg(short = 'p', long, value_name = "KEYS")]
     pub keys: Option<String>,
-    /// One `tet.tgm/1` object a line for programs
+    /// Print one `tet.tgm/1` object per line
     #[arg(short, long)]
     pub json: bool,
 }
@@ -92,7 +93,7 @@ pub struct TgmGetArgs {
     /// Which objects.
     #[command(flatten)]
     pub meant: TgmWhereArgs,
-    /// One object of the keys a line for programs
+    /// Print one JSON object of the keys per line
     #[arg(short, long)]
     pub json: bool,
 }
@@ -103,20 +104,20 @@ pub struct TgmSetArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new file; IN itself is replaced
+    /// The new file; it may be IN, which is then replaced
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Keys to set: numbers, true, false, null, lists and objects as JSON, anything else as text;
-    /// with commas between them (repeatable). Integers are of -2^64 to 2^64 - 1
+    /// with commas between them (repeatable). Integers are from -2^64 to 2^64 - 1
     #[arg(short, long, value_name = "KEY=VALUE,...", required_unless_present = "unset")]
     pub set: Vec<String>,
-    /// Take this key away (repeatable)
+    /// Remove this key (repeatable)
     #[arg(short = 'd', long, value_name = "KEY")]
     pub unset: Vec<String>,
     /// Which objects.
     #[command(flatten)]
     pub meant: TgmWhereArgs,
-    /// Who is said to have made it.
+    /// The encoder that is recorded.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the file is written.
@@ -147,13 +148,13 @@ pub struct TgmMergeArgs {
     /// The .tgm files
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The new file, which is none of IN
+    /// The new file, which cannot be one of IN
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// What counts where messages say different things under one key
+    /// Choose the value if messages have different values for one key
     #[arg(short, long, value_name = "WHICH", default_value = "first")]
     pub strategy: StrategyName,
-    /// Who is said to have made it.
+    /// The encoder that is recorded.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the file is written.
@@ -171,7 +172,7 @@ pub struct TgmSplitArgs {
     /// without a bracket, `_[index]` goes before the suffix
     #[arg(short, long, value_name = "TEMPLATE")]
     pub output: String,
-    /// Who is said to have made them.
+    /// The encoder that is recorded.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the files are written.
@@ -185,10 +186,10 @@ pub struct TgmReshuffleArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new file; IN itself is replaced
+    /// The new file; it may be IN, which is then replaced
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Who is said to have made it.
+    /// The encoder that is recorded.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the file is written.
@@ -205,22 +206,23 @@ pub struct TgmAppendArgs {
     /// The files whose messages are appended
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Write behind the end of FILE instead of making a new one: faster, and not atomic
+    /// Write at the end of FILE instead of making a new file: faster, and not atomic
     #[arg(long)]
     pub in_place: bool,
-    /// Do not wait for the disk: faster, but a power cut may lose the new file
+    /// Do not sync: faster, but a power failure may lose the new file
     #[arg(long, conflicts_with = "in_place")]
     pub no_sync: bool,
 }
 
-/// Who is said to have made a message.
+/// The encoder that a message records.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct TgmProvenanceArgs {
-    /// What new messages say of their maker, the time and their uuid
+    /// Choose the encoder, time and uuid that new messages record
     ///
-    /// `new` says that tet made them, now or at SOURCE_DATE_EPOCH; `keep` leaves what was said, of the
-    /// first of several messages; `none` says nothing. By default reshuffle keeps it, and the
-    /// others say that it is new. With new or none, reshuffle changes messages in order too.
+    /// `new` records tet, and the time now or of SOURCE_DATE_EPOCH; `keep` copies the record of the
+    /// first message; `none` records nothing. The default is keep for reshuffle and new for the
+    /// other commands. With new or none, reshuffle also rewrites messages that are already in
+    /// order.
     #[arg(long, value_name = "WHICH")]
     pub provenance: Option<ProvenanceName>,
     /// The same as --provenance none
@@ -228,25 +230,25 @@ pub struct TgmProvenanceArgs {
     pub no_provenance: bool,
 }
 
-/// What new messages say of their making.
+/// What new messages record about their encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProvenanceName {
-    /// That they are new.
+    /// Record tet and the time.
     New,
-    /// What was said before.
+    /// Copy the record of the input.
     Keep,
-    /// Nothing.
+    /// Record nothing.
     None,
 }
 
-/// What counts where messages say different things under one key.
+/// Which value is used if messages have different values for one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StrategyName {
-    /// What the first one says.
+    /// The value of the first message.
     First,
-    /// What the last one says.
+    /// The value of the last message.
     Last,
-    /// It is an error.
+    /// Report an error.
     Error,
 }
 
@@ -261,15 +263,14 @@ EXAMPLES
   tet tgm reshuffle stream.tgm -o indexed.tgm
   tet tgm append forecast.tgm more.tgm
 
-Payloads are not decoded: tensor frames are copied as they lie, with their hashes, inside the kernel
-where it can. A new file is made beside its name, synced and renamed. A file with damaged messages
-is refused.
+Payloads are not decoded: tensor frames are copied unchanged, with their hashes. Outputs are atomic.
+A file with damaged messages is refused.
 
 KEYS
-  Names with dots, as mars.param, are looked for in what is said of the object, of its message, and
-  in its descriptor (dtype, shape, encoding, filter, compression, their parameters); a number is an
-  element of a list: shape.0. name, message, object and version are always there. extra.KEY is of
-  the message, _reserved_.KEY what the writer said.";
+  A name with dots, as mars.param, is searched in the metadata of the object, then of its message, and
+  in the descriptor (dtype, shape, encoding, filter, compression, their parameters). A number is an
+  element of a list: shape.0. name, message, object and version always exist. extra.KEY is metadata
+  of the message, _reserved_.KEY metadata that the writer recorded.";
 
 const LS_EXAMPLES: &str = "\
 EXAMPLES
@@ -289,17 +290,17 @@ EXAMPLES
   tet tgm set -s 'extra.run=7,mars.levels=[1,2],note=\"a, b\"' forecast.tgm forecast.tgm
   tet tgm set -d mars.expver forecast.tgm out.tgm
 
-A key is set in what is said of each object that is meant, extra.KEY in what is said of its message.
-A number is an element of a list that is there: dims.0. Keys of descriptors and what the library
-says are not set. Other messages are copied as they are.";
+KEY is set in the metadata of every matching object, extra.KEY in the metadata of its message. A
+number is an element of an existing list: dims.0. Keys of descriptors and of _reserved_ cannot be
+set. Other messages are copied unchanged.";
 
 const COPY_EXAMPLES: &str = "\
 EXAMPLES
   tet tgm copy -w mars.param=2t/10u forecast.tgm surface.tgm
   tet tgm copy forecast.tgm 'by_param/[mars.param].tgm'
 
-Messages are copied whole when one of their objects is meant. No file is written over IN. A key that is missing is called
-unknown in the name of a file, and a value that cannot be part of one is refused.";
+A message is copied whole if one of its objects matches. IN is never overwritten. In the name of a
+file, a missing key becomes unknown, and a value that cannot be part of a file name is refused.";
 
 const MERGE_EXAMPLES: &str = "\
 EXAMPLES
@@ -312,7 +313,7 @@ EXAMPLES
   tet tgm split forecast.tgm -o '[mars.param]_[index].tgm'
   tet tgm split forecast.tgm -o 'by_param/[mars.param].tgm'
 
-Objects whose names are the same go to one file, a message each, in their order. A name without a
+Objects with the same output name go to one file, one message each, in order. A name without a
 bracket is numbered: -o plain.tgm makes plain_0000.tgm, plain_0001.tgm and so on.";
 
 const RESHUFFLE_EXAMPLES: &str = "\
@@ -325,6 +326,6 @@ EXAMPLES
   tet tgm append forecast.tgm more.tgm
   tet tgm append forecast.tgm more.tgm evenmore.tgm --in-place
 
-By default a new file is made beside FILE and takes its place; the bytes of FILE are shared where
-the file system can. With --in-place messages are written behind the end of FILE. When the machine
-stops meanwhile, FILE ends with a message that is cut short; all others stand.";
+By default FILE is replaced atomically by a new file. With --in-place messages are written at the
+end of FILE. If the machine stops during that, FILE ends with a truncated message; all others stay
+intact.";

@@ -25,19 +25,19 @@ impl ZtEditArgs {
 /// How to edit a zTensor file.
 #[derive(Debug, Subcommand)]
 pub enum ZtVerb {
-    /// Give a tensor another name
+    /// Rename a tensor
     #[command(after_long_help = RENAME_EXAMPLES)]
     Rename(ZtRenameArgs),
-    /// Take tensors away, and the bytes that no other tensor has
+    /// Remove tensors, and their bytes unless another tensor shares them
     #[command(after_long_help = DROP_EXAMPLES)]
     Drop(ZtDropArgs),
-    /// Set or take away custom fields of a tensor
+    /// Set or remove custom fields of a tensor
     #[command(after_long_help = SET_EXAMPLES)]
     Set(ZtSetArgs),
     /// Append the tensors of another file of any kind
     #[command(after_long_help = APPEND_EXAMPLES)]
     Append(Box<ZtAppendArgs>),
-    /// Let blobs close up: no bytes are left that belong to no tensor
+    /// Reclaim unused space
     #[command(after_long_help = COMPACT_EXAMPLES)]
     Compact(ZtCompactArgs),
 }
@@ -85,7 +85,7 @@ pub struct ZtSetArgs {
     /// Fields to set: numbers, true, false, null, lists and objects as JSON, anything else as text
     #[arg(value_name = "KEY=VALUE", required_unless_present = "unset")]
     pub fields: Vec<String>,
-    /// Take this field away (repeatable)
+    /// Remove this field (repeatable)
     #[arg(long, value_name = "KEY")]
     pub unset: Vec<String>,
     /// Where the new file goes.
@@ -102,13 +102,13 @@ pub struct ZtAppendArgs {
     /// The file whose tensors are appended, of any kind that tet reads in place
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// Take this dataset only (repeatable)
+    /// Append only this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub dataset: Vec<String>,
-    /// Leave this dataset out (repeatable)
+    /// Exclude this dataset (repeatable)
     #[arg(long, value_name = "NAME")]
     pub exclude: Vec<String>,
-    /// Write behind the end of FILE instead of making a new one: faster, and not atomic
+    /// Write at the end of FILE instead of making a new file: faster, and not atomic
     #[arg(long)]
     pub in_place: bool,
     /// How tensors are stored.
@@ -117,7 +117,7 @@ pub struct ZtAppendArgs {
     /// How the file is written.
     #[command(flatten)]
     pub zt: ZtArgs,
-    /// One `tet.convert/1` object for programs
+    /// Print one `tet.convert/1` object
     #[arg(long)]
     pub json: bool,
     /// How the file is written.
@@ -139,7 +139,7 @@ pub struct ZtCompactArgs {
 /// Where an edited file goes.
 #[derive(Debug, Args)]
 pub struct ZtPlaceArgs {
-    /// Write the new file here, instead of in the place of FILE
+    /// Write the new file here instead of replacing FILE
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
     /// How the file is written.
@@ -155,8 +155,8 @@ EXAMPLES
   tet zt append model.zt lora.safetensors
   tet zt compact model.zt
 
-A new file is made beside the old one, synced and renamed; bytes of tensors that stay are copied
-inside the kernel, and shared where the file system can.";
+FILE is replaced atomically by a new file. The stored bytes of the other tensors are copied
+unchanged.";
 
 const RENAME_EXAMPLES: &str = "\
 EXAMPLES
@@ -179,9 +179,9 @@ EXAMPLES
   tet zt append model.zt climate.tet --dataset temp --codec zstd
   tet zt append model.zt more.zt --in-place
 
-With --in-place the new tensors and a new index are written behind the old index, and the last 8
-bytes, written when all else is durable, make it the one that counts. When the machine stops
-meanwhile, `tet repair` finds the old index.";
+With --in-place the new tensors and a new index are written at the end of FILE. The last 8 bytes
+make the new index valid; they are written after everything else is durable. If the machine stops
+before that, `tet repair` finds the old index.";
 
 const COMPACT_EXAMPLES: &str = "\
 EXAMPLES

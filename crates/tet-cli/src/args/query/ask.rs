@@ -1,4 +1,4 @@
-//! What is asked, by flags: the same document for hands in a hurry.
+//! The query by options: they build the same document.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub struct QuestionArgs {
     /// A document (path, text, or -), or the name of a dataset
     ///
     /// It is a document if it is -, starts with {, contains = or a line break, or ends in .json
-    /// or .toml; else it names a dataset. --doc and --dataset settle what is odd.
+    /// or .toml; otherwise it is the name of a dataset. --doc and --dataset remove any doubt.
     #[arg(value_name = "DOCUMENT|DATASET")]
     pub second: Option<String>,
     /// The file, when the document comes first
@@ -24,7 +24,7 @@ pub struct QuestionArgs {
     /// Accepted for compatibility; `tet query` always executes, `tet explain` never does
     #[arg(short = 'x', long)]
     pub execute: bool,
-    /// The document, by its path
+    /// Read the document from this path
     #[arg(long, value_name = "PATH", conflicts_with = "dataset")]
     pub doc: Option<PathBuf>,
     /// Print the document instead of executing it
@@ -44,7 +44,7 @@ pub struct AskArgs {
     /// Which reduction.
     #[command(flatten)]
     pub op: OpArgs,
-    /// Numbers beside it.
+    /// Parameters of the reduction.
     #[command(flatten)]
     pub params: ParamArgs,
     /// In which groups or windows.
@@ -59,40 +59,41 @@ pub struct AskArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which elements")]
 pub struct PartArgs {
-    /// The dataset, by its name or #N
+    /// Select the dataset, by name or #N
     #[arg(long, value_name = "NAME")]
     pub dataset: Option<String>,
-    /// What part of it: '0:10, :, -1' or 'time="Jan":"Apr", lat=5'
+    /// Select part of it: '0:10, :, -1' or 'time="Jan":"Apr", lat=5'
     #[arg(short, long, value_name = "SLICE", allow_hyphen_values = true)]
     pub select: Option<String>,
-    /// Elements that pass: 'gt 273.15', 'ge 0, lt 40', not-null; several must all hold
+    /// Use only elements that pass: 'gt 273.15', 'ge 0, lt 40', not-null; all tests must hold
     ///
     /// Tests are eq, ne, lt, le, gt, ge (or =, !=, <, <=, >, >=) with a number, null and not-null.
-    /// A reduction leaves out what fails; an array shows NaN in its place, integers the fill value.
+    /// A reduction ignores elements that fail; an array shows NaN in their place, or the fill value
+    /// for integers.
     #[arg(long = "where", value_name = "TEST")]
     pub tests: Vec<String>,
-    /// Positions whose label on an axis equals: 'station=nyc'
+    /// Use only positions with this label on an axis: 'station=nyc'
     #[arg(long, value_name = "AXIS=LABEL")]
     pub label_filter: Option<String>,
-    /// What a NaN does to a result
+    /// Choose what NaN does to a result
     #[arg(long, value_name = "WHAT")]
     pub nan: Option<NanName>,
 }
 
-/// Numbers beside a reduction.
+/// Parameters of a reduction.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Beside a reduction")]
+#[command(next_help_heading = "Options of reductions")]
 pub struct ParamArgs {
-    /// The axes of the reduction or transform: --quantile 0.9 --over time
+    /// Set the axes of the reduction or transform: --quantile 0.9 --over time
     #[arg(long, value_name = "AXES", allow_negative_numbers = true)]
     pub over: Option<String>,
     /// Delta degrees of freedom: --var, --std and --covariance divide by N - ddof [default: 0]
     #[arg(long, value_name = "N")]
     pub ddof: Option<u32>,
-    /// The fill value: of --null-count
+    /// Set the fill value of --null-count
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     pub fill: Option<String>,
-    /// The first and the last edge: of --histogram; else the range of all selected values
+    /// Set the first and the last edge of --histogram [default: the range of the selected values]
     #[arg(long, value_name = "MIN:MAX", allow_hyphen_values = true)]
     pub range: Option<String>,
 }
@@ -101,28 +102,28 @@ pub struct ParamArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Groups and windows")]
 pub struct CellArgs {
-    /// One result for each position along these axes; the others are folded
+    /// Compute one result for each position along these axes; the other axes are reduced
     #[arg(long, value_name = "AXES", group = "cells", allow_negative_numbers = true)]
     pub group_by: Option<String>,
-    /// One result for each distinct label of these axes
+    /// Compute one result for each distinct label of these axes
     #[arg(long, value_name = "AXES", group = "cells", allow_negative_numbers = true)]
     pub group_by_labels: Option<String>,
-    /// One result for each window, side by side: 'time:24'
+    /// Compute one result for each bin of this many positions: 'time:24'
     #[arg(long, value_name = "AXIS:SIZE", group = "cells", allow_hyphen_values = true)]
     pub window: Option<String>,
-    /// One result for each window, rolling over the axis: 'time:3'
+    /// Compute one result for each rolling window of this many positions: 'time:3'
     #[arg(long, value_name = "AXIS:SIZE", group = "cells", allow_hyphen_values = true)]
     pub rolling: Option<String>,
-    /// Positions between the starts of two rolling windows
+    /// Set the distance between the starts of two rolling windows
     #[arg(long, value_name = "N", requires = "rolling")]
     pub step: Option<u64>,
-    /// What stands in where a window reaches past an end
+    /// Pad windows that extend past the axis
     #[arg(long, value_name = "WHAT", requires = "cells")]
     pub pad: Option<PadName>,
-    /// Which end of the axis windows keep to
+    /// Align windows to the start or the end of the axis
     #[arg(long, value_name = "END", requires = "cells")]
     pub window_align: Option<EndName>,
-    /// Elements a window needs for a result
+    /// Require this many elements in a window for a result
     #[arg(long, value_name = "N", requires = "cells")]
     pub min_count: Option<u64>,
 }
@@ -131,10 +132,10 @@ pub struct CellArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Instead of a reduction")]
 pub struct OtherArgs {
-    /// Every value by itself, with the statistics of --over or of all
+    /// Transform every value, with statistics along --over or of all values
     #[arg(long, value_name = "METHOD", group = super::op::GROUP, value_parser = methods())]
     pub transform: Option<String>,
-    /// Whether extents, names and labels of some axes are those of another dataset
+    /// Compare extents, names and labels of axes with those of another dataset
     #[arg(long, value_name = "OTHER:AXES", group = super::op::GROUP)]
     pub align: Option<String>,
 }
@@ -148,14 +149,14 @@ fn methods() -> clap::builder::PossibleValuesParser {
 pub enum NanName {
     /// The result is NaN.
     Propagate,
-    /// It is left out.
+    /// NaN are ignored.
     Skip,
 }
 
-/// What stands in where a window reaches past an end.
+/// How windows that extend past the axis are padded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PadName {
-    /// Nothing: no window reaches past an end.
+    /// No padding: no window extends past the axis.
     None,
     /// Zero.
     #[value(name = "0", alias = "zero")]

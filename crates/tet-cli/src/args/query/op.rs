@@ -6,14 +6,14 @@ use tet_query::Op;
 /// The group that a reduction, a transform and a comparison exclude each other in.
 pub(super) const GROUP: &str = "made";
 
-/// The reduction asked for by a flag, and what stood behind the flag.
+/// The reduction that an option requests, and the value of the option.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpArgs {
     /// The reduction and its text: axes, quantiles or a number of bins.
     pub asked: Option<(Op, String)>,
 }
 
-/// What stands behind a flag.
+/// The value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Axes,
@@ -69,24 +69,24 @@ fn arg(op: Op) -> Arg {
 
 const fn help(op: Op) -> &'static str {
     match op {
-        Op::Count => "How many elements there are: of all, or along axes (--count time,lat)",
+        Op::Count => "Number of elements: of all, or along axes (--count time,lat)",
         Op::Sum => "Sum, exact for integers",
         Op::Product => "Product, exact for integers",
         Op::Mean => "Mean",
         Op::Min => "Smallest value",
         Op::Max => "Largest value",
-        Op::ArgMin => "Where the first smallest value is",
-        Op::ArgMax => "Where the first largest value is",
+        Op::ArgMin => "Position of the first smallest value",
+        Op::ArgMax => "Position of the first largest value",
         Op::Var => "Variance (--ddof)",
         Op::Std => "Standard deviation (--ddof)",
         Op::NormL1 => "Sum of magnitudes",
-        Op::NormL2 => "Root of the sum of squares",
+        Op::NormL2 => "Square root of the sum of squares",
         Op::AllFinite => "Whether no value is NaN or infinite",
         Op::AnyNan => "Whether a value is NaN",
         Op::AnyInf => "Whether a value is infinite",
-        Op::NanCount => "How many values are NaN",
-        Op::InfCount => "How many values are infinite",
-        Op::NullCount => "How many values are the fill value (--fill, else an attribute)",
+        Op::NanCount => "Number of NaN",
+        Op::InfCount => "Number of infinite values",
+        Op::NullCount => "Number of fill values (--fill, else from an attribute)",
         Op::NanSum => "Sum without NaN",
         Op::NanMean => "Mean without NaN",
         Op::NanVar => "Variance without NaN",
@@ -95,9 +95,13 @@ const fn help(op: Op) -> &'static str {
         Op::NanMax => "Largest value without NaN",
         Op::Median => "Median, exact",
         Op::Quantile => "Quantiles from 0 to 1, exact: --quantile 0.5,0.9 (--over)",
-        Op::Histogram => "How many values lie in each of so many bins (--range, --over)",
-        Op::Covariance => "Covariances of two axes' variables, observed along AXIS (--ddof)",
-        Op::Correlation => "Correlations of two axes' variables, observed along AXIS",
+        Op::Histogram => "Histogram with this many bins (--range, --over)",
+        Op::Covariance => {
+            "Covariance matrix of the positions of one axis, with observations along AXIS (--ddof)"
+        }
+        Op::Correlation => {
+            "Correlation matrix of the positions of one axis, with observations along AXIS"
+        }
     }
 }
 
