@@ -110,7 +110,7 @@ pub struct GlobalArgs {
         hide_default_value = true
     )]
     pub color: ColorWhen,
-    /// Print errors only: no progress, no notes
+    /// Print errors only: no progress, notes or warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
 }
