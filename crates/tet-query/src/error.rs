@@ -195,13 +195,13 @@ pub enum Error {
         /// The operation.
         op: &'static str,
     },
-    /// A window has what the operation over it does not know.
-    #[error("{op} takes windows without {what}: leave it out")]
+    /// An operation that needs all elements of a cell at once has no windows.
+    #[error(
+        "{op} needs all elements at once and has no windows: use a streaming reduction, as mean"
+    )]
     Windowed {
         /// The operation.
         op: &'static str,
-        /// What it does not know.
-        what: &'static str,
     },
     /// A histogram has no edges.
     #[error("histogram: {why}")]

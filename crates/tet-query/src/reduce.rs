@@ -128,8 +128,8 @@ fn asked<'a>(
     if reduction.seeks_pads() {
         return Err(Error::NoPlace { op: reduction.op.name() });
     }
-    if let Some(what) = reduction.window_beyond() {
-        return Err(Error::Windowed { op: reduction.op.name(), what });
+    if reduction.refuses_windows() {
+        return Err(Error::Windowed { op: reduction.op.name() });
     }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
     Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))

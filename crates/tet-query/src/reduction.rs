@@ -240,15 +240,9 @@ impl Reduction {
         seeks && self.window.as_ref().is_some_and(|window| window.pad.is_some())
     }
 
-    /// What the window has that the operation does not know: nulls come out of one pass only, and
-    /// order statistics know no pads.
-    pub(crate) fn window_beyond(&self) -> Option<&'static str> {
-        let window = self.window.as_ref()?;
-        match self.op {
-            Op::Median | Op::Quantile if window.pad.is_some() => Some("padding"),
-            Op::Median | Op::Quantile | Op::Histogram => window.min_count.map(|_| "min_count"),
-            _ => None,
-        }
+    /// Whether there are windows, and the operation needs all elements of a cell at once.
+    pub(crate) fn refuses_windows(&self) -> bool {
+        self.window.is_some() && matches!(self.op, Op::Median | Op::Quantile | Op::Histogram)
     }
 
     /// Whether both have the same cells, of the same positions.

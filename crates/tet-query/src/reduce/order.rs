@@ -135,16 +135,13 @@ impl Asked<'_> {
             rest /= extent;
             match &self.roles.axes[axis] {
                 Role::Each => slices[axis] = slices[axis].part(nth..nth + 1),
-                Role::Windows(windows) => {
-                    slices[axis] = slices[axis].part(windows.positions(nth));
-                }
                 Role::Map(map) => {
                     let in_cell = |&(_, &of): &(u64, &u32)| u64::from(of) == nth;
                     let positions = (0..).zip(map.cell_of.iter()).filter(in_cell);
                     let positions = positions.map(|(at, _)| at).collect();
                     reduction.picks.push(AxisPicks { axis, positions });
                 }
-                Role::Folded => {}
+                Role::Folded | Role::Windows(_) => {}
             }
         }
         let slab = Hyperslab::new(slices, self.dataset.shape());

@@ -179,15 +179,13 @@ impl Roles {
     }
 
     /// How often each selected element is passed over, about, when every cell is sought in by itself:
-    /// groups pick from all positions, windows lie over each other.
+    /// groups pick from all positions.
     pub(super) fn turns(&self) -> u64 {
-        let of = |(role, &count): (&Role, &u64)| match role {
-            Role::Folded | Role::Each => 1,
+        let of = |role: &Role| match role {
             Role::Map(map) => map.count,
-            Role::Windows(windows) => windows.count.saturating_mul(windows.size).div_ceil(count),
+            _ => 1,
         };
-        let axes = self.axes.iter().zip(&self.counts).filter(|(_, count)| **count > 0);
-        axes.map(of).map(|turns| turns.max(1)).fold(1, u64::saturating_mul)
+        self.axes.iter().map(of).map(|turns| turns.max(1)).fold(1, u64::saturating_mul)
     }
 
     /// How many elements one position of a window has in a cell: those of the folded axes.
