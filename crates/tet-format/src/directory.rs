@@ -14,32 +14,10 @@ pub use record::{DatasetRecord, Extents};
 use crate::error::{Result, Strict};
 use crate::layout;
 use crate::limits::Limits;
+pub use crate::records::{WireDirectory, WireRecord};
 use crate::wire;
 pub(crate) use record::RawRecord;
 use record::split_record;
-
-record! {
-    /// What stands before the records.
-    pub struct WireDirectory[8] {
-        /// The length of all records together.
-        0 records_len: u64,
-    }
-}
-
-record! {
-    /// The fixed fields of a record. After them come the name, zero bytes up to a multiple of 8,
-    /// the shape and the chunk shape.
-    pub struct WireRecord[16] {
-        /// The name's length in bytes.
-        0  name_len: u32,
-        /// The tag of the type of the elements.
-        4  dtype: u32,
-        /// The number of axes.
-        8  rank: u32,
-        /// Written as zero.
-        12 reserved: u32,
-    }
-}
 
 /// The length of what stands before the records.
 pub const HEADER_LEN: u64 = WireDirectory::LEN as u64;

@@ -10,22 +10,11 @@
 use crate::error::{Error, Faults, Result, Strict};
 use crate::layout;
 use crate::note::{Note, NoteCode};
+pub use crate::records::WireTail;
 use crate::rule::Rule;
 use crate::span::Span;
 use crate::superblock::{FLAG_FOOTER, WireSuperblock};
 use alloc::vec::Vec;
-
-record! {
-    /// The last 16 bytes of a file with a footer.
-    pub struct WireTail[16] {
-        /// The length of the JSON.
-        0  json_len: u64,
-        /// 1 or 2.
-        8  footer_version: u32,
-        /// Always `THST`.
-        12 magic: [u8; 4],
-    }
-}
 
 /// The tail's length in the file.
 pub const TAIL_LEN: u64 = WireTail::LEN as u64;

@@ -12,50 +12,11 @@ pub use rows::{Order, RowContext, check_dataset_id, check_row, check_rows};
 
 use crate::error::{Error, Faults, Result, Strict};
 use crate::layout;
+pub use crate::records::{IndexHeader, IndexRow};
 use crate::rule::Rule;
 use crate::span::Span;
 use crate::superblock::WireSuperblock;
 use crate::wire;
-
-record! {
-    /// What stands before the rows.
-    pub struct IndexHeader[32] {
-        /// Always `TIDX`.
-        0  magic: [u8; 4],
-        /// Always 1.
-        4  index_version: u32,
-        /// The number of rows.
-        8  row_count: u64,
-        /// A hint: how much of a host's memory a reader should use, in 1/100 percent; 0 is none.
-        16 memory_budget_bps: u16,
-        /// Written as zero.
-        18 reserved: u16,
-        /// A hint: how many bytes of memory a reader should use; 0 is none.
-        20 memory_budget_len: u32,
-        /// Written as zero.
-        24 reserved_tail: u64,
-    }
-}
-
-record! {
-    /// Where a chunk is stored.
-    pub struct IndexRow[104] {
-        /// The dataset's place in the directory.
-        0   dataset_id: u64,
-        /// The chunk's place in the grid; slots past the rank are written as zero.
-        8   coord: [u64; 8],
-        /// Where the payload starts in the file.
-        72  payload_offset: u64,
-        /// The bytes the chunk has after decoding.
-        80  raw_len: u64,
-        /// The bytes the payload takes in the file.
-        88  stored_len: u64,
-        /// The tag of the codec.
-        96  codec: u32,
-        /// Written as zero.
-        100 reserved: u32,
-    }
-}
 
 /// The length of what stands before the rows.
 pub const HEADER_LEN: u64 = IndexHeader::LEN as u64;

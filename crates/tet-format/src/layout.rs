@@ -7,13 +7,13 @@
 //!
 //! Functions that a writer uses answer `None` when a place does not fit in 64 bits.
 
-use crate::{directory, footer, index, superblock};
+use crate::records::{IndexHeader, IndexRow, WireDirectory, WireRecord, WireSuperblock, WireTail};
 
 /// Bytes before the first record: the superblock and `records_len`.
-pub const RECORDS_OFFSET: u64 = superblock::LEN + directory::HEADER_LEN;
+pub const RECORDS_OFFSET: u64 = (WireSuperblock::LEN + WireDirectory::LEN) as u64;
 
 /// The fewest bytes a record takes: its fixed fields, no name, one axis.
-pub const RECORD_LEN_MIN: u64 = directory::RECORD_HEADER_LEN + AXIS_LEN;
+pub const RECORD_LEN_MIN: u64 = WireRecord::LEN as u64 + AXIS_LEN;
 
 /// Bytes a record takes per axis: an extent of the shape and one of the chunk shape.
 pub const AXIS_LEN: u64 = 16;
@@ -39,7 +39,7 @@ pub const fn name_padding(name_len: u64) -> u64 {
 pub const fn record_len(name_len: u32, rank: u32) -> u64 {
     // At most 16 + 2^32 + 7 + 16 * 2^32: no overflow.
     let name_len = name_len as u64;
-    directory::RECORD_HEADER_LEN
+    (WireRecord::LEN as u64)
         .saturating_add(name_len)
         .saturating_add(name_padding(name_len))
         .saturating_add(AXIS_LEN.saturating_mul(rank as u64))
@@ -57,8 +57,8 @@ pub const fn index_offset(records_len: u64) -> Option<u64> {
 /// The length of an index of `row_count` rows; `None` when that does not fit.
 #[must_use]
 pub const fn index_len(row_count: u64) -> Option<u64> {
-    match row_count.checked_mul(index::ROW_LEN) {
-        Some(rows_len) => rows_len.checked_add(index::HEADER_LEN),
+    match row_count.checked_mul(IndexRow::LEN as u64) {
+        Some(rows_len) => rows_len.checked_add(IndexHeader::LEN as u64),
         None => None,
     }
 }
@@ -68,14 +68,14 @@ pub const fn index_len(row_count: u64) -> Option<u64> {
 #[inline]
 pub const fn row_at(index_offset: u64, row: u64) -> u64 {
     index_offset
-        .saturating_add(index::HEADER_LEN)
-        .saturating_add(row.saturating_mul(index::ROW_LEN))
+        .saturating_add(IndexHeader::LEN as u64)
+        .saturating_add(row.saturating_mul(IndexRow::LEN as u64))
 }
 
 /// Where the footer JSON starts; `None` when the tail and `json_len` bytes do not fit in the file.
 #[must_use]
 pub const fn json_offset(file_len: u64, json_len: u64) -> Option<u64> {
-    match file_len.checked_sub(footer::TAIL_LEN) {
+    match file_len.checked_sub(WireTail::LEN as u64) {
         Some(tail_at) => tail_at.checked_sub(json_len),
         None => None,
     }

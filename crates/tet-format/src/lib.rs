@@ -42,6 +42,7 @@ mod limits;
 mod shape;
 mod span;
 
+mod records;
 pub mod superblock;
 
 pub mod directory;

@@ -3,28 +3,11 @@
 use crate::error::{Error, Faults, Result, Strict};
 use crate::layout;
 use crate::note::{Note, NoteCode, note_nonzero};
+pub use crate::records::WireSuperblock;
 use crate::rule::Rule;
 use crate::span::Span;
 use crate::wire;
 use alloc::vec::Vec;
-
-record! {
-    /// The superblock as it lies in the file, whatever its bits say.
-    pub struct WireSuperblock[32] {
-        /// Always `TETR`.
-        0  magic: [u8; 4],
-        /// Always 1.
-        4  layout_version: u32,
-        /// Records in the directory; 0 means there is neither directory nor index.
-        8  dataset_count: u32,
-        /// Bit 0: the file ends in a footer.
-        12 flags: u32,
-        /// Where the index starts.
-        16 index_offset: u64,
-        /// How many bytes it takes.
-        24 index_len: u64,
-    }
-}
 
 /// The superblock's length in the file.
 pub const LEN: u64 = WireSuperblock::LEN as u64;

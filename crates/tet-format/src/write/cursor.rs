@@ -1,6 +1,15 @@
 //! The chunks of a declaration in the order they are written.
 
-use super::layout::Planned;
+use crate::dtype::DType;
+use crate::grid::Grid;
+
+/// A dataset of a layout.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) dtype: DType,
+    pub(super) grid: Grid,
+    pub(super) element_size: u64,
+}
 
 /// A chunk that is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

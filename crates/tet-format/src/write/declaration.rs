@@ -1,11 +1,10 @@
 //! What a new file is to hold.
 
-use super::{Layout, WriteError};
+use super::WriteError;
 use crate::dtype::DType;
 use crate::layout::{Align, RANK_MAX};
 use crate::limits::Limits;
 use crate::shape::Shape;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -59,34 +58,14 @@ impl Declaration {
     pub fn new(datasets: impl Into<Vec<DatasetSpec>>) -> Declaration {
         Declaration { datasets: datasets.into(), align: Align::default() }
     }
-
-    /// Works out the head of the file and the order of its chunks.
-    ///
-    /// # Errors
-    ///
-    /// A dataset that v1 cannot hold or that other readers would refuse.
-    pub fn layout(&self) -> Result<Layout, WriteError> {
-        self.layout_with(ZeroExtents::Refuse)
-    }
-
-    /// As [`layout`](Declaration::layout), with a word on extents of 0.
-    ///
-    /// # Errors
-    ///
-    /// A dataset that v1 cannot hold.
-    pub fn layout_with(&self, zero_extents: ZeroExtents) -> Result<Layout, WriteError> {
-        let mut names = BTreeMap::new();
-        for (dataset, spec) in self.datasets.iter().enumerate() {
-            check_spec(dataset, spec, zero_extents)?;
-            if let Some(first) = names.insert(spec.name.as_str(), dataset) {
-                return Err(WriteError::NameTwice { dataset, first });
-            }
-        }
-        Layout::of(self)
-    }
 }
 
-fn check_spec(dataset: usize, spec: &DatasetSpec, zeros: ZeroExtents) -> Result<(), WriteError> {
+/// Whether v1 can hold a dataset, and other readers read it.
+pub(super) fn check_spec(
+    dataset: usize,
+    spec: &DatasetSpec,
+    zeros: ZeroExtents,
+) -> Result<(), WriteError> {
     let name_len = crate::wire::len_of(spec.name.as_bytes());
     if name_len == 0 || name_len > Limits::default().name_len_max {
         return Err(WriteError::NameLen { dataset, name_len });

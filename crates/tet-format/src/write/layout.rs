@@ -1,6 +1,8 @@
 //! The layout of a new file: all that follows from its declaration.
 
-use super::{Chunks, DatasetSpec, Declaration, WriteError};
+use super::cursor::Planned;
+use super::declaration::check_spec;
+use super::{Chunks, DatasetSpec, Declaration, WriteError, ZeroExtents};
 use crate::directory::{WireDirectory, WireRecord};
 use crate::dtype::DType;
 use crate::grid::Grid;
@@ -8,6 +10,7 @@ use crate::index::{IndexHeader, IndexRow};
 use crate::layout::{self, Align};
 use crate::superblock::{self, Superblock};
 use crate::wire;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// The layout of a new file.
@@ -23,16 +26,35 @@ pub struct Layout {
     align: Align,
 }
 
-/// A dataset of a layout.
-#[derive(Clone, Debug)]
-pub(super) struct Planned {
-    pub(super) dtype: DType,
-    pub(super) grid: Grid,
-    pub(super) element_size: u64,
+impl Declaration {
+    /// Works out the head of the file and the order of its chunks.
+    ///
+    /// # Errors
+    ///
+    /// A dataset that v1 cannot hold or that other readers would refuse.
+    pub fn layout(&self) -> Result<Layout, WriteError> {
+        self.layout_with(ZeroExtents::Refuse)
+    }
+
+    /// As [`layout`](Declaration::layout), with a word on extents of 0.
+    ///
+    /// # Errors
+    ///
+    /// A dataset that v1 cannot hold.
+    pub fn layout_with(&self, zero_extents: ZeroExtents) -> Result<Layout, WriteError> {
+        let mut names = BTreeMap::new();
+        for (dataset, spec) in self.datasets.iter().enumerate() {
+            check_spec(dataset, spec, zero_extents)?;
+            if let Some(first) = names.insert(spec.name.as_str(), dataset) {
+                return Err(WriteError::NameTwice { dataset, first });
+            }
+        }
+        Layout::of(self)
+    }
 }
 
 impl Layout {
-    pub(super) fn of(declaration: &Declaration) -> Result<Layout, WriteError> {
+    fn of(declaration: &Declaration) -> Result<Layout, WriteError> {
         let specs = &declaration.datasets;
         let dataset_count = u32::try_from(specs.len()).map_err(|_| WriteError::TooManyDatasets)?;
         let mut records = Vec::new();
