@@ -42,6 +42,8 @@ pub struct Tuning {
     pub(crate) sum_len_max: u64,
     /// Elements of a transform's task.
     pub(crate) map_elements: usize,
+    /// Elements of a transform that are looked at together.
+    pub(crate) map_block: usize,
 }
 
 impl Default for Tuning {
@@ -65,6 +67,7 @@ impl Default for Tuning {
             gather_len_max: 8 << 20,
             sum_len_max: 8 << 20,
             map_elements: 1 << 16,
+            map_block: 1024,
         }
     }
 }
@@ -91,5 +94,6 @@ impl Tuning {
         gather_len_max: 24,
         sum_len_max: 64,
         map_elements: 7,
+        map_block: 5,
     };
 }

@@ -148,8 +148,9 @@ impl Job<'_> {
             let mut walk = loops.walk(start);
             let mut room = [T::zeroed(); BLOCK];
             let mut zeros = 0;
-            for (nth, out) in out.chunks_mut(BLOCK).enumerate() {
-                let at = start + nth * BLOCK;
+            let block_len = self.how.tuning.map_block.min(BLOCK);
+            for (nth, out) in out.chunks_mut(block_len).enumerate() {
+                let at = start + nth * block_len;
                 let elements = match from {
                     Some(from) => &from[at..at + out.len()],
                     None => {

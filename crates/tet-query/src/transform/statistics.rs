@@ -5,8 +5,8 @@ use crate::decode;
 use crate::error::Result;
 use crate::selection::Hyperslab;
 
-/// Elements that are looked at together: they stay in the nearest cache.
-pub(super) const BLOCK: usize = if cfg!(test) { 5 } else { 1024 };
+/// The most elements that are looked at together: they stay in the nearest cache.
+pub(super) const BLOCK: usize = 1024;
 
 /// Shift and scale of every cell; a cell is what shares its statistics.
 #[derive(Clone, Debug)]
