@@ -19,7 +19,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Expansion`] when it is more than [`Execution::decoded_max`].
+    /// Returns [`Expansion`](crate::Error::Expansion) when it is more than [`Execution::decoded_max`].
     pub fn check_decoded<'d>(
         &self,
         datasets: impl IntoIterator<Item = &'d Dataset>,
