@@ -18,68 +18,22 @@ pub(crate) mod ztensor;
 
 use std::path::Path;
 
-use tet_query::{Catalog, Dataset, Execution};
+use tet_query::Dataset;
 use tet_verify::{Finding, Severity};
 
-use crate::container::{Capabilities, Format, Writer, writable};
-use crate::export;
+use crate::container::{Capabilities, Writer, writable};
+use crate::conversion::{Conversion, ConvertOptions, SparseCarry};
 use crate::labels::labeled;
-use crate::open::{OpenOptions, Opened, is_of_form, open};
-use crate::options::{ImportOptions, ImportReport, Imported};
+use crate::open::open;
+use crate::opened::{OpenOptions, Opened};
+use crate::options::{ImportReport, Imported};
 use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
-use crate::{Error, Note, Result};
+use crate::{Error, Format, Note, Result, export};
 
 pub(crate) use self::choice::check_dense;
 pub use self::choice::chosen;
 use self::choice::{check_names, joined_of};
-
-/// How to convert.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct ConvertOptions {
-    /// Which datasets, and how a `.tet` file is written.
-    pub tet: ImportOptions,
-    /// How a zTensor file is written.
-    pub ztensor: tet_ztensor::WriteOptions,
-    /// How a Tensogram file is written.
-    pub tensogram: tensogram::TensogramOptions,
-    /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
-    pub stack: Option<String>,
-    /// How the input is opened.
-    pub open: OpenOptions,
-    /// How elements are read.
-    pub execution: Execution,
-    /// How sparse tensors are written.
-    pub sparse: SparseCarry,
-    /// How dense arrays are written.
-    pub dense: DenseCarry,
-    /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
-    pub shard_len: Option<u64>,
-}
-
-/// How sparse tensors are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SparseCarry {
-    /// With all their elements, however many bytes these are; those that the input keeps as parts are
-    /// put together.
-    Dense,
-    /// In a zTensor file with those that are stored, as [`tet_ztensor::SparseChoice`] says; elsewhere
-    /// with all their elements, up to 16 GiB.
-    #[default]
-    Sparse,
-}
-
-/// How dense arrays are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DenseCarry {
-    /// With all their elements.
-    #[default]
-    Dense,
-    /// In a zTensor file, of an input without sparse tensors, with the elements whose bytes are not all
-    /// zero: two axes as `csr`, one or more than two as `coo`.
-    Sparse,
-}
 
 /// How tensors are appended to a zTensor file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,19 +42,6 @@ pub enum AppendPlace {
     Beside,
     /// Behind its end, which is not atomic: see [`tet_ztensor::edit::append_in_place`].
     InPlace,
-}
-
-/// What is to be written, for a [`Writer`](crate::Writer).
-#[derive(Debug)]
-pub struct Conversion<'c> {
-    /// The catalog of the input.
-    pub catalog: &'c Catalog,
-    /// The datasets to write, in their order.
-    pub datasets: Vec<&'c Dataset>,
-    /// What the output says differently from the input; writers add to it.
-    pub notes: Vec<Note>,
-    /// Those among the datasets that are put together of parts of the file.
-    joined: &'c [Joined],
 }
 
 /// Writes the arrays of `input` to the new file `output`, each told by what it is: the input by its
@@ -146,7 +87,7 @@ fn converted(
     let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
     let tet = options.tet.named(&names.collect::<Vec<_>>());
     let options = &ConvertOptions { tet, ..options.clone() };
-    opened = labeled(opened, &options.tet, &execution(options), &mut notes)?;
+    opened = labeled(opened, &options.tet, &options.reading(), &mut notes)?;
     let mut report = carry(&opened, output, (target, writer), options, progress)?;
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => report.datasets.iter().any(|it| it.name == *dataset),
@@ -184,7 +125,7 @@ fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<O
 
 /// What of a file cannot be read and concerns no dataset, as a loss.
 fn unread(opened: &Opened) -> Option<Note> {
-    let is_loss = |it: &&Finding| it.severity == Severity::Error && !is_of_form(it);
+    let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
     let errors = opened.findings.iter().filter(is_loss);
     let count = errors.filter(|it| it.place.dataset.is_none()).count();
     let (dataset, what) = (String::new(), "parts of the metadata that cannot be read");
@@ -205,10 +146,10 @@ pub fn append_ztensor(
     let opened = open(input, &OpenOptions::default())?;
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
-    let mut carried = Conversion::new(&opened, &joined, options)?;
+    let mut carried = conversion(&opened, &joined, options)?;
     opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
     let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
-    Ok(carried.report(output_len))
+    Ok(report(carried, output_len))
 }
 
 fn carry(
@@ -219,7 +160,7 @@ fn carry(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let joined = joined_of(&opened.catalog, writer.can(), options)?;
-    let mut carried = Conversion::new(opened, &joined, options)?;
+    let mut carried = conversion(opened, &joined, options)?;
     let can = writer.can();
     if options.sparse == SparseCarry::Sparse && !can.sparse {
         check_dense(&opened.catalog, &carried.datasets)?;
@@ -235,7 +176,7 @@ fn carry(
     if !can.metadata {
         carried.notes.extend(export::left_out(carried.catalog, &carried.datasets, format));
     }
-    let mut report = carried.report(written.len);
+    let mut report = report(carried, written.len);
     report.shard_count = written.shard_count;
     for (dataset, chunk_shape) in report.datasets.iter_mut().zip(written.chunk_shapes) {
         dataset.chunk_shape = chunk_shape;
@@ -243,47 +184,44 @@ fn carry(
     Ok(report)
 }
 
-impl<'c> Conversion<'c> {
-    /// The datasets that the options choose.
-    fn new(opened: &'c Opened, joined: &'c [Joined], options: &ConvertOptions) -> Result<Self> {
-        let catalog = &opened.catalog;
-        let mut datasets = Vec::new();
-        let mut placed = vec![false; joined.len()];
-        for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
-            // Attributes of the file, and labels, have their own places.
-            if is_metadata(dataset) || opened.is_text(dataset) {
-                continue;
-            }
-            // A tensor stands where its first part stood.
-            match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
-                None => datasets.push(dataset),
-                Some((_, true)) => {}
-                Some((tensor, is_placed)) => {
-                    *is_placed = true;
-                    datasets.push(&tensor.dataset);
-                }
+/// The datasets that the options choose.
+fn conversion<'c>(
+    opened: &'c Opened,
+    joined: &'c [Joined],
+    options: &ConvertOptions,
+) -> Result<Conversion<'c>> {
+    let catalog = &opened.catalog;
+    let mut datasets = Vec::new();
+    let mut placed = vec![false; joined.len()];
+    for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
+        // Attributes of the file, and labels, have their own places.
+        if is_metadata(dataset) || opened.is_text(dataset) {
+            continue;
+        }
+        // A tensor stands where its first part stood.
+        match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
+            None => datasets.push(dataset),
+            Some((_, true)) => {}
+            Some((tensor, is_placed)) => {
+                *is_placed = true;
+                datasets.push(&tensor.dataset);
             }
         }
-        check_names(&datasets, &options.tet)?;
-        Ok(Conversion { catalog, datasets, joined, notes: Vec::new() })
     }
+    check_names(&datasets, &options.tet)?;
+    Ok(Conversion { catalog, datasets, joined, notes: Vec::new() })
+}
 
-    /// The datasets as NumPy's files keep them.
-    pub(crate) fn in_numpy(&mut self) -> Result<Vec<Dataset>> {
-        let views = self.datasets.iter().map(|it| logical::in_numpy(it, &mut self.notes));
-        views.collect()
-    }
-
-    fn report(self, output_len: u64) -> ImportReport {
-        let lens = self.datasets.iter().map(|it| logical::byte_len(it));
-        ImportReport {
-            decoded_len: lens.fold(0, u64::saturating_add),
-            datasets: self.datasets.iter().copied().map(Imported::from).collect(),
-            notes: self.notes,
-            input_len: self.catalog.file_len(),
-            output_len,
-            shard_count: 0,
-        }
+/// The report of what was written.
+fn report(conversion: Conversion<'_>, output_len: u64) -> ImportReport {
+    let lens = conversion.datasets.iter().map(|it| logical::byte_len(it));
+    ImportReport {
+        decoded_len: lens.fold(0, u64::saturating_add),
+        datasets: conversion.datasets.iter().copied().map(Imported::from).collect(),
+        notes: conversion.notes,
+        input_len: conversion.catalog.file_len(),
+        output_len,
+        shard_count: 0,
     }
 }
 
@@ -291,9 +229,4 @@ impl<'c> Conversion<'c> {
 /// catalog.
 fn is_metadata(dataset: &Dataset) -> bool {
     dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
-}
-
-/// Reading stops when the caller stops the writing.
-pub(crate) fn execution(options: &ConvertOptions) -> Execution {
-    Execution { cancel: options.tet.cancel.clone(), ..options.execution.clone() }
 }

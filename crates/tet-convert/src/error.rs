@@ -11,7 +11,7 @@ use tet_format::{DType, ForeignFault, ForeignRule};
 
 use self::nearest::nearest;
 use self::words::{advice, broken, did_you_mean, folders, of_member};
-use crate::container::Format;
+use crate::Format;
 use crate::npy::NpyFault;
 use crate::npz::NpzFault;
 

@@ -24,7 +24,7 @@ pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
 pub use self::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 
-use crate::container::Format;
+use crate::Format;
 use crate::{Error, Note, Result, Written};
 
 /// What an array is written as.

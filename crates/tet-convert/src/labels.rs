@@ -6,7 +6,7 @@ use tet_format::DType;
 use tet_query::{Catalog, Dataset, Execution, Hyperslab};
 
 use crate::export::text;
-use crate::open::Opened;
+use crate::opened::Opened;
 use crate::options::{AxisLabels, ImportOptions, LabelSource};
 use crate::{Error, Note, Result};
 
@@ -124,7 +124,7 @@ pub(crate) fn labeled(
     let mut arrays = Arrays { catalog, texts: BTreeMap::new(), used: BTreeSet::new(), how };
     for texts in &opened.texts {
         if let Some(array) = chosen.iter().find(|it| it.index == texts.index) {
-            arrays.texts.insert(array.name.clone(), texts.read(&array.name)?);
+            arrays.texts.insert(array.name.clone(), (texts.read)(&array.name)?);
         }
     }
     if options.dims.is_empty() && options.labels.is_empty() && arrays.texts.is_empty() {

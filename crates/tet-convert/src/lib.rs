@@ -9,17 +9,21 @@ mod attributes;
 mod carry;
 pub mod chunking;
 mod container;
+mod conversion;
 mod error;
 pub mod export;
+mod format;
 mod item;
 mod labels;
 mod loss;
 mod npy;
 mod npz;
 mod open;
+mod opened;
 mod options;
 mod result;
 mod safetensors;
+mod slabs;
 mod sparse;
 mod spool;
 mod tensogram;
@@ -27,22 +31,22 @@ mod verify;
 mod ztensor;
 
 pub use carry::logical::{as_bytes, as_counted, is_opaque};
-pub use carry::tensogram::{Filter, TensogramOptions};
-pub use carry::{
-    AppendPlace, Conversion, ConvertOptions, DenseCarry, SparseCarry, append_ztensor, chosen,
-    convert,
-};
+pub use carry::{AppendPlace, append_ztensor, chosen, convert};
 pub use container::{
-    CONTAINERS, Capabilities, Container, Format, Head, Input, Output, Writer, container,
-    containers, register, sniff, writable,
+    CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container, containers,
+    register, sniff, writable,
+};
+pub use conversion::{
+    Conversion, ConvertOptions, DenseCarry, Filter, SparseCarry, TensogramOptions,
 };
 pub use error::{Error, Result};
+pub use format::Format;
 pub use item::{field_of_text, json_of_field};
 pub use loss::Note;
 pub use npy::{NpyFault, Texts};
 pub use npz::NpzFault;
-pub use open::slabs::Slabs;
-pub use open::{FileRegion, Io, OpenOptions, Opened, open, open_source};
+pub use open::{open, open_source};
+pub use opened::{FileRegion, Io, OpenOptions, Opened};
 pub use options::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
     LabelSource, Origin,
@@ -50,6 +54,7 @@ pub use options::{
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
 };
+pub use slabs::Slabs;
 pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
 pub use tensogram::finding as tensogram_finding;
 pub use verify::{foreign_rules, verify};

@@ -26,10 +26,10 @@ pub(crate) use self::header::{ElementOrder, Header};
 pub use self::texts::Texts;
 
 use self::columns::Columns;
+use crate::Format;
 use crate::attributes::{FILL_KEY, NOT_A_TIME, UNITS_KEY};
-use crate::container::Format;
-use crate::open::slabs::{Slabs, grid_of_one, too_deep};
-use crate::open::{OpenOptions, Opened};
+use crate::opened::{OpenOptions, Opened};
+use crate::slabs::{Slabs, grid_of_one, too_deep};
 use crate::spool::SourceReader;
 use crate::{Error, Note, Result, chunking};
 

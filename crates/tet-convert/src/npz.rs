@@ -16,9 +16,9 @@ use tet_query::{Catalog, Seal, SealDigester, Sealed};
 
 pub use self::archive::NpzFault;
 use self::archive::{Archive, Member};
-use crate::container::Format;
+use crate::Format;
 use crate::npy::{self, Header, NpyFault, Place, Texts};
-use crate::open::{OpenOptions, Opened};
+use crate::opened::{OpenOptions, Opened, TextArray};
 use crate::spool::Spool;
 use crate::{Error, Note, Result};
 
@@ -63,10 +63,11 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
                 npy::dataset(name, &header, place, options)
             }
             Err(fault) => {
-                if let NpyFault::Texts(texts) = fault {
+                if let NpyFault::Texts(it) = fault {
                     let (archive, position) = (archive.clone(), member.position);
                     let index = datasets.len();
-                    opened.texts.push(TextArray { index, archive, position, texts });
+                    let read = Box::new(move |array: &str| texts(&archive, position, array, it));
+                    opened.texts.push(TextArray { index, read });
                 }
                 npy::unreadable(name, &fault)
             }
@@ -76,33 +77,21 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     Ok(opened)
 }
 
-/// An array of text of an archive.
-#[derive(Debug)]
-pub(crate) struct TextArray {
-    /// Its position in the catalog.
-    pub(crate) index: usize,
-    archive: Archive,
-    position: usize,
-    texts: Texts,
-}
-
-impl TextArray {
-    /// Its elements.
-    ///
-    /// # Errors
-    /// The member is damaged, its texts are not Unicode, or there are more than 64 MiB of them.
-    pub(crate) fn read(&self, array: &str) -> Result<Vec<String>> {
-        let mut archive = self.archive.clone();
-        let failed = |fault| Error::Array { array: array.to_owned(), fault };
-        let unopened = |fault: NpzFault| failed(NpyFault::Read(io::Error::other(fault)));
-        let mut open = archive.member(self.position).map_err(unopened)?;
-        match Header::read(&mut open) {
-            Err(NpyFault::Texts(texts)) if texts == self.texts => {}
-            Err(fault) => return Err(failed(fault)),
-            Ok(_) => return Err(failed(NpyFault::Magic)),
-        }
-        self.texts.read(&mut open).map_err(|error| failed(NpyFault::Read(error)))
+/// Reads an array of text.
+///
+/// # Errors
+/// The member is damaged, its texts are not Unicode, or there are more than 64 MiB of them.
+fn texts(archive: &Archive, position: usize, array: &str, texts: Texts) -> Result<Vec<String>> {
+    let mut archive = archive.clone();
+    let failed = |fault| Error::Array { array: array.to_owned(), fault };
+    let unopened = |fault: NpzFault| failed(NpyFault::Read(io::Error::other(fault)));
+    let mut open = archive.member(position).map_err(unopened)?;
+    match Header::read(&mut open) {
+        Err(NpyFault::Texts(found)) if found == texts => {}
+        Err(fault) => return Err(failed(fault)),
+        Ok(_) => return Err(failed(NpyFault::Magic)),
     }
+    texts.read(&mut open).map_err(|error| failed(NpyFault::Read(error)))
 }
 
 /// A compressed member as a `.npy` file that is unpacked when it is first read.

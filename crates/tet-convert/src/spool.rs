@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tet_io::{ReadAt, Source};
 
-use crate::open::OpenOptions;
+use crate::opened::OpenOptions;
 
 /// Bytes read ahead when a source is read in order.
 const READ_AHEAD_LEN: usize = 1 << 18;

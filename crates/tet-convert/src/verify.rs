@@ -4,7 +4,8 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use crate::container::{Format, container, containers, sniff};
+use crate::Format;
+use crate::container::{container, containers, sniff};
 use crate::{Error, Result};
 
 /// Checks a file and reports what is wrong with it.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use tet_query::{Catalog, Dataset};
 use tet_ztensor::SparseChoice;
 
-use super::{ConvertOptions, SparseCarry, is_metadata, logical};
+use super::{is_metadata, logical};
 use crate::container::Capabilities;
+use crate::conversion::{ConvertOptions, SparseCarry};
 use crate::options::ImportOptions;
 use crate::sparse::{Joined, SparseKept, joined, sparse_tensors};
 use crate::{Error, Result};
@@ -63,7 +64,7 @@ pub(super) fn joined_of(
         return Ok(Vec::new());
     }
     let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
-    joined(catalog, &datasets, &super::execution(options))
+    joined(catalog, &datasets, &options.reading())
 }
 
 /// Bytes of sparse tensors that are written with all their elements unasked, at most.

@@ -10,54 +10,13 @@ use tet_io::{Publish, Publisher};
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 use tet_tensogram::{
     Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
-    NonFiniteSeen, Readers, Recipe, Value, VersionKey, encode_in_passes, encode_seen,
+    NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
 };
 
 use super::logical::{self, DTYPE_KEY, Kept, SHAPE_KEY};
-use super::{Conversion, ConvertOptions, execution};
+use crate::conversion::{Conversion, ConvertOptions, Filter};
 use crate::export::{shape_of, stream};
 use crate::{Error, Note, Result};
-
-/// How a Tensogram file is written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TensogramOptions {
-    /// How the message is written.
-    pub message: tet_tensogram::WriteOptions,
-    /// How elements are stored; bytes are shuffled as [`TensogramOptions::filter`] says.
-    pub recipe: Recipe,
-    /// Whether bytes of elements are shuffled.
-    pub filter: Filter,
-}
-
-/// Whether bytes of elements are shuffled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filter {
-    /// They are not.
-    #[default]
-    None,
-    /// All first bytes of a dataset's elements stand first, then all second ones, and so on.
-    Shuffle,
-}
-
-impl Default for TensogramOptions {
-    /// Elements as they are, those that are not finite under masks where they come back exactly.
-    fn default() -> Self {
-        let recipe =
-            Recipe { nan: NonFinite::Exact, infinity: NonFinite::Exact, ..Recipe::default() };
-        TensogramOptions { message: Default::default(), recipe, filter: Filter::default() }
-    }
-}
-
-impl TensogramOptions {
-    /// The same for all releases of version 3 as readers, those before 0.19 too.
-    #[must_use]
-    pub fn universal(mut self) -> Self {
-        self.message.version_key = VersionKey::Written;
-        self.recipe.readers = Readers::All;
-        self
-    }
-}
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;
@@ -99,7 +58,7 @@ pub(crate) fn write(
         let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
         let total = objects.iter().map(|it| stream::len_of(&it.lens)).fold(0, u64::saturating_add);
         let mut done = 0;
-        let reading = execution(options);
+        let reading = options.reading();
         for object in &objects {
             let notes = put(object, &mut writer, &reading, &mut |within| {
                 progress(total.min(done + within), total);

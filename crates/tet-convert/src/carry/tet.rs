@@ -9,8 +9,8 @@ use tet_format::{DType, Shape};
 use tet_query::{AttrText, Catalog, Hyperslab, Lens};
 
 use super::logical::{self, Kept};
-use super::{Conversion, ConvertOptions, execution};
 use crate::attributes;
+use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::{shape_of, stream};
 use crate::options::ChunkChoice;
 use crate::result::{about_dataset, write_bands};
@@ -49,7 +49,7 @@ pub(crate) fn write(
     let mut writer = Writer::create(output, specs.clone(), &how)?;
     let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut done = 0;
-    let reading = execution(options);
+    let reading = options.reading();
     for (id, (lens, spec)) in lenses.iter().zip(&specs).enumerate() {
         write_bands(lens, (id, spec), &mut writer, &reading, &mut |within| {
             progress(done + within, total);

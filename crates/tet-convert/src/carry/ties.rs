@@ -7,7 +7,7 @@ use tet_query::{Catalog, Dataset};
 use tet_ztensor::{ByteOrder, Limits, ZTensorFile};
 
 use super::logical;
-use crate::container::Format;
+use crate::Format;
 use crate::{Note, Result};
 
 /// For each dataset the first one before it that has its bytes, by its place in the list. Only a

@@ -11,12 +11,13 @@ use tet_ztensor::{
     Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
 };
 
+use super::AppendPlace;
 use super::logical::{self, Kept};
 use super::made_sparse::made_sparse;
 use super::ties::ties;
-use super::{AppendPlace, Conversion, ConvertOptions, DenseCarry, SparseCarry, execution};
+use crate::Format;
 use crate::attributes::{self, SCALAR_KEY};
-use crate::container::Format;
+use crate::conversion::{Conversion, ConvertOptions, DenseCarry, SparseCarry};
 use crate::export::{shape_of, stream};
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
@@ -114,7 +115,7 @@ fn put<W: Write + Send>(
     let whole = |it: &Kept| Hyperslab::whole(it.view.shape());
     let lenses = kept.iter().map(|it| Ok(Lens::values(catalog, &it.view, &whole(it))?));
     let lenses = lenses.collect::<Result<Vec<_>>>()?;
-    let how = execution(options);
+    let how = options.reading();
     let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut done = 0_u64;
     let stored = sparse_of(catalog, options)?;

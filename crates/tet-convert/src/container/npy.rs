@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::plain::write_one;
-use super::{Capabilities, Container, Format, Input, Output, Writer};
-use crate::carry::{Conversion, ConvertOptions};
+use super::traits::{Capabilities, Container, Input, Output, Writer};
+use crate::Format;
+use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::Encoding;
-use crate::open::{OpenOptions, Opened};
+use crate::opened::{OpenOptions, Opened};
 use crate::{Result, npy};
 
 /// The container of NumPy's files.

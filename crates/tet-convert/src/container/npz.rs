@@ -5,10 +5,11 @@ use std::path::Path;
 use tet_format::ForeignRule;
 
 use super::plain::{exported, length_of};
-use super::{Capabilities, Container, Format, Input, Output, Writer};
-use crate::carry::{Conversion, ConvertOptions};
+use super::traits::{Capabilities, Container, Input, Output, Writer};
+use crate::Format;
+use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::write_npz_file;
-use crate::open::{OpenOptions, Opened};
+use crate::opened::{OpenOptions, Opened};
 use crate::{Result, npz};
 
 /// The container of NumPy's archives.

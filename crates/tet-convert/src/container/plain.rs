@@ -5,9 +5,10 @@ use std::path::Path;
 use tet_io::{Error as IoError, Step};
 use tet_query::{Dataset, Hyperslab, Lens};
 
-use super::{Capabilities, Container, Format, Output, Writer};
+use super::traits::{Capabilities, Container, Output, Writer};
+use crate::Format;
 use crate::carry::logical::as_bytes;
-use crate::carry::{Conversion, ConvertOptions, execution};
+use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::{Encoding, ExportOptions, write_lens_file};
 use crate::{Error, Result};
 
@@ -83,7 +84,7 @@ impl Writer for Csv {
 /// How arrays are written that are outputs by themselves.
 pub(super) fn exported(options: &ConvertOptions) -> ExportOptions {
     let (overwrite, sync) = (options.tet.overwrite, options.tet.sync);
-    ExportOptions { overwrite, sync, execution: execution(options), ..ExportOptions::default() }
+    ExportOptions { overwrite, sync, execution: options.reading(), ..ExportOptions::default() }
 }
 
 /// Writes the one dataset that an output of one array holds.

@@ -7,10 +7,11 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use super::plain::{exported, length_of};
-use super::{Capabilities, Container, Format, Head, Input, Output, Writer};
-use crate::carry::{Conversion, ConvertOptions};
+use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
+use crate::Format;
+use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::{SHARD_LEN, write_safetensors_file, write_shards};
-use crate::open::{OpenOptions, Opened};
+use crate::opened::{OpenOptions, Opened};
 use crate::{Result, safetensors};
 
 /// The container of safetensors files.

@@ -6,9 +6,11 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::{Capabilities, Container, Format, Head, Input, Output, Writer};
-use crate::carry::{self, Conversion, ConvertOptions};
-use crate::open::{OpenOptions, Opened};
+use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
+use crate::Format;
+use crate::carry;
+use crate::conversion::{Conversion, ConvertOptions};
+use crate::opened::{OpenOptions, Opened};
 use crate::{Result, tensogram};
 
 /// The container of Tensogram files.

@@ -7,10 +7,12 @@ use tet_io::Source;
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
-use super::{Capabilities, Container, Format, Input, Output, Writer};
+use super::traits::{Capabilities, Container, Input, Output, Writer};
+use crate::Format;
 use crate::Result;
-use crate::carry::{self, Conversion, ConvertOptions};
-use crate::open::{OpenOptions, Opened};
+use crate::carry;
+use crate::conversion::{Conversion, ConvertOptions};
+use crate::opened::{OpenOptions, Opened};
 
 /// The container of `.tet` files.
 pub(super) struct Tet;

@@ -7,9 +7,11 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 use tet_ztensor::Dialect;
 
-use super::{Capabilities, Container, Format, Input, Output, Writer};
-use crate::carry::{self, Conversion, ConvertOptions};
-use crate::open::{OpenOptions, Opened};
+use super::traits::{Capabilities, Container, Input, Output, Writer};
+use crate::Format;
+use crate::carry;
+use crate::conversion::{Conversion, ConvertOptions};
+use crate::opened::{OpenOptions, Opened};
 use crate::{Result, ztensor};
 
 /// The container of zTensor files.

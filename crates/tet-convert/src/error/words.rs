@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tet_format::ForeignFault;
 
-use crate::container::Format;
+use crate::Format;
 
 pub(super) fn advice(format: Format) -> &'static str {
     match format {

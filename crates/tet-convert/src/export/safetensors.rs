@@ -12,8 +12,8 @@ use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
 
 use super::{ExportOptions, shape_of, stream};
+use crate::Format;
 use crate::carry::logical;
-use crate::container::Format;
 use crate::safetensors::{
     Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, StoredType, header_of,
     is_kept_attr, is_of_origin, kept_header, members, of_dataset, of_text, strings,

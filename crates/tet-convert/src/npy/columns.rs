@@ -15,8 +15,8 @@ use tet_query::{ChunkPlace, ChunkTable, Execution, Sealed};
 
 use super::Place;
 use crate::chunking;
-use crate::open::OpenOptions;
-use crate::open::slabs::locate;
+use crate::opened::OpenOptions;
+use crate::slabs::locate;
 use crate::spool::Spool;
 
 /// Where the elements of an array lie, column after column.

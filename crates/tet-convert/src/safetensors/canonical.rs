@@ -14,8 +14,8 @@ use super::attrs::{self, ATTRS_KEY};
 use super::dtype::{StoredType, of_dataset};
 use super::header::{self, METADATA_KEY};
 use super::index::TOTAL_KEY;
+use crate::Format;
 use crate::Result;
-use crate::container::Format;
 
 /// The attribute under which other containers carry a header that is not canonical.
 pub(crate) const HEADER_KEY: &str = "safetensors:header";

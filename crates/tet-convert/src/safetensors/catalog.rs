@@ -10,9 +10,9 @@ use tet_query::{AttrText, Catalog, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, PREFIX_LEN, Tensor};
-use crate::container::Format;
-use crate::open::slabs::{Slabs, grid, grid_of_one};
-use crate::open::{FileRegion, Opened};
+use crate::Format;
+use crate::opened::{FileRegion, Opened};
+use crate::slabs::{Slabs, grid, grid_of_one};
 use crate::{Error, Result};
 
 /// Opens the file at `path`.

@@ -18,8 +18,9 @@ use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, Index};
 use super::{catalog, check, rule};
-use crate::container::{Format, sniff};
-use crate::open::{FileRegion, Opened};
+use crate::Format;
+use crate::container::sniff;
+use crate::opened::{FileRegion, Opened, Opener};
 use crate::{Error, Result};
 
 /// An index with more tensors that cannot be read is not opened: each takes memory, and few bytes of
@@ -27,7 +28,6 @@ use crate::{Error, Result};
 const LOST_MAX: usize = 50_000;
 
 /// How shards are opened.
-pub(crate) type Opener<'a> = &'a dyn Fn(&Path) -> tet_io::Result<Source>;
 
 /// Takes what is found: the shard, where it is not in the index, and what it is.
 type Found<'a> = &'a mut dyn FnMut(Option<&str>, ForeignFound);

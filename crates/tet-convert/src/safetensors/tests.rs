@@ -10,7 +10,7 @@ use tet_query::{Execution, Hyperslab};
 use tet_verify::{Severity, VerifyOptions};
 
 use super::{open, verify};
-use crate::open::Opened;
+use crate::opened::Opened;
 use crate::{Error, Result};
 
 /// A file with this header and buffer.

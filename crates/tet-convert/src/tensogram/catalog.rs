@@ -18,11 +18,11 @@ use super::keys::{NAME_KEY, is_name, unescaped};
 use super::lost::Lost;
 use super::parts::{Masks, Parts};
 use super::seal;
+use crate::Format;
 use crate::carry::logical::{DTYPE_KEY, SHAPE_KEY};
-use crate::container::Format;
 use crate::item::attr;
-use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
-use crate::open::{FileRegion, Opened};
+use crate::opened::{FileRegion, Opened};
+use crate::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::ztensor::{take_coords, take_dims};
 use crate::{Error, Result};
 

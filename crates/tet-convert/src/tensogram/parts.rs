@@ -14,7 +14,7 @@ use tet_query::{ChunkPlace, ChunkTable, Sealed};
 use tet_tensogram::{Cut, Error as Theirs, Part, Region};
 
 use crate::chunking::{AUTO_LEN_MAX, within};
-use crate::open::slabs::{grid_of_one, locate};
+use crate::slabs::{grid_of_one, locate};
 use crate::ztensor::slab;
 
 /// A part that is decoded as a whole should come to no more bytes.

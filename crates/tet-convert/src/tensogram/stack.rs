@@ -19,7 +19,7 @@ use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 use super::catalog::of_file;
 use super::seal;
 use crate::carry::logical::DTYPE_KEY;
-use crate::open::slabs::{grid_of_one, locate};
+use crate::slabs::{grid_of_one, locate};
 use crate::{Error, Note, Result};
 
 /// Attributes that differ make a list of at most so many bytes.

@@ -17,9 +17,9 @@ use tet_ztensor::{
 use super::framed::Framed;
 use super::sparse::{Bands, Shelf, Stored, decoded_max};
 use super::{attrs, check, seal};
-use crate::container::Format;
-use crate::open::slabs::{Slabs, grid, grid_of_one, too_deep};
-use crate::open::{FileRegion, Opened};
+use crate::Format;
+use crate::opened::{FileRegion, Opened};
+use crate::slabs::{Slabs, grid, grid_of_one, too_deep};
 use crate::{Error, Result};
 
 /// Shorter tensors are decoded at once, however many frames they have.

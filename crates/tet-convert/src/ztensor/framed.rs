@@ -7,7 +7,7 @@ use tet_format::{ForeignRule, Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 use tet_ztensor::{Frames, zstd_rule};
 
-use crate::open::slabs::locate;
+use crate::slabs::locate;
 
 /// A chunk should hold no more than this many frames.
 const FRAMES_MAX: u64 = 64;

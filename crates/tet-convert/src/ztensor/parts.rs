@@ -17,7 +17,7 @@ use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFi
 
 use super::seal;
 use super::sparse::Stored;
-use crate::open::slabs::{Slabs, grid, grid_of_one};
+use crate::slabs::{Slabs, grid, grid_of_one};
 use crate::sparse::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY};
 
 /// Bytes of a number of a place.

@@ -15,7 +15,7 @@ use tet_ztensor::{Check, Layout, Limits, Places, Sparse, Tensor, ZTensorFile};
 
 use super::catalog::of_error;
 use crate::chunking::AUTO_LEN_MAX;
-use crate::open::slabs::grid_of_one;
+use crate::slabs::grid_of_one;
 
 /// Bands of a tensor, at most: each has a codec of its own, and codecs are counted in 16 bits.
 const BANDS_MAX: u64 = 1 << 16;
@@ -193,7 +193,7 @@ impl Bands {
 impl ChunkTable for Bands {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         self.stored.load()?;
-        crate::open::slabs::locate(linear, self.blob, out, |linear| self.place(linear))
+        crate::slabs::locate(linear, self.blob, out, |linear| self.place(linear))
     }
 
     fn seals(&self) -> Vec<&Sealed> {

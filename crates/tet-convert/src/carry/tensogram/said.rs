@@ -8,9 +8,9 @@ use tet_query::{AttrText, Catalog};
 use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
 
 use super::{Object, strides};
+use crate::Format;
 use crate::attributes::{self, SCALAR_KEY};
-use crate::carry::{Conversion, ConvertOptions};
-use crate::container::Format;
+use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::shape_of;
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, header_to_keep};

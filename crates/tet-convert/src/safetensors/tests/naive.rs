@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tet_query::{Execution, Hyperslab};
 
 use super::{file, opened};
-use crate::open::Opened;
+use crate::opened::Opened;
 use crate::safetensors::json::Scanner;
 
 /// Dtypes with their bytes.

@@ -1,62 +1,10 @@
-//! What kind of file a file is, which follows from its first bytes.
-
-use std::fmt;
+//! The kind of a file, which follows from its first bytes.
 
 use tet_io::Source;
 
-use super::{Container, containers};
-use crate::Result;
-
-/// A kind of file, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Format {
-    name: &'static str,
-    title: &'static str,
-}
-
-impl Format {
-    /// `.tet` version 1.
-    pub const TET: Format = Format::new("tet", "a .tet file");
-    /// One NumPy array.
-    pub const NPY: Format = Format::new("npy", "a NumPy .npy array");
-    /// A zip archive, which NumPy calls `.npz`.
-    pub const NPZ: Format = Format::new("npz", "a zip archive (.npz)");
-    /// zTensor.
-    pub const ZTENSOR: Format = Format::new("ztensor", "a zTensor file");
-    /// Tensogram.
-    pub const TENSOGRAM: Format = Format::new("tensogram", "a Tensogram file");
-    /// Safetensors.
-    pub const SAFETENSORS: Format = Format::new("safetensors", "a safetensors file");
-    /// The index of a model in several safetensors files.
-    pub const SAFETENSORS_INDEX: Format =
-        Format::new("safetensors-index", "an index of safetensors files");
-    /// The elements of one array, little endian and row-major.
-    pub const RAW: Format = Format::new("raw", "a file of raw elements");
-    /// One array as text.
-    pub const CSV: Format = Format::new("csv", "a CSV file");
-    /// A file of no bytes.
-    pub const EMPTY: Format = Format::new("empty", "an empty file");
-    /// A file of no known kind.
-    pub const UNKNOWN: Format = Format::new("unknown", "a file of no known format");
-
-    /// A kind of file; `title` is its name in a sentence, with an article.
-    #[must_use]
-    pub const fn new(name: &'static str, title: &'static str) -> Format {
-        Format { name, title }
-    }
-
-    /// The name used in messages and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.name
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.title)
-    }
-}
+use super::table::containers;
+use super::traits::{Container, Head};
+use crate::{Format, Result};
 
 /// Files that are known, and not read.
 const OTHERS: [(&[u8], Format); 7] = [
@@ -72,15 +20,6 @@ const NETCDF: Format = Format::new("netcdf", "a NetCDF classic file");
 
 /// Bytes of a [`Head`], and more than any magic.
 const HEAD_LEN: u64 = 16;
-
-/// The beginning of a file.
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'a> {
-    /// The first bytes of the file, 16 if it has as many.
-    pub bytes: &'a [u8],
-    /// All of it.
-    pub source: &'a Source,
-}
 
 /// The kind of file that `source` holds.
 ///

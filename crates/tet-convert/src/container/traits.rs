@@ -1,0 +1,154 @@
+//! What a container and its writer bring.
+
+use std::path::Path;
+
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+
+use crate::conversion::{Conversion, ConvertOptions};
+use crate::opened::{OpenOptions, Opened, Opener};
+use crate::{Error, Format, Result};
+
+/// The beginning of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The first bytes of the file, 16 if it has as many.
+    pub bytes: &'a [u8],
+    /// All of it.
+    pub source: &'a Source,
+}
+
+/// A kind of file that holds arrays.
+pub trait Container: Sync {
+    /// What it is called.
+    fn format(&self) -> Format;
+
+    /// How names of such files end, without the dot; the usual one first.
+    fn suffixes(&self) -> &'static [&'static str];
+
+    /// The bytes that such files begin with, if all begin with one of these.
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[]
+    }
+
+    /// Whether a file is of this kind that does not begin with a magic.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    fn matches(&self, head: &Head<'_>) -> Result<bool> {
+        let _ = head;
+        Ok(false)
+    }
+
+    /// The version of the container that is read, where it has one.
+    fn version(&self) -> Option<u32> {
+        None
+    }
+
+    /// Opens a file of this kind.
+    ///
+    /// # Errors
+    /// The file cannot be read or is damaged; such files are only written.
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        let _ = options;
+        Err(Error::NotReadable { path: input.path.to_path_buf(), format: self.format() })
+    }
+
+    /// Checks a file of this kind; what is wrong with its bytes is in the report.
+    ///
+    /// # Errors
+    /// The file cannot be read; such files are not checked.
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        let _ = options;
+        let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();
+        Err(Error::NotVerifiable { path, format: self.format() })
+    }
+
+    /// The rules that its checks have beside those of `.tet`.
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        &[]
+    }
+
+    /// The ids of the rules that are about the form of a file alone: all of the file can be read.
+    fn form_rules(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What writes such files; `None` where they are only read.
+    fn writer(&self) -> Option<&dyn Writer> {
+        None
+    }
+}
+
+/// A file that is to be opened.
+#[allow(missing_debug_implementations, reason = "it holds a function")]
+pub struct Input<'a> {
+    /// Its path, for messages and for the name of a dataset; `(memory)` where it has none.
+    pub path: &'a Path,
+    /// Its bytes.
+    pub source: Source,
+    /// Opens the other files, where the container is several.
+    pub(crate) opener: Opener<'a>,
+}
+
+/// Writes the datasets of any catalog into a file of one kind.
+pub trait Writer: Sync {
+    /// What such a file can hold, and which options apply to it.
+    fn can(&self) -> Capabilities;
+
+    /// Whether datasets that share their bytes go on to share them.
+    fn keeps_shared_bytes(&self, options: &ConvertOptions) -> bool {
+        let _ = options;
+        false
+    }
+
+    /// Writes and publishes the file: it appears complete or not at all.
+    ///
+    /// # Errors
+    /// A dataset cannot be stored in such a file, or the file cannot be written.
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Output>;
+}
+
+/// What a file can hold, and which options apply to it. What a file cannot hold is left out with a note.
+#[derive(Clone, Copy, Debug)]
+pub struct Capabilities {
+    /// Whether it holds several arrays.
+    pub several: bool,
+    /// Whether it holds dimension names, labels and attributes.
+    pub metadata: bool,
+    /// Whether it holds sparse tensors as they are.
+    pub sparse: bool,
+    /// Whether several arrays may have one name.
+    pub same_names: bool,
+    /// The options of `tet convert` that apply to it.
+    pub options: &'static [&'static str],
+}
+
+impl Capabilities {
+    /// Several dense arrays and their names, without options.
+    pub const ARRAYS: Capabilities = Capabilities {
+        several: true,
+        metadata: false,
+        sparse: false,
+        same_names: false,
+        options: &[],
+    };
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// Bytes of the file, or of all files.
+    pub len: u64,
+    /// The chunk shapes of the datasets, where the file has chunks of its own.
+    pub chunk_shapes: Vec<Vec<u64>>,
+    /// Shards beside an index; 0 where the output is one file.
+    pub shard_count: usize,
+}

@@ -1,0 +1,154 @@
+//! An open file, and how files are opened.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tet_file::{FooterMode, TetFile};
+use tet_format::{Limits, Span};
+use tet_io::Source;
+use tet_query::{Catalog, Dataset, Execution};
+use tet_verify::{Finding, Severity};
+
+use crate::{Format, Note, Result};
+
+/// How bytes are read from the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Io {
+    /// What is safe and fast: positioned reads.
+    #[default]
+    Auto,
+    /// Positioned reads.
+    Pread,
+    /// A leased mapping; opening fails where no lease is granted.
+    Mmap,
+}
+
+/// How to open a file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// How bytes are read.
+    pub io: Io,
+    /// What to make of a broken footer.
+    pub footer: FooterMode,
+    /// What a file may ask for.
+    pub limits: Limits,
+    /// Bytes that the stored elements of a sparse tensor may take in memory, which are read at once.
+    pub memory_budget: u64,
+    /// The position of the only dataset that will be asked for: where a file has very many, the
+    /// others may be left out of the catalog.
+    pub only: Option<usize>,
+    /// The folder of scratch files, which have no name: compressed members of an `.npz` are unpacked
+    /// into one each when they are read. `None` is the folder that the system has for such files.
+    pub scratch: Option<PathBuf>,
+    /// Set to true from another thread, it stops the unpacking.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Whether arrays are about to be read in row-major order, block by block: column-major ones are
+    /// then turned around once, in a scratch file.
+    pub(crate) in_order: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            io: Io::Auto,
+            footer: FooterMode::Required,
+            limits: Limits::default(),
+            memory_budget: Execution::default().memory_budget,
+            only: None,
+            scratch: None,
+            cancel: None,
+            in_order: false,
+        }
+    }
+}
+
+/// An open container.
+#[derive(Debug)]
+pub struct Opened {
+    /// Its datasets.
+    pub catalog: Catalog,
+    /// What it is.
+    pub format: Format,
+    /// The whole file, if it is `.tet`.
+    pub tet: Option<TetFile>,
+    /// What is odd about the file, or wrong with a part of it, if it is another container.
+    pub findings: Vec<Finding>,
+    /// Its regions in file order, if it is another container and they are known.
+    pub regions: Vec<FileRegion>,
+    /// What its arrays are read as differently from what they are.
+    pub(crate) notes: Vec<Note>,
+    /// Its arrays of text.
+    pub(crate) texts: Vec<TextArray>,
+    /// The ids of the rules of its container that are about the form of a file alone.
+    pub(crate) form_rules: &'static [&'static str],
+}
+
+/// Opens the file at a path, as the caller asked for.
+pub(crate) type Opener<'a> = &'a dyn Fn(&Path) -> tet_io::Result<Source>;
+
+/// Reads the elements of an array of text; the argument is its name, for messages.
+type ReadTexts = dyn Fn(&str) -> Result<Vec<String>> + Send + Sync;
+
+/// An array of text.
+pub(crate) struct TextArray {
+    /// Its position in the catalog.
+    pub(crate) index: usize,
+    pub(crate) read: Box<ReadTexts>,
+}
+
+impl fmt::Debug for TextArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextArray").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+/// A region of another container than `.tet`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRegion {
+    /// What the container calls it.
+    pub name: &'static str,
+    /// Where it lies.
+    pub span: Span,
+    /// What it holds, in a few words.
+    pub holds: String,
+}
+
+impl OpenOptions {
+    /// The file at `path`, read as is asked for.
+    pub(crate) fn source(&self, path: &Path) -> tet_io::Result<Source> {
+        match self.io {
+            Io::Auto | Io::Pread => Source::open(path),
+            Io::Mmap => Source::open_leased(path),
+        }
+    }
+}
+
+impl Opened {
+    /// An open file of datasets; its other parts are empty.
+    #[must_use]
+    pub fn new(format: Format, catalog: Catalog) -> Self {
+        let (findings, regions, notes, texts) = Default::default();
+        Opened { catalog, format, tet: None, findings, regions, notes, texts, form_rules: &[] }
+    }
+
+    /// Whether a dataset is an array of text.
+    pub(crate) fn is_text(&self, dataset: &Dataset) -> bool {
+        self.texts.iter().any(|texts| texts.index == dataset.index)
+    }
+
+    /// The first rule that the file breaks although all of it can be read: other programs may refuse
+    /// it.
+    #[must_use]
+    pub fn malformed(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| self.is_form(finding))
+    }
+
+    /// Whether a finding is about the form of the file alone: all of it can be read.
+    pub(crate) fn is_form(&self, finding: &Finding) -> bool {
+        let is_error = finding.severity == Severity::Error;
+        is_error && self.form_rules.contains(&finding.code.id())
+    }
+}
