@@ -11,6 +11,7 @@
 mod append;
 mod clock;
 mod error;
+mod image;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod lease;
 #[cfg(feature = "mmap")]
@@ -25,6 +26,7 @@ mod writers;
 pub use append::Appender;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, shown};
+pub use image::Image;
 pub use publish::{Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;

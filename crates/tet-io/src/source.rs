@@ -191,6 +191,11 @@ impl Source {
         Self(Arc::new(Opened { backend, path, stamp: Some(stamp), len, writers }))
     }
 
+    /// Whether two sources are clones of one.
+    pub(crate) fn is_same(&self, other: &Source) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// How many bytes the file had when it was opened.
     #[must_use]
     pub fn len(&self) -> u64 {

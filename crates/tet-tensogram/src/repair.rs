@@ -18,7 +18,6 @@ mod build;
 mod content;
 mod edit;
 mod frames;
-mod image;
 mod kin;
 mod layout;
 mod mend;

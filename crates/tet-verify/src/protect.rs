@@ -1,10 +1,10 @@
 //! Putting a file under digests that has none, or stale ones.
 
-use tet_file::edit::{FooterEdit, Image, Progress};
+use tet_file::edit::{FooterEdit, Progress, with_footer};
 use tet_file::write::DigestChoice;
 use tet_file::{OpenOptions, Protection, TetFile};
 use tet_format::Limits;
-use tet_io::{Publish, Source};
+use tet_io::{Image, Publish, Source};
 
 use crate::error::{Error, Result};
 use crate::repair::{Output, RepairOptions, publish_image, remaining, unused};
@@ -43,7 +43,7 @@ pub fn protect(
     let footer = FooterEdit::of(&file, limits)?;
     let footer = footer
         .map_or_else(|| FooterEdit::empty(digests), |footer| FooterEdit { digests, ..footer });
-    let image = Image::of(source).with_footer(Some(&footer), limits, progress)?;
+    let image = with_footer(&Image::of(source), Some(&footer), limits, progress)?;
     let found = publish_image(source, &image, output, publish, progress, |written| {
         remaining(written, &options)
     });

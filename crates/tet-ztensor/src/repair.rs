@@ -14,7 +14,6 @@ mod apply;
 mod bench;
 mod edit;
 mod flip;
-mod image;
 mod older;
 mod plan;
 mod salvage;

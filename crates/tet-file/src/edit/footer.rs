@@ -6,8 +6,8 @@ use tet_format::digest::head_end;
 use tet_format::footer::{Spill, Spills, Tail, check_spills};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::{Error as Fault, Limits, Rule, Span, Strict, Superblock};
+use tet_io::Image;
 
-use super::image::Image;
 use super::unused::payload_spans;
 use super::{Progress, tell};
 use crate::error::{Error, Result};
@@ -114,49 +114,47 @@ fn check_known(key: Option<&IntegrityKey>, spills: &Spills, version: u32) -> Res
     }
 }
 
-impl Image {
-    /// The file with this footer directly behind its payloads, or without one. What stood there is
-    /// left out.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first rule that the structure of the file breaks, errors of the source, and
-    /// [`Error::Canceled`].
-    pub fn with_footer(
-        &self,
-        footer: Option<&FooterEdit>,
-        limits: &Limits,
-        progress: &mut Progress<'_>,
-    ) -> Result<Image> {
-        let options = OpenOptions { limits: *limits, footer: FooterMode::Ignore };
-        let file = TetFile::open(self.to_source(), &options)?;
-        let spans = payload_spans(file.index())?;
-        let end = spans.iter().map(|span| span.end()).max().unwrap_or_else(|| file.index_end());
-        if self.len() < end {
-            let (rule, at) = (Rule::PayloadBounds, file.index_end());
-            return Err(Fault { rule, at, found: end, wanted: self.len() }.into());
-        }
-        let mut out = self.clone();
-        out.resize(end);
-        let before = *file.superblock();
-        let flag = if footer.is_some() { FLAG_FOOTER } else { 0 };
-        let superblock = Superblock { flags: before.flags & !FLAG_FOOTER | flag, ..before };
-        out.put(0, superblock.encode());
-        let Some(footer) = footer else { return Ok(out) };
-        let seal = match footer.digests {
-            DigestChoice::Written => Some(seal(&file, &out, end, progress)?),
-            DigestChoice::Left => None,
-        };
-        if let Some(seal) = &seal {
-            out.append(seal.block.as_slice());
-        }
-        let key = seal.map(|seal| seal.key);
-        let json = place_members(self, &mut out, footer, key.as_ref())?;
-        let tail = Tail { json_len: json.len() as u64, version: footer.version };
-        out.append(json.into_bytes());
-        out.append(tail.encode());
-        Ok(out)
+/// An image with this footer directly behind its payloads, or without one. What stood there is
+/// left out.
+///
+/// # Errors
+///
+/// Returns the first rule that the structure of the file breaks, errors of the source, and
+/// [`Error::Canceled`].
+pub fn with_footer(
+    image: &Image,
+    footer: Option<&FooterEdit>,
+    limits: &Limits,
+    progress: &mut Progress<'_>,
+) -> Result<Image> {
+    let options = OpenOptions { limits: *limits, footer: FooterMode::Ignore };
+    let file = TetFile::open(image.to_source(), &options)?;
+    let spans = payload_spans(file.index())?;
+    let end = spans.iter().map(|span| span.end()).max().unwrap_or_else(|| file.index_end());
+    if image.len() < end {
+        let (rule, at) = (Rule::PayloadBounds, file.index_end());
+        return Err(Fault { rule, at, found: end, wanted: image.len() }.into());
     }
+    let mut out = image.clone();
+    out.resize(end);
+    let before = *file.superblock();
+    let flag = if footer.is_some() { FLAG_FOOTER } else { 0 };
+    let superblock = Superblock { flags: before.flags & !FLAG_FOOTER | flag, ..before };
+    out.put(0, superblock.encode());
+    let Some(footer) = footer else { return Ok(out) };
+    let seal = match footer.digests {
+        DigestChoice::Written => Some(seal(&file, &out, end, progress)?),
+        DigestChoice::Left => None,
+    };
+    if let Some(seal) = &seal {
+        out.append(seal.block.as_slice());
+    }
+    let key = seal.map(|seal| seal.key);
+    let json = place_members(image, &mut out, footer, key.as_ref())?;
+    let tail = Tail { json_len: json.len() as u64, version: footer.version };
+    out.append(json.into_bytes());
+    out.append(tail.encode());
+    Ok(out)
 }
 
 /// The digests of a file whose payloads end at `end`; `out` is the file as it will be.
@@ -205,7 +203,7 @@ fn place_members(
     for (_, number) in order {
         let offset = placed.len();
         match footer.members.get(number) {
-            Some((_, Member::Spill(span, _))) => placed.append_span(image, *span),
+            Some((_, Member::Spill(span, _))) => placed.append_part(image, *span),
             Some((_, Member::New(bytes))) => placed.append(Arc::clone(bytes)),
             _ => {}
         }

@@ -1,26 +1,55 @@
-//! A new file of which every byte is known before it is written: an image.
+//! A new file of which every byte is known before it is written.
 
-use std::io::Write as _;
-
-use super::Publisher;
-use crate::error::{Error, Result};
+use super::{Output, Publish, Publisher};
+use crate::error::{Error, Result, Step};
+use crate::image::Image;
 use crate::source::Source;
 
+impl Image {
+    /// Publishes an image that is an edited copy of `source`: writes it, reads it back, lets
+    /// `check` examine it, and gives it its name if `source` has not changed. `tell` receives the
+    /// number of bytes after each part that was written or compared, twice the length of the image
+    /// in all, and may stop the work.
+    ///
+    /// # Errors
+    ///
+    /// What reading, writing, `tell` and `check` return, and [`Error::NotWritten`] when the new
+    /// file does not read back as it was written. Nothing is changed then.
+    pub fn publish<T, E: From<Error>>(
+        &self,
+        source: &Source,
+        output: Output<'_>,
+        publish: &Publish,
+        mut tell: impl FnMut(u64) -> Result<(), E>,
+        check: impl FnOnce(&Source) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut publisher = output.begin(source, publish)?;
+        publisher.write_image(self, &mut tell)?;
+        let planned = self.to_source();
+        let written = publisher.check_written(&planned, tell)?.unwrap_or(planned);
+        let checked = check(&written)?;
+        source.check_unchanged()?;
+        publisher.commit()?;
+        Ok(checked)
+    }
+}
+
 impl Publisher {
-    /// Writes all bytes of `image`; `tell` is given the length of each piece, and may stop it.
+    /// Writes all bytes of an image. Spans of files are copied inside the kernel. `tell` receives the
+    /// number of bytes after each part, and may stop the work.
     ///
     /// # Errors
     ///
     /// What reading the image, writing the file and `tell` return.
     pub fn write_image<E: From<Error>>(
         &mut self,
-        image: &Source,
-        mut tell: impl FnMut(u64) -> Result<(), E>,
+        image: &Image,
+        tell: impl FnMut(u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        image.for_windows(0..image.len(), &mut Vec::new(), |_, piece| {
-            tell(piece.len() as u64)?;
-            self.file.write_all(piece).map_err(|error| self.write_fault(error))?;
-            Ok(true)
+        let target = self.target().to_path_buf();
+        let fault = |error| Error::io(Step::Write, &target, error);
+        image.write(0, self, fault, tell, |publisher, source, span| {
+            publisher.copy_from(source, span)
         })
     }
 

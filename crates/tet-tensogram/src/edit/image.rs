@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use tet_format::Span;
 use tet_io::{Appender, Output, Publish, Publisher, Settled, Source, Step, Watch};
 
 use super::draft::Draft;
@@ -14,30 +13,14 @@ use crate::open::TensogramFile;
 /// A new file before it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    pieces: Vec<Piece>,
+    bytes: tet_io::Image,
     /// The files that it is made of.
     sources: Vec<Source>,
-    len: u64,
     message_count: usize,
     object_count: usize,
-    /// How many pieces are the file that is appended to.
-    kept_count: usize,
+    /// How long the file is that is appended to.
+    kept_len: u64,
 }
-
-/// A stretch of a new file.
-#[derive(Clone, Debug)]
-pub(super) enum Piece {
-    Bytes(Vec<u8>),
-    Zeros(u64),
-    Span(Source, Span),
-}
-
-/// Small pieces travel together, this many bytes at a time.
-const BUFFER_LEN: usize = 256 << 10;
-/// Stretches of fewer bytes are read and written.
-const DIRECT_LEN: u64 = 64 << 10;
-/// Longer ones are copied in parts, between which the caller may ask to stop.
-const PART_LEN: u64 = 64 << 20;
 
 impl Image {
     /// A file without messages.
@@ -57,16 +40,15 @@ impl Image {
     /// A file that begins as another one.
     #[must_use]
     pub fn behind(file: &TensogramFile) -> Self {
-        let mut image = Image { message_count: file.len(), ..Image::of(file) };
-        image.extend(file.source(), Span::new(0, file.source().len()));
-        image.kept_count = image.pieces.len();
-        image
+        let bytes = tet_io::Image::of(file.source());
+        let (message_count, kept_len) = (file.len(), bytes.len());
+        Image { bytes, message_count, kept_len, ..Image::of(file) }
     }
 
     /// Its length so far.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.len
+        self.bytes.len()
     }
 
     /// Whether it has no message.
@@ -95,7 +77,7 @@ impl Image {
     pub fn copy(&mut self, file: &TensogramFile, message: usize) -> Result<()> {
         let span = file.span(message)?;
         self.know(file.source());
-        self.extend(file.source(), Some(span));
+        self.bytes.append_span(file.source(), span);
         self.message_count = self.message_count.saturating_add(1);
         Ok(())
     }
@@ -116,12 +98,12 @@ impl Image {
     ///
     /// Returns what [`Image::push`] returns.
     pub fn push_before(&mut self, draft: &Draft, next_start: Option<u64>) -> Result<()> {
-        let (pieces, len) = lay(draft, Site { start: self.len, next_start })?;
-        let end = self.len.checked_add(len);
-        self.len =
-            end.ok_or(Error::Unwritable { why: "a file is longer than a length can say" })?;
+        let message = lay(draft, Site { start: self.len(), next_start })?;
+        if self.len().checked_add(message.len()).is_none() {
+            return Err(Error::Unwritable { why: "a file is longer than a length can say" });
+        }
         draft.tensors.iter().for_each(|tensor| self.know(&tensor.source));
-        self.pieces.extend(pieces);
+        self.bytes.append_image(&message);
         self.message_count = self.message_count.saturating_add(1);
         self.object_count = self.object_count.saturating_add(draft.len());
         Ok(())
@@ -135,7 +117,7 @@ impl Image {
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or the new file cannot be
     /// written. What was under its name is still there then.
     pub fn save(&self, output: Output<'_>, publish: &Publish) -> Result<u64> {
-        self.save_watched(output, publish, &Watch::new(None, None, self.len))
+        self.save_watched(output, publish, &Watch::new(None, None, self.len()))
     }
 
     /// The same for a caller who watches, and may ask to stop.
@@ -150,7 +132,7 @@ impl Image {
         watch: &Watch<'_>,
     ) -> Result<u64> {
         self.written(output, publish, watch)?.commit()?;
-        Ok(self.len)
+        Ok(self.len())
     }
 
     /// Writes the file under a hidden name, to be renamed with others by [`tet_io::commit_all`].
@@ -168,10 +150,8 @@ impl Image {
         publish: &Publish,
         watch: &Watch<'_>,
     ) -> Result<Publisher> {
-        let publisher = self.begin(output, publish)?;
-        let publisher = write(&self.pieces, publisher, watch, |publisher, source, span| {
-            Ok(publisher.copy_from(source, span)?)
-        })?;
+        let mut publisher = self.begin(output, publish)?;
+        publisher.write_image(&self.bytes, |len| Ok::<_, Error>(watch.tell(len)?))?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
         Ok(publisher)
     }
@@ -195,15 +175,14 @@ impl Image {
     /// Returns [`Error::Unwritable`] when the image began as no file, [`Error::Canceled`] and
     /// [`Error::Io`].
     pub fn append_in_place(&self, watch: &Watch<'_>) -> Result<u64> {
-        let source = self.sources.first().filter(|_| self.kept_count != 0);
+        let source = self.sources.first().filter(|_| self.kept_len != 0);
         let no_file = Error::Unwritable { why: "there is no file to append to" };
-        let appender = Appender::begin(source.ok_or(no_file)?)?;
-        let pieces = self.pieces.get(self.kept_count..).unwrap_or_default();
-        let appender = write(pieces, appender, watch, copy_through)?;
+        let mut appender = Appender::begin(source.ok_or(no_file)?)?;
+        self.write(self.kept_len, &mut appender, watch)?;
         let others = self.sources.iter().skip(1);
         others.into_iter().try_for_each(Source::check_unchanged)?;
         appender.commit()?;
-        Ok(self.len)
+        Ok(self.len())
     }
 
     /// Writes all bytes in their order, and gives back what was written to.
@@ -211,8 +190,8 @@ impl Image {
     /// # Errors
     ///
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or `out` fails.
-    pub fn write_to<W: Write>(&self, out: W) -> Result<W> {
-        let out = write(&self.pieces, out, &Watch::new(None, None, self.len), copy_through)?;
+    pub fn write_to<W: Write>(&self, mut out: W) -> Result<W> {
+        self.write(0, &mut out, &Watch::new(None, None, self.len()))?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
         Ok(out)
     }
@@ -232,83 +211,8 @@ impl Image {
         }
     }
 
-    /// Appends a stretch; one that follows the last one in the same file is one with it.
-    fn extend(&mut self, source: &Source, span: Option<Span>) {
-        let Some(span) = span.filter(|span| !span.is_empty()) else { return };
-        self.len = self.len.saturating_add(span.len());
-        let is_kept = self.pieces.len() == self.kept_count;
-        if let Some(Piece::Span(last, before)) = self.pieces.last_mut()
-            && !is_kept
-            && last.stamp().is_some_and(|stamp| source.stamp() == Some(stamp))
-            && before.end() == span.start()
-            && let Some(both) = Span::from_range(before.start()..span.end())
-        {
-            *before = both;
-            return;
-        }
-        self.pieces.push(Piece::Span(source.clone(), span));
+    fn write<W: Write>(&self, start: u64, out: &mut W, watch: &Watch<'_>) -> Result<()> {
+        let fault = |error| tet_io::Error::io(Step::Write, Path::new("(output)"), error);
+        self.bytes.write_to(start, out, fault, |len| Ok::<_, Error>(watch.tell(len)?))
     }
-}
-
-/// Copies a stretch by reading and writing it.
-fn copy_through<W: Write>(out: &mut W, source: &Source, span: Span) -> Result<()> {
-    source.for_windows(span.range(), &mut Vec::new(), |_, bytes| {
-        out.write_all(bytes).map_err(fault)?;
-        Ok(true)
-    })
-}
-
-/// Writes pieces; `copy` takes long stretches over.
-fn write<W: Write>(
-    pieces: &[Piece],
-    mut out: W,
-    watch: &Watch<'_>,
-    mut copy: impl FnMut(&mut W, &Source, Span) -> Result<()>,
-) -> Result<W> {
-    let mut buffer: Vec<u8> = Vec::new();
-    for piece in pieces {
-        if BUFFER_LEN <= buffer.len() {
-            watch.tell(buffer.len() as u64)?;
-            out.write_all(&buffer).map_err(fault)?;
-            buffer.clear();
-        }
-        match piece {
-            Piece::Bytes(bytes) => buffer.extend_from_slice(bytes),
-            // Never more than an alignment asks for.
-            Piece::Zeros(len) => {
-                let len = usize::try_from(*len).unwrap_or(usize::MAX);
-                buffer.resize(buffer.len().saturating_add(len), 0);
-            }
-            Piece::Span(source, span) if span.len() < DIRECT_LEN => {
-                let start = buffer.len();
-                let len = usize::try_from(span.len()).unwrap_or(usize::MAX);
-                buffer.resize(start.saturating_add(len), 0);
-                let room = buffer.get_mut(start..).unwrap_or_default();
-                source.read_exact_at(span.start(), room)?;
-            }
-            Piece::Span(source, span) => {
-                out.write_all(&buffer).map_err(fault)?;
-                buffer.clear();
-                let mut start = span.start();
-                while let Some(part) = part(start, span.end()) {
-                    watch.tell(0)?;
-                    copy(&mut out, source, part)?;
-                    watch.tell(part.len())?;
-                    start = part.end();
-                }
-            }
-        }
-    }
-    out.write_all(&buffer).map_err(fault)?;
-    Ok(out)
-}
-
-/// The next part of a stretch, if anything is left.
-fn part(start: u64, end: u64) -> Option<Span> {
-    let part = Span::from_range(start..start.saturating_add(PART_LEN).min(end))?;
-    (!part.is_empty()).then_some(part)
-}
-
-fn fault(error: std::io::Error) -> Error {
-    Error::Io(tet_io::Error::io(Step::Write, Path::new("(output)"), error))
 }

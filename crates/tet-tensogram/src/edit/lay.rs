@@ -5,9 +5,9 @@
 //! ```
 
 use tet_format::Span;
+use tet_io::Image;
 
 use super::draft::{Carried, Draft};
-use super::image::Piece;
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
 use crate::hashes::HashList;
@@ -28,8 +28,8 @@ pub(super) struct Site {
     pub(super) next_start: Option<u64>,
 }
 
-/// The pieces of a new message, and its length.
-pub(super) fn lay(draft: &Draft, site: Site) -> Result<(Vec<Piece>, u64)> {
+/// A new message.
+pub(super) fn lay(draft: &Draft, site: Site) -> Result<Image> {
     let frame_count = (draft.tensors.len() as u64).saturating_add(3);
     if draft.limits.frame_count_max < frame_count {
         let (what, found) = ("frames of a message", frame_count);
@@ -60,18 +60,17 @@ pub(super) fn lay(draft: &Draft, site: Site) -> Result<(Vec<Piece>, u64)> {
     let flags = flags(draft, list.is_some());
     Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
     bytes.extend(header);
-    let mut at = bytes.len() as u64;
-    let mut pieces = vec![Piece::Bytes(bytes)];
+    let mut image = Image::default();
+    image.append(bytes);
     for (tensor, entry) in draft.tensors.iter().zip(&entries) {
-        pieces.push(Piece::Zeros(entry.offset.saturating_sub(at)));
-        carry(tensor, draft.rule, &mut pieces)?;
-        at = entry.offset.saturating_add(entry.len);
+        image.resize(entry.offset);
+        carry(tensor, draft.rule, &mut image);
     }
-    pieces.push(Piece::Zeros(postamble_at.saturating_sub(at)));
+    image.resize(postamble_at);
     let mut bytes = Vec::new();
     Postamble { first_footer_offset: postamble_at, total_len }.write(&mut bytes);
-    pieces.push(Piece::Bytes(bytes));
-    Ok((pieces, total_len))
+    image.append(bytes);
+    Ok(image)
 }
 
 const TOO_LONG: Error = Error::Unwritable { why: "a message is longer than a length can say" };
@@ -150,15 +149,12 @@ fn tail_at(end: u64, site: Site) -> Option<u64> {
     at.checked_add(next_start.wrapping_sub(next) % 64)
 }
 
-/// The pieces of a tensor frame: as it lies, but for a flag where an old frame must get one.
-fn carry(tensor: &Carried, rule: HashRule, pieces: &mut Vec<Piece>) -> Result<()> {
-    let (span, header) = (tensor.frame.span, tensor.header(rule));
-    let mut start = span.start();
-    if let Some(header) = header {
-        pieces.push(Piece::Bytes(header));
+/// Appends a tensor frame as it is, but for a flag where an old frame must get one.
+fn carry(tensor: &Carried, rule: HashRule, image: &mut Image) {
+    let (span, mut start) = (tensor.frame.span, tensor.frame.span.start());
+    if let Some(header) = tensor.header(rule) {
+        image.append(header);
         start = start.saturating_add(FRAME_HEADER_LEN);
     }
-    let rest = Span::from_range(start..span.end()).ok_or(TOO_LONG)?;
-    pieces.push(Piece::Span(tensor.source.clone(), rest));
-    Ok(())
+    image.append_span(&tensor.source, Span::from_range(start..span.end()));
 }

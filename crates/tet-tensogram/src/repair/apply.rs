@@ -28,15 +28,10 @@ pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Ap
     if planned.edits.is_empty() {
         return Ok(Applied { edit_count: 0, file_len: source.len() });
     }
-    let mut publisher = output.begin(source, publish)?;
-    let image = planned.repaired();
-    let file_len = image.len();
+    let file_len = planned.image.len();
     let (options, work_len) = (&planned.options, file_len.saturating_mul(2));
     let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), work_len);
     let tell = |len| Ok::<_, Error>(watch.tell(len)?);
-    publisher.write_image(&image, tell)?;
-    publisher.check_written(&image, tell)?;
-    source.check_unchanged()?;
-    publisher.commit()?;
+    planned.image.publish(source, output, publish, tell, |_| Ok(()))?;
     Ok(Applied { edit_count: planned.edits.len(), file_len })
 }

@@ -1,11 +1,11 @@
 //! A message of what is left of one: what is kept, what is written anew, and what that costs.
 
 use tet_format::{ForeignRule, Span};
+use tet_io::Image;
 
 use super::bench::Bench;
 use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::Remains;
-use super::image::Pieces;
 use super::layout::{self, Part};
 use super::message::{Paper, Said, Thing, bytes, read};
 use super::papers;
@@ -49,18 +49,18 @@ pub(super) fn build(
     remains: &Remains,
     (options, broken): (&RepairOptions, &'static ForeignRule),
     start: u64,
-) -> Result<(Option<Pieces>, Outcome)> {
+) -> Result<(Option<Image>, Outcome)> {
     let (mut said, mut out) = (read(bench, remains)?, Outcome::default());
     let has_end = has_end(bench, remains)?;
     if (remains.postamble.is_some() || has_end)
         && !said.things.is_empty()
-        && let Some(pieces) = patched(bench, remains, &said, options)?
+        && let Some(image) = patched(bench, remains, &said, options)?
     {
         note_mended(remains, &said, &mut out);
         ends(remains, &mut out);
         if !out.edits.is_empty() {
             note_kept(&said, &mut out);
-            return Ok((Some(pieces), out));
+            return Ok((Some(image), out));
         }
     }
     let had_objects = !said.things.is_empty();
@@ -95,13 +95,13 @@ pub(super) fn build(
         None | Some(Phase::Body) => (Phase::Body, 0),
         Some(phase) => (phase, place(part.kind()).unwrap_or(usize::MAX)),
     });
-    let pieces = layout::message(&parts, said.hash_rule, start);
+    let image = layout::message(bench.source, &parts, said.hash_rule, start);
     ends(remains, &mut out);
     if out.edits.is_empty() && out.lost.is_empty() {
         out.edit((broken, Action::OrderFrames, Proof::Rest), span, Vec::new());
     }
     note_kept(&said, &mut out);
-    Ok((Some(pieces), out))
+    Ok((Some(image), out))
 }
 
 /// Whether a postamble stands behind the last frame, damaged or not.

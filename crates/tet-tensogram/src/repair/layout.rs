@@ -1,9 +1,9 @@
 //! A message made of old frames and new ones: where each goes, and the bytes of it.
 
 use tet_format::Span;
+use tet_io::{Image, Source};
 
 use super::frames::Whole;
-use super::image::Pieces;
 use crate::frame::{FRAME_HEADER_LEN, FrameKind, Phase};
 use crate::hashes::HashList;
 use crate::index::{Index, IndexEntry};
@@ -43,8 +43,8 @@ impl Part {
     }
 }
 
-/// The pieces of a message of these parts, in their order, that starts at `start` of the new file.
-pub(super) fn message(parts: &[Part], rule: HashRule, start: u64) -> Pieces {
+/// A message of these parts of `source`, in their order, that starts at `start` of the new file.
+pub(super) fn message(source: &Source, parts: &[Part], rule: HashRule, start: u64) -> Image {
     let hashes: Vec<u64> =
         parts.iter().filter_map(Part::tensor).map(|whole| whole.frame.tail.hash).collect();
     let mut entries = vec![IndexEntry { offset: 0, len: 0 }; hashes.len()];
@@ -65,26 +65,26 @@ pub(super) fn message(parts: &[Part], rule: HashRule, start: u64) -> Pieces {
     let hashed = if rule == HashRule::Unhashed { Flags::default() } else { Flags::HASHED };
     let flags = parts.iter().fold(hashed, |flags, part| flags.with(part.kind().flag()));
     let total_len = end.saturating_add(POSTAMBLE_LEN);
-    let (mut out, mut bytes) = (Pieces::default(), Vec::new());
+    let (mut out, mut bytes) = (Image::default(), Vec::new());
     Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
-    out.make(&bytes);
+    out.append(bytes);
     for ((part, body), at) in parts.iter().zip(&bodies).zip(&places) {
-        out.pad_to(*at);
+        out.resize(*at);
         match part {
-            Part::Old(whole) => old(whole, &mut out),
+            Part::Old(whole) => old(source, whole, &mut out),
             other => {
                 let mut frame = Vec::new();
                 cbor_frame(other.kind(), body, rule, &mut frame);
-                out.make(&frame);
+                out.append(frame);
             }
         }
     }
-    out.pad_to(end);
+    out.resize(end);
     let is_footer = |it: &&(&Part, &u64)| it.0.kind().phase() == Some(Phase::Footer);
     let footer = parts.iter().zip(&places).find(|it| is_footer(&it)).map(|(_, at)| *at);
     let (first_footer_offset, mut bytes) = (footer.unwrap_or(end), Vec::new());
     Postamble { first_footer_offset, total_len }.write(&mut bytes);
-    out.make(&bytes);
+    out.append(bytes);
     out
 }
 
@@ -124,25 +124,25 @@ fn places(parts: &[Part], bodies: &[Vec<u8>], start: u64) -> (Vec<u64>, u64) {
 }
 
 /// A frame of the old file, with what is mended of it.
-pub(super) fn old(whole: &Whole, out: &mut Pieces) {
+pub(super) fn old(source: &Source, whole: &Whole, out: &mut Image) {
     let (frame, body) = (whole.frame, whole.frame.body());
     if !whole.is_mended {
-        out.keep(frame.span);
+        out.append_span(source, frame.span);
         return;
     }
     let mut bytes = Vec::new();
     frame.header.write(&mut bytes);
-    out.make(&bytes);
+    out.append(bytes);
     match whole.patch {
         Some((at, byte)) => {
             let behind = at.saturating_add(1);
-            Span::from_range(body.start()..at).into_iter().for_each(|span| out.keep(span));
-            out.make(&[byte]);
-            Span::from_range(behind..body.end()).into_iter().for_each(|span| out.keep(span));
+            out.append_span(source, Span::from_range(body.start()..at));
+            out.append([byte]);
+            out.append_span(source, Span::from_range(behind..body.end()));
         }
-        None => out.keep(body),
+        None => out.append_span(source, body),
     }
     let mut bytes = Vec::new();
     frame.tail.write(&mut bytes);
-    out.make(&bytes);
+    out.append(bytes);
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use tet_format::Span;
+use tet_io::{Image, Source};
 
 use super::RepairOptions;
 use super::bench::Bench;
 use super::frames::Remains;
-use super::image::Pieces;
 use super::layout::old;
 use super::message::{Paper, Said};
 use crate::check::{Level, VerifyOptions, first_error};
@@ -25,7 +25,7 @@ pub(super) fn patched(
     remains: &Remains,
     said: &Said,
     options: &RepairOptions,
-) -> Result<Option<Pieces>> {
+) -> Result<Option<Image>> {
     let last_end = remains.last_end();
     let behind = last_end.saturating_add(padding_len(last_end.saturating_sub(remains.start)));
     let end_at = remains.postamble.map_or(behind, |(at, _)| at);
@@ -37,19 +37,19 @@ pub(super) fn patched(
         return Ok(None);
     }
     let [head, tail] = ends(bench, remains, end_at)?;
-    let mut pieces = Pieces::default();
-    pieces.make(&head);
+    let (source, mut image) = (bench.source, Image::default());
+    image.append(head);
     let mut at = remains.start.saturating_add(PREAMBLE_LEN);
     let mut things = said.things.iter().map(|it| &it.whole).peekable();
     for found in &remains.frames {
         let whole = things.next_if(|it| it.frame.at() == found.frame.at()).unwrap_or(found);
-        padding(remains, at..whole.frame.at(), &mut pieces);
-        old(whole, &mut pieces);
+        padding(source, remains, at..whole.frame.at(), &mut image);
+        old(source, whole, &mut image);
         at = whole.frame.span.end();
     }
-    padding(remains, at..end_at, &mut pieces);
-    pieces.make(&tail);
-    let Some(span) = Span::new(0, len).filter(|span| span.len() == pieces.len()) else {
+    padding(source, remains, at..end_at, &mut image);
+    image.append(tail);
+    let Some(span) = Span::new(0, len).filter(|span| span.len() == image.len()) else {
         return Ok(None);
     };
     let mut how = VerifyOptions {
@@ -59,20 +59,20 @@ pub(super) fn patched(
         ..VerifyOptions::default()
     };
     how.cancel.clone_from(&options.cancel);
-    let image = pieces.to_source(bench.source);
-    let fault = first_error(&mut Window::new(&image), span, &how, (bench.watch(), bench.total()))?;
-    Ok(fault.is_none().then_some(pieces))
+    let made = image.to_source();
+    let fault = first_error(&mut Window::new(&made), span, &how, (bench.watch(), bench.total()))?;
+    Ok(fault.is_none().then_some(image))
 }
 
 /// Bytes between frames as they are, but for bits that are set in padding.
-fn padding(remains: &Remains, between: Range<u64>, pieces: &mut Pieces) {
+fn padding(source: &Source, remains: &Remains, between: Range<u64>, image: &mut Image) {
     let mut at = between.start;
     for odd_at in remains.odd.iter().filter(|odd_at| between.contains(odd_at)) {
-        Span::from_range(at..*odd_at).into_iter().for_each(|span| pieces.keep(span));
-        pieces.make(&[0]);
+        image.append_span(source, Span::from_range(at..*odd_at));
+        image.append([0]);
         at = odd_at.saturating_add(1);
     }
-    Span::from_range(at..between.end).into_iter().for_each(|span| pieces.keep(span));
+    image.append_span(source, Span::from_range(at..between.end));
 }
 
 /// Whether a preamble stands at the start, damaged or not.

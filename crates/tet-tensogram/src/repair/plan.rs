@@ -1,7 +1,7 @@
 //! What a file needs, complete before the first byte is written.
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
-use tet_io::{Source, Watch};
+use tet_io::{Image, Source, Watch};
 
 use super::RepairOptions;
 use super::bench::Bench;
@@ -9,7 +9,6 @@ use super::build::{Outcome, build};
 use super::content::broken;
 use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::{Remains, remains};
-use super::image::Pieces;
 use super::nested::{Stretch, stretches};
 use crate::check::fidelity::Total;
 use crate::check::{Level, VerifyOptions, first_error, verify};
@@ -37,7 +36,7 @@ pub struct Plan {
     pub remaining: Option<Fault>,
     pub(super) options: RepairOptions,
     pub(super) source: Source,
-    pub(super) pieces: Pieces,
+    pub(super) image: Image,
 }
 
 impl Plan {
@@ -56,11 +55,7 @@ impl Plan {
     /// The file as it will be, to be looked at; without an edit the file as it is.
     #[must_use]
     pub fn repaired(&self) -> Source {
-        if self.edits.is_empty() {
-            self.source.clone()
-        } else {
-            self.pieces.to_source(&self.source)
-        }
+        if self.edits.is_empty() { self.source.clone() } else { self.image.to_source() }
     }
 
     /// All that is lost by the edits, and what no edit brings back.
@@ -85,7 +80,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         remaining: None,
         options: options.clone(),
         source: source.clone(),
-        pieces: Pieces::default(),
+        image: Image::default(),
     };
     // Hashes and elements are looked at.
     let all = source.len().saturating_mul(2);
@@ -174,7 +169,7 @@ impl Mender<'_, '_> {
     }
 
     fn keep(&mut self, span: Span) {
-        self.plan.pieces.keep(span);
+        self.plan.image.append_span(&self.plan.source, span);
     }
 
     /// Bytes of no message: zeros stay, messages of other versions too.
@@ -249,7 +244,7 @@ impl Mender<'_, '_> {
     }
 
     fn settle(&mut self, span: Span, made: Made) {
-        let Made { pieces, edits, lost, kept, count } = made;
+        let Made { image, edits, lost, kept, count } = made;
         self.count += count;
         self.plan.lost.extend(lost);
         self.plan.kept.extend(kept);
@@ -262,7 +257,7 @@ impl Mender<'_, '_> {
         if edits.is_empty() {
             self.keep(span);
         } else {
-            self.plan.pieces.extend(pieces);
+            self.plan.image.append_image(&image);
             self.plan.edits.extend(edits);
         }
     }
@@ -287,14 +282,14 @@ impl Mender<'_, '_> {
             made.edits.push(Edit { rule, offset, len, action, proof, losses });
             return Ok(());
         }
-        let start = self.plan.pieces.len().saturating_add(made.pieces.len());
-        let (pieces, outcome) = build(&mut self.bench, remains, (&self.options, broken), start)?;
+        let start = self.plan.image.len().saturating_add(made.image.len());
+        let (image, outcome) = build(&mut self.bench, remains, (&self.options, broken), start)?;
         let Outcome { edits, lost, kept } = outcome;
-        made.count += u64::from(pieces.is_some());
-        match pieces {
+        made.count += u64::from(image.is_some());
+        match image {
             // What is wrong with it stays: so does all of it.
-            Some(_) if edits.is_empty() => made.pieces.keep(span),
-            Some(pieces) => made.pieces.extend(pieces),
+            Some(_) if edits.is_empty() => made.image.append_span(self.bench.source, span),
+            Some(image) => made.image.append_image(&image),
             None => {}
         }
         made.edits.extend(edits);
@@ -307,7 +302,7 @@ impl Mender<'_, '_> {
 /// What is made of a stretch of the file.
 #[derive(Default)]
 struct Made {
-    pieces: Pieces,
+    image: Image,
     edits: Vec<Edit>,
     lost: Vec<Loss>,
     kept: Vec<Kept>,

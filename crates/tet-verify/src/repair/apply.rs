@@ -1,11 +1,11 @@
 //! Edits become a new file, which is looked over before it takes its name.
 
-use tet_file::edit::{Image, Progress};
-use tet_io::{Output, Publish, Source};
+use tet_file::edit::Progress;
+use tet_io::{Image, Output, Publish, Source};
 
 use super::plan::{Plan, remaining};
 use crate::code::Code;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::finding::Finding;
 
 /// Which edits of a plan are made.
@@ -84,18 +84,10 @@ pub(crate) fn publish_image<T>(
     progress: &mut Progress<'_>,
     look: impl FnOnce(&Source) -> Result<T>,
 ) -> Result<T> {
-    let mut publisher = output.begin(source, publish)?;
-    let target = publisher.target().to_path_buf();
-    let fault = |error| tet_io::Error::io(tet_io::Step::Write, &target, error);
-    image.write_to(&mut publisher, fault, progress)?;
-    let (planned, mut done) = (image.to_source(), 0_u64);
+    let (mut done, all) = (0_u64, image.len().saturating_mul(2));
     let tell = |len: u64| {
         done = done.saturating_add(len);
-        Ok(tet_file::edit::tell(progress, done, image.len())?)
+        Ok(tet_file::edit::tell(progress, done, all)?)
     };
-    let written = publisher.check_written::<Error>(&planned, tell)?.unwrap_or(planned);
-    let seen = look(&written)?;
-    source.check_unchanged()?;
-    publisher.commit()?;
-    Ok(seen)
+    image.publish(source, output, publish, tell, look)
 }

@@ -1,8 +1,8 @@
 //! A file under repair: the image as far as it is mended, and the edits that led there.
 
-use tet_file::edit::{Image, Progress};
+use tet_file::edit::Progress;
 use tet_format::{Digest, Limits, Losses, Region, Rule};
-use tet_io::Source;
+use tet_io::{Image, Source};
 
 use super::RepairOptions;
 use super::edit::{Action, Edit, Proof};

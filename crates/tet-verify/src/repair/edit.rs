@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use tet_file::edit::{FooterEdit, Image, Progress};
+use tet_file::edit::{FooterEdit, Progress, with_footer};
 use tet_format::{Limits, Region, Shape, Span};
+use tet_io::Image;
 
 use crate::code::Code;
 use crate::error::Result;
@@ -246,7 +247,7 @@ impl Edit {
                 Change::Zero(span) => image.zero(*span),
                 Change::Resize(len) => image.resize(*len),
                 Change::Footer(footer) => {
-                    *image = image.with_footer(footer.as_ref(), limits, progress)?;
+                    *image = with_footer(image, footer.as_ref(), limits, progress)?;
                 }
             }
         }

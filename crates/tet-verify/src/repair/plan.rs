@@ -1,11 +1,11 @@
 //! What a file needs: from the footer that proves itself to the payloads.
 
-use tet_file::edit::{FooterEdit, Image, Member, Progress};
+use tet_file::edit::{FooterEdit, Member, Progress};
 use tet_file::integrity::IntegrityKey;
 use tet_file::write::DigestChoice;
 use tet_format::digest::DigestBlock;
 use tet_format::{Region, Rule, Superblock, superblock};
-use tet_io::{Kind, Source};
+use tet_io::{Image, Kind, Source};
 
 use super::anchor::{self, Anchor};
 use super::bench::Bench;

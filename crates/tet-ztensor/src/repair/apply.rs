@@ -29,14 +29,9 @@ pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Ap
     if planned.edits.is_empty() {
         return Ok(Applied { edit_count: 0, file_len: source.len() });
     }
-    let mut publisher = output.begin(source, publish)?;
-    let image = planned.image.to_source();
-    let file_len = image.len();
+    let file_len = planned.image.len();
     let watch = planned.options.watch(file_len.saturating_mul(2));
     let tell = |len| Ok::<_, Error>(watch.tell(len)?);
-    publisher.write_image(&image, tell)?;
-    publisher.check_written(&image, tell)?;
-    source.check_unchanged()?;
-    publisher.commit()?;
+    planned.image.publish(source, output, publish, tell, |_| Ok(()))?;
     Ok(Applied { edit_count: planned.edits.len(), file_len })
 }

@@ -2,10 +2,10 @@
 
 use tet_cbor::Reader;
 use tet_format::Span;
-use tet_io::{Source, Watch};
+use tet_io::{Image, Source, Watch};
 
 use super::flip::Flip;
-use super::image::Image;
+use crate::container::MAGIC;
 use crate::error::{Fault, Result};
 use crate::index::Index;
 use crate::limits::Limits;
@@ -38,8 +38,8 @@ impl<'a> Bench<'a> {
 
     /// The file with a bit flipped back.
     pub(super) fn with(&self, flip: &Flip) -> Source {
-        let mut image = Image::of(self.source);
-        image.patches.push((flip.at, flip.byte));
+        let mut image = image_of(self.source);
+        image.put(flip.at, [flip.byte]);
         image.to_source()
     }
 
@@ -68,6 +68,14 @@ impl<'a> Bench<'a> {
         let is_sound = index.is_empty() || index.tensors().any(|tensor| tensor.fault().is_none());
         (is_sound && blobs_end(&index) == start).then_some(index)
     }
+}
+
+/// The image of a source that begins as every repaired file does.
+pub(super) fn image_of(source: &Source) -> Image {
+    let mut image = Image::of(source);
+    image.put(0, MAGIC);
+    image.resize(source.len());
+    image
 }
 
 /// Where the last blob ends, as far as blobs end before the index.

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 
 use tet_cbor as cbor;
 use tet_format::{ForeignRule, Losses, Severity, Span, planted};
-use tet_io::Source;
+use tet_io::{Image, Source};
 
-use super::bench::{Bench, damage};
+use super::bench::{Bench, damage, image_of};
 use super::edit::{Action, Edit, Loss, Proof};
 use super::flip::{self, Flip};
-use super::image::{Ending, Image};
 use super::salvage::Salvaged;
 use super::{RepairOptions, Salvage, older, salvage, tail};
 use crate::check::{Depth, Finding, Report, VerifyOptions, verify};
@@ -75,13 +74,16 @@ impl Plan {
             Some(_) => Action::FlipIndexBit { bit },
             None => Action::FlipBlobBit { bit },
         };
-        self.image.patches.push((at, byte));
+        self.image.put(at, [byte]);
         self.edits.push(Edit { rule, offset: at, len: 1, action, proof, losses: Vec::new() });
         index
     }
 
-    fn end(&mut self, kept_len: u64, ending: Ending) {
-        (self.image.kept_len, self.image.ending) = (kept_len, ending);
+    /// Ends the file behind `kept_len` bytes with this index and its length.
+    fn end(&mut self, kept_len: u64, index: &[u8]) {
+        self.image.resize(kept_len);
+        self.image.append(index);
+        self.image.append((index.len() as u64).to_le_bytes());
     }
 
     /// All that is lost by the edits, and what no edit brings back.
@@ -108,18 +110,17 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         remaining: None,
         options: options.clone(),
         source: source.clone(),
-        image: Image::of(source),
+        image: image_of(source),
     };
     for round in 0_usize.. {
-        let count = plan.edits.len();
-        match next_edits(&mut plan, round < FLIP_ROUNDS_MAX) {
+        let (count, file) = (plan.edits.len(), plan.repaired());
+        match next_edits(&mut plan, &file, round < FLIP_ROUNDS_MAX) {
             Err(Error::Format(fault)) if plan.edits.is_empty() => plan.remaining = Some(fault),
             planned => planned?,
         }
         if count == plan.edits.len() {
             break;
         }
-        plan.image = Image::of(&plan.image.to_source());
     }
     source.check_unchanged()?;
     Ok(plan)
@@ -127,10 +128,10 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
 
 /// Adds the edits that can be seen to be needed: those that let the index be read, else bits of
 /// tensors, else the tensors that are dropped.
-fn next_edits(plan: &mut Plan, may_flip: bool) -> Result<()> {
-    let (source, options) = (plan.image.source.clone(), plan.options.clone());
-    let watch = options.watch(source.len());
-    let mut bench = Bench::new(&source, &options.limits, &watch);
+fn next_edits(plan: &mut Plan, file: &Source, may_flip: bool) -> Result<()> {
+    let options = plan.options.clone();
+    let watch = options.watch(file.len());
+    let mut bench = Bench::new(file, &options.limits, &watch);
     let count = plan.edits.len();
     let index = readable_index(plan, &mut bench)?;
     if count != plan.edits.len() {
@@ -212,7 +213,7 @@ fn flip_tensors(
             break;
         }
     }
-    let count = plan.edits.len();
+    let (count, image) = (plan.edits.len(), plan.image.clone());
     loop {
         let mut index = Cow::Borrowed(index);
         for &(position, rule) in &wrong {
@@ -234,7 +235,7 @@ fn flip_tensors(
         }
         // A bit that does not make its tensor right was not the one: again without those.
         plan.edits.truncate(count);
-        plan.image.patches.clear();
+        plan.image = image.clone();
     }
 }
 
@@ -291,7 +292,8 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
     let place = |offset: u64| (offset, file_len.saturating_sub(offset));
     if let Some(index) = tail::find(bench)? {
         let (kept_len, index_len) = index.span().map_or((0, 0), |it| (it.end(), it.len()));
-        plan.end(kept_len, Ending::Footer(index_len));
+        plan.image.resize(kept_len);
+        plan.image.append(index_len.to_le_bytes());
         let ((offset, len), action) = (place(kept_len), Action::RestoreFooter);
         let (proof, losses) = (Proof::Rest, Vec::new());
         plan.edits.push(Edit { rule, offset, len, action, proof, losses });
@@ -309,7 +311,7 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
         if !plan.allows(&edit) {
             return Err(fault.into());
         }
-        plan.end(kept_len, Ending::Kept);
+        plan.image.resize(kept_len);
         plan.edits.push(edit);
         return Ok(index);
     }
@@ -335,7 +337,7 @@ fn make_index(
     if !plan.allows(&edit) {
         return Err(fault.into());
     }
-    plan.end(start, Ending::Index(bytes.as_slice().into()));
+    plan.end(start, &bytes);
     plan.edits.push(edit);
     Ok(Index::read(bytes, start, bench.limits)?)
 }
@@ -377,7 +379,7 @@ fn drop_tensors(plan: &mut Plan, index: &Index, report: &Report) -> Result<()> {
     if !plan.allows(&edit) {
         return Ok(());
     }
-    plan.end(offset, Ending::Index(bytes.into()));
+    plan.end(offset, &bytes);
     plan.edits.push(edit);
     Ok(())
 }
