@@ -172,9 +172,7 @@ fn bytes_of(place: &Place) -> Range<u64> {
 }
 
 fn verify(bytes: &[u8], limits: Limits) -> Report {
-    let mut options = VerifyOptions::default();
-    options.limits = limits;
-    options.level = Level::Deep;
+    let options = VerifyOptions { limits, level: Level::Deep, ..VerifyOptions::default() };
     tet_verify::verify(&Source::from_bytes(bytes), &options).unwrap()
 }
 

@@ -147,8 +147,7 @@ fn judge(fixture: &Fixture, damaged: &[u8], what: &dyn Fn() -> String) -> Tally 
 
 /// Whether a deep look finds no error.
 fn is_sound(bytes: &[u8]) -> bool {
-    let mut options = VerifyOptions::default();
-    options.level = Level::Deep;
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = tet_verify::verify(&Source::from_bytes(bytes.to_vec()), &options);
     report.is_ok_and(|report| report.is_ok())
 }

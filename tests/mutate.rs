@@ -90,9 +90,7 @@ fn verified(bytes: Vec<u8>) -> Option<usize> {
 
 /// Payloads too.
 fn deep() -> VerifyOptions {
-    let mut options = VerifyOptions::default();
-    options.level = Level::Deep;
-    options
+    VerifyOptions { level: Level::Deep, ..VerifyOptions::default() }
 }
 
 /// One to three changes, drawn towards numbers that hurt.

@@ -11,7 +11,7 @@ use tet_format::Severity;
 use tet_io::Source;
 use tet_query::{Hyperslab, Op, Reduction};
 use tet_tensogram::{
-    Descriptor, Limits, ObjectAt, Region, Report, TensogramFile, VerifyOptions, verify,
+    Descriptor, Level, Limits, ObjectAt, Region, Report, TensogramFile, VerifyOptions, verify,
 };
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter};
@@ -58,8 +58,13 @@ fn fixtures() -> Vec<Fixture> {
 }
 
 fn verified(source: &Source) -> Report {
-    let mut options = VerifyOptions::default();
-    (options.limits, options.threads, options.findings_max) = (limits(), 1, usize::MAX);
+    let options = VerifyOptions {
+        level: Level::Checksums,
+        limits: limits(),
+        threads: 1,
+        findings_max: usize::MAX,
+        ..VerifyOptions::default()
+    };
     verify(source, &options).unwrap()
 }
 
@@ -135,8 +140,9 @@ fn look(fixture: &Fixture, source: &Source, place: &str, tally: &mut Tally) {
         let Some(found) = found else { continue };
         let Some(was) = object.hash.and_then(|hash| fixture.values.get(&hash)) else { continue };
         let is_named = report.findings.iter().any(|it| {
-            let is_here = it.message == Some(object.message) && it.object == Some(object.number);
-            is_here && it.fault.rule.severity == Severity::Error
+            let is_here =
+                it.place.message == Some(object.message) && it.place.object == Some(object.number);
+            is_here && it.severity == Severity::Error
         });
         assert!(found == *was || is_named, "{place}: {object:?} has other elements");
         let count = if found == *was { &mut tally.kept } else { &mut tally.noticed };

@@ -16,7 +16,7 @@ use tet_tests::values::Seeded;
 use tet_tests::zt::{assemble, kinds};
 use tet_ztensor::repair::{Action, Edit, Plan, RepairOptions, Salvage, apply, plan};
 use tet_ztensor::{
-    Check, Checksum, Depth, Limits, Report, Severity, Tensor, VerifyOptions, ZTensorFile,
+    Check, Checksum, Level, Limits, Report, Severity, Tensor, VerifyOptions, ZTensorFile,
 };
 
 use super::{ALLOCATOR, mutated};
@@ -61,9 +61,13 @@ fn open(source: Source) -> tet_ztensor::Result<ZTensorFile> {
 }
 
 fn verified(source: &Source) -> Report {
-    let mut options = VerifyOptions::default();
-    (options.depth, options.limits) = (Depth::Deep, limits());
-    (options.threads, options.findings_max) = (1, usize::MAX);
+    let options = VerifyOptions {
+        level: Level::Deep,
+        limits: limits(),
+        threads: 1,
+        findings_max: usize::MAX,
+        ..VerifyOptions::default()
+    };
     tet_ztensor::verify(source, &options).unwrap()
 }
 
@@ -141,7 +145,7 @@ fn ask(fixture: &Fixture, source: &Source, place: &str, tally: &mut Tally) {
         let is_named = report
             .findings
             .iter()
-            .any(|it| it.severity == Severity::Error && it.tensor == Some(at));
+            .any(|it| it.severity == Severity::Error && it.place.dataset == Some(at as u64));
         let Some(checked) = read(&file, tensor, Check::Always) else { continue };
         assert!(is_named || checked.is_ok(), "{place}: tensor {at} is called sound");
         let is_as_stored = dataset.dtype == tensor.dtype() && dataset.shape() == tensor.shape();

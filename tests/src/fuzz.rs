@@ -130,8 +130,7 @@ fn verified(bytes: &[u8]) -> Report {
 
 /// All that there is to say of a file, said.
 fn report(bytes: &[u8]) -> Report {
-    let mut options = VerifyOptions::default();
-    (options.level, options.threads) = (Level::Deep, 1);
+    let options = VerifyOptions { level: Level::Deep, threads: 1, ..VerifyOptions::default() };
     let report = tet_verify::verify(&Source::from_bytes(bytes), &options).unwrap();
     for finding in &report.findings {
         assert!(!finding.to_string().is_empty());

@@ -97,8 +97,7 @@ fn sharded(len: u64) -> ConvertOptions {
 
 /// The codes that `verify` finds, and the shards they are about.
 fn found(path: &Path) -> Vec<(&'static str, Option<String>)> {
-    let mut options = VerifyOptions::default();
-    options.level = Level::Deep;
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = verify(&Source::open(path).expect("the index"), &options).expect("looked over");
     report.findings.iter().map(|it| (it.code.id(), it.place.shard.clone())).collect()
 }

@@ -92,8 +92,7 @@ fn objects_are_found_by_what_is_said_of_them() {
 #[test]
 fn samples_verify_and_damage_is_told() {
     for path in samples() {
-        let mut how = VerifyOptions::default();
-        how.level = Level::Deep;
+        let how = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
         let report = verify(&Source::open(&path).unwrap(), &how).unwrap();
         assert!(report.is_ok(), "{path:?}: {:?}", report.findings);
         let bytes = fs::read(&path).unwrap();
@@ -115,8 +114,7 @@ fn findings_name_the_datasets_of_the_catalog() {
     let mut bytes = [before.clone(), named, before].concat();
     let source = Source::from_bytes(bytes.clone());
     let opened = open_source(source, &OpenOptions::default()).unwrap();
-    let mut how = VerifyOptions::default();
-    how.level = Level::Deep;
+    let how = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let datasets = opened.catalog.datasets();
     assert!(datasets.iter().any(|it| it.name == "2t" && it.index != 0));
     for dataset in datasets {

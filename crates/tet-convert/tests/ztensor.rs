@@ -90,8 +90,7 @@ fn samples_go_through_every_container_and_come_back() {
             go(&at(between), &at(back), &dense);
             assert_eq!(sorted(held(&at(back))), sorted(wanted.clone()), "{path:?} {between}");
             for name in [between, back] {
-                let mut options = VerifyOptions::default();
-                options.level = Level::Deep;
+                let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
                 let report = verify(&Source::open(at(name)).unwrap(), &options).unwrap();
                 assert!(report.is_ok(), "{path:?} {name}: {:?}", report.findings);
             }

@@ -7,22 +7,17 @@
 //! Bytes are compared with their hashes piece by piece and on several threads; what is found comes in
 //! the order of the file.
 
-mod collect;
 mod digest;
 pub(crate) mod fidelity;
 mod message;
-mod report;
 mod said;
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use tet_format::{ForeignRule, Severity, Span};
-use tet_io::{Progress, Source, Watch};
+use tet_format::{ForeignRule, Span};
+use tet_io::{Source, Watch};
+use tet_report::{Finding, ForeignFound, Integrity, Level, Report};
 
-use self::collect::Collector;
 use self::digest::Tasks;
 use self::fidelity::{Objects, Total};
 use crate::error::{Error, Fault, Result};
@@ -33,22 +28,8 @@ use crate::rule;
 use crate::scan::{Scan, scan};
 use crate::window::Window;
 
-pub use report::{Finding, Omitted, Report};
-
-/// How closely to look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Level {
-    /// Messages, frames, and what lies between them.
-    Structure,
-    /// What metadata, index and hash frames say, and whether that is so.
-    Metadata,
-    /// All bytes that have a hash are compared with it.
-    #[default]
-    Integrity,
-    /// All objects are decoded.
-    Fidelity,
-}
+/// The sink of all checks.
+type Collector = tet_report::Collector<Finding>;
 
 /// Whether CBOR may be spelled in any way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,62 +41,8 @@ pub enum Spelling {
     Canonical,
 }
 
-/// How closely to look, with what, and how much to say.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct VerifyOptions {
-    /// How closely to look.
-    pub level: Level,
-    /// Whether CBOR may be spelled in any way.
-    pub spelling: Spelling,
-    /// How much of the file's claims to believe.
-    pub limits: Limits,
-    /// How many findings of one rule are told; the rest are counted.
-    pub findings_max: usize,
-    /// Threads that compare bytes; 0 means as many as the machine runs at once.
-    pub threads: usize,
-    /// The most bytes that all objects together may decode to, some of them of next to no bytes; `None`
-    /// is [`usual_decoded_max`] of the file.
-    pub decoded_max: Option<u64>,
-    /// Set by the caller to stop early.
-    pub cancel: Option<Arc<AtomicBool>>,
-    /// Told how far it is.
-    pub progress: Option<Progress>,
-}
-
-impl VerifyOptions {
-    /// Watches over a look at so many bytes.
-    pub(crate) fn watch(&self, all: u64) -> Watch<'_> {
-        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
-    }
-}
-
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        VerifyOptions {
-            level: Level::default(),
-            spelling: Spelling::default(),
-            limits: Limits::default(),
-            findings_max: 64,
-            threads: 0,
-            decoded_max: None,
-            cancel: None,
-            progress: None,
-        }
-    }
-}
-
-impl fmt::Debug for VerifyOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VerifyOptions")
-            .field("level", &self.level)
-            .field("spelling", &self.spelling)
-            .field("limits", &self.limits)
-            .field("findings_max", &self.findings_max)
-            .field("threads", &self.threads)
-            .finish_non_exhaustive()
-    }
-}
+/// How closely to look at a Tensogram file, with what, and how much to report.
+pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 
 /// Checks a whole file.
 ///
@@ -125,44 +52,105 @@ impl fmt::Debug for VerifyOptions {
 /// when the caller asks to stop, [`Error::Limit`] when the objects decode to more than
 /// [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
-    let (mut out, mut report) =
-        (Collector::new(options.findings_max), Report::new(source, options));
+    verify_spelling(source, options, Spelling::Any)
+}
+
+/// Checks a whole file, and how its CBOR is spelled.
+///
+/// # Errors
+///
+/// Returns what [`verify`] returns.
+pub fn verify_spelling(
+    source: &Source,
+    options: &VerifyOptions,
+    spelling: Spelling,
+) -> Result<Report> {
+    let (mut out, mut seen) = (Collector::new(options.findings_max), Seen::default());
     let watch = options.watch(match options.level {
         // Payloads are read once more.
-        Level::Fidelity => source.len().saturating_mul(2),
+        Level::Deep => source.len().saturating_mul(2),
         _ => source.len(),
     });
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
-            out.push(Finding { fault, message: None, object: None, len: 0 });
-            return Ok(report.with(out));
+            out.push(finding(fault, (None, None), 0));
+            return Ok(seen.report(source, options, out));
         }
         Err(error) => return Err(error),
     };
     check_file(source, &scan, &watch, &mut out)?;
-    report.message_count = scan.messages.len() as u64;
-    report.damage_count = scan.damage_count;
     let (mut window, mut work) = (Window::new(source), Work::default());
     let total = Total::new(options.decoded_max, source);
     let watched = (&watch, &total);
     for (number, span) in scan.messages.iter().enumerate() {
-        let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
+        let how = (options, spelling);
+        let found = check_message(&mut window, (number, *span), how, &mut work, &mut out);
         match found {
-            Ok(message) => report.count_message(&message),
+            Ok(message) => seen.count_message(&message),
             Err(Error::Format(fault)) => {
-                out.push(Finding { fault, message: Some(number), object: None, len: 0 });
+                out.push(finding(fault, (Some(number), None), 0));
             }
             Err(error) => return Err(error),
         }
         watch.tell(0)?;
         if work.bytes.is_full() {
-            report.add_checked(work.run(source, options, watched, &mut out)?);
+            seen.add_checked(work.run(source, options, watched, &mut out)?);
         }
     }
-    report.add_checked(work.run(source, options, watched, &mut out)?);
+    seen.add_checked(work.run(source, options, watched, &mut out)?);
     source.check_unchanged()?;
-    Ok(report.with(out))
+    Ok(seen.report(source, options, out))
+}
+
+/// What was counted.
+#[derive(Debug, Default)]
+struct Seen {
+    object_count: u64,
+    /// Objects without a hash.
+    unverified_count: u64,
+    /// Bytes that were compared with their hashes.
+    checked_len: u64,
+}
+
+impl Seen {
+    fn count_message(&mut self, message: &Message) {
+        let frames = (0..message.len()).filter_map(|number| message.object_frame(number));
+        let bare = frames.filter(|frame| message.hash(frame).is_none()).count();
+        self.object_count = self.object_count.saturating_add(message.len() as u64);
+        self.unverified_count = self.unverified_count.saturating_add(bare as u64);
+    }
+
+    fn add_checked(&mut self, len: u64) {
+        self.checked_len = self.checked_len.saturating_add(len);
+    }
+
+    fn report(self, source: &Source, options: &VerifyOptions, out: Collector) -> Report {
+        let Seen { object_count, unverified_count, checked_len } = self;
+        let (mut findings, counts) = out.into_parts();
+        findings.sort_by_key(|finding| finding.place.offset);
+        let file_len = source.len();
+        Report {
+            integrity: Integrity::of(&counts, &rule::HASH, (unverified_count, object_count)),
+            file_len,
+            dataset_count: object_count,
+            row_count: object_count,
+            stored_len: file_len,
+            decoded_len: file_len,
+            payload_len: checked_len.min(file_len),
+            unverified_count,
+            checked_len,
+            ..Report::new(options, findings, &counts)
+        }
+    }
+}
+
+/// A fault of a message or an object of it.
+fn finding(fault: Fault, (message, object): (Option<usize>, Option<usize>), len: u64) -> Finding {
+    let found = ForeignFound { fault, field: fault.rule.region, len, dataset: None };
+    let mut finding = Finding::from(found);
+    (finding.place.message, finding.place.object) = (message, object);
+    finding
 }
 
 /// What is left to be done for the messages so far.
@@ -196,7 +184,8 @@ pub(crate) fn first_error(
     watched: (&Watch<'_>, &Total),
 ) -> Result<Option<&'static ForeignRule>> {
     let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
-    match check_message(window, (0, span), options, &mut work, &mut out) {
+    let how = (options, Spelling::Any);
+    match check_message(window, (0, span), how, &mut work, &mut out) {
         Ok(_) => {}
         Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
         Err(error) => return Err(error),
@@ -209,7 +198,7 @@ pub(crate) fn first_error(
 
 /// What is wrong with the file as a whole: messages that do not stand, and bytes of none.
 fn check_file(source: &Source, scan: &Scan, watch: &Watch<'_>, out: &mut Collector) -> Result<()> {
-    let mut push = |fault, len| out.push(Finding { fault, message: None, object: None, len });
+    let mut push = |fault, len| out.push(finding(fault, (None, None), len));
     for damage in &scan.damages {
         push(damage.fault, damage.span.end().saturating_sub(damage.fault.at));
     }
@@ -235,30 +224,18 @@ fn check_file(source: &Source, scan: &Scan, watch: &Watch<'_>, out: &mut Collect
 fn check_message(
     window: &mut Window<'_>,
     (number, span): (usize, Span),
-    options: &VerifyOptions,
+    (options, spelling): (&VerifyOptions, Spelling),
     work: &mut Work,
     out: &mut Collector,
 ) -> Result<Message> {
-    let mut push = |fault: Fault, object| {
-        out.push(Finding { fault, message: Some(number), object, len: 0 });
-    };
+    let mut push = |fault, object| out.push(finding(fault, (Some(number), object), 0));
     let message = Message::read(window, span, &options.limits, &mut push)?;
-    if options.level >= Level::Metadata {
-        let said = message::check(window, &message, options, &mut push)?;
-        if options.level >= Level::Integrity {
-            work.bytes.take(number, &message, &said, &mut push);
-        }
-        if options.level >= Level::Fidelity {
-            work.objects.take(number, &message);
-        }
+    let said = message::check(window, &message, (&options.limits, spelling), &mut push)?;
+    if options.level >= Level::Checksums {
+        work.bytes.take(number, &message, &said, &mut push);
+    }
+    if options.level >= Level::Deep {
+        work.objects.take(number, &message);
     }
     Ok(message)
-}
-
-impl Report {
-    /// Whether there is no error.
-    #[must_use]
-    pub fn is_ok(&self) -> bool {
-        self.count(Severity::Error) == 0
-    }
 }

@@ -49,7 +49,7 @@ mod write;
 pub mod edit;
 pub mod repair;
 
-pub use check::{Finding, Level, Omitted, Report, Spelling, VerifyOptions, verify};
+pub use check::{Spelling, VerifyOptions, verify, verify_spelling};
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
 pub use encode::{
     Compressing, Encoded, NonFinite, NonFiniteSeen, PackingFit, Passes, Readers, Recipe, encode,
@@ -77,6 +77,7 @@ pub use region::{Cut, Part, Region};
 pub use scan::{Damage, Scan, is_likely, scan};
 pub use tet_cbor::Value;
 pub use tet_io::{Kind, Progress};
+pub use tet_report::{Finding, Level, Report};
 pub use write::{
     HashChoice, HeadedTensor, HeadedWriter, ListPlace, PlainElements, RegionSource, StreamWriter,
     Tensor, TensorWriter, VersionKey, WriteOptions, encode_message, write_message,

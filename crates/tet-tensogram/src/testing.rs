@@ -6,7 +6,7 @@ pub(crate) mod objects;
 use tet_cbor::{Value, encode};
 use tet_io::Source;
 
-use crate::{Limits, Report, Result, TensogramFile, VerifyOptions, verify};
+use crate::{Level, Limits, Report, Result, TensogramFile, VerifyOptions, scan, verify};
 
 pub(crate) fn be16(number: u64) -> Vec<u8> {
     number.to_le_bytes()[..2].iter().rev().copied().collect()
@@ -236,13 +236,23 @@ pub(crate) fn open(bytes: &[u8]) -> Result<TensogramFile> {
 }
 
 pub(crate) fn check(bytes: &[u8]) -> Report {
-    let options = VerifyOptions::default();
-    verify(&Source::from_bytes(bytes), &options).expect("memory can be read")
+    verify(&Source::from_bytes(bytes), &checksums()).expect("memory can be read")
+}
+
+/// Bytes are compared with their hashes.
+pub(crate) fn checksums() -> VerifyOptions {
+    VerifyOptions { level: Level::Checksums, ..VerifyOptions::default() }
+}
+
+/// How many messages of a file are sound at their ends, and how many are not.
+pub(crate) fn message_counts(bytes: &[u8]) -> (usize, u64) {
+    let scan = scan(&Source::from_bytes(bytes), &Limits::default()).expect("memory can be read");
+    (scan.messages.len(), scan.damage_count)
 }
 
 /// The ids of all that is found.
 pub(crate) fn ids(bytes: &[u8]) -> Vec<&'static str> {
-    check(bytes).findings.iter().map(|finding| finding.fault.rule.id).collect()
+    check(bytes).findings.iter().map(|finding| finding.code.id()).collect()
 }
 
 /// Region, descriptor and hash of the objects of all messages.

@@ -16,16 +16,14 @@ use tet_file::DatasetEntry;
 use tet_file::integrity::Said;
 use tet_format::{Rule, Superblock};
 use tet_io::Source;
+use tet_report::{Integrity, Level, Pool};
 
 use self::footer::Bounds;
 use self::gap::Gaps;
 use self::payload::Payloads;
+use crate::VerifyOptions;
 use crate::collect::Collector;
 use crate::error::Result;
-use crate::integrity::Integrity;
-use crate::level::Level;
-use crate::options::VerifyOptions;
-use crate::pool::Pool;
 
 /// What the checks read, for naming places.
 #[derive(Debug, Default)]
@@ -82,9 +80,10 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
         gaps = gap::find(&subject, &payloads.spans, &bounds, &digests);
     }
     seen.gap_len_left = gaps.len_left;
-    let is_deep = options.level == Level::Deep;
+    let is_deep = options.level != Level::Structure;
     let all = gaps.len.saturating_add(if is_deep { payloads.stored_len } else { 0 });
-    let (pool, watch) = (Pool::new(options, all), options.watch(all));
+    let affordable = usize::try_from(options.memory_budget / HELD_LEN).unwrap_or(usize::MAX);
+    let (pool, watch) = (Pool::new(options.threads, affordable, all), options.watch(all));
     gap::check(&subject, &gaps, &digests, (&pool, &watch), out)?;
     let mut is_all = are_gaps_known && gaps.len_left == 0;
     match index.filter(|_| listed == Holds::Yes && is_deep) {
@@ -101,6 +100,9 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     seen.integrity = state(&bounds, is_all, out);
     Ok(seen)
 }
+
+/// What a thread holds while it decodes a payload with a window of the usual size, twice over.
+const HELD_LEN: u64 = 20 << 20;
 
 /// Whether the bytes are those that were written; `is_all` when all of them were compared.
 fn state(bounds: &Bounds, is_all: bool, out: &Collector) -> Integrity {

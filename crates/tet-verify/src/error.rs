@@ -1,8 +1,7 @@
 //! Why a file could not be looked over.
 
 use tet_io::Kind;
-
-use crate::finding::Finding;
+use tet_report::Finding;
 
 /// Why a file could not be looked over.
 #[derive(Debug, thiserror::Error)]

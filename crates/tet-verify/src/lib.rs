@@ -12,23 +12,10 @@
 //!
 //! [`anatomy`] takes a file apart instead: every stretch with its name, and what is wrong beside it.
 //!
-//! The rules are those of `tet-format` and `tet-file`, told here and not restated. Those who know
-//! another container report on it through [`ForeignFindings`].
+//! The rules are those of `tet-format` and `tet-file`, told here and not restated. Findings and reports
+//! are those of `tet-report`, which the other containers use too.
 
 #![forbid(unsafe_code)]
-
-mod integrity;
-mod level;
-
-mod options;
-
-mod code;
-
-mod finding;
-
-mod foreign;
-
-mod report;
 
 mod check;
 
@@ -39,21 +26,20 @@ pub mod sum;
 mod collect;
 mod error;
 mod place;
-mod pool;
 
 pub mod anatomy;
 
-pub use code::Code;
 pub use error::{Error, Result};
-pub use finding::{Finding, Place, Severity};
-pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
-pub use integrity::Integrity;
-pub use level::Level;
-pub use options::{Strictness, VerifyOptions};
-pub use report::{Omitted, Report};
 pub use tet_io::{Kind, Progress};
+pub use tet_report::{
+    Code, Finding, ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Omitted, Place,
+    Report, Severity, Strictness,
+};
 
 use tet_io::Source;
+
+/// How closely to look at a `.tet` file, with what, and how much to report.
+pub type VerifyOptions = tet_report::VerifyOptions<tet_format::Limits>;
 
 /// Looks a file over and reports what is wrong with it.
 ///
@@ -64,9 +50,22 @@ use tet_io::Source;
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut collector = collect::Collector::new(options.findings_max);
     let seen = check::file(source, options, &mut collector)?;
-    let report = report::report(source, options, &seen, collector)?;
+    let (entries, counts) = collector.into_parts();
+    let places = place::Places::new(source, &seen);
+    let findings = entries.iter().map(|entry| places.finding(entry)).collect::<Result<_>>()?;
     source.check_unchanged()?;
-    Ok(report)
+    Ok(Report {
+        integrity: seen.integrity,
+        file_len: source.len(),
+        dataset_count: u64::try_from(seen.datasets.len()).unwrap_or(u64::MAX),
+        row_count: seen.row_count,
+        stored_len: seen.stored_len,
+        decoded_len: seen.decoded_len,
+        payload_len: seen.payload_len,
+        checked_len: seen.payload_len,
+        gap_len_left: seen.gap_len_left,
+        ..Report::new(options, findings, &counts)
+    })
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@ use tet_format::map::Map;
 use tet_format::superblock::WireSuperblock;
 use tet_format::{NoteCode, Region, Rule};
 use tet_io::Source;
+use tet_report::{Code, Finding, Place};
 
 use crate::check::Seen;
-use crate::code::Code;
 use crate::collect::Entry;
 use crate::error::Result;
-use crate::finding::Place;
 
 /// Whether the rule is about what lies in a spill, wherever the JSON says that is.
 fn is_in_spill(rule: Rule, region: Region) -> bool {
@@ -34,8 +33,8 @@ struct Spot {
 impl From<Spot> for Place {
     fn from(spot: Spot) -> Place {
         let Spot { region, field, offset, len, dataset, dataset_name, chunk } = spot;
-        let (shard, region) = (None, region.name());
-        Place { shard, region, field, offset, len, dataset, dataset_name, chunk }
+        let region = region.name();
+        Place { region, field, offset, len, dataset, dataset_name, chunk, ..Place::default() }
     }
 }
 
@@ -61,9 +60,12 @@ impl<'a> Places<'a> {
         Places { source, seen, map: Map::new(&seen.head, &seen.tail, source.len()) }
     }
 
-    /// The place of what was found.
-    pub(crate) fn of(&self, entry: &Entry) -> Result<Place> {
-        self.spot(entry).map(Place::from)
+    /// What was found, with its place.
+    pub(crate) fn finding(&self, entry: &Entry) -> Result<Finding> {
+        let Entry { code, found, wanted, .. } = *entry;
+        let place = self.spot(entry)?.into();
+        let (severity, level) = (code.severity(), code.level());
+        Ok(Finding { code, severity, level, place, found, wanted })
     }
 
     fn spot(&self, entry: &Entry) -> Result<Spot> {

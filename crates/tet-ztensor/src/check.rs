@@ -18,14 +18,10 @@ mod report;
 mod sparse;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use tet_format::{Span, usual_decoded_max};
-use tet_io::{Progress, Source, Watch};
+use tet_io::Source;
+use tet_report::{Level, Pool, Report};
 
 use self::agenda::Agenda;
 use self::blob::{Scratch, Task, WINDOW_LOG_MAX};
@@ -37,76 +33,10 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
 
-pub use report::{Finding, Omitted, Report};
+pub use report::stretch;
 
-/// How closely to look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Depth {
-    /// Container, index, entries, and where the blobs lie.
-    #[default]
-    Structure,
-    /// Blobs that have a checksum are compared with it.
-    Checksums,
-    /// Blobs are decoded, and bytes between them looked at.
-    Deep,
-}
-
-/// How closely to look, with what, and how much to say.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct VerifyOptions {
-    /// How closely to look.
-    pub depth: Depth,
-    /// How much of the file's claims to believe.
-    pub limits: Limits,
-    /// How many findings of one rule are told; the rest are counted.
-    pub findings_max: usize,
-    /// Threads that look at blobs; 0 means as many as the machine runs at once.
-    pub threads: usize,
-    /// Bytes of memory for decoders and for sparse tensors that are checked in memory; what takes more
-    /// is checked piece by piece.
-    pub memory_budget: u64,
-    /// The most bytes that all blobs together may decode to; `None` is [`usual_decoded_max`] of the file.
-    pub decoded_max: Option<u64>,
-    /// Set by the caller to stop early.
-    pub cancel: Option<Arc<AtomicBool>>,
-    /// Told how far it is.
-    pub progress: Option<Progress>,
-}
-
-impl VerifyOptions {
-    /// Watches over a look at so many bytes.
-    pub(crate) fn watch(&self, all: u64) -> Watch<'_> {
-        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
-    }
-}
-
-impl Default for VerifyOptions {
-    fn default() -> Self {
-        VerifyOptions {
-            depth: Depth::default(),
-            limits: Limits::default(),
-            findings_max: 64,
-            threads: 0,
-            memory_budget: 1 << 30,
-            decoded_max: None,
-            cancel: None,
-            progress: None,
-        }
-    }
-}
-
-impl fmt::Debug for VerifyOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VerifyOptions")
-            .field("depth", &self.depth)
-            .field("limits", &self.limits)
-            .field("findings_max", &self.findings_max)
-            .field("threads", &self.threads)
-            .field("memory_budget", &self.memory_budget)
-            .finish_non_exhaustive()
-    }
-}
+/// How closely to look at a zTensor file, with what, and how much to report.
+pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 
 /// What passes [`VerifyOptions::decoded_max`], in [`Error::Limit`].
 pub const DECODED: &str = "decoded bytes of all tensors";
@@ -114,9 +44,6 @@ pub const DECODED: &str = "decoded bytes of all tensors";
 /// Bytes of blobs that are looked at for each byte of the file, and so many more.
 const WORK_FACTOR: u64 = 16;
 const WORK_LEN_MIN: u64 = 1 << 20;
-
-/// What one thread looks at sooner than several are made.
-const ALONE_LEN_MAX: u64 = 4 << 20;
 
 /// Checks a whole file.
 ///
@@ -155,11 +82,11 @@ fn check_blobs(
     gaps: &[Span],
     out: &mut Collector,
 ) -> Result<u64> {
-    if options.depth == Depth::Structure {
+    if options.level == Level::Structure {
         return Ok(0);
     }
-    let gaps = if options.depth == Depth::Deep { gaps } else { &[] };
-    let Agenda { tasks, turns, shared_len } = Agenda::of(index, roles, options.depth);
+    let gaps = if options.level == Level::Deep { gaps } else { &[] };
+    let Agenda { tasks, turns, shared_len } = Agenda::of(index, roles, options.level);
     let blobs_len = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.len()));
     check_work(blobs_len, source.len())?;
     check_decoded(&tasks, options.decoded_max.unwrap_or_else(|| usual_decoded_max(source.len())))?;
@@ -172,22 +99,14 @@ fn check_blobs(
             out.push(Found { fault, position: None, field: "" });
         }
     }
-    let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
-    let thread_count = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
-    let memory = Memory::new(options.memory_budget, thread_count);
-    let look = |scratch: &mut Scratch, task: &Task<'_>| {
+    // A decoder may need a window of 2^27 bytes.
+    let affordable = (options.memory_budget / 2) >> WINDOW_LOG_MAX;
+    let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).max(1);
+    let pool = Pool::new(options.threads, affordable.min(tasks.len()), all);
+    let memory = Memory::new(options.memory_budget, pool.thread_count());
+    let found = pool.map(&tasks, Scratch::default, |scratch, task| {
         task.run(scratch, (source, &options.limits, &memory), &watch)
-    };
-    let found: Vec<Result<Vec<Found>>> = match &pool {
-        Some(pool) => pool.install(|| tasks.par_iter().map_init(Scratch::default, look).collect()),
-        // Without threads the caller's own does the work.
-        None => {
-            let mut scratch = Scratch::default();
-            tasks.iter().map(|task| look(&mut scratch, task)).collect()
-        }
-    };
-    // Of several errors the first in the file is told.
-    let found = found.into_iter().collect::<Result<Vec<_>>>()?;
+    })?;
     for (position, task) in turns {
         let found = found.get(task).into_iter().flatten();
         found.for_each(|it| out.push(Found { position: Some(position), ..*it }));
@@ -212,17 +131,4 @@ fn check_decoded(tasks: &[Task<'_>], limit: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Limit { what: DECODED, wanted, limit })
-}
-
-/// As many threads as are asked for, the machine has, and there is work for; none where one will do.
-fn pool(options: &VerifyOptions, task_count: usize) -> Option<ThreadPool> {
-    let all = || std::thread::available_parallelism().map_or(1, Into::into);
-    let asked = if options.threads == 0 { all() } else { options.threads };
-    // A decoder may need a window of 2^27 bytes.
-    let affordable = (options.memory_budget / 2) >> WINDOW_LOG_MAX;
-    let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).max(1);
-    let count = asked.min(task_count).min(affordable);
-    let builder = ThreadPoolBuilder::new().num_threads(count);
-    let builder = builder.thread_name(|at| format!("tet-ztensor-{at}"));
-    (count > 1).then(|| builder.build().ok()).flatten()
 }

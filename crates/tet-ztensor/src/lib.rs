@@ -38,7 +38,7 @@ mod write;
 pub mod edit;
 pub mod repair;
 
-pub use check::{DECODED, Depth, Finding, Omitted, Report, VerifyOptions, verify};
+pub use check::{DECODED, VerifyOptions, stretch, verify};
 pub use checksum::{Checksum, Comparison};
 pub use container::{
     ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,
@@ -54,6 +54,7 @@ pub use tensor::Tensor;
 pub use tet_cbor::Value;
 pub use tet_format::Severity;
 pub use tet_io::{Kind, Progress};
+pub use tet_report::{Finding, Level, Report};
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{
     Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, Fingerprint, METADATA_NAME,

@@ -41,7 +41,7 @@ pub struct RepairOptions {
     pub salvage: Salvage,
     /// Whether tensors may be lost.
     pub losses: Losses,
-    /// Bytes that decoding may hold; `None` is what [`verify`](crate::verify) holds.
+    /// Bytes that decoding may hold; `None` is 1 GiB.
     pub memory_budget: Option<u64>,
     /// The most bytes that all blobs together may decode to; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.

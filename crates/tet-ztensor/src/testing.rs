@@ -4,7 +4,7 @@
 use tet_format::ForeignRule;
 use tet_io::Source;
 
-use crate::{Check, Depth, Limits, Report, Result, VerifyOptions, ZTensorFile, rule, verify};
+use crate::{Check, Level, Limits, Report, Result, VerifyOptions, ZTensorFile, rule, verify};
 
 /// A head of CBOR: the shortest one.
 pub(crate) fn head(major: u8, number: u64) -> Vec<u8> {
@@ -127,14 +127,14 @@ pub(crate) fn read(bytes: &[u8], position: usize) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn deep(bytes: &[u8]) -> Report {
-    let options = VerifyOptions { depth: Depth::Deep, ..VerifyOptions::default() };
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).expect("memory can be read");
     // With less memory the same is found, but for two values with one place.
     let by_pieces = VerifyOptions { memory_budget: 0, ..options };
     let by_pieces = verify(&Source::from_bytes(bytes), &by_pieces).expect("memory can be read");
     let found = |report: &Report| {
-        let told = report.findings.iter().filter(|it| it.rule != &rule::COORD_TWICE);
-        told.map(|it| (it.rule, it.tensor)).collect::<Vec<_>>()
+        let told = report.findings.iter().filter(|it| it.rule() != Some(&rule::COORD_TWICE));
+        told.map(|it| (it.rule(), it.place.dataset)).collect::<Vec<_>>()
     };
     assert_eq!(found(&report), found(&by_pieces));
     report
@@ -142,7 +142,7 @@ pub(crate) fn deep(bytes: &[u8]) -> Report {
 
 /// The rules that a file breaks, warnings and notes among them.
 pub(crate) fn rules(bytes: &[u8]) -> Vec<&'static ForeignRule> {
-    deep(bytes).findings.iter().map(|finding| finding.rule).collect()
+    deep(bytes).findings.iter().filter_map(crate::Finding::rule).collect()
 }
 
 /// Checks that the file as a whole is refused for a rule, by `open` and by `verify`.
@@ -166,8 +166,13 @@ pub(crate) fn tensor_refused(bytes: &[u8], rule: &'static ForeignRule) {
     let found = file.read(tensor, Check::Always).map(|_| ()).map_err(|error| error.rule());
     assert_eq!(found, Err(Some(rule)), "{:?}", deep(bytes).findings);
     let report = deep(bytes);
-    let told = report.findings.iter().find(|finding| finding.rule == rule);
-    assert_eq!(told.map(|finding| finding.tensor), Some(Some(last)), "{:?}", report.findings);
+    let told = report.findings.iter().find(|finding| finding.rule() == Some(rule));
+    assert_eq!(
+        told.map(|finding| finding.place.dataset),
+        Some(Some(last as u64)),
+        "{:?}",
+        report.findings
+    );
     assert!(!report.is_ok());
 }
 

@@ -8,8 +8,8 @@ use std::ops::Range;
 use tet_convert::OpenOptions;
 use tet_io::Source;
 use tet_tensogram::{
-    Descriptor, Limits, Metadata, ObjectAt, Region, Report, TensogramFile, Tensor, VerifyOptions,
-    WriteOptions, encode_message, verify,
+    Descriptor, Level, Limits, Metadata, ObjectAt, Region, Report, TensogramFile, Tensor,
+    VerifyOptions, WriteOptions, encode_message, verify,
 };
 
 use super::feed::Feed;
@@ -27,10 +27,15 @@ fn limits() -> Limits {
 }
 
 fn verified(bytes: &[u8]) -> Report {
-    let mut options = VerifyOptions::default();
-    (options.limits, options.threads, options.findings_max) = (limits(), 1, usize::MAX);
+    let options = VerifyOptions {
+        limits: limits(),
+        threads: 1,
+        findings_max: usize::MAX,
+        level: Level::Checksums,
+        ..VerifyOptions::default()
+    };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-    assert!(report.findings.iter().all(|it| !it.fault.to_string().is_empty()));
+    assert!(report.findings.iter().all(|it| !it.to_string().is_empty()));
     report
 }
 

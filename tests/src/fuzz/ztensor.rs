@@ -7,7 +7,7 @@ use tet_convert::OpenOptions;
 use tet_io::Source;
 use tet_query::{Catalog, Dataset, DigestPolicy, Error as Asked, Execution, Hyperslab};
 use tet_ztensor::{
-    Check, Depth, Limits, RANK_MAX, Report, Severity, Tensor, VerifyOptions, ZTensorFile, rule,
+    Check, Level, Limits, RANK_MAX, Report, Severity, Tensor, VerifyOptions, ZTensorFile, rule,
 };
 
 use super::feed::Feed;
@@ -45,16 +45,20 @@ fn limits() -> Limits {
 
 /// All that there is to say of a file.
 fn verified(bytes: &[u8]) -> Report {
-    let mut options = VerifyOptions::default();
-    (options.depth, options.limits) = (Depth::Deep, limits());
-    (options.threads, options.findings_max) = (1, usize::MAX);
+    let options = VerifyOptions {
+        level: Level::Deep,
+        limits: limits(),
+        threads: 1,
+        findings_max: usize::MAX,
+        ..VerifyOptions::default()
+    };
     tet_ztensor::verify(&Source::from_bytes(bytes), &options).unwrap()
 }
 
 /// Whether an error is told of the tensor at a position.
 fn is_named(report: &Report, position: usize) -> bool {
     let mut findings = report.findings.iter();
-    findings.any(|it| it.severity == Severity::Error && it.tensor == Some(position))
+    findings.any(|it| it.severity == Severity::Error && it.place.dataset == Some(position as u64))
 }
 
 /// A file that opens here opens as a catalog, and what one reader reads the other does.

@@ -31,6 +31,7 @@ const EDGES: &[Edge] = &[
         ours: &["tet-format"],
         outside: &["libc", "memmap2", "rustix", "thiserror"],
     },
+    Edge { name: "tet-report", ours: &["tet-format", "tet-io"], outside: &["rayon"] },
     Edge {
         name: "tet-file",
         ours: &["tet-format", "tet-codec", "tet-io"],
@@ -38,12 +39,12 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         name: "tet-ztensor",
-        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io"],
+        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report"],
         outside: &["rayon", "sha2", "thiserror"],
     },
     Edge {
         name: "tet-tensogram",
-        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io"],
+        ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report"],
         outside: &["flate2", "half", "lz4_flex", "multiversion", "rayon", "roaring", "thiserror"],
     },
     Edge {
@@ -58,8 +59,8 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         name: "tet-verify",
-        ours: &["tet-format", "tet-codec", "tet-io", "tet-file"],
-        outside: &["rayon", "thiserror"],
+        ours: &["tet-format", "tet-codec", "tet-io", "tet-file", "tet-report"],
+        outside: &["thiserror"],
     },
     Edge {
         name: "tet-convert",

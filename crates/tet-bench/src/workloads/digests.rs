@@ -92,8 +92,7 @@ pub(super) fn verifying(run: Run<'_>) -> Result<Vec<Row>> {
     let row = |(layout, chunk_shape)| {
         let path = run.folder.array(DType::Float32, layout, chunk_shape)?;
         let (file, len) = (File::open(&path)?, file_len(&path)?);
-        let mut options = VerifyOptions::default();
-        options.level = Level::Deep;
+        let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
         let work = || {
             let report = tet_verify::verify(&Source::open(&path)?, &options)?;
             ensure!(report.integrity == Integrity::Verified, "{}", path.display());

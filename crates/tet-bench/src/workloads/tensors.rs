@@ -11,7 +11,7 @@ use tet_io::Source;
 use tet_io::publish::Sync;
 use tet_query::{Catalog, Hyperslab, Op, Reduction};
 use tet_ztensor::{
-    Check, ChecksumChoice, Depth, EncodingChoice, Limits, VerifyOptions, WriteOptions, ZTensorFile,
+    Check, ChecksumChoice, EncodingChoice, Level, Limits, VerifyOptions, WriteOptions, ZTensorFile,
 };
 
 use super::{Run, all_threads, file_len};
@@ -58,8 +58,11 @@ fn sums(catalog: &Catalog) -> Result<()> {
 
 /// Compares every blob with its checksum.
 pub(crate) fn verify(source: &Source) -> Result<()> {
-    let mut options = VerifyOptions::default();
-    options.depth = Depth::Checksums;
+    let options = VerifyOptions {
+        level: Level::Checksums,
+        memory_budget: 1 << 30,
+        ..VerifyOptions::default()
+    };
     let report = tet_ztensor::verify(source, &options)?;
     ensure!(report.is_ok() && report.unverified_count == 0, "the file is not verified");
     Ok(())

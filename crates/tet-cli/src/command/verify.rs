@@ -57,8 +57,10 @@ fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Repor
 }
 
 fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> VerifyOptions {
-    let mut options = VerifyOptions::default();
-    options.level = if args.quick { Level::Structure } else { Level::Deep };
+    let mut options = VerifyOptions {
+        level: if args.quick { Level::Structure } else { Level::Deep },
+        ..VerifyOptions::default()
+    };
     if args.strict {
         options.strictness = Strictness::Strict;
     }

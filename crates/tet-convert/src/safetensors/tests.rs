@@ -133,7 +133,6 @@ fn odd_bools_are_found_by_looking_at_elements() {
     let bytes = file(header, &[0, 1, 2, 255]);
     let at = u64::try_from(bytes.len()).unwrap() - 2;
     assert_eq!(found(&bytes, &VerifyOptions::default()), []);
-    let mut deep = VerifyOptions::default();
-    deep.level = tet_verify::Level::Deep;
+    let deep = VerifyOptions { level: tet_verify::Level::Deep, ..VerifyOptions::default() };
     assert_eq!(found(&bytes, &deep), [("ST-N5", at)]);
 }

@@ -1,62 +1,32 @@
-//! What is wrong with a Tensogram file, all of it, as findings.
+//! What is wrong with a Tensogram file, with the datasets that a catalog makes of its objects.
 
 use std::sync::Arc;
 
 use tet_io::Source;
-use tet_tensogram::{
-    Error as Theirs, Fault, Level as Closeness, Limits, Metadata, TensogramFile, rule,
-};
-use tet_verify::{
-    Finding, ForeignFindings, ForeignFound, ForeignSeen, Level, Report, VerifyOptions,
-};
+use tet_tensogram::{Error as Theirs, Fault, Limits, Metadata, TensogramFile, rule};
+use tet_verify::{Code, Finding, ForeignFound, Report, VerifyOptions};
 
 use super::catalog::name;
 use crate::Result;
 
-/// Looks a file over.
+/// Checks a file.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
-    let mut how = tet_tensogram::VerifyOptions::default();
-    how.level = match options.level {
-        Level::Deep => Closeness::Fidelity,
-        _ => Closeness::Metadata,
-    };
-    how.findings_max = options.findings_max;
-    how.threads = options.threads;
-    how.decoded_max = options.decoded_max;
-    how.cancel.clone_from(&options.cancel);
-    how.progress.clone_from(&options.progress);
-    let seen = tet_tensogram::verify(source, &how)?;
-    let mut findings = ForeignFindings::new(options);
+    let how = options.with_limits(Limits::default());
+    let mut report = tet_tensogram::verify(source, &how)?;
     let mut objects = Objects { source, opened: None };
-    for it in &seen.findings {
-        let dataset = match it.message.zip(it.object) {
-            Some((message, object)) => objects.dataset(message, object)?,
-            None => None,
-        };
-        // What cannot be read is not called ok, whoever else may have its codec.
-        let is_unbuilt = it.fault.rule == &rule::NOTE_NOT_BUILT;
-        let rule = if is_unbuilt { &rule::CODEC_BUILT } else { it.fault.rule };
-        findings.take(ForeignFound {
-            fault: Fault { rule, ..it.fault },
-            field: it.fault.rule.region,
-            len: it.len,
-            dataset,
-        });
+    for finding in &mut report.findings {
+        if let Some((message, object)) = finding.place.message.zip(finding.place.object) {
+            let dataset = objects.dataset(message, object)?;
+            (finding.place.dataset, finding.place.dataset_name) = dataset.unzip();
+        }
+        // What cannot be read is not called ok, even where another program has its codec.
+        if finding.code == Code::Foreign(&rule::NOTE_NOT_BUILT) {
+            let rule = &rule::CODEC_BUILT;
+            (finding.code, finding.severity) = (Code::Foreign(rule), rule.severity);
+            (finding.place.region, finding.wanted) = (rule.region, Some(0));
+        }
     }
-    for omitted in &seen.omitted {
-        findings.leave_out(omitted.rule, omitted.count);
-    }
-    let bare_count = seen.unverified_count;
-    let integrity = findings.integrity(&rule::HASH, (bare_count, seen.object_count));
-    Ok(findings.report(&ForeignSeen {
-        file_len: seen.file_len,
-        integrity,
-        dataset_count: seen.object_count,
-        chunk_count: seen.object_count,
-        stored_len: seen.file_len,
-        decoded_len: seen.file_len,
-        payload_len: seen.checked_len.min(seen.file_len),
-    }))
+    Ok(report)
 }
 
 /// A fault of a file as a finding.

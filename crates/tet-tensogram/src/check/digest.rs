@@ -3,23 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use tet_codec::{Digester, Strength};
 use tet_format::{ForeignRule, Span, planted};
 use tet_io::{Source, Watch};
+use tet_report::Pool;
 
-use super::VerifyOptions;
-use super::collect::Collector;
 use super::message::Said;
-use super::report::Finding;
+use super::{Collector, VerifyOptions, finding};
 use crate::error::{Error, Fault, Result};
 use crate::message::Message;
 use crate::rule;
 use crate::walk::Sink;
 
-/// What one thread looks at sooner than several are made.
-const ALONE_LEN_MAX: u64 = 4 << 20;
 /// How much is looked at together.
 const TASK_COUNT_MAX: usize = 4096;
 
@@ -89,21 +84,13 @@ impl Tasks {
     ) -> Result<u64> {
         let tasks = std::mem::take(&mut self.0);
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.body.len()));
-        let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
-        let look = |window: &mut Vec<u8>, task: &Task| compare(source, task, window, watch);
-        let found: Vec<Result<Option<Fault>>> = match &pool {
-            Some(pool) => pool.install(|| tasks.par_iter().map_init(Vec::new, look).collect()),
-            // Without threads the caller's own does the work.
-            None => {
-                let mut window = Vec::new();
-                tasks.iter().map(|task| look(&mut window, task)).collect()
-            }
-        };
+        let pool = Pool::new(options.threads, tasks.len(), all);
+        let found =
+            pool.map(&tasks, Vec::new, |window, task| compare(source, task, window, watch))?;
         for (task, found) in tasks.iter().zip(found) {
-            if let Some(fault) = found? {
-                let (message, object) = (Some(task.message), task.object);
-                spoiled.extend(object.map(|object| (task.message, object)));
-                out.push(Finding { fault, message, object, len: task.body.len() });
+            if let Some(fault) = found {
+                spoiled.extend(task.object.map(|object| (task.message, object)));
+                out.push(finding(fault, (Some(task.message), task.object), task.body.len()));
             }
         }
         Ok(all)
@@ -124,14 +111,4 @@ fn compare(
     let (found, Task { wanted, at, rule, .. }) = (digester.finish().xxh3, *task);
     let differs = found != wanted && !planted::is("object_hash");
     Ok(differs.then_some(Fault { rule, at, found, wanted }))
-}
-
-/// As many threads as are asked for, the machine has, and there is work for; none where one will do.
-pub(super) fn pool(options: &VerifyOptions, task_count: usize) -> Option<ThreadPool> {
-    let all = || std::thread::available_parallelism().map_or(1, Into::into);
-    let asked = if options.threads == 0 { all() } else { options.threads };
-    let count = asked.min(task_count);
-    let builder = ThreadPoolBuilder::new().num_threads(count);
-    let builder = builder.thread_name(|at| format!("tet-tensogram-{at}"));
-    (count > 1).then(|| builder.build().ok()).flatten()
 }

@@ -4,14 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use tet_format::{DType, Span, usual_decoded_max};
 use tet_io::{Source, Watch};
+use tet_report::Pool;
 
-use super::VerifyOptions;
-use super::collect::Collector;
-use super::digest::pool;
-use super::report::Finding;
+use super::{Collector, VerifyOptions, finding};
 use crate::descriptor::{Descriptor, MaskKind};
 use crate::error::{Error, Fault, Result};
 use crate::item::read_cbor;
@@ -22,8 +19,8 @@ use crate::pipeline::index;
 use crate::region::Region;
 use crate::rule;
 
-/// What one thread looks at sooner than several are made.
-const ALONE_LEN_MAX: u64 = 1 << 20;
+/// Objects take this many times the work of bytes that are only compared.
+const EAGERNESS: u64 = 4;
 
 /// An object that is to be decoded.
 #[derive(Clone, Copy, Debug)]
@@ -61,27 +58,20 @@ impl Objects {
     ) -> Result<()> {
         let mut tasks = std::mem::take(&mut self.tasks);
         tasks.retain(|task| !spoiled.contains(&(task.message, task.object)));
-        let mut push = |task: &Task, faults: Vec<Fault>| {
-            for fault in faults {
-                let (message, object) = (Some(task.message), Some(task.object));
-                out.push(Finding { fault, message, object, len: 0 });
-            }
-        };
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
-        let pool = if all <= ALONE_LEN_MAX { None } else { pool(options, tasks.len()) };
+        let pool = Pool::new(options.threads, tasks.len(), all.saturating_mul(EAGERNESS));
         let limits = (&options.limits, total);
-        let light = |task: &Task| look(source, limits, task, Weight::Light, watch);
-        let found: Vec<Result<Option<Vec<Fault>>>> = match &pool {
-            Some(pool) => pool.install(|| tasks.par_iter().map(light).collect()),
-            None => tasks.iter().map(light).collect(),
-        };
+        let light = |(): &mut (), task: &Task| look(source, limits, task, Weight::Light, watch);
+        let found = pool.map(&tasks, || (), light)?;
         for (task, found) in tasks.iter().zip(found) {
-            let found = match found? {
+            let found = match found {
                 Some(found) => Some(found),
                 // Large ones come one at a time, so that the memory is that of one.
                 None => look(source, limits, task, Weight::Any, watch)?,
             };
-            push(task, found.unwrap_or_default());
+            for fault in found.unwrap_or_default() {
+                out.push(finding(fault, (Some(task.message), Some(task.object)), 0));
+            }
         }
         Ok(())
     }

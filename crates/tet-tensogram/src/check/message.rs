@@ -2,8 +2,8 @@
 
 use tet_cbor::{Head, Reader, Value};
 
+use super::Spelling;
 use super::said::differ;
-use super::{Spelling, VerifyOptions};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Fault, Result};
 use crate::frame::{Frame, FrameKind};
@@ -29,10 +29,9 @@ pub(super) struct Said {
 pub(super) fn check(
     window: &mut Window<'_>,
     message: &Message,
-    options: &VerifyOptions,
+    (limits, spelling): (&Limits, Spelling),
     sink: Sink<'_>,
 ) -> Result<Said> {
-    let (limits, spelling) = (&options.limits, options.spelling);
     let mut checker = Checker { window, message, limits, spelling, sink };
     checker.note_twice();
     checker.metadata()?;

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use tet_format::Span;
 use tet_io::{Image, Source};
+use tet_report::Level;
 
 use super::RepairOptions;
 use super::bench::Bench;
 use super::frames::Remains;
 use super::layout::old;
 use super::message::{Paper, Said};
-use crate::check::{Level, VerifyOptions, first_error};
+use crate::check::{VerifyOptions, first_error};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::frame::FrameKind;
@@ -53,7 +54,7 @@ pub(super) fn patched(
         return Ok(None);
     };
     let mut how = VerifyOptions {
-        level: Level::Fidelity,
+        level: Level::Deep,
         limits: options.limits,
         threads: options.threads,
         ..VerifyOptions::default()

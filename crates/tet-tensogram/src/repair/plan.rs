@@ -2,6 +2,7 @@
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::{Image, Source, Watch};
+use tet_report::Level;
 
 use super::RepairOptions;
 use super::bench::Bench;
@@ -11,7 +12,7 @@ use super::edit::{Action, Edit, Kept, Loss, Proof};
 use super::frames::{Remains, remains};
 use super::nested::{Stretch, stretches};
 use crate::check::fidelity::Total;
-use crate::check::{Level, VerifyOptions, first_error, verify};
+use crate::check::{VerifyOptions, first_error, verify};
 use crate::error::{Error, Fault, Result};
 use crate::open::no_message;
 use crate::rule;
@@ -111,7 +112,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
 /// How many errors the file has after the edits.
 fn error_count(plan: &Plan) -> Result<u64> {
     let RepairOptions { limits, threads, .. } = plan.options;
-    let level = Level::Fidelity;
+    let level = Level::Deep;
     let mut options = VerifyOptions { level, limits, threads, ..VerifyOptions::default() };
     options.decoded_max = plan.options.decoded_max;
     options.cancel.clone_from(&plan.options.cancel);
@@ -149,7 +150,7 @@ impl Mender<'_, '_> {
     /// A message that stands: kept as it is, if nothing is wrong with it.
     fn message(&mut self, span: Span) -> Result<()> {
         let mut how = VerifyOptions {
-            level: Level::Fidelity,
+            level: Level::Deep,
             limits: self.options.limits,
             threads: self.options.threads,
             ..VerifyOptions::default()

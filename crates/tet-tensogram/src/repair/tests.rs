@@ -29,7 +29,7 @@ fn mended(bytes: &[u8], salvage: Salvage) -> (Plan, Vec<u8>) {
 
 /// A look at everything.
 fn deep(bytes: &[u8]) -> Report {
-    let options = VerifyOptions { level: Level::Fidelity, threads: 1, ..VerifyOptions::default() };
+    let options = VerifyOptions { level: Level::Deep, threads: 1, ..VerifyOptions::default() };
     verify(&Source::from_bytes(bytes), &options).unwrap()
 }
 

@@ -9,10 +9,10 @@ use crate::{Level, Value, VerifyOptions, verify};
 
 /// The codes that are found when objects are decoded.
 fn found(part: Part) -> Vec<(&'static str, u64)> {
-    let options = VerifyOptions { level: Level::Fidelity, threads: 1, ..VerifyOptions::default() };
+    let options = VerifyOptions { level: Level::Deep, threads: 1, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(buffered(&[part]).bytes()), &options).unwrap();
-    assert!(report.findings.iter().all(|it| it.object == Some(0)), "{:?}", report.findings);
-    report.findings.iter().map(|it| (it.fault.rule.id, it.fault.found)).collect()
+    assert!(report.findings.iter().all(|it| it.place.object == Some(0)), "{:?}", report.findings);
+    report.findings.iter().map(|it| (it.code.id(), it.found)).collect()
 }
 
 fn ids(part: Part) -> Vec<&'static str> {
@@ -168,10 +168,10 @@ fn samples_are_decoded() {
 fn descriptors_are_looked_at() {
     let at = |more: &[(&str, Value)]| {
         let part = object("uint8", 4, &[1, 2, 3, 4], more);
-        let options = VerifyOptions { level: Level::Metadata, ..VerifyOptions::default() };
+        let options = VerifyOptions { level: Level::Structure, ..VerifyOptions::default() };
         let report =
             verify(&Source::from_bytes(buffered(std::slice::from_ref(&part)).bytes()), &options);
-        let quick: Vec<_> = report.unwrap().findings.iter().map(|it| it.fault.rule.id).collect();
+        let quick: Vec<_> = report.unwrap().findings.iter().map(|it| it.code.id()).collect();
         assert_eq!(quick, ids(part));
         quick
     };

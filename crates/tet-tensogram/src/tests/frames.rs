@@ -1,8 +1,8 @@
 //! Frames and messages as hostile, damaged and odd programs write them.
 
 use crate::testing::{
-    Draft, Part, be64, buffered, check, descriptor, ids, metadata, open, spans, step, streamed,
-    tensor, tensors,
+    Draft, Part, be64, buffered, check, descriptor, ids, message_counts, metadata, open, spans,
+    step, streamed, tensor, tensors,
 };
 
 /// What the walk says is wrong with the only message.
@@ -104,7 +104,7 @@ fn lengths_of_frames_are_not_believed() {
                 let before = draft.parts[..part].iter().filter(|it| it.kind == 9).count();
                 match open(&bytes) {
                     Ok(file) => assert_eq!(file.message(0).unwrap().len(), before),
-                    Err(_) => assert_eq!(check(&bytes).damage_count, 1),
+                    Err(_) => assert_eq!(message_counts(&bytes).1, 1),
                 }
             }
         }
@@ -199,8 +199,8 @@ fn descriptors_stand_before_or_behind() {
             message.objects().iter().map(|object| object.fault.map(|it| it.rule.id)).collect();
         assert_eq!((message.fault(), faults), (None, vec![Some(wanted), None]));
         let report = check(&bytes);
-        let told = report.findings.iter().find(|it| it.fault.rule.id == wanted).unwrap();
-        assert_eq!((told.message, told.object), (Some(0), Some(0)));
+        let told = report.findings.iter().find(|it| it.code.id() == wanted).unwrap();
+        assert_eq!((told.place.message, told.place.object), (Some(0), Some(0)));
         assert!(file.read_descriptor(&file.object(0, 0).unwrap()).is_err());
         assert!(file.read_descriptor(&file.object(0, 1).unwrap()).is_ok());
     }
@@ -317,7 +317,7 @@ fn a_stream_ends_with_its_postamble() {
         // Whatever follows.
         let followed = [cut, &bytes].concat();
         let report = check(&followed);
-        assert_eq!((report.message_count, report.damage_count), (1, 1));
+        assert_eq!(message_counts(&followed), (1, 1));
         assert!(!report.is_ok());
         assert_eq!(fault(&[cut, &[0; 100]].concat()), "TGM-F9");
         assert_eq!(fault(&[cut, &[0; 7], &[5; 100]].concat()), "TGM-F1");
@@ -361,5 +361,5 @@ fn frames_are_no_more_than_the_limit() {
     assert_eq!(file.message(0).unwrap_err().kind(), crate::Kind::Limit);
     let options = crate::VerifyOptions { limits, ..Default::default() };
     let report = crate::verify(&source, &options).unwrap();
-    assert!(report.findings.iter().any(|it| it.fault.rule.id == "TGM-L4"));
+    assert!(report.findings.iter().any(|it| it.code.id() == "TGM-L4"));
 }

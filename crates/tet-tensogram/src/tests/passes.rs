@@ -5,11 +5,12 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use tet_format::DType;
 
+use crate::testing::checksums;
 use crate::testing::objects::noise;
 use crate::{
     ByteOrder, Compressing, Descriptor, Error, HashChoice, HeadedWriter, Limits, Maker, Metadata,
-    NonFinite, PackingFit, Recipe, Spelling, SzipParameters, TensogramFile, Value, VerifyOptions,
-    WriteOptions, encode_in_passes, encode_seen, verify,
+    NonFinite, PackingFit, Recipe, Spelling, SzipParameters, TensogramFile, Value, WriteOptions,
+    encode_in_passes, encode_seen, verify, verify_spelling,
 };
 use tet_io::Source;
 
@@ -179,8 +180,7 @@ fn headers_that_are_written_last_are_whole() {
             let (bytes, len) = writer.finish().unwrap();
             assert_eq!((bytes.position(), bytes.get_ref().len() as u64), (len, len));
             let source = Source::from_bytes(bytes.into_inner());
-            let how = VerifyOptions { spelling: Spelling::Canonical, ..VerifyOptions::default() };
-            let report = verify(&source, &how).unwrap();
+            let report = verify_spelling(&source, &checksums(), Spelling::Canonical).unwrap();
             assert!(report.findings.is_empty(), "{count} {align} {:?}", report.findings);
             let file = TensogramFile::open(source.clone(), &Limits::default()).unwrap();
             assert_eq!(file.metadata(0).unwrap().base, metadata.base);
@@ -210,7 +210,7 @@ fn makers_are_said_in_headers_that_are_written_last() {
         let descriptor = Descriptor::new(DType::UInt8, &[1]).unwrap().encode().unwrap();
         tensor.finish(&descriptor).unwrap();
         let source = Source::from_bytes(writer.finish().unwrap().0.into_inner());
-        assert!(verify(&source, &VerifyOptions::default()).unwrap().findings.is_empty());
+        assert!(verify(&source, &checksums()).unwrap().findings.is_empty());
         let file = TensogramFile::open(source, &Limits::default()).unwrap();
         let reserved = file.metadata(0).unwrap().reserved;
         let keys: Vec<&str> = reserved.iter().map(|(key, _)| key.as_str()).collect();

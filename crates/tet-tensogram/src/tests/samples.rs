@@ -126,7 +126,7 @@ fn every_sample_is_sound() {
         let report = check(&bytes);
         assert!(report.is_ok(), "{name}: {:?}", report.findings);
         let is_old = name.starts_with("legacy");
-        let notes = report.findings.iter().map(|it| it.fault.rule.id);
+        let notes = report.findings.iter().map(|it| it.code.id());
         // What is not built in is told, and is no error.
         let notes: Vec<_> = notes.filter(|id| *id != "TGM-N28").collect();
         assert_eq!(notes, if is_old { vec!["TGM-N11"] } else { vec![] }, "{name}");
@@ -178,7 +178,7 @@ fn tampered_metadata_is_found() {
         let mut tampered = bytes.clone();
         tampered[at] = b'x';
         let report = check(&tampered);
-        let rules: Vec<_> = report.findings.iter().map(|it| it.fault.rule.id).collect();
+        let rules: Vec<_> = report.findings.iter().map(|it| it.code.id()).collect();
         assert!(rules.contains(&"TGM-F10"), "{name}: {rules:?}");
         let options = VerifyOptions { level: Level::Structure, ..VerifyOptions::default() };
         assert!(verify(&Source::from_bytes(tampered), &options).unwrap().is_ok());

@@ -144,10 +144,10 @@ fn other_versions_are_named() {
     let old = Draft { version: 2, ..sound.clone() }.bytes();
     let bytes = [old.clone(), sound.bytes(), old.clone()].concat();
     let report = check(&bytes);
-    assert_eq!((report.message_count, report.damage_count), (1, 2));
-    let places: Vec<_> = report.findings.iter().filter(|it| it.fault.rule.id == "TGM-P2").collect();
+    assert_eq!(crate::testing::message_counts(&bytes), (1, 2));
+    let places: Vec<_> = report.findings.iter().filter(|it| it.code.id() == "TGM-P2").collect();
     assert_eq!(
-        places.iter().map(|it| it.fault.at).collect::<Vec<_>>(),
+        places.iter().map(|it| it.place.offset).collect::<Vec<_>>(),
         [0, (old.len() * 2) as u64]
     );
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tet_format::Severity;
 use tet_io::Source;
 
-use crate::testing::{Part, buffered, check, ids, streamed, tensor, tensors};
-use crate::{Error, Level, Report, Spelling, VerifyOptions, verify};
+use crate::testing::{Part, buffered, check, checksums, ids, streamed, tensor, tensors};
+use crate::{Error, Level, Report, Spelling, VerifyOptions, verify, verify_spelling};
 
 fn at_level(bytes: &[u8], level: Level) -> Report {
-    let options = VerifyOptions { level, ..VerifyOptions::default() };
+    let options = VerifyOptions { level, ..checksums() };
     verify(&Source::from_bytes(bytes), &options).unwrap()
 }
 
@@ -23,11 +23,11 @@ fn every_body_is_covered_by_its_hash() {
             let last = usize::try_from(at + part.len()).unwrap() - 12;
             bytes[last] ^= 1;
             let report = check(&bytes);
-            let finding = report.findings.iter().find(|it| it.fault.rule.id == "TGM-F10").unwrap();
-            assert_eq!((finding.fault.at, finding.fault.found), (last as u64, part.hash));
-            assert_eq!(finding.len, part.body.len() as u64);
-            assert_eq!(finding.object.is_some(), part.kind == 9);
-            assert!(at_level(&bytes, Level::Metadata).is_ok());
+            let finding = report.findings.iter().find(|it| it.code.id() == "TGM-F10").unwrap();
+            assert_eq!((finding.place.offset, finding.found), (last as u64, part.hash));
+            assert_eq!(finding.place.len, part.body.len() as u64);
+            assert_eq!(finding.place.object.is_some(), part.kind == 9);
+            assert!(at_level(&bytes, Level::Structure).is_ok());
         }
     }
 }
@@ -38,18 +38,16 @@ fn levels_look_closer_and_closer() {
     draft.parts[3].body[2] ^= 1;
     let bytes = draft.bytes();
     assert!(at_level(&bytes, Level::Structure).is_ok());
-    assert!(at_level(&bytes, Level::Metadata).is_ok());
-    let report = at_level(&bytes, Level::Integrity);
+    let report = at_level(&bytes, Level::Checksums);
     assert_eq!(ids(&bytes), ["TGM-F10"]);
     let [finding] = report.findings.as_slice() else { panic!("one thing is wrong") };
-    assert_eq!((finding.message, finding.object), (Some(0), Some(0)));
+    assert_eq!((finding.place.message, finding.place.object), (Some(0), Some(0)));
     let len: u64 = draft.parts.iter().map(|part| part.body.len() as u64).sum();
     assert_eq!(report.checked_len, len);
-    assert_eq!((report.object_count, report.unverified_count, report.message_count), (2, 0, 1));
+    assert_eq!((report.dataset_count, report.unverified_count), (2, 0));
     let mut draft = buffered(&tensors());
     draft.parts[1].body[0] = 0x80;
-    assert!(at_level(&draft.bytes(), Level::Structure).is_ok());
-    assert!(!at_level(&draft.bytes(), Level::Metadata).is_ok());
+    assert!(!at_level(&draft.bytes(), Level::Structure).is_ok());
 }
 
 #[test]
@@ -58,7 +56,7 @@ fn tensors_without_hashes_are_counted() {
     parts[1] = parts[1].clone().unhashed();
     let report = check(&buffered(&parts).bytes());
     assert_eq!(report.unverified_count, 1);
-    assert_eq!(report.findings[0].fault.rule.id, "TGM-N12");
+    assert_eq!(report.findings[0].code.id(), "TGM-N12");
 }
 
 #[test]
@@ -67,7 +65,7 @@ fn findings_of_one_rule_are_told_up_to_a_number() {
     let bytes = buffered(&many).bytes();
     let report = check(&bytes);
     assert_eq!(report.findings.len(), 64);
-    assert_eq!((report.omitted[0].rule.id, report.omitted[0].count), ("TGM-F10", 36));
+    assert_eq!((report.omitted[0].code.id(), report.omitted[0].count), ("TGM-F10", 36));
     assert_eq!(report.count(Severity::Error), 100);
 }
 
@@ -78,13 +76,14 @@ fn the_answer_does_not_depend_on_threads() {
     parts[7].body[9] ^= 1;
     let source = Source::from_bytes([buffered(&parts).bytes(), streamed(&parts).bytes()].concat());
     let report = |threads| {
-        let options = VerifyOptions { threads, ..VerifyOptions::default() };
+        let options = VerifyOptions { threads, ..checksums() };
         verify(&source, &options).unwrap()
     };
     assert_eq!(report(1), report(2));
     assert_eq!(report(1), report(7));
     assert_eq!(report(3).count(Severity::Error), 4);
-    let objects: Vec<_> = report(3).findings.iter().map(|it| (it.message, it.object)).collect();
+    let objects: Vec<_> =
+        report(3).findings.iter().map(|it| (it.place.message, it.place.object)).collect();
     let wanted = [(0, 3), (0, 7), (1, 3), (1, 7)].map(|(a, b)| (Some(a), Some(b)));
     assert_eq!(objects, wanted);
 }
@@ -99,12 +98,12 @@ fn a_caller_may_watch_and_stop() {
             assert!(done <= all && all == len);
             seen.fetch_max(done, Ordering::Relaxed);
         })),
-        ..VerifyOptions::default()
+        ..checksums()
     };
     let report = verify(&source, &options).unwrap();
     assert_eq!(told.load(Ordering::Relaxed), report.checked_len);
     let cancel = Some(Arc::new(AtomicBool::new(true)));
-    let options = VerifyOptions { cancel, ..VerifyOptions::default() };
+    let options = VerifyOptions { cancel, ..checksums() };
     assert!(matches!(verify(&source, &options), Err(Error::Canceled)));
 }
 
@@ -112,9 +111,9 @@ fn a_caller_may_watch_and_stop() {
 #[test]
 fn odd_spelling_is_told_where_that_is_asked_for() {
     let rules = |bytes: &[u8], spelling| {
-        let options = VerifyOptions { spelling, ..VerifyOptions::default() };
-        let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-        let found = report.findings.iter().map(|it| (it.fault.rule.id, it.object));
+        let source = Source::from_bytes(bytes);
+        let report = verify_spelling(&source, &checksums(), spelling).unwrap();
+        let found = report.findings.iter().map(|it| (it.code.id(), it.place.object));
         // What a descriptor lacks, or names that is not built in, is no matter of spelling.
         let found = found.filter(|(id, _)| *id != "TGM-D4" && *id != "TGM-N28");
         found.collect::<Vec<_>>()

@@ -6,9 +6,9 @@
 use tet_format::index::IndexRow;
 use tet_format::map::Place;
 use tet_format::{NoteCode, Region, Rule, Span, layout};
+use tet_report::Code;
 
 use super::{Anatomy, Referred, Remark};
-use crate::code::Code;
 use crate::error::Result;
 
 /// Payloads sorted at a time: 16 bytes each, twice over.

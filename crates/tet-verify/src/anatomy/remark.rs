@@ -3,8 +3,8 @@
 use std::fmt;
 
 use tet_format::Rule;
+use tet_report::Code;
 
-use crate::code::Code;
 use crate::collect::{Collector, Entry};
 
 /// A broken rule or an oddity, at the first byte that shows it.

@@ -13,6 +13,7 @@ use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{IndexRow, ROW_LEN, RowContext, check_payload, check_row};
 use tet_format::{Codec, Digest, Error as Fault, Span, layout, planted};
 use tet_io::Watch;
+use tet_report::Pool;
 
 use self::job::{Ask, Job, Scratch, Told, look};
 use super::index::{Index, contexts};
@@ -21,7 +22,6 @@ use super::payload::Payloads;
 use super::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::Result;
-use crate::pool::Pool;
 
 /// Looks at every payload; says how many bytes that were, and whether each was compared with its
 /// digest.
@@ -109,7 +109,7 @@ impl Run<'_> {
             .pool
             .map(jobs, Scratch::default, |scratch, job| look(source, watch, job, scratch))?;
         for Told { code, row, at, found, wanted } in told.into_iter().flatten() {
-            self.out.take(Entry { code, at, found, wanted, row: Some(row) });
+            self.out.push(Entry { code, at, found, wanted, row: Some(row) });
         }
         Ok(())
     }

@@ -3,14 +3,13 @@
 use tet_format::index::gaps;
 use tet_format::{Error as Fault, Faults, Note, NoteCode, Rule, Span};
 use tet_io::Watch;
+use tet_report::{Level, Pool};
 
 use super::Subject;
 use super::footer::Bounds;
 use super::integrity::Digests;
 use crate::collect::Collector;
 use crate::error::{Error, Result};
-use crate::level::Level;
-use crate::pool::Pool;
 
 /// A gap is read by several threads in stretches of this many bytes.
 const STRETCH_LEN: u64 = 64 << 20;
@@ -41,7 +40,7 @@ pub(super) fn find(
     let within = Span::from_range(subject.superblock.index_end()..bounds.gap_end);
     let mut left = match subject.options.level {
         Level::Structure => subject.options.gap_len_max,
-        Level::Deep => u64::MAX,
+        _ => u64::MAX,
     };
     let mut found = Gaps::default();
     for gap in within.iter().flat_map(|&within| gaps(&covered, within)) {
@@ -83,7 +82,7 @@ pub(super) fn check(
                 first = odd.map(|(at, &byte)| (*gap, at, byte));
                 first.is_none()
             })?;
-            Ok(first)
+            Ok::<_, Error>(first)
         })?;
         for (gap, at, byte) in found.into_iter().flatten() {
             if last == Some(gap) {
@@ -95,7 +94,7 @@ pub(super) fn check(
                 let fault = Fault { rule: Rule::GapZero, at, found, wanted: 0 };
                 out.fault(fault).map_err(tet_file::Error::from)?;
             } else {
-                out.note(Note { code: NoteCode::BytesUnused, at, found });
+                out.push(Note { code: NoteCode::BytesUnused, at, found }.into());
             }
         }
     }

@@ -59,7 +59,7 @@ pub(super) fn check(
 fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collector) -> Result<()> {
     let contexts = contexts(&seen.datasets);
     let before = out.fault_count();
-    let mut odd_rows = out.beside();
+    let mut odd_rows = out.sibling();
     let mut odd: Vec<Note> = Vec::new();
     let mut rows = index.rows(source);
     let noted = rows.by_ref().inspect(|(at, row)| {
@@ -75,7 +75,7 @@ fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collecto
     // Wrong rows are out of order too.
     if order == Order::Mixed && before == out.fault_count() {
         let at = index.offset.saturating_add(HEADER_LEN);
-        out.note(Note { code: NoteCode::RowOrder, at, found: index.row_count });
+        out.push(Note { code: NoteCode::RowOrder, at, found: index.row_count }.into());
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ pub(super) fn check(
             // A key that breaks a rule is told already.
             if out.count(Rule::IntegrityKey) == 0 {
                 let at = bounds.gap_end;
-                out.note(Note { code: NoteCode::DigestsUnknown, at, found: 0 });
+                out.push(Note { code: NoteCode::DigestsUnknown, at, found: 0 }.into());
             }
             return Ok(Digests::default());
         }
@@ -83,7 +83,7 @@ pub(super) fn check_stale(
     let (index_end, end) = (subject.superblock.index_end(), bounds.spill_start);
     let note = stale_block(subject.source, index.row_count, index_end, end)?;
     Ok(note.and_then(|note| {
-        out.note(note);
+        out.push(note.into());
         Span::from_range(note.at..end)
     }))
 }
@@ -161,7 +161,7 @@ fn check_rows(
     let pairs = (0..page_count(index.row_count)).map_while(|page| {
         let rows = block.page_rows(page);
         let read = read_page(source, &block, rows, index.offset);
-        let read = subject.options.check_canceled().and(read);
+        let read = subject.options.check_canceled().map_err(Error::from).and(read);
         let (bytes, chunks) = read.map_err(|error| broken = Some(error)).ok()?;
         let wanted = usize::try_from(page).ok().and_then(|page| listed.get(page));
         if let Some(differing) = wanted.and_then(|&wanted| digest(&bytes).differs(wanted)) {

@@ -8,11 +8,11 @@ use tet_file::integrity::{IntegrityKey, Sealed, sealed};
 use tet_format::footer::{FOOTER_VERSION_MAX, MAGIC, TAIL_LEN, Tail, WireTail};
 use tet_format::{Region, Rule, superblock};
 use tet_io::Source;
+use tet_report::Code;
 
 use super::bench::Bench;
 use super::edit::{Action, Change, Edit, Loss, Proof};
 use super::flip::flipped_bit;
-use crate::code::Code;
 use crate::error::Result;
 
 /// A longer JSON is not mended.

@@ -2,11 +2,10 @@
 
 use tet_file::edit::Progress;
 use tet_io::{Image, Output, Publish, Source};
+use tet_report::{Code, Finding};
 
 use super::plan::{Plan, remaining};
-use crate::code::Code;
 use crate::error::Result;
-use crate::finding::Finding;
 
 /// Which edits of a plan are made.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use tet_file::edit::Progress;
 use tet_format::{Digest, Limits, Losses, Region, Rule};
 use tet_io::{Image, Source};
+use tet_report::Code;
 
 use super::RepairOptions;
 use super::edit::{Action, Edit, Proof};
 use super::flip::flipped_bit;
-use crate::code::Code;
 use crate::error::Result;
 
 /// A file under repair.

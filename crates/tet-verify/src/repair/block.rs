@@ -6,11 +6,11 @@ use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, DigestBlock, WireDigestBl
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::{Digest, Region, Rule};
 use tet_io::Source;
+use tet_report::Code;
 
 use super::bench::Bench;
 use super::edit::{Action, Edit, Proof};
 use super::rows;
-use crate::code::Code;
 use crate::error::Result;
 
 /// The digests of the pages of a block whose header holds, or is made to hold.

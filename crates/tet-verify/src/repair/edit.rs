@@ -5,8 +5,8 @@ use std::fmt;
 use tet_file::edit::{FooterEdit, Progress, with_footer};
 use tet_format::{Limits, Region, Shape, Span};
 use tet_io::Image;
+use tet_report::Code;
 
-use crate::code::Code;
 use crate::error::Result;
 
 /// One change of a file.

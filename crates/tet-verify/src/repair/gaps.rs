@@ -5,12 +5,12 @@ use tet_file::write::DigestChoice;
 use tet_file::{FooterMode, OpenOptions, Protection, TetFile, Warning};
 use tet_format::digest::{DigestBlock, WireDigestBlock, block_len};
 use tet_format::{NoteCode, Region, Rule, Span};
+use tet_report::Code;
 
 use super::bench::Bench;
 use super::block;
 use super::edit::{Action, Change, Edit, Loss, Proof};
 use super::payload::{self, Damaged};
-use crate::code::Code;
 use crate::error::Result;
 
 /// The file with a footer, if that can be read.

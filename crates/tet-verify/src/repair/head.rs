@@ -16,10 +16,10 @@ use tet_format::superblock::{self, FLAG_FOOTER, WireSuperblock};
 use tet_format::wire::{Field, field_at};
 use tet_format::{Digest, Limits, NoteCode, Region, Rule, Superblock, layout};
 use tet_io::Source;
+use tet_report::Code;
 
 use super::bench::Bench;
 use super::edit::{Action, Edit, Proof};
-use crate::code::Code;
 use crate::error::Result;
 
 /// A directory is looked for no further than this.

@@ -5,13 +5,13 @@ use tet_file::{DatasetEntry, FooterMode, OpenOptions, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
 use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
 use tet_io::Source;
+use tet_report::Code;
 
 use super::bench::Bench;
 use super::block::Mismatch;
 use super::edit::{Action, Change, Edit, Loss, Lost, Need, Proof};
 use super::rows;
 use super::{RepairOptions, Trust};
-use crate::code::Code;
 use crate::error::Result;
 
 /// How hard zstd works on chunks that are filled, which are mostly one value.

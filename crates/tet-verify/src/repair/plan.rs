@@ -6,16 +6,14 @@ use tet_file::write::DigestChoice;
 use tet_format::digest::DigestBlock;
 use tet_format::{Region, Rule, Superblock, superblock};
 use tet_io::{Image, Kind, Source};
+use tet_report::{Code, Finding, Level, Severity};
 
 use super::anchor::{self, Anchor};
 use super::bench::Bench;
 use super::edit::{Change, Edit, Loss, Lost};
 use super::payload::{self, Damaged};
 use super::{RepairOptions, block, gaps, head, rows, tail};
-use crate::code::Code;
 use crate::error::{Error, Result};
-use crate::finding::{Finding, Severity};
-use crate::level::Level;
 use crate::{VerifyOptions, verify};
 
 /// All that can be done for a file, complete before the first byte is written.

@@ -7,11 +7,11 @@ use tet_format::index::{
 };
 use tet_format::layout::Align;
 use tet_format::{Codec, DType, Digest, Error as Fault, NoteCode, Region, Rule, Span};
+use tet_report::Code;
 
 use super::bench::Bench;
 use super::edit::{Action, Edit, Proof};
 use super::flip::flipped_bit;
-use crate::code::Code;
 use crate::error::{Error, Result};
 
 /// The most rows that are looked at beside each other: each takes about 250 bytes of memory.

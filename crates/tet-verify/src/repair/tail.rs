@@ -7,12 +7,12 @@ use tet_format::footer::{FOOTER_VERSION, FOOTER_VERSION_MAX, TAIL_LEN, Tail};
 use tet_format::superblock::{FLAG_FOOTER, WireSuperblock};
 use tet_format::{NoteCode, Region, Rule, Superblock};
 use tet_io::Source;
+use tet_report::Code;
 
 use super::anchor::{tail_code, tail_ends};
 use super::bench::Bench;
 use super::edit::{Action, Change, Edit, Loss, Proof};
 use super::rows;
-use crate::code::Code;
 use crate::error::Result;
 
 /// What is left of a footer is looked for in so many bytes before the file's end.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Depth;
+use tet_report::Level;
+
 use super::blob::{Shared, Task};
 use super::parts::Role;
 use crate::index::Index;
@@ -17,7 +18,7 @@ pub(super) struct Agenda<'a> {
 }
 
 impl<'a> Agenda<'a> {
-    pub(super) fn of(index: &'a Index, roles: &'a BTreeMap<usize, Role>, depth: Depth) -> Self {
+    pub(super) fn of(index: &'a Index, roles: &'a BTreeMap<usize, Role>, depth: Level) -> Self {
         let mut agenda = Agenda { tasks: Vec::new(), turns: Vec::new(), shared_len: 0 };
         let mut firsts: HashMap<Shared, usize> = HashMap::new();
         for tensor in index.tensors() {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use tet_codec::{Scanned, ZstdScan};
 use tet_format::{DType, ForeignRule, Span};
 use tet_io::{Source, Watch};
+use tet_report::Level;
 
-use super::Depth;
 use super::collect::Found;
 use super::elements::{Elements, Numbers, Search};
 use super::parts::Role;
@@ -53,13 +53,13 @@ pub(super) struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// What there is to do; a blob is compared even where nobody knows what its elements are.
-    pub(super) fn of(tensor: Tensor<'a>, depth: Depth, role: Option<&'a Role>) -> Option<Self> {
+    pub(super) fn of(tensor: Tensor<'a>, depth: Level, role: Option<&'a Role>) -> Option<Self> {
         let stored = tensor.stored()?;
         let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
         let sound = Sound::of(tensor).ok().filter(|sound| {
             let is_bool = tensor.dtype() == Some(DType::Bool);
             let has_more = sound.encoding == Encoding::Zstd || sound.layout.is_sparse();
-            depth == Depth::Deep && (has_more || is_bool || role.is_some())
+            depth == Level::Deep && (has_more || is_bool || role.is_some())
         });
         let is_nothing = checksum.is_none() && sound.is_none();
         (!is_nothing).then_some(Task { tensor, stored, checksum, sound, role })

@@ -3,6 +3,7 @@
 use tet_cbor::Reader;
 use tet_format::Span;
 use tet_io::{Image, Source, Watch};
+use tet_report::Finding;
 
 use super::flip::Flip;
 use crate::container::MAGIC;
@@ -122,4 +123,9 @@ pub(super) fn damage(tensor: &Tensor<'_>) -> Option<Fault> {
     let kinds =
         [&rule::DTYPE_KNOWN, &rule::ENCODING_KNOWN, &rule::LAYOUT_KNOWN, &rule::FORMAT_KNOWN];
     tensor.fault().copied().filter(|fault| !kinds.contains(&fault.rule))
+}
+
+/// The position of the tensor that a finding is about.
+pub(super) fn position_of(finding: &Finding) -> Option<usize> {
+    finding.place.dataset.and_then(|position| usize::try_from(position).ok())
 }

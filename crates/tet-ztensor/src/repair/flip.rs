@@ -14,10 +14,11 @@ use std::ops::Range;
 
 use tet_codec::{Crc32c, flipped_bit};
 use tet_format::{Severity, Span};
+use tet_report::{Finding, Level};
 
-use super::bench::Bench;
+use super::bench::{Bench, position_of};
 use super::edit::Proof;
-use crate::check::{Depth, Finding, VerifyOptions, verify};
+use crate::check::{VerifyOptions, verify};
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -146,14 +147,14 @@ fn only(bench: &Bench<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<F
     for (flip, position) in found {
         let image = bench.with(&flip);
         let options = VerifyOptions {
-            depth: Depth::Structure,
+            level: Level::Structure,
             limits: *bench.limits,
             threads: 1,
             ..VerifyOptions::default()
         };
         let report = verify(&image, &options)?;
         // An odd name, say, is not what was there.
-        let is_odd = |it: &Finding| it.severity != Severity::Note && it.tensor == position;
+        let is_odd = |it: &Finding| it.severity != Severity::Note && position_of(it) == position;
         if position.is_some() && report.findings.iter().any(is_odd) {
             continue;
         }

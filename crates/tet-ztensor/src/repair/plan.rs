@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use tet_cbor as cbor;
 use tet_format::{ForeignRule, Losses, Severity, Span, planted};
 use tet_io::{Image, Source};
+use tet_report::{Finding, Level, Report};
 
-use super::bench::{Bench, damage, image_of};
+use super::bench::{Bench, damage, image_of, position_of};
 use super::edit::{Action, Edit, Loss, Proof};
 use super::flip::{self, Flip};
 use super::salvage::Salvaged;
 use super::{RepairOptions, Salvage, older, salvage, tail};
-use crate::check::{Depth, Finding, Report, VerifyOptions, verify};
+use crate::check::{VerifyOptions, verify};
 use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
@@ -173,16 +174,15 @@ fn readable_index(plan: &mut Plan, bench: &mut Bench<'_>) -> Result<Index> {
 
 /// What `verify` finds in the file as it will be.
 fn verified(plan: &Plan) -> Result<Report> {
-    let usual = VerifyOptions::default();
     let options = VerifyOptions {
-        depth: Depth::Deep,
+        level: Level::Deep,
         limits: plan.options.limits,
         findings_max: FINDINGS_MAX,
         cancel: plan.options.cancel.clone(),
         progress: plan.options.progress.clone(),
         decoded_max: plan.options.decoded_max,
-        memory_budget: plan.options.memory_budget.unwrap_or(usual.memory_budget),
-        ..usual
+        memory_budget: plan.options.memory_budget.unwrap_or(MEMORY_BUDGET),
+        ..VerifyOptions::default()
     };
     verify(&plan.repaired(), &options)
 }
@@ -203,12 +203,13 @@ fn flip_tensors(
     index: &Index,
     report: &Report,
 ) -> Result<()> {
-    let is_wrong =
-        |it: &&Finding| it.severity == Severity::Error || it.rule == &rule::CHECKSUM_UNKNOWN;
+    let is_wrong = |it: &&Finding| {
+        it.severity == Severity::Error || it.rule() == Some(&rule::CHECKSUM_UNKNOWN)
+    };
     let mut wrong: Vec<(usize, &'static ForeignRule)> = Vec::new();
     for finding in report.findings.iter().filter(is_wrong) {
-        let new = finding.tensor.filter(|it| !wrong.iter().any(|(other, _)| other == it));
-        wrong.extend(new.map(|position| (position, finding.rule)));
+        let new = position_of(finding).filter(|it| !wrong.iter().any(|(other, _)| other == it));
+        wrong.extend(new.zip(finding.rule()));
         if FLIPPED_MAX <= wrong.len() {
             break;
         }
@@ -227,7 +228,7 @@ fn flip_tensors(
         }
         let report = verified(plan)?;
         let left: Vec<usize> =
-            report.findings.iter().filter(is_wrong).filter_map(|it| it.tensor).collect();
+            report.findings.iter().filter(is_wrong).filter_map(position_of).collect();
         let tried = wrong.len();
         wrong.retain(|(position, _)| !left.contains(position));
         if tried == wrong.len() {
@@ -251,6 +252,8 @@ fn is_of_sound(flip: &Flip, index: &Index, wrong: &[(usize, &'static ForeignRule
 
 /// So many tensors are named among what is lost; the rest is counted.
 const LOSSES_MAX: usize = 4096;
+/// Bytes that decoding may hold unless the caller says otherwise.
+const MEMORY_BUDGET: u64 = 1 << 30;
 /// So many findings of each rule are kept.
 const FINDINGS_MAX: usize = 1 << 16;
 /// Bits of tensors are looked for in this many rounds: one may hide another.
@@ -386,18 +389,15 @@ fn drop_tensors(plan: &mut Plan, index: &Index, report: &Report) -> Result<()> {
 
 /// The positions of tensors whose blobs break a rule, and the first one.
 fn damaged_blobs(report: &Report) -> HashMap<usize, &'static ForeignRule> {
-    let is_damage = |finding: &Finding| {
-        let Finding { rule, severity, .. } = finding;
+    let mut damaged = HashMap::new();
+    for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Error) {
+        let Some((rule, position)) = finding.rule().zip(position_of(finding)) else { continue };
         // Places that stand in an entry are looked at where its blob is.
-        let is_blob = rule.region == "blob" || *rule == &rule::SPARSE_INLINE;
+        let is_blob = rule.region == "blob" || rule == &rule::SPARSE_INLINE;
         // Parts can be read by themselves, and a limit of ours says nothing about the file.
         let harmless = [&rule::PART_INDPTR, &rule::PART_RANGE, &rule::LIMIT_SPARSE];
-        *severity == Severity::Error && is_blob && !harmless.contains(rule)
-    };
-    let mut damaged = HashMap::new();
-    for finding in report.findings.iter().filter(|finding| is_damage(finding)) {
-        if let Some(position) = finding.tensor {
-            damaged.entry(position).or_insert(finding.rule);
+        if is_blob && !harmless.contains(&rule) {
+            damaged.entry(position).or_insert(rule);
         }
     }
     damaged

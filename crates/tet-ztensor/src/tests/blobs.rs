@@ -181,8 +181,8 @@ fn bools_are_bytes_as_they_are() {
     let bytes = beside_good(&blob, &fields);
     assert_eq!(read(&bytes, 1).unwrap(), blob);
     let report = deep(&bytes);
-    let odd = report.findings.iter().find(|it| it.rule == &rule::BOOL_BYTE).unwrap();
-    assert_eq!((odd.at, odd.found), (66, 2));
+    let odd = report.findings.iter().find(|it| it.rule() == Some(&rule::BOOL_BYTE)).unwrap();
+    assert_eq!((odd.place.offset, odd.found), (66, 2));
     let packed = zstd(&blob);
     let fields = fields.with("encoding", text("zstd")).with("size", uint(packed.len() as u64));
     let bytes = beside_good(&packed, &fields);

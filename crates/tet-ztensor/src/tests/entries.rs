@@ -60,8 +60,9 @@ fn each_required_key_is_required() {
         let fields = entry().without(key);
         broken(&fields, &rule::KEY_MISSING);
         let report = deep(&beside_good(BLOB, &fields));
-        let missing = report.findings.iter().find(|it| it.rule == &rule::KEY_MISSING).unwrap();
-        assert_eq!(missing.field, key);
+        let missing =
+            report.findings.iter().find(|it| it.rule() == Some(&rule::KEY_MISSING)).unwrap();
+        assert_eq!(missing.place.field, key);
     }
     let dialect = entry().without("layout");
     sound(&dialect);
@@ -261,11 +262,17 @@ fn names_are_looked_up_and_positions_where_there_is_no_name() {
     let Err(Error::Ambiguous { positions, .. }) = position("a") else { panic!() };
     assert_eq!(positions, [0, 3]);
     let report = deep(&bytes);
-    let twice: Vec<_> = report.findings.iter().filter(|it| it.rule == &rule::NAME_TWICE).collect();
-    assert_eq!((twice.len(), twice[0].tensor, twice[0].wanted), (1, Some(3), 0));
-    let odd = report.findings.iter().filter(|it| it.rule == &rule::NAME_ODD);
-    assert!(odd.map(|it| it.tensor.unwrap()).eq([5, 6, 7]));
-    assert!(report.findings.iter().any(|it| it.rule == &rule::NAME_EMPTY && it.tensor == Some(1)));
+    let twice: Vec<_> =
+        report.findings.iter().filter(|it| it.rule() == Some(&rule::NAME_TWICE)).collect();
+    assert_eq!((twice.len(), twice[0].place.dataset, twice[0].wanted), (1, Some(3), Some(0)));
+    let odd = report.findings.iter().filter(|it| it.rule() == Some(&rule::NAME_ODD));
+    assert!(odd.map(|it| it.place.dataset.unwrap()).eq([5, 6, 7]));
+    assert!(
+        report
+            .findings
+            .iter()
+            .any(|it| it.rule() == Some(&rule::NAME_EMPTY) && it.place.dataset == Some(1))
+    );
     let long = "n".repeat(60_000);
     let bytes = with_entries(BLOB, &[named(&long).entry()]);
     assert_eq!(open(&bytes).unwrap().find(&long).unwrap().position(), 0);

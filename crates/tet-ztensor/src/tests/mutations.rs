@@ -41,7 +41,8 @@ fn verified_is_readable(bytes: &[u8]) {
     for tensor in file.tensors() {
         let is_read = file.read(tensor, Check::Always).is_ok();
         let is_named = report.findings.iter().any(|finding| {
-            finding.severity == Severity::Error && finding.tensor == Some(tensor.position())
+            finding.severity == Severity::Error
+                && finding.place.dataset == Some(tensor.position() as u64)
         });
         assert!(is_read || is_named, "tensor {}: {:?}", tensor.position(), report.findings);
         assert_eq!(

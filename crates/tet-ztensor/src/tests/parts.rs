@@ -84,8 +84,11 @@ fn numbers_of_parts_must_fit() {
     ];
     for (bytes, rule, numbers) in cases {
         let report = deep(&bytes);
-        let found: Vec<_> =
-            report.findings.iter().map(|it| (it.rule, (it.at, it.found, it.wanted))).collect();
+        let found: Vec<_> = report
+            .findings
+            .iter()
+            .map(|it| (it.rule().unwrap(), (it.place.offset, it.found, it.wanted.unwrap())))
+            .collect();
         assert_eq!(found, [(rule, numbers)]);
         assert!(!report.is_ok());
         // The parts are tensors like others: nothing is to be repaired.
@@ -118,7 +121,10 @@ fn shapes_and_types_of_parts_must_fit() {
     let told = |shape: &[u64], parts: &[Part], spoil: &dyn Fn(&str, Fields) -> Fields| {
         let bytes = self::parts("csr", shape, parts, spoil);
         let told = verify(&Source::from_bytes(&*bytes), &Default::default()).unwrap();
-        told.findings.iter().map(|it| (it.rule, it.field, it.found, it.wanted)).collect::<Vec<_>>()
+        told.findings
+            .iter()
+            .map(|it| (it.rule().unwrap(), it.place.field, it.found, it.wanted.unwrap()))
+            .collect::<Vec<_>>()
     };
     let fit =
         |field: &'static str, found: u64, wanted: u64| [(&rule::PART_FIT, field, found, wanted)];
@@ -151,9 +157,12 @@ fn parts_may_stand_alone() {
         let mut some = csr(&[0, 2, 2, 3], &[0, 3, 1]);
         some.remove(left);
         let report = deep(&parts("csr", &[3, 4], &some, as_is));
-        let found: Vec<_> =
-            report.findings.iter().map(|it| (it.rule, it.tensor, it.found, it.wanted)).collect();
-        assert_eq!(found, [(&rule::PART_MISSING, Some(0), 2, 3)]);
+        let found: Vec<_> = report
+            .findings
+            .iter()
+            .map(|it| (it.rule().unwrap(), it.place.dataset, it.found))
+            .collect();
+        assert_eq!(found, [(&rule::PART_MISSING, Some(0), 2)]);
         assert!(report.is_ok());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tet_io::Source;
 
 use crate::testing::{Fields, array, beside_good, deep, file, rules, text, with_entries, zstd};
-use crate::{Depth, Error, Kind, Severity, VerifyOptions, rule, verify};
+use crate::{Error, Kind, Level, Severity, VerifyOptions, rule, verify};
 
 #[test]
 fn findings_have_their_places() {
@@ -15,10 +15,11 @@ fn findings_have_their_places() {
     let report = deep(&bytes);
     let finding = &report.findings[0];
     let at = bytes.windows(7).position(|part| part == b"\x66float7").unwrap();
-    assert_eq!((finding.rule, finding.severity), (&rule::DTYPE_KNOWN, Severity::Error));
-    assert_eq!((finding.tensor, finding.tensor_name.as_deref()), (Some(1), Some("t")));
-    assert_eq!((finding.field, finding.at, finding.len), ("dtype", at as u64, 7));
-    assert_eq!((report.tensor_count, report.damaged_count, report.unverified_count), (2, 1, 1));
+    assert_eq!((finding.rule(), finding.severity), (Some(&rule::DTYPE_KNOWN), Severity::Error));
+    let place = &finding.place;
+    assert_eq!((place.dataset, place.dataset_name.as_deref()), (Some(1), Some("t")));
+    assert_eq!((place.field, place.offset, place.len), ("dtype", at as u64, 7));
+    assert_eq!((report.dataset_count, report.unverified_count), (2, 1));
     assert_eq!(report.stored_len, 16);
 }
 
@@ -51,7 +52,8 @@ fn overlaps_are_told_apart_from_shared_blobs() {
     ];
     let bytes = file(&[&[1; 256]], &array(&entries));
     let report = deep(&bytes);
-    let found: Vec<_> = report.findings.iter().map(|it| (it.rule, it.tensor)).collect();
+    let found: Vec<_> =
+        report.findings.iter().map(|it| (it.rule().unwrap(), it.place.dataset)).collect();
     assert_eq!(found, [(&rule::BLOB_SHARED, Some(1)), (&rule::OVERLAP, Some(2))]);
     assert!(report.is_ok());
 }
@@ -66,7 +68,8 @@ fn bytes_that_belong_to_no_tensor_should_be_zero() {
         let report = deep(&bytes);
         assert_eq!(report.findings.len(), 1);
         let finding = &report.findings[0];
-        assert_eq!((finding.rule, finding.at, finding.found), (&rule::GAP_BYTES, at as u64, 9));
+        assert_eq!(finding.rule(), Some(&rule::GAP_BYTES));
+        assert_eq!((finding.place.offset, finding.found), (at as u64, 9));
         assert!(report.is_ok());
         bytes[at] = 0;
     }
@@ -83,14 +86,14 @@ fn each_depth_finds_more() {
     let dense = Fields::dense("t", 64, broken.len() as u64, "uint8", &[16]);
     let fields = dense.with("encoding", text("zstd")).with("checksum", text("crc32c:0x1"));
     let bytes = beside_good(broken, &fields);
-    let at = |depth| {
-        let options = VerifyOptions { depth, ..VerifyOptions::default() };
+    let at = |level| {
+        let options = VerifyOptions { level, ..VerifyOptions::default() };
         let report = verify(&Source::from_bytes(bytes.as_slice()), &options).unwrap();
-        report.findings.iter().map(|finding| finding.rule).collect::<Vec<_>>()
+        report.findings.iter().filter_map(crate::Finding::rule).collect::<Vec<_>>()
     };
-    assert_eq!(at(Depth::Structure), [&rule::BLOB_SHARED]);
-    assert_eq!(at(Depth::Checksums), [&rule::BLOB_SHARED, &rule::BLOB_CHECKSUM]);
-    assert_eq!(at(Depth::Deep), [&rule::BLOB_SHARED, &rule::BLOB_CHECKSUM, &rule::ZSTD_FRAMES]);
+    assert_eq!(at(Level::Structure), [&rule::BLOB_SHARED]);
+    assert_eq!(at(Level::Checksums), [&rule::BLOB_SHARED, &rule::BLOB_CHECKSUM]);
+    assert_eq!(at(Level::Deep), [&rule::BLOB_SHARED, &rule::BLOB_CHECKSUM, &rule::ZSTD_FRAMES]);
 }
 
 #[test]
@@ -99,8 +102,9 @@ fn many_findings_are_counted_and_few_told() {
     let bytes = with_entries(&[7; 8], &vec![entry; 1000]);
     let options = VerifyOptions { findings_max: 10, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-    let told = report.findings.iter().filter(|it| it.rule == &rule::DTYPE_KNOWN).count();
-    let left = report.omitted.iter().find(|it| it.rule == &rule::DTYPE_KNOWN).unwrap();
+    let told = report.findings.iter().filter(|it| it.rule() == Some(&rule::DTYPE_KNOWN)).count();
+    let left =
+        report.omitted.iter().find(|it| it.code.foreign() == Some(&rule::DTYPE_KNOWN)).unwrap();
     assert_eq!((told, left.count), (10, 990));
     assert_eq!(report.count(Severity::Error), 1000 + 999, "the names stand twice");
 }
@@ -126,7 +130,7 @@ fn large() -> Vec<u8> {
 fn findings_do_not_depend_on_threads() {
     let bytes = large();
     let with = |threads| {
-        let options = VerifyOptions { depth: Depth::Deep, threads, ..VerifyOptions::default() };
+        let options = VerifyOptions { level: Level::Deep, threads, ..VerifyOptions::default() };
         verify(&Source::from_bytes(bytes.as_slice()), &options).unwrap()
     };
     let alone = with(1);
@@ -141,7 +145,7 @@ fn progress_is_told_and_stopping_heeded() {
     let bytes = large();
     let told = Arc::new(AtomicU64::new(0));
     let (cancel, seen) = (Arc::new(AtomicBool::new(false)), Arc::clone(&told));
-    let mut options = VerifyOptions { depth: Depth::Deep, ..VerifyOptions::default() };
+    let mut options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     options.cancel = Some(Arc::clone(&cancel));
     options.progress = Some(Arc::new(move |done, all| {
         assert!(done <= all);
@@ -171,15 +175,15 @@ fn a_blob_is_looked_at_once_however_many_tensors_share_it() {
     assert_eq!(report.checked_len, 5000 * packed.len() as u64 + 56);
     let wrong: Vec<_> = (0..3).map(|at| of(at, 100 + at / 2)).collect();
     let report = deep(&with_entries(&packed, &wrong));
-    let told = report.findings.iter().filter(|it| it.rule == &rule::ZSTD_LEN);
-    assert_eq!(told.map(|it| it.tensor).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+    let told = report.findings.iter().filter(|it| it.rule() == Some(&rule::ZSTD_LEN));
+    assert_eq!(told.map(|it| it.place.dataset).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
     // Each has a checksum of its own, and the same bytes.
     let sealed = |at: u64| {
         let fields = Fields::dense(&format!("{at}"), 64, 40 << 10, "uint8", &[40 << 10]);
         fields.with("checksum", text(&format!("crc32c:{at:#x}"))).entry()
     };
     let sealed: Vec<_> = (0..2000).map(sealed).collect();
-    let options = VerifyOptions { depth: Depth::Deep, ..VerifyOptions::default() };
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let source = Source::from_bytes(with_entries(&[1; 40 << 10], &sealed));
     assert_eq!(verify(&source, &options).unwrap_err().kind(), Kind::Limit);
 }
@@ -197,11 +201,11 @@ fn what_all_blobs_decode_to_is_bounded() {
     let bytes = with_entries(&blob, &[entry("a").entry(), other.entry()]);
     let source = Source::from_bytes(bytes);
     let options = |max: u64| VerifyOptions {
-        depth: Depth::Deep,
+        level: Level::Deep,
         decoded_max: Some(max),
         ..VerifyOptions::default()
     };
     let error = verify(&source, &options(2 * len - 1)).unwrap_err();
     assert!(matches!(error, Error::Limit { wanted, .. } if wanted == 2 * len), "{error}");
-    assert_eq!(verify(&source, &options(2 * len)).unwrap().tensor_count, 2);
+    assert_eq!(verify(&source, &options(2 * len)).unwrap().dataset_count, 2);
 }

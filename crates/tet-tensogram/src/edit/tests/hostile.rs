@@ -68,8 +68,8 @@ fn flipped_bits_are_refused_or_told_as_before() {
                 assert!(!before.is_ok() || after.is_ok(), "bit {bit}, edit {which}");
                 // What is wrong with a tensor is not made good.
                 let rules = |report: &crate::Report| {
-                    let errors = report.findings.iter().filter(|it| it.object.is_some());
-                    errors.filter(|it| it.fault.rule.id == "TGM-F10").count()
+                    let errors = report.findings.iter().filter(|it| it.place.object.is_some());
+                    errors.filter(|it| it.code.id() == "TGM-F10").count()
                 };
                 assert!(rules(&before) <= rules(&after), "bit {bit}, edit {which}");
             }

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use tet_codec::{Digester, Error as Refused, Scanned, Strength, ZstdScan};
 use tet_format::{Codec, Digest, NoteCode, Rule, Span};
 use tet_io::{Source, Watch};
+use tet_report::Code;
 
-use crate::code::Code;
 use crate::error::{Error, Result};
 
 /// Frames with windows up to 8 MiB, which all usual levels make, are decoded by all threads at

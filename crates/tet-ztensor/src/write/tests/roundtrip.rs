@@ -6,8 +6,9 @@ use tet_format::DType;
 use tet_io::Source;
 
 use super::*;
+use crate::Level;
 use crate::Severity;
-use crate::check::{Depth, VerifyOptions, verify};
+use crate::check::{VerifyOptions, verify};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::read::Check;
@@ -90,7 +91,7 @@ fn open(bytes: Vec<u8>) -> ZTensorFile {
 
 /// Nothing is wrong or odd about a file.
 fn check_sound(bytes: &[u8]) {
-    let options = VerifyOptions { depth: Depth::Deep, ..VerifyOptions::default() };
+    let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
     let told: Vec<_> = report.findings.iter().filter(|it| it.severity != Severity::Note).collect();
     assert!(told.is_empty(), "{told:?}");

@@ -6,7 +6,6 @@ use crate::level::Level;
 
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Code {
     /// A rule is broken, or a limit of the reader passed.
     Rule(Rule),
@@ -17,6 +16,15 @@ pub enum Code {
 }
 
 impl Code {
+    /// The rule of another container, if it is one.
+    #[must_use]
+    pub const fn foreign(self) -> Option<&'static ForeignRule> {
+        match self {
+            Code::Foreign(rule) => Some(rule),
+            _ => None,
+        }
+    }
+
     /// The stable id, the same as in the format's document.
     #[must_use]
     pub const fn id(self) -> &'static str {

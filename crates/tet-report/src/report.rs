@@ -2,22 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use tet_format::{NoteCode, Rule};
-use tet_io::Source;
+use tet_format::NoteCode;
 
-use crate::check::Seen;
 use crate::code::Code;
-use crate::collect::{Collector, Entry};
-use crate::error::Result;
 use crate::finding::{Finding, Severity};
 use crate::integrity::Integrity;
 use crate::level::Level;
 use crate::options::{Strictness, VerifyOptions};
-use crate::place::Places;
 
 /// All that was found in one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// How closely the file was looked at.
     pub level: Level,
@@ -39,8 +33,12 @@ pub struct Report {
     pub decoded_len: u64,
     /// Bytes of payloads that were read and decoded.
     pub payload_len: u64,
-    /// Bytes in no structure that were too many to be looked at.
+    /// Bytes in no structure that were too many to be read.
     pub gap_len_left: u64,
+    /// How many datasets have no checksum that is known here.
+    pub unverified_count: u64,
+    /// Bytes that were read and compared or decoded, those that datasets share more than once.
+    pub checked_len: u64,
 }
 
 /// Findings that are counted and not told.
@@ -55,6 +53,26 @@ pub struct Omitted {
 }
 
 impl Report {
+    /// A report of these findings, as strict as the options ask for; `counts` are of all findings, also
+    /// those that are not listed. What else it says of the file is zero.
+    #[must_use]
+    pub fn new<L>(
+        options: &VerifyOptions<L>,
+        mut findings: Vec<Finding>,
+        counts: &BTreeMap<Code, u64>,
+    ) -> Self {
+        let mut left = counts.clone();
+        for finding in &mut findings {
+            finding.severity = severity(finding.code, options.strictness);
+            left.entry(finding.code).and_modify(|count| *count = count.saturating_sub(1));
+        }
+        let omitted = left.into_iter().filter(|(_, count)| *count != 0).map(|(code, count)| {
+            Omitted { code, severity: severity(code, options.strictness), count }
+        });
+        let (level, omitted) = (options.level, omitted.collect());
+        Report { level, findings, omitted, ..Report::default() }
+    }
+
     /// Whether there is no error: the file can be queried.
     #[must_use]
     pub fn is_ok(&self) -> bool {
@@ -68,54 +86,10 @@ impl Report {
         let rest = self.omitted.iter().filter(|it| it.severity == severity);
         rest.fold(u64::try_from(told).unwrap_or(u64::MAX), |sum, it| sum.saturating_add(it.count))
     }
-
-    /// Whether the bytes are not those of a `.tet` file at all.
-    #[must_use]
-    pub fn is_foreign(&self) -> bool {
-        let first = self.findings.first().map(|finding| finding.code);
-        matches!(first, Some(Code::Rule(Rule::Magic | Rule::Truncated)))
-    }
 }
 
-/// Finds the place of everything that was collected.
-pub(crate) fn report(
-    source: &Source,
-    options: &VerifyOptions,
-    seen: &Seen,
-    collector: Collector,
-) -> Result<Report> {
-    let (entries, counts) = collector.into_parts();
-    let places = Places::new(source, seen);
-    let mut told: BTreeMap<Code, u64> = BTreeMap::new();
-    let mut findings = Vec::with_capacity(entries.len());
-    for entry in entries {
-        *told.entry(entry.code).or_default() += 1;
-        let place = places.of(&entry)?;
-        let Entry { code, found, wanted, .. } = entry;
-        let (severity, level) = (severity(code, options.strictness), code.level());
-        findings.push(Finding { code, severity, level, place, found, wanted });
-    }
-    let omitted = counts.into_iter().filter_map(|(code, count)| {
-        let count = count.saturating_sub(told.get(&code).copied().unwrap_or(0));
-        let severity = severity(code, options.strictness);
-        (count != 0).then_some(Omitted { code, severity, count })
-    });
-    Ok(Report {
-        level: options.level,
-        integrity: seen.integrity,
-        findings,
-        omitted: omitted.collect(),
-        file_len: source.len(),
-        dataset_count: u64::try_from(seen.datasets.len()).unwrap_or(u64::MAX),
-        row_count: seen.row_count,
-        stored_len: seen.stored_len,
-        decoded_len: seen.decoded_len,
-        payload_len: seen.payload_len,
-        gap_len_left: seen.gap_len_left,
-    })
-}
-
-pub(crate) fn severity(code: Code, strictness: Strictness) -> Severity {
+/// How bad a finding of this code is.
+fn severity(code: Code, strictness: Strictness) -> Severity {
     match code.severity() {
         // `group_by` by labels is for axes that have them several times.
         Severity::Warning if code == Code::Note(NoteCode::LabelTwice) => Severity::Warning,

@@ -4,12 +4,13 @@ use std::fmt;
 
 /// How closely a file is looked at. Later levels include the earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
 pub enum Level {
-    /// Superblock, directory, index, footer, and where payloads lie; no payload is read.
+    /// Headers, indices, metadata, and where payloads are; no payload is read.
     #[default]
     Structure,
-    /// Every payload too: decoded, and compared with its digest where it has one.
+    /// Payloads are compared with their checksums. A `.tet` file is checked as [`Level::Deep`] does.
+    Checksums,
+    /// Every payload is decoded too, and bytes between payloads are read.
     Deep,
 }
 
@@ -19,6 +20,7 @@ impl Level {
     pub const fn name(self) -> &'static str {
         match self {
             Level::Structure => "structure",
+            Level::Checksums => "checksums",
             Level::Deep => "deep",
         }
     }

@@ -3,15 +3,14 @@
 //! Whoever knows the container looks at the file and hands over what it finds; how many findings of
 //! a code are told, and how strictly, is decided here as it is for `.tet`.
 
-use std::collections::BTreeMap;
-
-use tet_format::{ForeignFault, ForeignRule};
+use tet_format::{ForeignFault, Limits, Severity};
 
 use crate::code::Code;
-use crate::finding::{Finding, Place, Severity};
+use crate::collect::Collector;
+use crate::finding::{Finding, Place};
 use crate::integrity::Integrity;
 use crate::options::VerifyOptions;
-use crate::report::{Omitted, Report, severity};
+use crate::report::Report;
 
 /// One thing that was found, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +31,12 @@ impl From<ForeignFound> for Finding {
         let code = Code::Foreign(fault.rule);
         let (dataset, dataset_name) = dataset.unzip();
         let (region, offset) = (code.region(), fault.at);
-        let (shard, chunk) = (None, None);
+        let place = Place { region, field, offset, len, dataset, dataset_name, ..Place::default() };
         Finding {
             code,
             severity: code.severity(),
             level: code.level(),
-            place: Place { shard, region, field, offset, len, dataset, dataset_name, chunk },
+            place,
             found: fault.found,
             // An oddity asks for nothing.
             wanted: Some(fault.wanted).filter(|_| code.severity() == Severity::Error),
@@ -67,92 +66,49 @@ pub struct ForeignSeen {
 /// Takes findings. Its memory does not grow with their number.
 #[derive(Debug)]
 pub struct ForeignFindings<'a> {
-    options: &'a VerifyOptions,
-    findings: Vec<Finding>,
-    counts: BTreeMap<Code, u64>,
+    options: &'a VerifyOptions<Limits>,
+    findings: Collector<Finding>,
 }
 
 impl<'a> ForeignFindings<'a> {
-    /// None yet.
+    /// No findings yet.
     #[must_use]
-    pub fn new(options: &'a VerifyOptions) -> Self {
-        ForeignFindings { options, findings: Vec::new(), counts: BTreeMap::new() }
+    pub fn new(options: &'a VerifyOptions<Limits>) -> Self {
+        ForeignFindings { options, findings: Collector::new(options.findings_max) }
     }
 
     /// Takes one.
     pub fn take(&mut self, found: ForeignFound) {
-        self.take_of(None, found);
+        self.findings.push(found.into());
     }
 
-    /// Takes one of another file than the one that is looked over, by its name among several.
+    /// Takes one of another file than the one that is checked, by its name among several.
     pub fn take_in(&mut self, shard: &str, found: ForeignFound) {
-        self.take_of(Some(shard), found);
-    }
-
-    fn take_of(&mut self, shard: Option<&str>, found: ForeignFound) {
         let mut finding = Finding::from(found);
-        let code = finding.code;
-        let count = self.counts.entry(code).or_default();
-        *count = count.saturating_add(1);
-        if u64::try_from(self.options.findings_max).unwrap_or(u64::MAX) < *count {
-            return;
-        }
-        finding.severity = severity(code, self.options.strictness);
-        finding.place.shard = shard.map(str::to_owned);
+        finding.place.shard = Some(shard.to_owned());
         self.findings.push(finding);
-    }
-
-    /// Counts some that are not told.
-    pub fn leave_out(&mut self, rule: &'static ForeignRule, count: u64) {
-        let all = self.counts.entry(Code::Foreign(rule)).or_default();
-        *all = all.saturating_add(count);
-    }
-
-    /// Whether the bytes are those that were written, in a container whose digests never cover all
-    /// of them: those that break this rule are not, and so many datasets of all have no digest.
-    #[must_use]
-    pub fn integrity(
-        &self,
-        digest: &'static ForeignRule,
-        (bare_count, dataset_count): (u64, u64),
-    ) -> Integrity {
-        if self.counts.get(&Code::Foreign(digest)).is_some_and(|count| *count != 0) {
-            Integrity::Mismatch
-        } else if dataset_count <= bare_count {
-            Integrity::Unprotected
-        } else {
-            Integrity::Unchecked
-        }
     }
 
     /// Whether none is an error.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.counts.keys().all(|code| code.severity() != Severity::Error)
+        self.findings.first_error().is_none()
     }
 
     /// All that was found.
     #[must_use]
     pub fn report(self, seen: &ForeignSeen) -> Report {
-        let ForeignFindings { options, findings, counts } = self;
-        let omitted = counts.into_iter().filter_map(|(code, count)| {
-            let told = findings.iter().filter(|it| it.code == code).count();
-            let count = count.saturating_sub(u64::try_from(told).unwrap_or(u64::MAX));
-            let severity = severity(code, options.strictness);
-            (count != 0).then_some(Omitted { code, severity, count })
-        });
+        let (findings, counts) = self.findings.into_parts();
         Report {
-            level: options.level,
             integrity: seen.integrity,
-            omitted: omitted.collect(),
             file_len: seen.file_len,
             dataset_count: seen.dataset_count,
             row_count: seen.chunk_count,
             stored_len: seen.stored_len,
             decoded_len: seen.decoded_len,
             payload_len: seen.payload_len,
-            gap_len_left: 0,
-            findings,
+            checked_len: seen.payload_len,
+            ..Report::new(self.options, findings, &counts)
         }
     }
 }
@@ -213,14 +169,16 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_that_differs_counts_though_it_is_not_told() {
-        let options = VerifyOptions { findings_max: 0, ..VerifyOptions::default() };
-        let mut findings = ForeignFindings::new(&options);
-        findings.take(found(&ODD, None));
-        assert_eq!(findings.integrity(&MUST, (1, 2)), Integrity::Unchecked);
-        assert_eq!(findings.integrity(&MUST, (2, 2)), Integrity::Unprotected);
-        findings.leave_out(&MUST, 1);
-        assert_eq!(findings.integrity(&MUST, (2, 2)), Integrity::Mismatch);
+    fn a_digest_that_differs_counts_though_it_is_not_reported() {
+        let mut findings: Collector<Finding> = Collector::new(0);
+        let state = |findings: &Collector<Finding>, bare_count| {
+            Integrity::of(findings.counts(), &MUST, (bare_count, 2))
+        };
+        findings.push(found(&ODD, None).into());
+        assert_eq!(state(&findings, 1), Integrity::Unchecked);
+        assert_eq!(state(&findings, 2), Integrity::Unprotected);
+        findings.push(found(&MUST, None).into());
+        assert_eq!(state(&findings, 2), Integrity::Mismatch);
     }
 
     #[test]

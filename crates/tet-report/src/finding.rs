@@ -3,13 +3,14 @@
 use std::fmt;
 
 pub use tet_format::Severity;
-use tet_format::{Digits, Rule, Shape};
+use tet_format::{Digits, ForeignRule, Rule, Shape};
 
 use crate::code::Code;
+use crate::collect::Coded;
 use crate::level::Level;
 
 /// Where in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The shard that it is about, where a container is several files: print it escaped.
     pub shard: Option<String>,
@@ -27,6 +28,10 @@ pub struct Place {
     pub dataset_name: Option<String>,
     /// The chunk's place in the grid, where one is meant.
     pub chunk: Option<Vec<u64>>,
+    /// The number of the message, in a container of messages.
+    pub message: Option<usize>,
+    /// The number of the object in that message.
+    pub object: Option<usize>,
 }
 
 /// One thing that is wrong with a file, or odd about it.
@@ -47,6 +52,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The rule of another container, if it is about one.
+    #[must_use]
+    pub const fn rule(&self) -> Option<&'static ForeignRule> {
+        self.code.foreign()
+    }
+
     /// What the rule asks for, or what was seen, in the words of the format document.
     #[must_use]
     pub const fn text(&self) -> &'static str {
@@ -57,6 +68,12 @@ impl Finding {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         self.code.advice()
+    }
+}
+
+impl Coded for Finding {
+    fn code(&self) -> Code {
+        self.code
     }
 }
 

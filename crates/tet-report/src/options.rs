@@ -1,0 +1,115 @@
+//! How closely to look, with what, and how much to report.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tet_io::{Canceled, Progress, Watch};
+
+use crate::level::Level;
+
+/// How closely to look, with what, and how much to report. `L` are the limits of the container.
+#[derive(Clone)]
+pub struct VerifyOptions<L> {
+    /// How closely to look.
+    pub level: Level,
+    /// What becomes of warnings.
+    pub strictness: Strictness,
+    /// How much of the file's claims to believe.
+    pub limits: L,
+    /// How many findings of one code are reported; the rest are counted.
+    pub findings_max: usize,
+    /// The most index rows of a `.tet` file that are read: each takes 24 bytes of memory, twice over.
+    pub row_count_max: u64,
+    /// The most bytes between payloads of a `.tet` file that are read; [`Level::Deep`] reads all.
+    pub gap_len_max: u64,
+    /// Threads that read payloads; 0 means as many as the machine runs at once.
+    pub threads: usize,
+    /// Bytes that decoders and checks of sparse tensors may hold, which bounds the threads; what takes
+    /// more is checked piece by piece. A frame with the largest window that `.tet` allows takes
+    /// 128 MiB in any case.
+    pub memory_budget: u64,
+    /// The most bytes that all payloads together may decode to; `None` is
+    /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
+    pub decoded_max: Option<u64>,
+    /// Set by the caller to stop early.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Called with the number of bytes read so far and the total.
+    pub progress: Option<Progress>,
+}
+
+/// What becomes of warnings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Strictness {
+    /// They are warnings.
+    #[default]
+    Usual,
+    /// They are errors.
+    Strict,
+}
+
+impl<L: Default> Default for VerifyOptions<L> {
+    fn default() -> Self {
+        VerifyOptions {
+            level: Level::Structure,
+            strictness: Strictness::Usual,
+            limits: L::default(),
+            findings_max: 64,
+            row_count_max: 1 << 24,
+            gap_len_max: 64 << 20,
+            threads: 0,
+            memory_budget: 256 << 20,
+            decoded_max: None,
+            cancel: None,
+            progress: None,
+        }
+    }
+}
+
+impl<L: fmt::Debug> fmt::Debug for VerifyOptions<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifyOptions")
+            .field("level", &self.level)
+            .field("strictness", &self.strictness)
+            .field("limits", &self.limits)
+            .field("threads", &self.threads)
+            .field("memory_budget", &self.memory_budget)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L> VerifyOptions<L> {
+    /// The same options for a container with other limits.
+    #[must_use]
+    pub fn with_limits<M>(&self, limits: M) -> VerifyOptions<M> {
+        VerifyOptions {
+            level: self.level,
+            strictness: self.strictness,
+            limits,
+            findings_max: self.findings_max,
+            row_count_max: self.row_count_max,
+            gap_len_max: self.gap_len_max,
+            threads: self.threads,
+            memory_budget: self.memory_budget,
+            decoded_max: self.decoded_max,
+            cancel: self.cancel.clone(),
+            progress: self.progress.clone(),
+        }
+    }
+
+    /// Stops when the caller asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Canceled`] when it did.
+    pub fn check_canceled(&self) -> Result<(), Canceled> {
+        let is_canceled = self.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
+        if is_canceled { Err(Canceled) } else { Ok(()) }
+    }
+
+    /// Watches over a read of so many bytes.
+    #[must_use]
+    pub fn watch(&self, all: u64) -> Watch<'_> {
+        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    }
+}
