@@ -56,9 +56,7 @@ pub use result::{
 };
 pub use slabs::Slabs;
 pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
-pub use tensogram::finding as tensogram_finding;
 pub use verify::{foreign_rules, verify};
-pub use ztensor::finding as ztensor_finding;
 
 /// The README's example, compiled.
 #[cfg(doctest)]

@@ -15,7 +15,6 @@ mod seal;
 mod stack;
 
 pub(crate) use self::catalog::{name_of, open};
-pub use self::check::finding;
 pub(crate) use self::check::verify;
 pub(crate) use self::numbers::numbered;
 pub(crate) use self::stack::{Choice, stacked};

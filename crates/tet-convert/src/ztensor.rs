@@ -14,7 +14,6 @@ mod sparse;
 
 pub(crate) use self::attrs::{COORDS_KEY, DIMS_KEY, escaped, take_coords, take_dims};
 pub(crate) use self::catalog::open;
-pub use self::check::finding;
 pub(crate) use self::check::verify;
 pub(crate) use self::framed::slab;
 pub(crate) use self::sparse::{Bands, Scattered, Stored, check_budget};

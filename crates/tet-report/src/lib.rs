@@ -1,10 +1,11 @@
-//! What the checks of all containers have in common: how closely to look, what was found and where.
+//! What the checks and repairs of all containers have in common: how closely to look, what was found and where.
 //!
 //! ```text
 //!   VerifyOptions -> the checks of a container -> Collector -> Findings with their places -> Report
 //! ```
 //!
-//! The rules, and the code that checks them, stay with each container.
+//! and of all repairs: [`Plan`], [`Edit`] and what is lost by it. The rules, the code that checks them,
+//! and the planners of repairs stay with each container.
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +22,7 @@ mod integrity;
 mod report;
 
 mod pool;
+mod repair;
 
 pub use code::Code;
 pub use collect::{Coded, Collector};
@@ -30,6 +32,7 @@ pub use integrity::Integrity;
 pub use level::Level;
 pub use options::{Strictness, VerifyOptions};
 pub use pool::Pool;
+pub use repair::{Applied, Edit, Kept, Plan, Proof};
 pub use report::{Omitted, Report};
 
 #[cfg(doctest)]

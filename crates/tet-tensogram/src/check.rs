@@ -146,7 +146,11 @@ impl Seen {
 }
 
 /// A fault of a message or an object of it.
-fn finding(fault: Fault, (message, object): (Option<usize>, Option<usize>), len: u64) -> Finding {
+pub(crate) fn finding(
+    fault: Fault,
+    (message, object): (Option<usize>, Option<usize>),
+    len: u64,
+) -> Finding {
     let found = ForeignFound { fault, field: fault.rule.region, len, dataset: None };
     let mut finding = Finding::from(found);
     (finding.place.message, finding.place.object) = (message, object);

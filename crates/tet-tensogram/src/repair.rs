@@ -36,9 +36,10 @@ use tet_io::Progress;
 
 use crate::limits::Limits;
 
-pub use apply::{Applied, apply};
-pub use edit::{Action, Edit, Kept, Loss, Proof};
+pub use apply::apply;
+pub use edit::{Action, Edit, Loss};
 pub use plan::{Plan, plan};
+pub use tet_report::{Applied, Kept, Proof};
 
 /// What a repair may do.
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use tet_format::Limits;
 use tet_io::{Image, Publish, Source};
 
 use crate::error::{Error, Result};
-use crate::repair::{Output, RepairOptions, publish_image, remaining, unused};
+use crate::repair::{Output, RepairOptions, remaining, reported, unused};
 
 /// Writes a file that is the source under digests; says how long it is, or `None` where the source
 /// has digests that match and nothing is to be done.
@@ -44,9 +44,9 @@ pub fn protect(
     let footer = footer
         .map_or_else(|| FooterEdit::empty(digests), |footer| FooterEdit { digests, ..footer });
     let image = with_footer(&Image::of(source), Some(&footer), limits, progress)?;
-    let found = publish_image(source, &image, output, publish, progress, |written| {
-        remaining(written, &options)
-    });
+    let tell = reported(progress, image.len().saturating_mul(2));
+    let found =
+        image.publish(source, output, publish, tell, |written| remaining(written, &options));
     match found?.into_iter().next() {
         Some(first) => Err(Error::NotSound { first: Box::new(first) }),
         None => Ok(Some(image.len())),

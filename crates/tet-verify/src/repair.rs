@@ -22,13 +22,14 @@ mod plan;
 mod rows;
 mod tail;
 
-pub(crate) use apply::publish_image;
-pub use apply::{Applied, Chosen, apply};
-pub use edit::{Action, Edit, Loss, Lost, Need, Proof};
+pub(crate) use apply::reported;
+pub use apply::{Chosen, apply};
+pub use edit::{Action, Change, Edit, Loss, Lost, Need};
 pub(crate) use gaps::unused;
 pub(crate) use plan::remaining;
 pub use plan::{Plan, plan};
 pub use tet_io::Output;
+pub use tet_report::{Applied, Proof};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -33,7 +33,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;
 
-pub use report::stretch;
+pub(crate) use report::whole_finding;
 
 /// How closely to look at a zTensor file, with what, and how much to report.
 pub type VerifyOptions = tet_report::VerifyOptions<Limits>;

@@ -38,7 +38,7 @@ mod write;
 pub mod edit;
 pub mod repair;
 
-pub use check::{DECODED, VerifyOptions, stretch, verify};
+pub use check::{DECODED, VerifyOptions, verify};
 pub use checksum::{Checksum, Comparison};
 pub use container::{
     ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,

@@ -19,13 +19,15 @@ mod plan;
 mod salvage;
 mod tail;
 
-pub use apply::{Applied, apply};
-pub use edit::{Action, Edit, Loss, Proof};
+pub use apply::apply;
+pub use edit::{Action, Edit, Loss};
 pub use plan::{Plan, plan};
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+pub use tet_report::{Applied, Proof};
 
 use tet_format::Losses;
 use tet_io::{Progress, Watch};

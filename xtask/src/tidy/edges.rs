@@ -87,6 +87,7 @@ const EDGES: &[Edge] = &[
             "tet-tensogram",
             "tet-query",
             "tet-document",
+            "tet-report",
             "tet-verify",
             "tet-convert",
         ],

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tet_io::Source;
-use tet_tensogram::{Error as Theirs, Fault, Limits, Metadata, TensogramFile, rule};
-use tet_verify::{Code, Finding, ForeignFound, Report, VerifyOptions};
+use tet_tensogram::{Error as Theirs, Limits, Metadata, TensogramFile, rule};
+use tet_verify::{Code, Report, VerifyOptions};
 
 use super::catalog::name;
 use crate::Result;
@@ -27,12 +27,6 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         }
     }
     Ok(report)
-}
-
-/// A fault of a file as a finding.
-#[must_use]
-pub fn finding(fault: Fault) -> Finding {
-    ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None }.into()
 }
 
 /// The objects of a file as the datasets that a catalog makes of them; nothing is looked at before

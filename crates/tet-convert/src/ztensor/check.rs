@@ -1,8 +1,8 @@
 //! What is wrong with a zTensor file, as findings.
 
 use tet_io::Source;
-use tet_verify::{Finding, ForeignFound, Report, VerifyOptions};
-use tet_ztensor::{Fault, Limits, Severity, Tensor, stretch};
+use tet_verify::{ForeignFound, Report, VerifyOptions};
+use tet_ztensor::{Fault, Limits, Severity, Tensor};
 
 use crate::Result;
 
@@ -17,11 +17,4 @@ pub(super) fn found(tensor: &Tensor<'_>, fault: Fault) -> ForeignFound {
     let position = u64::try_from(tensor.position()).unwrap_or(u64::MAX);
     let dataset = Some((position, tensor.name().to_owned()));
     ForeignFound { fault: fault.into(), field: "entry", len: 1, dataset }
-}
-
-/// A fault of a file as a finding.
-#[must_use]
-pub fn finding(fault: Fault) -> Finding {
-    let field = stretch(fault.rule.region);
-    ForeignFound { fault: fault.into(), field, len: 0, dataset: None }.into()
 }

@@ -2,9 +2,10 @@
 
 use tet_format::{ForeignRule, Span};
 use tet_io::Image;
+use tet_report::{Kept, Proof};
 
 use super::bench::Bench;
-use super::edit::{Action, Edit, Kept, Loss, Proof};
+use super::edit::{Action, Edit, Loss, new_edit};
 use super::frames::Remains;
 use super::layout::{self, Part};
 use super::message::{Paper, Said, Thing, bytes, read};
@@ -35,8 +36,8 @@ impl Outcome {
         span: Span,
         losses: Vec<Loss>,
     ) {
-        let (offset, len) = (span.start(), span.len());
-        self.edits.push(Edit { rule, offset, len, action, proof, losses });
+        let edit = new_edit(rule, (span.start(), span.len()), action);
+        self.edits.push(edit.losses(losses).proof(proof));
     }
 }
 
@@ -169,8 +170,11 @@ fn note_mended(remains: &Remains, said: &Said, out: &mut Outcome) {
     let all = others.chain(said.things.iter().map(|it| &it.whole));
     for whole in all.filter(|it| it.is_mended) {
         let is_proven = whole.hash == whole.frame.tail.hash;
-        let (rule, proof) =
-            if is_proven { (&rule::HASH, Proof::Hash) } else { (&rule::FRAME_MAGIC, Proof::Rest) };
+        let (rule, proof) = if is_proven {
+            (&rule::HASH, Proof::Digest)
+        } else {
+            (&rule::FRAME_MAGIC, Proof::Rest)
+        };
         out.edit((rule, Action::MendFrame, proof), whole.frame.span, Vec::new());
     }
     for span in remains.odd.iter().filter_map(|at| Span::new(*at, 1)) {

@@ -3,23 +3,14 @@
 use std::fmt;
 
 use tet_format::ForeignRule;
+use tet_report::Code;
 
 /// One change of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Edit {
-    /// The rule that is broken and that it heals.
-    pub rule: &'static ForeignRule,
-    /// Where in the old file it starts to change something.
-    pub offset: u64,
-    /// How many bytes it is about.
-    pub len: u64,
-    /// What it does.
-    pub action: Action,
-    /// Why it is right.
-    pub proof: Proof,
-    /// What is lost by it, or was lost before and is not brought back.
-    pub losses: Vec<Loss>,
+pub type Edit = tet_report::Edit<Action, Loss>;
+
+/// An edit of bytes from an offset on, which ends a breach of a rule.
+pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Action) -> Edit {
+    Edit::new(Code::Foreign(rule), action.region(), place, action)
 }
 
 /// What an edit does.
@@ -50,8 +41,7 @@ pub enum Action {
 
 impl Action {
     /// The part of the file that it changes.
-    #[must_use]
-    pub const fn region(self) -> &'static str {
+    const fn region(self) -> &'static str {
         match self {
             Action::WriteEnds => "preamble",
             Action::MendFrame | Action::OrderFrames | Action::DropObjects => "frame",
@@ -62,14 +52,6 @@ impl Action {
             Action::ClearPadding => "padding",
             Action::DropMessage => "message",
         }
-    }
-}
-
-impl Edit {
-    /// Whether it loses something, or nothing proves that it does not.
-    #[must_use]
-    pub fn is_lossy(&self) -> bool {
-        !self.losses.is_empty()
     }
 }
 
@@ -87,30 +69,6 @@ impl fmt::Display for Action {
             Action::DropObjects => "take damaged objects out of the message",
             Action::DropMessage => "leave out a message without a whole object",
         })
-    }
-}
-
-/// Why an edit is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Proof {
-    /// The bytes match their hash.
-    Hash,
-    /// It follows from the rest of the file.
-    Rest,
-    /// Nothing tells: it is what can be done.
-    None,
-}
-
-impl Proof {
-    /// The proof's name, as printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Proof::Hash => "digest",
-            Proof::Rest => "rest",
-            Proof::None => "none",
-        }
     }
 }
 
@@ -184,14 +142,4 @@ impl fmt::Display for Loss {
             Loss::Message { offset, rule } => write!(f, "message at byte {offset} ({})", rule.id),
         }
     }
-}
-
-/// An object of a damaged message that is in the new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Kept {
-    /// Where its frame starts in the old file.
-    pub offset: u64,
-    /// Whether its bytes match a hash; those of others are as they were found.
-    pub is_verified: bool,
 }

@@ -1,10 +1,11 @@
 //! Metadata, indices and lists of hashes of a damaged message: which stay, and which are written anew.
 
 use tet_format::Span;
+use tet_report::Proof;
 
 use super::Salvage;
 use super::build::Outcome;
-use super::edit::{Action, Loss, Proof};
+use super::edit::{Action, Loss};
 use super::frames::Remains;
 use super::layout::Part;
 use super::message::{Paper, Said, Thing};

@@ -2,68 +2,25 @@
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::{Image, Source, Watch};
-use tet_report::Level;
+use tet_report::{Kept, Level, Proof};
 
 use super::RepairOptions;
 use super::bench::Bench;
 use super::build::{Outcome, build};
 use super::content::broken;
-use super::edit::{Action, Edit, Kept, Loss, Proof};
+use super::edit::{Action, Edit, Loss, new_edit};
 use super::frames::{Remains, remains};
 use super::nested::{Stretch, stretches};
 use crate::check::fidelity::Total;
-use crate::check::{VerifyOptions, first_error, verify};
-use crate::error::{Error, Fault, Result};
+use crate::check::{VerifyOptions, finding, first_error, verify};
+use crate::error::{Error, Result};
 use crate::open::no_message;
 use crate::rule;
 use crate::scan::{Scan, scan};
 use crate::window::Window;
 
 /// All that can be done for a file.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Plan {
-    /// What is changed, in the order of the file.
-    pub edits: Vec<Edit>,
-    /// Edits that would lose something and are not made, as [`Losses::Refused`] asks for.
-    pub withheld: Vec<Edit>,
-    /// Objects and metadata that are damaged and stay.
-    pub lost: Vec<Loss>,
-    /// How many errors `verify` finds in the file as it will be, if all damage is repaired.
-    pub error_count: u64,
-    /// The objects of damaged messages that are sound, in the order of the file.
-    pub kept: Vec<Kept>,
-    /// The rule that the file breaks as a whole when nothing can be done about it.
-    pub remaining: Option<Fault>,
-    pub(super) options: RepairOptions,
-    pub(super) source: Source,
-    pub(super) image: Image,
-}
-
-impl Plan {
-    /// Whether there is nothing to do and nothing wrong.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.edits.is_empty() && self.is_whole()
-    }
-
-    /// Whether nothing is wrong any more when all edits are made.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_none()
-    }
-
-    /// The file as it will be, to be looked at; without an edit the file as it is.
-    #[must_use]
-    pub fn repaired(&self) -> Source {
-        if self.edits.is_empty() { self.source.clone() } else { self.image.to_source() }
-    }
-
-    /// All that is lost by the edits, and what no edit brings back.
-    pub fn losses(&self) -> impl Iterator<Item = &Loss> {
-        self.edits.iter().flat_map(|edit| &edit.losses).chain(&self.lost)
-    }
-}
+pub type Plan = tet_report::Plan<Edit, Loss, RepairOptions>;
 
 /// Works out what a file needs. Nothing is written.
 ///
@@ -72,24 +29,14 @@ impl Plan {
 /// The source cannot be read or changed meanwhile, or the caller asked to stop. What is wrong with
 /// the file is no error here: it is in the plan.
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
-    let mut plan = Plan {
-        edits: Vec::new(),
-        withheld: Vec::new(),
-        lost: Vec::new(),
-        error_count: 0,
-        kept: Vec::new(),
-        remaining: None,
-        options: options.clone(),
-        source: source.clone(),
-        image: Image::default(),
-    };
+    let mut plan = Plan::new(source, Image::default(), options.clone());
     // Hashes and elements are looked at.
     let all = source.len().saturating_mul(2);
     let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), all);
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
-            plan.remaining = Some(fault);
+            plan.remaining = vec![finding(fault, (None, None), 0)];
             return Ok(plan);
         }
         Err(error) => return Err(error),
@@ -99,7 +46,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         let fault = no_message(source, &scan)?;
         plan.withheld.clear();
         (plan.edits, plan.lost, plan.kept) = (Vec::new(), Vec::new(), Vec::new());
-        plan.remaining = Some(fault);
+        plan.remaining = vec![finding(fault, (None, None), 0)];
     }
     // Without an edit every message was looked at already.
     if !plan.edits.is_empty() && plan.is_whole() {
@@ -279,8 +226,8 @@ impl Mender<'_, '_> {
             };
             let (offset, len) = (span.start(), span.len());
             let losses = vec![Loss::Bytes { offset, len }];
-            let proof = Proof::None;
-            made.edits.push(Edit { rule, offset, len, action, proof, losses });
+            let edit = new_edit(rule, (offset, len), action);
+            made.edits.push(edit.losses(losses).proof(Proof::None));
             return Ok(());
         }
         let start = self.plan.image.len().saturating_add(made.image.len());

@@ -8,10 +8,10 @@ use tet_file::integrity::{IntegrityKey, Sealed, sealed};
 use tet_format::footer::{FOOTER_VERSION_MAX, MAGIC, TAIL_LEN, Tail, WireTail};
 use tet_format::{Region, Rule, superblock};
 use tet_io::Source;
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::bench::Bench;
-use super::edit::{Action, Change, Edit, Loss, Proof};
+use super::edit::{Action, Change, Loss, new_edit, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
 
@@ -122,7 +122,7 @@ fn flipped_json(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
     let at = json_at.saturating_add(byte as u64);
     let new = json.get(byte..=byte).unwrap_or_default();
     let code = Code::Rule(Rule::SelfDigest);
-    let edit = Edit::put(code, Region::Footer, at, new, Action::FlipBit { bit });
+    let edit = put_edit(code, Region::Footer, at, new, Action::FlipBit { bit });
     bench.apply(edit.proof(Proof::Digest))?;
     Ok(Some(Anchor::new(json_at, &json)))
 }
@@ -146,7 +146,7 @@ fn flipped_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
             let at = tail_at.saturating_add((place / 8) as u64);
             let new = bytes.get(place / 8..=place / 8).unwrap_or_default();
             let action = Action::FlipBit { bit: u8::try_from(place % 8).unwrap_or(0) };
-            let edit = Edit::put(tail_code(&damaged), Region::Footer, at, new, action);
+            let edit = put_edit(tail_code(&damaged), Region::Footer, at, new, action);
             bench.apply(edit.proof(Proof::Digest))?;
             return Ok(Some(Anchor::new(json_at, &json)));
         }
@@ -207,7 +207,7 @@ fn restore_tail(bench: &mut Bench<'_>, source: &Source, at: u64, tail: &[u8]) ->
     let there = source.read_vec(at, source.len().min(end) - at)?;
     let code =
         if there.len() < tail.len() { Code::Rule(Rule::TailMagic) } else { tail_code(&there) };
-    let edit = Edit::put(code, Region::Footer, at, tail, Action::RestoreTail);
+    let edit = put_edit(code, Region::Footer, at, tail, Action::RestoreTail);
     bench.apply(edit.proof(Proof::Digest))?;
     cut_off(bench, source, end)
 }
@@ -218,7 +218,7 @@ fn cut_off(bench: &mut Bench<'_>, source: &Source, end: u64) -> Result<()> {
     if len == 0 {
         return Ok(());
     }
-    let edit = Edit::new(Code::Rule(Rule::TailMagic), Region::Footer, end, len, Action::CutOff);
+    let edit = new_edit(Code::Rule(Rule::TailMagic), Region::Footer, (end, len), Action::CutOff);
     let edit = edit.change(Change::Resize(end)).lose(Loss::Bytes { offset: end, len });
     bench.apply(edit.proof(Proof::Digest))?;
     Ok(())

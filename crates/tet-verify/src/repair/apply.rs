@@ -1,9 +1,10 @@
 //! Edits become a new file, which is looked over before it takes its name.
 
 use tet_file::edit::Progress;
-use tet_io::{Image, Output, Publish, Source};
-use tet_report::{Code, Finding};
+use tet_io::{Image, Output, Publish};
+use tet_report::{Applied, Code};
 
+use super::edit::make;
 use super::plan::{Plan, remaining};
 use crate::error::Result;
 
@@ -27,18 +28,6 @@ impl Chosen {
     }
 }
 
-/// What became of a file.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Applied {
-    /// How many edits were made.
-    pub edit_count: usize,
-    /// The length of the new file.
-    pub file_len: u64,
-    /// The errors that it still has.
-    pub remaining: Vec<Finding>,
-}
-
 /// Makes edits of a plan: writes a new file, looks it over, and puts it where it is to be.
 ///
 /// Without an edit to make, nothing is written.
@@ -54,39 +43,37 @@ pub fn apply(
     publish: &Publish,
     progress: &mut Progress<'_>,
 ) -> Result<Applied> {
-    let edits: Vec<_> = plan.edits.iter().filter(|edit| chosen.has(edit.code)).collect();
-    if edits.is_empty() {
-        let (edit_count, file_len) = (0, plan.source.len());
-        return Ok(Applied { edit_count, file_len, remaining: plan.remaining.clone() });
+    let is_all = plan.edits.iter().all(|edit| chosen.has(edit.code));
+    if is_all {
+        return write(plan, output, publish, progress);
     }
-    let mut image = Image::of(&plan.source);
-    for edit in &edits {
-        edit.apply(&mut image, &plan.options.limits, progress)?;
+    let mut part = plan.clone();
+    part.edits.retain(|edit| chosen.has(edit.code));
+    if !part.edits.is_empty() {
+        part.image = Image::of(&plan.source);
+        for edit in &part.edits {
+            make(edit, &mut part.image, &plan.options.limits, progress)?;
+        }
+        // What all edits leave is known; what some of them leave is not.
+        part.remaining = remaining(&part.repaired(), &plan.options)?;
     }
-    // What all edits leave is known; the new file is compared with the image.
-    let is_all = edits.len() == plan.edits.len();
-    let remaining = match is_all {
-        true => plan.remaining.clone(),
-        false => remaining(&image.to_source(), &plan.options)?,
-    };
-    publish_image(&plan.source, &image, output, publish, progress, |_| Ok(()))?;
-    Ok(Applied { edit_count: edits.len(), file_len: image.len(), remaining })
+    write(&part, output, publish, progress)
 }
 
-/// Writes an image of a source, compares what was written with it, lets `look` look at it, and puts
-/// it where it is to be.
-pub(crate) fn publish_image<T>(
-    source: &Source,
-    image: &Image,
+fn write(
+    plan: &Plan,
     output: Output<'_>,
     publish: &Publish,
     progress: &mut Progress<'_>,
-    look: impl FnOnce(&Source) -> Result<T>,
-) -> Result<T> {
-    let (mut done, all) = (0_u64, image.len().saturating_mul(2));
-    let tell = |len: u64| {
+) -> Result<Applied> {
+    plan.apply(output, publish, reported(progress, plan.image.len().saturating_mul(2)))
+}
+
+/// Adds up the bytes that are done of all, and reports the sum.
+pub(crate) fn reported(progress: &mut Progress<'_>, all: u64) -> impl FnMut(u64) -> Result<()> {
+    let mut done = 0_u64;
+    move |len| {
         done = done.saturating_add(len);
         Ok(tet_file::edit::tell(progress, done, all)?)
-    };
-    image.publish(source, output, publish, tell, look)
+    }
 }

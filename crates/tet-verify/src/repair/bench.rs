@@ -3,10 +3,10 @@
 use tet_file::edit::Progress;
 use tet_format::{Digest, Limits, Losses, Region, Rule};
 use tet_io::{Image, Source};
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::RepairOptions;
-use super::edit::{Action, Edit, Proof};
+use super::edit::{Action, Edit, make, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
 
@@ -50,7 +50,7 @@ impl<'a> Bench<'a> {
             self.withheld.push(edit);
             return Ok(false);
         }
-        edit.apply(&mut self.image, &self.options.limits, self.progress)?;
+        make(&edit, &mut self.image, &self.options.limits, self.progress)?;
         self.edits.push(edit);
         Ok(true)
     }
@@ -68,7 +68,7 @@ impl<'a> Bench<'a> {
         *byte ^= 1 << bit.bit;
         let (at, new) = (at.saturating_add(bit.byte as u64), [*byte]);
         let action = Action::FlipBit { bit: bit.bit };
-        let edit = Edit::put(Code::Rule(rule), region, at, &new, action).proof(Proof::Digest);
+        let edit = put_edit(Code::Rule(rule), region, at, &new, action).proof(Proof::Digest);
         self.apply(edit)?;
         Ok(true)
     }

@@ -6,10 +6,10 @@ use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, DigestBlock, WireDigestBl
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::{Digest, Region, Rule};
 use tet_io::Source;
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::bench::Bench;
-use super::edit::{Action, Edit, Proof};
+use super::edit::{Action, put_edit};
 use super::rows;
 use crate::error::Result;
 
@@ -32,7 +32,7 @@ pub(super) fn pages(
     if header != wanted {
         let code = Code::Rule(Rule::DigestBlock);
         let action = Action::SetField("the block's header");
-        bench.apply(Edit::put(code, Region::Footer, offset, &wanted, action))?;
+        bench.apply(put_edit(code, Region::Footer, offset, &wanted, action))?;
     }
     let Ok(block) = DigestBlock::read(&wanted, offset, row_count) else { return Ok(None) };
     let bytes = source.read_vec(block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
@@ -67,7 +67,7 @@ pub(super) fn mend_pages(
         return Ok(false);
     }
     let code = Code::Rule(Rule::PagesDigest);
-    let edit = Edit::put(code, Region::Footer, block.pages_at(), &found, Action::SetDigest);
+    let edit = put_edit(code, Region::Footer, block.pages_at(), &found, Action::SetDigest);
     bench.apply(edit.proof(Proof::Digest))?;
     *pages = Digest::all(&found).collect();
     Ok(true)
@@ -174,7 +174,7 @@ pub(super) fn mend_chunks(
             let Some(found) = found else { continue };
             let (at, code) = (block.chunk_at(*row), Code::Rule(Rule::ChunksDigest));
             let new = found.to_bytes();
-            let edit = Edit::put(code, Region::Footer, at, &new, Action::SetDigest);
+            let edit = put_edit(code, Region::Footer, at, &new, Action::SetDigest);
             bench.apply(edit.proof(Proof::Digest))?;
         }
         wrong.retain(|it| !set.iter().any(|other| other.row == it.row));

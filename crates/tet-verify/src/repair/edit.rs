@@ -10,24 +10,17 @@ use tet_report::Code;
 use crate::error::Result;
 
 /// One change of a file.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Edit {
-    /// The rule that is broken, or the oddity, that it ends.
-    pub code: Code,
-    /// The region it changes.
-    pub region: Region,
-    /// Where it starts to change the file.
-    pub offset: u64,
-    /// How many bytes it is about.
-    pub len: u64,
-    /// What it does.
-    pub action: Action,
-    /// Why it is right.
-    pub proof: Proof,
-    /// What is lost by it, or was lost before and is not brought back.
-    pub losses: Vec<Loss>,
-    pub(crate) changes: Vec<Change>,
+pub type Edit = tet_report::Edit<Action, Loss, Vec<Change>>;
+
+/// An edit of bytes from an offset on.
+pub(crate) fn new_edit(code: Code, region: Region, place: (u64, u64), action: Action) -> Edit {
+    Edit::new(code, region.name(), place, action)
+}
+
+/// An edit that writes bytes.
+pub(crate) fn put_edit(code: Code, region: Region, at: u64, new: &[u8], action: Action) -> Edit {
+    let edit = new_edit(code, region, (at, new.len() as u64), action);
+    edit.change(Change::Put(at, new.to_vec()))
 }
 
 /// What an edit does.
@@ -84,30 +77,6 @@ impl fmt::Display for Action {
             Action::MakeDigests => f.write_str("make digests of what the file holds now"),
             Action::TakePayload => f.write_str("take the payload from the other file"),
             Action::Fill => f.write_str("fill the elements that are lost"),
-        }
-    }
-}
-
-/// Why an edit is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Proof {
-    /// The bytes match their digest afterwards: they are those that were written.
-    Digest,
-    /// They follow from the rest of the file.
-    Rest,
-    /// Nothing tells: it is what can be done.
-    None,
-}
-
-impl Proof {
-    /// The proof's name, as printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Proof::Digest => "digest",
-            Proof::Rest => "rest",
-            Proof::None => "none",
         }
     }
 }
@@ -184,73 +153,48 @@ impl fmt::Display for Lost {
 
 /// What happens to the bytes.
 #[derive(Clone, Debug)]
-pub(crate) enum Change {
+pub enum Change {
+    /// They are these from an offset on.
     Put(u64, Vec<u8>),
+    /// They are zeros.
     Zero(Span),
+    /// The file ends at this byte.
     Resize(u64),
     /// The footer is this one.
     Footer(Option<FooterEdit>),
 }
 
-impl Edit {
-    pub(crate) fn new(code: Code, region: Region, offset: u64, len: u64, action: Action) -> Self {
-        let (proof, losses, changes) = (Proof::Rest, Vec::new(), Vec::new());
-        Edit { code, region, offset, len, action, proof, losses, changes }
+impl From<Lost> for Loss {
+    fn from(lost: Lost) -> Self {
+        Loss::Chunk(lost)
     }
+}
 
-    /// An edit that writes bytes.
-    pub(crate) fn put(code: Code, region: Region, at: u64, new: &[u8], action: Action) -> Self {
-        let len = new.len() as u64;
-        Edit::new(code, region, at, len, action).change(Change::Put(at, new.to_vec()))
-    }
+/// How many new bytes an edit holds.
+pub(crate) fn put_len(edit: &Edit) -> u64 {
+    let len = |change: &Change| match change {
+        Change::Put(_, bytes) => bytes.len() as u64,
+        _ => 0,
+    };
+    edit.changes.iter().map(len).fold(0, u64::saturating_add)
+}
 
-    /// Whether it loses something: what a digest proves to be what was written is no loss.
-    #[must_use]
-    pub fn is_lossy(&self) -> bool {
-        !self.losses.is_empty() && self.proof != Proof::Digest
-    }
-
-    pub(crate) fn change(mut self, change: Change) -> Self {
-        self.changes.push(change);
-        self
-    }
-
-    pub(crate) fn proof(mut self, proof: Proof) -> Self {
-        self.proof = proof;
-        self
-    }
-
-    /// How many new bytes it holds.
-    pub(crate) fn put_len(&self) -> u64 {
-        let len = |change: &Change| match change {
-            Change::Put(_, bytes) => bytes.len() as u64,
-            _ => 0,
-        };
-        self.changes.iter().map(len).fold(0, u64::saturating_add)
-    }
-
-    pub(crate) fn lose(mut self, loss: Loss) -> Self {
-        self.losses.push(loss);
-        self
-    }
-
-    /// Changes an image.
-    pub(crate) fn apply(
-        &self,
-        image: &mut Image,
-        limits: &Limits,
-        progress: &mut Progress<'_>,
-    ) -> Result<()> {
-        for change in &self.changes {
-            match change {
-                Change::Put(at, bytes) => image.put(*at, bytes.as_slice()),
-                Change::Zero(span) => image.zero(*span),
-                Change::Resize(len) => image.resize(*len),
-                Change::Footer(footer) => {
-                    *image = with_footer(image, footer.as_ref(), limits, progress)?;
-                }
+/// Changes an image.
+pub(crate) fn make(
+    edit: &Edit,
+    image: &mut Image,
+    limits: &Limits,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    for change in &edit.changes {
+        match change {
+            Change::Put(at, bytes) => image.put(*at, bytes.as_slice()),
+            Change::Zero(span) => image.zero(*span),
+            Change::Resize(len) => image.resize(*len),
+            Change::Footer(footer) => {
+                *image = with_footer(image, footer.as_ref(), limits, progress)?;
             }
         }
-        Ok(())
     }
+    Ok(())
 }

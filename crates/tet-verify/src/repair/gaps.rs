@@ -5,11 +5,11 @@ use tet_file::write::DigestChoice;
 use tet_file::{FooterMode, OpenOptions, Protection, TetFile, Warning};
 use tet_format::digest::{DigestBlock, WireDigestBlock, block_len};
 use tet_format::{NoteCode, Region, Rule, Span};
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::bench::Bench;
 use super::block;
-use super::edit::{Action, Change, Edit, Loss, Proof};
+use super::edit::{Action, Change, Loss, new_edit};
 use super::payload::{self, Damaged};
 use crate::error::Result;
 
@@ -63,10 +63,10 @@ pub(super) fn clear(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<()> {
         let is_behind = !has_footer && payloads_end <= offset;
         let edit = if is_behind {
             let len = file.file_len() - payloads_end;
-            let edit = Edit::new(code, Region::Gap, payloads_end, len, Action::CutOff);
+            let edit = new_edit(code, Region::Gap, (payloads_end, len), Action::CutOff);
             edit.change(Change::Resize(payloads_end))
         } else if is_protected {
-            Edit::new(code, Region::Gap, offset, len, Action::Clear).change(Change::Zero(span))
+            new_edit(code, Region::Gap, (offset, len), Action::Clear).change(Change::Zero(span))
         } else {
             continue;
         };
@@ -124,7 +124,7 @@ pub(super) fn anew(bench: &mut Bench<'_>, code: Code) -> Result<()> {
     let Some(footer) = footer else { return Ok(()) };
     let footer = FooterEdit { digests: DigestChoice::Written, ..footer };
     let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
-    let edit = Edit::new(code, Region::Footer, at, len, Action::MakeDigests);
+    let edit = new_edit(code, Region::Footer, (at, len), Action::MakeDigests);
     let edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
     // Stale digests that all payloads match are lost in name only.
     let is_stale = code == Code::Note(NoteCode::DigestsStale);

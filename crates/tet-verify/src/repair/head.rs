@@ -16,10 +16,10 @@ use tet_format::superblock::{self, FLAG_FOOTER, WireSuperblock};
 use tet_format::wire::{Field, field_at};
 use tet_format::{Digest, Limits, NoteCode, Region, Rule, Superblock, layout};
 use tet_io::Source;
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::bench::Bench;
-use super::edit::{Action, Edit, Proof};
+use super::edit::{Action, Edit, put_edit};
 use crate::error::Result;
 
 /// A directory is looked for no further than this.
@@ -105,7 +105,7 @@ fn by_the_rest(bench: &Bench<'_>, source: &Source) -> Result<Mended> {
         }
         let numbers = edits(&old, &new);
         let numbers = numbers.iter().filter(|edit| matches!(edit.code, Code::Rule(_)));
-        let outside = numbers.clone().any(|edit| edit.region != Region::Superblock);
+        let outside = numbers.clone().any(|edit| edit.region != Region::Superblock.name());
         if numbers.count() <= FIELDS_MAX || (!outside && place != superblock::LEN) {
             return Ok(Some((old, new, Proof::Rest)));
         }
@@ -273,7 +273,7 @@ fn edits(old: &[u8], new: &[u8]) -> Vec<Edit> {
             Code::Note(_) => Action::Clear,
             Code::Rule(_) | Code::Foreign(_) => Action::SetField(name),
         });
-        edits.push(Edit::put(code, region, start as u64, bytes, action));
+        edits.push(put_edit(code, region, start as u64, bytes, action));
         at = end;
     }
     edits

@@ -5,11 +5,11 @@ use tet_file::{DatasetEntry, FooterMode, OpenOptions, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
 use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
 use tet_io::Source;
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::bench::Bench;
 use super::block::Mismatch;
-use super::edit::{Action, Change, Edit, Loss, Lost, Need, Proof};
+use super::edit::{Action, Change, Edit, Loss, Lost, Need, put_edit, put_len};
 use super::rows;
 use super::{RepairOptions, Trust};
 use crate::error::Result;
@@ -118,7 +118,7 @@ pub(super) fn take(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
         };
         let proof = if it.wanted.is_some() { Proof::Digest } else { Proof::None };
         let (code, at) = (Code::Rule(it.rule), it.wire.payload_offset);
-        let edit = Edit::put(code, Region::Payload, at, &payload, Action::TakePayload);
+        let edit = put_edit(code, Region::Payload, at, &payload, Action::TakePayload);
         bench.apply(edit.proof(proof))?;
     }
     Ok(left)
@@ -230,7 +230,7 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
         };
         let form = if is_short { Form::Zstd } else { Form::Raw };
         let Filled { edit, end: new_end } = filled(bench, &file, (&it, &element), (end, form))?;
-        let put_len = edit.put_len();
+        let put_len = put_len(&edit);
         let is_room = end_max.is_none_or(|end_max| new_end < end_max);
         if !is_room || memory < kept_len.saturating_add(put_len) {
             left.push(it);
@@ -308,7 +308,7 @@ fn filled(
         (payload, codec) = (packed, Codec::Zstd);
     }
     let stored_len = payload.len() as u64;
-    let mut edit = Edit::put(code, Region::Payload, at, &payload, Action::Fill);
+    let mut edit = put_edit(code, Region::Payload, at, &payload, Action::Fill);
     if !stays {
         let new = IndexRow { payload_offset: at, stored_len, codec: codec.tag(), ..wire };
         let old = wire.payload().map_or(0..0, |it| it.start()..it.end().min(source.len()));

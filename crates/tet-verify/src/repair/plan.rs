@@ -10,54 +10,14 @@ use tet_report::{Code, Finding, Level, Severity};
 
 use super::anchor::{self, Anchor};
 use super::bench::Bench;
-use super::edit::{Change, Edit, Loss, Lost};
+use super::edit::{Change, Edit, Lost};
 use super::payload::{self, Damaged};
 use super::{RepairOptions, block, gaps, head, rows, tail};
 use crate::error::{Error, Result};
 use crate::{VerifyOptions, verify};
 
 /// All that can be done for a file, complete before the first byte is written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Plan {
-    /// What is changed, in this order.
-    pub edits: Vec<Edit>,
-    /// Edits that would lose something and are not made, as [`Losses`](tet_format::Losses) asks for.
-    pub withheld: Vec<Edit>,
-    /// Chunks that no edit brings back.
-    pub lost: Vec<Lost>,
-    /// Errors that are left when all edits are made.
-    pub remaining: Vec<Finding>,
-    pub(crate) source: Source,
-    pub(crate) image: Image,
-    pub(crate) options: RepairOptions,
-}
-
-impl Plan {
-    /// Whether there is nothing to do and nothing wrong.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.edits.is_empty() && self.is_whole()
-    }
-
-    /// Whether nothing is wrong any more when all edits are made.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_empty()
-    }
-
-    /// All that is lost by the edits, and what no edit brings back.
-    pub fn losses(&self) -> impl Iterator<Item = Loss> {
-        let lost = self.lost.iter().cloned().map(Loss::Chunk);
-        self.edits.iter().flat_map(|edit| edit.losses.iter().cloned()).chain(lost)
-    }
-
-    /// The file as it will be, to be looked at.
-    #[must_use]
-    pub fn repaired(&self) -> Source {
-        self.image.to_source()
-    }
-}
+pub type Plan = tet_report::Plan<Edit, Lost, RepairOptions>;
 
 /// Works out what a file needs. Nothing is written.
 ///
@@ -87,11 +47,11 @@ pub fn plan<'a>(
         }
     }
     source.check_unchanged().map_err(Error::Io)?;
-    let (edits, image, repaired) = (bench.edits.clone(), bench.image.clone(), bench.source());
-    let withheld = bench.withheld.clone();
-    let remaining = remaining(&repaired, options)?;
-    let (source, options) = (source.clone(), options.clone());
-    Ok(Plan { edits, withheld, lost, remaining, source, image, options })
+    let remaining = remaining(&bench.source(), options)?;
+    let error_count = remaining.len() as u64;
+    let Bench { edits, withheld, image, .. } = bench;
+    let plan = Plan::new(source, image, options.clone());
+    Ok(Plan { edits, withheld, lost, remaining, error_count, ..plan })
 }
 
 /// So often a file is gone through.
@@ -215,13 +175,13 @@ fn salvage(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>>
     if let Some(footer) = footer.filter(|_| count < bench.edits.len()) {
         let footer = with_spills_of(footer, &before)?;
         let last = bench.edits.last().map(|edit| (edit.code, edit.region));
-        let (code, region) = last.unwrap_or((Code::Rule(Rule::ChunkDigest), Region::Footer));
+        let (code, region) = last.unwrap_or((Code::Rule(Rule::ChunkDigest), Region::Footer.name()));
         let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
         let action = match footer.digests {
             DigestChoice::Written => super::Action::MakeDigests,
             DigestChoice::Left => super::Action::MakeFooter,
         };
-        let edit = Edit::new(code, region, at, len, action);
+        let edit = Edit::new(code, region, (at, len), action);
         bench.apply(edit.change(Change::Footer(Some(footer))))?;
     }
     if left.is_empty() {

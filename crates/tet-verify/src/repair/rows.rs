@@ -7,10 +7,10 @@ use tet_format::index::{
 };
 use tet_format::layout::Align;
 use tet_format::{Codec, DType, Digest, Error as Fault, NoteCode, Region, Rule, Span};
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::bench::Bench;
-use super::edit::{Action, Edit, Proof};
+use super::edit::{Action, put_edit};
 use super::flip::flipped_bit;
 use crate::error::{Error, Result};
 
@@ -74,7 +74,7 @@ pub(super) fn mend_pages(
         for ((row, old), new) in rows.zip(old).zip(new).filter(|((_, old), new)| old != new) {
             let at = file.index().row_at(row);
             let code = Code::Rule(Rule::PageDigest);
-            let edit = Edit::put(code, Region::Index, at, new, Action::SetRow { row });
+            let edit = put_edit(code, Region::Index, at, new, Action::SetRow { row });
             debug_assert_ne!(old, new);
             bench.apply(edit.proof(Proof::Digest))?;
         }
@@ -101,7 +101,7 @@ pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
                 Code::Rule(_) | Code::Foreign(_) => Action::SetRow { row: candidate.row },
             };
             let new = candidate.new.encode();
-            bench.apply(Edit::put(candidate.code, Region::Index, at, &new, action))?;
+            bench.apply(put_edit(candidate.code, Region::Index, at, &new, action))?;
         }
     }
     Ok(())

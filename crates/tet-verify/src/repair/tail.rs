@@ -7,11 +7,11 @@ use tet_format::footer::{FOOTER_VERSION, FOOTER_VERSION_MAX, TAIL_LEN, Tail};
 use tet_format::superblock::{FLAG_FOOTER, WireSuperblock};
 use tet_format::{NoteCode, Region, Rule, Superblock};
 use tet_io::Source;
-use tet_report::Code;
+use tet_report::{Code, Proof};
 
 use super::anchor::{tail_code, tail_ends};
 use super::bench::Bench;
-use super::edit::{Action, Change, Edit, Loss, Proof};
+use super::edit::{Action, Change, Loss, new_edit, put_edit};
 use super::rows;
 use crate::error::Result;
 
@@ -70,7 +70,7 @@ pub(super) fn set_flag(
 ) -> Result<()> {
     let at = const { WireSuperblock::offset_of("flags") };
     let new = (superblock.flags | FLAG_FOOTER).to_le_bytes();
-    bench.apply(Edit::put(code, Region::Superblock, at, &new, Action::SetFlag))?;
+    bench.apply(put_edit(code, Region::Superblock, at, &new, Action::SetFlag))?;
     Ok(())
 }
 
@@ -81,7 +81,7 @@ fn clear_flag(bench: &mut Bench<'_>, behind: &Behind, cut: Option<u64>) -> Resul
     let at = const { WireSuperblock::offset_of("flags") };
     let new = (behind.superblock.flags & !FLAG_FOOTER).to_le_bytes();
     let code = Code::Rule(Rule::TailMagic);
-    let edit = Edit::put(code, Region::Superblock, at, &new, Action::ClearFlag);
+    let edit = put_edit(code, Region::Superblock, at, &new, Action::ClearFlag);
     let edit = edit.lose(Loss::Footer("all"));
     let edit = match cut {
         Some(end) => edit.change(Change::Resize(end)),
@@ -119,7 +119,7 @@ impl Behind {
             let Some(json_at) = self.readable(bench, end)? else { continue };
             let loss = Loss::Bytes { offset: end, len: len - end };
             let code = Code::Rule(Rule::TailMagic);
-            let edit = Edit::new(code, Region::Footer, end, len - end, Action::CutOff);
+            let edit = new_edit(code, Region::Footer, (end, len - end), Action::CutOff);
             if !bench.apply(edit.change(Change::Resize(end)).lose(loss))? {
                 return Ok(());
             }
@@ -156,7 +156,7 @@ impl Behind {
                 tail_code(&there)
             };
             let end = span.end().saturating_add(TAIL_LEN);
-            let edit = Edit::put(code, Region::Footer, span.end(), &tail, Action::RestoreTail);
+            let edit = put_edit(code, Region::Footer, span.end(), &tail, Action::RestoreTail);
             let edit = edit.change(Change::Resize(end));
             let edit = match len.checked_sub(end).filter(|&len| len != 0) {
                 Some(len) => edit.lose(Loss::Bytes { offset: end, len }),
@@ -188,7 +188,7 @@ impl Behind {
             },
         );
         let mut edit =
-            Edit::new(code, Region::Footer, self.end, len - self.end, Action::MakeFooter);
+            new_edit(code, Region::Footer, (self.end, len - self.end), Action::MakeFooter);
         edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
         if left.json.is_none() {
             edit = edit.lose(Loss::Footer("members that cannot be read"));

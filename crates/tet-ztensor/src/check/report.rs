@@ -59,9 +59,14 @@ fn finding(index: Option<&Index>, Found { fault, position, field }: Found) -> Fi
     ForeignFound { fault: fault.into(), field, len: len.unwrap_or(0), dataset }.into()
 }
 
+/// A fault of a file as a whole.
+pub(crate) fn whole_finding(fault: crate::Fault) -> Finding {
+    let field = stretch(fault.rule.region);
+    ForeignFound { fault: fault.into(), field, len: 0, dataset: None }.into()
+}
+
 /// What a stretch is called that is no field.
-#[must_use]
-pub fn stretch(region: &'static str) -> &'static str {
+fn stretch(region: &'static str) -> &'static str {
     match region {
         "index" => "array",
         "footer" => "length",

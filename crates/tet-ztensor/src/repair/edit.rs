@@ -3,39 +3,23 @@
 use std::fmt;
 
 use tet_format::ForeignRule;
+use tet_report::Code;
 
 use crate::rule;
 use crate::tensor::Tensor;
 
 /// One change of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Edit {
-    /// The rule that is broken and that it heals.
-    pub rule: &'static ForeignRule,
-    /// Where it starts to change the file.
-    pub offset: u64,
-    /// How many bytes it is about.
-    pub len: u64,
-    /// What it does.
-    pub action: Action,
-    /// Why it is right.
-    pub proof: Proof,
-    /// What is lost by it, or was lost before and is not brought back.
-    pub losses: Vec<Loss>,
-}
+pub type Edit = tet_report::Edit<Action, Loss>;
 
-impl Edit {
-    /// The region it changes.
-    #[must_use]
-    pub const fn region(&self) -> &'static str {
-        match self.action {
-            Action::RestoreMagic => "magic",
-            Action::RestoreFooter => "footer",
-            Action::FlipBlobBit { .. } => "blob",
-            _ => "index",
-        }
-    }
+/// An edit of bytes from an offset on, which ends a breach of a rule.
+pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Action) -> Edit {
+    let region = match action {
+        Action::RestoreMagic => "magic",
+        Action::RestoreFooter => "footer",
+        Action::FlipBlobBit { .. } => "blob",
+        _ => "index",
+    };
+    Edit::new(Code::Foreign(rule), region, place, action)
 }
 
 /// What an edit does.
@@ -76,30 +60,6 @@ impl fmt::Display for Action {
             Action::MakeIndex => "make an index of the entries that can be read",
             Action::DropTensors => "take damaged tensors out of the index",
         })
-    }
-}
-
-/// Why an edit is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Proof {
-    /// The blob matches its checksum afterwards.
-    Digest,
-    /// It follows from the rest of the file.
-    Rest,
-    /// Nothing tells: it is what can be done.
-    None,
-}
-
-impl Proof {
-    /// The proof's name, as printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Proof::Digest => "digest",
-            Proof::Rest => "rest",
-            Proof::None => "none",
-        }
     }
 }
 

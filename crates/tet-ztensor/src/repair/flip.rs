@@ -14,10 +14,9 @@ use std::ops::Range;
 
 use tet_codec::{Crc32c, flipped_bit};
 use tet_format::{Severity, Span};
-use tet_report::{Finding, Level};
+use tet_report::{Finding, Level, Proof};
 
 use super::bench::{Bench, position_of};
-use super::edit::Proof;
 use crate::check::{VerifyOptions, verify};
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Result};

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use tet_cbor as cbor;
 use tet_format::{ForeignRule, Losses, Severity, Span, planted};
 use tet_io::{Image, Source};
-use tet_report::{Finding, Level, Report};
+use tet_report::{Finding, Level, Proof, Report};
 
 use super::bench::{Bench, damage, image_of, position_of};
-use super::edit::{Action, Edit, Loss, Proof};
+use super::edit::{Action, Edit, Loss, new_edit};
 use super::flip::{self, Flip};
 use super::salvage::Salvaged;
 use super::{RepairOptions, Salvage, older, salvage, tail};
-use crate::check::{VerifyOptions, verify};
+use crate::check::{VerifyOptions, verify, whole_finding};
 use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
@@ -21,76 +21,33 @@ use crate::rule;
 use crate::tensor::Tensor;
 
 /// All that can be done for a file.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Plan {
-    /// What is changed, in this order.
-    pub edits: Vec<Edit>,
-    /// Edits that would lose something and are not made, as [`Losses::Refused`] asks for.
-    pub withheld: Vec<Edit>,
-    /// Tensors that cannot be read and stay in the index.
-    pub lost: Vec<Loss>,
-    /// How many errors `verify` finds in the file as it will be.
-    pub error_count: u64,
-    /// The rule that the file breaks as a whole when nothing can be done about it.
-    pub remaining: Option<Fault>,
-    pub(super) options: RepairOptions,
-    /// The file as it is.
-    pub(super) source: Source,
-    /// The file as it will be.
-    pub(super) image: Image,
+pub type Plan = tet_report::Plan<Edit, Loss, RepairOptions>;
+
+/// Whether an edit may be made; one that may not is withheld.
+fn allows(plan: &mut Plan, edit: &Edit) -> bool {
+    let is_lossy = edit.is_lossy() || edit.proof == Proof::None;
+    let is_allowed = !is_lossy || plan.options.losses == Losses::Allowed;
+    plan.withheld.extend((!is_allowed).then(|| edit.clone()));
+    is_allowed
 }
 
-impl Plan {
-    /// Whether there is nothing to do and nothing wrong.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.edits.is_empty() && self.is_whole()
-    }
+/// Flips a bit back; gives the index as it is then, if the bit is in the index.
+fn flip_back(plan: &mut Plan, flip: Flip, rule: &'static ForeignRule) -> Option<Index> {
+    let Flip { at, bit, byte, proof, index } = flip;
+    let action = match index {
+        Some(_) => Action::FlipIndexBit { bit },
+        None => Action::FlipBlobBit { bit },
+    };
+    plan.image.put(at, [byte]);
+    plan.edits.push(new_edit(rule, (at, 1), action).proof(proof));
+    index
+}
 
-    /// Whether nothing is wrong any more when all edits are made.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_none()
-    }
-
-    /// The file as it will be, to be looked at; without an edit the file as it is.
-    #[must_use]
-    pub fn repaired(&self) -> Source {
-        if self.edits.is_empty() { self.source.clone() } else { self.image.to_source() }
-    }
-
-    /// Whether an edit may be made; one that may not is withheld.
-    fn allows(&mut self, edit: &Edit) -> bool {
-        let is_lossy = !edit.losses.is_empty() || edit.proof == Proof::None;
-        let is_allowed = !is_lossy || self.options.losses == Losses::Allowed;
-        self.withheld.extend((!is_allowed).then(|| edit.clone()));
-        is_allowed
-    }
-
-    /// Flips a bit back; gives the index as it is then, if the bit is in the index.
-    fn flip(&mut self, flip: Flip, rule: &'static ForeignRule) -> Option<Index> {
-        let Flip { at, bit, byte, proof, index } = flip;
-        let action = match index {
-            Some(_) => Action::FlipIndexBit { bit },
-            None => Action::FlipBlobBit { bit },
-        };
-        self.image.put(at, [byte]);
-        self.edits.push(Edit { rule, offset: at, len: 1, action, proof, losses: Vec::new() });
-        index
-    }
-
-    /// Ends the file behind `kept_len` bytes with this index and its length.
-    fn end(&mut self, kept_len: u64, index: &[u8]) {
-        self.image.resize(kept_len);
-        self.image.append(index);
-        self.image.append((index.len() as u64).to_le_bytes());
-    }
-
-    /// All that is lost by the edits, and what no edit brings back.
-    pub fn losses(&self) -> impl Iterator<Item = &Loss> {
-        self.edits.iter().flat_map(|edit| &edit.losses).chain(&self.lost)
-    }
+/// Ends the file behind `kept_len` bytes with this index and its length.
+fn end_with(image: &mut Image, kept_len: u64, index: &[u8]) {
+    image.resize(kept_len);
+    image.append(index);
+    image.append((index.len() as u64).to_le_bytes());
 }
 
 /// Works out what a file needs. Nothing is written.
@@ -103,20 +60,13 @@ impl Plan {
 /// The source cannot be read or changed meanwhile, or a limit is passed. What is wrong with the
 /// file is no error here: it is in the plan.
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
-    let mut plan = Plan {
-        edits: Vec::new(),
-        withheld: Vec::new(),
-        lost: Vec::new(),
-        error_count: 0,
-        remaining: None,
-        options: options.clone(),
-        source: source.clone(),
-        image: image_of(source),
-    };
+    let mut plan = Plan::new(source, image_of(source), options.clone());
     for round in 0_usize.. {
         let (count, file) = (plan.edits.len(), plan.repaired());
         match next_edits(&mut plan, &file, round < FLIP_ROUNDS_MAX) {
-            Err(Error::Format(fault)) if plan.edits.is_empty() => plan.remaining = Some(fault),
+            Err(Error::Format(fault)) if plan.edits.is_empty() => {
+                plan.remaining = vec![whole_finding(fault)];
+            }
             planned => planned?,
         }
         if count == plan.edits.len() {
@@ -166,9 +116,7 @@ fn readable_index(plan: &mut Plan, bench: &mut Bench<'_>) -> Result<Index> {
         plan.edits.clear();
         return Err(fault.into());
     }
-    let (action, rule) = (Action::RestoreMagic, fault.rule);
-    let (proof, losses) = (Proof::Rest, Vec::new());
-    plan.edits.insert(0, Edit { rule, offset: 0, len: MAGIC_LEN, action, proof, losses });
+    plan.edits.insert(0, new_edit(fault.rule, (0, MAGIC_LEN), Action::RestoreMagic));
     Ok(index)
 }
 
@@ -193,7 +141,7 @@ fn flipped_index(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result
         return Ok(None);
     };
     let found = flip::of_index(bench, span, fault.at)?;
-    Ok(found.and_then(|flip| plan.flip(flip, fault.rule)))
+    Ok(found.and_then(|flip| flip_back(plan, flip, fault.rule)))
 }
 
 /// Flips the bits back that keep single tensors from being read, where that makes them right.
@@ -220,7 +168,7 @@ fn flip_tensors(
         for &(position, rule) in &wrong {
             let flip = flip::of_tensor(bench, &index, position)?;
             if let Some(flip) = flip.filter(|flip| !is_of_sound(flip, &index, &wrong)) {
-                index = plan.flip(flip, rule).map_or(index, Cow::Owned);
+                index = flip_back(plan, flip, rule).map_or(index, Cow::Owned);
             }
         }
         if count == plan.edits.len() {
@@ -297,9 +245,7 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
         let (kept_len, index_len) = index.span().map_or((0, 0), |it| (it.end(), it.len()));
         plan.image.resize(kept_len);
         plan.image.append(index_len.to_le_bytes());
-        let ((offset, len), action) = (place(kept_len), Action::RestoreFooter);
-        let (proof, losses) = (Proof::Rest, Vec::new());
-        plan.edits.push(Edit { rule, offset, len, action, proof, losses });
+        plan.edits.push(new_edit(rule, place(kept_len), Action::RestoreFooter));
         return Ok(index);
     }
     let named = standing_span(bench).ok().filter(|span| !span.is_empty());
@@ -308,10 +254,10 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
     }
     if let Some(index) = older::find(bench)? {
         let kept_len = index.span().map_or(0, Span::end).saturating_add(FOOTER_LEN);
-        let ((offset, len), action) = (place(kept_len), Action::CutToOlder);
-        let (proof, losses) = (Proof::Rest, vec![Loss::Bytes { offset, len }]);
-        let edit = Edit { rule, offset, len, action, proof, losses };
-        if !plan.allows(&edit) {
+        let (offset, len) = place(kept_len);
+        let edit = new_edit(rule, (offset, len), Action::CutToOlder);
+        let edit = edit.lose(Loss::Bytes { offset, len });
+        if !allows(plan, &edit) {
             return Err(fault.into());
         }
         plan.image.resize(kept_len);
@@ -335,12 +281,12 @@ fn make_index(
     let Salvaged { start, mut losses, .. } = salvaged;
     losses.extend(gone);
     let len = bench.source.len().saturating_sub(start);
-    let (action, proof) = (Action::MakeIndex, Proof::None);
-    let edit = Edit { rule: fault.rule, offset: start, len, action, proof, losses };
-    if !plan.allows(&edit) {
+    let edit = new_edit(fault.rule, (start, len), Action::MakeIndex);
+    let edit = edit.losses(losses).proof(Proof::None);
+    if !allows(plan, &edit) {
         return Err(fault.into());
     }
-    plan.end(start, &bytes);
+    end_with(&mut plan.image, start, &bytes);
     plan.edits.push(edit);
     Ok(Index::read(bytes, start, bench.limits)?)
 }
@@ -377,12 +323,11 @@ fn drop_tensors(plan: &mut Plan, index: &Index, report: &Report) -> Result<()> {
     let mut bytes = Vec::new();
     cbor::array_head(count, &mut bytes);
     bytes.extend_from_slice(&kept);
-    let (action, proof) = (Action::DropTensors, Proof::Rest);
-    let edit = Edit { rule, offset, len, action, proof, losses };
-    if !plan.allows(&edit) {
+    let edit = new_edit(rule, (offset, len), Action::DropTensors).losses(losses);
+    if !allows(plan, &edit) {
         return Ok(());
     }
-    plan.end(offset, &bytes);
+    end_with(&mut plan.image, offset, &bytes);
     plan.edits.push(edit);
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(super) fn mend(bytes: &[u8]) {
         }
         let Some(again) = planned(&mended, &options) else { continue };
         assert!(again.edits.is_empty(), "{salvage:?}: {:?}, then {:?}", plan.edits, again.edits);
-        assert_eq!(again.remaining, None, "{salvage:?}: {:?}", plan.edits);
+        assert_eq!(again.remaining, [], "{salvage:?}: {:?}", plan.edits);
         kept(&plan, before.as_ref(), &mended);
         if plan.is_whole() {
             check_sound(&mended, salvage);

@@ -26,7 +26,7 @@ fn a_cut_costs_what_was_cut() {
             let count = ends.iter().filter(|end| **end <= len as u64).count();
             assert_eq!(objects(&repaired).len(), count, "{len} bytes: {:?}", plan.edits);
             assert!(held.starts_with(&objects(&repaired)), "{len} bytes");
-            assert_eq!(plan.remaining.is_some(), count == 0, "{len} bytes");
+            assert_eq!(!plan.remaining.is_empty(), count == 0, "{len} bytes");
             if count == 0 {
                 assert!(plan.edits.is_empty() && repaired == bytes[..len]);
                 continue;

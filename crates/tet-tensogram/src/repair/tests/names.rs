@@ -138,7 +138,7 @@ fn entries_outlive_the_end_of_a_message() {
         let is_gone = two == Form::Buffered;
         let count = if is_gone { 2 } else { 4 };
         assert_eq!(own_entries(&repaired, &what), count, "{}: {:?}", what(), plan.edits);
-        let is_told = plan.losses().any(|it| *it == Loss::Entries { count: 2 });
+        let is_told = plan.losses().any(|it| it == Loss::Entries { count: 2 });
         assert_eq!(is_told, is_gone, "{}: {:?}", what(), plan.edits);
     }
 }

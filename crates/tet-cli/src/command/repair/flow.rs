@@ -1,0 +1,308 @@
+//! A plan is reported, and made where that is asked for: the same for all containers.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use tet_format::Span;
+use tet_io::{Output, Publish, Source};
+use tet_report::{Applied, Edit, Finding, Kept, Plan};
+use tet_verify::repair::Chosen;
+
+use super::super::verify::finding;
+use crate::args::RepairArgs;
+use crate::context::Context;
+use crate::escape::Message;
+use crate::exit::{Exit, Failure, Result};
+use crate::open;
+use crate::render::json::{EditShape, KeptShape, LostShape, Repaired};
+use crate::size::counted;
+
+/// What the containers differ in.
+pub(super) struct How<T> {
+    /// The edits that are to be made; `None` when the plan is all that is wanted.
+    pub(super) chosen: Option<Chosen>,
+    /// What the user can do about what is lost.
+    pub(super) advice: Vec<&'static str>,
+    /// Something lost, for programs.
+    pub(super) lost: fn(&T) -> LostShape,
+}
+
+/// Makes the edits that are chosen by `apply`, and reports them.
+///
+/// # Errors
+///
+/// The new file cannot be written.
+pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
+    args: &RepairArgs,
+    plan: &Plan<Edit<A, L, C>, T, O>,
+    how: &How<T>,
+    context: &mut Context<'_>,
+    apply: impl FnOnce(&Chosen, Output<'_>, &Publish) -> Result<Applied>,
+) -> Result<Exit> {
+    let is_chosen = |edit: &Edit<A, L, C>| how.chosen.as_ref().is_some_and(|it| it.has(edit.code));
+    let has_losses = plan.edits.iter().any(|edit| is_chosen(edit) && edit.is_lossy());
+    let (mut backup, mut applied) = (None, None);
+    if let Some(chosen) = how.chosen.as_ref().filter(|_| plan.edits.iter().any(is_chosen)) {
+        backup = back_up(args, &plan.source, has_losses, context)?;
+        let made = make(args, context, |output, publish| apply(chosen, output, publish))?;
+        applied = Some(made);
+    }
+    let remaining = applied.as_ref().map_or(&plan.remaining, |applied| &applied.remaining);
+    let is_made = |edit: &Edit<A, L, C>| applied.is_some() && is_chosen(edit);
+    let made = plan.edits.iter().map(|edit| shape(edit, is_made(edit), false));
+    let withheld = plan.withheld.iter().map(|edit| shape(edit, false, true));
+    let shown = |path: &Path| path.to_string_lossy().into_owned();
+    let shape = Repaired {
+        schema: "tet.repair/1",
+        file: shown(&args.file),
+        output: applied.as_ref().map(|_| shown(target(args))),
+        backup: backup.as_deref().map(shown),
+        whole: plan.is_whole(),
+        edits: made.chain(withheld).collect(),
+        kept: plan.kept.iter().map(kept_shape).collect(),
+        lost: plan.lost.iter().map(how.lost).collect(),
+        remaining: remaining.iter().map(finding).collect(),
+    };
+    // What no edit heals is told by `verify`, and is no success here.
+    let is_healed = remaining.is_empty()
+        && plan.lost.is_empty()
+        && plan.withheld.is_empty()
+        && plan.error_count == 0;
+    if args.json {
+        context.json(&shape)?;
+    } else if !context.quiet {
+        write(args, plan, (remaining, &how.advice), (&shape, backup.as_deref()), context)?;
+    }
+    Ok(exit(&shape.edits, is_healed))
+}
+
+fn shape<A: Display, L: Display, C>(
+    edit: &Edit<A, L, C>,
+    applied: bool,
+    withheld: bool,
+) -> EditShape {
+    EditShape {
+        code: edit.code.id(),
+        message: edit.code.text(),
+        action: edit.action.to_string(),
+        region: edit.region,
+        offset: edit.offset,
+        len: edit.len,
+        proof: edit.proof.name(),
+        losses: edit.losses.iter().map(ToString::to_string).collect(),
+        applied,
+        withheld,
+    }
+}
+
+fn kept_shape(kept: &Kept) -> KeptShape {
+    KeptShape { offset: kept.offset, verified: kept.is_verified }
+}
+
+fn write<E, T: Display, O>(
+    args: &RepairArgs,
+    plan: &Plan<E, T, O>,
+    (remaining, advice): (&[Finding], &[&str]),
+    (shape, backup): (&Repaired, Option<&Path>),
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let paint = context.paint;
+    write_verdict(args, &shape.edits, plan.is_whole(), context)?;
+    write_edits(&shape.edits, context)?;
+    if !plan.kept.is_empty() {
+        context.line(format!("  kept: {}", kept(&plan.kept)))?;
+    }
+    for lost in &plan.lost {
+        let text = lost.to_string();
+        context.line(format!("  {} {}", paint.wrong("lost:"), Message(&text)))?;
+    }
+    for (finding, count) in alike(remaining) {
+        let text = finding.to_string();
+        let more = if count == 0 { String::new() } else { format!(" (and {count} more)") };
+        context.line(format!("  left: {}{more}", Message(&text)))?;
+    }
+    for advice in advice {
+        context.line(paint.advice(advice))?;
+    }
+    let is_made = shape.edits.iter().any(|edit| edit.applied);
+    if !is_made && args.all && !plan.edits.is_empty() {
+        context.line(paint.advice("nothing would be gained: nothing is written"))?;
+    }
+    write_end(args, &shape.edits, backup, context)?;
+    if plan.is_whole() && plan.error_count != 0 {
+        context.line(paint.advice("errors are left: `tet verify` tells them"))?;
+    }
+    Ok(())
+}
+
+/// The objects of damaged messages that are in the new file.
+fn kept(kept: &[Kept]) -> String {
+    let verified = kept.iter().filter(|it| it.is_verified).count();
+    let all = counted(u64::try_from(kept.len()).unwrap_or(u64::MAX), "object");
+    match kept.len() - verified {
+        0 => format!("{all} of damaged messages, which match their hashes"),
+        bare => format!("{all} of damaged messages, {bare} without a hash that tells"),
+    }
+}
+
+/// The first finding of each code, and how many more there are.
+fn alike(findings: &[Finding]) -> Vec<(&Finding, u64)> {
+    let mut firsts: Vec<(&Finding, u64)> = Vec::new();
+    for finding in findings {
+        match firsts.iter_mut().find(|(first, _)| first.code == finding.code) {
+            Some((_, count)) => *count += 1,
+            None => firsts.push((finding, 0)),
+        }
+    }
+    firsts
+}
+
+/// The line of a file, of these edits.
+fn write_verdict(
+    args: &RepairArgs,
+    edits: &[EditShape],
+    is_whole: bool,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let (paint, count) = (context.paint, counted(edits.len() as u64, "edit"));
+    let is_left = |edit: &EditShape| edit.withheld;
+    let verdict = match (edits, is_whole) {
+        ([], true) => paint.good("nothing to repair").to_string(),
+        ([], false) => paint.wrong("damaged, and nothing can be done").to_string(),
+        (_, true) => paint.warning(count).to_string(),
+        (edits, false) if edits.iter().all(is_left) => {
+            paint.wrong("damaged, and nothing can be done without losses").to_string()
+        }
+        (_, false) => format!("{}, and not all is healed", paint.warning(count)),
+    };
+    context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))
+}
+
+/// Writes a line for every edit, and one for all that it loses.
+fn write_edits(edits: &[EditShape], context: &mut Context<'_>) -> Result<()> {
+    let paint = context.paint;
+    for edit in edits {
+        let mark = match edit {
+            EditShape { applied: true, .. } => "made",
+            EditShape { withheld: true, .. } => "left",
+            _ => "edit",
+        };
+        let (code, action, region) = (paint.strong(edit.code), &edit.action, edit.region);
+        let (offset, len, why) = (edit.offset, counted(edit.len, "byte"), why(edit.proof));
+        context
+            .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
+        let lost = if edit.withheld { "would lose:" } else { "lost:" };
+        // What a digest proves to be wrong is no loss.
+        for loss in edit.losses.iter().filter(|_| edit.proof != "digest") {
+            context.line(format!("    {} {}", paint.wrong(lost), Message(loss)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Why an edit is right, by the name of its proof.
+fn why(proof: &str) -> &'static str {
+    match proof {
+        "digest" => " (proven by its digest)",
+        "rest" => " (follows from the rest of the file)",
+        _ => "",
+    }
+}
+
+/// Says what is left, what was written, or that nothing was.
+fn write_end(
+    args: &RepairArgs,
+    edits: &[EditShape],
+    backup: Option<&Path>,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let is_made = edits.iter().any(|edit| edit.applied);
+    if edits.iter().any(|edit| edit.withheld) {
+        let advice = "--salvage also makes the edits that lose something";
+        context.line(context.paint.advice(advice))?;
+    }
+    if let Some(backup) = backup {
+        context.note(format!("kept the damaged file as {}", tet_io::shown(backup)));
+    }
+    if is_made {
+        context.note(format!("wrote {}", tet_io::shown(target(args))));
+    } else if args.apply.is_empty() && edits.iter().any(|edit| !edit.withheld) && !args.all {
+        context.line(context.paint.advice("nothing is changed yet: --all makes these edits"))?;
+    }
+    Ok(())
+}
+
+/// Makes the new file by `apply`, where the arguments say.
+fn make<T>(
+    args: &RepairArgs,
+    context: &Context<'_>,
+    apply: impl FnOnce(Output<'_>, &Publish) -> Result<T>,
+) -> Result<T> {
+    let (force, sync) = open::publish_options(args.write);
+    let publish = Publish { force, sync, inputs: Vec::new() };
+    let path = context.world().at(&args.file);
+    let output: Option<PathBuf> = args.output.as_ref().map(|output| context.world().at(output));
+    let applied = apply(output.as_deref().map_or(Output::InPlace(&path), Output::Beside), &publish);
+    applied.map_err(|failure| match failure.code.as_str() {
+        "exists" => failure.about(target(args)),
+        _ => failure.about(&args.file),
+    })
+}
+
+/// So many copies of damaged files are kept beside a file.
+const BACKUPS_MAX: usize = 1000;
+
+/// Copies the damaged file to `FILE.bak`, or `FILE.bak.1` and so on where that exists, when it is going
+/// to be replaced by one that has lost something.
+fn back_up(
+    args: &RepairArgs,
+    source: &Source,
+    has_losses: bool,
+    context: &Context<'_>,
+) -> Result<Option<PathBuf>> {
+    if args.no_backup || args.output.is_some() || !has_losses {
+        return Ok(None);
+    }
+    let (_, sync) = open::publish_options(args.write);
+    let publish = Publish { force: tet_io::Overwrite::Refuse, sync, inputs: Vec::new() };
+    for number in 0..BACKUPS_MAX {
+        let mut name = args.file.clone().into_os_string();
+        name.push(if number == 0 { ".bak".to_owned() } else { format!(".bak.{number}") });
+        let name = PathBuf::from(name);
+        match copy(source, &context.world().at(&name), &publish) {
+            Ok(()) => return Ok(Some(name)),
+            Err(tet_io::Error::Exists { .. }) => {}
+            Err(error) => return Err(Failure::from(error).about(&name)),
+        }
+    }
+    let text = format!("{}.bak exists {BACKUPS_MAX} times", tet_io::shown(&args.file));
+    Err(Failure::usage("backup", text).hint("remove old copies, or use --no-backup"))
+}
+
+fn copy(source: &Source, path: &Path, publish: &Publish) -> tet_io::Result<()> {
+    let mut publisher = Output::Beside(path).begin(source, publish)?;
+    if let Some(all) = Span::new(0, source.len()) {
+        publisher.copy_from(source, all)?;
+    }
+    source.check_unchanged()?;
+    publisher.commit()
+}
+
+/// How it ended, of a plan whose edits were made or not.
+fn exit(edits: &[EditShape], is_healed: bool) -> Exit {
+    let is_made = |edit: &EditShape| edit.applied;
+    let is_lossy = |edit: &EditShape| !edit.losses.is_empty() && edit.proof != "digest";
+    match edits {
+        [] if is_healed => Exit::Done,
+        [] => Exit::Format,
+        edits if is_healed && edits.iter().all(is_made) && !edits.iter().any(is_lossy) => {
+            Exit::Done
+        }
+        _ => Exit::No,
+    }
+}
+
+/// The file that has the repaired bytes.
+fn target(args: &RepairArgs) -> &Path {
+    args.output.as_ref().unwrap_or(&args.file)
+}

@@ -1,0 +1,165 @@
+//! `tet repair` of zTensor and Tensogram files, whose edits are made together or not at all.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use tet_convert::Format;
+use tet_format::{ForeignFault, Losses};
+use tet_io::Source;
+use tet_tensogram::repair as tgm;
+use tet_verify::repair::Chosen;
+use tet_ztensor::repair as zt;
+use tet_ztensor::rule::OTHER_VERSION;
+
+use super::flow::{self, How};
+use crate::args::RepairArgs;
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::progress::Progress;
+use crate::render::json::LostShape;
+
+/// What messages call a container, and what becomes of what it has lost.
+struct Words {
+    /// As in "a zTensor file".
+    file: &'static str,
+    /// What is done instead of filling.
+    unfilled: &'static str,
+    /// What `--salvage` does.
+    salvage: &'static str,
+}
+
+const ZTENSOR: Words = Words {
+    file: "a zTensor file",
+    unfilled: "lost tensors of a zTensor file are taken out of its index, not filled",
+    salvage: "--salvage takes lost tensors out",
+};
+
+const TENSOGRAM: Words = Words {
+    file: "a Tensogram file",
+    unfilled: "damaged objects of a Tensogram file are taken out, not filled",
+    salvage: "--salvage takes damaged objects out",
+};
+
+/// Plans the repair of a zTensor file, and makes it where that is asked for.
+///
+/// # Errors
+///
+/// The file cannot be read, an option is wrong, or the new file cannot be written.
+pub(super) fn ztensor(
+    args: &RepairArgs,
+    source: &Source,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    let about = |failure: Failure| failure.about(&args.file);
+    check(args, &ZTENSOR)?;
+    let mut options = zt::RepairOptions::default();
+    if args.salvage {
+        (options.salvage, options.losses) = (zt::Salvage::Blobs, Losses::Allowed);
+    }
+    (options.memory_budget, options.decoded_max) = (args.memory, args.max_decoded);
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    let bar = Progress::new(context, "examining", source.len());
+    options.progress = Some(tell(&bar));
+    let plan = zt::plan(source, &options);
+    bar.finish();
+    let plan = plan.map_err(|error| about(error.into()))?;
+    // A file of another version is sound, and none of ours.
+    if let [left, ..] = &plan.remaining[..]
+        && left.rule() == Some(&OTHER_VERSION)
+    {
+        let (path, format) = (args.file.clone(), Format::ZTensor);
+        let (at, found, wanted) = (left.place.offset, left.found, left.wanted.unwrap_or_default());
+        let fault = ForeignFault { rule: &OTHER_VERSION, at, found, wanted };
+        return Err(about(tet_convert::Error::Foreign { path, format, fault }.into()));
+    }
+    if plan.is_sound() && plan.error_count != 0 {
+        let text = "it has errors that no edit heals";
+        let failure = Failure::new(Exit::Format, "not-healed", text);
+        return Err(about(failure.hint("`tet verify` tells them")));
+    }
+    check_codes(args, plan.edits.iter().map(|edit| edit.code.id()))?;
+    let lost = |loss: &zt::Loss| match loss {
+        zt::Loss::Tensor { name, .. } => named(name),
+        other => named(other),
+    };
+    let advice = "--salvage takes lost tensors out of the index";
+    let how = How { chosen: chosen(args), advice: advised(args, &plan.lost, advice), lost };
+    flow::finish(args, &plan, &how, context, |_, output, publish| {
+        zt::apply(&plan, output, publish).map_err(Failure::from)
+    })
+}
+
+/// Plans the repair of a Tensogram file, and makes it where that is asked for.
+///
+/// # Errors
+///
+/// The file cannot be read, an option is wrong, or the new file cannot be written.
+pub(super) fn tensogram(
+    args: &RepairArgs,
+    source: &Source,
+    context: &mut Context<'_>,
+) -> Result<Exit> {
+    check(args, &TENSOGRAM)?;
+    let mut options = tgm::RepairOptions::default();
+    if args.salvage {
+        (options.salvage, options.losses) = (tgm::Salvage::Objects, Losses::Allowed);
+    }
+    options.decoded_max = args.max_decoded;
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    let bar = Progress::new(context, "examining", source.len().saturating_mul(2));
+    options.progress = Some(tell(&bar));
+    let plan = tgm::plan(source, &options);
+    bar.finish();
+    let plan = plan.map_err(|error| Failure::from(error).about(&args.file))?;
+    check_codes(args, plan.edits.iter().map(|edit| edit.code.id()))?;
+    let advice = advised(args, &plan.lost, TENSOGRAM.salvage);
+    let how = How { chosen: chosen(args), advice, lost: named::<tgm::Loss> };
+    flow::finish(args, &plan, &how, context, |_, output, publish| {
+        tgm::apply(&plan, output, publish).map_err(Failure::from)
+    })
+}
+
+fn tell(bar: &Progress) -> tet_io::Progress {
+    let bar = bar.clone();
+    Arc::new(move |done, all| bar.tell(done, all))
+}
+
+fn chosen(args: &RepairArgs) -> Option<Chosen> {
+    (args.all || !args.apply.is_empty()).then_some(Chosen::All)
+}
+
+/// The advice on what is lost, where it is not followed yet.
+fn advised<L>(args: &RepairArgs, lost: &[L], advice: &'static str) -> Vec<&'static str> {
+    if lost.is_empty() || args.salvage { Vec::new() } else { vec![advice] }
+}
+
+fn named<T: Display + ?Sized>(lost: &T) -> LostShape {
+    LostShape { dataset: lost.to_string(), chunk: Vec::new(), len: 0 }
+}
+
+/// Refuses options that a container has no use for.
+fn check(args: &RepairArgs, words: &Words) -> Result<()> {
+    let Words { file, unfilled, salvage } = words;
+    let text = if args.from.is_some() {
+        format!("{file} takes no bytes from another one")
+    } else if args.fill.is_some() {
+        (*unfilled).to_owned()
+    } else if args.output.is_some() && !args.all && args.apply.is_empty() {
+        "--output says where to write, but nothing is to be written".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage("repair", text).hint(format!("add --all; {salvage}")))
+}
+
+/// Refuses codes that leave out an edit of these.
+fn check_codes(args: &RepairArgs, mut ids: impl Iterator<Item = &'static str>) -> Result<()> {
+    let has = |id: &str| args.apply.iter().any(|asked| asked.eq_ignore_ascii_case(id));
+    match ids.find(|id| !args.apply.is_empty() && !has(id)) {
+        None => Ok(()),
+        Some(id) => {
+            let text = format!("the edit {id} is made with the others or not at all");
+            Err(Failure::usage("code", text).hint("add its code, or use --all"))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `tet repair` of a `.tet` file.
+
+use std::sync::Arc;
+
+use tet_format::{Losses, NoteCode, Rule};
+use tet_io::Source;
+use tet_verify::Code;
+use tet_verify::repair::{
+    Action, Chosen, Lost, Need, Plan, RepairOptions, Salvage, Trust, apply, plan,
+};
+
+use super::flow::{self, How};
+use super::watch;
+use crate::args::RepairArgs;
+use crate::context::Context;
+use crate::exit::{Exit, Failure, Result};
+use crate::render::json::LostShape;
+
+/// Plans the repair of a file, and makes it where that is asked for.
+///
+/// # Errors
+///
+/// The file cannot be read, an option is wrong, or the new file cannot be written.
+pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
+    let chosen = chosen(args)?;
+    let options = options(args, context)?;
+    let plan = {
+        let mut watch = watch(context, "examining");
+        let plan = plan(source, &options, &mut watch);
+        plan.map_err(|error| Failure::from(error).about(&args.file))?
+    };
+    let is_gain = !args.salvage || plan.edits.iter().any(|edit| edit.action != Action::ClearFlag);
+    let how = How { chosen: chosen.filter(|_| is_gain), advice: advice(args, &plan), lost };
+    let mut watch = watch(context, "repairing");
+    flow::finish(args, &plan, &how, context, |chosen, output, publish| {
+        apply(&plan, chosen, output, publish, &mut watch).map_err(Failure::from)
+    })
+}
+
+/// The edits that are to be made; `None` when the plan is all that is wanted.
+fn chosen(args: &RepairArgs) -> Result<Option<Chosen>> {
+    if args.all {
+        return Ok(Some(Chosen::All));
+    }
+    if args.apply.is_empty() {
+        return match &args.output {
+            None => Ok(None),
+            Some(_) => {
+                let text = "--output says where to write, but nothing is to be written";
+                Err(Failure::usage("no-edits", text).hint("add --all, or --apply CODE"))
+            }
+        };
+    }
+    let codes: Result<Vec<Code>> = args.apply.iter().map(|id| code(id)).collect();
+    Ok(Some(Chosen::Codes(codes?)))
+}
+
+fn code(id: &str) -> Result<Code> {
+    let upper = id.to_ascii_uppercase();
+    let note = || NoteCode::ALL.iter().copied().find(|note| note.id() == upper).map(Code::Note);
+    Rule::from_id(&upper).map(Code::Rule).or_else(note).ok_or_else(|| {
+        let text = format!("{id:?} is not the code of a rule");
+        Failure::usage("code", text).hint("`tet repair FILE` prints the codes of its edits")
+    })
+}
+
+fn options(args: &RepairArgs, context: &Context<'_>) -> Result<RepairOptions> {
+    let mut options = RepairOptions::default();
+    if let Some(path) = &args.from {
+        let other = Source::open(context.world().at(path));
+        options.from = Some(other.map_err(|error| Failure::from(error).about(path))?);
+    }
+    options.trust = if args.trust_other { Trust::Other } else { Trust::Digest };
+    if args.salvage {
+        options.salvage = Some(Salvage { fill: args.fill });
+        options.losses = Losses::Allowed;
+    }
+    if let Some(memory) = args.memory {
+        options.memory_budget = memory;
+    }
+    options.decoded_max = args.max_decoded;
+    options.cancel = Some(Arc::clone(&context.world().cancel));
+    Ok(options)
+}
+
+/// What brings lost chunks back, or fills them.
+fn advice(args: &RepairArgs, plan: &Plan) -> Vec<&'static str> {
+    let needs = |need: Need| plan.lost.iter().any(|lost| lost.need == need);
+    let mut advice = Vec::new();
+    if needs(Need::Trust) {
+        advice.push(
+            "the file has no digests: --trust-other takes chunks of the same place from --from",
+        );
+    }
+    if needs(Need::Salvage) || needs(Need::Fill) && !args.salvage {
+        advice.push("--from COPY takes chunks from a copy; --salvage fills them with NaN");
+    }
+    if needs(Need::Fill) {
+        advice.push("lost integers also need --fill VALUE");
+    }
+    if needs(Need::Copy) {
+        advice.push("--from COPY takes chunks from a copy of the file");
+    }
+    advice
+}
+
+fn lost(lost: &Lost) -> LostShape {
+    LostShape { dataset: lost.name.clone(), chunk: lost.coord.clone(), len: lost.len }
+}
