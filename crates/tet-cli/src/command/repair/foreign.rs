@@ -67,7 +67,7 @@ pub(super) fn ztensor(
     if let [left, ..] = &plan.remaining[..]
         && left.rule() == Some(&OTHER_VERSION)
     {
-        let (path, format) = (args.file.clone(), Format::ZTensor);
+        let (path, format) = (args.file.clone(), Format::ZTENSOR);
         let (at, found, wanted) = (left.place.offset, left.found, left.wanted.unwrap_or_default());
         let fault = ForeignFault { rule: &OTHER_VERSION, at, found, wanted };
         return Err(about(tet_convert::Error::Foreign { path, format, fault }.into()));
