@@ -74,7 +74,7 @@ impl World {
         self.meter.reset();
         let (result_len, peak) = ALLOCATOR.peak_of(answer);
         // The index is read too, which is short.
-        let made = (self.meter.read_len() + plan.read_len / 4) / plan.read_len;
+        let made = (self.meter.read_len() + plan.stored_len / 4) / plan.stored_len;
         let passes = said.passes;
         assert!(passes.least <= made && made <= passes.most, "{what}: {made}, said {passes:?}");
         // States wait for their turn to merge, and lists grow by doubling.

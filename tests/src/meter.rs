@@ -1,8 +1,9 @@
-//! Sources for tests: bytes in memory, one that counts what is read, one that is mostly nothing.
+//! Sources for tests: bytes in memory, one that lists what is read, one that is mostly nothing.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 
+use tet_format::Span;
 use tet_io::ReadAt;
 
 /// A file's bytes in memory, read by position alone: no view of them is given.
@@ -22,34 +23,37 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Counts the bytes and the calls that pass through.
+/// Lists what is read through it.
 #[derive(Debug)]
 pub struct Meter<R> {
     inner: R,
-    read_len: AtomicU64,
-    read_count: AtomicU64,
+    reads: Mutex<Vec<Span>>,
 }
 
 impl<R: ReadAt> Meter<R> {
     /// A meter at zero.
     pub fn new(inner: R) -> Self {
-        Self { inner, read_len: AtomicU64::new(0), read_count: AtomicU64::new(0) }
+        Self { inner, reads: Mutex::default() }
+    }
+
+    /// The reads since the last `reset`, in their order.
+    pub fn reads(&self) -> Vec<Span> {
+        self.reads.lock().unwrap().clone()
     }
 
     /// Bytes read since the last `reset`.
     pub fn read_len(&self) -> u64 {
-        self.read_len.load(Ordering::SeqCst)
+        self.reads.lock().unwrap().iter().map(|read| read.len()).sum()
     }
 
     /// Reads since the last `reset`.
     pub fn read_count(&self) -> u64 {
-        self.read_count.load(Ordering::SeqCst)
+        self.reads.lock().unwrap().len() as u64
     }
 
     /// Back to zero.
     pub fn reset(&self) {
-        self.read_len.store(0, Ordering::SeqCst);
-        self.read_count.store(0, Ordering::SeqCst);
+        self.reads.lock().unwrap().clear();
     }
 }
 
@@ -59,8 +63,7 @@ impl<R: ReadAt> ReadAt for Meter<R> {
     }
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.read_len.fetch_add(out.len() as u64, Ordering::SeqCst);
-        self.read_count.fetch_add(1, Ordering::SeqCst);
+        self.reads.lock().unwrap().push(Span::new(offset, out.len() as u64).unwrap());
         self.inner.read_exact_at(offset, out)
     }
 }

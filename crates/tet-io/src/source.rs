@@ -34,6 +34,31 @@ pub trait ReadAt: Send + Sync {
     ///
     /// Returns an error when they cannot all be read.
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
+
+    /// Fills every part with the bytes from its offset on. The parts are one request: sources that
+    /// wait long for an answer ask for all of them at once.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when they cannot all be read.
+    fn read_ranges(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        parts.iter_mut().try_for_each(|(offset, out)| self.read_exact_at(*offset, out))
+    }
+
+    /// What errors call it, such as a URL.
+    fn name(&self) -> &str {
+        "(reader)"
+    }
+
+    /// Which version of the bytes is read, such as an ETag; `None` where there is none. An answer is
+    /// refused if it changed since the source was made.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it cannot be found out.
+    fn version(&self) -> io::Result<Option<String>> {
+        Ok(None)
+    }
 }
 
 /// How a [`Source`] gets its bytes.
@@ -61,6 +86,8 @@ struct Opened {
     backend: Backend,
     path: Option<PathBuf>,
     stamp: Option<Stamp>,
+    /// The version of a reader of the caller.
+    version: Option<String>,
     len: u64,
     /// Who had the file open for writing when it was opened.
     writers: Writers,
@@ -170,25 +197,28 @@ impl Source {
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         let len = bytes.len() as u64;
-        Self::unstamped(Backend::Memory(bytes), len)
+        Self::unstamped(Backend::Memory(bytes), None, len)
     }
 
     /// A source of the caller's own making.
     #[must_use]
     pub fn from_reader(reader: Arc<dyn ReadAt>) -> Self {
         let len = reader.len();
-        Self::unstamped(Backend::Custom(reader), len)
+        // A version that cannot be found out now differs from one that is known later.
+        let version = reader.version().ok().flatten();
+        Self::unstamped(Backend::Custom(reader), version, len)
     }
 
-    fn unstamped(backend: Backend, len: u64) -> Self {
+    fn unstamped(backend: Backend, version: Option<String>, len: u64) -> Self {
         let writers = Writers::Absent;
-        Self(Arc::new(Opened { backend, path: None, stamp: None, len, writers }))
+        Self(Arc::new(Opened { backend, path: None, stamp: None, version, len, writers }))
     }
 
     pub(crate) fn opened(backend: Backend, path: &Path, stamp: Stamp) -> Self {
         let (path, len) = (Some(path.to_path_buf()), stamp.size);
         let writers = backend.writers();
-        Self(Arc::new(Opened { backend, path, stamp: Some(stamp), len, writers }))
+        let (stamp, version) = (Some(stamp), None);
+        Self(Arc::new(Opened { backend, path, stamp, version, len, writers }))
     }
 
     /// Whether two sources are clones of one.
@@ -227,11 +257,7 @@ impl Source {
     /// Returns [`Error::PastEnd`] when the file does not reach that far, [`Error::Changed`] when
     /// it did and does no longer, [`Error::Io`] when the system refuses.
     pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
-        let file_len = self.len();
-        let end = offset.saturating_add(out.len() as u64);
-        if end > file_len {
-            return Err(Error::PastEnd { path: self.path_for_errors(), end, file_len });
-        }
+        self.check_end(offset, out.len() as u64)?;
         let outcome = match &self.0.backend {
             Backend::Memory(bytes) => read_slice(bytes, offset, out),
             Backend::Custom(reader) => reader.read_exact_at(offset, out),
@@ -240,10 +266,36 @@ impl Source {
                 None => Err(io::ErrorKind::Unsupported.into()),
             },
         };
-        outcome.map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::Changed { path: self.path_for_errors() },
-            _ => Error::Io { step: Step::Read, path: self.path_for_errors(), source: error },
-        })
+        outcome.map_err(|error| self.read_error(error))
+    }
+
+    /// Fills every part with the bytes from its offset on, all parts as one request.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read_exact_at`].
+    pub fn read_ranges(&self, parts: &mut [(u64, &mut [u8])]) -> Result<()> {
+        let Backend::Custom(reader) = &self.0.backend else {
+            return parts.iter_mut().try_for_each(|(offset, out)| self.read_exact_at(*offset, out));
+        };
+        parts.iter().try_for_each(|(offset, out)| self.check_end(*offset, out.len() as u64))?;
+        reader.read_ranges(parts).map_err(|error| self.read_error(error))
+    }
+
+    fn check_end(&self, offset: u64, len: u64) -> Result<()> {
+        let (file_len, end) = (self.len(), offset.saturating_add(len));
+        if end <= file_len {
+            return Ok(());
+        }
+        Err(Error::PastEnd { path: self.path_for_errors(), end, file_len })
+    }
+
+    fn read_error(&self, error: io::Error) -> Error {
+        let path = self.path_for_errors();
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::Changed { path },
+            _ => Error::Io { step: Step::Read, path, source: error },
+        }
     }
 
     /// The `len` bytes from `offset` on; nothing is allocated for bytes that the file does not have.
@@ -330,10 +382,14 @@ impl Source {
     ///
     /// Returns [`Error::Changed`] when it is not.
     pub fn check_unchanged(&self) -> Result<()> {
+        let path = self.path_for_errors();
+        if let Backend::Custom(reader) = &self.0.backend {
+            let now = reader.version().map_err(|error| self.read_error(error))?;
+            return if now == self.0.version { Ok(()) } else { Err(Error::Changed { path }) };
+        }
         let (Some(file), Some(at_open)) = (self.0.backend.file(), self.stamp()) else {
             return Ok(());
         };
-        let path = self.path_for_errors();
         let now = Stamp::of(file).map_err(|error| Error::io(Step::Stat, &path, error))?;
         let is_unchanged = at_open.is_unchanged(&now) || planted::is("changed_stamp");
         if is_unchanged { Ok(()) } else { Err(Error::Changed { path }) }
@@ -365,7 +421,10 @@ impl Source {
     }
 
     fn path_for_errors(&self) -> PathBuf {
-        self.path().unwrap_or(Path::new("(memory)")).to_path_buf()
+        match &self.0.backend {
+            Backend::Custom(reader) => reader.name().into(),
+            _ => self.path().unwrap_or(Path::new("(memory)")).to_path_buf(),
+        }
     }
 }
 

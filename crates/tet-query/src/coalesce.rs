@@ -1,20 +1,12 @@
-//! Merging spans that lie close together into runs, each read in one go.
-//!
-//! Runs have no length limit: they say what is read, not how much is held. Fetching cuts them into
-//! windows.
+//! Joining spans that lie close together into runs, each read as one range, in batches that a buffer
+//! holds.
 
-use std::ops::Range;
+use std::iter::Peekable;
 
 use tet_format::Span;
 
-/// Spans that are fetched together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The bytes to fetch, gaps included.
-    pub span: Span,
-    /// Which spans of the input it serves.
-    pub members: Range<usize>,
-}
+/// Bytes of a buffer for each run of a batch, at least: so long are the lists that describe them.
+const RUN_LEN_MIN: u64 = 64;
 
 /// How far coalescing may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,83 +30,120 @@ impl Default for Coalesce {
     }
 }
 
-/// Merges `spans` into runs.
-///
-/// `spans` must be sorted by start. Runs come back in the same order, and every span belongs to
-/// exactly one of them.
-#[must_use]
-pub fn coalesce(spans: &[Span], policy: Coalesce) -> Vec<Run> {
-    debug_assert!(spans.is_sorted(), "spans must come in file order");
-    let mut runs: Vec<Run> = Vec::new();
-    for (member, &span) in spans.iter().enumerate() {
-        match runs.last_mut().and_then(|run| Some((join(run.span, span, policy)?, run))) {
-            Some((joined, run)) => {
-                run.span = joined;
-                run.members.end = member + 1;
-            }
-            None => runs.push(Run { span, members: member..member + 1 }),
-        }
-    }
-    runs
+/// A span that a task needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub span: Span,
+    /// Whether it is a batch of its own.
+    pub is_alone: bool,
 }
 
-/// One span over both when the gap between them is worth reading through.
-///
-/// `next` must not start before `run`.
-pub(crate) fn join(run: Span, next: Span, policy: Coalesce) -> Option<Span> {
-    let gap = next.start().saturating_sub(run.end());
-    if gap > policy.gap_max {
-        return None;
+impl Need {
+    /// A span that is joined to what lies near.
+    pub(crate) const fn joined(span: Span) -> Need {
+        Need { span, is_alone: false }
     }
-    Span::from_range(run.start()..run.end().max(next.end()))
+}
+
+/// Sets `runs` to the next batch of `needs`, in their order: at least one need, and more while all
+/// runs together have at most `len_max` bytes.
+pub(crate) fn batch(
+    needs: &mut Peekable<impl Iterator<Item = Need>>,
+    policy: Coalesce,
+    len_max: u64,
+    runs: &mut Vec<Span>,
+) {
+    runs.clear();
+    let cost = |run: Span| run.len().max(RUN_LEN_MIN);
+    let mut left = len_max;
+    while let Some(&Need { span, is_alone }) = needs.peek() {
+        if let Some(last) = runs.last_mut() {
+            let joined = join(*last, span, policy).filter(|_| !is_alone);
+            let more = joined.map_or(cost(span), |run| cost(run) - cost(*last));
+            if is_alone || left < more {
+                return;
+            }
+            left -= more;
+            match joined {
+                Some(run) => *last = run,
+                None => runs.push(span),
+            }
+        } else {
+            left = left.saturating_sub(cost(span));
+            runs.push(span);
+        }
+        needs.next();
+        if is_alone {
+            return;
+        }
+    }
+}
+
+/// One span over both, when `next` lies in `run` or follows it with a gap worth reading through.
+fn join(run: Span, next: Span, policy: Coalesce) -> Option<Span> {
+    if run.contains(next) {
+        return Some(run);
+    }
+    let gap = next.start().checked_sub(run.end())?;
+    Span::from_range(run.start()..next.end()).filter(|_| gap <= policy.gap_max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every list of up to three spans in a nine-byte file, under every small policy.
+    /// Every list of up to three spans in a nine-byte file, under every small policy and for every
+    /// length of batches.
     #[test]
-    fn runs_cover_and_are_maximal() {
+    fn batches_bring_each_need_in_order_and_are_as_few_as_fit() {
         let spans: Vec<Span> = (0..8)
             .flat_map(|start| (start + 1..=8).filter_map(move |end| Span::from_range(start..end)))
             .collect();
-        let mut lists = vec![vec![]];
-        for &a in &spans {
-            lists.push(vec![a]);
-            for &b in spans.iter().filter(|b| a <= **b) {
-                lists.push(vec![a, b]);
-                lists.extend(spans.iter().filter(|c| b <= **c).map(|&c| vec![a, b, c]));
-            }
-        }
-        for list in &lists {
-            for gap_max in 0..4 {
-                check(list, Coalesce { gap_max });
+        let lists = spans.iter().flat_map(|&a| {
+            let spans = &spans;
+            spans.iter().flat_map(move |&b| spans.iter().map(move |&c| [a, b, c]))
+        });
+        for list in lists {
+            for len in 1..=3 {
+                for gap_max in 0..3 {
+                    for len_max in [0, RUN_LEN_MIN, RUN_LEN_MIN + 2, 2 * RUN_LEN_MIN, 1000] {
+                        check(&list[..len], Coalesce { gap_max }, len_max);
+                    }
+                }
             }
         }
     }
 
-    fn check(spans: &[Span], policy: Coalesce) {
-        let runs = coalesce(spans, policy);
-        let members: Vec<usize> = runs.iter().flat_map(|run| run.members.clone()).collect();
-        assert_eq!(members, Vec::from_iter(0..spans.len()), "each span is in one run, in order");
-        for run in &runs {
-            let served = &spans[run.members.clone()];
-            assert_eq!(run.span.start(), served[0].start(), "a run starts with its first span");
-            assert_eq!(run.span.end(), end_of(served), "a run ends where its last byte does");
-            for cut in 1..served.len() {
-                let gap = served[cut].start().saturating_sub(end_of(&served[..cut]));
-                assert!(gap <= policy.gap_max, "a run reads through no wide gap");
+    fn check(spans: &[Span], policy: Coalesce, len_max: u64) {
+        let mut needs = spans.iter().copied().map(Need::joined).peekable();
+        let (mut runs, mut at) = (Vec::new(), 0);
+        while needs.peek().is_some() {
+            batch(&mut needs, policy, len_max, &mut runs);
+            let served = spans.len() - needs.len();
+            let mut run = 0;
+            for &span in &spans[at..served] {
+                run += usize::from(!runs[run].contains(span));
+                assert!(runs[run].contains(span), "needs are in the runs, in order");
             }
+            assert_eq!(run, runs.len() - 1, "each run is needed");
+            let cost: u64 = runs.iter().map(|run| run.len().max(RUN_LEN_MIN)).sum();
+            let first = spans[at].len().max(RUN_LEN_MIN);
+            assert!(cost <= len_max.max(first), "{runs:?} fit the buffer");
+            let asked: u64 = spans[at..served].iter().map(|span| span.len()).sum();
+            let gaps = policy.gap_max * (served - at) as u64;
+            let read: u64 = runs.iter().map(|run| run.len()).sum();
+            assert!(read <= asked + gaps, "no wide gap is read through");
+            if let Some(next) = spans.get(served) {
+                let more = RUN_LEN_MIN + policy.gap_max + next.len();
+                assert!(len_max < cost + more, "a batch takes all it may");
+            }
+            at = served;
         }
-        for pair in runs.windows(2) {
-            let next = spans[pair[1].members.start];
-            let gap = next.start().saturating_sub(pair[0].span.end());
-            assert!(policy.gap_max < gap, "a run takes all it may");
+        let near = |pair: &[Span]| {
+            pair[0].end() <= pair[1].start() && pair[1].start() - pair[0].end() <= policy.gap_max
+        };
+        if len_max == 1000 && spans.windows(2).all(near) {
+            assert_eq!(runs.len(), 1, "what lies close together is one run");
         }
-    }
-
-    fn end_of(spans: &[Span]) -> u64 {
-        spans.iter().map(|span| span.end()).max().unwrap()
     }
 }

@@ -55,7 +55,7 @@ impl Cost {
         }
         let threads = tasks.min(how.affordable(thread_len) as u64);
         // No more is read than is there.
-        let windows = plan.read_len.min(2 * how.window_len());
+        let windows = plan.touched_len().min(2 * how.window_len());
         let memory_len = threads.saturating_mul(thread_len.saturating_add(windows));
         Cost { passes: Passes::ONE, thread_len, memory_len }
     }

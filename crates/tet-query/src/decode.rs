@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use tet_codec::ChunkLayout;
 
+use crate::buffer::Buffer;
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
-use crate::fetch::Buffer;
 use crate::plan::{ChunkRead, ReadPlan};
 
 /// Decodes a whole chunk into `out`.

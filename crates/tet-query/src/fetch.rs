@@ -1,43 +1,43 @@
-//! Runs into elements: windows of the file, views of it, decoded chunks.
+//! Runs into elements: stored bytes are brought, then strips are made of them.
 //!
 //! ```text
-//!   raw, mapped, aligned    a view of the file, nothing copied
-//!   raw                     a window of the file, read in one go for many strips
-//!   raw, gaps or steps      windows, the selected elements gathered
-//!   decoded whole           a window or a view of the stored bytes, decoded once for all strips
+//!   bring    the runs of the plan, batch by batch in the order of tasks; a view reads nothing
+//!   strip    raw, aligned           the stored bytes, nothing copied
+//!            raw, gaps or steps     the selected elements, gathered
+//!            decoded whole          decoded once for all strips of a task
 //! ```
 //!
 //! Whichever it is, the strip that comes out has the same elements in the same order.
 
 mod ahead;
-mod buffer;
+mod bring;
 mod check;
-mod gather;
 mod part_read;
 mod passing;
 mod pool;
+mod strip;
 
 use std::ops::Range;
 
 use tet_format::Span;
-use tet_io::{Source, View};
+use tet_io::Source;
 
-pub(crate) use self::buffer::Buffer;
+use self::bring::Bring;
 pub(crate) use self::check::{Checks, Uses, seal};
 pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
 pub(crate) use self::pool::run;
+use self::strip::{dense_strides, held_strides, serves, spread};
 use crate::budget::Execution;
-use crate::copy::copy_box;
+use crate::buffer::Buffer;
 use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
-use crate::plan::piece::{Segments, Strips, dense_range, strides};
+use crate::plan::output::OutputRect;
+use crate::plan::piece::{Stretch, Stretches, Strips, dense_range, element_count};
+use crate::plan::runs::TaskReads;
 use crate::plan::touch::AxisBox;
 use crate::plan::{ChunkRead, ReadPlan};
-
-/// The shortest read that goes straight to its destination instead of through a window.
-const DIRECT_LEN_MIN: u64 = if cfg!(test) { 8 } else { 64 * 1024 };
 
 /// What the user of strips needs of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,31 +59,35 @@ pub(crate) struct Block<'a> {
     pub strides: &'a [usize],
 }
 
-/// Where the elements of a strip were brought.
+/// Where the elements of a strip are.
 enum Held {
-    View(Range<u64>),
-    Window(Range<usize>),
+    /// Where they were brought.
+    Stored(Span),
     Chunk(Range<usize>),
+    /// Gathered, by reading them to neighboring places.
+    Neighbors(Range<usize>),
     Dense,
 }
 
-/// What one thread brings strips with.
+impl Held {
+    const fn is_gathered(&self) -> bool {
+        matches!(self, Held::Neighbors(_) | Held::Dense)
+    }
+}
+
+/// What one thread makes strips with.
 #[derive(Debug)]
 pub(crate) struct Fetcher<'a> {
-    source: &'a Source,
     plan: &'a ReadPlan,
     window_len: u64,
     rows: Rows,
-    view: Option<View<'a>>,
+    bring: Bring<'a>,
     checks: &'a Checks<'a>,
     passing: Passing<'a>,
-    window: Buffer,
-    window_at: Range<u64>,
     chunk: Buffer,
     chunk_at: Option<u64>,
     dense: Buffer,
     scratch: Buffer,
-    stored: Buffer,
     strides: Vec<usize>,
 }
 
@@ -97,54 +101,62 @@ impl<'a> Fetcher<'a> {
         rows: Rows,
     ) -> Self {
         Fetcher {
-            source,
             plan,
             window_len: how.window_len(),
             rows,
-            view: None,
+            bring: Bring::new(source),
             checks,
             passing: Passing::new(checks),
-            window: Buffer::default(),
-            window_at: 0..0,
             chunk: Buffer::default(),
             chunk_at: None,
             dense: Buffer::default(),
             scratch: Buffer::default(),
-            stored: Buffer::default(),
             strides: Vec::new(),
         }
     }
 
-    /// Begins a task: takes the view that is held until it ends.
-    pub(crate) fn begin(&mut self) {
-        self.view = self.source.view();
+    /// Begins a task: takes the view that is held until it ends, and gives what the task reads where
+    /// there is no view. What it reads into an array goes to `output`.
+    pub(crate) fn begin<'t>(
+        &mut self,
+        strips: &Strips<'t>,
+        output: Option<OutputRect>,
+    ) -> TaskReads<'t>
+    where
+        'a: 't,
+    {
+        self.bring.begin();
+        TaskReads::new(self.plan, strips.clone(), self.window_len, output, self.chunk_at)
     }
 
     /// Ends a task.
     pub(crate) fn end(&mut self) {
         self.passing.leave();
-        self.view = None;
+        self.bring.end();
     }
 
-    /// Brings the strip that `strips` has come to.
-    pub(crate) fn block(&mut self, strips: &Strips<'_>, boxes: &[AxisBox]) -> Result<Block<'_>> {
+    /// The strip that `strips` has come to.
+    pub(crate) fn block(
+        &mut self,
+        reads: &mut TaskReads<'_>,
+        strips: &Strips<'_>,
+        boxes: &[AxisBox],
+    ) -> Result<Block<'_>> {
         let plan = self.plan;
         let ordinal = strips.ordinal();
         let read = plan.chunks()[decode::len(ordinal)?];
         let held = if !plan.is_ranged(&read) {
-            self.decoded(strips, &read, boxes)?
+            self.decoded(reads, &read, ordinal, boxes)?
         } else if plan.is_identity(&read) {
-            self.passing.enter(&read, ordinal, self.view.as_ref())?;
-            let held = self.identity(strips, &read, boxes)?;
+            self.passing.enter(&read, ordinal, self.bring.view())?;
+            let held = self.identity(reads, &read, boxes)?;
             self.digest(&held, boxes)?;
             held
         } else {
-            let segments = plan.segments(&read, boxes);
-            self.checks.part(&read, ordinal, self.view.as_ref())?;
-            self.gather(&read, boxes, segments)?;
-            Held::Dense
+            self.checks.part(&read, ordinal, self.bring.view())?;
+            self.gather(reads, &read, boxes)?
         };
-        self.set_strides(boxes, matches!(held, Held::Dense));
+        self.set_strides(boxes, held.is_gathered());
         if self.rows == Rows::Truths {
             let len = self.dense_len(boxes)?;
             make_truths(self.dense.room(len)?);
@@ -153,15 +165,15 @@ impl<'a> Fetcher<'a> {
         Ok(Block { bytes, strides: &self.strides })
     }
 
-    /// The bytes of a strip where they were brought.
+    /// The bytes of a strip where they are.
     fn held(&self, held: &Held, boxes: &[AxisBox]) -> Result<&[u8]> {
-        let bytes = match held {
-            Held::View(range) => self.view.as_ref().and_then(|view| view.bytes(range.clone())),
-            Held::Window(range) => self.window.bytes().get(range.clone()),
+        match held {
+            Held::Stored(span) => self.bring.held(*span),
             Held::Chunk(range) => self.chunk.bytes().get(range.clone()),
+            Held::Neighbors(range) => self.bring.part(range.clone()),
             Held::Dense => self.dense.bytes().get(..self.dense_len(boxes)?),
-        };
-        bytes.ok_or_else(|| Error::changed(self.source))
+        }
+        .ok_or_else(|| self.bring.changed())
     }
 
     /// Digests the strip of a raw chunk that is compared, while it is in the nearest caches.
@@ -172,187 +184,156 @@ impl<'a> Fetcher<'a> {
         // Out of the fetcher, whose buffers have the bytes.
         let mut passing = std::mem::replace(&mut self.passing, Passing::new(self.checks));
         let size = self.plan.element_size;
-        let segments = Segments::new(boxes, 0);
-        let len = decode::len(segments.len * size)?;
+        let stretches = Stretches::new(boxes, 0, 0);
+        let base = stretches.base;
         let bytes = self.held(held, boxes)?;
-        let is_dense = matches!(held, Held::Dense);
-        for (nth, start) in segments.starts(boxes).enumerate() {
-            let at =
-                if is_dense { nth * len } else { decode::len((start - segments.base) * size)? };
+        let mut gathered = 0;
+        for Stretch { elements, .. } in stretches {
+            let len = elements.end - elements.start;
+            let at = if held.is_gathered() { gathered } else { elements.start - base };
+            let (at, len) = (decode::len(at * size)?, decode::len(len * size)?);
             let piece = bytes.get(at..).and_then(|bytes| bytes.get(..len));
-            passing.pass(start * size, piece.ok_or_else(|| Error::misfit(self.checks.dataset()))?);
+            let piece = piece.ok_or_else(|| Error::misfit(self.checks.dataset()))?;
+            passing.pass(elements.start * size, piece);
+            gathered += elements.end - elements.start;
         }
         self.passing = passing;
         Ok(())
     }
 
-    /// Reads a strip straight into `out` where that saves a copy; false where it does not.
+    /// Reads a strip straight into `out` where that is planned; false where it is not.
     pub(crate) fn direct(
         &mut self,
+        reads: &mut TaskReads<'_>,
         strips: &Strips<'_>,
         boxes: &[AxisBox],
         out: &mut [u8],
     ) -> Result<bool> {
-        if self.view.is_some() || (out.len() as u64) < DIRECT_LEN_MIN {
+        let read = self.plan.chunks()[decode::len(strips.ordinal())?];
+        if self.bring.view().is_some() || !self.plan.is_identity(&read) {
             return Ok(false);
         }
-        let read = self.plan.chunks()[decode::len(strips.ordinal())?];
-        let identity = self.plan.is_identity(&read);
-        let Some(elements) = dense_range(boxes).filter(|_| identity) else { return Ok(false) };
-        let span = self.span(&read, &elements);
-        if self.holds(span) {
+        let Some(elements) = dense_range(boxes) else { return Ok(false) };
+        let start = elements.start * self.plan.element_size;
+        let span = self.span(&read, elements)?;
+        if !reads.take_direct(span) {
             return Ok(false);
         }
         self.passing.enter(&read, strips.ordinal(), None)?;
-        self.source.read_exact_at(span.start(), out)?;
-        self.passing.pass(elements.start * self.plan.element_size, out);
+        self.bring.direct(span, out)?;
+        self.passing.pass(start, out);
         Ok(true)
     }
 
-    /// The strip's bytes in a raw chunk.
+    /// A strip of a raw chunk.
     fn identity(
         &mut self,
-        strips: &Strips<'_>,
+        reads: &mut TaskReads<'_>,
         read: &ChunkRead,
         boxes: &[AxisBox],
     ) -> Result<Held> {
-        let segments = self.plan.segments(read, boxes);
-        let span = self.span(read, &(segments.base..segments.end(boxes)));
-        if let Some(bytes) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
-            if self.fits(bytes, boxes) {
-                return Ok(Held::View(span.range()));
-            }
-            let len = self.dense_len(boxes)?;
-            let element_size = decode::len(self.plan.element_size)?;
-            copy_dense(bytes, boxes, self.dense.room(len)?, element_size);
-            return Ok(Held::Dense);
+        let stretches = self.plan.stretches(boxes, self.window_len);
+        let span = self.span(read, stretches.base..stretches.end)?;
+        let is_viewed = self.bring.view().is_some() && self.bring.held(span).is_some();
+        if !is_viewed && stretches.total() != 1 {
+            let spans = stretches.filter_map(|it| self.plan.stored_span(read, it.elements));
+            return match self.neighbors(reads, spans, boxes)? {
+                Some(range) => Ok(Held::Neighbors(range)),
+                None => self.gather(reads, read, boxes),
+            };
         }
-        if segments.count != 1 || self.window_len < span.len() {
-            self.gather(read, boxes, segments)?;
-            return Ok(Held::Dense);
-        }
-        let range = self.ensure(strips, span)?;
-        if self.fits(&self.window.bytes()[range.clone()], boxes) {
-            return Ok(Held::Window(range));
-        }
-        let len = self.dense_len(boxes)?;
+        let bytes = self.bring.bytes(reads, span)?;
         let element_size = decode::len(self.plan.element_size)?;
-        copy_dense(&self.window.bytes()[range], boxes, self.dense.room(len)?, element_size);
-        Ok(Held::Dense)
+        let serves = serves(self.rows, bytes, boxes, element_size, &mut self.dense)?;
+        Ok(if serves { Held::Stored(span) } else { Held::Dense })
     }
 
-    /// The strip's bytes in a chunk that is decoded whole, which is done at its first strip.
+    /// The place of a strip in the buffer, where reading its stretches gathered it.
+    fn neighbors(
+        &mut self,
+        reads: &mut TaskReads<'_>,
+        spans: impl Iterator<Item = Span> + Clone,
+        boxes: &[AxisBox],
+    ) -> Result<Option<Range<usize>>> {
+        let len = self.dense_len(boxes)?;
+        let Some(first) = spans.clone().next() else { return Ok(None) };
+        self.bring.bytes(reads, first)?;
+        let range = self.bring.neighbors(spans).filter(|range| range.len() == len);
+        let fits = |range: &Range<usize>| match (self.rows, self.bring.part(range.clone())) {
+            (Rows::Any, Some(_)) => true,
+            (Rows::Aligned(align), Some(bytes)) => bytes.as_ptr().addr().is_multiple_of(align),
+            _ => false,
+        };
+        Ok(range.filter(fits))
+    }
+
+    /// A strip of a chunk that is decoded whole, which is done at its first strip.
     fn decoded(
         &mut self,
-        strips: &Strips<'_>,
+        reads: &mut TaskReads<'_>,
+        read: &ChunkRead,
+        ordinal: u64,
+        boxes: &[AxisBox],
+    ) -> Result<Held> {
+        if self.chunk_at != Some(ordinal) {
+            self.chunk_at = None;
+            let stored = self.bring.bytes(reads, read.place.stored)?;
+            self.checks.whole(read, stored)?;
+            decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
+            self.chunk_at = Some(ordinal);
+        }
+        let stretches = Stretches::new(boxes, 0, 0);
+        let element_size = decode::len(self.plan.element_size)?;
+        let range =
+            decode::len(stretches.base)? * element_size..decode::len(stretches.end)? * element_size;
+        let bytes = &self.chunk.bytes()[range.clone()];
+        let serves = serves(self.rows, bytes, boxes, element_size, &mut self.dense)?;
+        Ok(if serves { Held::Chunk(range) } else { Held::Dense })
+    }
+
+    /// Gathers a strip of a chunk that is read in ranges, stretch by stretch.
+    fn gather(
+        &mut self,
+        reads: &mut TaskReads<'_>,
         read: &ChunkRead,
         boxes: &[AxisBox],
     ) -> Result<Held> {
-        if self.chunk_at != Some(strips.ordinal()) {
-            self.chunk_at = None;
-            let span = read.place.stored;
-            if let Some(stored) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
-                self.checks.whole(read, stored)?;
-                decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
-            } else if span.len() <= self.window_len {
-                let range = self.ensure(strips, span)?;
-                let stored = &self.window.bytes()[range];
-                self.checks.whole(read, stored)?;
-                decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
-            } else {
-                let stored = self.stored.room(decode::len(span.len())?)?;
-                self.source.read_exact_at(span.start(), stored)?;
-                self.checks.whole(read, stored)?;
-                decode::whole(self.plan, self.checks.dataset(), read, stored, &mut self.chunk)?;
-            }
-            self.chunk_at = Some(strips.ordinal());
-        }
-        let segments = Segments::new(boxes, u64::MAX);
-        let element_size = self.plan.element_size;
-        let start = decode::len(segments.base * element_size)?;
-        let end = decode::len(segments.end(boxes) * element_size)?;
-        let bytes = &self.chunk.bytes()[start..end];
-        if self.fits(bytes, boxes) {
-            return Ok(Held::Chunk(start..end));
-        }
+        let (plan, dataset) = (self.plan, self.checks.dataset());
         let len = self.dense_len(boxes)?;
-        copy_dense(bytes, boxes, self.dense.room(len)?, decode::len(element_size)?);
-        Ok(Held::Dense)
-    }
-
-    /// Has `span` in the window, together with what the next strips of the task will want of the
-    /// same run; gives its place there.
-    fn ensure(&mut self, strips: &Strips<'_>, span: Span) -> Result<Range<usize>> {
-        if !self.holds(span) {
-            let end = self.horizon(strips, span);
-            self.window_at = 0..0;
-            let room = self.window.room(decode::len(end - span.start())?)?;
-            self.source.read_exact_at(span.start(), room)?;
-            self.window_at = span.start()..end;
-        }
-        let start = decode::len(span.start() - self.window_at.start)?;
-        Ok(start..start + decode::len(span.len())?)
-    }
-
-    /// Whether the window has these bytes.
-    fn holds(&self, span: Span) -> bool {
-        self.window_at.start <= span.start() && span.end() <= self.window_at.end
-    }
-
-    /// How far to read from `span` on: to the end of the run, of the task or of a window.
-    fn horizon(&self, strips: &Strips<'_>, span: Span) -> u64 {
-        let mut end = span.end();
-        let mut ahead = strips.clone();
-        let mut ordinal = ahead.ordinal();
-        loop {
-            ahead.advance();
-            let Some(boxes) = ahead.boxes() else { return end };
-            let Some(read) =
-                usize::try_from(ahead.ordinal()).ok().and_then(|at| self.plan.chunks().get(at))
-            else {
-                return end;
-            };
-            let next = if self.plan.is_ranged(read) {
-                let segments = self.plan.segments(read, boxes);
-                if segments.count != 1 {
-                    return end;
-                }
-                self.span(read, &(segments.base..segments.end(boxes)))
-            } else if ahead.ordinal() == ordinal {
-                continue;
+        let mut rest = self.dense.room(len)?;
+        let stretches = plan.stretches(boxes, self.window_len);
+        for stretch in stretches.clone() {
+            let elements = stretch.elements.clone();
+            let len = decode::len(stretches.selected(&stretch) * plan.element_size)?;
+            let (out, after) = rest.split_at_mut(len);
+            rest = after;
+            let span = plan.stored_span(read, elements.clone());
+            let span = span.ok_or_else(|| no_range(plan, self.checks, read))?;
+            let stored = self.bring.bytes(reads, span)?;
+            let held_len = decode::len((elements.end - elements.start) * plan.element_size)?;
+            let size = decode::len(plan.element_size)?;
+            if plan.is_identity(read) {
+                spread((&stretches, &stretch), boxes, size, stored, out)?;
+            } else if held_len == out.len() {
+                decode::range(plan, dataset, read, stored, elements, out)?;
             } else {
-                read.place.stored
-            };
-            ordinal = ahead.ordinal();
-            let near = end <= next.start() && next.start() - end <= self.plan.policy.gap_max;
-            if !near || self.window_len < next.end() - span.start() {
-                return end;
+                let held = self.scratch.room(held_len)?;
+                decode::range(plan, dataset, read, stored, elements, held)?;
+                spread((&stretches, &stretch), boxes, size, held, out)?;
             }
-            end = next.end();
         }
+        Ok(Held::Dense)
     }
 
     /// Where in the file these elements of a raw chunk lie.
-    fn span(&self, read: &ChunkRead, elements: &Range<u64>) -> Span {
-        let (stored, size) = (read.place.stored, self.plan.element_size);
-        let range = stored.start() + elements.start * size..stored.start() + elements.end * size;
-        Span::from_range(range).unwrap_or(stored)
-    }
-
-    /// Whether the bytes of a strip serve as they lie in the chunk.
-    fn fits(&self, bytes: &[u8], boxes: &[AxisBox]) -> bool {
-        match self.rows {
-            Rows::Any => true,
-            Rows::Aligned(align) => {
-                bytes.as_ptr().addr().is_multiple_of(align) && is_inner_dense(boxes)
-            }
-            Rows::Truths => false,
-        }
+    fn span(&self, read: &ChunkRead, elements: Range<u64>) -> Result<Span> {
+        let span = self.plan.stored_span(read, elements);
+        span.ok_or_else(|| Error::misfit(self.checks.dataset()))
     }
 
     /// The bytes of the strip's elements, gathered.
     fn dense_len(&self, boxes: &[AxisBox]) -> Result<usize> {
-        decode::len(crate::plan::piece::element_count(boxes) * self.plan.element_size)
+        decode::len(element_count(boxes) * self.plan.element_size)
     }
 
     fn set_strides(&mut self, boxes: &[AxisBox], gathered: bool) {
@@ -365,43 +346,8 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// Whether the innermost axis with several positions has them side by side in the chunk.
-fn is_inner_dense(boxes: &[AxisBox]) -> bool {
-    let mut stride = 1;
-    for part in boxes.iter().rev() {
-        if part.count > 1 {
-            return part.step * stride == 1;
-        }
-        stride *= part.extent;
-    }
-    true
-}
-
-/// Elements between neighbors of the selection where they lie in the chunk.
-fn held_strides(boxes: &[AxisBox]) -> Vec<usize> {
-    let stride = |(part, stride): (&AxisBox, u64)| {
-        // Products of what lies inside a chunk in memory.
-        if part.count > 1 { usize::try_from(part.step * stride).unwrap_or(usize::MAX) } else { 0 }
-    };
-    boxes.iter().zip(strides(boxes)).map(stride).collect()
-}
-
-/// Elements between neighbors of the selection when its elements lie side by side.
-fn dense_strides(boxes: &[AxisBox]) -> Vec<usize> {
-    let mut strides = vec![0; boxes.len()];
-    let mut inner = 1;
-    for (stride, part) in strides.iter_mut().zip(boxes).rev() {
-        if part.count > 1 {
-            *stride = inner;
-            inner *= usize::try_from(part.count).unwrap_or(usize::MAX);
-        }
-    }
-    strides
-}
-
-/// Gathers the selected elements out of the bytes from the first to the last of them.
-fn copy_dense(bytes: &[u8], boxes: &[AxisBox], out: &mut [u8], element_size: usize) {
-    let counts: Vec<usize> =
-        boxes.iter().map(|part| usize::try_from(part.count).unwrap_or(usize::MAX)).collect();
-    copy_box(&counts, element_size, (bytes, &held_strides(boxes)), (out, &dense_strides(boxes)));
+/// The error for a codec that names no bytes for elements.
+fn no_range(plan: &ReadPlan, checks: &Checks<'_>, read: &ChunkRead) -> Error {
+    let codec = plan.codecs[usize::from(read.place.codec)].name();
+    Error::codec(checks.dataset(), read, tet_codec::Error::NoRange { codec })
 }

@@ -5,13 +5,13 @@
 //! ```text
 //!   catalog   name -> dataset, chunk -> place in the file
 //!   selection what was asked -> hyperslab (start, stop, step per axis)
-//!   plan      hyperslab x grid -> chunk reads          coalesce  spans -> runs
+//!   plan      hyperslab x grid -> chunk reads          coalesce  spans of tasks -> runs
 //!   fetch     runs -> stored bytes                     decode    stored -> elements
 //!   scatter   elements -> array                        kernel    elements -> state -> value
 //! ```
 //!
 //! A container joins at the catalog; nothing below learns which one it was.
-//! A plan depends on catalog, selection and policy only, and what it prints is what executes.
+//! Runs depend on catalog, selection, question and budget, not on threads: what is printed is read.
 
 #![forbid(unsafe_code)]
 
@@ -35,12 +35,14 @@ mod tuning;
 
 mod cost;
 
+mod buffer;
+mod copy;
+
 mod fetch;
 
 mod decode;
 mod element;
 
-mod copy;
 mod scatter;
 
 mod array;
@@ -56,6 +58,8 @@ mod value;
 mod kernel;
 
 mod reduce;
+
+mod runs;
 
 mod transform;
 
@@ -82,7 +86,7 @@ pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution};
 pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Seal, SealDigester, Sealed};
-pub use coalesce::{Coalesce, Run, coalesce};
+pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
 pub use element::{Element, nearest_bf16, nearest_f16};
 pub use error::{Error, Result};
@@ -91,7 +95,7 @@ pub use interpolation::Between;
 pub use labels::*;
 pub use lens::{Blocks, Choice, Lens};
 pub use op::{NanPolicy, Op};
-pub use plan::{ChunkRead, ReadPlan, Runs, plan};
+pub use plan::{ChunkRead, ReadPlan, plan};
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,

@@ -1,13 +1,14 @@
 //! What will be read, as data.
 //!
 //! A plan is laid over chunk coordinates with arithmetic: it costs O(touched chunks), and inside a
-//! chunk nothing is listed. It depends on catalog, selection and policy only.
+//! chunk nothing is listed. It depends on catalog, selection and policy only. Tasks are cut from it,
+//! and their runs (`runs.rs`) are what is fetched.
 
+pub(crate) mod output;
 pub(crate) mod piece;
+pub(crate) mod runs;
 pub(crate) mod tiling;
 pub(crate) mod touch;
-
-mod runs;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,9 +16,7 @@ use std::sync::Arc;
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_format::{ForeignFault, Span};
 
-use self::piece::{Segments, chunk_elements, element_count};
-use self::runs::RunCount;
-pub use self::runs::Runs;
+use self::piece::{Stretches, chunk_elements, element_count};
 use self::tiling::Inside;
 use self::touch::{AxisBox, Touch};
 use crate::catalog::{ChunkPlace, Dataset};
@@ -37,7 +36,8 @@ pub struct ChunkRead {
     pub place: ChunkPlace,
 }
 
-/// What will be read, as data: printing it and executing it use the same value.
+/// The chunks that will be read, as data. [`Catalog::read_runs`](crate::Catalog::read_runs) and
+/// [`Catalog::reduce_runs`](crate::Catalog::reduce_runs) list the ranges of bytes.
 #[derive(Clone, Debug)]
 pub struct ReadPlan {
     pub(crate) touch: Touch,
@@ -47,18 +47,12 @@ pub struct ReadPlan {
     /// The most bytes one chunk takes that is decoded whole: stored and decoded.
     pub(crate) whole_len_max: u64,
     chunks: Vec<ChunkRead>,
-    /// The chunks in file order, when that is not theirs.
-    order: Option<Vec<usize>>,
     pub(crate) codecs: Vec<Arc<dyn Decode>>,
     ranged: Vec<bool>,
     /// Stretches of the file that are asked for, before coalescing.
     pub span_count: u64,
-    /// Stretches that are read.
-    pub run_count: u64,
     /// Stored bytes that are asked for.
     pub stored_len: u64,
-    /// Bytes of all runs, gaps included: no more are read. A gap between two tasks may be left out.
-    pub read_len: u64,
     /// Bytes of the touched chunks after decoding.
     pub decoded_len: u64,
     /// Selected elements.
@@ -80,13 +74,10 @@ pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<Rea
         inside: Inside::Cut,
         whole_len_max: 0,
         chunks: Vec::new(),
-        order: None,
         codecs: dataset.codecs().to_vec(),
         ranged: dataset.codecs().iter().map(|codec| is_ranged(codec.as_ref())).collect(),
         span_count: 0,
-        run_count: 0,
         stored_len: 0,
-        read_len: 0,
         decoded_len: 0,
         element_count: slab.element_count().ok_or_else(misfit)?,
     };
@@ -106,23 +97,6 @@ impl ReadPlan {
         &self.chunks
     }
 
-    /// The stretches of the file that are read, in file order.
-    ///
-    /// Their members count through [`ReadPlan::file_order`].
-    #[must_use]
-    pub fn runs(&self) -> Runs<'_> {
-        Runs::new(self)
-    }
-
-    /// Positions in [`ReadPlan::chunks`], by where in the file the chunks lie.
-    pub fn file_order(&self) -> impl ExactSizeIterator<Item = usize> {
-        (0..self.chunks.len()).map(|at| self.in_file_order(at))
-    }
-
-    fn in_file_order(&self, at: usize) -> usize {
-        self.order.as_ref().map_or(at, |order| order[at])
-    }
-
     /// Whether the chunk is read in ranges of elements; otherwise it is decoded whole.
     pub(crate) fn is_ranged(&self, read: &ChunkRead) -> bool {
         self.ranged.get(usize::from(read.place.codec)) == Some(&true)
@@ -133,18 +107,15 @@ impl ReadPlan {
         self.codecs[usize::from(read.place.codec)].is_identity()
     }
 
-    /// The widest gap worth reading through, in elements.
-    pub(crate) fn gap_elements(&self) -> u64 {
-        self.policy.gap_max / self.element_size.max(1)
+    /// The stretches of a strip's elements that are read, those with gaps no longer than a window.
+    pub(crate) fn stretches(&self, boxes: &[AxisBox], window_len: u64) -> Stretches {
+        let size = self.element_size.max(1);
+        Stretches::new(boxes, self.policy.gap_max / size, window_len / size)
     }
 
-    /// What is read of a chunk: stretches of its elements, or all of it.
-    pub(crate) fn segments(&self, read: &ChunkRead, boxes: &[AxisBox]) -> Segments {
-        if self.is_ranged(read) {
-            Segments::new(boxes, self.gap_elements())
-        } else {
-            Segments { base: 0, len: chunk_elements(boxes), count: 1, outer: 0 }
-        }
+    /// Bytes of the touched chunks in the file.
+    pub(crate) fn touched_len(&self) -> u64 {
+        self.chunks.iter().map(|read| read.place.stored.len()).fold(0, u64::saturating_add)
     }
 
     /// Whether all elements of the `ordinal`th chunk are selected.
@@ -155,9 +126,8 @@ impl ReadPlan {
 
     /// Whether all stored bytes of the dataset's chunks are asked for.
     pub(crate) fn is_of_all(&self, dataset: &Dataset) -> bool {
-        let stored = self.chunks.iter().map(|read| read.place.stored.len());
         self.chunks.len() as u64 == dataset.grid.chunk_count()
-            && stored.fold(0, u64::saturating_add) == self.stored_len
+            && self.touched_len() == self.stored_len
     }
 
     /// Looks all chunks up and adds up what is read of them.
@@ -169,8 +139,6 @@ impl ReadPlan {
         let touch = std::mem::take(&mut self.touch);
         let mut ahead = touch.cursor();
         let mut cursor = touch.cursor();
-        let mut runs = RunCount::default();
-        let mut sorted = true;
         for batch in (0..total).step_by(usize::try_from(BATCH).unwrap_or(usize::MAX)) {
             linear.clear();
             places.clear();
@@ -183,30 +151,17 @@ impl ReadPlan {
                 let read = ChunkRead { linear, place };
                 self.chunks.push(read);
                 if let Some(boxes) = cursor.boxes() {
-                    let span = self.add(dataset, &read, boxes, &mut runs)?;
-                    sorted &= runs.follow(span, self.policy);
+                    self.add(dataset, &read, boxes)?;
                 }
                 cursor.advance();
             }
         }
         self.touch = touch;
-        if !sorted {
-            self.sort();
-        }
-        let (run_count, read_len) = if sorted { runs.totals() } else { self.runs().totals() };
-        self.run_count = run_count;
-        self.read_len = read_len;
         Ok(self)
     }
 
-    /// Adds up one chunk; gives the span from the first byte that is read to the last.
-    fn add(
-        &mut self,
-        dataset: &Dataset,
-        read: &ChunkRead,
-        boxes: &[AxisBox],
-        runs: &mut RunCount,
-    ) -> Result<Span> {
+    /// Adds up one chunk.
+    fn add(&mut self, dataset: &Dataset, read: &ChunkRead, boxes: &[AxisBox]) -> Result<()> {
         let ChunkPlace { stored, decoded_len, codec, .. } = read.place;
         let wanted = chunk_elements(boxes).saturating_mul(self.element_size);
         let Some(codec) = dataset.codecs().get(usize::from(codec)) else {
@@ -224,37 +179,25 @@ impl ReadPlan {
             return Err(Error::codec(dataset, read, fault));
         }
         self.decoded_len = self.decoded_len.saturating_add(decoded_len);
-        let segments = self.segments(read, boxes);
         if !self.is_ranged(read) {
             self.inside = Inside::Whole;
             let held = stored.len().saturating_add(decoded_len);
             self.whole_len_max = self.whole_len_max.max(held);
             self.span_count += 1;
             self.stored_len += stored.len();
-            runs.within(1, stored.len());
-            return Ok(stored);
+            return Ok(());
         }
-        let asked = Segments::new(boxes, 0);
-        self.span_count += asked.count;
-        let end = segments.end(boxes).max(segments.base);
+        self.span_count += Stretches::new(boxes, 0, 0).total();
         if codec.is_identity() {
             self.stored_len += element_count(boxes) * self.element_size;
-            runs.within(segments.count, segments.count * segments.len * self.element_size);
-            let start = stored.start() + segments.base * self.element_size;
-            let end = stored.start() + end * self.element_size;
-            return Ok(Span::from_range(start..end).unwrap_or(stored));
+            return Ok(());
         }
-        let mut whole: Option<Span> = None;
-        for start in segments.starts(boxes) {
-            let span = self.stored_span(read, start..start + segments.len);
+        for stretch in self.stretches(boxes, u64::MAX) {
+            let span = self.stored_span(read, stretch.elements);
             let span = span.ok_or_else(|| Error::codec(dataset, read, past_end(codec.name())))?;
-            self.stored_len += span.len();
-            runs.within(1, span.len());
-            let first = whole.map_or(span.start(), |whole| whole.start().min(span.start()));
-            let last = whole.map_or(span.end(), |whole| whole.end().max(span.end()));
-            whole = Span::from_range(first..last);
+            self.stored_len = self.stored_len.saturating_add(span.len());
         }
-        Ok(whole.unwrap_or(stored))
+        Ok(())
     }
 
     /// Where in the file the bytes of these elements of a chunk lie: all of them when it is
@@ -271,13 +214,6 @@ impl ReadPlan {
             }
             _ => Some(stored),
         }
-    }
-
-    /// Notes the chunks' order in the file.
-    fn sort(&mut self) {
-        let mut order: Vec<usize> = (0..self.chunks.len()).collect();
-        order.sort_by_key(|&at| self.chunks[at].place.stored);
-        self.order = Some(order);
     }
 }
 

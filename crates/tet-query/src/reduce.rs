@@ -29,6 +29,7 @@ mod role;
 mod slide;
 mod window;
 
+use tet_format::Span;
 use tet_io::Source;
 
 use self::asked::{Answer, Asked, answers};
@@ -114,6 +115,17 @@ pub(crate) fn cost(
     how: &Execution,
 ) -> Result<Cost> {
     asked(source, dataset, slab, reduction, how)?.0.cost()
+}
+
+/// Calls `visit` with every run that a pass of a reduction reads.
+pub(crate) fn runs(
+    source: &Source,
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    reduction: &Reduction,
+    (how, visit): (&Execution, &mut dyn FnMut(Span)),
+) -> Result<()> {
+    asked(source, dataset, slab, reduction, how)?.0.runs(visit)
 }
 
 /// What is asked, and the axes that are folded.

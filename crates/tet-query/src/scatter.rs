@@ -7,7 +7,7 @@ mod split;
 
 use std::sync::Mutex;
 
-use tet_format::planted;
+use tet_format::{Span, planted};
 use tet_io::Source;
 
 use self::split::{Part, split};
@@ -18,13 +18,14 @@ use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Checks, Fetcher, PartRead, Rows, Uses};
+use crate::plan::output::OutputCut;
 use crate::plan::piece::{Strips, dense_range, element_count};
 use crate::plan::touch::AxisBox;
 use crate::plan::{ReadPlan, plan};
 use crate::selection::Hyperslab;
 
-/// Elements of a strip, at most.
-const STRIP_ELEMENTS: u64 = if cfg!(test) { 4 } else { 1 << 18 };
+/// Bytes of a strip, at most.
+const STRIP_LEN: u64 = if cfg!(test) { 16 } else { 1 << 20 };
 /// Shorter results are read by one task.
 const TASK_LEN_MIN: u64 = if cfg!(test) { 8 } else { 1 << 20 };
 
@@ -41,6 +42,32 @@ pub(crate) fn read(
     let mut array = Array::zeroed(dtype, slab.kept_shape())?;
     fill((source, dataset), &plan, how, None, array.bytes_mut())?;
     Ok(array)
+}
+
+/// Calls `visit` with every run that reading a selection reads, in the order of tasks.
+pub(crate) fn runs(
+    dataset: &Dataset,
+    slab: &Hyperslab,
+    how: &Execution,
+    visit: &mut dyn FnMut(Span),
+) -> Result<()> {
+    let plan = plan(dataset, slab, how.coalesce)?;
+    if plan.element_count == 0 {
+        return Ok(());
+    }
+    let cut = OutputCut::new(&plan, TASK_LEN_MIN);
+    for index in 0..cut.count() {
+        let output = cut.rect(index);
+        let rect = output.rect.clone();
+        let reads = (how.window_len(), Some(output));
+        plan.for_task_runs(&rect, strip_elements(&plan), reads, visit);
+    }
+    Ok(())
+}
+
+/// Elements of a strip.
+fn strip_elements(plan: &ReadPlan) -> u64 {
+    STRIP_LEN / plan.element_size.max(1)
 }
 
 /// What reading a selection costs, its elements aside.
@@ -86,9 +113,11 @@ fn fill(
         how.report(out.len() as u64);
         return checks.finish();
     }
-    let small = (out.len() as u64) < TASK_LEN_MIN;
+    let is_small = (out.len() as u64) < TASK_LEN_MIN;
     let workers = how.workers(plan.whole_len_max)?;
-    let parts = split(plan, out, if small { 1 } else { workers })?;
+    let workers = if is_small { 1 } else { workers };
+    let cut = OutputCut::new(plan, TASK_LEN_MIN);
+    let parts = split(&cut, plan.element_size, out)?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let state = || Fetcher::new(source, &checks, plan, how, Rows::Any);
@@ -97,7 +126,6 @@ fn fill(
             .get(decode::len(index)?)
             .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());
         let Some(Some(mut part)) = part else { return Ok(0) };
-        fetcher.begin();
         let done = fill_part(fetcher, plan, &mut part);
         fetcher.end();
         done
@@ -136,16 +164,17 @@ fn fill_at_once(
 
 /// Reads what one task owns; gives its bytes.
 fn fill_part(fetcher: &mut Fetcher<'_>, plan: &ReadPlan, part: &mut Part<'_>) -> Result<u64> {
-    let touch = plan.touch.narrowed(&part.rect);
-    let mut strips = Strips::new(&touch, STRIP_ELEMENTS);
+    let touch = plan.touch.narrowed(&part.place.rect);
+    let mut strips = Strips::new(&touch, strip_elements(plan));
+    let mut reads = fetcher.begin(&strips, Some(part.place.clone()));
     let mut done = 0;
     while let Some(boxes) = strips.boxes() {
         let direct = match part.contiguous(boxes, plan.element_size)? {
-            Some(out) => fetcher.direct(&strips, boxes, out)?,
+            Some(out) => fetcher.direct(&mut reads, &strips, boxes, out)?,
             None => false,
         };
         if !direct {
-            let block = fetcher.block(&strips, boxes)?;
+            let block = fetcher.block(&mut reads, &strips, boxes)?;
             part.put(boxes, plan.element_size, block.bytes, block.strides)?;
         }
         done += element_count(boxes) * plan.element_size;

@@ -1,8 +1,7 @@
 //! Small worlds for unit tests: a dataset laid out in memory, and what is selected of it by a loop.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tet_codec::{ChunkLayout, Decode, Raw, StoredSpans};
 use tet_format::{DType, Digest, Grid, Span};
@@ -104,11 +103,19 @@ impl ChunkTable for Places {
     }
 }
 
-/// A file that is read in positions and counts the bytes.
+/// A file that is read in positions and lists what is read.
 pub(crate) struct Counting {
     bytes: Vec<u8>,
-    pub(crate) read_len: AtomicU64,
-    pub(crate) read_count: AtomicU64,
+    reads: Mutex<Vec<Span>>,
+}
+
+impl Counting {
+    /// What was read since this was asked last, in file order.
+    pub(crate) fn take_reads(&self) -> Vec<Span> {
+        let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
+        reads.sort_unstable();
+        reads
+    }
 }
 
 impl ReadAt for Counting {
@@ -117,8 +124,7 @@ impl ReadAt for Counting {
     }
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.read_len.fetch_add(out.len() as u64, Ordering::Relaxed);
-        self.read_count.fetch_add(1, Ordering::Relaxed);
+        self.reads.lock().unwrap().push(Span::new(offset, out.len() as u64).unwrap());
         let start = usize::try_from(offset).unwrap();
         out.copy_from_slice(&self.bytes[start..][..out.len()]);
         Ok(())
@@ -195,11 +201,7 @@ impl World {
     fn of(dataset: Dataset, bytes: Vec<u8>) -> World {
         let shape = dataset.shape().to_vec();
         let mapped = Catalog::new(Source::from_bytes(bytes.clone()), "test", vec![dataset.clone()]);
-        let counting = Arc::new(Counting {
-            bytes,
-            read_len: AtomicU64::new(0),
-            read_count: AtomicU64::new(0),
-        });
+        let counting = Arc::new(Counting { bytes, reads: Mutex::default() });
         let source = Source::from_reader(counting.clone());
         let positioned = Catalog::new(source, "test", vec![dataset]);
         World { shape, mapped, positioned, counting }

@@ -42,6 +42,9 @@ pub struct QueryArgs {
 #[command(next_help_heading = "The answer")]
 pub struct ShowArgs {
     /// Print what would be read, and read nothing
+    ///
+    /// The runs are the ranges of the file that one pass reads. A run ends where a task or its
+    /// share of --memory ends; the number of threads does not change them.
     #[arg(long)]
     pub plan: bool,
     /// Print the list of chunks too: coordinate, offset, codec, run

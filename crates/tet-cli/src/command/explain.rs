@@ -9,7 +9,8 @@ use tet_document::{Ask, Resolved};
 use tet_query::{Execution, Passes, ReadPlan};
 
 use crate::args::ExplainArgs;
-use crate::command::query::{self, plan, question};
+use crate::command::query::plan::{self, Reads};
+use crate::command::query::{self, question};
 use crate::context::Context;
 use crate::exit::{Exit, Result};
 use crate::open;
@@ -43,10 +44,11 @@ fn explain(
     let (opened, query) = query::open_for(file, query, &args.read, context)?;
     let how = query::execution(&args.read, &query, &opened, context);
     let resolved = query::resolve(&query, &opened.catalog, &how)?;
-    let plan = query::plan_of(&resolved)?;
-    let cost = Cost::of(&opened.catalog, &resolved, &plan, &how)?;
-    let axes = cost::axes(&resolved, context)?;
-    let advice = advice::advice(&resolved, &plan, &cost, &how);
+    let plan = query::plan_of(&resolved, &how)?;
+    let reads = Reads::of(&opened.catalog, &resolved, &plan, &how, args.plan_chunks)?;
+    let cost = Cost::of(&opened.catalog, &resolved, (&plan, &reads), &how)?;
+    let axes = cost::axes(&opened.catalog, &resolved, &how, context)?;
+    let advice = advice::advice(&resolved, (&plan, &reads), &cost, &how);
     opened.catalog.check_unchanged()?;
     if args.json {
         return context.json(&Explained {
@@ -56,7 +58,7 @@ fn explain(
             dataset: query::dataset_shape(&resolved),
             selection: query::selection_shape(&resolved),
             op: op(&resolved),
-            plan: plan::shape(&plan, &resolved, args.plan_chunks),
+            plan: plan::shape(&plan, &reads, &resolved),
             chunks_of: resolved.dataset.grid.chunk_count(),
             passes: cost.passes.most,
             passes_min: cost.passes.least,
@@ -68,7 +70,7 @@ fn explain(
         });
     }
     let hint = open::memory_hint(&opened, context.world().memory_len);
-    write_plan(&resolved, &plan, (&cost, &how, hint), context)?;
+    write_plan(&resolved, (&plan, &reads), (&cost, &how, hint), context)?;
     write_axes(&axes, context)?;
     for (at, advice) in advice.iter().enumerate() {
         if at == 0 {
@@ -77,7 +79,7 @@ fn explain(
         let mark = context.paint.warning("advice:");
         context.line(format!("{mark} {}", crate::escape::Message(&advice.text)))?;
     }
-    if args.plan_chunks { plan::write_chunks(&plan, &resolved, context) } else { Ok(()) }
+    plan::write_chunks(&plan, &reads, &resolved, context)
 }
 
 /// What is asked, in a word.
@@ -92,7 +94,7 @@ fn op(resolved: &Resolved<'_>) -> &'static str {
 
 fn write_plan(
     resolved: &Resolved<'_>,
-    plan: &ReadPlan,
+    (plan, reads): (&ReadPlan, &Reads),
     (cost, how, hint): (&Cost, &Execution, Option<u64>),
     context: &mut Context<'_>,
 ) -> Result<()> {
@@ -105,7 +107,7 @@ fn write_plan(
     if matches!(resolved.ask, Ask::Align(_)) {
         table.row(["to read", "names and labels, no values"]);
     } else {
-        for (name, text) in plan::rows(plan, resolved) {
+        for (name, text) in plan::rows(plan, reads, resolved) {
             table.row([name, &text]);
         }
         table.row(["memory", &format!("about {}", Size(cost.memory_len))]);

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved};
-use tet_query::{AxisRef, Catalog, Coalesce, Execution, NanPolicy, Op, ReadPlan, SelectionFault};
+use tet_query::{AxisRef, Catalog, Execution, NanPolicy, Op, ReadPlan, SelectionFault};
 
 use crate::args::{QueryArgs, QueryFormat, ReadArgs};
 use crate::context::Context;
@@ -48,7 +48,7 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
     let (opened, query) = open_for(file, query, &args.read, context)?;
     let how = execution(&args.read, &query, &opened, context);
     let resolved = resolve(&query, &opened.catalog, &how)?;
-    let plan = plan_of(&resolved)?;
+    let plan = plan_of(&resolved, &how)?;
     let mut told = Told {
         file,
         opened: &opened,
@@ -61,6 +61,7 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
             .collect(),
         resolved: &resolved,
         plan,
+        how: &how,
         show: &args.show,
         integrity: open::integrity(&opened, None),
         answer: None,
@@ -116,15 +117,15 @@ fn counted(mut opened: Opened) -> Opened {
 /// # Errors
 ///
 /// A chunk cannot be found.
-pub(super) fn plan_of(resolved: &Resolved<'_>) -> Result<ReadPlan> {
+pub(super) fn plan_of(resolved: &Resolved<'_>, how: &Execution) -> Result<ReadPlan> {
     let dataset = resolved.dataset;
     if matches!(resolved.ask, Ask::Align(_)) {
         let nothing = dataset.shape().iter().map(|_| tet_query::AxisSlice::whole(0)).collect();
         if let Some(nothing) = tet_query::Hyperslab::new(nothing, dataset.shape()) {
-            return Ok(tet_query::plan(dataset, &nothing, Coalesce::DEFAULT)?);
+            return Ok(tet_query::plan(dataset, &nothing, how.coalesce)?);
         }
     }
-    Ok(tet_query::plan(dataset, &resolved.slab, Coalesce::DEFAULT)?)
+    Ok(tet_query::plan(dataset, &resolved.slab, how.coalesce)?)
 }
 
 fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {

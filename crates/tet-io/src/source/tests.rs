@@ -1,5 +1,6 @@
 use std::fs;
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 
@@ -119,6 +120,49 @@ fn a_missing_file_names_step_and_path() {
     let error = Source::open("no/such/file").unwrap_err();
     assert!(matches!(error, Error::Io { step: Step::Open, .. }));
     assert!(error.to_string().starts_with("cannot open no/such/file: "), "{error}");
+}
+
+/// A reader whose version goes up with every question.
+struct Versions(AtomicU64);
+
+impl ReadAt for Versions {
+    fn len(&self) -> u64 {
+        4
+    }
+
+    fn read_exact_at(&self, _offset: u64, _out: &mut [u8]) -> io::Result<()> {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn name(&self) -> &str {
+        "memory:versions"
+    }
+
+    fn version(&self) -> io::Result<Option<String>> {
+        Ok(Some(self.0.fetch_add(1, Ordering::Relaxed).to_string()))
+    }
+}
+
+#[test]
+fn a_reader_has_a_name_and_a_version_that_is_compared() {
+    let source = Source::from_reader(Arc::new(Versions(AtomicU64::new(0))));
+    let changed = [source.check_unchanged(), source.read_ranges(&mut [(0, &mut [0; 2])])];
+    for error in changed.map(Result::unwrap_err) {
+        assert!(matches!(error, Error::Changed { .. }), "{error:?}");
+        assert!(error.to_string().starts_with("memory:versions "), "{error}");
+    }
+}
+
+#[test]
+fn batches_of_ranges_are_filled_by_every_kind() {
+    let folder = folder();
+    for source in sources(&file_in(&folder)) {
+        let (mut first, mut second) = ([0; 3], [0; 2]);
+        source.read_ranges(&mut [(4, &mut first[..]), (1, &mut second[..])]).unwrap();
+        assert_eq!((&first[..], &second[..]), (&BYTES[4..7], &BYTES[1..3]));
+        let past = source.read_ranges(&mut [(0, &mut first[..]), (1 << 40, &mut second[..])]);
+        assert!(matches!(past, Err(Error::PastEnd { .. })), "{past:?}");
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::Lens;
 use super::axes::{Run, halves};
 use crate::budget::Execution;
+use crate::buffer::Buffer;
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::fetch::Buffer;
 use crate::plan::tiling::Inside;
 use crate::scatter;
 use crate::selection::Hyperslab;

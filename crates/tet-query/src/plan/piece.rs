@@ -4,90 +4,125 @@ use std::ops::Range;
 
 use super::touch::{AxisBox, Cursor, Touch};
 
-/// Stretches of a chunk's elements that hold its selected part, gaps included: `count` stretches
-/// of `len` elements each, one for every choice of positions along the first `outer` axes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segments {
-    /// The first element.
+/// The stretches of a chunk's elements that hold a box of them, row-major, gaps included.
+///
+/// Each has `rows` positions along one axis, fewer the last of a line, and along all axes after it
+/// what the box has.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretches {
+    /// The first element of the box, and one past the last.
     pub base: u64,
-    pub len: u64,
-    pub count: u64,
-    pub outer: usize,
+    pub end: u64,
+    /// The first of the axes that every row has whole.
+    pub inner: usize,
+    /// Elements of one row from the first to the last, and how many of them are selected.
+    row_len: u64,
+    row_count: u64,
+    /// Rows of a line, rows of a stretch, and elements between neighboring rows.
+    line: u64,
+    rows: u64,
+    pub step: u64,
+    /// Positions along the axes before those of the rows, and elements between neighbors.
+    outer: Vec<(u64, u64)>,
+    at: Vec<u64>,
+    start: u64,
+    row: u64,
+    lines_left: u64,
 }
 
-impl Segments {
-    /// Merges what lies at most `gap_max` elements apart, axis by axis from the innermost.
-    pub(crate) fn new(boxes: &[AxisBox], gap_max: u64) -> Segments {
-        let mut segments = Segments { base: 0, len: 1, count: 1, outer: 0 };
+/// One stretch: its elements, and how many rows it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub elements: Range<u64>,
+    pub rows: u64,
+}
+
+impl Stretches {
+    /// Merges what lies at most `gap_max` elements apart, from the innermost axis on. Stretches with
+    /// gaps have at most `len_max` elements.
+    pub(crate) fn new(boxes: &[AxisBox], gap_max: u64, len_max: u64) -> Stretches {
+        let (mut base, mut last, mut inner) = (0, 0, 0);
+        let (mut row_len, mut row_count) = (1, 1);
+        let (mut line, mut rows, mut row_step) = (1, 1, 1);
+        let mut outer = Vec::new();
         let mut stride = 1;
-        let mut merging = true;
         for (axis, part) in boxes.iter().enumerate().rev() {
-            segments.base += part.first * stride;
+            base += part.first * stride;
             if part.count > 1 {
-                let distance = part.step * stride;
-                if merging && distance - segments.len <= gap_max {
-                    segments.len += (part.count - 1) * distance;
+                let step = part.step * stride;
+                last += (part.count - 1) * step;
+                let merged = if gap_max < step - row_len {
+                    1
+                } else if row_count == step {
+                    part.count
                 } else {
-                    if merging {
-                        segments.outer = axis + 1;
-                        merging = false;
-                    }
-                    segments.count *= part.count;
+                    part.count.min(len_max.saturating_sub(row_len) / step + 1)
+                };
+                if inner != 0 {
+                    outer.push((part.count, step));
+                } else if merged == part.count {
+                    row_len += (part.count - 1) * step;
+                    row_count *= part.count;
+                } else {
+                    (inner, line, rows, row_step) = (axis + 1, part.count, merged, step);
                 }
             }
             stride *= part.extent;
         }
-        segments
-    }
-
-    /// One past the last element.
-    pub(crate) fn end(&self, boxes: &[AxisBox]) -> u64 {
-        let mut stride = 1;
-        let mut last = 0;
-        for part in boxes.iter().rev() {
-            last += (part.first + (part.count - 1) * part.step) * stride;
-            stride *= part.extent;
+        outer.reverse();
+        Stretches {
+            base,
+            end: base + last + 1,
+            inner,
+            row_len,
+            row_count,
+            line,
+            rows,
+            step: row_step,
+            at: vec![0; outer.len()],
+            start: base,
+            row: 0,
+            lines_left: outer.iter().map(|&(count, _)| count).product(),
+            outer,
         }
-        last + 1
     }
 
-    /// The first elements of all stretches, in order.
-    pub(crate) fn starts(&self, boxes: &[AxisBox]) -> Starts {
-        let strides = strides(boxes);
-        let outer = boxes.iter().zip(strides).take(self.outer);
-        // An axis with one position is never stepped along, whatever its step.
-        let axes = outer.map(|(part, stride)| (part.count, part.step.min(part.extent) * stride));
-        let axes: Vec<(u64, u64)> = axes.collect();
-        Starts { at: vec![0; axes.len()], axes, next: self.base, left: self.count }
+    /// How many are left.
+    pub(crate) fn total(&self) -> u64 {
+        self.lines_left * self.line.div_ceil(self.rows) - self.row / self.rows
+    }
+
+    /// How many elements of a stretch are selected.
+    pub(crate) fn selected(&self, stretch: &Stretch) -> u64 {
+        stretch.rows * self.row_count
     }
 }
 
-/// The first elements of stretches.
-#[derive(Clone, Debug)]
-pub(crate) struct Starts {
-    /// Positions, and the elements between neighbors.
-    axes: Vec<(u64, u64)>,
-    at: Vec<u64>,
-    next: u64,
-    left: u64,
-}
+impl Iterator for Stretches {
+    type Item = Stretch;
 
-impl Iterator for Starts {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        self.left = self.left.checked_sub(1)?;
-        let start = self.next;
-        for (at, &(count, distance)) in self.at.iter_mut().zip(&self.axes).rev() {
-            *at += 1;
-            if *at < count {
-                self.next += distance;
-                break;
+    fn next(&mut self) -> Option<Stretch> {
+        if self.lines_left == 0 {
+            return None;
+        }
+        let rows = self.rows.min(self.line - self.row);
+        let start = self.start + self.row * self.step;
+        let elements = start..start + (rows - 1) * self.step + self.row_len;
+        self.row += rows;
+        if self.row == self.line {
+            self.row = 0;
+            self.lines_left -= 1;
+            for (at, &(count, distance)) in self.at.iter_mut().zip(&self.outer).rev() {
+                *at += 1;
+                if *at < count {
+                    self.start += distance;
+                    break;
+                }
+                *at = 0;
+                self.start -= (count - 1) * distance;
             }
-            *at = 0;
-            self.next -= (count - 1) * distance;
         }
-        Some(start)
+        Some(Stretch { elements, rows })
     }
 }
 
@@ -214,6 +249,6 @@ impl<'a> Strips<'a> {
 
 /// The elements of one strip as a range, when nothing unselected lies between them.
 pub(crate) fn dense_range(boxes: &[AxisBox]) -> Option<Range<u64>> {
-    let segments = Segments::new(boxes, 0);
-    (segments.count == 1).then(|| segments.base..segments.base + segments.len)
+    let stretches = Stretches::new(boxes, 0, 0);
+    (stretches.total() == 1).then_some(stretches.base..stretches.end)
 }

@@ -1,122 +1,129 @@
-//! The stretches of the file that a plan reads, one after the other and never as a list.
+//! What a task reads, in the order of its strips, as runs in batches. Nothing is listed: a batch is
+//! made when it is asked for, by the fetcher and to print the plan.
+
+use std::iter::Peekable;
+use std::ops::Range;
 
 use tet_format::Span;
 
-use super::piece::Starts;
+use super::output::OutputRect;
+use super::piece::{Stretches, Strips, dense_range};
+use super::touch::AxisBox;
 use super::{ChunkRead, ReadPlan};
-use crate::coalesce::{Coalesce, Run, join};
+use crate::coalesce::{Coalesce, Need, batch};
 
-/// Adds up runs while chunks come in file order.
-#[derive(Debug, Default)]
-pub(super) struct RunCount {
-    run_count: u64,
-    read_len: u64,
-    last: Option<Span>,
-}
+/// The shortest strip that is read straight into the array instead of through a buffer.
+const DIRECT_LEN_MIN: u64 = if cfg!(test) { 8 } else { 64 * 1024 };
 
-impl RunCount {
-    /// Adds the runs inside one chunk, as if nothing were before it.
-    pub(super) fn within(&mut self, run_count: u64, read_len: u64) {
-        self.run_count += run_count;
-        self.read_len = self.read_len.saturating_add(read_len);
-    }
-
-    /// Joins the chunk just added to what is before it; false when it lies before that.
-    pub(super) fn follow(&mut self, span: Span, policy: Coalesce) -> bool {
-        let last = self.last.replace(span);
-        let Some(last) = last else { return true };
-        if span.start() < last.end() {
-            return false;
-        }
-        if join(last, span, policy).is_some() {
-            self.run_count -= 1;
-            self.read_len = self.read_len.saturating_add(span.start() - last.end());
-        }
-        true
-    }
-
-    /// How many runs there are and how many bytes they have.
-    pub(super) const fn totals(&self) -> (u64, u64) {
-        (self.run_count, self.read_len)
-    }
-}
-
-/// The runs of a plan, in file order.
-///
-/// Inside a chunk stretches merge axis by axis: either all neighbors along an axis, or none.
+/// What one task has still to read.
 #[derive(Debug)]
-pub struct Runs<'a> {
+pub(crate) struct TaskReads<'a> {
+    needs: Peekable<Needs<'a>>,
+    policy: Coalesce,
+    window_len: u64,
+}
+
+impl<'a> TaskReads<'a> {
+    /// What the task that goes through `strips` reads in batches of `window_len` bytes. Strips that
+    /// are contiguous in `output` are read straight into it, one by one. The chunk number `decoded`
+    /// is in memory already.
+    pub(crate) fn new(
+        plan: &'a ReadPlan,
+        strips: Strips<'a>,
+        window_len: u64,
+        output: Option<OutputRect>,
+        decoded: Option<u64>,
+    ) -> Self {
+        let needs = Needs { plan, strips, window_len, output, decoded, left: None };
+        TaskReads { needs: needs.peekable(), policy: plan.policy, window_len }
+    }
+
+    /// Sets `runs` to those that are read next, as one request; to none when all is read.
+    pub(crate) fn batch(&mut self, runs: &mut Vec<Span>) {
+        batch(&mut self.needs, self.policy, self.window_len, runs);
+    }
+
+    /// Takes a span out of what is left when it is read next, straight into the array.
+    pub(crate) fn take_direct(&mut self, span: Span) -> bool {
+        self.needs.next_if(|need| need.is_alone && need.span == span).is_some()
+    }
+}
+
+/// The spans that a task needs, in order; a chunk that is decoded whole once for all its strips.
+#[derive(Debug)]
+struct Needs<'a> {
     plan: &'a ReadPlan,
-    /// How many chunks were entered, in file order.
-    entered: usize,
-    /// What is left of the chunk that was entered last: first elements, and their length.
-    left: Option<Stretches>,
-    pending: Option<Run>,
+    strips: Strips<'a>,
+    window_len: u64,
+    output: Option<OutputRect>,
+    decoded: Option<u64>,
+    /// The stretches that are left of a strip.
+    left: Option<(ChunkRead, Stretches)>,
 }
 
-impl<'a> Runs<'a> {
-    pub(super) fn new(plan: &'a ReadPlan) -> Self {
-        Runs { plan, entered: 0, left: None, pending: None }
-    }
+impl Iterator for Needs<'_> {
+    type Item = Need;
 
-    /// How many runs there are and how many bytes they have.
-    pub(super) fn totals(self) -> (u64, u64) {
-        self.fold((0, 0), |(count, len), run| (count + 1, len + run.span.len()))
-    }
-
-    /// The next stretch, and its chunk's number in file order.
-    fn next_span(&mut self) -> Option<(Span, usize)> {
+    fn next(&mut self) -> Option<Need> {
         loop {
-            if let Some(stretches) = &mut self.left
-                && let Some(start) = stretches.starts.next()
-            {
-                let elements = start..start + stretches.len;
-                let span = self.plan.stored_span(&stretches.read, elements)?;
-                return Some((span, self.entered - 1));
+            if let Some((read, stretches)) = &mut self.left {
+                let (plan, read) = (self.plan, *read);
+                let span = |it: super::piece::Stretch| plan.stored_span(&read, it.elements);
+                if let Some(stretch) = stretches.next() {
+                    // One that the codec names no bytes for is an error of the strip.
+                    return Some(Need::joined(span(stretch).unwrap_or(read.place.stored)));
+                }
+                self.left = None;
             }
-            if self.entered == self.plan.chunks().len() {
-                return None;
+            let boxes = self.strips.boxes()?;
+            let ordinal = self.strips.ordinal();
+            let read = *self.plan.chunks().get(usize::try_from(ordinal).ok()?)?;
+            let need = if !self.plan.is_ranged(&read) {
+                let is_decoded = self.decoded.replace(ordinal) == Some(ordinal);
+                (!is_decoded).then(|| Need::joined(read.place.stored))
+            } else if let Some(span) = self.direct(&read, boxes) {
+                Some(Need { span, is_alone: true })
+            } else {
+                self.left = Some((read, self.plan.stretches(boxes, self.window_len)));
+                None
+            };
+            self.strips.advance();
+            if need.is_some_and(|need| !need.span.is_empty()) {
+                return need;
             }
-            let at = self.plan.in_file_order(self.entered);
-            let read = self.plan.chunks()[at];
-            let boxes = self.plan.touch.parts_of(at as u64);
-            let segments = self.plan.segments(&read, &boxes);
-            let starts = segments.starts(&boxes);
-            self.left = Some(Stretches { read, starts, len: segments.len });
-            self.entered += 1;
         }
     }
 }
 
-/// What is left to read of one chunk.
-#[derive(Debug)]
-struct Stretches {
-    read: ChunkRead,
-    starts: Starts,
-    len: u64,
+impl Needs<'_> {
+    /// The bytes of a strip that is read straight into the array.
+    fn direct(&self, read: &ChunkRead, boxes: &[AxisBox]) -> Option<Span> {
+        let output = self.output.as_ref().filter(|_| self.plan.is_identity(read))?;
+        let elements = dense_range(boxes).filter(|_| output.is_contiguous(boxes))?;
+        let span = self.plan.stored_span(read, elements)?;
+        (DIRECT_LEN_MIN <= span.len()).then_some(span)
+    }
 }
 
-impl Iterator for Runs<'_> {
-    type Item = Run;
-
-    fn next(&mut self) -> Option<Run> {
+impl ReadPlan {
+    /// Calls `visit` with every run that the task owning the positions `rect` reads, in strips of
+    /// `limit` elements.
+    pub(crate) fn for_task_runs(
+        &self,
+        rect: &[Range<u64>],
+        limit: u64,
+        (window_len, output): (u64, Option<OutputRect>),
+        visit: &mut dyn FnMut(Span),
+    ) {
+        let touch = self.touch.narrowed(rect);
+        let mut reads = TaskReads::new(self, Strips::new(&touch, limit), window_len, output, None);
+        let mut runs = Vec::new();
         loop {
-            let Some((span, at)) = self.next_span() else { return self.pending.take() };
-            // Inside a chunk all merging is done: its stretches are as far apart as they seem.
-            let before = self.pending.as_ref().filter(|run| run.members.end == at);
-            let joined = before.and_then(|run| join(run.span, span, self.plan.policy));
-            match (joined, &mut self.pending) {
-                (Some(joined), Some(run)) => {
-                    run.span = joined;
-                    run.members.end = at + 1;
-                }
-                (_, pending) => {
-                    let run = pending.replace(Run { span, members: at..at + 1 });
-                    if run.is_some() {
-                        return run;
-                    }
-                }
+            reads.batch(&mut runs);
+            if runs.is_empty() {
+                return;
             }
+            runs.iter().copied().for_each(&mut *visit);
         }
     }
 }

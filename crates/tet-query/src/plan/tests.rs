@@ -1,10 +1,13 @@
-use tet_format::DType;
+use tet_format::{DType, Span};
 
-use super::piece::{Strips, element_count};
+use super::piece::{Stretches, Strips, element_count};
 use super::plan;
 use super::tiling::{Inside, Tiling};
 use super::touch::Touch;
+use crate::budget::Execution;
 use crate::coalesce::Coalesce;
+use crate::op::Op;
+use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
 use crate::testing::{Order, Stored, selected, slabs, world};
 
@@ -12,19 +15,26 @@ fn bytes(n: u64) -> Vec<u8> {
     n.to_le_bytes().to_vec()
 }
 
-/// The whole of a packed file is one run of exactly its bytes, whatever the chunks.
+/// The whole of a packed file is read from its first byte to its last, whatever the chunks.
 #[test]
-fn a_full_scan_of_a_packed_file_is_one_run() {
+fn a_full_scan_of_a_packed_file_reads_each_byte_once_in_order() {
     for chunk_shape in [[1, 1, 1], [2, 3, 4], [5, 1, 7], [9, 9, 9]] {
         for stored in [Stored::Raw, Stored::Whole] {
             let world =
                 world(DType::UInt64, &[5, 4, 7], &chunk_shape, stored, Order::Packed, bytes);
             let dataset = &world.mapped.datasets()[0];
-            let plan = plan(dataset, &Hyperslab::whole(&world.shape), Coalesce::NONE).unwrap();
-            let runs: Vec<_> = plan.runs().collect();
-            assert_eq!((runs.len(), plan.run_count), (1, 1));
-            assert_eq!((runs[0].span.len(), plan.read_len, plan.stored_len), (1120, 1120, 1120));
-            assert_eq!(runs[0].members, 0..plan.chunks().len());
+            let slab = Hyperslab::whole(&world.shape);
+            let stored_len = plan(dataset, &slab, Coalesce::NONE).unwrap().stored_len;
+            let (mut end, how) = (8, Execution::default());
+            let visit = &mut |run: Span| {
+                assert_eq!(run.start(), end);
+                end = run.end();
+            };
+            world
+                .mapped
+                .reduce_runs(dataset, &slab, &Reduction::all(Op::Sum), &how, visit)
+                .unwrap();
+            assert_eq!((end, stored_len), (8 + 1120, 1120));
         }
     }
 }
@@ -44,7 +54,6 @@ fn touched_chunks_are_those_of_the_selected_elements() {
         let touched: Vec<u64> = plan.chunks().iter().map(|read| read.linear).collect();
         assert_eq!(touched, wanted, "{slab:?}");
         assert_eq!(plan.element_count, elements.len() as u64);
-        assert!(plan.stored_len <= plan.read_len);
     }
 }
 
@@ -85,6 +94,35 @@ fn rectangles_and_strips_cover_the_selection_once() {
                 assert_eq!(seen.len() as u64, total, "no element twice: {slab:?} {limit}");
                 assert_eq!(Some(total), slab.element_count(), "every element: {slab:?} {limit}");
             }
+        }
+    }
+}
+
+/// The stretches of every box hold its elements once and in order, under every gap and window: each
+/// begins and ends with one, holds no wider gap, and has no gaps where it is longer than a window.
+#[test]
+fn stretches_hold_the_selected_elements_in_order() {
+    let shape = [3, 4, 5];
+    let world = world(DType::UInt64, &shape, &shape, Stored::Raw, Order::Packed, bytes);
+    let grid = &world.mapped.datasets()[0].grid;
+    for slab in slabs(&shape, |number| number % 211 == 0) {
+        let wanted = selected(&shape, &slab);
+        let touch = Touch::new(grid, &slab).unwrap();
+        let Some(boxes) = touch.cursor().boxes().map(<[_]>::to_vec) else { continue };
+        for (gap_max, len_max) in [(0, 0), (0, 9), (1, 4), (2, 7), (9, 6), (60, 60)] {
+            let stretches = Stretches::new(&boxes, gap_max, len_max);
+            assert_eq!(stretches.total() as usize, stretches.clone().count());
+            assert_eq!((stretches.base, stretches.end), (wanted[0], wanted[wanted.len() - 1] + 1));
+            let mut left = &wanted[..];
+            for stretch in stretches.clone() {
+                let (here, after) = left.split_at(stretches.selected(&stretch) as usize);
+                left = after;
+                assert_eq!(stretch.elements, here[0]..here[here.len() - 1] + 1);
+                let len = stretch.elements.end - stretch.elements.start;
+                assert!(here.windows(2).all(|pair| pair[1] - pair[0] - 1 <= gap_max));
+                assert!(len == here.len() as u64 || len <= len_max, "{slab:?} {stretch:?}");
+            }
+            assert_eq!(left, [0; 0]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is asked, and the passes over the selection that answer it.
 
-use tet_format::DType;
+use tet_format::{DType, Span};
 use tet_io::Source;
 
 use super::histogram::{self, Range};
@@ -144,6 +144,33 @@ impl Asked<'_> {
         }
     }
 
+    /// Calls `visit` with every run that a pass over the selection reads, the first where there are
+    /// several.
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(Span)) -> Result<()> {
+        self.check_cells()?;
+        match self.reduction.op.plain() {
+            Op::Count if self.counts_all() => Ok(()),
+            Op::Median | Op::Quantile => self.order_runs(visit),
+            Op::Histogram if self.reduction.params.range.is_none() => {
+                let mut reduction = Reduction::all(Op::Min);
+                let whole = self.whole(&mut reduction)?;
+                whole.maker_runs(&whole.maker(Op::Min, Setup::default())?, visit)
+            }
+            Op::Histogram => {
+                self.maker_runs(&self.maker(Op::Histogram, self.bins_setup()?)?, visit)
+            }
+            Op::Covariance | Op::Correlation => {
+                self.maker_runs(&self.maker(Op::Mean, self.setup()?)?, visit)
+            }
+            op => self.maker_runs(&self.maker(op, self.setup()?)?, visit),
+        }
+    }
+
+    /// The runs of a pass with the kernel of a maker.
+    pub(super) fn maker_runs(&self, maker: &Maker, visit: &mut dyn FnMut(Span)) -> Result<()> {
+        self.job(&self.plan()?, std::slice::from_ref(maker), None).runs(visit)
+    }
+
     /// What kernels are told.
     pub(super) fn setup(&self) -> Result<Setup> {
         let params = &self.reduction.params;
@@ -191,7 +218,7 @@ impl Asked<'_> {
     }
 
     /// The maker of an operation's states.
-    fn maker(&self, op: Op, setup: Setup) -> Result<Maker> {
+    pub(super) fn maker(&self, op: Op, setup: Setup) -> Result<Maker> {
         let shown = !self.roles.shown().is_empty();
         let cells = if shown { CellCount::Many } else { CellCount::One };
         let maker = maker(self.dtype, op, cells, setup, self.filter());
@@ -261,13 +288,16 @@ impl Asked<'_> {
         Ok(Answer { values, nan_count, edges })
     }
 
+    /// The setup of a histogram whose edges are not known yet, but how many there are.
+    fn bins_setup(&self) -> Result<Setup> {
+        let edges = vec![0.0; decode::len(u64::from(self.reduction.params.bins) + 1)?];
+        Ok(Setup { edges, ..self.setup()? })
+    }
+
     /// What that costs.
     fn histogram_cost(&self) -> Result<Cost> {
-        let params = &self.reduction.params;
-        // Where edges lie is not known yet, but how many there are.
-        let edges = vec![0.0; decode::len(u64::from(params.bins) + 1)?];
-        let counts = self.pass_cost(Op::Histogram, Setup { edges, ..self.setup()? })?;
-        if params.range.is_some() {
+        let counts = self.pass_cost(Op::Histogram, self.bins_setup()?)?;
+        if self.reduction.params.range.is_some() {
             return Ok(counts);
         }
         let mut reduction = Reduction::all(Op::Min);

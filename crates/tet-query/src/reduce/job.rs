@@ -1,6 +1,6 @@
 //! One pass over the selection: tasks fold, states merge, cells come out.
 
-use tet_format::DType;
+use tet_format::{DType, Span};
 use tet_io::Source;
 
 use super::assemble::Assembly;
@@ -80,7 +80,6 @@ impl Job<'_> {
         let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;
-            fetcher.begin();
             let folded = self.fold(fetcher, &task, align);
             fetcher.end();
             let (states, done) = folded?;
@@ -94,6 +93,23 @@ impl Job<'_> {
         })?;
         checks.finish()?;
         Ok(board.finish())
+    }
+
+    /// Calls `visit` with every run that the pass reads, in the order of tasks.
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(Span)) -> Result<()> {
+        let shape = self.roles.shape();
+        if self.plan.element_count == 0 || shape.contains(&0) {
+            return Ok(());
+        }
+        let tasks = self.cut();
+        for index in 0..tasks.count() {
+            let rect = tasks.task(self.roles, index)?.rect;
+            if !rect.iter().any(std::ops::Range::is_empty) {
+                let reads = (self.how.window_len(), None);
+                self.plan.for_task_runs(&rect, self.strip_elements(), reads, visit);
+            }
+        }
+        Ok(())
     }
 
     /// What the pass costs.
@@ -140,7 +156,7 @@ impl Job<'_> {
 
     /// The tasks, and the bytes of the states of one.
     fn tasks(&self) -> (Tasks, u64) {
-        // Several kernels are cut alike, whichever says how small_tuning.
+        // Several kernels are cut alike, by the heaviest of them.
         let weight = |maker| self.cell_len(maker).div_ceil(self.usual_len(maker)).max(1);
         let weight = self.makers.iter().map(weight).max().unwrap_or(1);
         let tasks = Tasks::new(self.plan, self.roles, weight, &self.how.tuning);
@@ -176,13 +192,11 @@ impl Job<'_> {
         let make = |maker: &Maker| maker.make(task.layout.cell_count);
         let mut states: States = self.makers.iter().map(make).collect();
         let touch = self.plan.touch.narrowed(&task.rect);
-        let one_cell = self.roles.shown().is_empty();
-        let Tuning { strip_elements, tile_strip_elements, .. } = self.how.tuning;
-        let limit = if one_cell { strip_elements } else { tile_strip_elements };
-        let mut strips = Strips::new(&touch, limit);
+        let mut strips = Strips::new(&touch, self.strip_elements());
+        let mut reads = fetcher.begin(&strips, None);
         let mut done = 0;
         while let Some(boxes) = strips.boxes() {
-            let block = fetcher.block(&strips, boxes)?;
+            let block = fetcher.block(&mut reads, &strips, boxes)?;
             for (state, maker) in states.iter_mut().zip(self.makers) {
                 fold_strip((maker, state.as_mut()), &block, boxes, &task.layout, size)?;
             }
@@ -190,6 +204,12 @@ impl Job<'_> {
             strips.advance();
         }
         Ok((Some(states), done))
+    }
+
+    /// Elements of a strip.
+    fn strip_elements(&self) -> u64 {
+        let Tuning { strip_elements, tile_strip_elements, .. } = self.how.tuning;
+        if self.roles.shown().is_empty() { strip_elements } else { tile_strip_elements }
     }
 
     /// What is left to do once all parts of a tile have merged: windows slide and are filled up.

@@ -1,5 +1,7 @@
 //! Order statistics: elements are kept where a cell has few, else sought in several passes.
 
+use tet_format::Span;
+
 use super::asked::{Answer, Asked};
 use super::quantile::{Passing, outlook, quantiles};
 use super::role::{Role, Roles};
@@ -46,13 +48,32 @@ impl Asked<'_> {
             return Ok(Cost::default());
         }
         let (slab, reduction) = self.cell(&shape, 0)?;
-        let (roles, _) = Roles::new(self.dataset, &slab, &reduction)?;
-        let Asked { source, dataset, dtype, how, .. } = *self;
-        let one = Asked { source, dataset, dtype, slab: &slab, reduction: &reduction, how, roles };
+        let one = self.one(&slab, &reduction)?;
         let cost = one.sought_cost(&setup, self.roles.cell_elements())?;
         let values = count.saturating_mul(setup.q.len() as u64);
         let passes = cost.passes.times(self.roles.turns());
         Ok(Cost { passes, ..cost }.with_values(values))
+    }
+
+    /// The runs of the first pass of [`Asked::order_statistics`] over each cell.
+    pub(super) fn order_runs(&self, visit: &mut dyn FnMut(Span)) -> Result<()> {
+        let setup = self.order_setup()?;
+        let shape = self.roles.shape();
+        if !shape.is_empty() && self.is_kept() {
+            return self.maker_runs(&self.maker(self.reduction.op, setup)?, visit);
+        }
+        if shape.is_empty() {
+            let count = self.roles.cell_elements();
+            let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning);
+            let digits = outlook.ok_or_else(|| self.undefined())?.digits;
+            let setup = Setup { digits, ..setup };
+            let maker = rank_maker(self.dtype, Step::Digits, setup, self.filter());
+            return self.maker_runs(&maker.ok_or_else(|| self.undefined())?, visit);
+        }
+        (0..shape.iter().product()).try_for_each(|cell| {
+            let (slab, reduction) = self.cell(&shape, cell)?;
+            self.one(&slab, &reduction)?.order_runs(visit)
+        })
     }
 
     /// What is sought in each cell.
@@ -103,11 +124,7 @@ impl Asked<'_> {
         let (mut floats, mut nulls, mut nan_count) = (Vec::new(), Vec::new(), None);
         for cell in 0..count {
             let (slab, reduction) = self.cell(shape, cell)?;
-            let (roles, _) = Roles::new(self.dataset, &slab, &reduction)?;
-            let Asked { source, dataset, dtype, how, .. } = *self;
-            let asked =
-                Asked { source, dataset, dtype, slab: &slab, reduction: &reduction, how, roles };
-            let answer = asked.sought(setup)?;
+            let answer = self.one(&slab, &reduction)?.sought(setup)?;
             let Values { cells: Cells::Float(values), nulls: missing } = answer.values else {
                 return Err(self.undefined());
             };
@@ -118,6 +135,13 @@ impl Asked<'_> {
         let nulls = nulls.contains(&true).then_some(nulls);
         let values = Values { cells: Cells::Float(floats), nulls };
         Ok(Answer { values, nan_count, ..Answer::default() })
+    }
+
+    /// One cell by itself.
+    fn one<'a>(&'a self, slab: &'a Hyperslab, reduction: &'a Reduction) -> Result<Asked<'a>> {
+        let (roles, _) = Roles::new(self.dataset, slab, reduction)?;
+        let Asked { source, dataset, dtype, how, .. } = *self;
+        Ok(Asked { source, dataset, dtype, slab, reduction, how, roles })
     }
 
     /// The selection of one cell of the result, and what is asked of it.

@@ -4,6 +4,7 @@ use tet_document::Resolved;
 use tet_query::{Execution, ReadPlan};
 
 use super::cost::Cost;
+use crate::command::query::plan::Reads;
 use crate::render::json::AdviceShape;
 use crate::size::{Size, grouped};
 
@@ -18,15 +19,15 @@ const HUGE_LEN: u64 = 1 << 30;
 /// What would make the question cheaper; empty when nothing stands out.
 pub(super) fn advice(
     resolved: &Resolved<'_>,
-    plan: &ReadPlan,
+    (plan, reads): (&ReadPlan, &Reads),
     cost: &Cost,
     how: &Execution,
 ) -> Vec<AdviceShape> {
     let texts = [
-        ("amplification", amplification(resolved, plan, cost)),
+        ("amplification", amplification(resolved, reads, cost)),
         ("all-chunks", all_chunks(resolved, plan, cost)),
         ("tiny-chunks", tiny_chunks(plan)),
-        ("small-runs", small_runs(plan)),
+        ("small-runs", small_runs(plan, reads)),
         ("huge-chunk", huge_chunk(plan)),
         ("memory", memory(cost, how)),
     ];
@@ -39,12 +40,12 @@ fn times(cost: &Cost) -> u64 {
     cost.handled_len.checked_div(cost.selected_len).unwrap_or(0)
 }
 
-fn amplification(resolved: &Resolved<'_>, plan: &ReadPlan, cost: &Cost) -> Option<String> {
+fn amplification(resolved: &Resolved<'_>, reads: &Reads, cost: &Cost) -> Option<String> {
     let times = times(cost);
     if times <= AMPLIFICATION_MAX {
         return None;
     }
-    let what = if plan.read_len < cost.handled_len { "decoded" } else { "read" };
+    let what = if reads.len < cost.handled_len { "decoded" } else { "read" };
     let axis = worst_axis(resolved)?;
     let name = name(resolved, axis);
     let chunk = resolved.dataset.grid.chunk_shape().get(axis).copied()?;
@@ -105,14 +106,14 @@ fn tiny_chunks(plan: &ReadPlan) -> Option<String> {
     })
 }
 
-fn small_runs(plan: &ReadPlan) -> Option<String> {
-    let each = plan.read_len.checked_div(plan.run_count)?;
+fn small_runs(plan: &ReadPlan, reads: &Reads) -> Option<String> {
+    let each = reads.len.checked_div(reads.count)?;
     let chunks = u64::try_from(plan.chunks().len()).ok()?;
     // Runs that are small because chunks are have been told.
-    (TINY_COUNT < plan.run_count && each < TINY_LEN && chunks <= TINY_COUNT).then(|| {
+    (TINY_COUNT < reads.count && each < TINY_LEN && chunks <= TINY_COUNT).then(|| {
         format!(
             "{} runs of {} on average: a selection of whole chunks would be read in fewer",
-            grouped(plan.run_count),
+            grouped(reads.count),
             Size(each)
         )
     })

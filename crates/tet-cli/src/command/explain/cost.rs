@@ -3,8 +3,9 @@
 
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
-use tet_query::{Catalog, Coalesce, Dataset, Execution, Hyperslab, Lens, Passes, ReadPlan};
+use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens, Passes, ReadPlan};
 
+use crate::command::query::plan::Reads;
 use crate::context::Context;
 use crate::exit::Result;
 use crate::render::json::AxisCostShape;
@@ -33,7 +34,7 @@ impl Cost {
     pub(super) fn of(
         catalog: &Catalog,
         resolved: &Resolved<'_>,
-        plan: &ReadPlan,
+        (plan, reads): (&ReadPlan, &Reads),
         how: &Execution,
     ) -> Result<Cost> {
         let (dataset, slab) = (resolved.dataset, &resolved.slab);
@@ -48,7 +49,7 @@ impl Cost {
             passes: cost.passes,
             selected_len: plan.element_count.saturating_mul(element_size(dataset)),
             memory_len: cost.memory_len,
-            handled_len: plan.read_len.max(decoded_whole(dataset, plan)),
+            handled_len: reads.len.max(decoded_whole(dataset, plan)),
             thread_len: cost.thread_len,
         })
     }
@@ -72,7 +73,12 @@ fn element_size(dataset: &Dataset) -> u64 {
 /// # Errors
 ///
 /// A chunk cannot be found.
-pub(super) fn axes(resolved: &Resolved<'_>, context: &Context<'_>) -> Result<Vec<AxisCostShape>> {
+pub(super) fn axes(
+    catalog: &Catalog,
+    resolved: &Resolved<'_>,
+    how: &Execution,
+    context: &Context<'_>,
+) -> Result<Vec<AxisCostShape>> {
     let (dataset, slab) = (resolved.dataset, &resolved.slab);
     let mut costs = Vec::new();
     if matches!(resolved.ask, Ask::Align(_)) || slab.is_empty() {
@@ -85,13 +91,16 @@ pub(super) fn axes(resolved: &Resolved<'_>, context: &Context<'_>) -> Result<Vec
             one.stop = one.start.saturating_add(1);
         }
         let Some(one) = Hyperslab::new(slices, dataset.shape()) else { continue };
-        let plan = tet_query::plan(dataset, &one, Coalesce::DEFAULT)?;
+        let plan = tet_query::plan(dataset, &one, how.coalesce)?;
+        let mut read_len = 0_u64;
+        let add = &mut |run: tet_format::Span| read_len = read_len.saturating_add(run.len());
+        catalog.read_runs(dataset, &one, how, add)?;
         costs.push(AxisCostShape {
             axis,
             dim: dataset.dims.get(axis).cloned(),
             positions: slice.count(),
             chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),
-            read_len: plan.read_len,
+            read_len,
             selected_len: plan.element_count.saturating_mul(element_size(dataset)),
         });
     }

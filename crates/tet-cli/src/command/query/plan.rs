@@ -1,7 +1,7 @@
 //! A plan, told: what would be read.
 
 use tet_document::{Ask, Resolved};
-use tet_query::ReadPlan;
+use tet_query::{Catalog, Execution, ReadPlan};
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -9,27 +9,76 @@ use crate::render::json::{ChunkPlan, PlanShape};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
 
+/// What one pass reads.
+#[derive(Debug, Default)]
+pub(crate) struct Reads {
+    /// How many runs.
+    pub(crate) count: u64,
+    /// Their bytes.
+    pub(crate) len: u64,
+    /// The first run that reads of each chunk, if it is wanted.
+    first: Option<Vec<Option<u64>>>,
+}
+
+impl Reads {
+    /// Goes through the runs of a question; with the first ones of all chunks if they are wanted.
+    ///
+    /// # Errors
+    ///
+    /// What is asked cannot be answered.
+    pub(crate) fn of(
+        catalog: &Catalog,
+        resolved: &Resolved<'_>,
+        plan: &ReadPlan,
+        how: &Execution,
+        with_chunks: bool,
+    ) -> Result<Reads> {
+        let chunks = if with_chunks { plan.chunks() } else { &[] };
+        let mut order: Vec<usize> = (0..chunks.len()).collect();
+        order.sort_by_key(|&at| chunks[at].place.stored);
+        let mut first = vec![None; chunks.len()];
+        let mut reads = Reads::default();
+        let visit = &mut |run: tet_format::Span| {
+            let start = order.partition_point(|&at| chunks[at].place.stored.end() <= run.start());
+            let read = |at: &&usize| chunks[**at].place.stored.start() < run.end();
+            for &at in order.iter().skip(start).take_while(read) {
+                first[at].get_or_insert(reads.count);
+            }
+            reads.count += 1;
+            reads.len = reads.len.saturating_add(run.len());
+        };
+        let (dataset, slab) = (resolved.dataset, &resolved.slab);
+        match &resolved.ask {
+            Ask::Align(_) => {}
+            Ask::Reduce(reduction) => {
+                catalog.reduce_runs(dataset, slab, reduction, how, visit)?;
+            }
+            Ask::Values(_) | Ask::Transform(..) => catalog.read_runs(dataset, slab, how, visit)?,
+        }
+        Ok(Reads { first: with_chunks.then_some(first), ..reads })
+    }
+}
+
 /// The plan for programs.
-pub(crate) fn shape(plan: &ReadPlan, resolved: &Resolved<'_>, with_chunks: bool) -> PlanShape {
+pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved<'_>) -> PlanShape {
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
     let is_array = matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..));
     let memory_len = if is_array { plan.element_count.saturating_mul(element_size) } else { 0 };
     PlanShape {
         chunks: u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX),
         spans: plan.span_count,
-        runs: plan.run_count,
-        stored_len: plan.read_len,
+        runs: reads.count,
+        stored_len: reads.len,
         decoded_len: plan.decoded_len,
         elements: plan.element_count,
         memory_len,
-        chunk_list: with_chunks.then(|| chunk_list(plan, resolved)),
+        chunk_list: reads.first.as_ref().map(|first| chunk_list(plan, first, resolved)),
     }
 }
 
-fn chunk_list(plan: &ReadPlan, resolved: &Resolved<'_>) -> Vec<ChunkPlan> {
+fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved<'_>) -> Vec<ChunkPlan> {
     let codecs = resolved.dataset.codecs();
-    let runs = first_runs(plan);
-    let chunk = |(at, read): (usize, &tet_query::ChunkRead)| ChunkPlan {
+    let chunk = |(read, &run): (&tet_query::ChunkRead, &Option<u64>)| ChunkPlan {
         coord: resolved.dataset.grid.coord_of(read.linear),
         offset: read.place.stored.start(),
         stored_len: read.place.stored.len(),
@@ -37,44 +86,36 @@ fn chunk_list(plan: &ReadPlan, resolved: &Resolved<'_>) -> Vec<ChunkPlan> {
             .get(usize::from(read.place.codec))
             .map_or("?", |codec| codec.name())
             .to_owned(),
-        run: runs.get(at).copied().flatten(),
+        run,
     };
-    plan.chunks().iter().enumerate().map(chunk).collect()
-}
-
-/// The first run that reads of each chunk.
-fn first_runs(plan: &ReadPlan) -> Vec<Option<usize>> {
-    let mut first = vec![None; plan.chunks().len()];
-    let order: Vec<usize> = plan.file_order().collect();
-    for (number, run) in plan.runs().enumerate() {
-        for &at in order.get(run.members).unwrap_or_default() {
-            first[at].get_or_insert(number);
-        }
-    }
-    first
+    plan.chunks().iter().zip(first).map(chunk).collect()
 }
 
 /// The plan for people.
 pub(crate) fn write_text(
     plan: &ReadPlan,
+    reads: &Reads,
     resolved: &Resolved<'_>,
-    with_chunks: bool,
     context: &mut Context<'_>,
 ) -> Result<()> {
     let dataset = resolved.dataset;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
     table.row(["plan", &format!("{} {}", dataset.name, dataset.dtype_name)]);
-    for (name, text) in rows(plan, resolved) {
+    for (name, text) in rows(plan, reads, resolved) {
         table.row([name, &text]);
     }
     for line in table.lines(None, context.paint) {
         context.line(line)?;
     }
-    if with_chunks { write_chunks(plan, resolved, context) } else { Ok(()) }
+    write_chunks(plan, reads, resolved, context)
 }
 
 /// What there is to say of a plan, line by line.
-pub(crate) fn rows(plan: &ReadPlan, resolved: &Resolved<'_>) -> [(&'static str, String); 6] {
+pub(crate) fn rows(
+    plan: &ReadPlan,
+    reads: &Reads,
+    resolved: &Resolved<'_>,
+) -> [(&'static str, String); 6] {
     let grid = &resolved.dataset.grid;
     let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
     let part = format!("{} of {}", shape_text(&resolved.slab.counts()), grid.shape());
@@ -82,18 +123,20 @@ pub(crate) fn rows(plan: &ReadPlan, resolved: &Resolved<'_>) -> [(&'static str, 
         ("selected", format!("{part}, {}", counted(plan.element_count, "element"))),
         ("chunks", format!("{} of {}", grouped(count), grouped(grid.chunk_count()))),
         ("spans", grouped(plan.span_count)),
-        ("runs", grouped(plan.run_count)),
-        ("to read", format!("{} ({} bytes)", Size(plan.read_len), plan.read_len)),
+        ("runs", grouped(reads.count)),
+        ("to read", format!("{} ({} bytes)", Size(reads.len), reads.len)),
         ("decoded", format!("{} ({} bytes)", Size(plan.decoded_len), plan.decoded_len)),
     ]
 }
 
-/// The chunks for people: a line each.
+/// The chunks for people, if they are wanted: a line each.
 pub(crate) fn write_chunks(
     plan: &ReadPlan,
+    reads: &Reads,
     resolved: &Resolved<'_>,
     context: &mut Context<'_>,
 ) -> Result<()> {
+    let Some(first) = &reads.first else { return Ok(()) };
     let columns = [
         ("chunk", Side::Left),
         ("offset", Side::Right),
@@ -102,7 +145,7 @@ pub(crate) fn write_chunks(
         ("run", Side::Right),
     ];
     let mut table = Table::new(&columns);
-    for chunk in chunk_list(plan, resolved) {
+    for chunk in chunk_list(plan, first, resolved) {
         let run = chunk.run.map_or_else(String::new, |run| run.to_string());
         let (offset, stored) = (chunk.offset.to_string(), chunk.stored_len.to_string());
         table.row([shape_text(&chunk.coord), offset, stored, chunk.codec, run]);

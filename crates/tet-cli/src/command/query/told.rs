@@ -4,10 +4,10 @@ use std::path::Path;
 
 use tet_convert::Opened;
 use tet_document::Resolved;
-use tet_query::ReadPlan;
+use tet_query::{Execution, ReadPlan};
 
 use super::answer::Answer;
-use super::plan;
+use super::plan::{self, Reads};
 use crate::args::{QueryFormat, ShowArgs};
 use crate::context::Context;
 use crate::exit::Result;
@@ -23,6 +23,8 @@ pub(super) struct Told<'a> {
     pub(super) resolved: &'a Resolved<'a>,
     /// What is read.
     pub(super) plan: ReadPlan,
+    /// How it is read.
+    pub(super) how: &'a Execution,
     /// What should be known about the answer.
     pub(super) warnings: Vec<String>,
     /// How it is shown.
@@ -48,7 +50,7 @@ impl Told<'_> {
         let (with_chunks, preview) = (self.show.plan_chunks, self.show.preview());
         match (&self.answer, format) {
             (Some(answer), _) if answer.is_printed() => return Ok(()),
-            (_, QueryFormat::Json) => return context.json(&self.into_shape()),
+            (_, QueryFormat::Json) => return context.json(&self.into_shape()?),
             (Some(answer), QueryFormat::Quiet) => return answer.write_quiet(context),
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), format) => {
@@ -64,21 +66,28 @@ impl Told<'_> {
             }
             (None, _) => {}
         }
-        plan::write_text(&self.plan, self.resolved, with_chunks, context)
+        plan::write_text(&self.plan, &self.reads()?, self.resolved, context)
     }
 
-    fn into_shape(self) -> QueryAnswer {
-        QueryAnswer {
+    /// What the plan reads.
+    fn reads(&self) -> Result<Reads> {
+        let (catalog, with_chunks) = (&self.opened.catalog, self.show.plan_chunks);
+        Reads::of(catalog, self.resolved, &self.plan, self.how, with_chunks)
+    }
+
+    fn into_shape(self) -> Result<QueryAnswer> {
+        let plan = plan::shape(&self.plan, &self.reads()?, self.resolved);
+        Ok(QueryAnswer {
             schema: "tet.query/1",
             file: self.file.to_string_lossy().into_owned(),
             format: self.opened.catalog.format(),
             dataset: dataset(self.resolved),
             selection: selection(self.resolved),
-            plan: plan::shape(&self.plan, self.resolved, self.show.plan_chunks),
+            plan,
             result: self.answer.map(Answer::into_shape),
             integrity: self.integrity,
             warnings: self.warnings,
-        }
+        })
     }
 }
 

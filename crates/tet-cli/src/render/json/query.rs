@@ -66,7 +66,7 @@ pub(crate) struct PlanShape {
     pub(crate) chunks: u64,
     /// Stretches of the file that are needed.
     pub(crate) spans: u64,
-    /// Stretches that are read.
+    /// Ranges that are read, cut where a task or the memory budget ends.
     pub(crate) runs: u64,
     /// Bytes that are read, gaps included.
     pub(crate) stored_len: u64,
@@ -93,7 +93,7 @@ pub(crate) struct ChunkPlan {
     /// How it is stored.
     pub(crate) codec: String,
     /// The first run that reads of it.
-    pub(crate) run: Option<usize>,
+    pub(crate) run: Option<u64>,
 }
 
 /// The result.

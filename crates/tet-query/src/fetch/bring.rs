@@ -1,0 +1,141 @@
+//! Stored bytes, brought: borrowed from a view, or read a batch of runs at a time.
+
+use std::ops::Range;
+
+use tet_format::Span;
+use tet_io::{Source, View};
+
+use crate::buffer::Buffer;
+use crate::decode;
+use crate::error::{Error, Result};
+use crate::plan::runs::TaskReads;
+
+/// Every run begins on this boundary in the buffer.
+const ALIGN: usize = 8;
+
+/// The stored bytes that one thread has at a time.
+#[derive(Debug)]
+pub(super) struct Bring<'a> {
+    source: &'a Source,
+    view: Option<View<'a>>,
+    buffer: Buffer,
+    /// The runs in the buffer, and where each begins.
+    runs: Vec<Span>,
+    starts: Vec<usize>,
+    /// The run that was used last.
+    at: usize,
+}
+
+impl<'a> Bring<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        let (runs, starts) = (Vec::new(), Vec::new());
+        Bring { source, view: None, buffer: Buffer::default(), runs, starts, at: 0 }
+    }
+
+    /// Takes a view of the file, where there is one.
+    pub(super) fn begin(&mut self) {
+        self.view = self.source.view();
+        self.runs.clear();
+    }
+
+    /// Gives the view back.
+    pub(super) fn end(&mut self) {
+        self.view = None;
+    }
+
+    pub(super) fn view(&self) -> Option<&View<'a>> {
+        self.view.as_ref()
+    }
+
+    /// These bytes of the file. Spans are asked for in the order of `reads`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when they cannot be read.
+    pub(super) fn bytes(&mut self, reads: &mut TaskReads<'_>, span: Span) -> Result<&[u8]> {
+        while self.held(span).is_none() {
+            self.at += 1;
+            if self.at < self.runs.len() {
+                continue;
+            }
+            if self.view.is_none() {
+                reads.batch(&mut self.runs);
+            } else {
+                // A page that the view cannot bring.
+                self.runs.clear();
+            }
+            if self.runs.is_empty() {
+                self.runs.push(span);
+            }
+            self.read()?;
+        }
+        self.held(span).ok_or_else(|| self.changed())
+    }
+
+    /// These bytes, where they are in memory.
+    pub(super) fn held(&self, span: Span) -> Option<&[u8]> {
+        if let Some(bytes) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
+            return Some(bytes);
+        }
+        if span.is_empty() {
+            return Some(&[]);
+        }
+        let run = self.runs.get(self.at).filter(|run| run.contains(span))?;
+        let start = usize::try_from(span.start() - run.start()).ok()?;
+        let bytes = self.buffer.bytes().get(self.starts[self.at] + start..)?;
+        bytes.get(..usize::try_from(span.len()).ok()?)
+    }
+
+    /// The bytes of these spans, from the one that was asked for last on, where each is a run and they
+    /// are neighbors in the buffer.
+    pub(super) fn neighbors(&self, spans: impl Iterator<Item = Span>) -> Option<Range<usize>> {
+        let start = *self.starts.get(self.at)?;
+        let mut end = start;
+        for (at, span) in (self.at..).zip(spans) {
+            if self.runs.get(at) != Some(&span) || self.starts[at] != end {
+                return None;
+            }
+            end += usize::try_from(span.len()).ok()?;
+        }
+        Some(start..end)
+    }
+
+    /// A part of the buffer.
+    pub(super) fn part(&self, range: Range<usize>) -> Option<&[u8]> {
+        self.buffer.bytes().get(range)
+    }
+
+    /// Reads the next run straight into `out`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it cannot be read.
+    pub(super) fn direct(&self, run: Span, out: &mut [u8]) -> Result<()> {
+        Ok(self.source.read_exact_at(run.start(), out)?)
+    }
+
+    /// The file has not the bytes that it had when it was opened.
+    pub(super) fn changed(&self) -> Error {
+        Error::changed(self.source)
+    }
+
+    /// Reads the runs, as one request.
+    fn read(&mut self) -> Result<()> {
+        self.starts.clear();
+        let mut len = 0;
+        for run in &self.runs {
+            self.starts.push(len);
+            len += decode::len(run.len())?.next_multiple_of(ALIGN);
+        }
+        let mut room = self.buffer.room(len)?;
+        let mut parts = Vec::with_capacity(self.runs.len());
+        for run in &self.runs {
+            let len = decode::len(run.len())?;
+            let (part, rest) = room.split_at_mut(len.next_multiple_of(ALIGN));
+            parts.push((run.start(), &mut part[..len]));
+            room = rest;
+        }
+        self.at = 0;
+        Ok(self.source.read_ranges(&mut parts)?)
+    }
+}

@@ -1,0 +1,87 @@
+//! The array that is read, cut into what tasks own of it: rectangles of the selection, and with them
+//! the stretches of the array that lie in them.
+
+use std::ops::Range;
+
+use super::ReadPlan;
+use super::tiling::Tiling;
+use super::touch::AxisBox;
+
+/// Elements of a task, about.
+const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 19 };
+/// Tasks are made larger rather than own many shorter slices than this.
+const SLICE_LEN_MIN: u64 = if cfg!(test) { 4 } else { 1 << 12 };
+/// A task is at least this part of the whole.
+const TASKS_MAX: u64 = 128;
+
+/// How the array is cut.
+#[derive(Debug)]
+pub(crate) struct OutputCut {
+    pub tiling: Tiling,
+    /// Positions of the selection along each axis.
+    pub counts: Vec<u64>,
+    /// The axis along which a slice of the array runs; all axes after it are whole.
+    pub axis: usize,
+}
+
+/// What one task owns of the array.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputRect {
+    /// The positions of the selection along each axis.
+    pub rect: Vec<Range<u64>>,
+    /// The axis along which a slice runs.
+    pub axis: usize,
+    /// Positions of the selection along the axes after `axis`.
+    pub inner: Vec<u64>,
+}
+
+impl OutputCut {
+    /// Cuts an array of at least `task_len_min` bytes into tasks; a shorter one is one task, unless its
+    /// chunks are many.
+    pub(crate) fn new(plan: &ReadPlan, task_len_min: u64) -> OutputCut {
+        let axes: Vec<usize> = (0..plan.touch.axes.len()).collect();
+        let counts: Vec<u64> = plan.touch.axes.iter().map(|axis| axis.count).collect();
+        let is_small = plan.element_count.saturating_mul(plan.element_size) < task_len_min;
+        let mut limit = TASK_ELEMENTS.max(plan.element_count / TASKS_MAX);
+        if is_small {
+            limit = u64::MAX;
+        }
+        loop {
+            let tiling = Tiling::new(&plan.touch, &axes, limit, plan.inside);
+            let axis = (0..axes.len()).rev().find(|&at| tiling.part_count(at) > 1).unwrap_or(0);
+            let inner = counts.iter().skip(axis + 1).product::<u64>();
+            let parts = if axes.is_empty() { 1 } else { tiling.part_count(axis).max(1) };
+            let rows = counts.get(axis).map_or(1, |count| count.div_ceil(parts));
+            let slice_len = rows.saturating_mul(inner).saturating_mul(plan.element_size);
+            if axis == 0 || SLICE_LEN_MIN <= slice_len || plan.element_count <= limit {
+                return OutputCut { tiling, counts, axis };
+            }
+            limit = limit.saturating_mul(16);
+        }
+    }
+
+    /// How many tasks there are; some may own nothing.
+    pub(crate) fn count(&self) -> u64 {
+        self.tiling.count()
+    }
+
+    /// What task number `index` owns.
+    pub(crate) fn rect(&self, index: u64) -> OutputRect {
+        let mut rect = vec![0..0; self.counts.len()];
+        self.tiling.place(index, &mut rect);
+        let inner = self.counts.iter().skip(self.axis + 1).copied().collect();
+        OutputRect { rect, axis: self.axis, inner }
+    }
+}
+
+impl OutputRect {
+    /// Whether the elements of a strip are neighbors in one slice of the array.
+    pub(crate) fn is_contiguous(&self, boxes: &[AxisBox]) -> bool {
+        let Some(tail) = boxes.get(self.axis..) else { return false };
+        // Past the first axis with several positions, every axis must be taken whole.
+        let several = tail.iter().position(|part| part.count != 1).unwrap_or(tail.len());
+        let whole = tail.iter().zip(std::iter::once(&0).chain(&self.inner)).skip(several + 1);
+        boxes[..self.axis].iter().all(|part| part.count == 1)
+            && whole.into_iter().all(|(part, &count)| part.count == count)
+    }
+}
