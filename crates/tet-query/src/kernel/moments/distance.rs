@@ -9,9 +9,14 @@ use std::fmt::Debug;
 use multiversion::multiversion;
 
 use super::part::Part;
-use crate::element::LANES;
+use crate::element::{LANES, Widened};
 use crate::kernel::special::{Float, Found, LaneFound, Sieve};
 use crate::kernel::sum::{add_lanes, two_sum};
+
+/// Elements whose wide values have a distance from a pivot.
+pub(super) trait Measured: Widened<Wide: Distant> {}
+
+impl<T: Widened<Wide: Distant>> Measured for T {}
 
 /// A value that has a distance from a pivot.
 pub(in crate::kernel) trait Distant:

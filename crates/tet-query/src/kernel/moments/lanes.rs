@@ -3,9 +3,8 @@
 
 use multiversion::multiversion;
 
-use super::distance::Distant;
+use super::distance::{Distant, Measured};
 use super::part::{Part, Parts};
-use crate::element::Widened;
 use crate::kernel::special::LaneFound;
 use crate::kernel::strip::{ROWS, SPAN, Strip};
 
@@ -20,11 +19,7 @@ type Rows<V> = [[V; N]; ROWS];
 /// Adds a strip to the cells from `first` on; gives a bit for each group of lanes that it left out
 /// because something in it is not finite.
 #[multiversion(targets("x86_64+avx+avx2"))]
-pub(super) fn fold_strip<T: Widened<Wide: Distant>>(
-    strip: Strip<'_, T>,
-    first: usize,
-    parts: &mut Parts,
-) -> u32 {
+pub(super) fn fold_strip<T: Measured>(strip: Strip<'_, T>, first: usize, parts: &mut Parts) -> u32 {
     let mut odd = 0;
     for group in 0..strip.lanes.div_ceil(N) {
         let lane = group * N;
@@ -46,7 +41,7 @@ pub(super) fn fold_strip<T: Widened<Wide: Distant>>(
 
 /// The same for the groups that were left out; what is not finite is noted.
 #[multiversion(targets("x86_64+avx+avx2"))]
-pub(super) fn fold_odd_strip<T: Widened<Wide: Distant>>(
+pub(super) fn fold_odd_strip<T: Measured>(
     strip: Strip<'_, T>,
     first: usize,
     odd: u32,
@@ -64,21 +59,13 @@ pub(super) fn fold_odd_strip<T: Widened<Wide: Distant>>(
 }
 
 #[inline(always)]
-fn wide_row<T: Widened<Wide: Distant>>(
-    strip: &Strip<'_, T>,
-    row: usize,
-    lane: usize,
-) -> [T::Wide; N] {
+fn wide_row<T: Measured>(strip: &Strip<'_, T>, row: usize, lane: usize) -> [T::Wide; N] {
     strip.row::<N>(row, lane, T::zeroed()).map(T::wide)
 }
 
 /// Measures a group of lanes, and says whether all is finite.
 #[inline(always)]
-fn measure<T: Widened<Wide: Distant>>(
-    strip: &Strip<'_, T>,
-    rows: usize,
-    lane: usize,
-) -> (Part<N>, bool) {
+fn measure<T: Measured>(strip: &Strip<'_, T>, rows: usize, lane: usize) -> (Part<N>, bool) {
     let pivots = wide_row(strip, 0, lane).map(T::Wide::pivot);
     let mut distances = [[0.0; N]; ROWS];
     let mut sums = [0.0; N];
@@ -108,11 +95,7 @@ fn measure<T: Widened<Wide: Distant>>(
 
 /// Measures what is finite in a group of lanes.
 #[inline(always)]
-fn measure_known<T: Widened<Wide: Distant>>(
-    strip: &Strip<'_, T>,
-    lane: usize,
-    found: &mut LaneFound,
-) -> Part<N> {
+fn measure_known<T: Measured>(strip: &Strip<'_, T>, lane: usize, found: &mut LaneFound) -> Part<N> {
     let mut rows: Rows<T::Wide> = [[T::Wide::default(); N]; ROWS];
     let mut pivots = rows[0];
     for row in (0..strip.rows).rev() {

@@ -2,11 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::distance::{BLOCK, Distant, measure};
+use super::distance::{BLOCK, Distant, Measured, measure};
 use super::lanes::{fold_odd_strip, fold_strip};
 use super::part::Parts;
 use super::{Measure, variance};
-use crate::element::Widened;
 use crate::error::Result;
 use crate::kernel::special::{Found, LaneFound, Specials};
 use crate::kernel::strip::Strip;
@@ -41,7 +40,7 @@ impl<M: Measure> ShiftedSpread<M> {
     }
 }
 
-impl<T: Widened<Wide: Distant>, M: Measure> Kernel<T> for ShiftedSpread<M> {
+impl<T: Measured, M: Measure> Kernel<T> for ShiftedSpread<M> {
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             parts: Parts::new(cell_count),
