@@ -27,8 +27,6 @@ use crate::{Error, Result};
 /// the index.
 const LOST_MAX: usize = 50_000;
 
-/// How shards are opened.
-
 /// Takes what is found: the shard, where it is not in the index, and what it is.
 type Found<'a> = &'a mut dyn FnMut(Option<&str>, ForeignFound);
 
