@@ -13,11 +13,11 @@ use super::{Findings, reach};
 
 /// Packages whose circles have not been cut, and how many files are in them. The counts only shrink.
 const KNOWN: &[(&str, usize)] = &[
-    ("tet-convert", 19),
+    ("tet-convert", 18),
     ("tet-io", 3),
-    ("tet-tensogram", 33),
+    ("tet-tensogram", 29),
     ("tet-verify", 6),
-    ("tet-ztensor", 16),
+    ("tet-ztensor", 10),
 ];
 
 /// Names from the root of a crate to a module.
