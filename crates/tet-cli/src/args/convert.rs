@@ -252,11 +252,10 @@ A one-dimensional array with the name of an axis contains its labels: with an ar
 pub(super) const LONG_ABOUT: &str = "\
 Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
 .safetensors, .safetensors.index.json with its shards, or .npz; or one dataset to .npy, .raw or .csv.\n\n\
-The input is any file that tet reads, recognized by its content, or a .npz file. Files larger than \
-memory can be converted. The output is atomic: it is written to a temporary file, synced and \
-renamed. Shards and their index are several files: each is atomic, and while an old model is \
-replaced there is no index.\n\n\
+The input is any file that tet reads, recognized by its content. Files larger than memory can be \
+converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
+their index are several files: each is atomic, and while an old model is replaced there is no index.\n\n\
 If the output format lacks a type, the elements are stored as bits of another type, with an \
 attribute that names the original type. A warning reports this, and everything that the format \
-cannot store. Arrays of objects, strings and records are refused. An .npz is unpacked to a \
-temporary file first, unless OUT is .tet.";
+cannot store. Arrays of objects, strings and records are refused. Compressed members of an .npz are \
+unpacked to a temporary file beside OUT.";
