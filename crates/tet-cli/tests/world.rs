@@ -59,10 +59,14 @@ fn e1_a_limit_on_the_length_of_files_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     fixtures::make(folder.path());
     let old = fs::read(folder.path().join("climate.tet")).expect("is there");
-    let script = r#"ulimit -f 8; "$tet" convert climate.npz climate.tet --force"#;
-    let (code, text) = said(&shell(folder.path(), script));
-    assert_eq!(code, Some(5), "{text}");
-    assert!(text.contains("cannot write climate.tet: "), "{text}");
+    fs::copy(folder.path().join("climate.tet"), folder.path().join("in.tet")).expect("a file");
+    // The archive is compressed, and unpacked into a scratch file first.
+    for (input, wanted) in [("in.tet", "climate.tet: "), ("climate.npz", "a scratch file in ")] {
+        let script = format!(r#"ulimit -f 8; "$tet" convert {input} climate.tet --force"#);
+        let (code, text) = said(&shell(folder.path(), &script));
+        assert_eq!(code, Some(5), "{text}");
+        assert!(text.contains(&format!("cannot write {wanted}")), "{text}");
+    }
     assert_eq!(fs::read(folder.path().join("climate.tet")).expect("is there"), old);
 }
 

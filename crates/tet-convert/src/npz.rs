@@ -54,7 +54,7 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         drop(open);
         let place = match offset {
             Some(at) => stored(&source, at, len, crc),
-            None => unpacked(&archive, member.position, len, options),
+            None => unpacked(&archive, &member, len, options),
         };
         let name = member.name;
         datasets.push(match header {
@@ -95,9 +95,10 @@ fn texts(archive: &Archive, position: usize, array: &str, texts: Texts) -> Resul
 }
 
 /// A compressed member as a `.npy` file that is unpacked when it is first read.
-fn unpacked(archive: &Archive, position: usize, len: u64, options: &OpenOptions) -> Place {
-    let archive = archive.clone();
-    let source = Spool::source(len, options, move |out| {
+fn unpacked(archive: &Archive, member: &Member, len: u64, options: &OpenOptions) -> Place {
+    let (archive, position) = (archive.clone(), member.position);
+    let name = format!("the member {:?}", member.name);
+    let source = Spool::source(name, len, options, move |out| {
         let mut archive = archive.clone();
         let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         let mut member = archive.member(position).map_err(damaged)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tet_io::{ReadAt, Source};
+use tet_io::{ReadAt, Source, Step};
 
 use crate::opened::OpenOptions;
 
@@ -19,6 +19,8 @@ type Fill = dyn Fn(&mut dyn Write) -> io::Result<()> + Send + Sync;
 
 /// Bytes that are made when they are first read, and kept in a file without a name.
 pub(crate) struct Spool {
+    /// What errors call it.
+    name: String,
     len: u64,
     /// Where the file is made; `None` where the system has its scratch files.
     folder: Option<PathBuf>,
@@ -30,15 +32,17 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// A source of the `len` bytes that `fill` writes, in a file where the options say.
+    /// A source of the `len` bytes that `fill` writes, in a file where the options say; errors call it
+    /// `name`.
     pub(crate) fn source(
+        name: String,
         len: u64,
         options: &OpenOptions,
         fill: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> Source {
         let (folder, cancel) = (options.scratch.clone(), options.cancel.clone());
         let (fill, file, filling) = (Box::new(fill), OnceLock::new(), Mutex::new(()));
-        Source::from_reader(Arc::new(Spool { len, folder, cancel, fill, file, filling }))
+        Source::from_reader(Arc::new(Spool { name, len, folder, cancel, fill, file, filling }))
     }
 
     fn file(&self) -> io::Result<&File> {
@@ -47,15 +51,23 @@ impl Spool {
             return Ok(file);
         }
         let file = match &self.folder {
-            Some(folder) => tempfile::tempfile_in(folder)?,
-            None => tempfile::tempfile()?,
+            Some(folder) => tempfile::tempfile_in(folder),
+            None => tempfile::tempfile(),
         };
-        let mut out = Bounded { out: &file, left: self.len, cancel: self.cancel.as_deref() };
-        (self.fill)(&mut out)?;
+        let file = file.map_err(|error| self.unwritten(Step::Create, error))?;
+        let mut out = Bounded { spool: self, file: &file, left: self.len };
+        (self.fill)(&mut out).map_err(damaged)?;
         if out.left != 0 {
             return Err(io::ErrorKind::InvalidData.into());
         }
         Ok(self.file.get_or_init(|| file))
+    }
+
+    /// An error of the file, by its folder.
+    fn unwritten(&self, step: Step, error: io::Error) -> io::Error {
+        let folder = self.folder.as_deref().map_or("the system's folder".into(), tet_io::shown);
+        let path = format!("a scratch file in {folder}");
+        io::Error::other(tet_io::Error::io(step, path.as_ref(), error))
     }
 }
 
@@ -71,23 +83,39 @@ impl ReadAt for Spool {
         };
         FileExt::read_exact_at(file, out, offset)
     }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// An error of the bytes that others are made of, unless it is one of a file.
+fn damaged(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput => {
+            io::Error::new(io::ErrorKind::InvalidData, error)
+        }
+        _ => error,
+    }
 }
 
 /// A file that takes as many bytes as were promised, until the caller cancels.
 struct Bounded<'a> {
-    out: &'a File,
+    spool: &'a Spool,
+    file: &'a File,
     left: u64,
-    cancel: Option<&'a AtomicBool>,
 }
 
 impl Write for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+        let cancel = self.spool.cancel.as_ref();
+        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(io::Error::other("canceled"));
         }
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
-        self.out.write_all(bytes)?;
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| self.spool.unwritten(Step::Write, error))?;
         Ok(bytes.len())
     }
 
@@ -165,10 +193,11 @@ mod tests {
     fn spool(len: u64, bytes: &'static [u8]) -> (Source, Arc<AtomicUsize>) {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
-        let source = Spool::source(len, &OpenOptions::default(), move |out| {
-            counted.fetch_add(1, Ordering::Relaxed);
-            out.write_all(bytes)
-        });
+        let source =
+            Spool::source("a spool".to_owned(), len, &OpenOptions::default(), move |out| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                out.write_all(bytes)
+            });
         (source, count)
     }
 

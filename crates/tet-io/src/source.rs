@@ -290,11 +290,13 @@ impl Source {
         Err(Error::PastEnd { path: self.path_for_errors(), end, file_len })
     }
 
+    /// The error of a read; a reader that works on files of its own may give one of theirs.
     fn read_error(&self, error: io::Error) -> Error {
         let path = self.path_for_errors();
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::Changed { path },
-            _ => Error::Io { step: Step::Read, path, source: error },
+        match error.downcast::<Error>() {
+            Ok(error) => error,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Error::Changed { path },
+            Err(source) => Error::Io { step: Step::Read, path, source },
         }
     }
 

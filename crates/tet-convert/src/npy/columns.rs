@@ -73,7 +73,7 @@ impl Columns {
         let from = self.clone();
         let fill = move |out: &mut dyn Write| from.turn(out);
         let len = self.stored.len();
-        let source = Spool::source(len, options, fill);
+        let source = Spool::source("a column-major array".to_owned(), len, options, fill);
         let stored = Span::new(0, len).unwrap_or(self.stored);
         let codecs: [Arc<dyn Decode>; 1] = [Arc::new(Raw)];
         Columns { stored, codecs, source, sealed: None, is_turned: false, ..self }
@@ -130,7 +130,10 @@ impl Columns {
 
 impl ChunkTable for Columns {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        locate(linear, self.stored, out, |linear| self.place(&self.grid.coord_of(linear)))
+        let is_chunk = |linear| linear < self.grid.chunk_count();
+        locate(linear, self.stored, out, |linear| {
+            self.place(&self.grid.coord_of(linear)).filter(|_| is_chunk(linear))
+        })
     }
 
     fn source(&self) -> Option<&Source> {
