@@ -80,21 +80,21 @@ pub(crate) fn dataset(
         };
         Arc::new(too_deep(&header.shape).unwrap_or(limit))
     });
-    let (grid, chunks) = chunks.unwrap_or_else(|| nothing(&header.shape));
+    let (grid, chunks) = chunks.unwrap_or_else(|| nothing(&header.shape, None));
     let attrs = attrs(header);
     let dtype_name = dtype.name().to_owned();
     Dataset { attrs, fault, dtype: Some(dtype), ..bare(name, dtype_name, (grid, chunks)) }
 }
 
 /// An array that cannot be read, and why.
-pub(crate) fn unreadable(name: String, fault: &NpyFault) -> Dataset {
+pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Dataset {
     let (dtype_name, shape) = match fault {
         NpyFault::Dtype { name, shape, .. } => (name.clone(), shape.as_slice()),
         NpyFault::Texts(texts) => ("text".to_owned(), &[texts.count()][..]),
         _ => ("?".to_owned(), &[][..]),
     };
     let why = tet_query::Error::Unsupported { why: fault.to_string() };
-    Dataset { fault: Some(Arc::new(why)), ..bare(name, dtype_name, nothing(shape)) }
+    Dataset { fault: Some(Arc::new(why)), ..bare(name, dtype_name, nothing(shape, place.seal)) }
 }
 
 fn bare(name: String, dtype_name: String, (grid, chunks): Chunks) -> Dataset {
@@ -128,11 +128,11 @@ fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
 
 type Chunks = (Grid, Arc<dyn ChunkTable>);
 
-/// The chunks of an array that is not read.
-fn nothing(shape: &[u64]) -> Chunks {
+/// The chunks of an array that is not read; it has a checksum as those have that are.
+fn nothing(shape: &[u64], seal: Option<Sealed>) -> Chunks {
     let grid = grid_of_one(shape);
     let no_bytes = Span::new(0, 0).expect("no bytes fit anywhere");
-    (grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes)))
+    (grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes).sealed(seal)))
 }
 
 /// The chunks of elements in row-major order.

@@ -69,7 +69,7 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
                     let read = Box::new(move |array: &str| texts(&archive, position, array, it));
                     opened.texts.push(TextArray { index, read });
                 }
-                npy::unreadable(name, &fault)
+                npy::unreadable(name, &fault, place)
             }
         });
     }

@@ -124,8 +124,8 @@ fn what_has_no_place_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     for (name, words) in [
         ("object", "object"),
-        ("string", "texts"),
-        ("bytes", "texts"),
+        ("string", "array of text"),
+        ("bytes", "array of text"),
         ("structured", "structured"),
         ("void16", "bfloat16"),
         ("longdouble", "float128"),

@@ -63,7 +63,7 @@ pub enum NpyFault {
         descr: String,
     },
     /// `.tet` has no such dtype.
-    #[error("dtype {name} has no place in .tet: {advice}")]
+    #[error("dtype {name} is not supported: {advice}")]
     Dtype {
         /// NumPy's name.
         name: String,
@@ -73,7 +73,9 @@ pub enum NpyFault {
         shape: Vec<u64>,
     },
     /// The elements are texts along one axis.
-    #[error("texts have no place in .tet but as the labels of an axis")]
+    #[error(
+        "an array of text is not read; `tet convert --labels AXIS=@NAME` makes it the labels of an axis"
+    )]
     Texts(Texts),
     /// More axes than NumPy has.
     #[error("{rank} axes are more than NumPy has (at most 64)")]
