@@ -16,6 +16,7 @@ pub(crate) mod tet;
 pub(crate) mod ties;
 pub(crate) mod ztensor;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tet_query::Dataset;
@@ -89,8 +90,9 @@ fn converted(
     let options = &ConvertOptions { tet, ..options.clone() };
     opened = labeled(opened, &options.tet, &options.reading(), &mut notes)?;
     let mut report = carry(&opened, output, (target, writer), options, progress)?;
+    let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
-        Note::Times { dataset, .. } => report.datasets.iter().any(|it| it.name == *dataset),
+        Note::Times { dataset, .. } => written.contains(dataset.as_str()),
         _ => true,
     };
     notes.extend(opened.notes.iter().filter(|note| is_written(note)).cloned());
@@ -159,9 +161,9 @@ fn carry(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
-    let joined = joined_of(&opened.catalog, writer.can(), options)?;
-    let mut carried = conversion(opened, &joined, options)?;
     let can = writer.can();
+    let joined = joined_of(&opened.catalog, can, options)?;
+    let mut carried = conversion(opened, &joined, options)?;
     if options.sparse == SparseCarry::Sparse && !can.sparse {
         check_dense(&opened.catalog, &carried.datasets)?;
     }
@@ -174,7 +176,7 @@ fn carry(
     }
     let written = writer.write(&mut carried, output, options, progress)?;
     if !can.metadata {
-        carried.notes.extend(export::left_out(carried.catalog, &carried.datasets, format));
+        carried.notes.extend(export::left_out(carried.catalog, &carried.datasets));
     }
     let mut report = report(carried, written.len);
     report.shard_count = written.shard_count;

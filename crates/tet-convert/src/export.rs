@@ -24,7 +24,6 @@ pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
 pub use self::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 
-use crate::Format;
 use crate::{Error, Note, Result, Written};
 
 /// What an array is written as.
@@ -118,11 +117,7 @@ pub fn write_lens(
 }
 
 /// What outputs that hold arrays alone have no place for.
-pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset], format: Format) -> Vec<Note> {
-    // Safetensors files hold text for the file as a whole, and their writer says what it drops.
-    if [Format::SAFETENSORS, Format::SAFETENSORS_INDEX].contains(&format) {
-        return Vec::new();
-    }
+pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = safetensors::of_datasets(datasets, |key| key == crate::attributes::SCALAR_KEY);
     // What a safetensors file said of its own bytes is about that file.
     let count = catalog.attrs().keys().filter(|key| !crate::safetensors::is_of_origin(key)).count();

@@ -122,8 +122,8 @@ pub(crate) fn labeled(
     let catalog = &opened.catalog;
     let chosen = crate::carry::chosen(catalog, &options.include, &options.exclude)?;
     let mut arrays = Arrays { catalog, texts: BTreeMap::new(), used: BTreeSet::new(), how };
-    for texts in &opened.texts {
-        if let Some(array) = chosen.iter().find(|it| it.index == texts.index) {
+    for array in &chosen {
+        if let Some(texts) = opened.texts.get(&array.index) {
             arrays.texts.insert(array.name.clone(), (texts.read)(&array.name)?);
         }
     }
@@ -132,7 +132,7 @@ pub(crate) fn labeled(
     }
     let numbers = || chosen.iter().filter(|it| !opened.is_text(it));
     check_dims(options, numbers().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
-    let chosen: Vec<usize> = numbers().map(|it| it.index).collect();
+    let chosen: BTreeSet<usize> = numbers().map(|it| it.index).collect();
     let mut datasets = catalog.datasets().to_vec();
     for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
         if let Some(dims) = asked_dims(dataset, options) {

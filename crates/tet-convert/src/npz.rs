@@ -6,6 +6,7 @@
 
 mod archive;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -42,9 +43,8 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
     if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
         return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: false });
     }
-    let mut opened =
-        Opened::new(Format::NPZ, Catalog::new(source.clone(), Format::NPZ.name(), Vec::new()));
-    opened.notes.extend(members.others.into_iter().map(|member| Note::LeftOut { member }));
+    let others = members.others.into_iter().map(|member| Note::LeftOut { member });
+    let (mut notes, mut labels) = (Vec::from_iter(others), BTreeMap::new());
     let mut datasets = Vec::new();
     for member in members.arrays {
         let mut open = archive.member(member.position).map_err(|it| failed(Some(&member), it))?;
@@ -59,22 +59,21 @@ pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         let name = member.name;
         datasets.push(match header {
             Ok(header) => {
-                opened.notes.extend(npy::note(&name, &header));
+                notes.extend(npy::note(&name, &header));
                 npy::dataset(name, &header, place, options)
             }
             Err(fault) => {
                 if let NpyFault::Texts(it) = fault {
                     let (archive, position) = (archive.clone(), member.position);
-                    let index = datasets.len();
                     let read = Box::new(move |array: &str| texts(&archive, position, array, it));
-                    opened.texts.push(TextArray { index, read });
+                    labels.insert(datasets.len(), TextArray { read });
                 }
                 npy::unreadable(name, &fault, place)
             }
         });
     }
-    opened.catalog = Catalog::new(source, Format::NPZ.name(), datasets);
-    Ok(opened)
+    let catalog = Catalog::new(source, Format::NPZ.name(), datasets);
+    Ok(Opened { notes, texts: labels, ..Opened::new(Format::NPZ, catalog) })
 }
 
 /// Reads an array of text.

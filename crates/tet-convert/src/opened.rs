@@ -1,5 +1,6 @@
 //! An open file, and how files are opened.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,8 +81,8 @@ pub struct Opened {
     pub regions: Vec<FileRegion>,
     /// What its arrays are read as differently from what they are.
     pub(crate) notes: Vec<Note>,
-    /// Its arrays of text.
-    pub(crate) texts: Vec<TextArray>,
+    /// Its arrays of text, by their positions in the catalog.
+    pub(crate) texts: BTreeMap<usize, TextArray>,
     /// The ids of the rules of its container that are about the form of a file alone.
     pub(crate) form_rules: &'static [&'static str],
 }
@@ -94,14 +95,12 @@ type ReadTexts = dyn Fn(&str) -> Result<Vec<String>> + Send + Sync;
 
 /// An array of text.
 pub(crate) struct TextArray {
-    /// Its position in the catalog.
-    pub(crate) index: usize,
     pub(crate) read: Box<ReadTexts>,
 }
 
 impl fmt::Debug for TextArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextArray").field("index", &self.index).finish_non_exhaustive()
+        f.debug_struct("TextArray").finish_non_exhaustive()
     }
 }
 
@@ -136,7 +135,7 @@ impl Opened {
 
     /// Whether a dataset is an array of text.
     pub(crate) fn is_text(&self, dataset: &Dataset) -> bool {
-        self.texts.iter().any(|texts| texts.index == dataset.index)
+        self.texts.contains_key(&dataset.index)
     }
 
     /// The first rule that the file breaks although all of it can be read: other programs may refuse

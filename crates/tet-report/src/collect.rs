@@ -21,7 +21,7 @@ pub struct Collector<E> {
 }
 
 impl<E: Coded> Collector<E> {
-    /// An empty collector that stores so many entries of each code.
+    /// An empty collector that stores at most this many entries of each code.
     #[must_use]
     pub fn new(stored_max: usize) -> Self {
         let stored_max = u64::try_from(stored_max).unwrap_or(u64::MAX);

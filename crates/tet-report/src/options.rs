@@ -107,7 +107,7 @@ impl<L> VerifyOptions<L> {
         if is_canceled { Err(Canceled) } else { Ok(()) }
     }
 
-    /// Watches over a read of so many bytes.
+    /// Reports the progress of a read of `all` bytes.
     #[must_use]
     pub fn watch(&self, all: u64) -> Watch<'_> {
         Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)

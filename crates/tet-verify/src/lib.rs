@@ -12,7 +12,7 @@
 //!
 //! [`anatomy`] takes a file apart instead: every stretch with its name, and what is wrong beside it.
 //!
-//! The rules are those of `tet-format` and `tet-file`, told here and not restated. Findings and reports
+//! The rules are those of `tet-format` and `tet-file`, used here and not stated again. Findings and reports
 //! are those of `tet-report`, which the other containers use too.
 
 #![forbid(unsafe_code)]

@@ -55,7 +55,7 @@ pub struct RepairOptions {
 }
 
 impl RepairOptions {
-    /// Watches over a read of so many bytes.
+    /// Reports the progress of a read of `all` bytes.
     fn watch(&self, all: u64) -> Watch<'_> {
         Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tet_format::ForeignRule;
 
-use super::plain::{exported, length_of};
+use super::plain::{exported, one_file};
 use super::traits::{Capabilities, Container, Input, Output, Writer};
 use crate::Format;
 use crate::conversion::{Conversion, ConvertOptions};
@@ -57,7 +57,6 @@ impl Writer for Npz {
         let views: Vec<_> = views.iter().collect();
         let how = exported(options);
         let notes = write_npz_file(conversion.catalog, &views, output, &how, progress)?;
-        conversion.notes.extend(notes);
-        length_of(output)
+        one_file(conversion, notes, output)
     }
 }

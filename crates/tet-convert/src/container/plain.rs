@@ -10,7 +10,7 @@ use crate::Format;
 use crate::carry::logical::as_bytes;
 use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::{Encoding, ExportOptions, write_lens_file};
-use crate::{Error, Result};
+use crate::{Error, Note, Result};
 
 /// The elements of one array: little endian, row-major.
 pub(super) struct Raw;
@@ -100,12 +100,16 @@ pub(super) fn write_one(
     };
     let lens = Lens::values(conversion.catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
     let notes = write_lens_file(&lens, encoding, output, &exported(options), progress)?;
-    conversion.notes.extend(notes);
-    length_of(output)
+    one_file(conversion, notes, output)
 }
 
-/// What was written as one file.
-pub(super) fn length_of(output: &Path) -> Result<Output> {
+/// What was written as one file, with these notes.
+pub(super) fn one_file(
+    conversion: &mut Conversion<'_>,
+    notes: Vec<Note>,
+    output: &Path,
+) -> Result<Output> {
+    conversion.notes.extend(notes);
     let metadata = std::fs::metadata(output);
     let metadata = metadata.map_err(|error| IoError::io(Step::Stat, output, error))?;
     Ok(Output { len: metadata.len(), ..Output::default() })

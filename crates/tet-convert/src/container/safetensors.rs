@@ -6,7 +6,7 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::plain::{exported, length_of};
+use super::plain::{exported, one_file};
 use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
 use crate::Format;
 use crate::conversion::{Conversion, ConvertOptions};
@@ -55,7 +55,7 @@ impl Container for SafeTensors {
 
 impl Writer for SafeTensors {
     fn can(&self) -> Capabilities {
-        Capabilities { options: &["--shard-size"], ..Capabilities::ARRAYS }
+        Capabilities { metadata: true, options: &["--shard-size"], ..Capabilities::ARRAYS }
     }
 
     fn write(
@@ -71,8 +71,7 @@ impl Writer for SafeTensors {
         let how = exported(options);
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
         let notes = write_safetensors_file(catalog, datasets, output, &how, progress)?;
-        conversion.notes.extend(notes);
-        length_of(output)
+        one_file(conversion, notes, output)
     }
 }
 
@@ -130,10 +129,10 @@ impl Writer for Index {
         let how = exported(options);
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
         let (sharded, notes) = write_shards(catalog, datasets, output, len, &how, progress)?;
-        conversion.notes.extend(notes);
         if sharded.shard_count == 0 {
-            return length_of(output);
+            return one_file(conversion, notes, output);
         }
+        conversion.notes.extend(notes);
         let shard_count = sharded.shard_count;
         Ok(Output { len: sharded.len, shard_count, ..Output::default() })
     }

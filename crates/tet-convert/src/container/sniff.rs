@@ -3,7 +3,7 @@
 use tet_io::Source;
 
 use super::table::containers;
-use super::traits::{Container, Head};
+use super::traits::Head;
 use crate::{Format, Result};
 
 /// Files that are known, and not read.
@@ -39,10 +39,7 @@ pub fn sniff(source: &Source) -> Result<Format> {
         return Ok(*format);
     }
     let head = Head { bytes: &bytes, source };
-    // Tensogram messages are looked for anywhere in a file: last.
-    let (last, first): (Vec<&dyn Container>, Vec<_>) =
-        containers.into_iter().partition(|container| container.format() == Format::TENSOGRAM);
-    for container in first.into_iter().chain(last) {
+    for container in containers.into_iter().rev() {
         if container.matches(&head)? {
             return Ok(container.format());
         }

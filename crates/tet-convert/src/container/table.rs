@@ -7,7 +7,8 @@ use super::traits::{Container, Writer};
 use super::{npy, npz, plain, safetensors, tensogram, tet, ztensor};
 use crate::{Error, Format, Result};
 
-/// The containers of this crate.
+/// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
+/// messages are looked for anywhere in a file.
 pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
     &ztensor::ZTensor,

@@ -121,7 +121,8 @@ pub trait Writer: Sync {
 pub struct Capabilities {
     /// Whether it holds several arrays.
     pub several: bool,
-    /// Whether it holds dimension names, labels and attributes.
+    /// Whether the writer takes care of dimension names, labels and attributes: it writes them, or adds
+    /// notes of those that it drops. Otherwise all are left out, with notes.
     pub metadata: bool,
     /// Whether it holds sparse tensors as they are.
     pub sparse: bool,

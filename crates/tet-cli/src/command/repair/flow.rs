@@ -63,7 +63,7 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
         lost: plan.lost.iter().map(how.lost).collect(),
         remaining: remaining.iter().map(finding).collect(),
     };
-    // What no edit heals is told by `verify`, and is no success here.
+    // Errors that no edit repairs are in the report of `verify`, and are no success here.
     let is_healed = remaining.is_empty()
         && plan.lost.is_empty()
         && plan.withheld.is_empty()
@@ -249,7 +249,7 @@ fn make<T>(
     })
 }
 
-/// So many copies of damaged files are kept beside a file.
+/// At most this many copies of damaged files are stored next to a file.
 const BACKUPS_MAX: usize = 1000;
 
 /// Copies the damaged file to `FILE.bak`, or `FILE.bak.1` and so on where that exists, when it is going
