@@ -97,6 +97,12 @@ fn digest(bytes: &mut [u8]) {
     bytes[at..at + 3].fill(0x77);
 }
 
+/// The first bytes of a row: 72 say of which chunk it is, 80 where its payload starts too.
+fn row(bytes: &mut [u8], len: usize) {
+    let at = usize::try_from(open(bytes).index().row_at(2)).expect("small");
+    bytes[at..at + len].fill(0x11);
+}
+
 /// The history, so that the JSON is none.
 fn history(bytes: &mut [u8]) {
     let at = bytes.windows(4).rposition(|it| it == b"\"op\"").expect("a history");
@@ -116,15 +122,8 @@ type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str], &'static s
 const CASES: &[Case] = &[
     ("climate.tet", |it| it[3000] ^= 0x10, &[], "flip bit 4 back"),
     ("bare.tet", |it| it[..4].fill(b'?'), &[], "set magic to"),
-    (
-        "bare.tet",
-        |it| {
-            let at = usize::try_from(open(it).index().row_at(2)).expect("small");
-            it[at..at + 80].fill(0x11);
-        },
-        &[],
-        "set row 2 to",
-    ),
+    ("bare.tet", |it| row(it, 72), &[], "set row 2 to"),
+    ("climate.tet", |it| row(it, 80), &[], "set row 2 to"),
     ("climate.tet", |it| digest(it), &[], "set a digest to"),
     ("bare.tet", |it| it[52] = 3, &[], "write zeros"),
     ("bare.tet", |it| it.extend(b"junk"), &["--salvage"], "cut off what follows"),

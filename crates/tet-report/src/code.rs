@@ -126,18 +126,10 @@ impl Code {
                 | R::IndexVersion
                 | R::IndexLen,
             ) => "sets the field to what the rest of the file says",
-            Code::Rule(
-                R::RowDataset
-                | R::RowCoord
-                | R::RowUnique
-                | R::RowRawLen
-                | R::RowCodec
-                | R::RowStoredLen
-                | R::PayloadBounds
-                | R::PayloadStructure
-                | R::PayloadOverlap,
-            ) => "sets the row to what its place and its neighbors say",
-            Code::Rule(R::ZstdLen | R::ZstdFrames | R::ZstdWindow) => {
+            Code::Rule(R::RowDataset | R::RowCoord | R::RowUnique | R::RowRawLen) => {
+                "sets the row to what its place says"
+            }
+            Code::Rule(R::PayloadBounds | R::ZstdLen | R::ZstdFrames | R::ZstdWindow) => {
                 "takes the payload from another file (`--from`), or fills what is lost (`--salvage`)"
             }
             Code::Rule(R::TailRoom | R::JsonSyntax) => "makes a footer of what is left",

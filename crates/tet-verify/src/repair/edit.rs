@@ -34,7 +34,7 @@ pub enum Action {
     },
     /// Sets a field to what the rest of the file says.
     SetField(&'static str),
-    /// Sets a row of the index to what its place and its neighbors say.
+    /// Sets a row of the index to what its place says.
     SetRow {
         /// The number of the row.
         row: u64,

@@ -12,8 +12,8 @@
 use tet_file::integrity::IntegrityKey;
 use tet_format::directory::{DatasetRecord, Directory, WireDirectory, WireRecord};
 use tet_format::index::{self, HEADER_LEN, IndexHeader};
+use tet_format::map::{Map, Place};
 use tet_format::superblock::{self, FLAG_FOOTER, WireSuperblock};
-use tet_format::wire::{Field, field_at};
 use tet_format::{Digest, Limits, NoteCode, Region, Rule, Superblock, layout};
 use tet_io::Source;
 use tet_report::{Code, Proof};
@@ -40,7 +40,7 @@ pub(super) fn mend(bench: &mut Bench<'_>, key: Option<&IntegrityKey>) -> Result<
         None => by_the_rest(bench, &source)?,
     };
     if let Some((old, new, proof)) = mended {
-        for edit in edits(&old, &new) {
+        for edit in edits(&old, &new, source.len()) {
             bench.apply(edit.proof(proof))?;
         }
     }
@@ -70,13 +70,7 @@ fn by_digest(bench: &Bench<'_>, source: &Source, wanted: Digest) -> Result<Mende
             return Ok(None);
         }
         let mut candidates = vec![old.clone()];
-        candidates.extend(determined(
-            &old,
-            place,
-            source.len(),
-            Determine::Numbers,
-            bench.limits(),
-        ));
+        candidates.extend(determined(&old, place, source.len(), bench.limits()));
         for mut head in candidates {
             if holds(&head) {
                 return Ok(Some((old, head, Proof::Digest)));
@@ -96,14 +90,13 @@ fn by_digest(bench: &Bench<'_>, source: &Source, wanted: Digest) -> Result<Mende
 fn by_the_rest(bench: &Bench<'_>, source: &Source) -> Result<Mended> {
     for place in places(source)? {
         let old = head_at(source, place)?;
-        let all = Determine::NumbersAndZeros;
-        let Some(new) = determined(&old, place, source.len(), all, bench.limits()) else {
+        let Some(new) = determined(&old, place, source.len(), bench.limits()) else {
             continue;
         };
         if new == old {
             return Ok(None);
         }
-        let numbers = edits(&old, &new);
+        let numbers = edits(&old, &new, source.len());
         let numbers = numbers.iter().filter(|edit| matches!(edit.code, Code::Rule(_)));
         let outside = numbers.clone().any(|edit| edit.region != Region::Superblock.name());
         if numbers.count() <= FIELDS_MAX || (!outside && place != superblock::LEN) {
@@ -148,24 +141,9 @@ fn head_at(source: &Source, place: u64) -> Result<Vec<u8>> {
     Ok(source.read_vec(0, place.saturating_add(header_len))?)
 }
 
-/// What is set to what the rest says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Determine {
-    /// Numbers that stand twice.
-    Numbers,
-    /// These, and what is written as zero.
-    NumbersAndZeros,
-}
-
 /// The head as the rest of it says it is, with the index at `place`; `None` where the rest
 /// disagrees.
-fn determined(
-    old: &[u8],
-    place: u64,
-    file_len: u64,
-    what: Determine,
-    limits: &Limits,
-) -> Option<Vec<u8>> {
+fn determined(old: &[u8], place: u64, file_len: u64, limits: &Limits) -> Option<Vec<u8>> {
     let wire = WireSuperblock::decode(old.first_chunk()?);
     let (magic, layout_version) = (superblock::MAGIC, superblock::LAYOUT_VERSION);
     let mut new = old.to_vec();
@@ -184,7 +162,7 @@ fn determined(
     }
     let records_len = place.checked_sub(layout::RECORDS_OFFSET)?;
     put(&mut new, superblock::LEN, &WireDirectory { records_len }.encode())?;
-    let dataset_count = count_records(&mut new, place, what)?;
+    let dataset_count = count_records(&mut new, place)?;
     let chunk_count = grids(&new, place, dataset_count, limits)?;
     let header_at = usize::try_from(place).ok()?;
     let header = IndexHeader::decode(old.get(header_at..)?.first_chunk()?);
@@ -193,10 +171,14 @@ fn determined(
     if header.row_count != chunk_count && wire.index_len != wanted {
         return None;
     }
-    let mut header = IndexHeader { row_count: chunk_count, ..set_magic(header) };
-    if what == Determine::NumbersAndZeros {
-        (header.reserved, header.reserved_tail) = (0, 0);
-    }
+    let header = IndexHeader {
+        magic: index::MAGIC,
+        index_version: index::INDEX_VERSION,
+        row_count: chunk_count,
+        reserved: 0,
+        reserved_tail: 0,
+        ..header
+    };
     put(&mut new, place, &header.encode())?;
     let wire = WireSuperblock {
         magic,
@@ -210,18 +192,14 @@ fn determined(
     place.checked_add(wanted).is_some_and(|end| end <= file_len).then_some(new)
 }
 
-fn set_magic(header: IndexHeader) -> IndexHeader {
-    IndexHeader { magic: index::MAGIC, index_version: index::INDEX_VERSION, ..header }
-}
-
 fn put(bytes: &mut [u8], at: u64, new: &[u8]) -> Option<()> {
     let at = usize::try_from(at).ok()?;
     bytes.get_mut(at..at.checked_add(new.len())?)?.copy_from_slice(new);
     Some(())
 }
 
-/// How many records fill the directory up to `place`; clears what is written as zero, if asked.
-fn count_records(head: &mut [u8], place: u64, what: Determine) -> Option<u32> {
+/// How many records fill the directory up to `place`; clears what is written as zero.
+fn count_records(head: &mut [u8], place: u64) -> Option<u32> {
     let mut at = layout::RECORDS_OFFSET;
     let mut count = 0_u32;
     while at < place {
@@ -229,11 +207,9 @@ fn count_records(head: &mut [u8], place: u64, what: Determine) -> Option<u32> {
         let record = WireRecord::decode(head.get(start..)?.first_chunk()?);
         let name_end =
             at.checked_add(WireRecord::LEN as u64)?.checked_add(record.name_len.into())?;
-        if what == Determine::NumbersAndZeros {
-            put(head, at, &WireRecord { reserved: 0, ..record }.encode())?;
-            let padding = layout::name_padding(record.name_len.into());
-            put(head, name_end, vec![0; usize::try_from(padding).ok()?].as_slice())?;
-        }
+        put(head, at, &WireRecord { reserved: 0, ..record }.encode())?;
+        let padding = layout::name_padding(record.name_len.into());
+        put(head, name_end, vec![0; usize::try_from(padding).ok()?].as_slice())?;
         at = at.checked_add(layout::record_len(record.name_len, record.rank))?;
         count = count.checked_add(1)?;
     }
@@ -256,24 +232,25 @@ fn header(head: &[u8], place: u64, index_len: u64) -> Option<IndexHeader> {
 }
 
 /// One edit for each field that differs.
-fn edits(old: &[u8], new: &[u8]) -> Vec<Edit> {
-    let place = new.first_chunk().map_or(0, |bytes| WireSuperblock::decode(bytes).index_offset);
+fn edits(old: &[u8], new: &[u8], file_len: u64) -> Vec<Edit> {
+    let map = Map::new(new, &[], file_len);
     let mut edits = Vec::new();
     let mut at = 0;
     while at < new.len() {
-        if old.get(at) == new.get(at) {
+        let place = map.locate(at as u64).filter(|_| old.get(at) != new.get(at));
+        let Some(place) = place else {
             at += 1;
             continue;
-        }
-        let (region, code, name, span) = field_of(new, place, at as u64);
-        let end = usize::try_from(span.end).unwrap_or(at).clamp(at + 1, new.len());
-        let start = usize::try_from(span.start).unwrap_or(at).min(at);
+        };
+        let end = usize::try_from(place.end()).unwrap_or(at).clamp(at + 1, new.len());
+        let start = usize::try_from(place.offset).unwrap_or(at).min(at);
         let (old, bytes) = (old.get(start..end).unwrap_or_default(), &new[start..end]);
+        let code = code_of(&place, new);
         let action = bit_between(old, bytes).unwrap_or(match code {
             Code::Note(_) => Action::Clear,
-            Code::Rule(_) | Code::Foreign(_) => Action::SetField(name),
+            Code::Rule(_) | Code::Foreign(_) => Action::SetField(place.field),
         });
-        edits.push(put_edit(code, region, start as u64, bytes, action));
+        edits.push(put_edit(code, place.region, start as u64, bytes, action));
         at = end;
     }
     edits
@@ -288,85 +265,24 @@ fn bit_between(old: &[u8], new: &[u8]) -> Option<Action> {
     is_one.then_some(Action::FlipBit { bit })
 }
 
-/// The field of a head that holds a byte, and the rule that it breaks when it is wrong.
-fn field_of(
-    head: &[u8],
-    place: u64,
-    at: u64,
-) -> (Region, Code, &'static str, std::ops::Range<u64>) {
-    let fields = |fields: &[Field], base: u64| {
-        let field = field_at(fields, at.saturating_sub(base));
-        let field =
-            field.unwrap_or(Field { name: "bytes", offset: at.saturating_sub(base), width: 1 });
-        let start = base.saturating_add(field.offset);
-        (field.name, start..start.saturating_add(field.width))
-    };
-    let rule = Code::Rule;
-    if at < superblock::LEN {
-        let (name, span) = fields(WireSuperblock::FIELDS, 0);
-        let flags = head.get(12..16).map_or(0, |flags| u32::from(flags[0]));
-        let code = match name {
-            "magic" => rule(Rule::Magic),
-            "layout_version" => rule(Rule::LayoutVersion),
-            "dataset_count" => rule(Rule::RecordCount),
-            "flags" if flags & FLAG_FOOTER != 0 => rule(Rule::FlagCleared),
-            "flags" => Code::Note(NoteCode::UnknownFlags),
-            "index_offset" => rule(Rule::IndexOffset),
-            _ => rule(Rule::IndexLen),
-        };
-        return (Region::Superblock, code, name, span);
+/// The rule that a field of a head breaks when it is wrong.
+fn code_of(place: &Place, head: &[u8]) -> Code {
+    let has_footer = head.get(12).is_some_and(|flags| u32::from(*flags) & FLAG_FOOTER != 0);
+    match (place.region, place.field) {
+        (Region::Superblock, "magic") => Code::Rule(Rule::Magic),
+        (Region::Superblock, "layout_version") => Code::Rule(Rule::LayoutVersion),
+        (Region::Superblock, "dataset_count") => Code::Rule(Rule::RecordCount),
+        (Region::Superblock, "flags") if has_footer => Code::Rule(Rule::FlagCleared),
+        (Region::Superblock, "flags") => Code::Note(NoteCode::UnknownFlags),
+        (Region::Superblock, "index_offset") => Code::Rule(Rule::IndexOffset),
+        (Region::Superblock, _) => Code::Rule(Rule::IndexLen),
+        (Region::Directory, "records_len") => Code::Rule(Rule::RecordsLen),
+        (Region::Directory, "reserved") => Code::Note(NoteCode::RecordReserved),
+        (Region::Directory, "name_padding") => Code::Note(NoteCode::NamePadding),
+        (Region::Index, "magic") => Code::Rule(Rule::IndexMagic),
+        (Region::Index, "index_version") => Code::Rule(Rule::IndexVersion),
+        (Region::Index, "row_count") => Code::Rule(Rule::IndexLen),
+        (Region::Index, "reserved" | "reserved_tail") => Code::Note(NoteCode::IndexReserved),
+        _ => Code::Rule(Rule::HeadDigest),
     }
-    if place <= at && place != superblock::LEN {
-        let (name, span) = fields(IndexHeader::FIELDS, place);
-        let code = match name {
-            "magic" => rule(Rule::IndexMagic),
-            "index_version" => rule(Rule::IndexVersion),
-            "row_count" => rule(Rule::IndexLen),
-            "reserved" | "reserved_tail" => Code::Note(NoteCode::IndexReserved),
-            _ => rule(Rule::HeadDigest),
-        };
-        return (Region::Index, code, name, span);
-    }
-    if at < layout::RECORDS_OFFSET {
-        let (name, span) = fields(WireDirectory::FIELDS, superblock::LEN);
-        return (Region::Directory, rule(Rule::RecordsLen), name, span);
-    }
-    record_field(head, place, at)
-}
-
-/// The same for a byte in a record.
-fn record_field(
-    head: &[u8],
-    place: u64,
-    at: u64,
-) -> (Region, Code, &'static str, std::ops::Range<u64>) {
-    let mut start = layout::RECORDS_OFFSET;
-    while start < place {
-        let bytes = usize::try_from(start).ok().and_then(|start| head.get(start..));
-        let Some(bytes) = bytes.and_then(<[u8]>::first_chunk) else { break };
-        let record = WireRecord::decode(bytes);
-        let end = start.saturating_add(layout::record_len(record.name_len, record.rank));
-        if at < end {
-            let header_end = start.saturating_add(WireRecord::LEN as u64);
-            let name_end = header_end.saturating_add(record.name_len.into());
-            let padding_end = name_end.saturating_add(layout::name_padding(record.name_len.into()));
-            let within = at.saturating_sub(start);
-            if let Some(field) = field_at(WireRecord::FIELDS, within) {
-                let from = start.saturating_add(field.offset);
-                let code = match field.name {
-                    "reserved" => Code::Note(NoteCode::RecordReserved),
-                    _ => Code::Rule(Rule::HeadDigest),
-                };
-                let span = from..from.saturating_add(field.width);
-                return (Region::Directory, code, field.name, span);
-            }
-            if name_end <= at && at < padding_end {
-                let code = Code::Note(NoteCode::NamePadding);
-                return (Region::Directory, code, "name_padding", name_end..padding_end);
-            }
-            break;
-        }
-        start = end;
-    }
-    (Region::Directory, Code::Rule(Rule::HeadDigest), "record", at..at.saturating_add(1))
 }

@@ -106,7 +106,7 @@ fn by_digests(bench: &mut Bench<'_>, anchor: &Anchor, key: &IntegrityKey) -> Res
         return by_rules(bench, Some(anchor));
     };
     let is_proven = block::mend_pages(bench, &block, &mut pages, key)?;
-    if !is_proven || !rows::mend_pages(bench, &block, &pages)? {
+    if !is_proven || !rows::mend_pages(bench, &block, &pages, place)? {
         rows::mend(bench)?;
     }
     spills(bench, key)?;
