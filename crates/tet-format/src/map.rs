@@ -1,6 +1,7 @@
 //! What any byte of a file is: byte -> region, record, field.
 //!
-//! Works on damaged files too: what cannot be told apart is given as one stretch of its region.
+//! Works on damaged files too: what cannot be told apart is given as one stretch of its region, and so
+//! is what lies between index and footer.
 //! The names are those of the record tables.
 
 mod places;
@@ -8,12 +9,12 @@ mod value;
 
 use crate::directory::{RECORD_HEADER_LEN, RawRecord, WireDirectory, WireRecord};
 use crate::footer::{TAIL_LEN, WireTail};
-use crate::index::{ChunkIndex, HEADER_LEN, IndexHeader, IndexRow, ROW_LEN};
+use crate::index::{HEADER_LEN, IndexHeader, IndexRow, ROW_LEN};
 use crate::layout;
 use crate::rule::Rule;
 use crate::span::Span;
 use crate::superblock::{self, FLAG_FOOTER, WireSuperblock};
-use crate::wire::{self, Field, field_at};
+use crate::wire::{Field, field_at};
 use alloc::vec::Vec;
 
 pub use crate::region::Region;
@@ -50,12 +51,6 @@ impl Place {
     }
 }
 
-/// Says what the byte at `offset` of a file is; `None` at or past its end.
-#[must_use]
-pub fn locate(file: &[u8], offset: u64) -> Option<Place> {
-    Map::new(file, file, wire::len_of(file)).locate(offset)
-}
-
 /// The map of a file of which only its ends are in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
@@ -70,8 +65,8 @@ pub struct Map<'a> {
 impl<'a> Map<'a> {
     /// The map of a file of `file_len` bytes.
     ///
-    /// `head` are its first bytes: those up to the end of the directory name its records, those
-    /// up to the end of the index tell payloads from gaps. `tail` are its last bytes, 16 or more.
+    /// `head` are its first bytes: those up to the end of the directory name its records. `tail` are
+    /// its last bytes, 16 or more.
     #[must_use]
     pub fn new(head: &'a [u8], tail: &[u8], file_len: u64) -> Map<'a> {
         let superblock = head.first_chunk().map(WireSuperblock::decode);
@@ -114,7 +109,7 @@ impl<'a> Map<'a> {
 
     /// All places of the file, one after the other from its first byte to its last.
     ///
-    /// They tile it unless the index is in memory and payloads overlap.
+    /// They tile it.
     #[must_use]
     pub fn places(&self) -> Places<'a> {
         Places::new(*self)
@@ -176,7 +171,12 @@ impl<'a> Map<'a> {
 
     fn after_index(&self, offset: u64) -> Option<Place> {
         let Some(json_at) = self.footer_offset().filter(|&at| at <= offset) else {
-            return self.payload_or_gap(offset, self.body_span().end());
+            // Which of these bytes are payloads, the rows say.
+            let (region, field) = match self.index.is_empty() {
+                true => (Region::Gap, "unused"),
+                false => (Region::Payload, "payloads"),
+            };
+            return stretch(region, field, self.index.end(), self.body_span().end());
         };
         let tail_at = self.file_len.saturating_sub(TAIL_LEN);
         if tail_at <= offset {
@@ -191,33 +191,6 @@ impl<'a> Map<'a> {
         let json_at = layout::json_offset(self.file_len, tail.json_len);
         let json_at = json_at.filter(|&at| self.index.end() <= at);
         Some(json_at.unwrap_or(self.file_len.saturating_sub(TAIL_LEN)))
-    }
-
-    /// Looks through the rows, if they are in memory, for the payload that holds the byte.
-    fn payload_or_gap(&self, offset: u64, end: u64) -> Option<Place> {
-        if self.index.is_empty() {
-            return stretch(Region::Gap, "unused", self.index.end(), end);
-        }
-        let region = self.head_bytes(self.index.start(), self.index.end());
-        let whole = wire::len_of(region) == self.index.len();
-        let rows = ChunkIndex::read(region, self.index.start());
-        let (true, Ok(index)) = (whole, rows) else {
-            return stretch(Region::Payload, "payloads", self.index.end(), end);
-        };
-        let mut gap = self.index.end()..end;
-        for (number, row) in (0..).zip(index.rows()) {
-            let Some(span) = row.payload() else { continue };
-            if span.contains_byte(offset) {
-                let place = stretch(Region::Payload, "stored", span.start(), span.end())?;
-                return Some(Place { record: Some(number), ..place });
-            }
-            if span.end() <= offset {
-                gap.start = gap.start.max(span.end());
-            } else {
-                gap.end = gap.end.min(span.start());
-            }
-        }
-        stretch(Region::Gap, "unused", gap.start, gap.end)
     }
 
     /// The part of `[start, end)` that is in memory.

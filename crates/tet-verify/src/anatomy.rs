@@ -7,7 +7,7 @@
 //!
 //! Nothing here stops at a broken rule. What is wrong with a part is a [`Remark`] beside it; rules
 //! about all rows together are the business of [`verify`](crate::verify). In memory are the
-//! directory, the footer's JSON and a bounded number of rows.
+//! directory, the footer's JSON and, for the body, 16 bytes for each row.
 
 mod body;
 mod remark;

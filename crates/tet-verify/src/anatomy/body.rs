@@ -1,7 +1,7 @@
 //! What lies between the index and the footer, in file order.
 //!
-//! Rows say where payloads lie, in any order. They are gone through once for each batch of the
-//! next ones in file order, so that memory does not grow with their number.
+//! Rows say where payloads lie, in any order: they are sorted by that, which takes 16 bytes of memory
+//! for each.
 
 use tet_format::index::IndexRow;
 use tet_format::map::Place;
@@ -10,12 +10,6 @@ use tet_report::Code;
 
 use super::{Anatomy, Referred, Remark};
 use crate::error::Result;
-
-/// Payloads sorted at a time: 16 bytes each, twice over.
-#[cfg(not(test))]
-const BATCH_COUNT: usize = 1 << 19;
-#[cfg(test)]
-const BATCH_COUNT: usize = 2;
 
 /// A stretch of a file, and what it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,11 +33,8 @@ pub struct Body<'a> {
     anatomy: &'a Anatomy<'a>,
     dataset: Option<u64>,
     span: Span,
-    /// The next payloads, the first one last: place and row number.
-    batch: Vec<(u64, u64)>,
-    /// The last one of the batch before.
-    after: Option<(u64, u64)>,
-    is_exhausted: bool,
+    /// The next payloads, the first one last: place and row number. None before they are asked for.
+    payloads: Option<Vec<(u64, u64)>>,
     /// What the footer refers to, the first one last.
     spills: Vec<Referred>,
     reach: u64,
@@ -62,9 +53,7 @@ impl<'a> Body<'a> {
             anatomy,
             dataset: None,
             span,
-            batch: Vec::new(),
-            after: None,
-            is_exhausted: false,
+            payloads: None,
             spills,
             reach: span.start(),
             last: None,
@@ -101,48 +90,20 @@ impl<'a> Body<'a> {
 
     /// The next payload or spill.
     fn next_placed(&mut self) -> Result<Option<Stretch>> {
-        if self.batch.is_empty() && !self.is_exhausted {
-            self.fill()?;
-        }
-        let payload_at = self.batch.last().map(|&(at, _)| at);
+        let payloads = match &mut self.payloads {
+            Some(payloads) => payloads,
+            None => self.payloads.insert(sorted(self.anatomy, self.dataset)?),
+        };
+        let payload_at = payloads.last().map(|&(at, _)| at);
         let spill_at = self.spills.last().map(|it| it.span.start());
         if spill_at.is_some_and(|at| payload_at.is_none_or(|payload_at| at < payload_at)) {
             return Ok(self.spills.pop().map(referred));
         }
-        let Some(key) = self.batch.pop() else { return Ok(None) };
-        self.after = Some(key);
-        let Some(row) = self.anatomy.row(key.1)? else { return Ok(None) };
-        let mut stretch = payload(self.anatomy, key.1, row);
+        let Some((_, number)) = payloads.pop() else { return Ok(None) };
+        let Some(row) = self.anatomy.row(number)? else { return Ok(None) };
+        let mut stretch = payload(self.anatomy, number, row);
         self.compare(&mut stretch);
         Ok(Some(stretch))
-    }
-
-    /// The payloads that come next, as many as fit, by one pass over the rows.
-    fn fill(&mut self) -> Result<()> {
-        let mut keys: Vec<(u64, u64)> = Vec::new();
-        let mut bound = None;
-        let mut rows = self.anatomy.index().rows(self.anatomy.source);
-        for (number, (_, row)) in (0..).zip(rows.by_ref()) {
-            let key = (row.payload_offset, number);
-            let is_past = self.after.is_some_and(|after| key <= after);
-            let is_late = bound.is_some_and(|bound| bound < key);
-            if is_past || is_late || self.dataset.is_some_and(|id| id != row.dataset_id) {
-                continue;
-            }
-            keys.push(key);
-            if keys.len() == 2 * BATCH_COUNT {
-                keys.select_nth_unstable(BATCH_COUNT - 1);
-                keys.truncate(BATCH_COUNT);
-                bound = keys.iter().max().copied();
-            }
-        }
-        rows.finish()?;
-        keys.sort_unstable();
-        self.is_exhausted = bound.is_none() && keys.len() <= BATCH_COUNT;
-        keys.truncate(BATCH_COUNT);
-        keys.reverse();
-        self.batch = keys;
-        Ok(())
     }
 
     /// Remarks on a payload that takes bytes of one before it.
@@ -170,6 +131,17 @@ impl Iterator for Body<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         self.step().transpose()
     }
+}
+
+/// The payloads of one dataset or all, the first one of the file last.
+fn sorted(anatomy: &Anatomy<'_>, dataset: Option<u64>) -> Result<Vec<(u64, u64)>> {
+    let mut rows = anatomy.index().rows(anatomy.source);
+    let placed = (0..).zip(rows.by_ref()).map(|(number, (_, row))| (row, number));
+    let placed = placed.filter(|(row, _)| dataset.is_none_or(|id| id == row.dataset_id));
+    let mut keys: Vec<_> = placed.map(|(row, number)| (row.payload_offset, number)).collect();
+    rows.finish()?;
+    keys.sort_unstable_by_key(|&key| std::cmp::Reverse(key));
+    Ok(keys)
 }
 
 /// What the byte at `offset` of the body is: the payload of the first row that says so, a spill,
