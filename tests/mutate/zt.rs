@@ -53,7 +53,7 @@ fn fixtures() -> Vec<Fixture> {
 }
 
 fn limits() -> Limits {
-    Limits::default().with_sparse_len_max(LEN_MAX)
+    Limits { sparse_len_max: LEN_MAX, ..Limits::default() }
 }
 
 fn open(source: Source) -> tet_ztensor::Result<ZTensorFile> {

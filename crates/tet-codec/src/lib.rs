@@ -36,7 +36,7 @@ pub fn decoder(codec: Codec) -> Option<&'static dyn Decode> {
     match codec {
         Codec::Raw => Some(&Raw),
         #[cfg(feature = "zstd")]
-        Codec::Zstd => Some(&zstd::DEFAULT),
+        Codec::Zstd => Some(&Zstd),
         _ => None,
     }
 }

@@ -29,32 +29,14 @@ const FRAME_MAGIC: u32 = 0xFD2F_B528;
 const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;
 const SKIPPABLE_MASK: u32 = 0xFFFF_FFF0;
 
-pub(crate) static DEFAULT: Zstd = Zstd { window_log_max: WINDOW_LOG_MAX };
-
 thread_local! {
     static DECODE_CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
     static ENCODE_CONTEXT: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
 }
 
 /// Decodes zstd frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zstd {
-    window_log_max: u32,
-}
-
-impl Default for Zstd {
-    fn default() -> Self {
-        DEFAULT
-    }
-}
-
-impl Zstd {
-    /// A decoder that refuses windows over `2^log` bytes; the format's own bound is `2^27`.
-    #[must_use]
-    pub const fn with_window_log_max(log: u32) -> Self {
-        Self { window_log_max: if log < WINDOW_LOG_MAX { log } else { WINDOW_LOG_MAX } }
-    }
-}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Zstd;
 
 impl Decode for Zstd {
     fn name(&self) -> &'static str {
@@ -64,7 +46,7 @@ impl Decode for Zstd {
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
         let decoded_len = out.len() as u64;
         self.check_len(stored.len() as u64, decoded_len)?;
-        check_frames(stored, 1 << self.window_log_max)?;
+        check_frames(stored, 1 << WINDOW_LOG_MAX)?;
         let found = with_context(&DECODE_CONTEXT, DCtx::try_create, |context| {
             context.decompress(out, stored).map_err(|code| fault(code, decoded_len))
         })?;

@@ -6,11 +6,12 @@ use crate::rule::Rule;
 /// Bounds of a reader. The caller may change them; nothing in a file can.
 ///
 /// ```
-/// let limits = tet_format::Limits::default().with_name_len_max(255);
-/// assert_eq!(limits.name_len_max, 255);
+/// use tet_format::Limits;
+///
+/// let limits = Limits { name_len_max: 255, ..Limits::default() };
+/// assert!(limits.check_directory_len(1 << 30).is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// The longest name of a dataset, in bytes.
     pub name_len_max: u64,
@@ -37,41 +38,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets the longest name, in bytes.
-    #[must_use]
-    pub const fn with_name_len_max(mut self, name_len_max: u64) -> Limits {
-        self.name_len_max = name_len_max;
-        self
-    }
-
-    /// Sets the longest directory, in bytes.
-    #[must_use]
-    pub const fn with_directory_len_max(mut self, directory_len_max: u64) -> Limits {
-        self.directory_len_max = directory_len_max;
-        self
-    }
-
-    /// Sets the longest footer JSON, in bytes.
-    #[must_use]
-    pub const fn with_json_len_max(mut self, json_len_max: u64) -> Limits {
-        self.json_len_max = json_len_max;
-        self
-    }
-
-    /// Sets the longest spill, in bytes.
-    #[must_use]
-    pub const fn with_spill_len_max(mut self, spill_len_max: u64) -> Limits {
-        self.spill_len_max = spill_len_max;
-        self
-    }
-
-    /// Sets the deepest nesting of footer JSON.
-    #[must_use]
-    pub const fn with_json_depth_max(mut self, json_depth_max: u32) -> Limits {
-        self.json_depth_max = json_depth_max;
-        self
-    }
-
     /// Bounds a directory that is about to be read into memory (rule TET-L2).
     ///
     /// # Errors
@@ -111,12 +77,12 @@ mod tests {
 
     #[test]
     fn each_length_is_bounded_by_its_own_limit() {
-        let limits = Limits::default()
-            .with_directory_len_max(10)
-            .with_json_len_max(20)
-            .with_spill_len_max(30)
-            .with_json_depth_max(3);
-        assert_eq!(limits.json_depth_max, 3);
+        let limits = Limits {
+            directory_len_max: 10,
+            json_len_max: 20,
+            spill_len_max: 30,
+            ..Limits::default()
+        };
         assert_eq!(limits.check_directory_len(10), Ok(()));
         assert_eq!(limits.check_json_len(20, 5), Ok(()));
         assert_eq!(limits.check_spill_len(30, 5), Ok(()));

@@ -57,8 +57,8 @@ pub use tet_io::{Kind, Progress};
 pub use tet_report::{Finding, Level, Report};
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{
-    Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, Fingerprint, METADATA_NAME,
-    SparseChoice, TensorWriter, Ties, WriteOptions, Writer, Written, publish,
+    Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, METADATA_NAME, SparseChoice,
+    TensorWriter, WriteOptions, Writer, Written, publish,
 };
 
 #[cfg(test)]

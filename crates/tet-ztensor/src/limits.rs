@@ -7,7 +7,6 @@ use crate::rule;
 
 /// Bounds of a reader. The caller may change them; nothing in a file can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// The longest index, in bytes.
     pub index_len_max: u64,
@@ -34,41 +33,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Sets the longest index, in bytes.
-    #[must_use]
-    pub const fn with_index_len_max(mut self, index_len_max: u64) -> Self {
-        self.index_len_max = index_len_max;
-        self
-    }
-
-    /// Sets the deepest nesting.
-    #[must_use]
-    pub const fn with_depth_max(mut self, depth_max: u32) -> Self {
-        self.depth_max = depth_max;
-        self
-    }
-
-    /// Sets the most entries.
-    #[must_use]
-    pub const fn with_entry_count_max(mut self, entry_count_max: usize) -> Self {
-        self.entry_count_max = entry_count_max;
-        self
-    }
-
-    /// Sets the most items in custom fields of one tensor.
-    #[must_use]
-    pub const fn with_item_count_max(mut self, item_count_max: usize) -> Self {
-        self.item_count_max = item_count_max;
-        self
-    }
-
-    /// Sets the most bytes that sparse tensors may come to.
-    #[must_use]
-    pub const fn with_sparse_len_max(mut self, sparse_len_max: u64) -> Self {
-        self.sparse_len_max = sparse_len_max;
-        self
-    }
-
     /// Bounds an index that is about to be read into memory (ZT-L1). Places in it must fit in 32
     /// bits, whatever the limit.
     pub(crate) fn check_index_len(&self, index: Span) -> Result<(), Fault> {

@@ -2,7 +2,6 @@
 
 mod compare;
 mod dense;
-mod range;
 
 use std::ops::{Deref, Range};
 
@@ -24,10 +23,8 @@ pub(crate) use dense::order;
 /// When the stored bytes are compared with their checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// When all of them are read.
+    /// Always: all of them are read.
     #[default]
-    Auto,
-    /// Always, even if all of them must be read for that.
     Always,
     /// Never.
     Never,
@@ -107,40 +104,6 @@ impl ZTensorFile {
         self.fill(&sound, out, check)
     }
 
-    /// Fills `out` with some elements, counted in row-major order, and decodes no more than that
-    /// takes.
-    ///
-    /// # Errors
-    ///
-    /// As [`ZTensorFile::read_into`], and [`Error::Usage`] when there are no such elements.
-    pub fn read_range(
-        &self,
-        tensor: Tensor<'_>,
-        elements: Range<u64>,
-        out: &mut [u8],
-        check: Check,
-    ) -> Result<()> {
-        let sound = Sound::of(tensor)?;
-        let bytes = bytes_of(&sound, &elements)?;
-        check_out(out, bytes.end - bytes.start)?;
-        if bytes == (0..sound.decoded_len) {
-            return self.fill(&sound, out, check);
-        }
-        let source = self.source();
-        if check == Check::Always {
-            compare::stored(source, &sound)?;
-        }
-        match (sound.layout.is_sparse(), sound.encoding) {
-            (true, _) => {
-                let sparse = sparse::read(source, &sound, self.limits(), Check::Never)?;
-                sparse.scatter(elements, out);
-            }
-            (false, Encoding::Raw) => range::raw(source, &sound, bytes, out)?,
-            (false, Encoding::Zstd) => range::zstd(source, &sound, bytes, out)?,
-        }
-        Ok(source.check_unchanged()?)
-    }
-
     fn fill(&self, sound: &Sound<'_>, out: &mut [u8], check: Check) -> Result<()> {
         let source = self.source();
         match (sound.layout.is_sparse(), sound.encoding) {
@@ -181,20 +144,6 @@ impl ZTensorFile {
         }
         let frames = frames::frames(self.source(), sound.stored, None)?;
         Ok(frames.map(|frames| frames.decoded_len()))
-    }
-
-    /// The stored bytes of a tensor, as they are in the file.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Tensor`] when its entry breaks a rule or its bytes do not match their
-    /// checksum, [`Error::Io`] when they cannot be read.
-    pub fn read_stored(&self, tensor: Tensor<'_>, check: Check) -> Result<Vec<u8>> {
-        let sound = Sound::of(tensor)?;
-        let stored = self.source().read_vec(sound.stored.start(), sound.stored.len())?;
-        compare::bytes(&sound, &stored, check)?;
-        self.source().check_unchanged()?;
-        Ok(stored)
     }
 
     /// All elements of a tensor where they are: without a copy, and without a look at the checksum.
@@ -257,17 +206,6 @@ impl Deref for TensorView<'_> {
     fn deref(&self) -> &[u8] {
         self.view.bytes(self.range.clone()).unwrap_or_default()
     }
-}
-
-/// The bytes of elements that are asked for.
-fn bytes_of(sound: &Sound<'_>, elements: &Range<u64>) -> Result<Range<u64>> {
-    let count = sound.decoded_len / sound.element_size;
-    if elements.start > elements.end || count < elements.end {
-        let what = "elements past the end of the tensor";
-        return Err(Error::Usage { what, found: elements.end, wanted: count });
-    }
-    // Below the length of the tensor nothing wraps.
-    Ok(elements.start * sound.element_size..elements.end * sound.element_size)
 }
 
 fn check_out(out: &[u8], wanted: u64) -> Result<()> {

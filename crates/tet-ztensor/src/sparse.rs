@@ -18,7 +18,7 @@ use tet_io::Source;
 
 use crate::error::{Fault, Result};
 use crate::limits::Limits;
-use crate::read::{Check, Sound, zeroed};
+use crate::read::{Check, Sound};
 use crate::rule;
 use crate::tensor::Tensor;
 
@@ -76,23 +76,6 @@ impl Sparse {
     #[must_use]
     pub fn value_count(&self) -> u64 {
         (self.values.len() as u64).checked_div(self.element_size).unwrap_or(0)
-    }
-
-    /// All elements, those that are not stored as zero.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Limit`](crate::Error::Limit) when they come to more than `len_max` bytes.
-    pub fn to_dense(&self, len_max: u64) -> Result<Vec<u8>> {
-        let count = crate::entry::element_count(&self.shape).unwrap_or(u64::MAX);
-        let wanted = count.saturating_mul(self.element_size);
-        if len_max < wanted {
-            let what = "bytes of a dense tensor";
-            return Err(crate::Error::Limit { what, wanted, limit: len_max });
-        }
-        let mut out = zeroed(wanted)?;
-        self.scatter(0..count, &mut out);
-        Ok(out)
     }
 
     /// The places of all stored elements, counted in row-major order, each with the number of its

@@ -104,12 +104,6 @@ impl<'a> Tensor<'a> {
         self.entry.layout
     }
 
-    /// The word for the layout, known or not; `None` where the entry has none, and is dense.
-    #[must_use]
-    pub fn layout_word(&self) -> Option<Cow<'a, str>> {
-        self.word(Field::Layout)
-    }
-
     /// The word for the kind of sparse layout, whatever the layout.
     #[must_use]
     pub fn sparse_format(&self) -> Option<Cow<'a, str>> {
@@ -120,12 +114,6 @@ impl<'a> Tensor<'a> {
     #[must_use]
     pub const fn encoding(&self) -> Option<Encoding> {
         self.entry.encoding
-    }
-
-    /// The word for how its bytes are stored, known or not.
-    #[must_use]
-    pub fn encoding_word(&self) -> Cow<'a, str> {
-        self.word(Field::Encoding).unwrap_or_default()
     }
 
     /// The order of bytes that counts: what is stated says nothing of zstd and of single bytes.
@@ -142,12 +130,6 @@ impl<'a> Tensor<'a> {
     #[must_use]
     pub const fn stated_byte_order(&self) -> Option<ByteOrder> {
         self.entry.byte_order
-    }
-
-    /// The word for the order of bytes, known or not.
-    #[must_use]
-    pub fn byte_order_word(&self) -> Option<Cow<'a, str>> {
-        self.word(Field::ByteOrder)
     }
 
     /// Whether only some elements are stored.

@@ -22,14 +22,12 @@ mod writer;
 
 mod publish;
 mod sparse;
-mod ties;
 
 pub(crate) use declaration::check_name;
 pub use declaration::{Declaration, METADATA_NAME};
 pub use options::{Align, ChecksumChoice, Dialect, EncodingChoice, SparseChoice, WriteOptions};
 pub use publish::publish;
 pub use tensor::TensorWriter;
-pub use ties::{Fingerprint, Ties};
 pub(crate) use writer::Resumed;
 pub use writer::{Writer, Written};
 

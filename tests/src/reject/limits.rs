@@ -39,7 +39,7 @@ pub fn cases() -> Vec<Reject> {
             long(4096).bytes,
         ),
         Reject::shape("a directory over the limit", two.bytes, Rule::LimitDirectory, 32, one.bytes)
-            .limits(Limits::default().with_directory_len_max(64)),
+            .limits(Limits { directory_len_max: 64, ..Limits::default() }),
         Reject::shape(
             "JSON over the limit",
             json(101).bytes,
@@ -47,7 +47,7 @@ pub fn cases() -> Vec<Reject> {
             tail,
             json(100).bytes,
         )
-        .limits(Limits::default().with_json_len_max(100)),
+        .limits(Limits { json_len_max: 100, ..Limits::default() }),
         Reject::shape(
             "a spill over the limit",
             far.bytes,
@@ -55,7 +55,7 @@ pub fn cases() -> Vec<Reject> {
             far.marks.spills[0],
             near.bytes,
         )
-        .limits(Limits::default().with_spill_len_max(spill_len - 1)),
+        .limits(Limits { spill_len_max: spill_len - 1, ..Limits::default() }),
         Reject::shape("JSON 65 deep", deep(65).bytes, Rule::LimitDepth, deepest, deep(64).bytes),
         Reject::shape(
             "JSON 9999 deep",

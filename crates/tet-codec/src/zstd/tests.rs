@@ -26,7 +26,7 @@ fn skippable(len: u32) -> Vec<u8> {
 
 fn decode(stored: &[u8], len: usize) -> Result<Vec<u8>> {
     let mut out = vec![0; len];
-    DEFAULT.decode(stored, &mut out).map(|()| out)
+    Zstd.decode(stored, &mut out).map(|()| out)
 }
 
 const TEXT: &[u8] = b"the quick brown fox jumps over the lazy dog; the quick brown fox sleeps";
@@ -71,18 +71,18 @@ fn h6_longer_or_shorter_than_stated_is_an_error() {
 fn h7_lengths_bound_each_other_exactly() {
     for stored_len in [0, 3, 4, 7, 8, 1 << 20] {
         let most = (stored_len / 4 + 1) * 131_072;
-        assert!(DEFAULT.check_len(stored_len, most).is_ok());
-        let error = DEFAULT.check_len(stored_len, most + 1).unwrap_err();
+        assert!(Zstd.check_len(stored_len, most).is_ok());
+        let error = Zstd.check_len(stored_len, most + 1).unwrap_err();
         assert_eq!(error, Error::Lengths { codec: NAME, stored_len, decoded_len: most + 1 });
     }
-    assert!(DEFAULT.check_len(u64::MAX, u64::MAX).is_ok());
+    assert!(Zstd.check_len(u64::MAX, u64::MAX).is_ok());
 }
 
 #[test]
 fn h7_the_worst_real_frame_is_within_the_bound() {
     let zeros = vec![0; 64 << 20];
     let stored = bare(&zeros);
-    assert!(DEFAULT.check_len(stored.len() as u64, zeros.len() as u64).is_ok());
+    assert!(Zstd.check_len(stored.len() as u64, zeros.len() as u64).is_ok());
 }
 
 #[test]
@@ -115,10 +115,6 @@ fn h8_windows_end_at_two_to_the_27() {
     assert_eq!(decode(&frame(17 << 3), 0), Ok(vec![]));
     let (found, wanted) = ((1 << 27) + (1 << 24), 1 << 27);
     assert_eq!(decode(&frame(17 << 3 | 1), 0), Err(Error::Window { at: 0, found, wanted }));
-    let (found, wanted) = (1 << 11, 1 << 10);
-    let small = Zstd::with_window_log_max(10);
-    assert_eq!(small.decode(&frame(8), &mut []), Err(Error::Window { at: 0, found, wanted }));
-    assert_eq!(Zstd::with_window_log_max(40), DEFAULT);
 }
 
 #[test]

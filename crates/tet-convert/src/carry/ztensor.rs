@@ -180,8 +180,7 @@ fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTens
 const fn of_policy(policy: DigestPolicy) -> Check {
     match policy {
         DigestPolicy::Never => Check::Never,
-        DigestPolicy::Auto => Check::Auto,
-        DigestPolicy::Always => Check::Always,
+        DigestPolicy::Auto | DigestPolicy::Always => Check::Always,
     }
 }
 

@@ -39,7 +39,7 @@ const EMPTY_LEN_MAX: u64 = 16 << 20;
 
 /// Opens the file at `path`; a sparse tensor may take so many bytes of memory.
 pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
-    let limits = Limits::default().with_sparse_len_max(decoded_max(budget));
+    let limits = Limits { sparse_len_max: decoded_max(budget), ..Limits::default() };
     let file = ZTensorFile::open(source.clone(), &limits);
     let file = Arc::new(file.map_err(|error| of_file(path, error))?);
     let shelf = Shelf::new(&file, budget);
@@ -100,7 +100,7 @@ fn empty(
     *left = left.saturating_sub(len);
     match sparse {
         Some(stored) => stored.load().err(),
-        None => file.read(tensor, Check::Auto).err().map(|error| of_error(name, error)),
+        None => file.read(tensor, Check::Always).err().map(|error| of_error(name, error)),
     }
 }
 

@@ -35,7 +35,7 @@ impl Framed {
         let chunk_shape = frames.as_ref().and_then(|frames| cut(shape, element_size, frames));
         let frames = frames.filter(|_| chunk_shape.is_some());
         let grid = Grid::new(Shape::from(shape), chunk_shape.unwrap_or_else(whole))?;
-        let codecs: [Arc<dyn Decode>; 1] = [Arc::new(Zstd::default())];
+        let codecs: [Arc<dyn Decode>; 1] = [Arc::new(Zstd)];
         Some((grid.clone(), Framed { grid, element_size, stored, frames, codecs, sealed }))
     }
 

@@ -109,14 +109,14 @@ fn h10_depth_ends_at_the_limit() {
     assert_eq!((fault.rule, fault.found, fault.wanted), (Rule::LimitDepth, 65, 64));
     // Far beyond what any stack holds.
     assert_eq!(read_json(&nested(1 << 20)).unwrap_err().rule, Rule::LimitDepth);
-    let limits = Limits::default().with_json_depth_max(1000);
+    let limits = Limits { json_depth_max: 1000, ..Limits::default() };
     let fault = read_file(&file("", &nested(999), 1), &limits).unwrap_err();
     assert_eq!(fault.rule, Rule::JsonSyntax, "the parser has a bound of its own");
 }
 
 #[test]
 fn h10_lengths_end_at_the_limits() {
-    let limits = Limits::default().with_json_len_max(60).with_spill_len_max(9);
+    let limits = Limits { json_len_max: 60, spill_len_max: 9, ..Limits::default() };
     let json = |len: usize| format!("{{{}}}", " ".repeat(len - 2));
     assert!(read_file(&file("", &json(60), 1), &limits).is_ok());
     let fault = read_file(&file("", &json(61), 1), &limits).unwrap_err();

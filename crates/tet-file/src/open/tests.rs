@@ -236,7 +236,7 @@ fn metadata_that_does_not_fit_its_dataset_is_said() {
 #[test]
 fn limits_are_the_callers() {
     let bytes = build(TWO, None);
-    let limits = Limits::default().with_directory_len_max(20);
+    let limits = Limits { directory_len_max: 20, ..Limits::default() };
     let options = OpenOptions { limits, ..OpenOptions::default() };
     let error = TetFile::open(Source::from_bytes(bytes), &options).unwrap_err();
     assert_eq!(error.kind(), tet_io::Kind::Limit);

@@ -1,6 +1,6 @@
 //! The streaming writer.
 
-use std::io::{BufWriter, ErrorKind};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use tet_format::footer::FOOTER_VERSION;
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, WriteError};
 use tet_format::{Digest, Grid};
-use tet_io::{Publisher, Source, Step};
+use tet_io::{Publisher, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
@@ -176,20 +176,6 @@ impl Writer {
         let (written, publisher) = self.complete(metadata, history)?;
         publisher.commit()?;
         Ok(written)
-    }
-
-    /// The same for a file that is only read: it never takes its name, and is gone when the source is
-    /// dropped, or the program is killed.
-    ///
-    /// # Errors
-    ///
-    /// Returns what [`Writer::finish`] returns.
-    pub fn finish_scratch(self, metadata: &Metadata) -> Result<Source> {
-        let target = self.target.clone();
-        let (_, mut publisher) = self.complete(metadata, &[])?;
-        let source = publisher.read_back()?;
-        let unsupported = || tet_io::Error::io(Step::Read, &target, ErrorKind::Unsupported.into());
-        Ok(source.ok_or_else(unsupported)?)
     }
 
     fn complete(

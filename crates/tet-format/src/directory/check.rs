@@ -268,13 +268,14 @@ mod tests {
     #[test]
     fn limits_bound_names_and_the_directory() {
         let region = directory(&[record("abc", 1, &[4], &[2])]);
+        let limits = Limits::default();
         let read = |limits: Limits| Directory::read(&region, 32, 1, &limits).map(|_| ());
-        assert_eq!(read(Limits::default().with_name_len_max(3)), Ok(()));
-        let fault = read(Limits::default().with_name_len_max(2)).unwrap_err();
+        assert_eq!(read(Limits { name_len_max: 3, ..limits }), Ok(()));
+        let fault = read(Limits { name_len_max: 2, ..limits }).unwrap_err();
         assert_eq!(fault, Error { rule: Rule::LimitName, at: 40, found: 3, wanted: 2 });
         let len = region.len() as u64;
-        assert_eq!(read(Limits::default().with_directory_len_max(len)), Ok(()));
-        let fault = read(Limits::default().with_directory_len_max(len - 1)).unwrap_err();
+        assert_eq!(read(Limits { directory_len_max: len, ..limits }), Ok(()));
+        let fault = read(Limits { directory_len_max: len - 1, ..limits }).unwrap_err();
         assert_eq!(fault.rule, Rule::LimitDirectory);
     }
 

@@ -6,7 +6,7 @@ use super::{Chunks, DatasetSpec, Declaration, WriteError, ZeroExtents};
 use crate::directory::{WireDirectory, WireRecord};
 use crate::dtype::DType;
 use crate::grid::Grid;
-use crate::index::{IndexHeader, IndexRow};
+use crate::index::IndexHeader;
 use crate::layout::{self, Align};
 use crate::superblock::{self, Superblock};
 use crate::wire;
@@ -148,12 +148,6 @@ impl Layout {
         self.align
     }
 
-    /// Where the first payload goes.
-    #[must_use]
-    pub fn payloads_offset(&self) -> u64 {
-        self.align.place(self.index_end()).unwrap_or(u64::MAX)
-    }
-
     /// The chunks in the order they are written: dataset by dataset, each in row-major order.
     #[must_use]
     pub fn chunks(&self) -> Chunks<'_> {
@@ -179,16 +173,6 @@ impl Layout {
         bytes.extend(&self.directory);
         if self.dataset_count != 0 {
             bytes.extend(IndexHeader::new(self.row_count).encode());
-        }
-        bytes
-    }
-
-    /// The bytes up to the end of the index.
-    #[must_use]
-    pub fn header_bytes(&self, flags: u32, rows: impl IntoIterator<Item = IndexRow>) -> Vec<u8> {
-        let mut bytes = self.head_bytes(flags);
-        for row in rows {
-            bytes.extend(row.encode());
         }
         bytes
     }
@@ -244,7 +228,6 @@ mod tests {
         assert_eq!(head[32..head.len() - 32], directory);
         assert_eq!(layout.row_count(), 5);
         assert_eq!(layout.index_len(), 32 + 5 * 104);
-        assert_eq!(layout.payloads_offset() % 64, 0);
         let superblock = Superblock::read(&head, layout.index_end()).unwrap();
         assert_eq!(superblock, layout.superblock(1));
         assert!(Directory::read(&directory, 32, 2, &Limits::default()).is_ok());

@@ -234,6 +234,6 @@ fn codecs() -> Vec<Arc<dyn Decode>> {
     vec![
         Arc::new(tet_codec::Raw),
         #[cfg(feature = "zstd")]
-        Arc::new(tet_codec::Zstd::default()),
+        Arc::new(tet_codec::Zstd),
     ]
 }

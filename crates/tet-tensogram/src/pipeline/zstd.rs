@@ -152,7 +152,7 @@ impl Frames {
 pub(crate) fn decode(stored: &[u8], out: &mut [u8], at: u64) -> Result<()> {
     let wanted = out.len() as u64;
     let fault = |rule, found| Err(Fault { rule, at, found, wanted }.into());
-    match Zstd::default().decode(stored, out) {
+    match Zstd.decode(stored, out) {
         Ok(()) => Ok(()),
         Err(tet_codec::Error::TooShort { found, .. }) => fault(&rule::ZSTD_LEN, found),
         Err(tet_codec::Error::TooLong { .. } | tet_codec::Error::Lengths { .. }) => {

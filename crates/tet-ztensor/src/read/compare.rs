@@ -1,7 +1,5 @@
 //! Stored bytes against their checksum.
 
-use tet_io::Source;
-
 use super::{Check, Sound};
 use crate::checksum::Comparison;
 use crate::error::{Fault, Result};
@@ -31,14 +29,4 @@ pub(crate) fn bytes(sound: &Sound<'_>, stored: &[u8], check: Check) -> Result<()
         comparison.update(stored);
     }
     end(sound, comparison)
-}
-
-/// Reads the stored bytes for nothing but the comparison.
-pub(super) fn stored(source: &Source, sound: &Sound<'_>) -> Result<()> {
-    let Some(mut comparison) = begin(sound, Check::Always) else { return Ok(()) };
-    source.for_windows(sound.stored.range(), &mut Vec::new(), |_, bytes| {
-        comparison.update(bytes);
-        Ok::<bool, crate::Error>(true)
-    })?;
-    end(sound, Some(comparison))
 }

@@ -57,7 +57,7 @@ pub(super) fn zstd(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Ch
 
 /// Decodes a stretch of whole frames.
 pub(super) fn decode(sound: &Sound<'_>, at: Span, stored: &[u8], out: &mut [u8]) -> Result<()> {
-    Zstd::default().decode(stored, out).map_err(|fault| sound.codec(at.start(), fault))
+    Zstd.decode(stored, out).map_err(|fault| sound.codec(at.start(), fault))
 }
 
 /// Decodes frames on several threads; of several faults the first in the file is told.

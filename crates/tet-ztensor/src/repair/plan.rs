@@ -17,6 +17,7 @@ use crate::check::{VerifyOptions, verify, whole_finding};
 use crate::container::{FOOTER_LEN, MAGIC, MAGIC_LEN, index_span};
 use crate::error::{Error, Fault, Result};
 use crate::index::Index;
+use crate::limits::Limits;
 use crate::rule;
 use crate::tensor::Tensor;
 
@@ -212,7 +213,7 @@ const FLIPPED_MAX: usize = 64;
 /// The fault of a magic that may be written anew; that of another version may not.
 fn restored_magic(source: &Source) -> Result<Option<Fault>> {
     let head = source.read_vec(0, MAGIC_LEN.min(source.len()))?;
-    let any = crate::limits::Limits::default().with_index_len_max(u64::MAX);
+    let any = Limits { index_len_max: u64::MAX, ..Limits::default() };
     match index_span(&head, &[0; 8], source.len(), &any) {
         Err(fault) if fault.rule == &rule::MAGIC => Ok(Some(fault)),
         Err(fault) if [&rule::OTHER_VERSION, &rule::TRUNCATED].contains(&fault.rule) => {

@@ -38,9 +38,9 @@ pub(super) fn read(
         };
         check_len(&sound.tensor, limits.sparse_len_max, len)?;
         check_fit(len)?;
-        Zstd::default().check_len(stored.len() as u64, len).map_err(codec)?;
+        Zstd.check_len(stored.len() as u64, len).map_err(codec)?;
         let mut bytes = zeroed(len)?;
-        Zstd::default().decode(stored, &mut bytes).map_err(codec)?;
+        Zstd.decode(stored, &mut bytes).map_err(codec)?;
         Ok(bytes)
     })
 }

@@ -117,11 +117,6 @@ fn checksums_cover_the_stored_bytes() {
         let file = open(&bytes).unwrap();
         let tensor = file.find("t").unwrap();
         assert_eq!(file.read(tensor, Check::Never).unwrap(), ELEMENTS);
-        assert_eq!(file.read_stored(tensor, Check::Never).unwrap(), ELEMENTS);
-        let mut out = [0; 4];
-        file.read_range(tensor, 3..7, &mut out, Check::Auto).unwrap();
-        assert_eq!(out, ELEMENTS[3..7]);
-        assert!(file.read_range(tensor, 3..7, &mut out, Check::Always).is_err());
     }
     assert_eq!(Checksum::crc32c(&[]).to_string(), "crc32c:0x00000000");
 }
@@ -208,12 +203,7 @@ fn a_buffer_of_another_length_is_refused() {
     let file = open(&bytes).unwrap();
     let tensor = file.find("t").unwrap();
     for len in [0, 15, 17] {
-        let error = file.read_into(tensor, &mut vec![0; len], Check::Auto);
+        let error = file.read_into(tensor, &mut vec![0; len], Check::Always);
         assert!(matches!(error, Err(Error::Usage { wanted: 16, .. })));
     }
-    let range = |range, len| file.read_range(tensor, range, &mut vec![0; len], Check::Auto);
-    assert!(range(0..5, 20).is_err() && range(1..3, 7).is_err() && range(4..4, 0).is_ok());
-    #[allow(clippy::reversed_empty_ranges, reason = "that is the point")]
-    let backwards = range(3..1, 0);
-    assert!(backwards.is_err() && range(u64::MAX..u64::MAX, 0).is_err());
 }

@@ -202,7 +202,7 @@ fn every_spelling_of_an_entry_is_read() {
 
 #[test]
 fn limits_bound_what_an_index_may_come_to() {
-    let limits = Limits::default().with_entry_count_max(2).with_item_count_max(3);
+    let limits = Limits { entry_count_max: 2, item_count_max: 3, ..Limits::default() };
     let read = |index: Vec<u8>| crate::Index::read(index, 640, &limits);
     assert_eq!(read(vec![0x82, 0, 0]).unwrap().len(), 2);
     let fault = Fault { rule: &rule::LIMIT_ENTRIES, at: 643, found: 3, wanted: 2 };
@@ -214,7 +214,7 @@ fn limits_bound_what_an_index_may_come_to() {
     assert!(read(custom(2)).unwrap().tensor(0).unwrap().custom().is_ok());
     let index = read(custom(3)).unwrap();
     assert_eq!(index.tensor(0).unwrap().custom().unwrap_err().rule(), Some(&rule::LIMIT_ITEMS));
-    let limits = Limits::default().with_index_len_max(5);
+    let limits = Limits { index_len_max: 5, ..Limits::default() };
     assert!(crate::Index::read(vec![0x84, 0, 0, 0, 0], 8, &limits).is_ok());
     let fault = crate::Index::read(vec![0x85, 0, 0, 0, 0, 0], 8, &limits).unwrap_err();
     assert_eq!(fault, Fault { rule: &rule::LIMIT_INDEX, at: 8, found: 6, wanted: 5 });

@@ -1,9 +1,10 @@
 //! Frames of zstd blobs, and seek tables that lie.
 
+use tet_codec::{Decode, Zstd};
 use tet_format::Span;
 use tet_io::Source;
 
-use crate::frames::frames;
+use crate::frames::{Frame, frames};
 use crate::testing::{Fields, beside_good, deep, open, read, rules, seek_table, text};
 use crate::testing::{zstd, zstd_bare};
 use crate::{Check, SeekTable, rule};
@@ -35,17 +36,28 @@ fn framed(elements: &[u8], lens: &[usize]) -> (Vec<u8>, Table) {
 }
 
 #[track_caller]
-fn ranges_are_those_of_the_whole(blob: &[u8], wanted: &[u8]) {
+fn frames_are_parts_of_the_whole(blob: &[u8], wanted: &[u8]) {
     let bytes = stored(blob, wanted.len() as u64);
     let file = open(&bytes).unwrap();
     let tensor = file.find("t").unwrap();
-    assert_eq!(file.read(tensor, Check::Auto).unwrap(), wanted);
+    assert_eq!(file.read(tensor, Check::Always).unwrap(), wanted);
+    let Some(frames) = file.frames(tensor).unwrap() else { return };
+    let index = |at: u64| usize::try_from(at).unwrap();
     let step = wanted.len().div_ceil(13).max(1);
     for start in (0..wanted.len()).step_by(step) {
-        for end in (start..=wanted.len()).step_by(step) {
-            let mut out = vec![0xEE; end - start];
-            file.read_range(tensor, start as u64..end as u64, &mut out, Check::Auto).unwrap();
-            assert_eq!(out, wanted[start..end]);
+        for end in (start + 1..=wanted.len()).step_by(step) {
+            let covering = frames.covering(start as u64..end as u64);
+            let (first, last) = (covering.first().unwrap(), covering.last().unwrap());
+            let mut out = Vec::new();
+            for Frame { stored, decoded } in covering {
+                let stored = &bytes[index(stored.start())..index(stored.end())];
+                let mut part = vec![0xEE; index(decoded.end - decoded.start)];
+                Zstd.decode(stored, &mut part).unwrap();
+                out.extend(part);
+            }
+            assert_eq!(out, wanted[index(first.decoded.start)..index(last.decoded.end)]);
+            assert!(index(first.decoded.start) <= start && start < index(first.decoded.end));
+            assert!(index(last.decoded.start) < end && end <= index(last.decoded.end));
         }
     }
 }
@@ -55,9 +67,9 @@ fn ranges_are_read_from_frames() {
     let wanted = elements(1000);
     for lens in [&[1000][..], &[400, 600], &[1, 0, 998, 1], &[250; 4]] {
         let (blob, table) = framed(&wanted, lens);
-        ranges_are_those_of_the_whole(&blob, &wanted);
+        frames_are_parts_of_the_whole(&blob, &wanted);
         let blob = [blob, seek_table(&table)].concat();
-        ranges_are_those_of_the_whole(&blob, &wanted);
+        frames_are_parts_of_the_whole(&blob, &wanted);
         let bytes = stored(&blob, 1000);
         let file = open(&bytes).unwrap();
         let found = file.frames(file.find("t").unwrap()).unwrap().unwrap();
@@ -76,13 +88,13 @@ fn a_frame_that_says_nothing_takes_what_is_left() {
     for blob in
         [zstd_bare(&wanted), [zstd(a), zstd_bare(b)].concat(), [zstd_bare(a), zstd(b)].concat()]
     {
-        ranges_are_those_of_the_whole(&blob, &wanted);
+        frames_are_parts_of_the_whole(&blob, &wanted);
         let bytes = stored(&blob, 3000);
         let file = open(&bytes).unwrap();
         assert!(file.frames(file.find("t").unwrap()).unwrap().is_some());
     }
     let blob = [zstd_bare(a), zstd_bare(b)].concat();
-    ranges_are_those_of_the_whole(&blob, &wanted);
+    frames_are_parts_of_the_whole(&blob, &wanted);
     let bytes = stored(&blob, 3000);
     let file = open(&bytes).unwrap();
     assert!(file.frames(file.find("t").unwrap()).unwrap().is_none());
@@ -126,7 +138,7 @@ fn a_seek_table_that_lies_is_not_believed() {
         with(&|table| table[2] = (u32::MAX, u32::MAX)),
     ];
     for blob in lies {
-        ranges_are_those_of_the_whole(&blob, &wanted);
+        frames_are_parts_of_the_whole(&blob, &wanted);
         let bytes = stored(&blob, 1000);
         assert!(rules(&bytes).contains(&&rule::SEEK_TABLE));
         assert!(deep(&bytes).is_ok());
@@ -143,7 +155,7 @@ fn a_frame_inside_a_frame_is_not_one() {
     let at = outer.windows(inner.len()).position(|part| part == inner).unwrap() as u32;
     let rest = outer.len() as u32 - at;
     let table = seek_table(&[(at, decoded.len() as u32 - 100), (rest, 100)]);
-    ranges_are_those_of_the_whole(&[outer, table].concat(), &decoded);
+    frames_are_parts_of_the_whole(&[outer, table].concat(), &decoded);
 }
 
 #[test]

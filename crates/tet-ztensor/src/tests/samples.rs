@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use tet_io::Source;
 
 use crate::testing::deep;
-use crate::{Check, Checksum, Encoding, Layout, Limits, Tensor, Value, ZTensorFile};
+use crate::{ByteOrder, Check, Checksum, Encoding, Layout, Limits, Tensor, Value, ZTensorFile};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/zt")
@@ -73,9 +73,10 @@ fn says(tensor: &Tensor<'_>, facts: &Json) {
     assert_eq!(*tensor.dtype_word(), *facts["dtype"].as_str().unwrap());
     assert_eq!(serde_json::json!(tensor.shape()), facts["shape"]);
     assert_eq!(tensor.layout().unwrap().word(), facts["layout"]);
-    assert_eq!(tensor.layout_word().is_some(), facts["layout_key_present"]);
+    assert_eq!(tensor.field_at("layout").is_some(), facts["layout_key_present"]);
     assert_eq!(tensor.encoding().map(Encoding::word), facts["encoding"].as_str());
-    assert_eq!(tensor.byte_order_word().as_deref(), facts["data_endianness"].as_str());
+    let byte_order = tensor.stated_byte_order().map(ByteOrder::word);
+    assert_eq!(byte_order, facts["data_endianness"].as_str());
     assert_eq!(tensor.checksum_text(), facts["checksum"].as_str());
     assert_eq!(tensor.offset(), facts["offset"].as_u64());
     assert_eq!(tensor.size(), facts["size"].as_u64());
@@ -146,15 +147,10 @@ fn values(file: &ZTensorFile, tensor: Tensor<'_>, facts: &Json, found: &[u8], np
             let sparse = file.read_sparse(tensor, Check::Always).unwrap();
             assert_eq!(member("values", sparse.values.len()), sparse.values);
             if tensor.encoding() == Some(Encoding::Raw) {
-                assert_eq!(sha256(&file.read_stored(tensor, Check::Auto).unwrap()), *sum);
+                let stored = tensor.stored().unwrap();
+                let stored = file.source().read_vec(stored.start(), stored.len()).unwrap();
+                assert_eq!(sha256(&stored), *sum);
             }
         }
     }
-    let count = tensor.element_count().unwrap();
-    let (start, end) = (count / 3, count - count / 4);
-    let size = tensor.dtype().unwrap().size().unwrap();
-    let at = |at: u64| usize::try_from(at * size).unwrap();
-    let mut part = vec![0; at(end) - at(start)];
-    file.read_range(tensor, start..end, &mut part, Check::Auto).unwrap();
-    assert_eq!(part, found[at(start)..at(end)]);
 }

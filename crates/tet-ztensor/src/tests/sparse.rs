@@ -199,17 +199,17 @@ fn what_a_sparse_tensor_comes_to_is_bounded() {
     assert_eq!(read(&bytes, 1).unwrap_err().rule(), Some(&rule::LIMIT_SPARSE));
     assert!(deep(&bytes).is_ok(), "what is stored is sound");
     let file = open(&bytes).unwrap();
-    let sparse = file.read_sparse(file.tensor(1).unwrap(), Check::Auto).unwrap();
+    let sparse = file.read_sparse(file.tensor(1).unwrap(), Check::Always).unwrap();
     assert_eq!(sparse.places, Places::Coo { coords: vec![0, 2, 1, 0] });
     assert_eq!(sparse.value_count(), 2);
     let zeros = zstd(&vec![0; 1 << 20]);
     let fields = coo(&zeros).with("encoding", text("zstd")).with("shape", uints(&[5]));
     let bytes = beside_good(&zeros, &fields);
-    let limits = Limits::default().with_sparse_len_max(1 << 19);
+    let limits = Limits { sparse_len_max: 1 << 19, ..Limits::default() };
     let file = ZTensorFile::open(tet_io::Source::from_bytes(bytes), &limits).unwrap();
-    let error = file.read_sparse(file.tensor(1).unwrap(), Check::Auto).unwrap_err();
+    let error = file.read_sparse(file.tensor(1).unwrap(), Check::Always).unwrap_err();
     assert_eq!(error.rule(), Some(&rule::LIMIT_SPARSE));
-    assert!(file.read_sparse(file.tensor(0).unwrap(), Check::Auto).is_err(), "it is dense");
+    assert!(file.read_sparse(file.tensor(0).unwrap(), Check::Always).is_err(), "it is dense");
 }
 
 /// Whether the count of values fits is known before anything is decoded: `len` zeros in one frame.

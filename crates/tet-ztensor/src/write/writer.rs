@@ -11,7 +11,6 @@ use super::entry::custom_bytes;
 use super::options::{Dialect, EncodingChoice, WriteOptions};
 use super::out::Out;
 use super::tensor::{Declared, TensorWriter};
-use super::ties::Ties;
 use crate::container::MAGIC;
 use crate::error::{Error, NAME_TAKEN, Result};
 use crate::words::Encoding;
@@ -147,28 +146,6 @@ impl<W: Write + Send> Writer<W> {
         tensor.finish().map(|_| ())
     }
 
-    /// Writes a tensor whose elements are all there, or, when the same elements were written
-    /// before, a second entry for their blob, unless the dialect is that of 0.1.x.
-    ///
-    /// # Errors
-    ///
-    /// Returns what [`Writer::whole`] returns.
-    pub fn whole_once(
-        &mut self,
-        declaration: Declaration,
-        elements: &[u8],
-        ties: &mut Ties,
-    ) -> Result<()> {
-        let first = match self.options.dialect {
-            Dialect::Common => ties.first(&declaration.name, elements),
-            Dialect::V01x => None,
-        };
-        match first.filter(|first| self.is_placed(first)) {
-            Some(first) => self.alias(declaration, &first),
-            None => self.whole(declaration, elements),
-        }
-    }
-
     /// Writes a second entry for the blob of tensor `of`: tied weights.
     ///
     /// # Errors
@@ -273,10 +250,6 @@ impl<W: Write + Send> Writer<W> {
         declared.entry(&placed).encode(&mut self.index);
         self.written.tensor_count += 1;
         self.placed.insert(declared.declaration.name.clone(), Some(placed));
-    }
-
-    fn is_placed(&self, name: &str) -> bool {
-        self.placed.get(name).is_some_and(Option::is_some)
     }
 
     fn check_closed(&self) -> Result<()> {

@@ -49,7 +49,7 @@ fn a_long_blob_is_frames_and_their_table() {
         let (start, stored_len) = (place.0 as usize, place.1 as usize);
         let blob = &bytes[start..start + stored_len];
         let mut decoded = vec![0; len];
-        Zstd::default().decode(blob, &mut decoded).unwrap();
+        Zstd.decode(blob, &mut decoded).unwrap();
         assert!(decoded == elements(len));
         if len <= 1 << 18 {
             assert_ne!(blob[blob.len() - 4..], 0x8F92_EAB1_u32.to_le_bytes());
@@ -68,7 +68,7 @@ fn a_long_blob_is_frames_and_their_table() {
             let [stored, frame_len] = [&entry[..4], &entry[4..]]
                 .map(|it| u32::from_le_bytes(it.try_into().unwrap()) as usize);
             let mut frame = vec![0; frame_len];
-            Zstd::default().decode(&blob[at..at + stored], &mut frame).unwrap();
+            Zstd.decode(&blob[at..at + stored], &mut frame).unwrap();
             assert!(frame == elements(len)[from..from + frame_len]);
             (at, from) = (at + stored, from + frame_len);
         }

@@ -76,7 +76,7 @@ fn rebuilt(name: &str) -> Result<(Vec<u8>, Vec<u8>)> {
         let mut elements = vec![0; number("decoded_bytes")];
         match tensor["encoding"].as_str() {
             Some("raw") => elements.copy_from_slice(stored),
-            _ => Zstd::default().decode(stored, &mut elements).unwrap(),
+            _ => Zstd.decode(stored, &mut elements).unwrap(),
         }
         let options = options(tensor);
         let layout = tensor["layout"].as_str().unwrap();

@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn long_tensors_are_read_back_in_part() {
+fn long_tensors_are_read_back() {
     let mut writer = Writer::new(Vec::new(), &WriteOptions::default()).unwrap();
     let zstd = WriteOptions { encoding: EncodingChoice::zstd(), ..WriteOptions::default() };
     let declared = Declaration::new("long", DType::UInt16, [1000, 1000]);
@@ -138,9 +138,6 @@ fn long_tensors_are_read_back_in_part() {
     let file = open(bytes);
     let long = file.find("long").unwrap();
     assert!(file.read(long, Check::Always).unwrap() == elements(2_000_000));
-    let mut part = vec![0; 2000];
-    file.read_range(long, 700_500..701_500, &mut part, Check::Never).unwrap();
-    assert_eq!(part, elements(2_000_000)[1_401_000..1_403_000]);
 }
 
 #[test]
