@@ -30,7 +30,7 @@ pub use finding::{Finding, Place, Severity};
 pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use integrity::Integrity;
 pub use level::Level;
-pub use options::{Strictness, VerifyOptions};
+pub use options::{RepairOptions, Strictness, VerifyOptions};
 pub use pool::Pool;
 pub use repair::{Applied, Edit, Kept, Plan, Proof};
 pub use report::{Omitted, Report};

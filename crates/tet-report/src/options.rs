@@ -1,9 +1,10 @@
-//! How closely to look, with what, and how much to report.
+//! How closely to look, with what, and how much to report; what a repair may do.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tet_format::Losses;
 use tet_io::{Canceled, Progress, Watch};
 
 use crate::level::Level;
@@ -105,6 +106,77 @@ impl<L> VerifyOptions<L> {
     pub fn check_canceled(&self) -> Result<(), Canceled> {
         let is_canceled = self.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
         if is_canceled { Err(Canceled) } else { Ok(()) }
+    }
+
+    /// Reports the progress of a read of `all` bytes.
+    #[must_use]
+    pub fn watch(&self, all: u64) -> Watch<'_> {
+        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    }
+}
+
+/// What a repair may do. `L` are the limits of the container, `S` says what is taken out of its files.
+#[derive(Clone)]
+pub struct RepairOptions<L, S> {
+    /// How much of the file's claims to believe.
+    pub limits: L,
+    /// What becomes of data that is damaged.
+    pub salvage: S,
+    /// Whether data or metadata may be lost.
+    pub losses: Losses,
+    /// Threads that look at bytes; 0 means as many as the machine runs at once.
+    pub threads: usize,
+    /// Bytes that decoders and checks of sparse tensors may hold.
+    pub memory_budget: u64,
+    /// The most bytes that all data may decode to in one look at the file; `None` is
+    /// [`usual_decoded_max`](tet_format::usual_decoded_max) of it.
+    pub decoded_max: Option<u64>,
+    /// Set by the caller to stop early.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Called with the number of bytes read so far and the total.
+    pub progress: Option<Progress>,
+}
+
+impl<L: Default, S: Default> Default for RepairOptions<L, S> {
+    fn default() -> Self {
+        RepairOptions {
+            limits: L::default(),
+            salvage: S::default(),
+            losses: Losses::default(),
+            threads: 0,
+            memory_budget: 1 << 30,
+            decoded_max: None,
+            cancel: None,
+            progress: None,
+        }
+    }
+}
+
+impl<L: fmt::Debug, S: fmt::Debug> fmt::Debug for RepairOptions<L, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RepairOptions")
+            .field("limits", &self.limits)
+            .field("salvage", &self.salvage)
+            .field("losses", &self.losses)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L: Clone + Default, S> RepairOptions<L, S> {
+    /// The options for a check, as closely as can be, of what is repaired.
+    #[must_use]
+    pub fn verify(&self) -> VerifyOptions<L> {
+        VerifyOptions {
+            level: Level::Deep,
+            limits: self.limits.clone(),
+            threads: self.threads,
+            memory_budget: self.memory_budget,
+            decoded_max: self.decoded_max,
+            cancel: self.cancel.clone(),
+            progress: self.progress.clone(),
+            ..VerifyOptions::default()
+        }
     }
 
     /// Reports the progress of a read of `all` bytes.

@@ -1,6 +1,6 @@
 //! Edits become a new file, which is compared with the plan before it takes its name.
 
-use tet_io::{Output, Publish, Watch};
+use tet_io::{Output, Publish};
 use tet_report::Applied;
 
 use super::plan::Plan;
@@ -16,6 +16,6 @@ use crate::error::{Error, Result};
 /// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
     let (options, all) = (&planned.options, planned.image.len().saturating_mul(2));
-    let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), all);
+    let watch = options.watch(all);
     planned.apply(output, publish, |len| Ok::<_, Error>(watch.tell(len)?))
 }

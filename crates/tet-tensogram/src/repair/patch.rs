@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use tet_format::Span;
 use tet_io::{Image, Source};
-use tet_report::Level;
 
 use super::RepairOptions;
 use super::bench::Bench;
 use super::frames::Remains;
 use super::layout::old;
 use super::message::{Paper, Said};
-use crate::check::{VerifyOptions, first_error};
+use crate::check::first_error;
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::frame::FrameKind;
@@ -53,13 +52,7 @@ pub(super) fn patched(
     let Some(span) = Span::new(0, len).filter(|span| span.len() == image.len()) else {
         return Ok(None);
     };
-    let mut how = VerifyOptions {
-        level: Level::Deep,
-        limits: options.limits,
-        threads: options.threads,
-        ..VerifyOptions::default()
-    };
-    how.cancel.clone_from(&options.cancel);
+    let how = options.verify();
     let made = image.to_source();
     let fault = first_error(&mut Window::new(&made), span, &how, (bench.watch(), bench.total()))?;
     Ok(fault.is_none().then_some(image))

@@ -2,7 +2,7 @@
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::{Image, Source, Watch};
-use tet_report::{Kept, Level, Proof};
+use tet_report::{Kept, Proof};
 
 use super::RepairOptions;
 use super::bench::Bench;
@@ -12,7 +12,7 @@ use super::edit::{Action, Edit, Loss, new_edit};
 use super::frames::{Remains, remains};
 use super::nested::{Stretch, stretches};
 use crate::check::fidelity::Total;
-use crate::check::{VerifyOptions, finding, first_error, verify};
+use crate::check::{finding, first_error, verify};
 use crate::error::{Error, Result};
 use crate::open::no_message;
 use crate::rule;
@@ -32,7 +32,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan::new(source, Image::default(), options.clone());
     // Hashes and elements are looked at.
     let all = source.len().saturating_mul(2);
-    let watch = Watch::new(options.cancel.as_deref(), options.progress.as_ref(), all);
+    let watch = options.watch(all);
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
@@ -58,12 +58,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
 
 /// How many errors the file has after the edits.
 fn error_count(plan: &Plan) -> Result<u64> {
-    let RepairOptions { limits, threads, .. } = plan.options;
-    let level = Level::Deep;
-    let mut options = VerifyOptions { level, limits, threads, ..VerifyOptions::default() };
-    options.decoded_max = plan.options.decoded_max;
-    options.cancel.clone_from(&plan.options.cancel);
-    options.progress.clone_from(&plan.options.progress);
+    let options = plan.options.verify();
     Ok(verify(&plan.repaired(), &options)?.count(Severity::Error))
 }
 
@@ -96,13 +91,7 @@ struct Mender<'m, 'b> {
 impl Mender<'_, '_> {
     /// A message that stands: kept as it is, if nothing is wrong with it.
     fn message(&mut self, span: Span) -> Result<()> {
-        let mut how = VerifyOptions {
-            level: Level::Deep,
-            limits: self.options.limits,
-            threads: self.options.threads,
-            ..VerifyOptions::default()
-        };
-        how.cancel.clone_from(&self.options.cancel);
+        let how = self.options.verify();
         let mut window = Window::new(self.bench.source);
         match first_error(&mut window, span, &how, (self.bench.watch(), self.bench.total()))? {
             None => self.keep(span),

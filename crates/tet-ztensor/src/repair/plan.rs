@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use tet_cbor as cbor;
 use tet_format::{ForeignRule, Losses, Severity, Span, planted};
 use tet_io::{Image, Source};
-use tet_report::{Finding, Level, Proof, Report};
+use tet_report::{Finding, Proof, Report};
 
 use super::bench::{Bench, damage, image_of, position_of};
 use super::edit::{Action, Edit, Loss, new_edit};
@@ -123,16 +123,7 @@ fn readable_index(plan: &mut Plan, bench: &mut Bench<'_>) -> Result<Index> {
 
 /// What `verify` finds in the file as it will be.
 fn verified(plan: &Plan) -> Result<Report> {
-    let options = VerifyOptions {
-        level: Level::Deep,
-        limits: plan.options.limits,
-        findings_max: FINDINGS_MAX,
-        cancel: plan.options.cancel.clone(),
-        progress: plan.options.progress.clone(),
-        decoded_max: plan.options.decoded_max,
-        memory_budget: plan.options.memory_budget.unwrap_or(MEMORY_BUDGET),
-        ..VerifyOptions::default()
-    };
+    let options = VerifyOptions { findings_max: FINDINGS_MAX, ..plan.options.verify() };
     verify(&plan.repaired(), &options)
 }
 
@@ -201,8 +192,6 @@ fn is_of_sound(flip: &Flip, index: &Index, wrong: &[(usize, &'static ForeignRule
 
 /// So many tensors are named among what is lost; the rest is counted.
 const LOSSES_MAX: usize = 4096;
-/// Bytes that decoding may hold unless the caller says otherwise.
-const MEMORY_BUDGET: u64 = 1 << 30;
 /// So many findings of each rule are kept.
 const FINDINGS_MAX: usize = 1 << 16;
 /// Bits of tensors are looked for in this many rounds: one may hide another.

@@ -56,7 +56,8 @@ pub(super) fn ztensor(
     if args.salvage {
         (options.salvage, options.losses) = (zt::Salvage::Blobs, Losses::Allowed);
     }
-    (options.memory_budget, options.decoded_max) = (args.memory, args.max_decoded);
+    options.memory_budget = args.memory.unwrap_or(options.memory_budget);
+    options.decoded_max = args.max_decoded;
     options.cancel = Some(Arc::clone(&context.world().cancel));
     let bar = Progress::new(context, "examining", source.len());
     options.progress = Some(tell(&bar));
