@@ -6,20 +6,14 @@ use std::sync::Arc;
 
 use tet_format::{DType, ForeignRule, Span};
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab};
-use tet_ztensor::{DTYPES, Places, Sparse, rule};
+use tet_ztensor::parts::{VALUES, of_places};
+use tet_ztensor::{DTYPES, Places, Scattered, Sparse, rule};
 
 use crate::carry::logical;
-use crate::ztensor::{Bands, Scattered, Stored};
+use crate::ztensor::{Bands, Stored};
 use crate::{Error, Result};
 
-/// The attribute that names the tensor of which a dataset is a part.
-pub(crate) const OF_KEY: &str = "sparse_of";
-/// The attribute that says which part it is.
-pub(crate) const PART_KEY: &str = "sparse_part";
-/// The attribute of the values that says how places are stored.
-pub(crate) const FORMAT_KEY: &str = "sparse_format";
-/// The attribute of the values that has the extents of all elements.
-pub(crate) const SHAPE_KEY: &str = "sparse_shape";
+pub(crate) use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY};
 
 /// A sparse tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +66,7 @@ type Parts<'c> = HashMap<(&'c str, &'c str), &'c Dataset>;
 /// The tensors whose parts are all among the datasets and fit, with their parts.
 fn found(datasets: &[Dataset], kept: SparseKept) -> Vec<(SparseTensor, Vec<&Dataset>)> {
     let parts = parts(datasets.iter());
-    let values = datasets.iter().filter(|it| text(it, PART_KEY) == Some("values"));
+    let values = datasets.iter().filter(|it| text(it, PART_KEY) == Some(VALUES));
     values.filter_map(|values| tensor(&parts, values, kept)?.ok()).collect()
 }
 
@@ -94,16 +88,17 @@ type Fitted<'c> = std::result::Result<(SparseTensor, Vec<&'c Dataset>), &'static
 /// The tensor of which a dataset is the values; `None` where parts are missing.
 fn tensor<'c>(parts: &Parts<'c>, values: &'c Dataset, kept: SparseKept) -> Option<Fitted<'c>> {
     let name = text(values, OF_KEY)?;
-    let (format, places): (_, &[&str]) = match text(values, FORMAT_KEY) {
-        Some("csr") => ("csr", &["indptr", "indices"]),
-        Some("coo") => ("coo", &["coords"]),
+    let format = match text(values, FORMAT_KEY) {
+        Some("csr") => "csr",
+        Some("coo") => "coo",
         _ => return Some(Err(&rule::PART_FIT)),
     };
+    let names: &[&str] = if format == "csr" { &["indptr", "indices"] } else { &["coords"] };
     let mut datasets = Vec::with_capacity(3);
-    for part in places {
+    for part in names {
         datasets.push(*parts.get(&(name, *part))?);
     }
-    let fitted = fit(values, &datasets).ok_or(&rule::PART_FIT);
+    let fitted = fit(values, format, &datasets).ok_or(&rule::PART_FIT);
     datasets.push(values);
     Some(fitted.map(|(shape, value_count)| {
         let names = datasets.iter().map(|it| it.name.clone()).collect();
@@ -113,16 +108,12 @@ fn tensor<'c>(parts: &Parts<'c>, values: &'c Dataset, kept: SparseKept) -> Optio
 }
 
 /// The extents of the tensor and the count of its values, if its places have the shapes for them.
-fn fit(values: &Dataset, places: &[&Dataset]) -> Option<(Vec<u64>, u64)> {
+fn fit(values: &Dataset, format: &str, places: &[&Dataset]) -> Option<(Vec<u64>, u64)> {
     let Some(AttrText::Json(shape)) = values.attrs.get(SHAPE_KEY) else { return None };
     let shape: Vec<u64> = serde_json::from_str(shape).ok()?;
     let &value_count = values.shape().first()?;
-    let wanted = match (places, shape.as_slice()) {
-        ([_, _], [rows, _]) => vec![vec![rows.checked_add(1)?], vec![value_count]],
-        ([_], [_, ..]) => vec![vec![value_count, u64::try_from(shape.len()).ok()?]],
-        _ => return None,
-    };
-    let fits = places.iter().zip(wanted).all(|(place, wanted)| place.shape() == wanted);
+    let wanted = of_places(format, &shape, value_count)?;
+    let fits = places.iter().zip(wanted).all(|(place, (_, wanted))| place.shape() == wanted);
     (fits && values.shape().len() == 1).then_some((shape, value_count))
 }
 
@@ -154,7 +145,7 @@ pub(crate) fn joined(
     how: &Execution,
 ) -> Result<Vec<Joined>> {
     let parts = parts(datasets.iter().copied());
-    let values = datasets.iter().filter(|it| text(it, PART_KEY) == Some("values"));
+    let values = datasets.iter().filter(|it| text(it, PART_KEY) == Some(VALUES));
     let mut all = Vec::new();
     let mut held = 0_u64;
     for values in values {

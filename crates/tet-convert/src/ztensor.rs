@@ -16,5 +16,5 @@ pub(crate) use self::attrs::{COORDS_KEY, DIMS_KEY, escaped, take_coords, take_di
 pub(crate) use self::catalog::open;
 pub(crate) use self::check::verify;
 pub(crate) use self::framed::slab;
-pub(crate) use self::sparse::{Bands, Scattered, Stored, check_budget};
+pub(crate) use self::sparse::{Bands, Stored, check_budget};
 pub(crate) use tet_ztensor::rule::ALL as RULES;

@@ -26,6 +26,7 @@ mod words;
 mod checksum;
 mod frames;
 
+pub mod parts;
 mod sparse;
 
 mod open;
@@ -49,7 +50,7 @@ pub use index::Index;
 pub use limits::Limits;
 pub use open::ZTensorFile;
 pub use read::{Check, TensorView};
-pub use sparse::{Places, Sparse};
+pub use sparse::{Places, Scattered, Sparse};
 pub use tensor::Tensor;
 pub use tet_cbor::Value;
 pub use tet_format::Severity;

@@ -80,8 +80,7 @@ impl Sparse {
 
     /// The places of all stored elements, counted in row-major order, each with the number of its
     /// element: in ascending order, those of one place in the order of the file.
-    #[must_use]
-    pub fn ordered_places(&self) -> Vec<(u64, u64)> {
+    fn ordered_places(&self) -> Vec<(u64, u64)> {
         let mut places: Vec<(u64, u64)> = Vec::new();
         self.for_places(0..u64::MAX, |place, at| places.push((place, at)));
         places.sort_unstable();
@@ -89,8 +88,7 @@ impl Sparse {
     }
 
     /// The first stored element whose place an earlier one has too.
-    #[must_use]
-    pub fn first_twin(&self) -> Option<u64> {
+    pub(crate) fn first_twin(&self) -> Option<u64> {
         let places = self.ordered_places();
         let twins = places.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         twins.map(|pair| pair[1].1).min()
@@ -100,19 +98,22 @@ impl Sparse {
     /// counts.
     pub fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
         out.fill(0);
-        let size = usize::try_from(self.element_size).unwrap_or(1);
         let start = elements.start;
-        self.for_places(elements, |place, at| {
-            let part = |bytes: u64| {
-                let start = usize::try_from(bytes).ok()?.checked_mul(size)?;
-                Some(start..start.checked_add(size)?)
-            };
-            let to = part(place - start).and_then(|part| out.get_mut(part));
-            let from = part(at).and_then(|part| self.values.get(part));
-            if let Some((to, from)) = to.zip(from) {
-                to.copy_from_slice(from);
-            }
-        });
+        self.for_places(elements, |place, at| self.put(at, place - start, out));
+    }
+
+    /// Copies a stored element to a place in `out`.
+    fn put(&self, at: u64, place: u64, out: &mut [u8]) {
+        let size = usize::try_from(self.element_size).unwrap_or(1);
+        let part = |at: u64| {
+            let start = usize::try_from(at).ok()?.checked_mul(size)?;
+            Some(start..start.checked_add(size)?)
+        };
+        let to = part(place).and_then(|part| out.get_mut(part));
+        let from = part(at).and_then(|part| self.values.get(part));
+        if let Some((to, from)) = to.zip(from) {
+            to.copy_from_slice(from);
+        }
     }
 
     /// Calls `visit` with the place of every stored element among `elements`, and its number.
@@ -149,6 +150,44 @@ impl Sparse {
                 }
             }
         }
+    }
+}
+
+/// Stored elements that are found by their places, for tensors that are read in parts.
+#[derive(Debug)]
+pub struct Scattered {
+    sparse: Sparse,
+    /// The places of elements that come one by one, in ascending order, each with the element's number.
+    order: Vec<(u64, u64)>,
+}
+
+impl Scattered {
+    /// Puts the places of `sparse` in order.
+    #[must_use]
+    pub fn new(sparse: Sparse) -> Self {
+        let order = match &sparse.places {
+            Places::Coo { .. } => sparse.ordered_places(),
+            Places::Csr { .. } => Vec::new(),
+        };
+        Scattered { sparse, order }
+    }
+
+    /// The elements as they are stored.
+    #[must_use]
+    pub const fn sparse(&self) -> &Sparse {
+        &self.sparse
+    }
+
+    /// Fills `out` as [`Sparse::scatter`] does, looking only at what belongs there.
+    pub fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
+        let Scattered { sparse, order } = self;
+        if order.is_empty() {
+            return sparse.scatter(elements, out);
+        }
+        out.fill(0);
+        let first = order.partition_point(|(place, _)| *place < elements.start);
+        let band = order.iter().skip(first).take_while(|(place, _)| *place < elements.end);
+        band.for_each(|(place, at)| sparse.put(*at, place - elements.start, out));
     }
 }
 

@@ -143,7 +143,7 @@ fn put<W: Write + Send>(
         if let Some(Joined { stored, .. }) =
             tensor.filter(|_| options.sparse == SparseCarry::Sparse)
         {
-            let Sparse { places, values, .. } = &stored.sparse;
+            let Sparse { places, values, .. } = stored.sparse();
             writer.sparse(declaration(lens, options), places, values)?;
             continue;
         }

@@ -13,35 +13,15 @@ use std::sync::Arc;
 use tet_codec::{ChunkLayout, Decode, Error as Refused, StoredSpans};
 use tet_format::{DType, Span};
 use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Sealed};
+use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 
 use super::seal;
 use super::sparse::Stored;
 use crate::slabs::{Slabs, grid, grid_of_one};
-use crate::sparse::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY};
 
 /// Bytes of a number of a place.
 const WORD_LEN: u64 = 8;
-
-/// One of the arrays of a sparse tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Indptr,
-    Indices,
-    Coords,
-    Values,
-}
-
-impl Part {
-    const fn name(self) -> &'static str {
-        match self {
-            Part::Indptr => "indptr",
-            Part::Indices => "indices",
-            Part::Coords => "coords",
-            Part::Values => "values",
-        }
-    }
-}
 
 /// The field that says where values belong, where the blob does not.
 const INLINE_KEY: &str = "indices";
@@ -75,17 +55,13 @@ pub(super) fn of(
     let is_plain = tensor.encoding() == Some(Encoding::Raw)
         && tensor.byte_order() == ByteOrder::Little
         && !is_inline;
-    let rank = u64::try_from(shape.len()).unwrap_or(u64::MAX);
-    let rows = shape.first().copied().unwrap_or(0).saturating_add(1);
-    let parts = if layout.is_csr() {
-        vec![(Part::Indptr, vec![rows]), (Part::Indices, vec![count]), (Part::Values, vec![count])]
-    } else {
-        vec![(Part::Coords, vec![count, rank]), (Part::Values, vec![count])]
-    };
+    let format = if layout.is_csr() { "csr" } else { "coo" };
+    let Some(mut parts) = of_places(format, shape, count) else { return Vec::new() };
+    parts.push((VALUES, vec![count]));
     let mut at = blob.start();
     let mut datasets = Vec::with_capacity(parts.len());
     for (part, extents) in parts {
-        let dtype = if part == Part::Values { dtype } else { DType::UInt64 };
+        let dtype = if part == VALUES { dtype } else { DType::UInt64 };
         let size = dtype.size().unwrap_or(1);
         let len = extents.iter().copied().fold(size, u64::saturating_mul);
         let span = Span::new(at, len).filter(|&span| blob.contains(span));
@@ -102,7 +78,7 @@ pub(super) fn of(
                 (grid_of_one(&extents), Arc::new(Held { stored, blob, len, codecs, sealed }))
             }
         };
-        let name = format!("{}.{}", dataset.name, part.name());
+        let name = format!("{}.{part}", dataset.name);
         datasets.push(Dataset {
             source: None,
             index: 0,
@@ -112,7 +88,7 @@ pub(super) fn of(
             grid,
             dims: Vec::new(),
             coords: BTreeMap::new(),
-            attrs: attrs(part, layout, dataset),
+            attrs: attrs(part, format, dataset),
             fault: None,
             chunks,
         });
@@ -144,13 +120,12 @@ fn count(
 }
 
 /// What a part says of itself.
-fn attrs(part: Part, layout: Layout, dataset: &Dataset) -> BTreeMap<String, AttrText> {
+fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<String, AttrText> {
     let text = |text: &str| AttrText::Text(text.to_owned());
     let mut attrs = BTreeMap::new();
     attrs.insert(OF_KEY.to_owned(), text(&dataset.name));
-    attrs.insert(PART_KEY.to_owned(), text(part.name()));
-    if part == Part::Values {
-        let format = if layout.is_csr() { "csr" } else { "coo" };
+    attrs.insert(PART_KEY.to_owned(), text(part));
+    if part == VALUES {
         attrs.insert(FORMAT_KEY.to_owned(), text(format));
         let extents: Vec<String> = dataset.shape().iter().map(ToString::to_string).collect();
         let shape = AttrText::Json(format!("[{}]", extents.join(",")));
@@ -188,7 +163,7 @@ impl ChunkTable for Held {
 /// Copies a part out of what was read.
 struct Copied {
     stored: Arc<Stored>,
-    part: Part,
+    part: &'static str,
 }
 
 const NAME: &str = "sparse";
@@ -206,11 +181,11 @@ impl Decode for Copied {
 
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
         let scattered = self.stored.again()?;
-        let Sparse { places, values, .. } = &scattered.sparse;
+        let Sparse { places, values, .. } = scattered.sparse();
         let numbers = match (self.part, places) {
-            (Part::Indptr, Places::Csr { indptr, .. }) => indptr,
-            (Part::Indices, Places::Csr { indices, .. }) => indices,
-            (Part::Coords, Places::Coo { coords }) => coords,
+            ("indptr", Places::Csr { indptr, .. }) => indptr,
+            ("indices", Places::Csr { indices, .. }) => indices,
+            ("coords", Places::Coo { coords }) => coords,
             _ => {
                 check_count(out.len() == values.len())?;
                 out.copy_from_slice(values);

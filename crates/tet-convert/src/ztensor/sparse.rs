@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tet_codec::{ChunkLayout, Decode, Error as Refused, StoredSpans};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
-use tet_ztensor::{Check, Layout, Limits, Places, Sparse, Tensor, ZTensorFile};
+use tet_ztensor::{Check, Layout, Limits, Scattered, Tensor, ZTensorFile};
 
 use super::catalog::of_error;
 use crate::chunking::AUTO_LEN_MAX;
@@ -102,48 +102,6 @@ impl Stored {
     pub(super) fn again(&self) -> tet_codec::Result<Arc<Scattered>> {
         let lost = |_| Refused::Corrupt { codec: NAME, reason: "it cannot be read again" };
         self.load().map_err(lost)
-    }
-}
-
-/// Stored elements that can be found by their places.
-#[derive(Debug)]
-pub(crate) struct Scattered {
-    pub(crate) sparse: Sparse,
-    /// The places of values that come one by one, in ascending order, each with the value's number.
-    order: Vec<(u64, u64)>,
-}
-
-impl Scattered {
-    pub(crate) fn new(sparse: Sparse) -> Self {
-        let order = match &sparse.places {
-            Places::Coo { .. } => sparse.ordered_places(),
-            Places::Csr { .. } => Vec::new(),
-        };
-        Scattered { sparse, order }
-    }
-
-    /// Fills `out` with some elements, counted in row-major order.
-    fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
-        let Scattered { sparse, order } = self;
-        if order.is_empty() {
-            return sparse.scatter(elements, out);
-        }
-        out.fill(0);
-        let size = usize::try_from(sparse.element_size).unwrap_or(1);
-        let first = order.partition_point(|(place, _)| *place < elements.start);
-        let band = order.iter().skip(first).take_while(|(place, _)| *place < elements.end);
-        // Of values with one place the last one counts.
-        for (place, at) in band {
-            let part = |at: u64| {
-                let start = usize::try_from(at).ok()?.checked_mul(size)?;
-                Some(start..start.checked_add(size)?)
-            };
-            let to = part(place - elements.start).and_then(|part| out.get_mut(part));
-            let from = part(*at).and_then(|part| sparse.values.get(part));
-            if let Some((to, from)) = to.zip(from) {
-                to.copy_from_slice(from);
-            }
-        }
     }
 }
 

@@ -8,16 +8,11 @@ use super::collect::{Collector, Found};
 use crate::entry::{Field, element_count};
 use crate::error::Fault;
 use crate::index::Index;
+use crate::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use crate::rule;
 use crate::tensor::Tensor;
 use crate::words::Layout;
 use tet_cbor::Value;
-
-/// The custom fields of parts.
-const OF_KEY: &str = "sparse_of";
-const PART_KEY: &str = "sparse_part";
-const FORMAT_KEY: &str = "sparse_format";
-const SHAPE_KEY: &str = "sparse_shape";
 
 /// What the numbers of a part must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,34 +75,32 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
     let needed: &[&str] =
         if is_coo { &["coords", "values"] } else { &["indptr", "indices", "values"] };
     let there = needed.iter().filter(|part| parts.contains_key(*part)).count();
-    let (Some(values), true) = (parts.get("values"), there == needed.len()) else {
+    let (Some(values), true) = (parts.get(VALUES), there == needed.len()) else {
         let missing = |(_, tensor): &(String, Tensor<'_>)| {
             let numbers = (there as u64, needed.len() as u64);
             found(&rule::PART_MISSING, tensor, PART_KEY, numbers)
         };
         return group.first().map_or(Ok(Vec::new()), |first| Err(missing(first)));
     };
-    let format = text(values, FORMAT_KEY);
-    if format.as_deref() != Some(if is_coo { "coo" } else { "csr" }) {
+    let format = if is_coo { "coo" } else { "csr" };
+    if text(values, FORMAT_KEY).as_deref() != Some(format) {
         return Err(misfit(values, FORMAT_KEY, 0, 1));
     }
     let shape = shape_of(values)?;
     let count = *extents(values, &[None])?.first().unwrap_or(&0);
-    let place = |part: &str, wanted: &[u64], role: Role| match parts.get(part) {
-        Some(tensor) => numbers(tensor, wanted).map(|()| (tensor.position(), role)),
+    let Some(places) = of_places(format, &shape, count) else {
+        return Err(misfit(values, SHAPE_KEY, shape.len() as u64, if is_coo { 1 } else { 2 }));
+    };
+    let role = |part: &str| match part {
+        "indptr" => Role::Indptr(count),
+        "indices" => Role::Within(shape.get(1..).unwrap_or_default().to_vec()),
+        _ => Role::Within(shape.clone()),
+    };
+    let place = |(part, wanted): (&str, Vec<u64>)| match parts.get(part) {
+        Some(tensor) => numbers(tensor, &wanted).map(|()| (tensor.position(), role(part))),
         None => Err(misfit(values, PART_KEY, 0, 1)),
     };
-    match (is_coo, &*shape) {
-        (false, &[rows, columns]) => Ok(vec![
-            place("indptr", &[rows.saturating_add(1)], Role::Indptr(count))?,
-            place("indices", &[count], Role::Within(vec![columns]))?,
-        ]),
-        (true, [_, ..]) => {
-            let rank = shape.len() as u64;
-            Ok(vec![place("coords", &[count, rank], Role::Within(shape))?])
-        }
-        _ => Err(misfit(values, SHAPE_KEY, shape.len() as u64, if is_coo { 1 } else { 2 })),
-    }
+    places.into_iter().map(place).collect()
 }
 
 /// The extents of the sparse tensor, as its values state them.

@@ -1,7 +1,7 @@
 //! Every range of small sparse tensors, against the whole.
 
 use crate::testing::{Fields, beside_good, open, text, uints};
-use crate::{Check, Sparse};
+use crate::{Check, Scattered, Sparse};
 
 fn check(bytes: &[u8]) -> Sparse {
     let file = open(bytes).unwrap();
@@ -15,6 +15,9 @@ fn check(bytes: &[u8]) -> Sparse {
             let at = |at: u64| usize::try_from(at).unwrap() * size;
             let mut out = vec![0xEE; at(end) - at(start)];
             sparse.scatter(start..end, &mut out);
+            assert_eq!(out, whole[at(start)..at(end)], "{start}..{end}");
+            out.fill(0xEE);
+            Scattered::new(sparse.clone()).scatter(start..end, &mut out);
             assert_eq!(out, whole[at(start)..at(end)], "{start}..{end}");
         }
     }

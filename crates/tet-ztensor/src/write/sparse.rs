@@ -15,6 +15,7 @@ use super::options::{Dialect, SparseChoice};
 use super::tensor::TensorWriter;
 use super::writer::Writer;
 use crate::error::Result;
+use crate::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use crate::sparse::{Places, judge};
 use crate::words::Layout;
 
@@ -129,31 +130,25 @@ impl<W: Write + Send> Writer<W> {
     fn split(&mut self, declaration: Declaration, parts: Parts<'_>) -> Result<()> {
         let Declaration { name, dtype, shape, custom } = declaration;
         let count = parts.count as u64;
-        let rank = shape.len() as u64;
         let part = |part: &str, dtype: DType, shape: Vec<u64>| {
             Declaration::new(format!("{name}.{part}"), dtype, shape)
-                .with("sparse_of", Value::Text(name.clone()))
-                .with("sparse_part", Value::Text(part.to_owned()))
+                .with(OF_KEY, Value::Text(name.clone()))
+                .with(PART_KEY, Value::Text(part.to_owned()))
         };
-        let mut of_words = |declaration: Declaration, numbers: &[u64]| -> Result<()> {
-            let mut tensor = self.tensor(declaration)?;
+        let numbers: &[&[u64]] = match parts.places {
+            Places::Csr { indptr, indices } => &[indptr, indices],
+            Places::Coo { coords } => &[coords],
+        };
+        let places = of_places(parts.format(), &shape, count).unwrap_or_default();
+        for ((name, extents), numbers) in places.into_iter().zip(numbers) {
+            let mut tensor = self.tensor(part(name, DType::UInt64, extents))?;
             words(&mut tensor, numbers)?;
-            tensor.finish().map(|_| ())
-        };
-        match parts.places {
-            Places::Csr { indptr, indices } => {
-                let rows = vec![indptr.len() as u64];
-                of_words(part("indptr", DType::UInt64, rows), indptr)?;
-                of_words(part("indices", DType::UInt64, vec![count]), indices)?;
-            }
-            Places::Coo { coords } => {
-                of_words(part("coords", DType::UInt64, vec![count, rank]), coords)?;
-            }
+            tensor.finish()?;
         }
         let extents = shape.iter().map(|&extent| Value::Int(extent.into())).collect();
-        let mut values = part("values", dtype, vec![count])
-            .with("sparse_format", Value::Text(parts.format().to_owned()))
-            .with("sparse_shape", Value::Array(extents));
+        let mut values = part(VALUES, dtype, vec![count])
+            .with(FORMAT_KEY, Value::Text(parts.format().to_owned()))
+            .with(SHAPE_KEY, Value::Array(extents));
         values.custom.extend(custom);
         self.whole(values, parts.values)
     }
