@@ -1,4 +1,8 @@
 //! JSON read strictly: no key twice, bounded depth, and every fault has a place in the file.
+//!
+//! Queries and the headers of safetensors have readers of their own. A query is written by hand: its
+//! reader says in words what is missing where. The header of a model is 100 MB long: its reader builds
+//! no tree. Here a fault is a rule of the format, and members that are not known are kept as text.
 
 use std::cell::Cell;
 use std::collections::HashSet;
