@@ -7,10 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
-use tet_codec::{ChunkLayout, Decode, Error as Refused, StoredSpans};
+use tet_codec::{Decode, Error as Refused};
 use tet_format::{DType, Span};
 use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Sealed};
 use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
@@ -198,10 +197,6 @@ impl Decode for Copied {
             *word = number.to_le_bytes();
         }
         Ok(())
-    }
-
-    fn stored_spans(&self, _layout: ChunkLayout, _elements: Range<u64>) -> StoredSpans {
-        StoredSpans::Whole
     }
 
     fn check_len(&self, _stored_len: u64, _decoded_len: u64) -> tet_codec::Result<()> {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tet_codec::{ChunkLayout, Decode, Error as Refused, StoredSpans};
+use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 use tet_ztensor::{Check, Layout, Limits, Scattered, Tensor, ZTensorFile};
@@ -228,10 +228,6 @@ impl Decode for Band {
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
         self.stored.again()?.scatter(self.elements.clone(), out);
         Ok(())
-    }
-
-    fn stored_spans(&self, _layout: ChunkLayout, _elements: Range<u64>) -> StoredSpans {
-        StoredSpans::Whole
     }
 
     fn check_len(&self, _stored_len: u64, _decoded_len: u64) -> tet_codec::Result<()> {
