@@ -26,7 +26,9 @@ pub use pieces::{PieceSum, Pieces};
 pub use raw::Raw;
 pub use swapped::Swapped;
 #[cfg(feature = "zstd")]
-pub use zstd::{Scanned, Zstd, ZstdBlock, ZstdEncoder, ZstdScan, ZstdStart, ZstdStream};
+pub use zstd::{
+    Scanned, WINDOW_LOG_MAX, Zstd, ZstdBlock, ZstdEncoder, ZstdScan, ZstdStart, ZstdStream,
+};
 
 use tet_format::Codec;
 

@@ -23,7 +23,7 @@ pub use stream::ZstdStream;
 const NAME: &str = "zstd";
 
 /// The largest window a frame may have: 2^27 bytes (format section 4).
-const WINDOW_LOG_MAX: u32 = 27;
+pub const WINDOW_LOG_MAX: u32 = 27;
 
 const FRAME_MAGIC: u32 = 0xFD2F_B528;
 const SKIPPABLE_MAGIC: u32 = 0x184D_2A50;

@@ -20,12 +20,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
 
-use memmap2::{Advice, Mmap};
+use memmap2::{Advice, Mmap, MmapOptions};
 use rustix::fs::fstatfs;
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 
-use crate::mmap::map;
 use crate::stamp::Stamp;
 use crate::writers::Writers;
 
@@ -125,13 +124,15 @@ impl LeasedMap {
         // From here on the file is closed on every way out, which gives the lease back.
         let len = Stamp::of(&file).map_err(|error| error.to_string())?.size;
         check_room(len)?;
+        let map_len = usize::try_from(len).map_err(|error| error.to_string())?;
         // SAFETY: the lease was granted, so nobody has the file open for writing, and `len` is its
         // length under the lease. The map is only reached through `view`, which hands it out while
         // the lease holds; before the lease is given back the map is dropped under the write half
         // of the lock, which waits for every view. So nobody changes the file while bytes of the
         // map can be read, as long as no view outlives the kernel's break time, of which
         // `Source::view` and `Source::open_leased` warn.
-        let map = unsafe { map(&file, len) }.map_err(|error| error.to_string())?;
+        let map = unsafe { MmapOptions::new().len(map_len).map(&file) };
+        let map = map.map_err(|error| error.to_string())?;
         let words = map.len().div_ceil(WINDOW_LEN).div_ceil(64);
         let populated = std::iter::repeat_with(AtomicU64::default).take(words).collect();
         let process = std::process::id();

@@ -24,7 +24,7 @@ use tet_io::Source;
 use tet_report::{Level, Pool, Report};
 
 use self::agenda::Agenda;
-use self::blob::{Scratch, Task, WINDOW_LOG_MAX};
+use self::blob::{Scratch, Task};
 use self::collect::{Collector, Found};
 use self::parts::Role;
 use self::sparse::Memory;
@@ -100,7 +100,7 @@ fn check_blobs(
         }
     }
     // A decoder may need a window of 2^27 bytes.
-    let affordable = (options.memory_budget / 2) >> WINDOW_LOG_MAX;
+    let affordable = (options.memory_budget / 2) >> tet_codec::WINDOW_LOG_MAX;
     let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).max(1);
     let pool = Pool::new(options.threads, affordable.min(tasks.len()), all);
     let memory = Memory::new(options.memory_budget, pool.thread_count());

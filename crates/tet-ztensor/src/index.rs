@@ -9,11 +9,10 @@ use tet_cbor::{Head, Items, Reader};
 use tet_format::Span;
 
 use crate::entry::{Entries, Entry, Sink, Text, resolve};
-use crate::error::{Error, Fault, Result};
+use crate::error::{Fault, Result};
 use crate::limits::Limits;
 use crate::names::Names;
 use crate::rule;
-use crate::tensor::Tensor;
 
 /// No entry that has its required keys is shorter.
 const ENTRY_LEN_MIN: u64 = 52;
@@ -91,32 +90,8 @@ impl Index {
         Span::new(self.start, self.bytes.len() as u64)
     }
 
-    /// The tensor at a position.
-    #[must_use]
-    pub fn tensor(&self, position: usize) -> Option<Tensor<'_>> {
-        Some(Tensor::new(self, position, self.entries.get(position)?))
-    }
-
-    /// All tensors, in the order of the index.
-    pub fn tensors(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> + DoubleEndedIterator {
-        let entries = self.entries.iter().enumerate();
-        entries.map(|(position, entry)| Tensor::new(self, position, entry))
-    }
-
-    /// The tensor of a name, or of `#N`, a position, where no tensor has that for a name.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::NoSuchTensor`] or [`Error::Ambiguous`] when not just one tensor is meant.
-    pub fn find(&self, name: &str) -> Result<Tensor<'_>> {
-        let positions = self.positions(name);
-        let position = match positions.as_slice() {
-            [position] => Some(*position),
-            [] => name.strip_prefix('#').and_then(|number| number.parse().ok()),
-            _ => return Err(Error::Ambiguous { name: name.to_owned(), positions }),
-        };
-        let tensor = position.and_then(|position| self.tensor(position));
-        tensor.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The positions of all tensors of a name.

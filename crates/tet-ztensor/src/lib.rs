@@ -30,6 +30,8 @@ pub mod parts;
 mod sparse;
 
 mod open;
+mod stored;
+
 mod read;
 
 mod check;
@@ -49,8 +51,9 @@ pub use frames::{Frame, Frames, SeekTable};
 pub use index::Index;
 pub use limits::Limits;
 pub use open::ZTensorFile;
-pub use read::{Check, TensorView};
+pub use read::TensorView;
 pub use sparse::{Places, Scattered, Sparse};
+pub use stored::Check;
 pub use tensor::Tensor;
 pub use tet_cbor::Value;
 pub use tet_format::Severity;

@@ -1,80 +1,18 @@
 //! Reading tensors (section 7): elements as little-endian bytes in row-major order.
 
-mod compare;
 mod dense;
 
 use std::ops::{Deref, Range};
 
-use tet_format::Span;
-use tet_io::{Source, View};
+use tet_io::View;
 
-use crate::checksum::Checksum;
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::frames::{self, Frames};
 use crate::open::ZTensorFile;
-use crate::rule;
 use crate::sparse::{self, Sparse};
+use crate::stored::{Check, Sound, zeroed};
 use crate::tensor::Tensor;
-use crate::words::{ByteOrder, Encoding, Layout};
-
-pub(crate) use compare::bytes as compare_stored;
-pub(crate) use dense::order;
-
-/// When the stored bytes are compared with their checksum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Check {
-    /// Always: all of them are read.
-    #[default]
-    Always,
-    /// Never.
-    Never,
-}
-
-/// A tensor that can be read: its entry breaks no rule.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sound<'a> {
-    pub(crate) tensor: Tensor<'a>,
-    pub(crate) stored: Span,
-    pub(crate) encoding: Encoding,
-    pub(crate) layout: Layout,
-    pub(crate) element_size: u64,
-    pub(crate) decoded_len: u64,
-    pub(crate) byte_order: ByteOrder,
-    pub(crate) checksum: Option<Checksum>,
-}
-
-impl<'a> Sound<'a> {
-    pub(crate) fn of(tensor: Tensor<'a>) -> Result<Self> {
-        tensor.check()?;
-        let parts = || {
-            Some(Sound {
-                tensor,
-                stored: tensor.stored()?,
-                encoding: tensor.encoding()?,
-                layout: tensor.layout()?,
-                element_size: tensor.dtype()?.size()?,
-                decoded_len: tensor.decoded_len()?,
-                byte_order: tensor.byte_order(),
-                checksum: tensor.checksum(),
-            })
-        };
-        // An entry without a fault has all parts.
-        let rule = &rule::KEY_MISSING;
-        let missing = Fault { rule, at: tensor.entry_at(), found: 0, wanted: 0 };
-        parts().ok_or_else(|| tensor.broken(missing))
-    }
-
-    pub(crate) fn codec(&self, at: u64, fault: tet_codec::Error) -> Error {
-        Error::Codec { name: self.tensor.label(), at, fault }
-    }
-
-    /// Whether the stored bytes are the elements as they are.
-    fn is_plain(&self) -> bool {
-        self.encoding == Encoding::Raw
-            && self.layout == Layout::Dense
-            && self.byte_order == ByteOrder::Little
-    }
-}
+use crate::words::Encoding;
 
 impl ZTensorFile {
     /// All elements of a tensor, those that a sparse layout leaves out as zero.
@@ -214,26 +152,4 @@ fn check_out(out: &[u8], wanted: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Usage { what: "bytes of a buffer", found, wanted })
-}
-
-/// Zeros that the system gives us one by one, as they are written: what a file asks for costs
-/// nothing before it is there. A length that the system refuses is an error and no abort.
-pub(crate) fn zeroed(len: u64) -> Result<Vec<u8>> {
-    let limit = |_| Error::Limit { what: "bytes of memory", wanted: len, limit: 0 };
-    let len = usize::try_from(len).map_err(|_| limit(()))?;
-    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| limit(()))?;
-    Ok(vec![0; len])
-}
-
-/// The bytes of a span where they are, or a copy.
-pub(crate) fn with_stored<T>(
-    source: &Source,
-    span: Span,
-    work: impl FnOnce(&[u8]) -> Result<T>,
-) -> Result<T> {
-    let view = source.view();
-    match view.as_ref().and_then(|view| view.bytes(span.range())) {
-        Some(stored) => work(stored),
-        None => work(&source.read_vec(span.start(), span.len())?),
-    }
 }

@@ -18,8 +18,8 @@ use tet_io::Source;
 
 use crate::error::{Fault, Result};
 use crate::limits::Limits;
-use crate::read::{Check, Sound};
 use crate::rule;
+use crate::stored::{Check, Sound};
 use crate::tensor::Tensor;
 
 /// The stored elements of a sparse tensor, checked: every place lies in the shape.

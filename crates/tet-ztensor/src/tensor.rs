@@ -13,6 +13,36 @@ use crate::rule;
 use crate::words::{ByteOrder, Encoding, Layout};
 use tet_cbor::Value;
 
+impl Index {
+    /// The tensor at a position.
+    #[must_use]
+    pub fn tensor(&self, position: usize) -> Option<Tensor<'_>> {
+        Some(Tensor { index: self, position, entry: self.entries().get(position)? })
+    }
+
+    /// All tensors, in the order of the index.
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> + DoubleEndedIterator {
+        let entries = self.entries().iter().enumerate();
+        entries.map(|(position, entry)| Tensor { index: self, position, entry })
+    }
+
+    /// The tensor of a name, or of `#N`, a position, where no tensor has that for a name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoSuchTensor`] or [`Error::Ambiguous`] when not just one tensor is meant.
+    pub fn find(&self, name: &str) -> Result<Tensor<'_>> {
+        let positions = self.positions(name);
+        let position = match positions.as_slice() {
+            [position] => Some(*position),
+            [] => name.strip_prefix('#').and_then(|number| number.parse().ok()),
+            _ => return Err(Error::Ambiguous { name: name.to_owned(), positions }),
+        };
+        let tensor = position.and_then(|position| self.tensor(position));
+        tensor.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
+    }
+}
+
 /// One tensor of the index: what its entry says, sound or not.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
@@ -22,10 +52,6 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    pub(crate) const fn new(index: &'a Index, position: usize, entry: &'a Entry) -> Self {
-        Tensor { index, position, entry }
-    }
-
     /// Its position in the index.
     #[must_use]
     pub const fn position(&self) -> usize {

@@ -19,7 +19,7 @@ use self::job::{Ask, Job, Scratch, Told, look};
 use super::index::{Index, contexts};
 use super::integrity::Digests;
 use super::payload::Payloads;
-use super::{Seen, Subject};
+use super::subject::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::Result;
 

@@ -4,7 +4,7 @@ use tet_file::{DatasetEntry, RowOrder};
 use tet_format::directory::{self, DatasetRecord, Directory};
 use tet_format::{Faults, Strict};
 
-use super::{Holds, Seen, Subject};
+use super::subject::{Holds, Seen, Subject};
 use crate::collect::Collector;
 use crate::error::Result;
 

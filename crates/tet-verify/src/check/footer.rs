@@ -7,7 +7,7 @@ use tet_format::footer::{Spill, TAIL_LEN, Tail, notes};
 use tet_format::{Faults, Span};
 use tet_io::Source;
 
-use super::{Holds, Seen, Subject};
+use super::subject::{Holds, Seen, Subject};
 use crate::collect::Collector;
 use crate::error::Result;
 

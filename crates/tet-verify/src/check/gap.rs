@@ -5,9 +5,9 @@ use tet_format::{Error as Fault, Faults, Note, NoteCode, Rule, Span};
 use tet_io::Watch;
 use tet_report::{Level, Pool};
 
-use super::Subject;
 use super::footer::Bounds;
 use super::integrity::Digests;
+use super::subject::Subject;
 use crate::collect::Collector;
 use crate::error::{Error, Result};
 

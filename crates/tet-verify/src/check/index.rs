@@ -8,7 +8,7 @@ use tet_format::index::{
 use tet_format::{Note, NoteCode, layout};
 use tet_io::Source;
 
-use super::{Holds, Seen, Subject};
+use super::subject::{Holds, Seen, Subject};
 use crate::collect::Collector;
 use crate::error::{Error, Result};
 

@@ -19,9 +19,9 @@ use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::{Digest, Error as Fault, Faults, Note, NoteCode, Rule, Span};
 use tet_io::Source;
 
-use super::Subject;
 use super::footer::Bounds;
 use super::index::Index;
+use super::subject::Subject;
 use crate::collect::Collector;
 use crate::error::{Error, Result};
 

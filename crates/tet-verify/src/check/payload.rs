@@ -5,9 +5,9 @@ use tet_format::footer::check_spills;
 use tet_format::index::check_payloads;
 use tet_format::{Codec, Error as Fault, Faults, Rule, Span, layout};
 
-use super::Subject;
 use super::footer::Bounds;
 use super::index::Index;
+use super::subject::Subject;
 use crate::collect::Collector;
 use crate::error::Result;
 

@@ -5,7 +5,7 @@ use tet_format::Superblock;
 use tet_format::superblock::{self, WireSuperblock};
 use tet_io::Source;
 
-use super::Seen;
+use super::subject::Seen;
 use crate::collect::Collector;
 use crate::error::Result;
 

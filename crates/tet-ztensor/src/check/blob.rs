@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_codec::{Scanned, ZstdScan};
+use tet_codec::{Scanned, WINDOW_LOG_MAX, ZstdScan};
 use tet_format::{DType, ForeignRule, Span};
 use tet_io::{Source, Watch};
 use tet_report::Level;
@@ -15,14 +15,11 @@ use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Fault, Result, zstd_rule};
 use crate::frames::{self, SeekTable};
 use crate::limits::Limits;
-use crate::read::{Check, Sound};
 use crate::rule;
 use crate::sparse;
+use crate::stored::{Check, Sound};
 use crate::tensor::Tensor;
 use crate::words::Encoding;
-
-/// The decoder's bound of windows, 2^27 bytes.
-pub(super) const WINDOW_LOG_MAX: u32 = 27;
 
 /// What a thread uses for one blob after the other.
 #[derive(Default)]

@@ -5,16 +5,15 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tet_codec::ZstdScan;
+use tet_codec::{WINDOW_LOG_MAX, ZstdScan};
 use tet_format::DType;
 use tet_io::{Source, Watch};
 
-use super::blob::WINDOW_LOG_MAX;
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
-use crate::read::{Sound, order};
 use crate::rule;
 use crate::sparse::{self, judge};
+use crate::stored::{Sound, order};
 use crate::words::Encoding;
 
 /// Bytes of a number of a place.

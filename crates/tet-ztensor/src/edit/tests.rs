@@ -11,7 +11,7 @@ use super::*;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
-use crate::read::Check;
+use crate::stored::Check;
 use crate::write::{Align, Declaration, EncodingChoice, WriteOptions, Writer};
 
 struct Folder(tempfile::TempDir);

@@ -1,14 +1,13 @@
 //! All elements of a dense tensor.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use tet_codec::{Decode, Swapped, Zstd};
+use tet_codec::{Decode, Zstd};
 use tet_format::Span;
 use tet_io::Source;
 
-use super::{Check, Sound, compare, with_stored};
 use crate::error::Result;
 use crate::frames::{self, Frame};
-use crate::words::ByteOrder;
+use crate::stored::{Check, Sound, begin, compare, end, order, with_stored};
 
 /// Bytes that are read and compared while they are in the nearest caches.
 const PIECE_LEN: usize = 256 << 10;
@@ -17,7 +16,7 @@ const ALONE_LEN_MAX: u64 = 1 << 20;
 
 /// Reads raw elements.
 pub(super) fn raw(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Check) -> Result<()> {
-    let mut comparison = compare::begin(sound, check);
+    let mut comparison = begin(sound, check);
     let mut at = sound.stored.start();
     let piece_len = if comparison.is_some() { PIECE_LEN } else { usize::MAX };
     for piece in out.chunks_mut(piece_len) {
@@ -27,17 +26,9 @@ pub(super) fn raw(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Che
             comparison.update(piece);
         }
     }
-    compare::end(sound, comparison)?;
+    end(sound, comparison)?;
     order(sound, out);
     Ok(())
-}
-
-/// Turns stored bytes into little-endian ones.
-pub(crate) fn order(sound: &Sound<'_>, bytes: &mut [u8]) {
-    let swapped = Swapped::new(sound.element_size);
-    if let Some(swapped) = swapped.filter(|_| sound.byte_order == ByteOrder::Big) {
-        swapped.in_place(bytes);
-    }
 }
 
 /// Decodes zstd frames: by themselves and on several threads, where they can be told apart.
@@ -47,7 +38,7 @@ pub(super) fn zstd(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Ch
         len => frames::frames(source, sound.stored, Some(len))?,
     };
     with_stored(source, sound.stored, |stored| {
-        compare::bytes(sound, stored, check)?;
+        compare(sound, stored, check)?;
         match frames.filter(|frames| frames.list().len() > 1) {
             Some(frames) => together(sound, stored, frames.list(), out),
             None => decode(sound, sound.stored, stored, out),

@@ -5,7 +5,6 @@ use tet_format::Span;
 use tet_io::{Image, Source, Watch};
 use tet_report::Finding;
 
-use super::flip::Flip;
 use crate::container::MAGIC;
 use crate::error::{Fault, Result};
 use crate::index::Index;
@@ -38,9 +37,9 @@ impl<'a> Bench<'a> {
     }
 
     /// The file with a bit flipped back.
-    pub(super) fn with(&self, flip: &Flip) -> Source {
+    pub(super) fn with(&self, at: u64, byte: u8) -> Source {
         let mut image = image_of(self.source);
-        image.put(flip.at, [flip.byte]);
+        image.put(at, [byte]);
         image.to_source()
     }
 

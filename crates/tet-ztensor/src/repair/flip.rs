@@ -144,7 +144,7 @@ fn search(
 fn only(bench: &Bench<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<Flip>> {
     let mut ranked = Vec::new();
     for (flip, position) in found {
-        let image = bench.with(&flip);
+        let image = bench.with(flip.at, flip.byte);
         let options = VerifyOptions {
             level: Level::Structure,
             limits: *bench.limits,

@@ -1,17 +1,14 @@
 //! The blob of a sparse tensor in memory: decoded, in little-endian order.
 
-use tet_codec::{Decode, Scanned, Zstd, ZstdScan};
+use tet_codec::{Decode, Scanned, WINDOW_LOG_MAX, Zstd, ZstdScan};
 use tet_io::Source;
 
 use super::check_len;
 use crate::error::Result;
 use crate::frames;
 use crate::limits::Limits;
-use crate::read::{Check, Sound, compare_stored, order, with_stored, zeroed};
+use crate::stored::{Check, Sound, compare, order, with_stored, zeroed};
 use crate::words::Encoding;
-
-/// The decoder's bound of windows, 2^27 bytes.
-const WINDOW_LOG_MAX: u32 = 27;
 
 pub(super) fn read(
     source: &Source,
@@ -23,14 +20,14 @@ pub(super) fn read(
     if sound.encoding == Encoding::Raw {
         check_fit(sound.stored.len())?;
         let mut bytes = source.read_vec(sound.stored.start(), sound.stored.len())?;
-        compare_stored(sound, &bytes, check)?;
+        compare(sound, &bytes, check)?;
         // Old programs turned the whole blob around as if it were elements, places and all.
         order(sound, &mut bytes);
         return Ok(bytes);
     }
     let frames = frames::frames(source, sound.stored, None)?;
     with_stored(source, sound.stored, |stored| {
-        compare_stored(sound, stored, check)?;
+        compare(sound, stored, check)?;
         let codec = |fault| sound.codec(sound.stored.start(), fault);
         let len = match frames {
             Some(frames) => frames.decoded_len(),

@@ -4,8 +4,8 @@ use tet_format::ForeignRule;
 
 use super::Places;
 use crate::error::Fault;
-use crate::read::Sound;
 use crate::rule;
+use crate::stored::Sound;
 
 /// Bytes of a number of a place.
 const WORD: u64 = 8;

@@ -2,10 +2,49 @@
 
 use tet_cbor as cbor;
 
+use super::declaration::Declaration;
 use crate::entry::Field;
 use crate::error::{Error, Result};
 use crate::words::{ByteOrder, Encoding};
 use tet_cbor::Value;
+
+/// Where the bytes of a tensor are, and how they are stored.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    pub(super) decoded_len: u64,
+    pub(super) encoding: Encoding,
+    pub(super) checksum: Option<String>,
+}
+
+/// What the entry will say.
+#[derive(Debug)]
+pub(super) struct Declared {
+    pub(super) declaration: Declaration,
+    pub(super) layout: &'static str,
+    pub(super) custom: Vec<u8>,
+    /// How many bytes the writer is to be given.
+    pub(super) decoded_len: u64,
+}
+
+impl Declared {
+    /// The entry of a tensor at a place.
+    pub(super) fn entry<'a>(&'a self, placed: &'a Placed) -> Entry<'a> {
+        Entry {
+            name: &self.declaration.name,
+            offset: placed.offset,
+            size: placed.size,
+            dtype: self.declaration.dtype_word(),
+            layout: self.layout,
+            shape: &self.declaration.shape,
+            encoding: placed.encoding,
+            has_byte_order: self.declaration.has_byte_order(),
+            checksum: placed.checksum.as_deref(),
+            custom: &self.custom,
+        }
+    }
+}
 
 /// What an entry says.
 #[derive(Clone, Copy, Debug)]

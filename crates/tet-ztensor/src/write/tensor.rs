@@ -2,16 +2,17 @@
 
 use std::io::Write;
 
+use tet_cbor::Value;
 use tet_codec::ZstdStream;
 use tet_format::Span;
 
 use super::declaration::Declaration;
-use super::entry::Entry;
+use super::entry::{Declared, Placed};
 use super::frames::{Frames, codec_fault};
 use super::options::{Dialect, EncodingChoice, WriteOptions};
 use super::out::Out;
 use super::passing::Passing;
-use super::writer::{Placed, Writer};
+use super::writer::{DENSE, Writer};
 use crate::error::{Error, Result};
 use crate::words::Encoding;
 
@@ -31,16 +32,6 @@ pub struct TensorWriter<'a, W: Write + Send> {
     has_failed: bool,
     checksum: Passing,
     storing: Storing,
-}
-
-/// What the entry will say.
-#[derive(Debug)]
-pub(super) struct Declared {
-    pub(super) declaration: Declaration,
-    pub(super) layout: &'static str,
-    pub(super) custom: Vec<u8>,
-    /// How many bytes the writer is to be given.
-    pub(super) decoded_len: u64,
 }
 
 #[derive(Debug)]
@@ -72,6 +63,54 @@ impl Storing {
             Storing::Raw => Encoding::Raw,
             Storing::Stream(..) | Storing::Frames(_) => Encoding::Zstd,
         }
+    }
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a tensor, written as the options say.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Unwritable`] when the name is taken, the format has no words for the
+    /// tensor, or the one before it was not finished; and [`Error::Io`].
+    pub fn tensor(&mut self, declaration: Declaration) -> Result<TensorWriter<'_, W>> {
+        self.tensor_as(declaration, &self.options.clone())
+    }
+
+    /// Begins a tensor that is written otherwise than the others.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] returns, and what [`Writer::new`] says of options.
+    pub fn tensor_as(
+        &mut self,
+        declaration: Declaration,
+        options: &WriteOptions,
+    ) -> Result<TensorWriter<'_, W>> {
+        let decoded_len = declaration.decoded_len()?;
+        let declared = self.declare(declaration, DENSE, decoded_len, options)?;
+        TensorWriter::new(self, declared, options)
+    }
+
+    /// Writes a tensor whose elements are all there.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] and [`TensorWriter::finish`] return.
+    pub fn whole(&mut self, declaration: Declaration, elements: &[u8]) -> Result<()> {
+        let mut tensor = self.tensor(declaration)?;
+        tensor.write(elements)?;
+        tensor.finish().map(|_| ())
+    }
+
+    /// Writes what is said of the whole file, as the custom fields of a tensor without elements.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Writer::tensor`] returns.
+    pub fn metadata(&mut self, custom: Vec<(String, Value)>) -> Result<()> {
+        let options = WriteOptions { encoding: EncodingChoice::Raw, ..self.options };
+        self.tensor_as(Declaration::metadata(custom), &options)?.finish().map(|_| ())
     }
 }
 
@@ -172,22 +211,4 @@ fn drain<W: Write + Send>(
     let written = out.write(stored, checksum);
     stored.clear();
     written
-}
-
-impl Declared {
-    /// The entry of a tensor at a place.
-    pub(super) fn entry<'a>(&'a self, placed: &'a Placed) -> Entry<'a> {
-        Entry {
-            name: &self.declaration.name,
-            offset: placed.offset,
-            size: placed.size,
-            dtype: self.declaration.dtype_word(),
-            layout: self.layout,
-            shape: &self.declaration.shape,
-            encoding: placed.encoding,
-            has_byte_order: self.declaration.has_byte_order(),
-            checksum: placed.checksum.as_deref(),
-            custom: &self.custom,
-        }
-    }
 }

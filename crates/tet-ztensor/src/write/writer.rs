@@ -7,16 +7,13 @@ use std::path::Path;
 use tet_cbor as cbor;
 
 use super::declaration::Declaration;
-use super::entry::custom_bytes;
-use super::options::{Dialect, EncodingChoice, WriteOptions};
+use super::entry::{Declared, Placed, custom_bytes};
+use super::options::{Dialect, WriteOptions};
 use super::out::Out;
-use super::tensor::{Declared, TensorWriter};
 use crate::container::MAGIC;
 use crate::error::{Error, NAME_TAKEN, Result};
-use crate::words::Encoding;
-use tet_cbor::Value;
 
-const DENSE: &str = "dense";
+pub(super) const DENSE: &str = "dense";
 
 /// Writes a file, tensor by tensor, to anything that takes bytes in order.
 ///
@@ -46,16 +43,6 @@ pub struct Writer<W: Write + Send> {
     placed: HashMap<String, Option<Placed>>,
     /// The tensor that was begun and not finished.
     open: Option<String>,
-}
-
-/// Where the bytes of a tensor are, and how they are stored.
-#[derive(Clone, Debug)]
-pub(super) struct Placed {
-    pub(super) offset: u64,
-    pub(super) size: u64,
-    pub(super) decoded_len: u64,
-    pub(super) encoding: Encoding,
-    pub(super) checksum: Option<String>,
 }
 
 /// What a finished file weighs.
@@ -110,42 +97,6 @@ impl<W: Write + Send> Writer<W> {
         }
     }
 
-    /// Begins a tensor, written as the options say.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Error::Unwritable`] when the name is taken, the format has no words for the
-    /// tensor, or the one before it was not finished; and [`Error::Io`].
-    pub fn tensor(&mut self, declaration: Declaration) -> Result<TensorWriter<'_, W>> {
-        self.tensor_as(declaration, &self.options.clone())
-    }
-
-    /// Begins a tensor that is written otherwise than the others.
-    ///
-    /// # Errors
-    ///
-    /// Returns what [`Writer::tensor`] returns, and what [`Writer::new`] says of options.
-    pub fn tensor_as(
-        &mut self,
-        declaration: Declaration,
-        options: &WriteOptions,
-    ) -> Result<TensorWriter<'_, W>> {
-        let decoded_len = declaration.decoded_len()?;
-        let declared = self.declare(declaration, DENSE, decoded_len, options)?;
-        TensorWriter::new(self, declared, options)
-    }
-
-    /// Writes a tensor whose elements are all there.
-    ///
-    /// # Errors
-    ///
-    /// Returns what [`Writer::tensor`] and [`TensorWriter::finish`] return.
-    pub fn whole(&mut self, declaration: Declaration, elements: &[u8]) -> Result<()> {
-        let mut tensor = self.tensor(declaration)?;
-        tensor.write(elements)?;
-        tensor.finish().map(|_| ())
-    }
-
     /// Writes a second entry for the blob of tensor `of`: tied weights.
     ///
     /// # Errors
@@ -166,16 +117,6 @@ impl<W: Write + Send> Writer<W> {
         let declared = self.declare(declaration, DENSE, found, &self.options.clone())?;
         self.list(&declared, placed);
         Ok(())
-    }
-
-    /// Writes what is said of the whole file, as the custom fields of a tensor without elements.
-    ///
-    /// # Errors
-    ///
-    /// Returns what [`Writer::tensor`] returns.
-    pub fn metadata(&mut self, custom: Vec<(String, Value)>) -> Result<()> {
-        let options = WriteOptions { encoding: EncodingChoice::Raw, ..self.options };
-        self.tensor_as(Declaration::metadata(custom), &options)?.finish().map(|_| ())
     }
 
     /// Writes the index and its length, and gives back what was written to.

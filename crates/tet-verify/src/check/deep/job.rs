@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use tet_codec::{Digester, Error as Refused, Scanned, Strength, ZstdScan};
+use tet_codec::{Digester, Error as Refused, Scanned, Strength, WINDOW_LOG_MAX, ZstdScan};
 use tet_format::{Codec, Digest, NoteCode, Rule, Span};
 use tet_io::{Source, Watch};
 use tet_report::Code;
@@ -10,10 +10,8 @@ use tet_report::Code;
 use crate::error::{Error, Result};
 
 /// Frames with windows up to 8 MiB, which all usual levels make, are decoded by all threads at
-/// once.
+/// once; those with windows up to the format's bound, by one at a time.
 const WINDOW_LOG_USUAL: u32 = 23;
-/// Those with windows up to the format's bound, by one at a time.
-const WINDOW_LOG_MAX: u32 = 27;
 
 /// A payload to look at, with what is asked of it.
 #[derive(Debug)]

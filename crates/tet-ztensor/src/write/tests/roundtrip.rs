@@ -11,8 +11,8 @@ use crate::Severity;
 use crate::check::{VerifyOptions, verify};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
-use crate::read::Check;
 use crate::sparse::Places;
+use crate::stored::Check;
 use crate::words::{DTYPES, Layout};
 
 fn values() -> impl Strategy<Value = Value> {
