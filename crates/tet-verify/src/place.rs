@@ -18,36 +18,6 @@ fn is_in_spill(rule: Rule, region: Region) -> bool {
     rule.region() == Region::Footer && region != Region::Footer && rule != Rule::TailRoom
 }
 
-/// A place in a `.tet` file, on the way to being told.
-#[derive(Debug)]
-struct Spot {
-    region: Region,
-    field: &'static str,
-    offset: u64,
-    len: u64,
-    dataset: Option<u64>,
-    dataset_name: Option<String>,
-    chunk: Option<Vec<u64>>,
-}
-
-impl From<Spot> for Place {
-    fn from(spot: Spot) -> Place {
-        let Spot { region, field, offset, len, dataset, dataset_name, chunk } = spot;
-        let region = region.name();
-        Place { region, field, offset, len, dataset, dataset_name, chunk, ..Place::default() }
-    }
-}
-
-/// The region that a code of `.tet` is about.
-fn region_of(code: Code) -> Region {
-    match code {
-        Code::Rule(rule) => rule.region(),
-        Code::Note(note) => note.region(),
-        // Checks of `.tet` find none.
-        Code::Foreign(_) => Region::Gap,
-    }
-}
-
 /// Finds places in one file.
 pub(crate) struct Places<'a> {
     source: &'a Source,
@@ -63,97 +33,94 @@ impl<'a> Places<'a> {
     /// What was found, with its place.
     pub(crate) fn finding(&self, entry: &Entry) -> Result<Finding> {
         let Entry { code, found, wanted, .. } = *entry;
-        let place = self.spot(entry)?.into();
+        let place = self.place(entry)?;
         let (severity, level) = (code.severity(), code.level());
         Ok(Finding { code, severity, level, place, found, wanted })
     }
 
-    fn spot(&self, entry: &Entry) -> Result<Spot> {
-        let mut place = Spot {
-            region: region_of(entry.code),
+    fn place(&self, entry: &Entry) -> Result<Place> {
+        let mut place = Place {
+            region: entry.code.region(),
             field: "end of file",
             offset: entry.at,
-            len: 0,
-            dataset: None,
-            dataset_name: None,
-            chunk: None,
+            ..Place::default()
         };
         if let Some(row) = entry.row {
-            (place.region, place.field) = (Region::Payload, "stored");
+            (place.region, place.field) = (Region::Payload.name(), "stored");
             place.len = self.row(row, &mut place)?.map_or(0, |row| row.stored_len);
             return Ok(place);
         }
         let Some(located) = self.map.locate(entry.at) else { return Ok(place) };
-        place.region = located.region;
+        place.region = located.region.name();
         (place.field, place.offset, place.len) = (located.field, located.offset, located.len);
         match (located.region, located.record) {
             (Region::Directory, Some(dataset)) => self.name(dataset, &mut place),
             (Region::Index, Some(row)) => drop(self.row(row, &mut place)?),
             _ => {}
         }
-        self.widen(entry, &mut place);
+        self.widen(entry, located.region, &mut place);
         Ok(place)
     }
 
     /// Some faults name the first byte of more than a field.
-    fn widen(&self, entry: &Entry, place: &mut Spot) {
+    fn widen(&self, entry: &Entry, region: Region, place: &mut Place) {
         match entry.code {
             Code::Rule(Rule::RowCount) => place.field = "record",
             // Where a record should be that the directory has no room for.
-            Code::Rule(Rule::RecordBounds) if place.region != Region::Directory => {
-                (place.region, place.field, place.len) = (Region::Directory, "records", 0);
-                (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
+            Code::Rule(Rule::RecordBounds) if region != Region::Directory => {
+                (place.region, place.field, place.len) = (Region::Directory.name(), "records", 0);
+                unnamed(place);
             }
             Code::Rule(Rule::RecordBounds) => {
                 (place.field, place.len) = ("record", RECORD_HEADER_LEN);
             }
             Code::Rule(Rule::RawSum) => {
                 (place.field, place.len) = ("rows", self.index_end().saturating_sub(entry.at));
-                (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
+                unnamed(place);
             }
             Code::Rule(Rule::HeadDigest) => {
-                (place.region, place.field) = (Region::Superblock, "head");
+                (place.region, place.field) = (Region::Superblock.name(), "head");
                 (place.offset, place.len) = (0, self.head_len());
             }
             Code::Rule(Rule::PageDigest) => {
                 (place.field, place.len) = ("page", PAGE_ROW_COUNT.saturating_mul(ROW_LEN));
                 place.len = place.len.min(self.index_end().saturating_sub(place.offset));
-                (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
+                unnamed(place);
             }
             Code::Rule(Rule::DigestBlock | Rule::PagesDigest | Rule::ChunksDigest)
             | Code::Note(NoteCode::DigestsStale)
-                if place.region != Region::Footer =>
+                if region != Region::Footer =>
             {
-                (place.region, place.field) = (Region::Footer, "digests");
+                (place.region, place.field) = (Region::Footer.name(), "digests");
                 (place.offset, place.len) = (entry.at, 1);
             }
             // The map does not know where the JSON says that spills lie.
-            Code::Rule(rule) if is_in_spill(rule, place.region) => {
-                (place.region, place.field) = (Region::Footer, "spill");
+            Code::Rule(rule) if is_in_spill(rule, region) => {
+                (place.region, place.field) = (Region::Footer.name(), "spill");
                 (place.offset, place.len) = (entry.at, 1);
             }
             Code::Rule(Rule::RowUnique | Rule::RowDataset) => {
                 (place.field, place.len) = ("row", ROW_LEN);
             }
             Code::Note(NoteCode::RowOrder) => {
-                (place.field, place.dataset, place.chunk) = ("rows", None, None);
-                place.dataset_name = None;
+                place.field = "rows";
+                unnamed(place);
                 place.len = entry.found.saturating_mul(ROW_LEN);
             }
             Code::Note(NoteCode::UndeclaredTail) => {
-                (place.region, place.field) = (Region::Footer, "tail");
+                (place.region, place.field) = (Region::Footer.name(), "tail");
                 (place.offset, place.len) = (entry.at, tet_format::footer::TAIL_LEN);
             }
             // Between payloads the map cannot tell where a stretch begins without all rows.
             Code::Note(NoteCode::BytesUnused) | Code::Rule(Rule::GapZero) => {
-                (place.region, place.field) = (Region::Gap, "unused");
+                (place.region, place.field) = (Region::Gap.name(), "unused");
                 (place.offset, place.len) = (entry.at, 1);
             }
             _ => {}
         }
     }
 
-    fn name(&self, dataset: u64, place: &mut Spot) {
+    fn name(&self, dataset: u64, place: &mut Place) {
         place.dataset = Some(dataset);
         let at = usize::try_from(dataset).ok();
         let named = at.and_then(|at| self.seen.datasets.get(at));
@@ -161,7 +128,7 @@ impl<'a> Places<'a> {
     }
 
     /// Names the dataset and the chunk of a row, where the row is read in full.
-    fn row(&self, number: u64, place: &mut Spot) -> Result<Option<IndexRow>> {
+    fn row(&self, number: u64, place: &mut Place) -> Result<Option<IndexRow>> {
         let Some(row_at) = self.row_at(number) else { return Ok(None) };
         let mut bytes = [0; IndexRow::LEN];
         if row_at.checked_add(ROW_LEN).is_none_or(|end| self.source.len() < end) {
@@ -197,4 +164,9 @@ impl<'a> Places<'a> {
     fn superblock(&self) -> Option<WireSuperblock> {
         self.seen.head.first_chunk().map(WireSuperblock::decode)
     }
+}
+
+/// What is about many chunks names none.
+fn unnamed(place: &mut Place) {
+    (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
 }

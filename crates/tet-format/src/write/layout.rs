@@ -107,11 +107,6 @@ impl Layout {
         self.datasets.get(dataset).map(|planned| &planned.grid)
     }
 
-    /// The grids of the datasets, in order.
-    pub fn grids(&self) -> impl ExactSizeIterator<Item = &Grid> {
-        self.datasets.iter().map(|planned| &planned.grid)
-    }
-
     /// The type of the elements of a dataset.
     #[must_use]
     pub fn dtype(&self, dataset: usize) -> Option<DType> {
