@@ -14,7 +14,7 @@ mod said;
 
 use std::collections::BTreeSet;
 
-use tet_format::{ForeignRule, Span};
+use tet_format::{ForeignRule, Severity, Span};
 use tet_io::{Source, Watch};
 use tet_report::{Finding, ForeignFound, Integrity, Level, Report};
 
@@ -198,6 +198,31 @@ pub(crate) fn first_error(
         work.run(source, options, watched, &mut out)?;
     }
     Ok(out.first_error())
+}
+
+/// The first rule that the structure of a message breaks; faults in `spared` frames, which are in the
+/// order of the file, do not count.
+pub(crate) fn structure_error(
+    window: &mut Window<'_>,
+    span: Span,
+    limits: &Limits,
+    spared: &[Span],
+) -> Result<Option<&'static ForeignRule>> {
+    let mut first = None;
+    let is_spared = |at: u64| {
+        let behind = spared.partition_point(|it| it.end() <= at);
+        spared.get(behind).is_some_and(|it| it.start() <= at)
+    };
+    let mut push = |fault: Fault, _| {
+        let is_error = fault.rule.severity == Severity::Error && !fault.rule.is_limit();
+        first = first.or((is_error && !is_spared(fault.at)).then_some(fault.rule));
+    };
+    let message = match Message::read(window, span, limits, &mut push) {
+        Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
+        message => message?,
+    };
+    message::check(window, &message, (limits, Spelling::Any), &mut push)?;
+    Ok(first)
 }
 
 /// What is wrong with the file as a whole: messages that do not stand, and bytes of none.

@@ -20,10 +20,12 @@ mod row;
 mod template;
 mod verbs;
 
+pub(crate) use draft::Carried;
 pub use draft::{Clash, Draft};
 pub use filter::{Filter, split_outside};
 pub use image::Image;
 pub use key::{Key, text_of};
+pub(crate) use lay::{Site, lay};
 pub use provenance::Provenance;
 pub use row::{Row, Rows};
 pub use template::Template;

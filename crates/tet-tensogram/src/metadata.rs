@@ -184,7 +184,7 @@ fn pairs(
 }
 
 /// Puts values over those of the same keys.
-fn put(pairs: &mut Pairs, over: Pairs) {
+pub(crate) fn put(pairs: &mut Pairs, over: Pairs) {
     if !over.is_empty() {
         pairs.extend(over);
         settle(pairs);

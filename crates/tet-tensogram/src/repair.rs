@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   messages that stand and are sound    kept byte for byte
-//!   all else                             frames.rs: whole frames -> kin.rs: which are one message
+//!   all else                             frames.rs: whole frames, message by message
 //!                                        -> message.rs: what they say
-//!                                        -> build.rs: a message of them
+//!                                        -> build.rs: the old message, mended, or a new one
 //!   pieces of the old file and new bytes -> Plan -> apply.rs -> a new file
 //! ```
 //!
@@ -18,13 +18,9 @@ mod build;
 mod content;
 mod edit;
 mod frames;
-mod kin;
-mod layout;
 mod mend;
 mod message;
-mod nested;
 mod order;
-mod papers;
 mod patch;
 mod plan;
 

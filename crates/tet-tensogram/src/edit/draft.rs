@@ -23,29 +23,29 @@ use crate::write::{VersionKey, metadata_bytes};
 /// A message that is to be written, with its index in the header.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    pub(super) metadata: Metadata,
-    pub(super) tensors: Vec<Carried>,
+    pub(crate) metadata: Metadata,
+    pub(crate) tensors: Vec<Carried>,
     /// Which slots hold hashes in the messages that the tensors come from.
-    pub(super) rule: HashRule,
-    pub(super) version_key: VersionKey,
+    pub(crate) rule: HashRule,
+    pub(crate) version_key: VersionKey,
     /// Whether a message that it comes from lists its hashes.
-    pub(super) is_listed: bool,
-    pub(super) limits: Limits,
+    pub(crate) is_listed: bool,
+    pub(crate) limits: Limits,
 }
 
 /// A tensor frame as it lies.
 #[derive(Clone, Debug)]
-pub(super) struct Carried {
-    pub(super) source: Source,
-    pub(super) frame: Frame,
+pub(crate) struct Carried {
+    pub(crate) source: Source,
+    pub(crate) frame: Frame,
     /// Where the payload starts, from the start of the frame.
-    pub(super) payload_offset: u64,
+    pub(crate) payload_offset: u64,
     /// Whether the slot holds a hash.
-    pub(super) is_hashed: bool,
+    pub(crate) is_hashed: bool,
     /// The hash, from the slot or else from a list.
-    pub(super) hash: Option<u64>,
+    pub(crate) hash: Option<u64>,
     /// The payload goes to a multiple of this.
-    pub(super) align: u64,
+    pub(crate) align: u64,
 }
 
 /// What to do where two messages say different things under one key.

@@ -20,16 +20,16 @@ use crate::write::{cbor_frame, metadata_bytes};
 
 /// Where a message stands, and what comes behind it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Site {
+pub(crate) struct Site {
     /// Where it starts in the new file.
-    pub(super) start: u64,
+    pub(crate) start: u64,
     /// Where in the old file the message started that follows: zeros let it keep its distance to a
     /// multiple of 64, and so the places of its payloads.
-    pub(super) next_start: Option<u64>,
+    pub(crate) next_start: Option<u64>,
 }
 
 /// A new message.
-pub(super) fn lay(draft: &Draft, site: Site) -> Result<Image> {
+pub(crate) fn lay(draft: &Draft, site: Site) -> Result<Image> {
     let frame_count = (draft.tensors.len() as u64).saturating_add(3);
     if draft.limits.frame_count_max < frame_count {
         let (what, found) = ("frames of a message", frame_count);

@@ -1,4 +1,11 @@
 //! A message of what is left of one: what is kept, what is written anew, and what that costs.
+//!
+//! ```text
+//!   nothing but flipped bits, padding and ends   patch.rs: the old message, with these corrected
+//!   else                                         its tensor frames, as they are, in a new message
+//! ```
+
+use std::collections::HashSet;
 
 use tet_format::{ForeignRule, Span};
 use tet_io::Image;
@@ -6,19 +13,21 @@ use tet_report::{Kept, Proof};
 
 use super::bench::Bench;
 use super::edit::{Action, Edit, Loss, new_edit};
-use super::frames::Remains;
-use super::layout::{self, Part};
-use super::message::{Paper, Said, Thing, bytes, read};
-use super::papers;
-use super::patch::patched;
+use super::frames::{Remains, Whole};
+use super::message::{Said, Thing, read};
+use super::patch::{old, patched};
 use super::{RepairOptions, Salvage};
-use crate::error::Result;
-use crate::frame::{FRAME_HEADER_LEN, Frame, FrameKind, Phase, TAIL_LEN};
-use crate::message::HashRule;
+use crate::check::structure_error;
+use crate::edit::{Carried, Draft, Site, lay};
+use crate::error::{Error, Result};
+use crate::frame::{FRAME_HEADER_LEN, Frame, FrameKind, TAIL_LEN};
+use crate::message::is_hashed;
+use crate::metadata::{Metadata, Pairs, put};
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN};
-use crate::preamble::Flags;
-use crate::rule;
+use crate::preamble::VERSION;
 use crate::walk::padding_len;
+use crate::write::VersionKey;
+use crate::{Value, rule};
 
 /// What is done for a stretch of the file.
 #[derive(Debug, Default)]
@@ -30,6 +39,18 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
+    /// The message stays as it is, with its damage.
+    fn keep(&mut self, lost: impl IntoIterator<Item = Loss>) -> Option<Image> {
+        self.edits.clear();
+        self.lost.extend(lost);
+        Some(Image::default())
+    }
+
+    fn has_lost(&self) -> bool {
+        let is_loss = |it: &Edit| matches!(it.action, Action::DropBytes | Action::DropObjects);
+        self.edits.iter().any(is_loss)
+    }
+
     pub(super) fn edit(
         &mut self,
         (rule, action, proof): (&'static ForeignRule, Action, Proof),
@@ -41,69 +62,130 @@ impl Outcome {
     }
 }
 
-/// Makes a message of what is left of one, to start at `start` of the new file; `None` if no object is
-/// left that it could have.
+/// Makes a message of what is left of one in `span`, to start at `start` of the new file; `None` if no
+/// object is left that it could have.
 ///
 /// Without an edit the message is to stay what it is.
 pub(super) fn build(
     bench: &mut Bench<'_>,
     remains: &Remains,
-    (options, broken): (&RepairOptions, &'static ForeignRule),
-    start: u64,
+    (options, broken, stretch): (&RepairOptions, &'static ForeignRule, Stretch),
+    (span, start): (Span, u64),
 ) -> Result<(Option<Image>, Outcome)> {
     let (mut said, mut out) = (read(bench, remains)?, Outcome::default());
-    let has_end = has_end(bench, remains)?;
-    if (remains.postamble.is_some() || has_end)
-        && !said.things.is_empty()
-        && let Some(image) = patched(bench, remains, &said, options)?
-    {
-        note_mended(remains, &said, &mut out);
-        ends(remains, &mut out);
-        if !out.edits.is_empty() {
-            note_kept(&said, &mut out);
-            return Ok((Some(image), out));
-        }
+    if let Some(image) = mended(bench, remains, &said, (options, broken), &mut out)? {
+        note_kept(&said, &mut out);
+        return Ok((Some(image), out));
     }
-    let had_objects = !said.things.is_empty();
-    let whole = Span::from_range(remains.start..remains.end);
-    let span = whole.unwrap_or_else(|| Span::new(remains.start, 0).expect("no bytes fit anywhere"));
     note_lost(remains, &said, broken, &mut out);
-    let is_cut = out.edits.iter().any(|it| it.action == Action::DropBytes);
+    let spared = said.things.iter().filter(|it| it.broken.is_some() || it.is_strange);
+    let spared: Vec<Span> = spared.map(|it| it.whole.frame.span).collect();
     drop_objects(&mut said, options.salvage, &mut out);
-    let is_bare = !is_cut && !had_objects && papers::is_bare(&said) && has_end;
-    if said.things.is_empty() && !is_bare {
-        let (offset, len) = (span.start(), span.len());
-        let mut dropped = Outcome::default();
-        let mut losses = vec![Loss::Bytes { offset, len }];
-        losses.extend(
-            out.edits
-                .into_iter()
-                .filter(|it| it.action == Action::DropObjects)
-                .flat_map(|edit| edit.losses),
-        );
-        dropped.edit((broken, Action::DropMessage, Proof::None), span, losses);
-        return Ok((None, dropped));
-    }
-    note_mended(remains, &said, &mut out);
-    let mut parts = Vec::new();
-    papers::metadata(&said, options.salvage, is_cut, &mut parts, &mut out)?;
-    body(bench, &mut said, options.salvage, &mut parts, &mut out)?;
-    indices(remains, &said, is_cut, &mut parts, &mut out);
-    order(remains, &said, &mut out);
-    // In each part of a message any order is as good: that of the old one.
-    let place = |kind: FrameKind| remains.frames.iter().position(|it| it.frame.kind() == kind);
-    parts.sort_by_key(|part: &Part| match part.kind().phase() {
-        None | Some(Phase::Body) => (Phase::Body, 0),
-        Some(phase) => (phase, place(part.kind()).unwrap_or(usize::MAX)),
-    });
-    let image = layout::message(bench.source, &parts, said.hash_rule, start);
-    ends(remains, &mut out);
-    if out.edits.is_empty() && out.lost.is_empty() {
-        out.edit((broken, Action::OrderFrames, Proof::Rest), span, Vec::new());
+    if said.things.is_empty() {
+        let losses = out.edits.iter().filter(|it| it.action == Action::DropObjects);
+        let mut losses: Vec<Loss> = losses.flat_map(|it| it.losses.clone()).collect();
+        losses.insert(0, Loss::Bytes { offset: span.start(), len: span.len() });
+        out.edits.clear();
+        out.edit((broken, Action::DropMessage, Proof::None), span, losses);
+        return Ok((None, out));
     }
     note_kept(&said, &mut out);
-    Ok((Some(image), out))
+    let tampered = said.papers().filter(|(_, rule, is_read)| rule.is_some() && *is_read);
+    let tampered: Vec<u64> = tampered.map(|(frame, ..)| frame.at()).collect();
+    if options.salvage == Salvage::None && !tampered.is_empty() {
+        let loss = |offset| Loss::Metadata { offset, rule: &rule::HASH };
+        return Ok((out.keep(tampered.into_iter().map(loss)), out));
+    }
+    note_mended(remains, &said, &mut out);
+    let metadata = metadata(&said, &mut out);
+    let why = match stretch {
+        Stretch::Gap => Some(broken),
+        Stretch::Message => structure_error(&mut bench.window, span, bench.limits, &spared)?,
+    };
+    if let Some(rule) = why.or(said.odd) {
+        out.edit((rule, Action::WriteMessage, Proof::Rest), span, Vec::new());
+    }
+    if out.edits.is_empty() {
+        if out.lost.is_empty() {
+            out.edit((broken, Action::WriteMessage, Proof::Rest), span, Vec::new());
+        } else {
+            return Ok((Some(Image::default()), out));
+        }
+    }
+    let image = match lay(&draft(bench, remains, &said, metadata), Site { start, next_start: None })
+    {
+        Ok(image) => Some(image),
+        Err(Error::Io(error)) => return Err(Error::Io(error)),
+        Err(_) => out.keep([Loss::Message { offset: span.start(), rule: broken }]),
+    };
+    Ok((image, out))
 }
+
+/// A part of the file: a message that a scan finds, or bytes of none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stretch {
+    Message,
+    Gap,
+}
+
+/// The old message with its flipped bits, padding and ends corrected, if nothing else is wrong with it.
+fn mended(
+    bench: &mut Bench<'_>,
+    remains: &Remains,
+    said: &Said,
+    (options, broken): (&RepairOptions, &'static ForeignRule),
+    out: &mut Outcome,
+) -> Result<Option<Image>> {
+    if remains.postamble.is_none() && !has_end(bench, remains)? {
+        return Ok(None);
+    }
+    let Some((image, written)) = patched(bench, remains, said, options)? else { return Ok(None) };
+    note_mended(remains, said, out);
+    if let Some(span) = written {
+        out.edit((broken, Action::WriteEnds, Proof::Rest), span, Vec::new());
+    }
+    Ok((!out.edits.is_empty()).then_some(image))
+}
+
+/// The tensors that are left, as a new message.
+fn draft(
+    bench: &mut Bench<'_>,
+    remains: &Remains,
+    said: &Said,
+    (metadata, version_key): (Metadata, VersionKey),
+) -> Draft {
+    let flags = remains.preamble.map(|preamble| preamble.flags).unwrap_or_default();
+    let kinds = [FrameKind::HeaderHashes, FrameKind::FooterHashes];
+    let is_listed = kinds.into_iter().any(|kind| {
+        flags.contains(kind.flag()) || remains.frames.iter().any(|it| it.frame.kind() == kind)
+    });
+    let (rule, limits) = (said.hash_rule, *bench.limits);
+    let listed = |it: &Thing| said.list.as_ref()?.hashes().get(it.number?).copied();
+    let carried = |it: &Thing| {
+        let is_hashed = is_hashed(rule, &it.whole.frame);
+        let slot = is_hashed.then_some(it.whole.frame.tail.hash);
+        carried(bench, &it.whole, is_hashed, slot.or_else(|| listed(it)))
+    };
+    let tensors = said.things.iter().map(carried).collect();
+    Draft { metadata, tensors, rule, version_key, is_listed, limits }
+}
+
+/// A tensor frame as it is, or as it is to be. A payload that is aligned stays so.
+fn carried(bench: &Bench<'_>, whole: &Whole, is_hashed: bool, hash: Option<u64>) -> Carried {
+    let Frame { span, header, tail } = whole.frame;
+    let is_aligned = span.start().saturating_add(FRAME_HEADER_LEN).is_multiple_of(ALIGN);
+    let (mut source, mut span) = (bench.source.clone(), span);
+    if whole.is_mended {
+        let mut image = Image::default();
+        old(bench.source, whole, &mut image);
+        (source, span) = (image.to_source(), Span::new(0, span.len()).unwrap_or(span));
+    }
+    let (frame, align) = (Frame { span, header, tail }, if is_aligned { ALIGN } else { 8 });
+    Carried { source, frame, payload_offset: FRAME_HEADER_LEN, is_hashed, hash, align }
+}
+
+/// Payloads that were at a multiple of this are so again.
+const ALIGN: u64 = 64;
 
 /// Whether a postamble stands behind the last frame, damaged or not.
 fn has_end(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
@@ -149,11 +231,16 @@ fn name_of(said: &Said, number: usize) -> Option<String> {
 /// The objects that metadata names and that no frame is known to be.
 fn missing(said: &Said) -> Vec<Loss> {
     let count = said.metadata.iter().filter_map(|it| Some(it.said.as_ref().ok()?.base.len())).max();
-    let is_found = |number: usize| said.things.iter().any(|it| it.number == Some(number));
-    let missing = (0..count.unwrap_or(0)).filter(|number| !is_found(*number));
+    let known = known(said);
+    let missing = (0..count.unwrap_or(0)).filter(|number| !known.contains(number));
     missing
         .filter_map(|number| Some(Loss::Missing { number, name: name_of(said, number)? }))
         .collect()
+}
+
+/// The objects that a frame is known to be.
+fn known(said: &Said) -> HashSet<usize> {
+    said.things.iter().filter_map(|it| it.number).collect()
 }
 
 /// Objects that are sound.
@@ -182,7 +269,7 @@ fn note_mended(remains: &Remains, said: &Said, out: &mut Outcome) {
     }
 }
 
-/// Takes damaged objects out, or says that they stay.
+/// Takes damaged objects out, or says that they stay; frames without a place in a new message go.
 fn drop_objects(said: &mut Said, salvage: Salvage, out: &mut Outcome) {
     let loss = |thing: &Thing, rule| {
         let name = thing.number.and_then(|number| name_of(said, number));
@@ -190,157 +277,71 @@ fn drop_objects(said: &mut Said, salvage: Salvage, out: &mut Outcome) {
     };
     let strange = said.things.iter().filter(|it| it.is_strange);
     out.lost.extend(strange.map(|it| loss(it, &rule::DESCRIPTOR_DTYPE)));
-    let damaged = said.things.iter().filter_map(|it| Some((it, it.broken?)));
-    let damaged: Vec<(Span, &'static ForeignRule, Loss)> =
-        damaged.map(|(it, rule)| (it.whole.frame.span, rule, loss(it, rule))).collect();
-    if salvage == Salvage::None {
-        out.lost.extend(damaged.into_iter().map(|(.., loss)| loss));
-        return;
-    }
-    said.things.retain(|it| it.broken.is_none());
-    for (span, rule, loss) in damaged {
-        out.edit((rule, Action::DropObjects, Proof::Rest), span, vec![loss]);
-    }
-}
-
-/// Tensors with their preceders, and frames that nobody knows.
-fn body(
-    bench: &Bench<'_>,
-    said: &mut Said,
-    salvage: Salvage,
-    parts: &mut Vec<Part>,
-    out: &mut Outcome,
-) -> Result<()> {
-    let mut unknown = said.unknown.iter().peekable();
     for thing in &said.things {
-        let at = thing.preceder.as_ref().map_or(thing.whole.frame.at(), |it| it.whole.frame.at());
-        while let Some(before) = unknown.next_if(|it| it.frame.at() < at) {
-            parts.push(Part::Old(*before));
+        let Some(rule) = thing.broken else { continue };
+        let loss = loss(thing, rule);
+        if salvage == Salvage::None {
+            out.lost.push(loss);
+        } else {
+            let why = (rule, Action::DropObjects, Proof::Rest);
+            out.edit(why, thing.whole.frame.span, vec![loss]);
         }
-        if let Some(paper) = &thing.preceder {
-            preceder(bench, paper, salvage, parts, out)?;
-        }
-        parts.push(Part::Old(thing.whole));
     }
-    parts.extend(unknown.map(|it| Part::Old(*it)));
-    Ok(())
+    for (whole, rule) in &said.placeless {
+        let (frame, rule) = (whole.frame, *rule);
+        let (offset, len) = (frame.at(), frame.span.len());
+        let (action, loss) = match frame.kind() {
+            FrameKind::Preceder => (Action::WriteMetadata, Loss::Metadata { offset, rule }),
+            FrameKind::Obsolete => (Action::DropObjects, Loss::Object { offset, rule, name: None }),
+            _ => (Action::DropBytes, Loss::Bytes { offset, len }),
+        };
+        out.edit((rule, action, Proof::None), frame.span, vec![loss]);
+    }
+    if salvage == Salvage::Objects {
+        said.things.retain(|it| it.broken.is_none());
+    }
 }
 
-fn preceder(
-    bench: &Bench<'_>,
-    paper: &Paper<()>,
-    salvage: Salvage,
-    parts: &mut Vec<Part>,
-    out: &mut Outcome,
-) -> Result<()> {
-    let frame = paper.whole.frame;
-    let loss = |rule| Loss::Metadata { offset: frame.at(), rule };
-    match paper.rule() {
-        None => parts.push(Part::Old(paper.whole)),
-        Some(rule) if paper.said.is_ok() && salvage == Salvage::None => {
-            out.lost.push(loss(rule));
-            parts.push(Part::Old(paper.whole));
-        }
-        Some(rule) => {
-            if paper.said.is_ok() {
-                parts.push(Part::New(frame.kind(), bytes(bench, &paper.whole)?));
-            }
-            let why = (rule, Action::WriteMetadata, Proof::None);
-            out.edit(why, frame.span, vec![loss(rule)]);
-        }
+/// All that is said of the objects that are left.
+fn metadata(said: &Said, out: &mut Outcome) -> (Metadata, VersionKey) {
+    let mut all = Metadata::default();
+    let read = said.metadata.iter().filter_map(|it| it.said.as_ref().ok());
+    read.clone().for_each(|it| all.merge(it.clone()));
+    for (frame, rule, _) in said.papers() {
+        let Some(rule) = rule else { continue };
+        let loss = Loss::Metadata { offset: frame.at(), rule };
+        out.edit((rule, Action::WriteMetadata, Proof::None), frame.span, vec![loss]);
     }
-    Ok(())
-}
-
-/// An index and a list of hashes, where there were some or should be.
-fn indices(remains: &Remains, said: &Said, is_cut: bool, parts: &mut Vec<Part>, out: &mut Outcome) {
-    let flags = remains.preamble.map(|preamble| preamble.flags).unwrap_or_default();
-    let footers = [Flags::FOOTER_METADATA, Flags::FOOTER_INDEX, Flags::FOOTER_HASHES];
-    let is_stream = footers.into_iter().any(|flag| flags.contains(flag))
-        || remains.frames.iter().any(|it| it.frame.kind().phase() == Some(Phase::Footer));
-    let had = |kind, flag| {
-        flags.contains(flag) || remains.frames.iter().any(|it| it.frame.kind() == kind)
-    };
-    let is_empty = said.things.is_empty();
-    let hashed = |frame: &Frame| crate::message::is_hashed(said.hash_rule, frame);
-    let is_listable = said.hash_rule != HashRule::Unhashed
-        && said.things.iter().all(|it| hashed(&it.whole.frame) && it.is_verified);
-    let mut kept = Vec::new();
-    for (kind, flag) in [
-        (FrameKind::HeaderHashes, Flags::HEADER_HASHES),
-        (FrameKind::FooterHashes, Flags::FOOTER_HASHES),
-    ] {
-        // A list that says of damaged objects what they should be is worth more than a new one.
-        let old = said.lists.iter().find(|it| it.whole.frame.kind() == kind);
-        match old.filter(|it| it.sound().is_some() && !is_listable && !is_cut) {
-            Some(old) => {
-                parts.push(Part::Old(old.whole));
-                kept.push(kind);
-            }
-            None if had(kind, flag) && is_listable && !is_empty => parts.push(Part::Hashes(kind)),
-            None => {}
-        }
-    }
-    let has = [FrameKind::HeaderIndex, FrameKind::FooterIndex].map(|kind| {
-        let flag =
-            if kind == FrameKind::HeaderIndex { Flags::HEADER_INDEX } else { Flags::FOOTER_INDEX };
-        had(kind, flag)
-    });
-    let [is_header, is_footer] = if has == [false, false] { [!is_stream, is_stream] } else { has };
-    for (kind, is_there) in
-        [(FrameKind::HeaderIndex, is_header), (FrameKind::FooterIndex, is_footer)]
-    {
-        if is_there && !is_empty {
-            parts.push(Part::Index(kind));
-        }
-    }
-    papers::note_indices(remains, said, is_cut, &kept, out);
-}
-
-/// Frames that stand in no order, or have no place.
-fn order(remains: &Remains, said: &Said, out: &mut Outcome) {
-    let phases: Vec<Phase> =
-        remains.frames.iter().filter_map(|it| it.frame.kind().phase()).collect();
-    let span = remains.frames.first().map(|it| it.frame.span);
-    if let Some(span) = span.filter(|_| !phases.is_sorted()) {
-        out.edit((&rule::FRAME_ORDER, Action::OrderFrames, Proof::Rest), span, Vec::new());
-    }
-    for whole in &said.alone {
-        let (rule, offset) = (&rule::PRECEDER_ALONE, whole.frame.at());
+    let known = known(said);
+    let mut entries = all.base.iter().enumerate();
+    let is_more = entries.any(|(number, it)| !it.is_empty() && !known.contains(&number));
+    let frame = said.metadata.last().map(|it| it.whole.frame);
+    if let Some(frame) = frame.filter(|_| is_more && !out.has_lost()) {
+        let (offset, rule) = (frame.at(), &rule::BASE_COUNT);
         let losses = vec![Loss::Metadata { offset, rule }];
-        out.edit((rule, Action::OrderFrames, Proof::Rest), whole.frame.span, losses);
+        out.edit((rule, Action::WriteMetadata, Proof::None), frame.span, losses);
     }
-    for whole in &said.obsolete {
-        let (rule, span) = (&rule::OBSOLETE, whole.frame.span);
-        let losses = vec![Loss::Object { offset: span.start(), rule, name: None }];
-        out.edit((rule, Action::DropObjects, Proof::None), span, losses);
+    let is_silent = read.count() == 0;
+    let is_nameless = |it: &&Thing| it.preceder.is_none() && (is_silent || it.number.is_none());
+    let count = said.things.iter().filter(is_nameless).count() as u64;
+    let first = frame.or_else(|| Some(said.things.first()?.whole.frame));
+    if let Some(frame) = first.filter(|_| count != 0 && (is_silent || !all.base.is_empty())) {
+        let rule = if is_silent { &rule::METADATA_MISSING } else { &rule::BASE_COUNT };
+        let losses = vec![Loss::Entries { count }];
+        out.edit((rule, Action::WriteMetadata, Proof::None), frame.span, losses);
     }
+    let entry = |it: &Thing| it.number.and_then(|number| all.base.get(number)).cloned();
+    let mut base: Vec<Pairs> = said.things.iter().map(|it| entry(it).unwrap_or_default()).collect();
+    for (entry, thing) in base.iter_mut().zip(&said.things) {
+        let over = thing.preceder.as_ref().and_then(|it| it.said.as_ref().ok());
+        put(entry, over.cloned().unwrap_or_default());
+    }
+    let is_old =
+        |(key, value): &(String, Value)| key == VERSION_KEY && *value == Value::Int(VERSION.into());
+    let is_old = all.extra.iter().any(is_old);
+    let version_key = if is_old { VersionKey::Written } else { VersionKey::Absent };
+    (Metadata { base, ..all }, version_key)
 }
 
-/// What is wrong with the first and the last bytes.
-fn ends(remains: &Remains, out: &mut Outcome) {
-    let Remains { start, preamble, postamble, end, frames, .. } = remains;
-    let len = end.saturating_sub(*start);
-    let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
-    let footer_at = frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at);
-    let broken = match (preamble, postamble) {
-        (None, _) => Some(&rule::MAGIC),
-        (Some(preamble), None) if preamble.total_len == 0 => Some(&rule::STREAM_CUT),
-        (Some(_), None) => Some(&rule::END_MAGIC),
-        (Some(preamble), Some((at, postamble))) => {
-            let footer = footer_at.unwrap_or(*at).saturating_sub(*start);
-            let is_len = |stated: u64| stated == 0 || stated == len;
-            if !is_len(preamble.total_len) || !is_len(postamble.total_len) {
-                Some(&rule::TOTAL_DIFFERS)
-            } else if postamble.first_footer_offset != footer {
-                Some(&rule::FOOTER_OFFSET)
-            } else {
-                None
-            }
-        }
-    };
-    let span = Span::new(*start, len);
-    if let Some((rule, span)) = broken.zip(span) {
-        out.edit((rule, Action::WriteEnds, Proof::Rest), span, Vec::new());
-    }
-}
+/// The key that programs of 0.17 look for.
+const VERSION_KEY: &str = "version";

@@ -25,12 +25,8 @@ pub enum Action {
     ClearPadding,
     /// Writes metadata anew, of what can be read of it.
     WriteMetadata,
-    /// Writes the index anew.
-    WriteIndex,
-    /// Writes the list of hashes anew.
-    WriteHashes,
-    /// Puts frames in their order, without those that have no place.
-    OrderFrames,
+    /// Writes the message anew, of its whole frames.
+    WriteMessage,
     /// Leaves bytes out that are no whole frame.
     DropBytes,
     /// Takes damaged objects out of a message.
@@ -44,13 +40,11 @@ impl Action {
     const fn region(self) -> &'static str {
         match self {
             Action::WriteEnds => "preamble",
-            Action::MendFrame | Action::OrderFrames | Action::DropObjects => "frame",
+            Action::MendFrame | Action::DropObjects => "frame",
             Action::WriteMetadata => "metadata",
-            Action::WriteIndex => "index",
-            Action::WriteHashes => "hashes",
             Action::DropBytes => "gap",
             Action::ClearPadding => "padding",
-            Action::DropMessage => "message",
+            Action::WriteMessage | Action::DropMessage => "message",
         }
     }
 }
@@ -62,9 +56,7 @@ impl fmt::Display for Action {
             Action::MendFrame => "flip bits of a frame back",
             Action::ClearPadding => "write zeros between frames",
             Action::WriteMetadata => "write metadata anew, of what can be read",
-            Action::WriteIndex => "write the index anew",
-            Action::WriteHashes => "write the list of hashes anew",
-            Action::OrderFrames => "put frames in their order",
+            Action::WriteMessage => "write the message anew, of its whole frames",
             Action::DropBytes => "leave out bytes that are no whole frame",
             Action::DropObjects => "take damaged objects out of the message",
             Action::DropMessage => "leave out a message without a whole object",

@@ -11,10 +11,9 @@ use tet_format::Span;
 
 use super::bench::{Bench, LOOK_COST};
 use super::content::broken;
-use super::kin;
 use super::mend::{self, Before};
 use crate::error::Result;
-use crate::frame::{FRAME_MAGIC, Frame, FrameFlags, FrameKind, Phase};
+use crate::frame::{FRAME_HEADER_LEN, FRAME_MAGIC, Frame, FrameFlags, FrameKind, Phase, TAIL_LEN};
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble};
 use crate::walk::{padding_len, read_frame};
@@ -40,8 +39,6 @@ pub(super) struct Remains {
     pub(super) start: u64,
     /// Whether it starts there, or that is a guess.
     pub(super) is_placed: bool,
-    /// The start of the message that it may be a later part of.
-    head: u64,
     pub(super) preamble: Option<Preamble>,
     pub(super) frames: Vec<Whole>,
     /// Stretches that are no frames and not zero.
@@ -56,44 +53,69 @@ impl Remains {
     fn new(start: u64, preamble: Option<Preamble>) -> Self {
         let (frames, lost, odd, postamble) = (Vec::new(), Vec::new(), Vec::new(), None);
         let is_placed = preamble.is_some();
-        Remains {
-            start,
-            is_placed,
-            head: start,
-            preamble,
-            frames,
-            lost,
-            odd,
-            postamble,
-            end: start,
-        }
+        Remains { start, is_placed, preamble, frames, lost, odd, postamble, end: start }
     }
 
     /// Whether a postamble may be that of this message.
     fn ends_with(&self, at: u64, postamble: &Postamble) -> bool {
-        let footer_at = self.footer_at().unwrap_or(at);
-        let counts_from = |start: u64| {
-            let offset = |at: u64| at.saturating_sub(start);
-            postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
-                || postamble.first_footer_offset == offset(footer_at)
-        };
-        // Where the start is not known, what stands right behind the last frame is its end.
+        let offset = |at: u64| at.saturating_sub(self.start);
+        // Where the start is not known, what is right behind the last frame is its end.
         let is_behind = !self.is_placed
             && self
                 .frames
                 .last()
                 .is_some_and(|it| at.saturating_sub(it.frame.span.end()) < GAP_LEN_MIN);
-        counts_from(self.start) || counts_from(self.head) || is_behind
+        is_behind
+            || postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
+            || postamble.first_footer_offset == offset(self.footer_at().unwrap_or(at))
     }
 
-    /// Whether a frame that stands at `place` cannot be known to follow in the same message.
+    /// Whether the postamble states the start of the message.
+    pub(super) fn ends_agree(&self) -> bool {
+        self.ends_at(self.start, self.footer_at())
+    }
+
+    /// Whether the postamble is that of a message that starts at `start`.
+    fn ends_at(&self, start: u64, footer_at: Option<u64>) -> bool {
+        let Some((at, postamble)) = self.postamble else { return false };
+        match postamble.total_len {
+            0 => Some(postamble.first_footer_offset) == footer_at.unwrap_or(at).checked_sub(start),
+            len => Some(len) == at.saturating_add(POSTAMBLE_LEN).checked_sub(start),
+        }
+    }
+
+    /// Whether a frame that stands at `place` cannot be known to follow in the same message. Zeros may be
+    /// padding; where the preamble states that the message goes on, they are.
     fn is_cut_before(&self, place: u64, kind: FrameKind) -> bool {
-        let is_gap = GAP_LEN_MIN <= place.saturating_sub(self.last_end());
+        let len = self.preamble.map_or(0, |preamble| preamble.total_len);
+        let gap_len = place.saturating_sub(self.last_end());
+        let is_lost = self.lost.last().is_some_and(|it| self.last_end() <= it.start());
+        let may_end =
+            BOUNDARY_LEN_MIN <= gap_len && self.start.saturating_add(len) <= place || is_lost;
+        let is_gap = GAP_LEN_MIN <= gap_len && may_end;
         let mut kinds = self.frames.iter().map(|it| it.frame.kind());
         let last = self.frames.iter().rev().find_map(|it| it.frame.kind().phase());
         let is_before = kind.phase().is_some_and(|phase| last > Some(phase));
         let is_once = kind.phase().is_some_and(|phase| phase != Phase::Body);
         is_gap || is_before || is_once && kinds.any(|it| it == kind)
+    }
+
+    /// Whether frames without tensors are right behind those of another part.
+    fn is_footer_behind(&self, before: &Remains) -> bool {
+        let first_at = self.frames.first().map_or(0, |it| it.frame.at());
+        let is_tensor = |it: &Whole| it.frame.kind() == FrameKind::Tensor;
+        first_at.saturating_sub(before.last_end()) < GAP_LEN_MIN
+            && !self.frames.iter().any(is_tensor)
+    }
+
+    /// Takes in the later parts of the message.
+    fn extend(&mut self, rest: Vec<Remains>) {
+        for part in rest {
+            self.frames.extend(part.frames);
+            self.lost.extend(part.lost);
+            self.odd.extend(part.odd);
+            (self.end, self.postamble) = (part.end, part.postamble);
+        }
     }
 
     /// Where its footer starts.
@@ -112,6 +134,9 @@ impl Remains {
 /// So many bytes behind a frame are more than padding.
 pub(super) const GAP_LEN_MIN: u64 = 8;
 
+/// In fewer bytes no message ends and another one begins, with its metadata.
+const BOUNDARY_LEN_MIN: u64 = POSTAMBLE_LEN + PREAMBLE_LEN + FRAME_HEADER_LEN + TAIL_LEN;
+
 /// No message has more frames that it has once.
 const ONCE_MAX: usize = 6;
 
@@ -120,6 +145,31 @@ enum Anchor {
     Preamble(Preamble),
     Frame(Whole),
     Postamble(Postamble),
+}
+
+/// Puts parts together that lost bytes separate: they are one message if the postamble of the last one
+/// states the start of the first one.
+fn join(parts: Vec<Remains>) -> Vec<Remains> {
+    let mut joined: Vec<Remains> = Vec::new();
+    for part in parts {
+        let is_open = |it: &&Remains| it.postamble.is_none();
+        let open = joined.iter().rev().take_while(is_open).position(|it| it.is_placed);
+        let head = open.and_then(|back| joined.len().checked_sub(back.saturating_add(1)));
+        // A frame of another type than it had is within a footer of which nothing is lost.
+        let before = joined.last().filter(|before| part.is_footer_behind(before));
+        let footer_at = before.and_then(Remains::footer_at).or_else(|| part.footer_at());
+        let start = head.and_then(|head| joined.get(head)).map(|it| it.start);
+        let is_end = |start| !part.is_placed && part.ends_at(start, footer_at);
+        let head = head.filter(|_| start.is_some_and(is_end));
+        joined.push(part);
+        if let Some(head) = head {
+            let rest = joined.split_off(head.saturating_add(1));
+            if let Some(first) = joined.last_mut() {
+                first.extend(rest);
+            }
+        }
+    }
+    joined
 }
 
 /// Finds what is left of messages in a stretch of the file.
@@ -158,8 +208,7 @@ pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains
     let (at, bound) = (finder.at, finder.bound);
     finder.lose(at, bound)?;
     finder.close();
-    let Finder { bench, done, .. } = finder;
-    kin::join(bench, done)
+    Ok(join(finder.done))
 }
 
 struct Finder<'f, 'b> {
@@ -208,14 +257,12 @@ impl Finder<'_, '_> {
             }
             Anchor::Frame(whole) => {
                 let kind = whole.frame.kind();
-                let cut = self.now.as_ref().filter(|now| now.is_cut_before(place, kind));
-                let start = place.saturating_sub(PREAMBLE_LEN);
-                let head = cut.map_or(start, |now| now.head);
-                if cut.is_some() {
+                if self.now.as_ref().is_some_and(|now| now.is_cut_before(place, kind)) {
                     self.close();
                 }
-                let is_placed = kind == FrameKind::HeaderMetadata;
-                let new = || Remains { is_placed, head, ..Remains::new(start, None) };
+                let (start, is_placed) =
+                    (place.saturating_sub(PREAMBLE_LEN), kind == FrameKind::HeaderMetadata);
+                let new = || Remains { is_placed, ..Remains::new(start, None) };
                 let now = self.now.get_or_insert_with(new);
                 now.frames.push(whole);
                 self.at = whole.frame.span.end();
@@ -295,7 +342,7 @@ impl Finder<'_, '_> {
         let bytes = self.bench.window.near(at, POSTAMBLE_LEN)?;
         let postamble = Postamble::read(bytes, at).ok().filter(|_| is_inside);
         let is_end = |now: &Remains| postamble.is_some_and(|it| now.ends_with(at, &it));
-        let is_own = now_is(self.now.as_ref(), is_end);
+        let is_own = self.now.as_ref().is_some_and(is_end);
         Ok(postamble.filter(|_| is_own).map(Anchor::Postamble))
     }
 
@@ -386,10 +433,6 @@ impl Finder<'_, '_> {
         let whole = whole.filter(|whole| is_content || whole.hash == frame.tail.hash);
         Ok(whole.map(|whole| (place, Anchor::Frame(whole))))
     }
-}
-
-fn now_is(now: Option<&Remains>, what: impl FnOnce(&Remains) -> bool) -> bool {
-    now.is_some_and(what)
 }
 
 /// The places where a preamble, a frame of a known type or the end of a postamble may stand.

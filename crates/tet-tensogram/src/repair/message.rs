@@ -5,7 +5,7 @@ use tet_format::{ForeignRule, Severity};
 use super::bench::Bench;
 use super::content::{Broken, broken, is_strange, object};
 use super::frames::{GAP_LEN_MIN, Remains, Whole};
-use super::order::{Clues, numbers};
+use super::order::numbers;
 use crate::check::fidelity::{Weight, decoded};
 use crate::error::Result;
 use crate::frame::{Frame, FrameFlags, FrameKind};
@@ -13,11 +13,11 @@ use crate::hashes::HashList;
 use crate::index::Index;
 use crate::item::read_cbor;
 use crate::message::{HashRule, is_hashed};
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, Pairs, preceding};
 use crate::preamble::Flags;
 use crate::rule;
 
-/// A frame of CBOR, with what it says.
+/// Metadata of a frame.
 #[derive(Debug)]
 pub(super) struct Paper<T> {
     pub(super) whole: Whole,
@@ -46,7 +46,7 @@ impl<T> Paper<T> {
 #[derive(Debug)]
 pub(super) struct Thing {
     pub(super) whole: Whole,
-    pub(super) preceder: Option<Paper<()>>,
+    pub(super) preceder: Option<Paper<Pairs>>,
     /// The rule that it breaks.
     pub(super) broken: Broken,
     /// Whether its elements are of a type that is not known, which is nothing to repair.
@@ -61,15 +61,37 @@ pub(super) struct Thing {
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) hash_rule: HashRule,
+    /// Metadata of the header, then that of the footer.
     pub(super) metadata: Vec<Paper<Metadata>>,
-    pub(super) indices: Vec<Paper<Index>>,
-    pub(super) lists: Vec<Paper<HashList>>,
+    pub(super) index: Option<(FrameKind, Index)>,
+    pub(super) list: Option<HashList>,
+    /// The first rule that an index or a list of hashes breaks.
+    pub(super) odd: Broken,
     pub(super) things: Vec<Thing>,
-    /// Preceders of no tensor.
-    pub(super) alone: Vec<Whole>,
-    /// Frames of types that are not known.
-    pub(super) unknown: Vec<Whole>,
-    pub(super) obsolete: Vec<Whole>,
+    /// Frames that a new message does not have: preceders of no tensor, frames of types that are not
+    /// known, tensors of version 2.
+    pub(super) placeless: Vec<(Whole, &'static ForeignRule)>,
+}
+
+impl Said {
+    /// Everything that is said of the message and its objects.
+    pub(super) fn papers(&self) -> impl Iterator<Item = (Frame, Broken, bool)> {
+        let of = |whole: &Whole, rule, is_read| (whole.frame, rule, is_read);
+        let metadata =
+            self.metadata.iter().map(move |it| of(&it.whole, it.rule(), it.said.is_ok()));
+        let preceders = self.things.iter().filter_map(|it| it.preceder.as_ref());
+        metadata.chain(preceders.map(move |it| of(&it.whole, it.rule(), it.said.is_ok())))
+    }
+
+    /// Whether nothing that is said of the message is damaged, and no object.
+    pub(super) fn is_sound(&self) -> bool {
+        let has_place =
+            |(_, rule): &(Whole, &'static ForeignRule)| rule.id == rule::KIND_UNKNOWN.id;
+        self.placeless.iter().all(has_place)
+            && self.odd.is_none()
+            && self.things.iter().all(|it| it.broken.is_none() && !it.is_strange)
+            && self.papers().all(|(_, rule, _)| rule.is_none())
+    }
 }
 
 /// Which hash slots of these frames hold hashes.
@@ -90,13 +112,13 @@ pub(super) fn read(bench: &mut Bench<'_>, remains: &Remains) -> Result<Said> {
     let mut said = Said {
         hash_rule: hash_rule(remains),
         metadata: Vec::new(),
-        indices: Vec::new(),
-        lists: Vec::new(),
+        index: None,
+        list: None,
+        odd: None,
         things: Vec::new(),
-        alone: Vec::new(),
-        unknown: Vec::new(),
-        obsolete: Vec::new(),
+        placeless: Vec::new(),
     };
+    let alone = |whole: Whole| (whole, &rule::PRECEDER_ALONE);
     let mut preceder = None;
     let mut end = remains.start;
     for whole in &remains.frames {
@@ -105,49 +127,45 @@ pub(super) fn read(bench: &mut Bench<'_>, remains: &Remains) -> Result<Said> {
         let is_gap = GAP_LEN_MIN <= whole.frame.at().saturating_sub(end);
         end = whole.frame.span.end();
         if is_gap || !matches!(kind, FrameKind::Tensor | FrameKind::Unknown(_)) {
-            said.alone.extend(preceder.take());
+            said.placeless.extend(preceder.take().map(alone));
         }
         match kind {
             FrameKind::Tensor => {
-                let before: Option<Whole> = preceder.take();
-                let thing = thing(bench, whole, before, said.hash_rule)?;
+                let thing = thing(bench, whole, preceder.take(), said.hash_rule)?;
                 said.things.push(thing);
             }
             FrameKind::Preceder => preceder = Some(*whole),
-            FrameKind::Unknown(_) => said.unknown.push(*whole),
-            FrameKind::Obsolete => said.obsolete.push(*whole),
+            FrameKind::Unknown(_) => said.placeless.push((*whole, &rule::KIND_UNKNOWN)),
+            FrameKind::Obsolete => said.placeless.push((*whole, &rule::OBSOLETE)),
             FrameKind::HeaderMetadata | FrameKind::FooterMetadata => {
                 let read = paper(bench, whole, said.hash_rule, Metadata::read)?;
-                replace(&mut said.metadata, read);
+                // Of several frames of a type the last one counts.
+                said.metadata.retain(|it| it.whole.frame.kind() != kind);
+                said.metadata.push(read);
             }
             FrameKind::HeaderIndex | FrameKind::FooterIndex => {
                 let read = paper(bench, whole, said.hash_rule, Index::read)?;
-                replace(&mut said.indices, read);
+                said.odd = said.odd.or(read.rule());
+                said.index = read.sound().cloned().map(|it| (kind, it)).or(said.index);
             }
             FrameKind::HeaderHashes | FrameKind::FooterHashes => {
                 let read = paper(bench, whole, said.hash_rule, HashList::read)?;
-                replace(&mut said.lists, read);
+                said.odd = said.odd.or(read.rule());
+                said.list = read.sound().filter(|it| it.is_known()).cloned().or(said.list);
             }
         }
     }
-    said.alone.extend(preceder);
+    said.placeless.extend(preceder.map(alone));
+    said.metadata.sort_by_key(|it| it.whole.frame.kind().phase());
     count(&mut said, remains);
     Ok(said)
 }
-
-/// Of several frames of a type the last one counts.
-fn replace<T>(papers: &mut Vec<Paper<T>>, read: Paper<T>) {
-    papers.retain(|it| it.whole.frame.kind() != read.whole.frame.kind());
-    papers.push(read);
-}
-
-type Reader<T> = fn(&[u8], u64, &crate::Limits) -> Result<T, crate::Fault>;
 
 fn paper<T>(
     bench: &mut Bench<'_>,
     whole: &Whole,
     hash_rule: HashRule,
-    read: Reader<T>,
+    read: impl FnOnce(&[u8], u64, &crate::Limits) -> Result<T, crate::Fault>,
 ) -> Result<Paper<T>> {
     let body = whole.frame.body();
     let is_true = !is_hashed(hash_rule, &whole.frame) || whole.hash == whole.frame.tail.hash;
@@ -160,7 +178,7 @@ fn paper<T>(
 }
 
 /// The body of a frame of CBOR, as it is to be.
-pub(super) fn bytes(bench: &Bench<'_>, whole: &Whole) -> Result<Vec<u8>> {
+fn bytes(bench: &Bench<'_>, whole: &Whole) -> Result<Vec<u8>> {
     let body = whole.frame.body();
     let mut bytes = read_cbor(bench.source, body, bench.limits)?;
     if let Some((at, byte)) = whole.patch {
@@ -178,10 +196,7 @@ fn thing(
 ) -> Result<Thing> {
     let preceder = match preceder {
         Some(whole) => Some(paper(bench, &whole, hash_rule, |bytes, at, limits| {
-            let metadata = Metadata::read(bytes, at, limits)?;
-            let (found, wanted) = (metadata.base.len() as u64, 1);
-            let fault = crate::Fault { rule: &rule::PRECEDER_BASE, at, found, wanted };
-            if found == wanted { Ok(()) } else { Err(fault) }
+            preceding(Metadata::read(bytes, at, limits)?, &whole.frame)
         })?),
         None => None,
     };
@@ -213,12 +228,8 @@ fn thing(
 
 /// Says which objects the frames were, and compares those without a hash with what a list says.
 fn count(said: &mut Said, remains: &Remains) {
-    let list = said.lists.iter().rev().find_map(Paper::sound).filter(|list| list.is_known());
-    let sound = |it: &Paper<Index>| it.sound().is_some();
-    let index = said.indices.iter().rfind(|it| sound(it));
-    let index = index.and_then(|it| Some((it.whole.frame.kind(), it.sound()?)));
-    let clues = Clues { index, list };
-    let numbers = numbers(remains, &clues);
+    let list = said.list.as_ref();
+    let numbers = numbers(remains, said.index.as_ref(), list);
     for (thing, number) in said.things.iter_mut().zip(numbers) {
         thing.number = number;
         let listed = number.and_then(|number| list?.hashes().get(number).copied());
@@ -237,5 +248,9 @@ fn count(said: &mut Said, remains: &Remains) {
                 thing.broken = Some(&rule::HASH_LISTED);
             }
         }
+    }
+    let mut both = list.into_iter().flat_map(|list| list.hashes().iter().zip(&said.things));
+    if both.any(|(hash, thing)| thing.is_verified && *hash != thing.whole.hash) {
+        said.odd = said.odd.or(Some(&rule::HASH_LISTED));
     }
 }

@@ -7,9 +7,8 @@ use tet_io::{Image, Source};
 
 use super::RepairOptions;
 use super::bench::Bench;
-use super::frames::Remains;
-use super::layout::old;
-use super::message::{Paper, Said};
+use super::frames::{Remains, Whole};
+use super::message::Said;
 use crate::check::first_error;
 use crate::error::Result;
 use crate::fields::Fields;
@@ -19,24 +18,28 @@ use crate::preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble};
 use crate::walk::padding_len;
 use crate::window::Window;
 
-/// The message with what is mended of it, if nothing is wrong with it then.
+/// The message with what is mended of it, if nothing is wrong with it then, and the span of the message
+/// if its ends are mended.
 pub(super) fn patched(
     bench: &mut Bench<'_>,
     remains: &Remains,
     said: &Said,
     options: &RepairOptions,
-) -> Result<Option<Image>> {
+) -> Result<Option<(Image, Option<Span>)>> {
     let last_end = remains.last_end();
     let behind = last_end.saturating_add(padding_len(last_end.saturating_sub(remains.start)));
     let end_at = remains.postamble.map_or(behind, |(at, _)| at);
     let len = remains.end.saturating_sub(remains.start);
-    if !is_sound(said) || remains.end.checked_sub(end_at) != Some(POSTAMBLE_LEN) {
+    if !said.is_sound() || remains.end.checked_sub(end_at) != Some(POSTAMBLE_LEN) {
         return Ok(None);
     }
     if remains.preamble.is_none() && !has_start(bench, remains)? {
         return Ok(None);
     }
     let [head, tail] = ends(bench, remains, end_at)?;
+    let is_same = bench.window.near(remains.start, PREAMBLE_LEN)? == head
+        && bench.window.near(end_at, POSTAMBLE_LEN)? == tail;
+    let written = Span::new(remains.start, len).filter(|_| !is_same);
     let (source, mut image) = (bench.source, Image::default());
     image.append(head);
     let mut at = remains.start.saturating_add(PREAMBLE_LEN);
@@ -55,7 +58,7 @@ pub(super) fn patched(
     let how = options.verify();
     let made = image.to_source();
     let fault = first_error(&mut Window::new(&made), span, &how, (bench.watch(), bench.total()))?;
-    Ok(fault.is_none().then_some(image))
+    Ok(fault.is_none().then_some((image, written)))
 }
 
 /// Bytes between frames as they are, but for bits that are set in padding.
@@ -79,21 +82,6 @@ fn has_start(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
 /// So many letters of the magic are one that is damaged.
 const MAGIC_LETTERS_MIN: usize = 5;
 
-/// Whether nothing that a message says is damaged.
-fn is_sound(said: &Said) -> bool {
-    said.alone.is_empty()
-        && said.obsolete.is_empty()
-        && said.things.iter().all(|it| it.broken.is_none() && !it.is_strange)
-        && said.metadata.iter().all(|it| it.sound().is_some())
-        && said.indices.iter().all(|it| it.sound().is_some())
-        && said.lists.iter().all(|it| it.sound().is_some())
-        && said
-            .things
-            .iter()
-            .filter_map(|it| it.preceder.as_ref())
-            .all(|it| Paper::rule(it).is_none())
-}
-
 /// Preamble and postamble, of which only what cannot be so is another than in the old file.
 fn ends(bench: &mut Bench<'_>, remains: &Remains, end_at: u64) -> Result<[Vec<u8>; 2]> {
     let mut fields = Fields::new(bench.window.near(remains.start, PREAMBLE_LEN)?);
@@ -112,4 +100,28 @@ fn ends(bench: &mut Bench<'_>, remains: &Remains, end_at: u64) -> Result<[Vec<u8
     Preamble { flags, reserved, total_len: other(first_len, last_len) }.write(&mut head);
     Postamble { first_footer_offset, total_len: other(last_len, first_len) }.write(&mut tail);
     Ok([head, tail])
+}
+
+/// A frame of the old file, with what is mended of it.
+pub(super) fn old(source: &Source, whole: &Whole, out: &mut Image) {
+    let (frame, body) = (whole.frame, whole.frame.body());
+    if !whole.is_mended {
+        out.append_span(source, frame.span);
+        return;
+    }
+    let mut bytes = Vec::new();
+    frame.header.write(&mut bytes);
+    out.append(bytes);
+    match whole.patch {
+        Some((at, byte)) => {
+            let behind = at.saturating_add(1);
+            out.append_span(source, Span::from_range(body.start()..at));
+            out.append([byte]);
+            out.append_span(source, Span::from_range(behind..body.end()));
+        }
+        None => out.append_span(source, body),
+    }
+    let mut bytes = Vec::new();
+    frame.tail.write(&mut bytes);
+    out.append(bytes);
 }

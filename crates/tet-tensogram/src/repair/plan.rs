@@ -6,11 +6,10 @@ use tet_report::{Kept, Proof};
 
 use super::RepairOptions;
 use super::bench::Bench;
-use super::build::{Outcome, build};
+use super::build::{Outcome, Stretch, build};
 use super::content::broken;
 use super::edit::{Action, Edit, Loss, new_edit};
 use super::frames::{Remains, remains};
-use super::nested::{Stretch, stretches};
 use crate::check::fidelity::Total;
 use crate::check::{finding, first_error, verify};
 use crate::error::{Error, Result};
@@ -73,9 +72,16 @@ fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
         plan,
         count: 0,
     };
-    for Stretch { span, is_message } in stretches(&mut mender.bench, scan)? {
+    let messages = scan.messages.iter().map(|span| (*span, Stretch::Message));
+    let gaps = scan.gaps.iter().map(|span| (*span, Stretch::Gap));
+    let mut stretches: Vec<(Span, Stretch)> = messages.chain(gaps).collect();
+    stretches.sort_unstable_by_key(|(span, _)| span.start());
+    for (span, stretch) in stretches {
         watch.tell(0)?;
-        if is_message { mender.message(span)? } else { mender.gap(span)? }
+        match stretch {
+            Stretch::Message => mender.message(span)?,
+            Stretch::Gap => mender.gap(span)?,
+        }
     }
     Ok(mender.count)
 }
@@ -99,7 +105,7 @@ impl Mender<'_, '_> {
                 self.plan.lost.push(Loss::Message { offset: span.start(), rule });
                 self.keep(span);
             }
-            Some(rule) => return self.rebuild(span, rule),
+            Some(rule) => return self.rebuild(span, rule, Stretch::Message),
         }
         self.count += 1;
         Ok(())
@@ -152,7 +158,7 @@ impl Mender<'_, '_> {
         }
         let Some(span) = Span::from_range(start..first.end) else { return Ok(None) };
         let mut made = Made::default();
-        self.one(&first, &rule::VERSION, &mut made)?;
+        self.one(&first, (&rule::VERSION, Stretch::Gap), &mut made)?;
         self.settle(span, made);
         Ok(Some(first.end))
     }
@@ -166,15 +172,15 @@ impl Mender<'_, '_> {
         }
         let damage = self.scan.damages.iter().find(|it| span.contains(it.span));
         let rule = damage.map_or(&rule::GAP_BYTES, |damage| damage.fault.rule);
-        self.rebuild(span, rule)
+        self.rebuild(span, rule, Stretch::Gap)
     }
 
     /// Makes messages of what is left in a stretch; where that would lose something and must not, the
     /// stretch stays as it is.
-    fn rebuild(&mut self, span: Span, rule: &'static ForeignRule) -> Result<()> {
+    fn rebuild(&mut self, span: Span, rule: &'static ForeignRule, stretch: Stretch) -> Result<()> {
         let mut made = Made::default();
         for remains in remains(&mut self.bench, span)? {
-            self.one(&remains, rule, &mut made)?;
+            self.one(&remains, (rule, stretch), &mut made)?;
         }
         self.settle(span, made);
         Ok(())
@@ -202,7 +208,7 @@ impl Mender<'_, '_> {
     fn one(
         &mut self,
         remains: &Remains,
-        broken: &'static ForeignRule,
+        (broken, stretch): (&'static ForeignRule, Stretch),
         made: &mut Made,
     ) -> Result<()> {
         let span = Span::from_range(remains.start..remains.end);
@@ -220,12 +226,17 @@ impl Mender<'_, '_> {
             return Ok(());
         }
         let start = self.plan.image.len().saturating_add(made.image.len());
-        let (image, outcome) = build(&mut self.bench, remains, (&self.options, broken), start)?;
+        let how = (&self.options, broken, stretch);
+        let (image, outcome) = build(&mut self.bench, remains, how, (span, start))?;
         let Outcome { edits, lost, kept } = outcome;
         made.count += u64::from(image.is_some());
         match image {
             // What is wrong with it stays: so does all of it.
-            Some(_) if edits.is_empty() => made.image.append_span(self.bench.source, span),
+            Some(_) if edits.is_empty() => {
+                let first_at = remains.frames.first().map_or(remains.end, |it| it.frame.at());
+                let start = if remains.is_placed { remains.start } else { first_at };
+                made.image.append_span(self.bench.source, Span::from_range(start..remains.end));
+            }
             Some(image) => made.image.append_image(&image),
             None => {}
         }
