@@ -8,6 +8,7 @@
 
 mod frames;
 mod headed;
+mod header;
 mod options;
 mod out;
 mod plain;
@@ -15,8 +16,8 @@ mod said;
 mod stream;
 mod whole;
 
-pub(crate) use frames::cbor_frame;
 pub use headed::{HeadedTensor, HeadedWriter};
+pub(crate) use header::Header;
 pub use options::{HashChoice, ListPlace, VersionKey, WriteOptions};
 pub use plain::PlainElements;
 pub(crate) use said::metadata_bytes;

@@ -9,14 +9,13 @@ use tet_io::Image;
 
 use super::draft::{Carried, Draft};
 use crate::error::{Error, Result};
-use crate::frame::{FRAME_HEADER_LEN, FrameKind};
-use crate::hashes::HashList;
-use crate::index::{Index, IndexEntry};
+use crate::frame::FRAME_HEADER_LEN;
+use crate::index::IndexEntry;
 use crate::message::HashRule;
 use crate::metadata::Metadata;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
-use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
-use crate::write::{cbor_frame, metadata_bytes};
+use crate::preamble::Flags;
+use crate::write::{Header, metadata_bytes};
 
 /// Where a message stands, and what comes behind it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,29 +38,16 @@ pub(crate) fn lay(draft: &Draft, site: Site) -> Result<Image> {
     // What this crate would not read is not written.
     Metadata::read(&metadata, 0, &draft.limits)?;
     let list = list(draft);
-    let mut index = Vec::new();
-    // Offsets only grow with the index, and that with them: it comes to an end.
-    let (header, entries, end) = loop {
-        let header = header(draft, &metadata, &index, list.as_deref());
-        let at = PREAMBLE_LEN.saturating_add(header.len() as u64);
-        let (entries, end) = places(draft, at, site.start).ok_or(TOO_LONG)?;
-        let mut next = Vec::new();
-        if !entries.is_empty() {
-            Index::write(&entries, &mut next);
-        }
-        if next == index {
-            break (header, entries, end);
-        }
-        index = next;
-    };
+    let header = Header::new(draft.rule, &metadata, list.as_deref());
+    let (entries, end) = header.place(|at| places(draft, at, site.start).ok_or(TOO_LONG))?;
     let postamble_at = tail_at(end, site).ok_or(TOO_LONG)?;
     let total_len = postamble_at.checked_add(POSTAMBLE_LEN).ok_or(TOO_LONG)?;
-    let mut bytes = Vec::new();
-    let flags = flags(draft, list.is_some());
-    Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
-    bytes.extend(header);
+    // It promises a hash of every object.
+    let is_hashed =
+        draft.rule != HashRule::Unhashed && draft.tensors.iter().all(|tensor| tensor.is_hashed);
+    let flags = if is_hashed { Flags::HASHED } else { Flags::default() };
     let mut image = Image::default();
-    image.append(bytes);
+    image.append(header.bytes(&entries, flags, total_len));
     for (tensor, entry) in draft.tensors.iter().zip(&entries) {
         image.resize(entry.offset);
         carry(tensor, draft.rule, &mut image);
@@ -79,38 +65,6 @@ const TOO_LONG: Error = Error::Unwritable { why: "a message is longer than a len
 fn list(draft: &Draft) -> Option<Vec<u64>> {
     let hashes: Option<Vec<u64>> = draft.tensors.iter().map(|tensor| tensor.hash).collect();
     hashes.filter(|hashes| draft.is_listed && !hashes.is_empty())
-}
-
-fn flags(draft: &Draft, is_listed: bool) -> Flags {
-    let is_hashed =
-        draft.rule != HashRule::Unhashed && draft.tensors.iter().all(|tensor| tensor.is_hashed);
-    let set = [
-        (!draft.tensors.is_empty(), Flags::HEADER_INDEX),
-        (is_listed, Flags::HEADER_HASHES),
-        // It promises a hash of every object.
-        (is_hashed, Flags::HASHED),
-    ];
-    let set = set.into_iter().filter(|(is_set, _)| *is_set);
-    set.fold(Flags::HEADER_METADATA, |flags, (_, flag)| flags.with(flag))
-}
-
-/// The frames before the tensors.
-fn header(draft: &Draft, metadata: &[u8], index: &[u8], list: Option<&[u64]>) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut put = |kind, body: &[u8]| {
-        cbor_frame(kind, body, draft.rule, &mut out);
-        out.resize(out.len().next_multiple_of(8), 0);
-    };
-    put(FrameKind::HeaderMetadata, metadata);
-    if !draft.tensors.is_empty() {
-        put(FrameKind::HeaderIndex, index);
-    }
-    if let Some(list) = list {
-        let mut body = Vec::new();
-        HashList::write(list, &mut body);
-        put(FrameKind::HeaderHashes, &body);
-    }
-    out
 }
 
 /// Where the tensors go that start at `at` of a message, and where the last one ends.

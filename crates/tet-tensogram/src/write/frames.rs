@@ -89,7 +89,7 @@ pub(super) fn frame<W: Write>(
 }
 
 /// Appends a frame of CBOR to a message whose slots hold hashes by this rule.
-pub(crate) fn cbor_frame(kind: FrameKind, body: &[u8], rule: HashRule, out: &mut Vec<u8>) {
+pub(super) fn cbor_frame(kind: FrameKind, body: &[u8], rule: HashRule, out: &mut Vec<u8>) {
     let flags = if rule == HashRule::Frames { FrameFlags::HASHED } else { FrameFlags::default() };
     let len = kind.len_min().saturating_add(body.len() as u64);
     FrameHeader { kind, version: FRAME_VERSION, flags, len }.write(out);

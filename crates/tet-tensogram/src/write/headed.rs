@@ -11,7 +11,8 @@ use std::io::{Seek, SeekFrom, Write};
 
 use tet_codec::{Digester, Strength};
 
-use super::frames::{begin, end, frame, frame_len, place, postamble};
+use super::frames::{begin, end, frame_len, place, postamble};
+use super::header::Header;
 use super::options::{ListPlace, WriteOptions};
 use super::out::{Out, fault};
 use super::said::{check_base, check_descriptor, metadata_bytes};
@@ -19,11 +20,11 @@ use super::whole::PIECE_LEN;
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
 use crate::hashes::HashList;
-use crate::index::{Index, IndexEntry};
+use crate::index::IndexEntry;
 use crate::maker::Maker;
 use crate::metadata::Metadata;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
-use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+use crate::preamble::PREAMBLE_LEN;
 
 /// Writes a message to a sink that can go back, tensors first.
 ///
@@ -197,32 +198,12 @@ impl<W: Write + Seek> HeadedWriter<W> {
 
     /// All that stands before the first tensor.
     fn header(&self, total_len: u64) -> Result<Vec<u8>> {
-        let mut flags = Flags::HEADER_METADATA;
-        let set = [
-            (self.tensor_count != 0, Flags::HEADER_INDEX),
-            (self.is_listed(), Flags::HEADER_HASHES),
-            (self.options.is_hashed(), Flags::HASHED),
-        ];
-        for (is_set, flag) in set {
-            flags = if is_set { flags.with(flag) } else { flags };
-        }
-        let mut bytes = Vec::new();
-        Preamble { flags, reserved: 0, total_len }.write(&mut bytes);
-        let mut out = Out::new(Vec::new());
-        out.put(&bytes)?;
-        frame(&mut out, FrameKind::HeaderMetadata, &self.metadata_bytes()?, &self.options)?;
-        if self.tensor_count != 0 {
-            let mut body = Vec::new();
-            Index::write(&self.entries, &mut body);
-            frame(&mut out, FrameKind::HeaderIndex, &body, &self.options)?;
-        }
-        if self.is_listed() {
-            let mut body = Vec::new();
-            HashList::write(&self.hashes, &mut body);
-            frame(&mut out, FrameKind::HeaderHashes, &body, &self.options)?;
-        }
-        debug_assert!(out.at() <= self.room_end);
-        out.finish()
+        let (metadata, options) = (self.metadata_bytes()?, &self.options);
+        let hashes = self.is_listed().then_some(self.hashes.as_slice());
+        let header = Header::new(options.hash_rule(), &metadata, hashes);
+        let bytes = header.bytes(&self.entries, options.hashed_flag(), total_len);
+        debug_assert!(bytes.len() as u64 <= self.room_end);
+        Ok(bytes)
     }
 }
 

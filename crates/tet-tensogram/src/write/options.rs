@@ -1,6 +1,8 @@
 //! How messages are written.
 
 use crate::error::{Error, Result};
+use crate::message::HashRule;
+use crate::preamble::Flags;
 
 /// Whether hash slots are filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +88,16 @@ impl WriteOptions {
             return Err(Error::Usage { what, found: self.start, wanted: self.start & !7 });
         }
         Ok(())
+    }
+
+    /// Which slots hold hashes.
+    pub(super) const fn hash_rule(&self) -> HashRule {
+        if self.is_hashed() { HashRule::Frames } else { HashRule::Unhashed }
+    }
+
+    /// The flag of messages of which every frame has its hash.
+    pub(super) fn hashed_flag(&self) -> Flags {
+        if self.is_hashed() { Flags::HASHED } else { Flags::default() }
     }
 
     pub(super) const fn is_hashed(&self) -> bool {

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use tet_codec::{Digester, Strength};
 
 use super::frames::{begin, end, frame, frame_len, hash_of, place, postamble};
+use super::header::Header;
 use super::options::{ListPlace, WriteOptions};
 use super::out::{Out, fault};
 use super::plain::PlainElements;
@@ -12,10 +13,10 @@ use super::said::{check_base, check_descriptor, metadata_bytes};
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
 use crate::hashes::HashList;
-use crate::index::{Index, IndexEntry};
+use crate::index::IndexEntry;
 use crate::metadata::Metadata;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
-use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
+use crate::preamble::Flags;
 
 /// The bytes of payload and masks.
 pub enum RegionSource<'a> {
@@ -96,12 +97,18 @@ pub fn write_message<W: Write>(
     let list = list_place(&tensors, options)?;
     let known = |tensor: &Tensor<'_>| list.is_header().then(|| tensor.hash(options)).flatten();
     let hashes: Vec<Option<u64>> = tensors.iter().map(known).collect();
-    let header = Header::new(metadata, &tensors, &hashes, list, options)?;
-    let mut out = Out::new(out);
-    out.put(&header.preamble(tensors.len(), list, options)?)?;
-    for (kind, body) in &header.frames {
-        frame(&mut out, *kind, body, options)?;
+    let metadata = metadata_bytes(metadata, options.version_key)?;
+    let listed = hashes.iter().map(|hash| hash.unwrap_or_default());
+    let listed: Option<Vec<u64>> = list.is_header().then(|| listed.collect());
+    let header = Header::new(options.hash_rule(), &metadata, listed.as_deref());
+    let (entries, end) = header.place(|at| places(at, &tensors, options))?;
+    let total_len = total_len(end, tensors.len(), list, options)?;
+    let mut flags = options.hashed_flag();
+    if list.is_footer() {
+        flags = flags.with(Flags::FOOTER_HASHES);
     }
+    let mut out = Out::new(out);
+    out.put(&header.bytes(&entries, flags, total_len))?;
     let mut written = Vec::new();
     for (tensor, hash) in tensors.into_iter().zip(hashes) {
         written.push(write_tensor(&mut out, tensor, hash, options)?);
@@ -116,7 +123,6 @@ pub fn write_message<W: Write>(
     } else {
         footer_at = out.at();
     }
-    let total_len = header.total_len;
     postamble(&mut out, Postamble { first_footer_offset: footer_at, total_len })?;
     debug_assert_eq!(out.at(), total_len);
     Ok((out.finish()?, total_len))
@@ -150,78 +156,20 @@ fn list_place(tensors: &[Tensor<'_>], options: &WriteOptions) -> Result<ListPlac
     }
 }
 
-/// What stands before the tensors.
-struct Header {
-    frames: Vec<(FrameKind, Vec<u8>)>,
-    total_len: u64,
-}
-
-impl Header {
-    /// Places everything: the index says where tensors are, and they are behind the index.
-    fn new(
-        metadata: &Metadata,
-        tensors: &[Tensor<'_>],
-        hashes: &[Option<u64>],
-        list: ListPlace,
-        options: &WriteOptions,
-    ) -> Result<Self> {
-        let metadata = metadata_bytes(metadata, options.version_key)?;
-        let mut frames = vec![(FrameKind::HeaderMetadata, metadata)];
-        if !tensors.is_empty() {
-            frames.push((FrameKind::HeaderIndex, Vec::new()));
-        }
-        if list.is_header() {
-            let hashes: Vec<u64> = hashes.iter().map(|hash| hash.unwrap_or_default()).collect();
-            let mut body = Vec::new();
-            HashList::write(&hashes, &mut body);
-            frames.push((FrameKind::HeaderHashes, body));
-        }
-        // Offsets only grow with the index, and that with them: it comes to an end.
-        loop {
-            let mut at = PREAMBLE_LEN;
-            for (kind, body) in &frames {
-                let start = place(at, *kind, options)?;
-                at = start.saturating_add(frame_len(*kind, body.len() as u64)?);
-            }
-            let mut entries = Vec::new();
-            for tensor in tensors {
-                let offset = place(at, FrameKind::Tensor, options)?;
-                let len = frame_len(FrameKind::Tensor, tensor.body_len())?;
-                entries.push(IndexEntry { offset, len });
-                at = offset.saturating_add(len);
-            }
-            let mut index = Vec::new();
-            Index::write(&entries, &mut index);
-            match frames.iter_mut().find(|(kind, _)| *kind == FrameKind::HeaderIndex) {
-                Some((_, body)) if *body != index => *body = index,
-                _ => {
-                    let total_len = total_len(at, tensors.len(), list, options)?;
-                    return Ok(Header { frames, total_len });
-                }
-            }
-        }
+/// Where tensors go that start at or behind a place, and where the last one ends.
+fn places(
+    mut at: u64,
+    tensors: &[Tensor<'_>],
+    options: &WriteOptions,
+) -> Result<(Vec<IndexEntry>, u64)> {
+    let mut entries = Vec::new();
+    for tensor in tensors {
+        let offset = place(at, FrameKind::Tensor, options)?;
+        let len = frame_len(FrameKind::Tensor, tensor.body_len())?;
+        entries.push(IndexEntry { offset, len });
+        at = offset.saturating_add(len);
     }
-
-    fn preamble(
-        &self,
-        tensor_count: usize,
-        list: ListPlace,
-        options: &WriteOptions,
-    ) -> Result<Vec<u8>> {
-        let mut flags = Flags::HEADER_METADATA;
-        let set = [
-            (tensor_count != 0, Flags::HEADER_INDEX),
-            (list.is_header(), Flags::HEADER_HASHES),
-            (list.is_footer(), Flags::FOOTER_HASHES),
-            (options.is_hashed(), Flags::HASHED),
-        ];
-        for (is_set, flag) in set {
-            flags = if is_set { flags.with(flag) } else { flags };
-        }
-        let mut bytes = Vec::new();
-        Preamble { flags, reserved: 0, total_len: self.total_len }.write(&mut bytes);
-        Ok(bytes)
-    }
+    Ok((entries, at))
 }
 
 /// How long a message is whose tensors end at `at`.
