@@ -31,16 +31,6 @@ use crate::window::Window;
 /// The sink of all checks.
 type Collector = tet_report::Collector<Finding>;
 
-/// Whether CBOR may be spelled in any way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Spelling {
-    /// In any way that can be read.
-    #[default]
-    Any,
-    /// In the one way that writers do; others are told.
-    Canonical,
-}
-
 /// How closely to look at a Tensogram file, with what, and how much to report.
 pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 
@@ -52,19 +42,6 @@ pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 /// when the caller asks to stop, [`Error::Limit`] when the objects decode to more than
 /// [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
-    verify_spelling(source, options, Spelling::Any)
-}
-
-/// Checks a whole file, and how its CBOR is spelled.
-///
-/// # Errors
-///
-/// Returns what [`verify`] returns.
-pub fn verify_spelling(
-    source: &Source,
-    options: &VerifyOptions,
-    spelling: Spelling,
-) -> Result<Report> {
     let (mut out, mut seen) = (Collector::new(options.findings_max), Seen::default());
     let watch = options.watch(match options.level {
         // Payloads are read once more.
@@ -84,8 +61,7 @@ pub fn verify_spelling(
     let total = Total::new(options.decoded_max, source);
     let watched = (&watch, &total);
     for (number, span) in scan.messages.iter().enumerate() {
-        let how = (options, spelling);
-        let found = check_message(&mut window, (number, *span), how, &mut work, &mut out);
+        let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
         match found {
             Ok(message) => seen.count_message(&message),
             Err(Error::Format(fault)) => {
@@ -188,8 +164,7 @@ pub(crate) fn first_error(
     watched: (&Watch<'_>, &Total),
 ) -> Result<Option<&'static ForeignRule>> {
     let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
-    let how = (options, Spelling::Any);
-    match check_message(window, (0, span), how, &mut work, &mut out) {
+    match check_message(window, (0, span), options, &mut work, &mut out) {
         Ok(_) => {}
         Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
         Err(error) => return Err(error),
@@ -221,7 +196,7 @@ pub(crate) fn structure_error(
         Err(Error::Format(fault)) => return Ok(Some(fault.rule)),
         message => message?,
     };
-    message::check(window, &message, (limits, Spelling::Any), &mut push)?;
+    message::check(window, &message, limits, &mut push)?;
     Ok(first)
 }
 
@@ -253,13 +228,13 @@ fn check_file(source: &Source, scan: &Scan, watch: &Watch<'_>, out: &mut Collect
 fn check_message(
     window: &mut Window<'_>,
     (number, span): (usize, Span),
-    (options, spelling): (&VerifyOptions, Spelling),
+    options: &VerifyOptions,
     work: &mut Work,
     out: &mut Collector,
 ) -> Result<Message> {
     let mut push = |fault, object| out.push(finding(fault, (Some(number), object), 0));
     let message = Message::read(window, span, &options.limits, &mut push)?;
-    let said = message::check(window, &message, (&options.limits, spelling), &mut push)?;
+    let said = message::check(window, &message, &options.limits, &mut push)?;
     if options.level >= Level::Checksums {
         work.bytes.take(number, &message, &said, &mut push);
     }

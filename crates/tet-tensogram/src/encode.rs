@@ -4,6 +4,7 @@
 //! and so are elements that are not finite, unless a mask is allowed for them.
 
 mod passes;
+mod readers;
 mod recipe;
 mod settle;
 
@@ -20,7 +21,8 @@ use crate::mask::{self, Found, MaskMethod};
 use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{bits, expect_len, lz4_encode, packing_spoils, shuffle, sized, szip, zstd};
 pub use passes::{Passes, encode_in_passes};
-pub use recipe::{Compressing, NonFinite, PackingFit, Readers, Recipe};
+pub use readers::Readers;
+pub use recipe::{Compressing, NonFinite, PackingFit, Recipe};
 pub use settle::NonFiniteSeen;
 use settle::{is_surveyed, settle};
 

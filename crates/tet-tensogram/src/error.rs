@@ -7,6 +7,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Bytes that break a rule: a value, so that tests compare it.
 pub use tet_format::ForeignFault as Fault;
+use tet_format::ForeignRule;
 
 /// A request that has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -125,4 +126,12 @@ impl Error {
             _ => None,
         }
     }
+}
+
+/// Is told of everything that is wrong or odd, with the number of the object it is about.
+pub(crate) type Sink<'s> = &'s mut dyn FnMut(Fault, Option<usize>);
+
+/// A fault that is about no numbers.
+pub(crate) const fn no_numbers(rule: &'static ForeignRule, at: u64) -> Fault {
+    Fault { rule, at, found: 0, wanted: 0 }
 }

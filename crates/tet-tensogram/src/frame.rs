@@ -14,17 +14,17 @@ use crate::preamble::Flags;
 use crate::rule;
 
 /// The first bytes of a frame.
-pub const FRAME_MAGIC: [u8; 2] = *b"FR";
+pub(crate) const FRAME_MAGIC: [u8; 2] = *b"FR";
 /// The last bytes of a frame.
-pub const FRAME_END: [u8; 4] = *b"ENDF";
+pub(crate) const FRAME_END: [u8; 4] = *b"ENDF";
 /// The length of a frame's header.
-pub const FRAME_HEADER_LEN: u64 = 16;
+pub(crate) const FRAME_HEADER_LEN: u64 = 16;
 /// The version that is written into frames; any is read.
-pub const FRAME_VERSION: u16 = 1;
+pub(crate) const FRAME_VERSION: u16 = 1;
 /// The length of the tail of all frames but tensors.
-pub const TAIL_LEN: u64 = 12;
+pub(crate) const TAIL_LEN: u64 = 12;
 /// The length of the tail of a tensor frame.
-pub const TENSOR_TAIL_LEN: u64 = 20;
+pub(crate) const TENSOR_TAIL_LEN: u64 = 20;
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

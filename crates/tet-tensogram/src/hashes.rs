@@ -1,17 +1,16 @@
 //! The hashes of all tensor frames in one list (section 3.4). Types 3 and 5.
 
-use crate::error::Fault;
+use crate::error::{Fault, Sink};
 use crate::item::Cbor;
 use crate::limits::Limits;
 use crate::rule;
-use crate::walk::Sink;
 
 /// The only algorithm there is: XXH3 of 64 bits, seed 0.
-pub const ALGORITHM: &str = "xxh3";
+pub(crate) const ALGORITHM: &str = "xxh3";
 
 /// A list of hashes: what it says, whether that is so or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HashList {
+pub(crate) struct HashList {
     algorithm: Option<String>,
     hashes: Vec<u64>,
 }
@@ -22,7 +21,7 @@ impl HashList {
     /// # Errors
     ///
     /// The bytes break a rule (TGM-M1 to TGM-M3, TGM-M14, TGM-L2, TGM-L3).
-    pub fn read(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self, Fault> {
+    pub(crate) fn read(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self, Fault> {
         Self::read_with(bytes, at, limits, &mut |_, _| {})
     }
 
@@ -71,25 +70,17 @@ impl HashList {
     }
 
     /// Whether the algorithm is the one that is known; so it is where none is named.
-    #[must_use]
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.algorithm.as_deref().is_none_or(|algorithm| algorithm == ALGORITHM)
     }
 
-    /// The name of the algorithm.
-    #[must_use]
-    pub fn algorithm(&self) -> Option<&str> {
-        self.algorithm.as_deref()
-    }
-
     /// The hashes, object by object; of no meaning where the algorithm is not known.
-    #[must_use]
-    pub fn hashes(&self) -> &[u64] {
+    pub(crate) fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
     /// Appends the CBOR of a list.
-    pub fn write(hashes: &[u64], out: &mut Vec<u8>) {
+    pub(crate) fn write(hashes: &[u64], out: &mut Vec<u8>) {
         tet_cbor::map_head(2, out);
         tet_cbor::text("hashes", out);
         tet_cbor::array_head(hashes.len() as u64, out);

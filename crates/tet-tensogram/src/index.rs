@@ -1,23 +1,22 @@
 //! The index of a message (section 3.3): where its tensor frames are. Types 2 and 6.
 
-use crate::error::Fault;
+use crate::error::{Fault, Sink};
 use crate::item::Cbor;
 use crate::limits::Limits;
 use crate::rule;
-use crate::walk::Sink;
 
 /// Where an index says that a tensor frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexEntry {
+pub(crate) struct IndexEntry {
     /// Where it starts, from the start of the message.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// How long it is, without padding.
-    pub len: u64,
+    pub(crate) len: u64,
 }
 
 /// The index of a message: what it says, whether that is so or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Index {
+pub(crate) struct Index {
     entries: Vec<IndexEntry>,
 }
 
@@ -27,7 +26,7 @@ impl Index {
     /// # Errors
     ///
     /// The bytes break a rule (TGM-M1 to TGM-M3, TGM-M10, TGM-L2, TGM-L3).
-    pub fn read(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self, Fault> {
+    pub(crate) fn read(bytes: &[u8], at: u64, limits: &Limits) -> Result<Self, Fault> {
         Self::read_with(bytes, at, limits, &mut |_, _| {})
     }
 
@@ -66,8 +65,7 @@ impl Index {
     }
 
     /// What it says, object by object.
-    #[must_use]
-    pub fn entries(&self) -> &[IndexEntry] {
+    pub(crate) fn entries(&self) -> &[IndexEntry] {
         &self.entries
     }
 
@@ -82,7 +80,7 @@ impl Index {
     }
 
     /// Appends the CBOR of an index.
-    pub fn write(entries: &[IndexEntry], out: &mut Vec<u8>) {
+    pub(crate) fn write(entries: &[IndexEntry], out: &mut Vec<u8>) {
         tet_cbor::map_head(2, out);
         let count = entries.len() as u64;
         tet_cbor::text("lengths", out);

@@ -6,10 +6,9 @@ use tet_cbor::{Broken, Head, Items, Reader, Value};
 use tet_format::Span;
 use tet_io::Source;
 
-use crate::error::{Fault, Result};
+use crate::error::{Fault, Result, Sink};
 use crate::limits::Limits;
 use crate::rule;
-use crate::walk::Sink;
 
 /// The rule that bytes break which are no item.
 pub(crate) fn cbor_fault(fault: tet_cbor::Fault) -> Fault {

@@ -49,30 +49,26 @@ mod write;
 pub mod edit;
 pub mod repair;
 
-pub use check::{Spelling, VerifyOptions, verify, verify_spelling};
+pub use check::{VerifyOptions, verify};
 pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
 pub use encode::{
     Compressing, Encoded, NonFinite, NonFiniteSeen, PackingFit, Passes, Readers, Recipe, encode,
     encode_in_passes, encode_into, encode_seen,
 };
 pub use error::{Error, Fault, Result};
-pub use frame::{
-    FRAME_END, FRAME_HEADER_LEN, FRAME_MAGIC, FRAME_VERSION, Frame, FrameFlags, FrameHeader,
-    FrameKind, FrameTail, Phase, TAIL_LEN, TENSOR_TAIL_LEN,
-};
-pub use hashes::{ALGORITHM, HashList};
-pub use index::{Index, IndexEntry};
+pub use frame::{Frame, FrameFlags, FrameHeader, FrameKind, FrameTail, Phase};
 pub use limits::Limits;
 pub use maker::Maker;
 pub use mask::{MaskMethod, Masks};
-pub use message::{HashRule, Message, Object};
-pub use metadata::{BASE_KEY, EXTRA_KEY, Metadata, Pairs, RESERVED_KEY};
+pub use message::{HashRule, Message};
+pub use metadata::{Metadata, Pairs, RESERVED_KEY};
 pub use open::{ObjectAt, TensogramFile};
+pub use parts::Object;
 pub use pipeline::SzipParameters;
 pub use pipeline::packing::PackingParameters;
 pub use pipeline::zstd::Frames;
-pub use postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
-pub use preamble::{Flags, MAGIC, PREAMBLE_LEN, Preamble, VERSION, is_tensogram};
+pub use postamble::Postamble;
+pub use preamble::{Flags, Preamble, VERSION};
 pub use region::{Cut, Part, Region};
 pub use scan::{Damage, Scan, is_likely, scan};
 pub use tet_cbor::Value;

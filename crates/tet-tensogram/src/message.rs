@@ -3,13 +3,14 @@
 use tet_format::Span;
 use tet_io::Source;
 
-use crate::error::{Fault, Result};
+use crate::error::{Fault, Result, Sink};
 use crate::frame::{Frame, FrameFlags, FrameKind};
 use crate::limits::Limits;
+use crate::parts::Object;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 use crate::scan::Damage;
-use crate::walk::{Extent, Sink, Until, Walk, walk};
+use crate::walk::{Extent, Until, Walk, walk};
 use crate::window::Window;
 
 /// Which hash slots of a message hold hashes (section 2.2).
@@ -21,21 +22,6 @@ pub enum HashRule {
     Preamble,
     /// None.
     Unhashed,
-}
-
-/// A tensor in a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Object {
-    /// The position of its frame among those of the message.
-    pub frame: usize,
-    /// The position of the preceder that belongs to it.
-    pub preceder: Option<usize>,
-    /// The bytes of payload and masks.
-    pub region: Span,
-    /// The CBOR that describes it.
-    pub descriptor: Span,
-    /// The rule that its frame breaks: region and descriptor are not known then.
-    pub fault: Option<Fault>,
 }
 
 /// A message of which all frames are known.

@@ -7,13 +7,12 @@
 use tet_cbor::Value;
 use tet_io::Source;
 
-use crate::error::{Fault, Result};
+use crate::error::{Fault, Result, Sink};
 use crate::frame::{Frame, FrameKind};
 use crate::item::{Cbor, read_cbor};
 use crate::limits::Limits;
 use crate::message::Message;
 use crate::rule;
-use crate::walk::Sink;
 
 /// Keys and values, in the order of the file; no key stands twice.
 pub type Pairs = Vec<(String, Value)>;
@@ -21,9 +20,9 @@ pub type Pairs = Vec<(String, Value)>;
 /// The key of what the library says, of the message and of each object.
 pub const RESERVED_KEY: &str = "_reserved_";
 /// The key of what the user says of the message.
-pub const EXTRA_KEY: &str = "_extra_";
+pub(crate) const EXTRA_KEY: &str = "_extra_";
 /// The key of what is said of the objects.
-pub const BASE_KEY: &str = "base";
+pub(crate) const BASE_KEY: &str = "base";
 
 /// Metadata of a frame, or of a message.
 #[derive(Clone, Debug, Default, PartialEq)]

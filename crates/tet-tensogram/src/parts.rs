@@ -12,12 +12,26 @@ use crate::error::{Fault, Result};
 use crate::frame::{FRAME_HEADER_LEN, Frame, FrameFlags};
 use crate::item::cbor_fault;
 use crate::limits::Limits;
-use crate::message::Object;
 use crate::rule;
 use crate::window::Window;
 
 /// What of a descriptor is read first where nobody says how long it is.
 const FIRST_LEN: u64 = 1 << 10;
+
+/// A tensor in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// The position of its frame among those of the message.
+    pub frame: usize,
+    /// The position of the preceder that belongs to it.
+    pub preceder: Option<usize>,
+    /// The bytes of payload and masks.
+    pub region: Span,
+    /// The CBOR that describes it.
+    pub descriptor: Span,
+    /// The rule that its frame breaks: region and descriptor are not known then.
+    pub fault: Option<Fault>,
+}
 
 /// The object of a tensor frame.
 pub(crate) fn object(

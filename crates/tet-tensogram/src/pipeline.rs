@@ -11,6 +11,7 @@ pub(crate) mod bits;
 pub(crate) mod blosc2;
 mod compression;
 mod lz4;
+mod memory;
 pub(crate) mod packing;
 mod plan;
 mod planes;
@@ -27,6 +28,7 @@ use crate::error::{Error, Fault, Result};
 use crate::rule;
 use compression::Compression;
 pub(crate) use lz4::{decode as lz4_decode, encode as lz4_encode};
+pub(crate) use memory::{buffer, expect_len, index, sized, whole_units};
 use packing::Packing;
 pub(crate) use plan::packing_spoils;
 pub use szip::SzipParameters;
@@ -156,61 +158,4 @@ impl Pipeline {
         let (rule, at, wanted) = (&rule::PAYLOAD_LEN, self.at, self.encoded_len);
         Fault { rule, at, found: found as u64, wanted }.into()
     }
-}
-
-/// A buffer of so many zeros, if there is memory for it.
-pub(crate) fn buffer(len: u64) -> Result<Vec<u8>> {
-    let memory = Error::Memory { len };
-    let Ok(len) = usize::try_from(len) else { return Err(memory) };
-    // Asked for and given back: fresh zeros of the system are not written over with zeros.
-    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| memory)?;
-    Ok(vec![0; len])
-}
-
-/// The same in a buffer that was used before; what it holds is not said.
-pub(crate) fn sized(mut room: Vec<u8>, len: u64) -> Result<Vec<u8>> {
-    let long = index(len);
-    if room.capacity() < long {
-        return buffer(len);
-    }
-    room.resize(long, 0);
-    Ok(room)
-}
-
-/// Calls `visit` with pieces as whole multiples of `unit`, but for the last one.
-pub(crate) fn whole_units<E: From<Error>>(
-    unit: usize,
-    pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,
-    visit: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut held: Vec<u8> = Vec::new();
-    pieces(&mut |mut piece| {
-        if !held.is_empty() {
-            let take = unit.saturating_sub(held.len()).min(piece.len());
-            let (first, rest) = piece.split_at(take);
-            held.extend_from_slice(first);
-            if held.len() < unit {
-                return Ok(());
-            }
-            visit(&held)?;
-            held.clear();
-            piece = rest;
-        }
-        let rest_len = piece.len().checked_rem(unit).unwrap_or_default();
-        let (whole, rest) = piece.split_at(piece.len() - rest_len);
-        held.extend_from_slice(rest);
-        if whole.is_empty() { Ok(()) } else { visit(whole) }
-    })?;
-    if held.is_empty() { Ok(()) } else { visit(&held) }
-}
-
-/// What a caller gives must be as long as it has to be.
-pub(crate) fn expect_len(what: &'static str, found: usize, wanted: u64) -> Result<()> {
-    let found = found as u64;
-    if found == wanted { Ok(()) } else { Err(Error::Usage { what, found, wanted }) }
-}
-
-/// A number of the file as an index: what does not fit in memory is past every end.
-pub(crate) fn index(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

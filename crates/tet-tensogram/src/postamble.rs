@@ -10,9 +10,9 @@ use crate::fields::{Fields, Put, word};
 use crate::rule;
 
 /// The last bytes of a message.
-pub const END_MAGIC: [u8; 8] = *b"39277777";
+pub(crate) const END_MAGIC: [u8; 8] = *b"39277777";
 /// The length of a postamble.
-pub const POSTAMBLE_LEN: u64 = 24;
+pub(crate) const POSTAMBLE_LEN: u64 = 24;
 
 /// The postamble of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

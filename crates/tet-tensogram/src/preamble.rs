@@ -11,11 +11,11 @@ use crate::postamble::POSTAMBLE_LEN;
 use crate::rule;
 
 /// The first bytes of a message.
-pub const MAGIC: [u8; 8] = *b"TENSOGRM";
+pub(crate) const MAGIC: [u8; 8] = *b"TENSOGRM";
 /// The wire version.
 pub const VERSION: u16 = 3;
 /// The length of a preamble.
-pub const PREAMBLE_LEN: u64 = 24;
+pub(crate) const PREAMBLE_LEN: u64 = 24;
 
 /// Which frames a message has, as its preamble says. No reader relies on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -127,9 +127,3 @@ impl Preamble {
 
 /// No message is shorter than its preamble and postamble.
 const TOTAL_LEN_MIN: u64 = PREAMBLE_LEN + POSTAMBLE_LEN;
-
-/// Whether bytes start as a message of some version does.
-#[must_use]
-pub fn is_tensogram(head: &[u8]) -> bool {
-    head.starts_with(&MAGIC)
-}

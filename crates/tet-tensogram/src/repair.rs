@@ -23,6 +23,7 @@ mod message;
 mod order;
 mod patch;
 mod plan;
+mod remains;
 
 use crate::limits::Limits;
 

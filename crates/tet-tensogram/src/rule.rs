@@ -295,9 +295,6 @@ tet_format::foreign_rules! { pub,
     "TGM-N16" TENSOR_UNSAID "metadata" Warning Structure Hidden:
         "`_reserved_` of an object says nothing of its tensor",
         "";
-    "TGM-N17" SPELLING "metadata" Warning Structure Hidden:
-        "the CBOR is not spelled in the one way that writers do",
-        "";
     "TGM-N18" NOTE_NDIM "descriptor" Warning Structure Decimal:
         "ndim is not the count of extents",
         "";

@@ -11,21 +11,17 @@ mod notes;
 
 use tet_format::Span;
 
-use crate::error::{Fault, Result};
+use crate::error::{Fault, Result, Sink};
 use crate::frame::{
     FRAME_HEADER_LEN, FRAME_MAGIC, Frame, FrameHeader, FrameKind, FrameTail, Phase,
 };
 use crate::limits::Limits;
-use crate::message::Object;
-use crate::parts;
+use crate::parts::{self, Object};
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble};
 use crate::rule;
 use crate::search::find_magic;
 use crate::window::Window;
-
-/// Is told of everything that is wrong or odd, with the number of the object it is about.
-pub(crate) type Sink<'s> = &'s mut dyn FnMut(Fault, Option<usize>);
 
 /// Bytes between frames that are not zero must be fewer than the shortest frame has, or they may be
 /// one that is damaged.

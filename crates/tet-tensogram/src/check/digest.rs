@@ -10,10 +10,9 @@ use tet_report::Pool;
 
 use super::message::Said;
 use super::{Collector, VerifyOptions, finding};
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Fault, Result, Sink};
 use crate::message::Message;
 use crate::rule;
-use crate::walk::Sink;
 
 /// How much is looked at together.
 const TASK_COUNT_MAX: usize = 4096;

@@ -2,20 +2,19 @@
 
 use tet_cbor::{Head, Reader, Value};
 
-use super::Spelling;
 use super::said::differ;
 use crate::descriptor::Descriptor;
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Fault, Result, Sink};
 use crate::frame::{Frame, FrameKind};
 use crate::hashes::HashList;
 use crate::index::Index;
 use crate::item::{cbor_fault, read_cbor};
 use crate::limits::Limits;
-use crate::message::{Message, Object};
+use crate::message::Message;
 use crate::metadata::{Metadata, RESERVED_KEY, check_count, preceding};
+use crate::parts::Object;
 use crate::region::Region;
 use crate::rule;
-use crate::walk::Sink;
 use crate::window::Window;
 
 /// What is said that the bytes of the tensors are compared with.
@@ -29,10 +28,10 @@ pub(super) struct Said {
 pub(super) fn check(
     window: &mut Window<'_>,
     message: &Message,
-    (limits, spelling): (&Limits, Spelling),
+    limits: &Limits,
     sink: Sink<'_>,
 ) -> Result<Said> {
-    let mut checker = Checker { window, message, limits, spelling, sink };
+    let mut checker = Checker { window, message, limits, sink };
     checker.note_twice();
     checker.metadata()?;
     checker.preceders()?;
@@ -56,7 +55,6 @@ struct Checker<'c, 'w, 's> {
     window: &'c mut Window<'w>,
     message: &'c Message,
     limits: &'c Limits,
-    spelling: Spelling,
     sink: Sink<'s>,
 }
 
@@ -75,10 +73,6 @@ impl Checker<'_, '_, '_> {
         let (body, sink) = (frame.body(), &mut self.sink);
         let outcome = match read_cbor(self.window.source(), body, self.limits) {
             Ok(bytes) => {
-                if let Some(fault) = spelled_oddly(&bytes, body.start(), self.limits, self.spelling)
-                {
-                    sink(fault, object);
-                }
                 read(&bytes, body.start(), self.limits, &mut |fault, _| sink(fault, object))
             }
             Err(Error::Format(fault)) => Err(fault),
@@ -215,15 +209,10 @@ impl Checker<'_, '_, '_> {
                 continue;
             }
             match read_cbor(self.window.source(), object.descriptor, self.limits) {
-                Ok(bytes) => {
-                    let at = object.descriptor.start();
-                    let odd = spelled_oddly(&bytes, at, self.limits, self.spelling);
-                    odd.into_iter().for_each(|odd| self.tell(odd, Some(number)));
-                    match judge_descriptor(&bytes, object, self.limits) {
-                        Ok(()) => self.described(&bytes, object, number)?,
-                        Err(fault) => self.tell(fault, Some(number)),
-                    }
-                }
+                Ok(bytes) => match judge_descriptor(&bytes, object, self.limits) {
+                    Ok(()) => self.described(&bytes, object, number)?,
+                    Err(fault) => self.tell(fault, Some(number)),
+                },
                 Err(Error::Format(fault)) => self.tell(fault, Some(number)),
                 Err(error) => return Err(error),
             }
@@ -285,20 +274,4 @@ fn judge_descriptor(bytes: &[u8], object: &Object, limits: &Limits) -> Result<()
         return Err(Fault { rule: &rule::DESCRIPTOR_TRAILING, at, found, wanted: 0 });
     }
     Ok(())
-}
-
-/// Whether an item is spelled otherwise than writers do, where that is asked for.
-fn spelled_oddly(bytes: &[u8], at: u64, limits: &Limits, spelling: Spelling) -> Option<Fault> {
-    if spelling == Spelling::Any {
-        return None;
-    }
-    let (mut reader, mut left) =
-        (Reader::new(bytes, 0, at, limits.depth_max), limits.item_count_max);
-    // What is no item is told elsewhere.
-    let value = tet_cbor::value(&mut reader, 0, &mut left).ok()??;
-    let mut spelled = Vec::new();
-    tet_cbor::encode(&value, &mut spelled);
-    let same = spelled.iter().zip(bytes).take_while(|(one, other)| one == other).count();
-    let fault = Fault { rule: &rule::SPELLING, at: reader.place(same), found: 0, wanted: 0 };
-    (spelled != reader.since(0)).then_some(fault)
 }

@@ -6,7 +6,7 @@ use tet_cbor::{Broken, Head, Items, Reader};
 use tet_format::ForeignRule;
 
 use super::{Descriptor, Field, judge};
-use crate::error::{Fault, Result};
+use crate::error::{Fault, Result, no_numbers};
 use crate::limits::Limits;
 use crate::rule;
 
@@ -79,13 +79,9 @@ fn broken(fault: tet_cbor::Fault) -> Fault {
     Fault { rule, at, found, wanted }
 }
 
-fn hidden(rule: &'static ForeignRule, at: u64) -> Fault {
-    Fault { rule, at, found: 0, wanted: 0 }
-}
-
 fn fields(reader: &mut Reader<'_>, limits: &Limits) -> Result<(Vec<Field>, Vec<Fault>), Stop> {
     let Head::Map(count) = reader.untagged(0)? else {
-        return Err(Stop::Rule(hidden(&rule::DESCRIPTOR_MAP, reader.place(0))));
+        return Err(Stop::Rule(no_numbers(&rule::DESCRIPTOR_MAP, reader.place(0))));
     };
     let inside = reader.deeper(0)?;
     let (mut items, mut left) = (Items::new(count), limits.item_count_max);
@@ -113,12 +109,12 @@ fn fields(reader: &mut Reader<'_>, limits: &Limits) -> Result<(Vec<Field>, Vec<F
             None if has_other_keys => {}
             None => {
                 has_other_keys = true;
-                faults.push(hidden(&rule::DESCRIPTOR_MAP, reader.place(key_at)));
+                faults.push(no_numbers(&rule::DESCRIPTOR_MAP, reader.place(key_at)));
             }
         }
     }
     if let Some(at) = reader.take_bad_text() {
-        faults.push(hidden(&rule::DESCRIPTOR_TEXT, reader.place(at)));
+        faults.push(no_numbers(&rule::DESCRIPTOR_TEXT, reader.place(at)));
     }
     Ok((fields, faults))
 }

@@ -2,11 +2,10 @@
 
 use tet_format::{DType, zstd_decoded_max};
 
-use super::plan::{not_built, not_for_dtype};
 use super::szip::Szip;
 use super::{bits, blosc2, lz4, zstd};
 use crate::descriptor::{Descriptor, NONE, Stage};
-use crate::error::{Fault, Result};
+use crate::error::{Error, Fault, Result, no_numbers};
 use crate::rule;
 
 /// The most bytes that a byte of an lz4 block can come to.
@@ -111,4 +110,16 @@ impl Compression {
             }
         }
     }
+}
+
+/// A stage whose codec is not one of those that are built.
+pub(super) fn not_built(descriptor: &Descriptor, stage: Stage) -> Error {
+    let codec = descriptor.stage(stage).into();
+    let fault = no_numbers(&rule::CODEC_BUILT, descriptor.place(stage.key()));
+    Error::NotBuilt { codec, fault }
+}
+
+/// A codec that does not take elements of the type.
+pub(super) fn not_for_dtype(descriptor: &Descriptor, stage: Stage) -> Error {
+    no_numbers(&rule::CODEC_DTYPE, descriptor.place(stage.key())).into()
 }

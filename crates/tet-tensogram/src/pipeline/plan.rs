@@ -1,15 +1,15 @@
 //! A descriptor and the length of a payload, into a pipeline: every number is bounded here.
 
 use tet_codec::Swapped;
-use tet_format::{DType, ForeignRule};
+use tet_format::DType;
 
-use super::compression::Compression;
+use super::compression::{Compression, not_built, not_for_dtype};
 use super::packing::Packing;
 use super::szip::Trust;
 use super::{Pipeline, zstd};
 use crate::Value;
 use crate::descriptor::{ByteOrder, Descriptor, NONE, Stage, decoded_len};
-use crate::error::{Error, Fault, Result};
+use crate::error::{Fault, Result, no_numbers};
 use crate::limits::Limits;
 use crate::rule;
 
@@ -26,7 +26,7 @@ impl Pipeline {
         limits: &Limits,
     ) -> Result<Pipeline> {
         descriptor.check()?;
-        let missing = || hidden(&rule::DESCRIPTOR_KEY_MISSING, descriptor.at());
+        let missing = || no_numbers(&rule::DESCRIPTOR_KEY_MISSING, descriptor.at());
         let (dtype, element_count) =
             descriptor.dtype().zip(descriptor.element_count()).ok_or_else(missing)?;
         let decoded_len = decoded_len(dtype, element_count).ok_or_else(missing)?;
@@ -53,18 +53,18 @@ impl Pipeline {
         let mut notes = Vec::new();
         if !compression.adopt_offsets(descriptor, payload_len, encoded_len) {
             let key = compression.offsets_key();
-            notes.push(Fault { at: descriptor.place(key), ..hidden(&rule::NOTE_OFFSETS, 0) });
+            notes.push(Fault { at: descriptor.place(key), ..no_numbers(&rule::NOTE_OFFSETS, 0) });
         }
         let is_spoiled = matches!(compression, Compression::Szip(_));
         if is_spoiled && packing.as_ref().is_some_and(|it| packing_spoils(it.bits())) {
             let place = descriptor.place(Stage::Compression.key());
-            notes.push(hidden(&rule::NOTE_CORRUPTS, place));
+            notes.push(no_numbers(&rule::NOTE_CORRUPTS, place));
         }
         if packing.as_ref().is_some_and(Packing::overflows) {
-            notes.push(hidden(&rule::NOTE_PACKING, descriptor.at()));
+            notes.push(no_numbers(&rule::NOTE_PACKING, descriptor.at()));
         }
         if packing.as_ref().is_some_and(Packing::is_old_spelling) {
-            notes.push(hidden(&rule::NOTE_SPELLING, descriptor.at()));
+            notes.push(no_numbers(&rule::NOTE_SPELLING, descriptor.at()));
         }
         let swap = swap(descriptor, dtype).filter(|_| packing.is_none());
         Ok(Pipeline {
@@ -86,22 +86,6 @@ impl Pipeline {
 /// Whether szip spoils packed numbers of this width, which are not whole bytes.
 pub(crate) const fn packing_spoils(bits: u32) -> bool {
     !matches!(bits, 8 | 16 | 24 | 32)
-}
-
-fn hidden(rule: &'static ForeignRule, at: u64) -> Fault {
-    Fault { rule, at, found: 0, wanted: 0 }
-}
-
-/// A stage whose codec is not one of those that are built.
-pub(super) fn not_built(descriptor: &Descriptor, stage: Stage) -> Error {
-    let codec = descriptor.stage(stage).into();
-    let fault = hidden(&rule::CODEC_BUILT, descriptor.place(stage.key()));
-    Error::NotBuilt { codec, fault }
-}
-
-/// A codec that does not take elements of the type.
-pub(super) fn not_for_dtype(descriptor: &Descriptor, stage: Stage) -> Error {
-    hidden(&rule::CODEC_DTYPE, descriptor.place(stage.key())).into()
 }
 
 fn encoding(descriptor: &Descriptor, dtype: DType) -> Result<Option<Packing>> {

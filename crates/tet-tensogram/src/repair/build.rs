@@ -13,9 +13,9 @@ use tet_report::{Kept, Proof};
 
 use super::bench::Bench;
 use super::edit::{Action, Edit, Loss, new_edit};
-use super::frames::{Remains, Whole};
 use super::message::{Said, Thing, read};
 use super::patch::{old, patched};
+use super::remains::{Remains, Whole};
 use super::{RepairOptions, Salvage};
 use crate::check::structure_error;
 use crate::edit::{Carried, Draft, Site, lay};

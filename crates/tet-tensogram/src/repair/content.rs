@@ -9,10 +9,10 @@ use crate::frame::{Frame, FrameKind};
 use crate::hashes::HashList;
 use crate::index::Index;
 use crate::item::read_cbor;
-use crate::message::Object;
 use crate::metadata::{Metadata, preceding};
+use crate::parts::{self, Object};
 use crate::region::Region;
-use crate::{parts, rule};
+use crate::rule;
 
 /// The rule that a frame breaks, or what it says: nobody knows what frames of other kinds do.
 pub(super) type Broken = Option<&'static ForeignRule>;

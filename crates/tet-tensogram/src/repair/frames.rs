@@ -12,130 +12,13 @@ use tet_format::Span;
 use super::bench::{Bench, LOOK_COST};
 use super::content::broken;
 use super::mend::{self, Before};
+use super::remains::{Remains, Whole, join};
 use crate::error::Result;
-use crate::frame::{FRAME_HEADER_LEN, FRAME_MAGIC, Frame, FrameFlags, FrameKind, Phase, TAIL_LEN};
+use crate::frame::{FRAME_MAGIC, FrameFlags, FrameKind, Phase};
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
 use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble};
 use crate::walk::{padding_len, read_frame};
 use crate::window::AHEAD_LEN_MAX;
-
-/// A frame whose ends stand.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
-    /// As it is to be.
-    pub(super) frame: Frame,
-    /// The hash of its body, as that is to be.
-    pub(super) hash: u64,
-    /// A byte of its body that is to be another, and its place in the old file.
-    pub(super) patch: Option<(u64, u8)>,
-    /// Whether the old file has it otherwise.
-    pub(super) is_mended: bool,
-}
-
-/// What is left of a message.
-#[derive(Debug)]
-pub(super) struct Remains {
-    /// Where it starts, as far as anything tells.
-    pub(super) start: u64,
-    /// Whether it starts there, or that is a guess.
-    pub(super) is_placed: bool,
-    pub(super) preamble: Option<Preamble>,
-    pub(super) frames: Vec<Whole>,
-    /// Stretches that are no frames and not zero.
-    pub(super) lost: Vec<Span>,
-    /// Bytes of padding in which one bit is set.
-    pub(super) odd: Vec<u64>,
-    pub(super) postamble: Option<(u64, Postamble)>,
-    pub(super) end: u64,
-}
-
-impl Remains {
-    fn new(start: u64, preamble: Option<Preamble>) -> Self {
-        let (frames, lost, odd, postamble) = (Vec::new(), Vec::new(), Vec::new(), None);
-        let is_placed = preamble.is_some();
-        Remains { start, is_placed, preamble, frames, lost, odd, postamble, end: start }
-    }
-
-    /// Whether a postamble may be that of this message.
-    fn ends_with(&self, at: u64, postamble: &Postamble) -> bool {
-        let offset = |at: u64| at.saturating_sub(self.start);
-        // Where the start is not known, what is right behind the last frame is its end.
-        let is_behind = !self.is_placed
-            && self
-                .frames
-                .last()
-                .is_some_and(|it| at.saturating_sub(it.frame.span.end()) < GAP_LEN_MIN);
-        is_behind
-            || postamble.total_len == offset(at).saturating_add(POSTAMBLE_LEN)
-            || postamble.first_footer_offset == offset(self.footer_at().unwrap_or(at))
-    }
-
-    /// Whether the postamble states the start of the message.
-    pub(super) fn ends_agree(&self) -> bool {
-        self.ends_at(self.start, self.footer_at())
-    }
-
-    /// Whether the postamble is that of a message that starts at `start`.
-    fn ends_at(&self, start: u64, footer_at: Option<u64>) -> bool {
-        let Some((at, postamble)) = self.postamble else { return false };
-        match postamble.total_len {
-            0 => Some(postamble.first_footer_offset) == footer_at.unwrap_or(at).checked_sub(start),
-            len => Some(len) == at.saturating_add(POSTAMBLE_LEN).checked_sub(start),
-        }
-    }
-
-    /// Whether a frame that stands at `place` cannot be known to follow in the same message. Zeros may be
-    /// padding; where the preamble states that the message goes on, they are.
-    fn is_cut_before(&self, place: u64, kind: FrameKind) -> bool {
-        let len = self.preamble.map_or(0, |preamble| preamble.total_len);
-        let gap_len = place.saturating_sub(self.last_end());
-        let is_lost = self.lost.last().is_some_and(|it| self.last_end() <= it.start());
-        let may_end =
-            BOUNDARY_LEN_MIN <= gap_len && self.start.saturating_add(len) <= place || is_lost;
-        let is_gap = GAP_LEN_MIN <= gap_len && may_end;
-        let mut kinds = self.frames.iter().map(|it| it.frame.kind());
-        let last = self.frames.iter().rev().find_map(|it| it.frame.kind().phase());
-        let is_before = kind.phase().is_some_and(|phase| last > Some(phase));
-        let is_once = kind.phase().is_some_and(|phase| phase != Phase::Body);
-        is_gap || is_before || is_once && kinds.any(|it| it == kind)
-    }
-
-    /// Whether frames without tensors are right behind those of another part.
-    fn is_footer_behind(&self, before: &Remains) -> bool {
-        let first_at = self.frames.first().map_or(0, |it| it.frame.at());
-        let is_tensor = |it: &Whole| it.frame.kind() == FrameKind::Tensor;
-        first_at.saturating_sub(before.last_end()) < GAP_LEN_MIN
-            && !self.frames.iter().any(is_tensor)
-    }
-
-    /// Takes in the later parts of the message.
-    fn extend(&mut self, rest: Vec<Remains>) {
-        for part in rest {
-            self.frames.extend(part.frames);
-            self.lost.extend(part.lost);
-            self.odd.extend(part.odd);
-            (self.end, self.postamble) = (part.end, part.postamble);
-        }
-    }
-
-    /// Where its footer starts.
-    pub(super) fn footer_at(&self) -> Option<u64> {
-        let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
-        self.frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at)
-    }
-
-    /// Where the last frame ends, or the preamble.
-    pub(super) fn last_end(&self) -> u64 {
-        let behind = self.start.saturating_add(PREAMBLE_LEN);
-        self.frames.last().map_or(behind, |it| it.frame.span.end())
-    }
-}
-
-/// So many bytes behind a frame are more than padding.
-pub(super) const GAP_LEN_MIN: u64 = 8;
-
-/// In fewer bytes no message ends and another one begins, with its metadata.
-const BOUNDARY_LEN_MIN: u64 = POSTAMBLE_LEN + PREAMBLE_LEN + FRAME_HEADER_LEN + TAIL_LEN;
 
 /// No message has more frames that it has once.
 const ONCE_MAX: usize = 6;
@@ -145,31 +28,6 @@ enum Anchor {
     Preamble(Preamble),
     Frame(Whole),
     Postamble(Postamble),
-}
-
-/// Puts parts together that lost bytes separate: they are one message if the postamble of the last one
-/// states the start of the first one.
-fn join(parts: Vec<Remains>) -> Vec<Remains> {
-    let mut joined: Vec<Remains> = Vec::new();
-    for part in parts {
-        let is_open = |it: &&Remains| it.postamble.is_none();
-        let open = joined.iter().rev().take_while(is_open).position(|it| it.is_placed);
-        let head = open.and_then(|back| joined.len().checked_sub(back.saturating_add(1)));
-        // A frame of another type than it had is within a footer of which nothing is lost.
-        let before = joined.last().filter(|before| part.is_footer_behind(before));
-        let footer_at = before.and_then(Remains::footer_at).or_else(|| part.footer_at());
-        let start = head.and_then(|head| joined.get(head)).map(|it| it.start);
-        let is_end = |start| !part.is_placed && part.ends_at(start, footer_at);
-        let head = head.filter(|_| start.is_some_and(is_end));
-        joined.push(part);
-        if let Some(head) = head {
-            let rest = joined.split_off(head.saturating_add(1));
-            if let Some(first) = joined.last_mut() {
-                first.extend(rest);
-            }
-        }
-    }
-    joined
 }
 
 /// Finds what is left of messages in a stretch of the file.

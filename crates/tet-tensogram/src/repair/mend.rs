@@ -13,7 +13,7 @@ use tet_format::Span;
 
 use super::bench::{Bench, LOOK_COST};
 use super::content::broken;
-use super::frames::Whole;
+use super::remains::Whole;
 use crate::error::Result;
 use crate::frame::{
     FRAME_END, FRAME_HEADER_LEN, Frame, FrameFlags, FrameHeader, FrameKind, FrameTail, Phase,

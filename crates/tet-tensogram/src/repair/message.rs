@@ -4,8 +4,8 @@ use tet_format::{ForeignRule, Severity};
 
 use super::bench::Bench;
 use super::content::{Broken, broken, is_strange, object};
-use super::frames::{GAP_LEN_MIN, Remains, Whole};
 use super::order::numbers;
+use super::remains::{GAP_LEN_MIN, Remains, Whole};
 use crate::check::fidelity::{Weight, decoded};
 use crate::error::Result;
 use crate::frame::{Frame, FrameFlags, FrameKind};

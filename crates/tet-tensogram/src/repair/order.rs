@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::frames::{GAP_LEN_MIN, Remains, Whole};
+use super::remains::{GAP_LEN_MIN, Remains, Whole};
 use crate::frame::{FrameKind, Phase};
 use crate::hashes::HashList;
 use crate::index::Index;

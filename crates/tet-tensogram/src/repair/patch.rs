@@ -7,8 +7,8 @@ use tet_io::{Image, Source};
 
 use super::RepairOptions;
 use super::bench::Bench;
-use super::frames::{Remains, Whole};
 use super::message::Said;
+use super::remains::{Remains, Whole};
 use crate::check::first_error;
 use crate::error::Result;
 use crate::fields::Fields;

@@ -9,8 +9,8 @@ use crate::testing::checksums;
 use crate::testing::objects::noise;
 use crate::{
     ByteOrder, Compressing, Descriptor, Error, HashChoice, HeadedWriter, Limits, Maker, Metadata,
-    NonFinite, PackingFit, Recipe, Spelling, SzipParameters, TensogramFile, Value, WriteOptions,
-    encode_in_passes, encode_seen, verify, verify_spelling,
+    NonFinite, PackingFit, Recipe, SzipParameters, TensogramFile, Value, WriteOptions,
+    encode_in_passes, encode_seen, verify,
 };
 use tet_io::Source;
 
@@ -180,7 +180,7 @@ fn headers_that_are_written_last_are_whole() {
             let (bytes, len) = writer.finish().unwrap();
             assert_eq!((bytes.position(), bytes.get_ref().len() as u64), (len, len));
             let source = Source::from_bytes(bytes.into_inner());
-            let report = verify_spelling(&source, &checksums(), Spelling::Canonical).unwrap();
+            let report = verify(&source, &checksums()).unwrap();
             assert!(report.findings.is_empty(), "{count} {align} {:?}", report.findings);
             let file = TensogramFile::open(source.clone(), &Limits::default()).unwrap();
             assert_eq!(file.metadata(0).unwrap().base, metadata.base);

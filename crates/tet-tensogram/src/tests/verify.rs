@@ -7,7 +7,7 @@ use tet_format::Severity;
 use tet_io::Source;
 
 use crate::testing::{Part, buffered, check, checksums, ids, streamed, tensor, tensors};
-use crate::{Error, Level, Report, Spelling, VerifyOptions, verify, verify_spelling};
+use crate::{Error, Level, Report, VerifyOptions, verify};
 
 fn at_level(bytes: &[u8], level: Level) -> Report {
     let options = VerifyOptions { level, ..checksums() };
@@ -105,36 +105,4 @@ fn a_caller_may_watch_and_stop() {
     let cancel = Some(Arc::new(AtomicBool::new(true)));
     let options = VerifyOptions { cancel, ..checksums() };
     assert!(matches!(verify(&source, &options), Err(Error::Canceled)));
-}
-
-/// Every sample is spelled as we would; what we read otherwise is told where that is asked for.
-#[test]
-fn odd_spelling_is_told_where_that_is_asked_for() {
-    let rules = |bytes: &[u8], spelling| {
-        let source = Source::from_bytes(bytes);
-        let report = verify_spelling(&source, &checksums(), spelling).unwrap();
-        let found = report.findings.iter().map(|it| (it.code.id(), it.place.object));
-        // What a descriptor lacks, or names that is not built in, is no matter of spelling.
-        let found = found.filter(|(id, _)| *id != "TGM-D4" && *id != "TGM-N28");
-        found.collect::<Vec<_>>()
-    };
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/rivals/tgm");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|it| it == "tgm") {
-            let bytes = std::fs::read(&path).unwrap();
-            let found = rules(&bytes, Spelling::Canonical);
-            assert!(found.iter().all(|(id, _)| *id == "TGM-N11"), "{path:?} {found:?}");
-        }
-    }
-    for body in
-        [&b"\xbf\xff"[..], b"\xb8\x00", b"\xa2\x61b\x01\x61a\x01", b"\xa1\x61a\xfb\0\0\0\0\0\0\0\0"]
-    {
-        let mut draft = buffered(&[Part::tensor(b"x", body)]);
-        assert_eq!(rules(&draft.bytes(), Spelling::Any), []);
-        assert_eq!(rules(&draft.bytes(), Spelling::Canonical), [("TGM-N17", Some(0))]);
-        draft = crate::testing::Draft::new(&[Part::new(1, body)]);
-        assert_eq!(rules(&draft.bytes(), Spelling::Any), []);
-        assert_eq!(rules(&draft.bytes(), Spelling::Canonical), [("TGM-N17", None)]);
-    }
 }

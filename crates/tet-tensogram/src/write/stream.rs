@@ -1,4 +1,7 @@
 //! A message whose tensors come one after the other: what is known of all stands at the end.
+//!
+//! This is for sinks that cannot go back, such as pipes and sockets, and for tensors of which nothing is
+//! known before they come. The command does not write such messages: its files can go back.
 
 use std::io::{Seek, SeekFrom, Write};
 

@@ -10,10 +10,9 @@ use super::{
     HashChoice, ListPlace, RegionSource, StreamWriter, Tensor, VersionKey, WriteOptions,
     encode_message, write_message,
 };
+use crate::hashes::HashList;
 use crate::testing::{check, descriptor, ids, open};
-use crate::{
-    Error, Flags, FrameKind, HashList, Kind, Limits, Metadata, Pairs, Postamble, TensogramFile,
-};
+use crate::{Error, Flags, FrameKind, Kind, Limits, Metadata, Pairs, Postamble, TensogramFile};
 
 fn sample(name: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tgm");

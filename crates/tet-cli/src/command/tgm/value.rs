@@ -1,4 +1,7 @@
 //! Values as users write them: JSON where it is, else text. Integers are exact, or refused.
+//!
+//! `serde_json` reads integers past 64 bits as floats, unless its feature `arbitrary_precision` is set:
+//! that would hold for every crate of the build, and change how they read, compare and print numbers.
 
 use serde_json::Value as Json;
 use tet_convert::field_of_text;
