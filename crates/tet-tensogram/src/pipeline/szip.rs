@@ -5,7 +5,9 @@
 //!   block: option, [reference sample], samples
 //! ```
 //!
-//! Streams are decoded interval by interval, never past the samples that there are.
+//! Streams are decoded interval by interval, never past the samples that there are. The crate for szip
+//! panics and grows without bound on malformed streams, and decodes no interval by itself: the tests
+//! compare with it.
 
 mod encode;
 mod interval;

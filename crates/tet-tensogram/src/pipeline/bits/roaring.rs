@@ -5,7 +5,8 @@
 //!   12347, count - 1 | which are runs | keys and sizes | offsets, if there are 4 or more | containers
 //! ```
 //!
-//! Everything is little-endian. Containers are read in order; their offsets say nothing new.
+//! Everything is little-endian. Containers are read in order; their offsets say nothing new. Sets are
+//! written by the crate `roaring`, and read here: bit by bit into a buffer of the length that is known.
 
 use ::roaring::RoaringBitmap;
 

@@ -11,29 +11,6 @@ fn messages() -> Vec<Vec<u8>> {
     vec![one, two, streamed(&behind).bytes()]
 }
 
-/// With hashes every bit comes back: all objects, and all that is said of them.
-#[test]
-fn every_bit_of_a_hashed_message_is_flipped_back() {
-    for bytes in messages() {
-        let (held, told) = (objects(&bytes), said(&bytes, 0));
-        for bit in 0..bytes.len() * 8 {
-            let mut flipped = bytes.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            let what = || format!("bit {bit} of byte {} of {}", bit / 8, bytes.len());
-            let (plan, repaired) = check(&flipped, &what);
-            assert!(plan.is_whole(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
-            assert!(plan.losses().next().is_none(), "{}: {:?}", what(), plan.edits);
-            assert_eq!(objects(&repaired), held, "{}", what());
-            if plan.edits.is_empty() {
-                // No rule is broken: what is odd was told.
-                assert!(!deep(&flipped).findings.is_empty());
-                continue;
-            }
-            assert_eq!(said(&repaired, 0), told, "{}", what());
-        }
-    }
-}
-
 /// Without hashes a flipped bit costs the object that it is in at most.
 #[test]
 fn without_hashes_a_bit_costs_no_other_object() {
@@ -70,29 +47,6 @@ fn without_hashes_a_bit_costs_no_other_object() {
     }
 }
 
-/// Files of every release, of several messages and codecs.
-#[test]
-fn bits_of_samples_are_flipped_back() {
-    for sample in samples() {
-        let bytes = sample.bytes;
-        let held = objects(&bytes);
-        if 1500 < bytes.len() || !deep(&bytes).is_ok() {
-            continue;
-        }
-        for bit in (0..bytes.len() * 8).step_by(29) {
-            let mut flipped = bytes.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            let what = || format!("{}: bit {bit} of byte {}", sample.name, bit / 8);
-            let (plan, repaired) = check(&flipped, &what);
-            if plan.is_whole() && deep(&flipped).is_ok() {
-                continue;
-            }
-            assert!(plan.is_whole(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
-            assert_eq!(objects(&repaired), held, "{}", what());
-        }
-    }
-}
-
 /// Whether a bit is of the type of an index frame: header and footer have the same, and no hash tells.
 fn is_index_type(bytes: &[u8], bit: usize) -> bool {
     let file = crate::testing::open(bytes).unwrap();
@@ -106,17 +60,24 @@ fn is_index_type(bytes: &[u8], bit: usize) -> bool {
     })
 }
 
-/// What breaks a rule is put right byte for byte.
+/// What breaks a rule is put right byte for byte, and nothing is lost; what breaks none is reported.
 fn assert_same(bytes: &[u8], bit: usize, what: &dyn Fn() -> String) {
     let mut flipped = bytes.to_vec();
     flipped[bit / 8] ^= 1 << (bit % 8);
     let (plan, repaired) = check(&flipped, what);
-    assert!(plan.is_whole(), "{}: {:?}", what(), plan.lost);
-    if !plan.is_sound() && !is_index_type(bytes, bit) {
+    assert!(plan.is_whole(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
+    assert!(plan.losses().next().is_none(), "{}: {:?}", what(), plan.edits);
+    if plan.is_sound() {
+        assert!(!deep(&flipped).findings.is_empty(), "{}", what());
+    } else if is_index_type(bytes, bit) {
+        assert_eq!(objects(&repaired), objects(bytes), "{}", what());
+        assert_eq!(said(&repaired, 0), said(bytes, 0), "{}", what());
+    } else {
         assert!(repaired == bytes, "{}: {:?}", what(), plan.edits);
     }
 }
 
+/// With hashes every bit comes back: all objects, and all that is said of them.
 #[test]
 fn a_message_is_as_it_was() {
     for (number, bytes) in messages().iter().enumerate() {
@@ -127,6 +88,7 @@ fn a_message_is_as_it_was() {
     }
 }
 
+/// Files of every release, of several messages and codecs.
 #[test]
 fn samples_are_as_they_were() {
     for sample in samples() {
