@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   l1   magnitudes go into the sums there are: exact for integers, within their bounds for floats
-//!   l2   integers: squares in planes of 32 bits, exact until the root
-//!        floats: blocks of squares, compensated between them; those too large or too small for
-//!        that are scaled first
+//!   l2   8, 16 bits   squares go into the sums of integers, exact until the root
+//!        others       float64 blocks of squares, compensated between them; those too large or too
+//!                     small for that are scaled first
 //! ```
+//!
+//! Exact squares are kept where float64 would be slower than memory.
 
 mod float;
-mod integer;
 mod magnitude;
 mod square;
 #[cfg(test)]
@@ -17,10 +18,9 @@ mod tests;
 use half::{bf16, f16};
 
 use self::float::FloatNorm;
-use self::integer::IntegerNorm;
-pub(super) use self::integer::SquareSum;
 pub(super) use self::magnitude::{Magnitude, MagnitudeSum};
-pub(super) use self::square::Square;
+use self::square::Root;
+pub(super) use self::square::{Square, Squares};
 use super::Kernel;
 use crate::element::Element;
 
@@ -30,24 +30,14 @@ pub(super) trait Normed: Element {
 }
 
 macro_rules! normed {
-    ($($type:ty => $norm:ty;)+) => {$(
+    ($($norm:ty: $($type:ty),+;)+) => {$($(
         impl Normed for $type {
             type Norm = $norm;
         }
-    )+};
+    )+)+};
 }
 
 normed! {
-    f16 => FloatNorm;
-    bf16 => FloatNorm;
-    f32 => FloatNorm;
-    f64 => FloatNorm;
-    i8 => IntegerNorm;
-    i16 => IntegerNorm;
-    i32 => IntegerNorm;
-    i64 => IntegerNorm;
-    u8 => IntegerNorm;
-    u16 => IntegerNorm;
-    u32 => IntegerNorm;
-    u64 => IntegerNorm;
+    Root: i8, i16, u8, u16;
+    FloatNorm: f16, bf16, f32, f64, i32, i64, u32, u64;
 }

@@ -9,7 +9,7 @@ mod whole;
 
 pub(super) use exact::add_lanes;
 pub(super) use fixed::power_of_two;
-pub(super) use integer::{Integer, IntegerSum};
+pub(super) use integer::{Integer, IntegerSum, Terms, Total};
 pub(super) use lanes::LaneSum;
 pub(crate) use pair::two_sum;
 pub(super) use pair::{Pair, PairSum};

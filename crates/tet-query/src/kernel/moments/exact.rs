@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{Measure, variance};
 use crate::error::Result;
-use crate::kernel::norm::{Square, SquareSum};
+use crate::kernel::norm::{Square, Squares};
 use crate::kernel::sum::{Integer, IntegerSum};
 use crate::kernel::{At, Folded, Kernel, Lanes, Setup, floats_or_null};
 use crate::value::Values;
@@ -16,7 +16,7 @@ const BLOCK: usize = 8192;
 #[derive(Debug)]
 pub(crate) struct ExactSpread<M> {
     sum: IntegerSum,
-    squares: SquareSum,
+    squares: IntegerSum<Squares>,
     folded: Folded,
     ddof: u32,
     measure: PhantomData<M>,
@@ -62,8 +62,8 @@ impl<T: Integer + Square, M: Measure> Kernel<T> for ExactSpread<M> {
     fn finish(self) -> Result<Values> {
         let cell = |(cell, &count): (usize, &u64)| {
             let m2 = (count > 0).then(|| {
-                let squares = self.squares.total(cell).unwrap_or(u128::MAX);
-                squared_distances(count, self.sum.total(cell), squares)
+                let (sum, squares) = (self.sum.total(cell), self.squares.total(cell));
+                squared_distances(count, sum, squares.unsigned_abs())
             });
             m2.map(|m2| M::of(variance(m2, count, self.ddof)))
         };

@@ -76,7 +76,7 @@ where
         ways.check::<T::Norm>(&setup, |column, found| {
             let values = wide(column);
             let root = special(&values, nan).unwrap_or_else(|| root_of_squares(&finite(&values)));
-            assert_near(float(found), root, 2e-14);
+            assert_near(float(found), root, 1e-14);
         });
     }
 }
@@ -106,7 +106,9 @@ where
     });
     ways.check::<T::Norm>(&setup, |column, found| {
         let squares = column.iter().map(|element| magnitude(element) * magnitude(element));
-        assert_eq!(float(found), exact_sum(squares).sqrt());
+        // Squares of 8 and 16 bits add without rounding.
+        let error_max = if size_of::<T>() <= 2 { 0.0 } else { 1e-14 };
+        assert_near(float(found), exact_sum(squares).sqrt(), error_max);
     });
 }
 
@@ -129,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn norms_of_any_integers_are_exact_until_the_root(
+    fn norms_of_any_integers_are_right(
         shape in shape(),
         bits in prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX),
             Just(1 << 63), Just(0x8080_8080_8080_8080), Just(0x7f7f_7f7f_7f7f_7f7f)], 0..3000),

@@ -4,6 +4,8 @@
 //! bits. 64-bit elements give two sums: of all bits, modulo 2^64, and of the high halves; together
 //! they say the sum exactly for up to 2^32 elements. Then both move into 128 bits.
 
+use std::fmt::Debug;
+use std::marker::PhantomData;
 use std::ops::Add;
 
 use multiversion::multiversion;
@@ -35,6 +37,32 @@ pub(crate) trait Integer: Element {
     fn fold_strip(strip: Strip<'_, Self>, low: &mut [i64], high: &mut [i64]);
 }
 
+/// What elements add to a sum.
+pub(crate) trait Terms<T>: Debug + Send + 'static {
+    /// As [`Integer::WIDE`]; terms that are not wide have less than 32 bits, and a sign.
+    const WIDE: bool;
+    /// The sum of the terms of at most 2^31 elements.
+    fn total(run: &[T]) -> Total;
+    /// As [`Integer::fold_strip`].
+    fn fold_strip(strip: Strip<'_, T>, low: &mut [i64], high: &mut [i64]);
+}
+
+/// Elements add themselves.
+#[derive(Debug)]
+pub(crate) struct Themselves;
+
+impl<T: Integer> Terms<T> for Themselves {
+    const WIDE: bool = T::WIDE;
+
+    fn total(run: &[T]) -> Total {
+        T::total(run)
+    }
+
+    fn fold_strip(strip: Strip<'_, T>, low: &mut [i64], high: &mut [i64]) {
+        T::fold_strip(strip, low, high);
+    }
+}
+
 /// The sum of some elements: itself, or for wide ones modulo 2^64 with the sum of high halves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Total {
@@ -43,6 +71,11 @@ pub(crate) struct Total {
 }
 
 impl Total {
+    /// The sum of terms that are not wide.
+    pub(in crate::kernel) fn narrow(low: i64) -> Self {
+        Total { low, high: 0 }
+    }
+
     fn value(self, wide: bool) -> i128 {
         if !wide {
             return i128::from(self.low);
@@ -75,7 +108,7 @@ macro_rules! narrow {
         impl Integer for $type {
             const WIDE: bool = false;
             fn total(run: &[Self]) -> Total {
-                Total { low: total_narrow(run), high: 0 }
+                Total::narrow(total_narrow(run))
             }
             fn fold_strip(strip: Strip<'_, Self>, low: &mut [i64], _high: &mut [i64]) {
                 fold_narrow_strip(strip, low);
@@ -206,7 +239,7 @@ fn fold_wide_strip<T: Wide>(strip: Strip<'_, T>, low: &mut [i64], high: &mut [i6
 
 /// Exact sums.
 #[derive(Debug)]
-pub(crate) struct IntegerSum {
+pub(crate) struct IntegerSum<A = Themselves> {
     low: Vec<i64>,
     /// Sums of high halves; empty for narrow elements.
     high: Vec<i64>,
@@ -214,9 +247,10 @@ pub(crate) struct IntegerSum {
     settled: Vec<i128>,
     /// No cell has more elements pending.
     pending: u64,
+    terms: PhantomData<A>,
 }
 
-impl IntegerSum {
+impl<A> IntegerSum<A> {
     #[inline]
     fn reserve(&mut self, count: usize) {
         let count = count as u64;
@@ -224,6 +258,10 @@ impl IntegerSum {
             self.settle_all();
         }
         self.pending += count;
+    }
+
+    pub(in crate::kernel) fn cell_count(&self) -> usize {
+        self.low.len()
     }
 
     fn wide(&self) -> bool {
@@ -245,14 +283,15 @@ impl IntegerSum {
     }
 }
 
-impl<T: Integer> Kernel<T> for IntegerSum {
+impl<T: Element, A: Terms<T>> Kernel<T> for IntegerSum<A> {
     fn new(cell_count: usize, _setup: &Setup) -> Self {
-        let high_count = if T::WIDE { cell_count } else { 0 };
+        let high_count = if A::WIDE { cell_count } else { 0 };
         Self {
             low: vec![0; cell_count],
             high: vec![0; high_count],
             settled: Vec::new(),
             pending: 0,
+            terms: PhantomData,
         }
     }
 
@@ -260,9 +299,9 @@ impl<T: Integer> Kernel<T> for IntegerSum {
         let cell = at.cell;
         for run in elements.chunks(1 << 30) {
             self.reserve(run.len());
-            let total = T::total(run);
+            let total = A::total(run);
             self.low[cell] = self.low[cell].wrapping_add(total.low);
-            if T::WIDE {
+            if A::WIDE {
                 self.high[cell] += total.high;
             }
         }
@@ -273,17 +312,17 @@ impl<T: Integer> Kernel<T> for IntegerSum {
             let cell = at.cell + strip.first_lane;
             let cells = cell..cell + strip.lanes;
             self.reserve(strip.rows);
-            let high = if T::WIDE { &mut self.high[cells.clone()] } else { &mut [] };
-            T::fold_strip(strip, &mut self.low[cells], high);
+            let high = if A::WIDE { &mut self.high[cells.clone()] } else { &mut [] };
+            A::fold_strip(strip, &mut self.low[cells], high);
         }
     }
 
     fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
         self.reserve(scatter.cells.len());
         for (At { cell, .. }, element) in scatter.targets(at) {
-            let total = T::total(&elements[element..=element]);
+            let total = A::total(&elements[element..=element]);
             self.low[cell] = self.low[cell].wrapping_add(total.low);
-            if T::WIDE {
+            if A::WIDE {
                 self.high[cell] += total.high;
             }
         }

@@ -208,6 +208,12 @@ impl Pair {
         *self = Pair { sum, lost: self.lost + lost };
     }
 
+    /// Adds another sum.
+    #[inline(always)]
+    pub(in crate::kernel) fn take(&mut self, other: Self) {
+        *self = self.plus(other);
+    }
+
     /// Both parts in one.
     pub(in crate::kernel) fn total(self) -> f64 {
         self.sum + self.lost
