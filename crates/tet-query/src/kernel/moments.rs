@@ -12,7 +12,6 @@
 
 mod distance;
 mod exact;
-mod lanes;
 mod part;
 mod shifted;
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use std::array::from_fn;
 
-use multiversion::multiversion;
-
 use crate::kernel::sum::two_sum;
 
 /// Those of `N` neighboring cells.
@@ -23,6 +21,12 @@ impl<const N: usize> Part<N> {
     pub(super) const EMPTY: Self =
         Self { counts: [0.0; N], highs: [0.0; N], lows: [0.0; N], m2s: [0.0; N] };
 
+    /// Whether all squares are: then all elements are finite too.
+    #[inline(always)]
+    pub(super) fn is_finite(&self) -> bool {
+        self.m2s.iter().fold(true, |finite, m2| finite & m2.is_finite())
+    }
+
     /// Of the elements of both (Chan, Golub, LeVeque 1979).
     #[inline(always)]
     pub(super) fn plus(&self, later: &Self) -> Self {
@@ -33,8 +37,6 @@ impl<const N: usize> Part<N> {
             let delta = (later.highs[i] - self.highs[i]) + (later.lows[i] - self.lows[i]);
             let (high, low) = two_sum(self.highs[i], self.lows[i] + delta * share);
             let m2 = self.m2s[i] + later.m2s[i] + delta * delta * (self.counts[i] * share);
-            // Finite elements made it: past the largest float, and no NaN.
-            let m2 = if m2 < f64::INFINITY { m2 } else { f64::INFINITY };
             let (first, last) = (later.counts[i] == 0.0, self.counts[i] == 0.0);
             let pick = |both: f64, a: f64, b: f64| {
                 let picked = if last { b } else { both };
@@ -43,7 +45,9 @@ impl<const N: usize> Part<N> {
             both.counts[i] = count;
             both.highs[i] = pick(high, self.highs[i], later.highs[i]);
             both.lows[i] = pick(low, self.lows[i], later.lows[i]);
-            both.m2s[i] = pick(m2, self.m2s[i], later.m2s[i]);
+            let m2 = pick(m2, self.m2s[i], later.m2s[i]);
+            // Finite elements made it: past the largest float, and no NaN.
+            both.m2s[i] = if m2 < f64::INFINITY { m2 } else { f64::INFINITY };
         }
         both
     }
@@ -90,21 +94,6 @@ impl Parts {
     pub(super) fn add(&mut self, cell: usize, later: &Part<1>) {
         let both = self.of::<1>(cell).plus(later);
         self.put(cell, 1, &both);
-    }
-
-    /// Adds later elements, cell by cell.
-    pub(super) fn merge(&mut self, later: &Self) {
-        merge(self, later);
-    }
-}
-
-#[multiversion(targets("x86_64+avx+avx2"))]
-fn merge(parts: &mut Parts, later: &Parts) {
-    const N: usize = 8;
-    let cell_count = parts.counts.len();
-    for first in (0..cell_count).step_by(N) {
-        let both = parts.of::<N>(first).plus(&later.of(first));
-        parts.put(first, cell_count - first, &both);
     }
 }
 

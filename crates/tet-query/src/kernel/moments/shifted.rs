@@ -2,32 +2,29 @@
 
 use std::marker::PhantomData;
 
-use super::distance::{BLOCK, Distant, Measured, measure};
-use super::lanes::{fold_odd_strip, fold_strip};
+use multiversion::multiversion;
+
+use super::distance::{BLOCK, Distant, measure, measure_lanes};
 use super::part::Parts;
 use super::{Measure, variance};
 use crate::error::Result;
-use crate::kernel::special::{Found, LaneFound, Specials};
-use crate::kernel::strip::Strip;
+use crate::kernel::special::{Float, Found, Specials};
+use crate::kernel::strip::{ROWS, SPAN, Strip};
 use crate::kernel::{At, Kernel, Lanes, Setup, floats_or_null};
 use crate::value::Values;
+
+/// Lanes measured together.
+const N: usize = 8;
+
+const _: () = assert!(SPAN / N <= 32, "a bit for each group of lanes");
 
 /// Variances, or what is made of them.
 #[derive(Debug)]
 pub(crate) struct ShiftedSpread<M> {
     parts: Parts,
     specials: Specials,
-    has_nan: HasNan,
     ddof: u32,
-    room: Vec<f32>,
     measure: PhantomData<M>,
-}
-
-/// Whether the element type knows NaN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HasNan {
-    Yes,
-    No,
 }
 
 impl<M: Measure> ShiftedSpread<M> {
@@ -38,41 +35,54 @@ impl<M: Measure> ShiftedSpread<M> {
         let count = self.parts.counts[cell] as u64;
         (count > 0).then(|| M::of(variance(self.parts.m2s[cell], count, self.ddof)))
     }
+
+    /// Measures at most `N` elements, of which some are not finite, or their squares.
+    #[cold]
+    fn fold_odd<T: Distant, const N: usize>(
+        &mut self,
+        cell: usize,
+        elements: impl Iterator<Item = T>,
+    ) {
+        let mut found = Found::default();
+        let (mut finite, mut count) = ([T::zeroed(); N], 0);
+        for element in elements {
+            let (nan, infinite) = element.wide().look();
+            found.add(u64::from(nan), infinite);
+            finite[count] = element;
+            count += usize::from(!nan && infinite == 0);
+        }
+        self.specials.note(cell, found);
+        self.parts.add(cell, &measure(&finite[..count]));
+    }
 }
 
-impl<T: Measured, M: Measure> Kernel<T> for ShiftedSpread<M> {
+impl<T: Distant, M: Measure> Kernel<T> for ShiftedSpread<M> {
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
             parts: Parts::new(cell_count),
             specials: Specials::new(cell_count, setup.nan),
-            has_nan: if T::DTYPE.is_float() { HasNan::Yes } else { HasNan::No },
             ddof: setup.ddof,
-            room: vec![0.0; T::ROOM_LEN],
             measure: PhantomData,
         }
     }
 
     fn fold_run(&mut self, at: At, elements: &[T]) {
         for block in elements.chunks(BLOCK) {
-            let block = T::wide_all(block, &mut self.room);
-            let part = measure(block).unwrap_or_else(|| {
-                let mut found = Found::default();
-                let part = T::Wide::measure_odd(block, &mut found);
-                self.specials.note(at.cell, found);
-                part
-            });
-            self.parts.add(at.cell, &part);
+            let part = measure(block);
+            if part.is_finite() {
+                self.parts.add(at.cell, &part);
+            } else {
+                self.fold_odd::<T, BLOCK>(at.cell, block.iter().copied());
+            }
         }
     }
 
     fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
         for strip in Strip::cut(elements, lanes) {
-            let cell = at.cell + strip.first_lane;
-            let odd = fold_strip(strip, cell, &mut self.parts);
-            if odd != 0 {
-                let mut found = LaneFound::new();
-                fold_odd_strip(strip, cell, odd, &mut self.parts, &mut found);
-                self.specials.note_lanes(cell, strip.lanes, &found);
+            let first = at.cell + strip.first_lane;
+            let odd = fold_strip(strip, first, &mut self.parts);
+            for lane in (0..strip.lanes).filter(|lane| odd >> (lane / N) & 1 == 1) {
+                self.fold_odd::<T, ROWS>(first + lane, strip.column(lane));
             }
         }
     }
@@ -83,16 +93,33 @@ impl<T: Measured, M: Measure> Kernel<T> for ShiftedSpread<M> {
     }
 
     fn merge(&mut self, later: Self) {
-        self.parts.merge(&later.parts);
+        (0..self.parts.counts.len()).for_each(|cell| self.parts.add(cell, &later.parts.of(cell)));
         self.specials.merge(later.specials);
     }
 
     fn nan_count(&self) -> Option<u64> {
-        (self.has_nan == HasNan::Yes).then(|| self.specials.nan_count())
+        T::DTYPE.is_float().then(|| self.specials.nan_count())
     }
 
     fn finish(self) -> Result<Values> {
         let cells = 0..self.parts.counts.len();
         Ok(floats_or_null(cells.map(|cell| self.cell(cell))))
     }
+}
+
+/// Adds a strip to the cells from `first` on; gives a bit for each group of lanes that it left out
+/// because something in it is not finite.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn fold_strip<T: Distant>(strip: Strip<'_, T>, first: usize, parts: &mut Parts) -> u32 {
+    let mut odd = 0;
+    for (group, lane) in (0..strip.lanes).step_by(N).enumerate() {
+        let part = measure_lanes::<T, N>(&strip, lane);
+        if part.is_finite() {
+            let both = parts.of::<N>(first + lane).plus(&part);
+            parts.put(first + lane, strip.lanes - lane, &both);
+        } else {
+            odd |= 1 << group;
+        }
+    }
+    odd
 }
