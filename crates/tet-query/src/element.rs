@@ -125,51 +125,6 @@ impl Single for f16 {
     }
 }
 
-/// Elements with the type they are computed with.
-pub(crate) trait Widened: Element {
-    /// A float32 for what is narrower, else the type itself.
-    type Wide: Copy + Default;
-    /// Elements that are widened in one go, at most; none where nothing is widened.
-    const ROOM_LEN: usize = 0;
-    /// The same value.
-    fn wide(self) -> Self::Wide;
-    /// All of `elements`, in `room` if they are not wide already; there is room for them.
-    fn wide_all<'a>(elements: &'a [Self], room: &'a mut [f32]) -> &'a [Self::Wide];
-}
-
-macro_rules! widened {
-    (singles $($type:ty),+) => {$(
-        impl Widened for $type {
-            type Wide = f32;
-            const ROOM_LEN: usize = <$type as Single>::ROOM_LEN;
-            #[inline(always)]
-            fn wide(self) -> f32 {
-                self.widen()
-            }
-            #[inline(always)]
-            fn wide_all<'a>(elements: &'a [Self], room: &'a mut [f32]) -> &'a [f32] {
-                Self::widen_all(elements, room)
-            }
-        }
-    )+};
-    (others $($type:ty),+) => {$(
-        impl Widened for $type {
-            type Wide = $type;
-            #[inline(always)]
-            fn wide(self) -> $type {
-                self
-            }
-            #[inline(always)]
-            fn wide_all<'a>(elements: &'a [Self], _room: &'a mut [f32]) -> &'a [$type] {
-                elements
-            }
-        }
-    )+};
-}
-
-widened!(singles f16, bf16, f32);
-widened!(others f64, i32, u32, i64, u64);
-
 /// The float16 nearest to a double, rounded once.
 #[must_use]
 #[inline(always)]

@@ -18,24 +18,14 @@ pub(super) trait Multiplied: Element {
 }
 
 macro_rules! multiplied {
-    ($($type:ty => $product:ty;)+) => {$(
+    ($($product:ty: $($type:ty),+;)+) => {$($(
         impl Multiplied for $type {
             type Product = $product;
         }
-    )+};
+    )+)+};
 }
 
 multiplied! {
-    f16 => FloatProduct;
-    bf16 => FloatProduct;
-    f32 => FloatProduct;
-    f64 => FloatProduct;
-    i8 => IntegerProduct;
-    i16 => IntegerProduct;
-    i32 => IntegerProduct;
-    i64 => IntegerProduct;
-    u8 => IntegerProduct;
-    u16 => IntegerProduct;
-    u32 => IntegerProduct;
-    u64 => IntegerProduct;
+    FloatProduct: f16, bf16, f32, f64;
+    IntegerProduct: i8, i16, i32, i64, u8, u16, u32, u64;
 }

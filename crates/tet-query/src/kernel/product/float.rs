@@ -4,21 +4,15 @@
 //! Zeros, infinities and NaN are noted and multiply by 1, with their signs; what they make of the
 //! product is decided at the end.
 
-use multiversion::multiversion;
-
-use crate::element::LANES;
-use crate::element::Widened;
 use crate::error::Result;
+use crate::kernel::rank::Ranked;
 use crate::kernel::special::{Float, Found, Specials};
-use crate::kernel::strip::Strip;
 use crate::kernel::sum::power_of_two;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 
-/// Elements multiplied in lanes: a product of 256 mantissas is below 2^256.
-const BLOCK: usize = 256 * LANES;
-/// Lanes of a strip multiplied together.
-const N: usize = 8;
+/// Elements multiplied between two looks at the exponent: a product of 256 mantissas is below 2^256.
+const BLOCK: usize = 256;
 
 const FRACTION_BITS: u32 = 52;
 const EXPONENT_MAX: u64 = 0x7ff;
@@ -35,6 +29,8 @@ struct Factor {
 }
 
 impl Factor {
+    const ONE: Self = Self { mantissa: 1.0, exponent: 0 };
+
     /// Of a float that is neither zero nor infinite nor NaN.
     fn of(value: f64) -> Self {
         let scale = if value.abs() < f64::MIN_POSITIVE { 64 } else { 0 };
@@ -79,25 +75,13 @@ fn is_plain(value: f64) -> bool {
 /// Products.
 #[derive(Debug)]
 pub(crate) struct FloatProduct {
-    mantissas: Vec<f64>,
-    exponents: Vec<i64>,
+    factors: Vec<Factor>,
     zeros: Vec<bool>,
     specials: Specials,
-    room: Vec<f32>,
 }
 
 impl FloatProduct {
-    fn factor(&self, cell: usize) -> Factor {
-        Factor { mantissa: self.mantissas[cell], exponent: self.exponents[cell] }
-    }
-
-    #[inline]
-    fn multiply(&mut self, cell: usize, by: Factor) {
-        let product = self.factor(cell).times(by);
-        (self.mantissas[cell], self.exponents[cell]) = (product.mantissa, product.exponent);
-    }
-
-    fn multiply_any(&mut self, cell: usize, value: f64) {
+    fn multiply(&mut self, cell: usize, value: f64) {
         let (nan, infinite) = value.look();
         if nan || infinite != 0 {
             let mut found = Found::default();
@@ -105,87 +89,62 @@ impl FloatProduct {
             self.specials.note(cell, found);
         }
         self.zeros[cell] |= value == 0.0;
-        // The sign of a NaN says nothing.
-        if infinite != 0 || value == 0.0 {
-            self.multiply(cell, Factor { mantissa: 1.0_f64.copysign(value), exponent: 0 });
-        } else if !nan {
-            self.multiply(cell, Factor::of(value));
-        }
+        let factor = match value {
+            // Its sign says nothing.
+            _ if nan => return,
+            _ if infinite != 0 || value == 0.0 => {
+                Factor { mantissa: 1.0_f64.copysign(value), ..Factor::ONE }
+            }
+            _ => Factor::of(value),
+        };
+        self.factors[cell] = self.factors[cell].times(factor);
     }
 
     fn product(&self, cell: usize) -> f64 {
         let infinite = self.specials.has_infinity(cell);
-        let sign = self.mantissas[cell];
+        let factor = self.factors[cell];
         match (self.zeros[cell], infinite) {
             _ if self.specials.spoils(cell) => f64::NAN,
             (true, true) => f64::NAN,
-            (true, false) => 0.0_f64.copysign(sign),
-            (false, true) => f64::INFINITY.copysign(sign),
-            (false, false) => self.factor(cell).value(),
+            (true, false) => 0.0_f64.copysign(factor.mantissa),
+            (false, true) => f64::INFINITY.copysign(factor.mantissa),
+            (false, false) => factor.value(),
         }
     }
 }
 
-impl<T: Widened<Wide: Into<f64>>> Kernel<T> for FloatProduct {
+impl<T: Ranked> Kernel<T> for FloatProduct {
     fn new(cell_count: usize, setup: &Setup) -> Self {
         Self {
-            mantissas: vec![1.0; cell_count],
-            exponents: vec![0; cell_count],
+            factors: vec![Factor::ONE; cell_count],
             zeros: vec![false; cell_count],
             specials: Specials::new(cell_count, setup.nan),
-            room: vec![0.0; T::ROOM_LEN],
         }
     }
 
     fn fold_run(&mut self, at: At, elements: &[T]) {
-        let mut room = std::mem::take(&mut self.room);
-        let len = if T::ROOM_LEN > 0 { T::ROOM_LEN.min(BLOCK) } else { BLOCK };
-        for block in elements.chunks(len) {
-            let block = T::wide_all(block, &mut room);
-            let (rows, tail) = block.as_chunks::<LANES>();
-            let (mut mantissas, mut exponents) = ([1.0; LANES], [0; LANES]);
-            if multiply_rows(&mut mantissas, &mut exponents, rows) {
-                for (mantissa, exponent) in mantissas.into_iter().zip(exponents) {
-                    let factor = Factor { mantissa: 1.0, exponent };
-                    self.multiply(at.cell, factor.times(Factor { mantissa, exponent: 0 }));
-                }
-            } else {
-                let values = rows.as_flattened().iter();
-                values.for_each(|&value| self.multiply_any(at.cell, value.into()));
+        for block in elements.chunks(BLOCK) {
+            match multiply_plain(block) {
+                Some(factor) => self.factors[at.cell] = self.factors[at.cell].times(factor),
+                None => block.iter().for_each(|element| self.multiply(at.cell, element.wide())),
             }
-            tail.iter().for_each(|&value| self.multiply_any(at.cell, value.into()));
         }
-        self.room = room;
     }
 
     fn fold_lanes(&mut self, at: At, lanes: Lanes, elements: &[T]) {
-        for strip in Strip::cut(elements, lanes) {
-            for lane in (0..strip.lanes).step_by(N) {
-                let first = at.cell + strip.first_lane + lane;
-                let cells = first..first + N.min(strip.lanes - lane);
-                let mantissas = &mut self.mantissas[cells.clone()];
-                if !multiply_lanes(&strip, lane, mantissas, &mut self.exponents[cells.clone()]) {
-                    for (i, cell) in cells.enumerate() {
-                        let column = strip.column(lane + i);
-                        column.for_each(|value| self.multiply_any(cell, value.wide().into()));
-                    }
-                }
-            }
+        for row in lanes.rows(elements) {
+            (at.cell..).zip(row).for_each(|(cell, element)| self.multiply(cell, element.wide()));
         }
     }
 
     fn take(&mut self, cell: usize, later: &Self, from: usize) {
-        self.multiply(cell, later.factor(from));
+        self.factors[cell] = self.factors[cell].times(later.factors[from]);
         self.zeros[cell] |= later.zeros[from];
         self.specials.take(cell, &later.specials, from);
     }
 
     fn merge(&mut self, later: Self) {
-        for cell in 0..self.mantissas.len() {
-            self.multiply(cell, later.factor(cell));
-            self.zeros[cell] |= later.zeros[cell];
-        }
-        self.specials.merge(later.specials);
+        (0..self.factors.len()).for_each(|cell| Kernel::<T>::take(self, cell, &later, cell));
     }
 
     fn nan_count(&self) -> Option<u64> {
@@ -193,59 +152,19 @@ impl<T: Widened<Wide: Into<f64>>> Kernel<T> for FloatProduct {
     }
 
     fn finish(self) -> Result<Values> {
-        Ok(floats((0..self.mantissas.len()).map(|cell| self.product(cell)).collect()))
+        Ok(floats((0..self.factors.len()).map(|cell| self.product(cell)).collect()))
     }
 }
 
-/// Multiplies rows into lanes and says whether all of them are plain.
-#[multiversion(targets("x86_64+avx+avx2"))]
-fn multiply_rows<V: Copy + Into<f64>>(
-    mantissas: &mut [f64; LANES],
-    exponents: &mut [i64; LANES],
-    rows: &[[V; LANES]],
-) -> bool {
-    let (mut products, mut sums) = (*mantissas, *exponents);
-    let mut plain = [true; LANES];
-    for row in rows {
-        for i in 0..LANES {
-            let value: f64 = row[i].into();
-            let (mantissa, exponent) = split(value);
-            products[i] *= mantissa;
-            sums[i] += exponent;
-            plain[i] &= is_plain(value);
-        }
+/// The product of at most [`BLOCK`] elements; `None` when one is not plain.
+fn multiply_plain<T: Ranked>(block: &[T]) -> Option<Factor> {
+    let mut product = Factor::ONE;
+    let mut plain = true;
+    for element in block {
+        let (mantissa, exponent) = split(element.wide());
+        product.mantissa *= mantissa;
+        product.exponent += exponent;
+        plain &= is_plain(element.wide());
     }
-    (*mantissas, *exponents) = (products, sums);
-    plain.into_iter().all(|plain| plain)
-}
-
-/// Multiplies lanes of a strip into cells, or nothing when one is not plain.
-#[multiversion(targets("x86_64+avx+avx2"))]
-fn multiply_lanes<T: Widened<Wide: Into<f64>>>(
-    strip: &Strip<'_, T>,
-    lane: usize,
-    mantissas: &mut [f64],
-    exponents: &mut [i64],
-) -> bool {
-    let (mut products, mut sums) = ([1.0; N], [0; N]);
-    let mut plain = [true; N];
-    for row in 0..strip.rows {
-        let row = strip.row::<N>(row, lane, T::zeroed());
-        for i in 0..N {
-            let value: f64 = row[i].wide().into();
-            let (mantissa, exponent) = split(value);
-            products[i] *= mantissa;
-            sums[i] += exponent;
-            plain[i] &= is_plain(value);
-        }
-    }
-    if !plain[..mantissas.len()].iter().all(|&plain| plain) {
-        return false;
-    }
-    for (i, (mantissa, exponent)) in mantissas.iter_mut().zip(exponents).enumerate() {
-        let (product, more) = split(*mantissa * products[i]);
-        *mantissa = product;
-        *exponent += sums[i] + more;
-    }
-    true
+    plain.then(|| Factor::ONE.times(product))
 }

@@ -8,35 +8,6 @@ use crate::kernel::{At, Kernel, Lanes, Setup, integers};
 use crate::op::Op;
 use crate::value::Values;
 
-/// An integer, taken apart.
-pub(in crate::kernel) trait Signed: Element {
-    fn magnitude(self) -> u128;
-    fn is_below_zero(self) -> bool;
-}
-
-macro_rules! signed {
-    ($($type:ty)+; $($unsigned:ty)+) => {
-        $(impl Signed for $type {
-            fn magnitude(self) -> u128 {
-                self.unsigned_abs().into()
-            }
-            fn is_below_zero(self) -> bool {
-                self < 0
-            }
-        })+
-        $(impl Signed for $unsigned {
-            fn magnitude(self) -> u128 {
-                self.into()
-            }
-            fn is_below_zero(self) -> bool {
-                false
-            }
-        })+
-    };
-}
-
-signed!(i8 i16 i32 i64; u8 u16 u32 u64);
-
 /// The product of some integers.
 #[derive(Clone, Copy, Debug)]
 struct Factor {
@@ -65,7 +36,7 @@ impl Factor {
     }
 
     /// The product with every element of a run.
-    fn times_all<T: Signed>(self, run: &[T]) -> Self {
+    fn times_all<T: Element + Into<i128>>(self, run: &[T]) -> Self {
         let mut product = self;
         for (nth, &element) in run.iter().enumerate() {
             if product.is_zero() {
@@ -76,8 +47,9 @@ impl Factor {
                 let zero = run[nth..].contains(&T::zeroed());
                 return if zero { Self::ZERO } else { product };
             }
-            let negative = element.is_below_zero();
-            product = product.times(Self { magnitude: Some(element.magnitude()), negative });
+            let value: i128 = element.into();
+            let magnitude = Some(value.unsigned_abs());
+            product = product.times(Self { magnitude, negative: value < 0 });
         }
         product
     }
@@ -97,7 +69,7 @@ impl Factor {
 #[derive(Debug)]
 pub(crate) struct IntegerProduct(Vec<Factor>);
 
-impl<T: Signed> Kernel<T> for IntegerProduct {
+impl<T: Element + Into<i128>> Kernel<T> for IntegerProduct {
     fn cell_len(_setup: &Setup) -> u64 {
         size_of::<Factor>() as u64
     }
