@@ -58,7 +58,6 @@ const MEMORY_BUDGET: u64 = 1 << 30;
 const RESULT_MAX: u64 = 1 << 34;
 /// What is read in one go, when the budget allows it.
 const WINDOW_LEN_MAX: u64 = 1 << 20;
-const WINDOW_LEN_MIN: u64 = if cfg!(test) { 16 } else { 1 << 12 };
 
 impl Default for Execution {
     fn default() -> Self {
@@ -119,7 +118,7 @@ impl Execution {
 
     /// The most bytes one thread reads of a run in one go.
     pub(crate) fn window_len(&self) -> u64 {
-        (self.memory_budget / 8).clamp(WINDOW_LEN_MIN, WINDOW_LEN_MAX)
+        (self.memory_budget / 8).clamp(self.tuning.window_len_min, WINDOW_LEN_MAX)
     }
 
     /// How many threads may work at once when each holds `held` bytes beside its windows.

@@ -24,11 +24,6 @@ use crate::plan::touch::AxisBox;
 use crate::plan::{ReadPlan, plan};
 use crate::selection::Hyperslab;
 
-/// Bytes of a strip, at most.
-const STRIP_LEN: u64 = if cfg!(test) { 16 } else { 1 << 20 };
-/// Shorter results are read by one task.
-const TASK_LEN_MIN: u64 = if cfg!(test) { 8 } else { 1 << 20 };
-
 /// Reads a selection into a new array.
 pub(crate) fn read(
     source: &Source,
@@ -55,26 +50,26 @@ pub(crate) fn runs(
     if plan.element_count == 0 {
         return Ok(());
     }
-    let cut = OutputCut::new(&plan, TASK_LEN_MIN);
+    let cut = OutputCut::new(&plan, how.tuning.copy_len_min);
     for index in 0..cut.count() {
         let output = cut.rect(index);
         let rect = output.rect.clone();
         let reads = (how.window_len(), Some(output));
-        plan.for_task_runs(&rect, strip_elements(&plan), reads, visit);
+        plan.for_task_runs(&rect, strip_elements(&plan, how), reads, visit);
     }
     Ok(())
 }
 
 /// Elements of a strip.
-fn strip_elements(plan: &ReadPlan) -> u64 {
-    STRIP_LEN / plan.element_size.max(1)
+fn strip_elements(plan: &ReadPlan, how: &Execution) -> u64 {
+    how.tuning.copy_strip_len / plan.element_size.max(1)
 }
 
 /// What reading a selection costs, its elements aside.
 pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Cost> {
     let plan = plan(dataset, slab, how.coalesce)?;
     let len = plan.element_count.saturating_mul(plan.element_size);
-    let tasks = if len < TASK_LEN_MIN { 1 } else { u64::MAX };
+    let tasks = if len < how.tuning.copy_len_min { 1 } else { u64::MAX };
     Ok(Cost::pass(&plan, how, plan.whole_len_max, tasks))
 }
 
@@ -109,14 +104,14 @@ fn fill(
     if how.is_canceled() && !planted::is("small_cancel") {
         return Err(Error::Canceled);
     }
-    if fill_at_once(source, &checks, plan, out)? {
+    if fill_at_once((source, &checks), plan, how, out)? {
         how.report(out.len() as u64);
         return checks.finish();
     }
-    let is_small = (out.len() as u64) < TASK_LEN_MIN;
+    let is_small = (out.len() as u64) < how.tuning.copy_len_min;
     let workers = how.workers(plan.whole_len_max)?;
     let workers = if is_small { 1 } else { workers };
-    let cut = OutputCut::new(plan, TASK_LEN_MIN);
+    let cut = OutputCut::new(plan, how.tuning.copy_len_min);
     let parts = split(&cut, plan.element_size, out)?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
@@ -126,7 +121,7 @@ fn fill(
             .get(decode::len(index)?)
             .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());
         let Some(Some(mut part)) = part else { return Ok(0) };
-        let done = fill_part(fetcher, plan, &mut part);
+        let done = fill_part(fetcher, plan, how, &mut part);
         fetcher.end();
         done
     })?;
@@ -136,13 +131,13 @@ fn fill(
 /// Serves what lies in one piece of one raw chunk, such as a point, without any further ado; false
 /// when it does not.
 fn fill_at_once(
-    source: &Source,
-    checks: &Checks<'_>,
+    (source, checks): (&Source, &Checks<'_>),
     plan: &ReadPlan,
+    how: &Execution,
     out: &mut [u8],
 ) -> Result<bool> {
     let [read] = plan.chunks() else { return Ok(false) };
-    let small = (out.len() as u64) < TASK_LEN_MIN && plan.is_identity(read);
+    let small = (out.len() as u64) < how.tuning.copy_len_min && plan.is_identity(read);
     let elements = plan.touch.cursor().boxes().and_then(dense_range);
     let Some(elements) = elements.filter(|_| small) else { return Ok(false) };
     let at = read.place.stored.start() + elements.start * plan.element_size;
@@ -163,9 +158,14 @@ fn fill_at_once(
 }
 
 /// Reads what one task owns; gives its bytes.
-fn fill_part(fetcher: &mut Fetcher<'_>, plan: &ReadPlan, part: &mut Part<'_>) -> Result<u64> {
+fn fill_part(
+    fetcher: &mut Fetcher<'_>,
+    plan: &ReadPlan,
+    how: &Execution,
+    part: &mut Part<'_>,
+) -> Result<u64> {
     let touch = plan.touch.narrowed(&part.place.rect);
-    let mut strips = Strips::new(&touch, strip_elements(plan));
+    let mut strips = Strips::new(&touch, strip_elements(plan, how));
     let mut reads = fetcher.begin(&strips, Some(part.place.clone()));
     let mut done = 0;
     while let Some(boxes) = strips.boxes() {

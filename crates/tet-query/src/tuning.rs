@@ -6,6 +6,12 @@
 /// reduction, so a result may depend on it in its last digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
+    /// Bytes that are read in one go, at least.
+    pub(crate) window_len_min: u64,
+    /// Bytes of a strip that is copied into an array, at most.
+    pub(crate) copy_strip_len: u64,
+    /// Shorter arrays are read by one task.
+    pub(crate) copy_len_min: u64,
     /// Bytes that are read at once while a dataset is compared with its checksum.
     pub(crate) seal_window_len: u64,
     /// Elements of a reduction's task that folds into one cell, about.
@@ -49,6 +55,9 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Tuning {
+            window_len_min: 1 << 12,
+            copy_strip_len: 1 << 20,
+            copy_len_min: 1 << 20,
             seal_window_len: 1 << 20,
             task_elements: 1 << 18,
             tile_cells: 1 << 14,
@@ -76,6 +85,9 @@ impl Default for Tuning {
 impl Tuning {
     /// Sizes with which a few elements are many tasks, tiles, parts and strips.
     pub(crate) const SMALL: Tuning = Tuning {
+        window_len_min: 16,
+        copy_strip_len: 16,
+        copy_len_min: 8,
         seal_window_len: 16,
         task_elements: 6,
         tile_cells: 4,

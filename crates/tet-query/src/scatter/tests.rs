@@ -10,7 +10,7 @@ use crate::copy::copy_box;
 use crate::error::Error;
 use crate::plan::plan;
 use crate::selection::Hyperslab;
-use crate::testing::{Order, Stored, World, product, selected, slabs, world};
+use crate::testing::{Order, Stored, World, product, selected, slabs, small_tuning, world};
 
 /// Shape, chunk shape, and which of the slabs are looked at.
 const WORLDS: &[(&[u64], &[u64], usize)] = &[
@@ -72,8 +72,7 @@ fn what_is_read_is_what_a_loop_selects() {
                     [(1, 1 << 30, 0), (1, 128, 7), (2, 1 << 30, 16), (3, 128, 1 << 20)]
                 {
                     let coalesce = Coalesce { gap_max };
-                    let how =
-                        Execution { threads, memory_budget, coalesce, ..Execution::default() };
+                    let how = Execution { threads, memory_budget, coalesce, ..small_tuning() };
                     check(&world, &how, every);
                 }
             }
@@ -92,7 +91,7 @@ fn a_changed_bit_of_a_chunk_that_is_read_whole_is_noticed() {
     for at in (8..8 + 2 * 5 * 4).step_by(7) {
         let world = sound.damaged(at);
         for (threads, memory_budget) in [(1, 1 << 30), (1, 128), (3, 1 << 30), (3, 128)] {
-            let how = Execution { threads, memory_budget, ..Execution::default() };
+            let how = Execution { threads, memory_budget, ..small_tuning() };
             for slab in slabs(shape, |_| true) {
                 for catalog in [&world.mapped, &world.positioned] {
                     let plan = plan(dataset_of(catalog), &slab, how.coalesce).unwrap();
@@ -124,7 +123,7 @@ fn a_dataset_is_read_from_its_own_file() {
     };
     let (ones, tens) = (of(1), of(10));
     let slab = Hyperslab::whole(&[6]);
-    let how = Execution::default();
+    let how = small_tuning();
     let read = ones.positioned.read(dataset_of(&tens.mapped), &slab, &how).unwrap();
     assert_eq!(read.bytes(), [10, 11, 12, 13, 14, 15]);
     let told = Arc::new(AtomicU64::new(0));
