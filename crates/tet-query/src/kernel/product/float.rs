@@ -4,6 +4,9 @@
 //! Zeros, infinities and NaN are noted and multiply by 1, with their signs; what they make of the
 //! product is decided at the end.
 
+use multiversion::multiversion;
+
+use crate::element::LANES;
 use crate::error::Result;
 use crate::kernel::rank::Ranked;
 use crate::kernel::special::{Float, Found, Specials};
@@ -11,8 +14,9 @@ use crate::kernel::sum::power_of_two;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::Values;
 
-/// Elements multiplied between two looks at the exponent: a product of 256 mantissas is below 2^256.
-const BLOCK: usize = 256;
+/// Elements multiplied in lanes, without which memory would wait for a run: a product of 256
+/// mantissas is below 2^256.
+const BLOCK: usize = 256 * LANES;
 
 const FRACTION_BITS: u32 = 52;
 const EXPONENT_MAX: u64 = 0x7ff;
@@ -124,10 +128,19 @@ impl<T: Ranked> Kernel<T> for FloatProduct {
 
     fn fold_run(&mut self, at: At, elements: &[T]) {
         for block in elements.chunks(BLOCK) {
-            match multiply_plain(block) {
-                Some(factor) => self.factors[at.cell] = self.factors[at.cell].times(factor),
-                None => block.iter().for_each(|element| self.multiply(at.cell, element.wide())),
-            }
+            let (rows, tail) = block.as_chunks();
+            let (mut mantissas, mut exponents) = ([1.0; LANES], [0; LANES]);
+            let rest = if !rows.is_empty() && multiply_rows(&mut mantissas, &mut exponents, rows) {
+                for (mantissa, exponent) in mantissas.into_iter().zip(exponents) {
+                    let (mantissa, more) = split(mantissa);
+                    let factor = Factor { mantissa, exponent: exponent + more };
+                    self.factors[at.cell] = self.factors[at.cell].times(factor);
+                }
+                tail
+            } else {
+                block
+            };
+            rest.iter().for_each(|element| self.multiply(at.cell, element.wide()));
         }
     }
 
@@ -156,15 +169,24 @@ impl<T: Ranked> Kernel<T> for FloatProduct {
     }
 }
 
-/// The product of at most [`BLOCK`] elements; `None` when one is not plain.
-fn multiply_plain<T: Ranked>(block: &[T]) -> Option<Factor> {
-    let mut product = Factor::ONE;
-    let mut plain = true;
-    for element in block {
-        let (mantissa, exponent) = split(element.wide());
-        product.mantissa *= mantissa;
-        product.exponent += exponent;
-        plain &= is_plain(element.wide());
+/// Multiplies rows into lanes and says whether all of them are plain.
+#[multiversion(targets("x86_64+avx+avx2"))]
+fn multiply_rows<T: Ranked>(
+    mantissas: &mut [f64; LANES],
+    exponents: &mut [i64; LANES],
+    rows: &[[T; LANES]],
+) -> bool {
+    let (mut products, mut sums) = (*mantissas, *exponents);
+    let mut plain = [true; LANES];
+    for row in rows {
+        for i in 0..LANES {
+            let value = row[i].wide();
+            let (mantissa, exponent) = split(value);
+            products[i] *= mantissa;
+            sums[i] += exponent;
+            plain[i] &= is_plain(value);
+        }
     }
-    plain.then(|| Factor::ONE.times(product))
+    (*mantissas, *exponents) = (products, sums);
+    plain.into_iter().all(|plain| plain)
 }
