@@ -1,0 +1,149 @@
+//! Every command that writes, stopped: by a signal at any moment, and by a process that may open few
+//! files. There is the old file or the new one, and nothing else.
+
+#![cfg(target_os = "linux")]
+
+mod fixtures;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The files of a folder, by name.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// The commands; each changes files of its folder in its own way.
+const COMMANDS: [&str; 18] = [
+    "convert climate.npz new.tet",
+    "convert climate.npz climate.tet --force",
+    "convert climate.tet new.npz",
+    "convert climate.tet new.zt",
+    "convert climate.tet new.tgm",
+    "convert climate.tet new.safetensors",
+    "convert climate.tet new.safetensors --shard-size 10KiB",
+    "cat climate.tet temp -o new.npy",
+    "cat climate.tet temp[0] -o new.csv",
+    "cat climate.tet temp[0] -o new.txt",
+    "query climate.tet temp --mean month -o new.npy",
+    "query climate.tet temp --transform zscore --over month -o new.tet",
+    "digest add bare.tet",
+    "digest create climate.npz",
+    "repair damaged.tet --all",
+    "zt rename model.zt temp warm",
+    "tgm set -s extra.note=1 messages.tgm messages.tgm",
+    "tgm merge messages.tgm messages.tgm -o new.tgm",
+];
+
+/// The files of a folder, and their bytes.
+fn files(folder: &Path) -> Files {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let read = |entry: fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, fs::read(entry.path()).expect("a file"))
+    };
+    entries.map(read).collect()
+}
+
+fn tet(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tet"));
+    command.args(line.split(' ')).current_dir(folder).env("SOURCE_DATE_EPOCH", "1700000000");
+    command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
+    command
+}
+
+/// The inputs of all commands.
+fn inputs(folder: &Path) -> Files {
+    let (all, folder) = (folder.join("all"), &folder.join("in"));
+    fixtures::make(&all);
+    fs::create_dir(folder).expect("a folder");
+    for name in ["climate.tet", "climate.npz"] {
+        fs::copy(all.join(name), folder.join(name)).expect("a file");
+    }
+    for line in [
+        "convert climate.npz bare.tet --no-digests",
+        "convert climate.tet model.zt",
+        "convert climate.tet messages.tgm",
+    ] {
+        assert!(tet(folder, line).status().expect("it runs").success(), "{line}");
+    }
+    let mut damaged = fs::read(folder.join("climate.tet")).expect("a file");
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(folder.join("damaged.tet"), damaged).expect("room");
+    files(folder)
+}
+
+/// A folder with these files and no others.
+fn fresh(folder: &Path, files: &Files) {
+    if folder.exists() {
+        fs::remove_dir_all(folder).expect("it is there");
+    }
+    fs::create_dir(folder).expect("a folder");
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).expect("room");
+    }
+}
+
+/// What is there after a command was stopped: each file is the old one or the new one.
+fn judge(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_done: bool) {
+    for (name, bytes) in now {
+        let is_known = [old, new].iter().any(|all| all.get(name) == Some(bytes));
+        assert!(is_known, "{line}, {how}: {name} is neither the old file nor the new one");
+    }
+    for name in old.keys() {
+        assert!(now.contains_key(name), "{line}, {how}: {name} is gone");
+    }
+    if is_done {
+        assert_eq!(now.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>(), "{line}, {how}");
+    }
+}
+
+#[test]
+fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let old = inputs(folder.path());
+    let work = folder.path().join("work");
+    let (mut interrupted, mut refused, mut done) = (0, 0, 0);
+    for line in COMMANDS {
+        fresh(&work, &old);
+        let is_done = tet(&work, line).status().expect("it runs").success();
+        assert!(is_done, "{line}");
+        let new = files(&work);
+        assert!(new != old, "{line} writes");
+        for delay in [0, 2, 4, 8, 16] {
+            fresh(&work, &old);
+            let mut child = tet(&work, line).spawn().expect("it runs");
+            sleep(Duration::from_millis(delay));
+            let process = rustix::process::Pid::from_child(&child);
+            // It may have ended by now.
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::INT);
+            let status = child.wait().expect("it ends");
+            let is_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(2);
+            let code = status.code();
+            assert!(is_killed || code == Some(130) || code == Some(0), "{line}: {status:?}");
+            interrupted += usize::from(code != Some(0));
+            let how = format!("interrupted after {delay} ms");
+            judge(line, &how, &files(&work), (&old, &new), code == Some(0));
+        }
+        for count in 4..12 {
+            fresh(&work, &old);
+            let tet = env!("CARGO_BIN_EXE_tet");
+            let script = format!("ulimit -n {count}; exec {tet} {line}");
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]).current_dir(&work);
+            command.env("SOURCE_DATE_EPOCH", "1700000000");
+            let output = command.stdin(Stdio::null()).output().expect("sh is there");
+            let said = String::from_utf8_lossy(&output.stderr);
+            let is_done = output.status.success();
+            let is_told = matches!(output.status.code(), Some(4 | 5 | 127)) && !said.is_empty();
+            assert!(is_done || is_told, "{line}, {count} descriptors: {said}");
+            (done, refused) = (done + usize::from(is_done), refused + usize::from(!is_done));
+            let how = format!("{count} descriptors");
+            judge(line, &how, &files(&work), (&old, &new), is_done);
+        }
+    }
+    assert!(interrupted > 10 && refused > 30 && done > 30, "{interrupted} {refused} {done}");
+}
