@@ -27,7 +27,7 @@ fn check_accept(case: &Accept) {
         assert_eq!(dataset.name, holds.name, "{name}");
         assert_eq!(dataset.shape(), holds.shape, "{name}");
         assert_eq!(dataset.dtype.map(DType::name), holds.dtype, "{name}");
-        match (ask::read_all(&catalog, dataset), &holds.elements) {
+        match (ask::read_all(dataset), &holds.elements) {
             (Ok(found), Some(wanted)) => assert_eq!(&found, wanted, "{name}"),
             (Err(error), Some(_)) => panic!("{name}: {error}"),
             (Ok(_), None) => panic!("{name}: {:?} was read", holds.name),
@@ -72,7 +72,7 @@ fn noticed(case: &Reject) -> Option<(Noticed, Rule, u64)> {
         }
     }
     for dataset in catalog.datasets() {
-        if let Err(error) = ask::read_all(&catalog, dataset) {
+        if let Err(error) = ask::read_all(dataset) {
             return told(Noticed::Chunk, &error);
         }
     }
@@ -86,7 +86,7 @@ fn twins_are_read() {
         let catalog = ask::open(Source::from_bytes(twin), case.limits)
             .unwrap_or_else(|error| panic!("the twin of {:?}: {error}", case.name));
         for dataset in catalog.datasets() {
-            let read = ask::read_all(&catalog, dataset);
+            let read = ask::read_all(dataset);
             assert!(read.is_ok(), "the twin of {:?}: {}", case.name, read.unwrap_err());
         }
     }

@@ -11,8 +11,9 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Limits, Shape};
 use tet_io::Source;
 use tet_query::{
-    Axes, AxisGroups, Catalog, Choice, Coalesce, Compare, Cost, Execution, Filter, Hyperslab, Lens,
-    Method, NanPolicy, Number, Op, Params, Reduction, Transform, Window, WindowAlign, WindowMode,
+    Axes, AxisGroups, Catalog, Choice, Coalesce, Compare, Cost, Execution, Filter, Hyperslab,
+    LazyArray, Method, NanPolicy, Number, Op, Params, Reduction, Transform, Window, WindowAlign,
+    WindowMode,
 };
 use tet_tests::ask;
 use tet_tests::meter::{Bytes, Meter};
@@ -57,7 +58,7 @@ fn world() -> World {
     let catalog = ask::open(Source::from_reader(meter.clone()), Limits::default()).unwrap();
     // The first answer of a process also makes what later ones share: threads, kept memory.
     let (dataset, slab) = (&catalog.datasets()[1], Hyperslab::whole(&SHAPES[1]));
-    drop(catalog.reduce(dataset, &slab, &Reduction::all(Op::Sum), &execution(1 << 30)).unwrap());
+    drop(dataset.reduce(&slab, &Reduction::all(Op::Sum), &execution(1 << 30)).unwrap());
     World { meter, catalog }
 }
 
@@ -86,11 +87,11 @@ impl World {
         let dataset = &self.catalog.datasets()[nth];
         let slab = Hyperslab::whole(dataset.shape());
         self.meter.reset();
-        let said = self.catalog.reduce_cost(dataset, &slab, reduction, how).unwrap();
+        let said = dataset.reduce_cost(&slab, reduction, how).unwrap();
         assert!(self.meter.read_len() < 64 << 10, "no element is read to tell");
         let what = format!("{reduction:?} within {}", how.memory_budget);
         self.check(&what, nth, said, || {
-            drop(self.catalog.reduce(dataset, &slab, reduction, how).unwrap());
+            drop(dataset.reduce(&slab, reduction, how).unwrap());
             0
         });
         said
@@ -100,12 +101,12 @@ impl World {
         let dataset = &self.catalog.datasets()[nth];
         let slab = Hyperslab::whole(dataset.shape());
         let choice = Choice::default();
-        let said = Lens::cost(&self.catalog, dataset, &slab, &choice, transform, how).unwrap();
+        let said = LazyArray::cost(dataset, &slab, &choice, transform, how).unwrap();
         self.check(&format!("{transform:?}"), nth, said, || {
             let transform = transform.cloned();
-            let lens = Lens::new(&self.catalog, dataset, &slab, choice, transform, how).unwrap();
-            let whole = Hyperslab::whole(lens.shape());
-            lens.read(&whole, how).unwrap().bytes().len() as u64
+            let lazy = LazyArray::new(dataset, &slab, choice, transform, how).unwrap();
+            let whole = Hyperslab::whole(lazy.shape());
+            lazy.read(&whole, how).unwrap().bytes().len() as u64
         });
         said
     }
@@ -158,16 +159,16 @@ fn reductions_together_take_one_pass() {
         for axes in [Axes::All, Axes::Some(vec![0]), Axes::Some(vec![1])] {
             let ask = |&op: &Op| with(op, Params::default(), axes.clone());
             let asked: Vec<Reduction> = ops.iter().map(ask).collect();
-            let said = world.catalog.reduce_cost(dataset, &slab, &asked[3], &how).unwrap();
+            let said = dataset.reduce_cost(&slab, &asked[3], &how).unwrap();
             let said = Cost { memory_len: said.memory_len * ops.len() as u64, ..said };
             let mut together = Vec::new();
             world.check("together", nth, said, || {
-                together = world.catalog.reduce_all(dataset, &slab, &asked, &how).unwrap();
+                together = dataset.reduce_all(&slab, &asked, &how).unwrap().value;
                 0
             });
             for (found, asked) in together.iter().zip(&asked) {
-                let alone = world.catalog.reduce(dataset, &slab, asked, &how).unwrap();
-                assert_eq!(format!("{found:?}"), format!("{alone:?}"), "{asked:?}");
+                let alone = dataset.reduce(&slab, asked, &how).unwrap();
+                assert_eq!(format!("{found:?}"), format!("{:?}", alone.value), "{asked:?}");
             }
             assert_eq!(together.len(), asked.len());
         }
@@ -181,10 +182,10 @@ fn reductions_together_take_one_pass() {
         Reduction::all(Op::Count),
         Reduction::all(Op::Max),
     ];
-    let together = world.catalog.reduce_all(dataset, &slab, &asked, &how).unwrap();
+    let together = dataset.reduce_all(&slab, &asked, &how).unwrap();
     for (found, asked) in together.iter().zip(&asked) {
-        let alone = world.catalog.reduce(dataset, &slab, asked, &how).unwrap();
-        assert_eq!(format!("{found:?}"), format!("{alone:?}"), "{asked:?}");
+        let alone = dataset.reduce(&slab, asked, &how).unwrap();
+        assert_eq!(format!("{found:?}"), format!("{:?}", alone.value), "{asked:?}");
     }
 }
 

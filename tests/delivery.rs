@@ -167,10 +167,10 @@ fn answers(catalog: &Catalog, how: &Execution, turn: impl Fn(usize) -> bool) -> 
     let turns = questions.into_iter().enumerate().filter(|(at, _)| turn(*at));
     let answer = |(_, (dataset, slab, reduction)): (usize, (&Dataset, Hyperslab, Option<_>))| {
         let Some(reduction) = reduction else {
-            let bytes = catalog.read(dataset, &slab, how).unwrap().bytes().to_vec();
+            let bytes = dataset.read(&slab, how).unwrap().bytes().to_vec();
             return (format!("{slab:?}"), bytes);
         };
-        let (text, bits) = match catalog.reduce(dataset, &slab, &reduction, how) {
+        let (text, bits) = match dataset.reduce(&slab, &reduction, how) {
             Ok(reduced) => {
                 let text = format!("{:?} {:?}", reduced.values.nulls, reduced.details);
                 (text, bits(&reduced.values.cells))
@@ -246,9 +246,9 @@ fn cost(meter: &Meter<Synthetic>, catalog: &Catalog, slab: &Hyperslab, coalesce:
     meter.reset();
     let how = Execution { threads: 2, coalesce, ..Execution::default() };
     let mut planned = 0;
-    catalog.read_runs(dataset, slab, &how, &mut |run| planned += run.len()).unwrap();
+    dataset.read_runs(slab, &how, &mut |run| planned += run.len()).unwrap();
     meter.reset();
-    let array = catalog.read(dataset, slab, &how).unwrap();
+    let array = dataset.read(slab, &how).unwrap();
     let read = meter.read_len() - index_len;
     assert_eq!(read, planned);
     check_values(catalog, slab, array.bytes());

@@ -62,13 +62,13 @@ fn first(catalog: &Catalog) -> Result<(), tet_query::Error> {
     let Some(dataset) = catalog.datasets().first() else { return Ok(()) };
     if let Some(error) = dataset.why() {
         // A dataset that says why it cannot be read cannot be read.
-        assert!(catalog.read(dataset, &Hyperslab::whole(dataset.shape()), &how).is_err());
+        assert!(dataset.read(&Hyperslab::whole(dataset.shape()), &how).is_err());
         return match ask::broken(error) {
-            Some(_) => catalog.read(dataset, &Hyperslab::whole(dataset.shape()), &how).map(drop),
+            Some(_) => dataset.read(&Hyperslab::whole(dataset.shape()), &how).map(drop),
             None => panic!("{error:?} is no broken rule"),
         };
     }
-    catalog.read(dataset, &Hyperslab::whole(dataset.shape()), &how).map(drop)
+    dataset.read(&Hyperslab::whole(dataset.shape()), &how).map(drop)
 }
 
 /// H9: a file that is mostly hole, larger than memory, read in part.
@@ -110,7 +110,7 @@ fn h9_a_chunk_of_a_tebibyte_costs_what_is_asked_of_it() {
         let catalog = ask::open(source, Limits::default()).unwrap();
         let dataset = &catalog.datasets()[0];
         let how = Execution { threads: 1, memory_budget: BUDGET, ..Execution::default() };
-        let whole = catalog.read(dataset, &Hyperslab::whole(dataset.shape()), &how);
+        let whole = dataset.read(&Hyperslab::whole(dataset.shape()), &how);
         assert_eq!(whole.unwrap_err().kind(), tet_query::Kind::Limit);
         let slice = tet_query::AxisSlice {
             start: count / 2,
@@ -119,7 +119,7 @@ fn h9_a_chunk_of_a_tebibyte_costs_what_is_asked_of_it() {
         };
         let slab = Hyperslab::new(vec![slice], dataset.shape()).unwrap();
         let how = Execution { coalesce: Coalesce::NONE, ..how };
-        assert_eq!(catalog.read(dataset, &slab, &how).unwrap().bytes(), [0; 5]);
+        assert_eq!(dataset.read(&slab, &how).unwrap().bytes(), [0; 5]);
     });
     assert!(held <= OPEN_MAX, "{held} bytes were held");
     assert!(meter.read_len() <= 64 << 10, "{} bytes were read", meter.read_len());

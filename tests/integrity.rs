@@ -11,15 +11,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tet_file::write::CodecChoice;
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Limits, Rule, Shape};
 use tet_io::Source;
 use tet_query::{
-    Axes, Axis, AxisSlice, Catalog, Coalesce, Error, Execution, Hyperslab, Lens, Op, Reduction,
-    Window, WindowAlign, WindowMode,
+    Axes, Axis, AxisSlice, Coalesce, Dataset, Error, Execution, Hyperslab, Integrity, LazyArray,
+    Op, Reduction, Window, WindowAlign, WindowMode,
 };
 use tet_tests::ask;
 use tet_tests::meter::Bytes;
@@ -98,22 +97,29 @@ enum Question {
 }
 
 impl Question {
-    fn ask(&self, catalog: &Catalog, slab: &Hyperslab, how: &Execution) -> Result<Vec<u8>, Error> {
-        let dataset = &catalog.datasets()[0];
+    fn ask(
+        &self,
+        dataset: &Dataset,
+        slab: &Hyperslab,
+        how: &Execution,
+    ) -> Result<(Vec<u8>, Integrity), Error> {
         match self {
-            Question::Read => Ok(catalog.read(dataset, slab, how)?.bytes().to_vec()),
+            Question::Read => {
+                let array = dataset.read(slab, how)?;
+                Ok((array.bytes().to_vec(), array.integrity))
+            }
             Question::Parts => {
-                let lens = Lens::values(catalog, dataset, slab)?;
-                lens.check_seal(how)?;
+                let lazy = LazyArray::values(dataset, slab)?;
+                lazy.check_seal(how)?;
                 let mut out = Vec::new();
-                for block in lens.blocks(300_000, 300_000).unwrap() {
-                    out.extend(lens.read(&block, how)?.bytes());
+                for block in lazy.blocks(300_000, 300_000).unwrap() {
+                    out.extend(lazy.read(&block, how)?.bytes());
                 }
-                Ok(out)
+                Ok((out, lazy.integrity()))
             }
             Question::Reduce(reduction) => {
-                let reduced = catalog.reduce(dataset, slab, reduction, how)?;
-                Ok(format!("{:?}", reduced.values).into_bytes())
+                let reduced = dataset.reduce(slab, reduction, how)?;
+                Ok((format!("{:?}", reduced.values).into_bytes(), reduced.integrity))
             }
         }
     }
@@ -127,12 +133,11 @@ fn asked(
     slab: &Hyperslab,
     how: &Execution,
 ) -> (Result<Vec<u8>, Option<Rule>>, bool) {
-    let unchecked = Arc::new(AtomicBool::new(false));
-    let how = Execution { unchecked: Some(unchecked.clone()), ..how.clone() };
     let catalog = ask::open(source, Limits::default()).unwrap();
-    let answer = question.ask(&catalog, slab, &how);
-    let answer = answer.map_err(|error| ask::broken(&error).map(|(rule, _)| rule));
-    (answer, unchecked.load(Ordering::Relaxed))
+    match question.ask(&catalog.datasets()[0], slab, how) {
+        Ok((answer, integrity)) => (Ok(answer), integrity != Integrity::Verified),
+        Err(error) => (Err(ask::broken(&error).map(|(rule, _)| rule)), false),
+    }
 }
 
 fn sources(bytes: &[u8]) -> [Source; 2] {

@@ -129,7 +129,7 @@ fn asked(
 fn cells(catalog: &Catalog, slices: &[AxisSlice], reduction: &Reduction) -> Vec<Scalar> {
     let dataset = &catalog.datasets()[0];
     let slab = Hyperslab::new(slices.to_vec(), dataset.shape()).unwrap();
-    let reduced = catalog.reduce(dataset, &slab, reduction, &ask::small()).unwrap();
+    let reduced = dataset.reduce(&slab, reduction, &ask::small()).unwrap();
     (0..reduced.values.len()).map(|at| reduced.values.get(at).unwrap()).collect()
 }
 
@@ -308,7 +308,7 @@ proptest! {
         let catalog = world.catalog();
         let dataset = &catalog.datasets()[0];
         let slab = Hyperslab::new(outer.clone(), dataset.shape()).unwrap();
-        let part = catalog.read(dataset, &slab, &ask::small()).unwrap();
+        let part = dataset.read(&slab, &ask::small()).unwrap();
         let counts = slab.counts();
         let elements = part.bytes().to_vec();
         let again = of(world.kind, &counts, &world.chunk_shape, world.stored, elements);
@@ -339,7 +339,7 @@ proptest! {
         };
         let dataset = &catalog.datasets()[0];
         let slab = Hyperslab::new(slices.clone(), dataset.shape()).unwrap();
-        let array = catalog.read(dataset, &slab, &ask::small()).unwrap();
+        let array = dataset.read(&slab, &ask::small()).unwrap();
         let wanted: Vec<Scalar> = (0..array.len()).map(|at| array.get(at).unwrap()).collect();
         let found = cells(&catalog, &slices, &rolling);
         let values = |scalars: &[Scalar]| {

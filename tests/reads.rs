@@ -73,8 +73,8 @@ impl Metered {
             tet_convert::open_source(metered(path), &options).unwrap().catalog
         } else {
             let datasets = opened.catalog.datasets().iter().map(|dataset| {
-                let path = opened.catalog.source_of(dataset).path().unwrap();
-                Dataset { source: Some(metered(path)), ..dataset.clone() }
+                let path = dataset.source.path().unwrap();
+                Dataset { source: metered(path), ..dataset.clone() }
             });
             let datasets = datasets.collect();
             Catalog::new(metered(path), opened.catalog.format(), datasets)
@@ -105,10 +105,10 @@ impl Metered {
                     let about = format!("{what}, {}, {slab:?}, {how:?}", dataset.name);
                     let mut runs = Vec::new();
                     let visit = &mut |run| runs.push(run);
-                    self.catalog.read_runs(dataset, slab, how, visit).unwrap();
+                    dataset.read_runs(slab, how, visit).unwrap();
                     runs.sort_unstable();
                     count += runs.len();
-                    let read = || drop(self.catalog.read(dataset, slab, how).unwrap());
+                    let read = || drop(dataset.read(slab, how).unwrap());
                     assert_eq!(self.reads(dataset, read), runs, "{about}");
                     for reduction in &reductions() {
                         count += self.check_reduction((dataset, slab), reduction, how, &about);
@@ -128,9 +128,9 @@ impl Metered {
     ) -> usize {
         let mut runs = Vec::new();
         let visit = &mut |run| runs.push(run);
-        self.catalog.reduce_runs(dataset, slab, reduction, how, visit).unwrap();
+        dataset.reduce_runs(slab, reduction, how, visit).unwrap();
         runs.sort_unstable();
-        let reduce = || drop(self.catalog.reduce(dataset, slab, reduction, how).unwrap());
+        let reduce = || drop(dataset.reduce(slab, reduction, how).unwrap());
         assert_eq!(self.reads(dataset, reduce), runs, "{about}, {reduction:?}");
         runs.len()
     }

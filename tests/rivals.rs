@@ -35,7 +35,7 @@ fn check_sample(path: &Path) {
         assert_eq!(&dataset.grid.chunk_shape()[..], extents(&fact["chunk_shape"]), "{name}");
         assert_eq!(short(&dataset.dtype_name), fact["dtype"].as_str().unwrap(), "{name}");
         assert_eq!(dataset.shape(), array.shape, "{name}");
-        let bytes = ask::read_all(&catalog, dataset).unwrap();
+        let bytes = ask::read_all(dataset).unwrap();
         assert_eq!(bytes, array.bytes, "{name}: {}", dataset.name);
         check_codecs(&catalog, dataset.index, fact);
     }
@@ -121,7 +121,7 @@ fn check_query(catalog: &Catalog, query: &Value, path: &Path) -> bool {
     let slab = Hyperslab::whole(dataset.shape());
     let axes = if axes.is_empty() { Axes::All } else { Axes::Some(axes) };
     let reduction = Reduction { axes, ..Reduction::all(op) };
-    let reduced = catalog.reduce(dataset, &slab, &reduction, &Execution::default()).unwrap();
+    let reduced = dataset.reduce(&slab, &reduction, &Execution::default()).unwrap();
     for (at, &wanted) in wanted.iter().enumerate() {
         let found = reduced.values.get(at).unwrap().to_f64().unwrap();
         let close = (found - wanted).abs() <= 1e-6 * wanted.abs().max(1.0);

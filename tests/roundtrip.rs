@@ -50,7 +50,7 @@ fn check(datasets: &[Written], encoder: CodecChoice) {
         assert_eq!(dataset.dtype, Some(written.spec.dtype));
         assert_eq!(dataset.grid.chunk_shape(), &written.spec.chunk_shape);
         assert!(dataset.shape() == &written.spec.shape[..]);
-        let read = ask::read_all(&catalog, dataset).unwrap();
+        let read = ask::read_all(dataset).unwrap();
         assert!(read == written.elements, "{:?}", written.spec);
     }
     let litter = std::fs::read_dir(folder.path()).unwrap().count();

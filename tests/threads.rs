@@ -20,7 +20,7 @@ fn read(catalog: &Catalog, chunks: u64) -> usize {
     let how = Execution { threads: 32, ..Execution::default() };
     let rows = AxisSlice { start: 0, stop: chunks, step: 1, axis: Axis::Kept };
     let slab = Hyperslab::new(vec![rows, AxisSlice::whole(1 << 20)], &[CHUNKS, 1 << 20]).unwrap();
-    catalog.read(&catalog.datasets()[0], &slab, &how).unwrap().bytes().len()
+    catalog.datasets()[0].read(&slab, &how).unwrap().bytes().len()
 }
 
 fn thread_count() -> usize {

@@ -41,7 +41,7 @@ impl World {
 
     /// Reads `slab` and compares it with loops over positions.
     fn check_read(&self, slab: &Hyperslab) {
-        let found = self.catalog.read(self.dataset(), slab, &ask::small()).unwrap();
+        let found = self.dataset().read(slab, &ask::small()).unwrap();
         assert_eq!(found.shape(), &slab.kept_shape(), "{:?} {slab:?}", self.sheet.shape);
         let wanted = self.selected(slab);
         let chunk_shape = &self.sheet.chunk_shape;
@@ -88,8 +88,8 @@ impl World {
 
     fn check(&self, slab: &Hyperslab, reduction: &Reduction) {
         let place = || format!("{reduction:?} {slab:?} by {:?}", self.sheet.chunk_shape);
-        let found = self.catalog.reduce(self.dataset(), slab, reduction, &ask::small());
-        let wanted = naive::reduce(&self.catalog, self.dataset(), slab, reduction);
+        let found = self.dataset().reduce(slab, reduction, &ask::small());
+        let wanted = naive::reduce(self.dataset(), slab, reduction);
         let (found, wanted) = match (found, wanted) {
             (Ok(found), Ok(wanted)) => (found, wanted),
             (Err(Error::Overflow { .. }), Err(Error::Overflow { .. })) => return,

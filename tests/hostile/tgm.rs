@@ -64,7 +64,7 @@ fn fate(source: &Source, animal: &Animal) -> Result<(), String> {
         (Err(error), _) => return Err(id(&error)),
     };
     let catalog = catalog.map_err(|error| error.to_string())?.catalog;
-    let by_catalog = ask::read_all(&catalog, &catalog.datasets()[0]);
+    let by_catalog = ask::read_all(&catalog.datasets()[0]);
     let object = file.object(0, 0).map_err(|error| id(&error))?;
     match (read(&file, &object), animal.fate, by_catalog) {
         (Err(error), Fate::Unreadable(rule), Err(_)) if id(&error) == rule => Ok(()),

@@ -165,11 +165,11 @@ fn query(file: &TensogramFile, source: &Source, place: &str) {
     for (object, dataset) in objects.iter().zip(catalog.datasets()) {
         assert!(!format!("{dataset:?} {:?}", dataset.why()).is_empty());
         let Some(wanted) = read(file, object) else { continue };
-        match (&wanted, ask::read_all(&catalog, dataset)) {
+        match (&wanted, ask::read_all(dataset)) {
             (Ok(wanted), Ok(found)) => {
                 assert!(*wanted == found, "{place}: {object:?} is read in two ways");
                 let slab = Hyperslab::whole(dataset.shape());
-                drop(catalog.reduce(dataset, &slab, &Reduction::all(Op::Sum), &ask::small()));
+                drop(dataset.reduce(&slab, &Reduction::all(Op::Sum), &ask::small()));
             }
             (Ok(wanted), Err(error)) => {
                 // The catalog takes no more than 64 axes, and compares hashes.

@@ -149,7 +149,7 @@ fn ask(fixture: &Fixture, source: &Source, place: &str, tally: &mut Tally) {
         let Some(checked) = read(&file, tensor, Check::Always) else { continue };
         assert!(is_named || checked.is_ok(), "{place}: tensor {at} is called sound");
         let is_as_stored = dataset.dtype == tensor.dtype() && dataset.shape() == tensor.shape();
-        let by_catalog = ask::read_all(&catalog, dataset);
+        let by_catalog = ask::read_all(dataset);
         if let (Ok(checked), Ok(found), true) = (&checked, by_catalog, is_as_stored) {
             assert!(*checked == found, "{place}: tensor {at} is read in two ways");
         }

@@ -46,9 +46,9 @@ pub fn small() -> Execution {
 /// # Errors
 ///
 /// What the dataset or one of its chunks breaks.
-pub fn read_all(catalog: &Catalog, dataset: &Dataset) -> Result<Vec<u8>, Error> {
+pub fn read_all(dataset: &Dataset) -> Result<Vec<u8>, Error> {
     let slab = Hyperslab::whole(dataset.shape());
-    Ok(catalog.read(dataset, &slab, &small())?.bytes().to_vec())
+    Ok(dataset.read(&slab, &small())?.bytes().to_vec())
 }
 
 /// Does all that can be done with a file: lists it, reads all of it and reduces all of it.
@@ -68,9 +68,9 @@ pub fn everything(catalog: &Catalog) -> Vec<Result<Vec<u8>, Error>> {
             let slab = Hyperslab::whole(dataset.shape());
             for &op in Op::ALL {
                 // Whether it can be answered is for the read below to say.
-                drop(catalog.reduce(dataset, &slab, &Reduction::all(op), &small()));
+                drop(dataset.reduce(&slab, &Reduction::all(op), &small()));
             }
-            read_all(catalog, dataset)
+            read_all(dataset)
         })
         .collect()
 }

@@ -91,7 +91,7 @@ pub fn decode(bytes: &[u8]) {
     let bytes = put(&file.bytes, file.marks.records[0] + 24, &extents);
     let bytes = put(&bytes, file.marks.rows[0] + 80, &count.to_le_bytes());
     if let Ok(catalog) = ask::open_bytes(&bytes)
-        && let Ok(values) = ask::read_all(&catalog, &catalog.datasets()[0])
+        && let Ok(values) = ask::read_all(&catalog.datasets()[0])
     {
         assert_eq!(values.len() as u64, count);
     }
@@ -119,9 +119,9 @@ fn verified(bytes: &[u8]) -> Report {
     let op = Op::ALL[bytes.iter().map(|&byte| usize::from(byte)).sum::<usize>() % Op::ALL.len()];
     for dataset in catalog.datasets() {
         let slab = Hyperslab::whole(dataset.shape());
-        let read = catalog.read(dataset, &slab, &how).err().filter(damaged);
+        let read = dataset.read(&slab, &how).err().filter(damaged);
         assert!(!report.is_ok() || read.is_none(), "called sound: {read:?}");
-        let fault = catalog.reduce(dataset, &slab, &Reduction::all(op), &how).err();
+        let fault = dataset.reduce(&slab, &Reduction::all(op), &how).err();
         let fault = fault.filter(damaged);
         assert!(!report.is_ok() || fault.is_none(), "called sound: {op:?} {fault:?}");
     }

@@ -22,7 +22,7 @@ fn reduce(catalog: &Catalog, reduction: &Reduction) {
     let dataset = first(catalog).expect("a dataset");
     let slab = Hyperslab::whole(dataset.shape());
     let how = Execution { threads: 1, ..Execution::default() };
-    black_box(catalog.reduce(dataset, &slab, reduction, &how)).expect("a value");
+    black_box(dataset.reduce(&slab, reduction, &how)).expect("a value");
 }
 
 fn kernels(criterion: &mut Criterion) {

@@ -151,11 +151,7 @@ fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
     let (slab, reduction) = match work {
         "element" => {
             let at = |axis: usize| (shape[axis] / 2, shape[axis] / 2 + 1, Axis::Dropped);
-            return Ok(Answer::Array(catalog.read(
-                dataset,
-                &part(&[at(0), at(1), at(2)])?,
-                &how,
-            )?));
+            return Ok(Answer::Array(dataset.read(&part(&[at(0), at(1), at(2)])?, &how)?.value));
         }
         "sum" => (whole, Reduction::all(Op::Sum)),
         "std" => (whole, Reduction::all(Op::Std)),
@@ -175,5 +171,5 @@ fn run(work: &str, catalog: &Catalog) -> Result<Answer> {
         "rolling" => (whole, windowed(0, 9, WindowMode::Rolling, &[])),
         _ => bail!("unknown work {work}"),
     };
-    Ok(Answer::Reduced(catalog.reduce(dataset, &slab, &reduction, &how)?))
+    Ok(Answer::Reduced(dataset.reduce(&slab, &reduction, &how)?.value))
 }

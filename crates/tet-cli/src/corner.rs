@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_query::{Array, Catalog, Execution, Session};
+use tet_query::{Answer, Array, Execution, Integrity, Session};
 
 use crate::exit::{Failure, Result};
 use crate::part;
@@ -35,7 +35,8 @@ pub(crate) trait Parts {
 
 /// The selected values of a dataset, as they are.
 struct Selected<'a> {
-    session: Session<'a>,
+    session: Session,
+    integrity: Option<Integrity>,
     target: &'a Target<'a>,
     how: &'a Execution,
 }
@@ -48,26 +49,29 @@ impl Parts for Selected<'_> {
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array> {
         let slab = part::part(&self.target.slab, self.target.dataset.shape(), ranges);
         let slab = slab.ok_or_else(too_many)?;
-        Ok(self.session.read(self.target.dataset, &slab, self.how)?)
+        let Answer { value, integrity } = self.session.read(&slab, self.how)?;
+        self.integrity = self.integrity.into_iter().chain([integrity]).reduce(Integrity::and);
+        Ok(value)
     }
 }
 
 impl Corner {
-    /// Reads what is shown of the selection.
+    /// Reads what is shown of the selection; says how far its bytes were compared, where any are.
     ///
     /// # Errors
     ///
     /// A touched chunk cannot be read, or the file changed.
     pub(crate) fn read(
-        catalog: &Catalog,
         target: &Target<'_>,
         how: &Execution,
         full: bool,
-    ) -> Result<Corner> {
-        let mut selected = Selected { session: catalog.session(), target, how };
+    ) -> Result<(Corner, Option<Integrity>)> {
+        let session = target.dataset.session();
+        let mut selected = Selected { session, integrity: None, target, how };
         let corner = Corner::of(&mut selected, how, full)?;
-        selected.session.finish()?;
-        Ok(corner)
+        let Selected { session, integrity, .. } = selected;
+        session.finish()?;
+        Ok((corner, integrity))
     }
 
     /// Reads what is shown of an array.

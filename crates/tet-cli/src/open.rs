@@ -2,13 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tet_convert::{Io, OpenOptions, Opened};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Writers};
-use tet_query::{Dataset, DigestPolicy, Execution};
+use tet_query::{Dataset, DigestPolicy, Execution, Integrity};
 use tet_verify::{Finding, Severity};
 
 use crate::args::{DigestName, IoName, ReadArgs, WriteArgs};
@@ -106,7 +105,7 @@ pub(crate) fn execution(args: &ReadArgs, opened: &Opened, context: &Context<'_>)
 #[must_use]
 pub(crate) fn unflagged(context: &Context<'_>) -> Execution {
     let cancel = Some(Arc::clone(&context.world().cancel));
-    let how = Execution { cancel, unchecked: Some(Arc::default()), ..Execution::default() };
+    let how = Execution { cancel, ..Execution::default() };
     how.within(Some(context.world().memory_len / 4))
 }
 
@@ -152,7 +151,7 @@ fn not_compared(opened: &Opened) -> Option<String> {
     let why = match opened.tet.as_ref().map(TetFile::protection) {
         Some(Protection::Stale) => "its digests are stale",
         Some(Protection::Unknown) => "its digests are of an unknown version",
-        None | Some(Protection::None) if integrity(opened, None) == "unprotected" => {
+        None | Some(Protection::None) if integrity(opened) == Integrity::Unprotected => {
             "the file has no digests"
         }
         _ => return None,
@@ -209,57 +208,28 @@ pub(crate) fn check_readable(dataset: &Dataset) -> Result<()> {
     }
 }
 
-/// How far digests stand behind what was told of a file; `how` is the way its payloads were read, if
-/// they were.
+/// How far digests stand behind what is told of a file of which no values are read.
 #[must_use]
-pub(crate) fn integrity(opened: &Opened, how: Option<&Execution>) -> &'static str {
-    let unchecked = how.and_then(|how| how.unchecked.as_deref());
-    match opened.tet.as_ref().map(TetFile::protection) {
-        None => sealed(opened, unchecked.map(|unchecked| unchecked.load(Ordering::Relaxed))),
-        Some(Protection::None) => "unprotected",
-        Some(Protection::Stale) => "stale",
-        Some(Protection::Unknown) => "unchecked",
-        Some(Protection::Broken(_)) => "mismatch",
-        Some(Protection::Digests(_)) => match unchecked {
-            Some(unchecked) if unchecked.load(Ordering::Relaxed) => "unchecked",
-            _ => "verified",
-        },
+pub(crate) fn integrity(opened: &Opened) -> Integrity {
+    if let Some(tet) = &opened.tet {
+        return tet.protection().integrity();
+    }
+    let each = opened.catalog.datasets().iter().map(|dataset| dataset.chunks.integrity());
+    match each.reduce(Integrity::and) {
+        // The checksum of a dataset says nothing of the structure around it.
+        Some(Integrity::Verified) => Integrity::Unchecked,
+        integrity => integrity.unwrap_or(Integrity::Unprotected),
     }
 }
 
 /// What should be known of values that were read, if they are not known to be those that were
 /// written: that another program writes to the file.
 #[must_use]
-pub(crate) fn doubt(opened: &Opened, how: &Execution) -> Option<String> {
+pub(crate) fn doubt(opened: &Opened, integrity: Integrity) -> Option<String> {
     let catalog = &opened.catalog;
     let mut sources = std::iter::once(catalog.source()).chain(catalog.shards());
     let is_written = sources.any(|source| source.writers() == Writers::Present);
-    (is_written && integrity(opened, Some(how)) != "verified").then(|| {
+    (is_written && integrity != Integrity::Verified).then(|| {
         "another program has the file open for writing: this may mix two states of it".to_owned()
     })
-}
-
-/// What should be known of a file that values were written to, if some of them were not compared with
-/// the checksums that the input has.
-#[must_use]
-pub(crate) fn doubt_of_copy(how: &Execution) -> Option<String> {
-    let is_unchecked = how.unchecked.as_deref().is_some_and(|it| it.load(Ordering::Relaxed));
-    is_unchecked.then(|| {
-        "some values were written that were not compared with their checksums; \
-         --digests always compares them"
-            .to_owned()
-    })
-}
-
-/// The same of a container with checksums of whole datasets; `is_unchecked` says whether any that was
-/// read was not compared.
-fn sealed(opened: &Opened, is_unchecked: Option<bool>) -> &'static str {
-    let datasets = opened.catalog.datasets();
-    let count = datasets.iter().filter(|dataset| !dataset.chunks.seals().is_empty()).count();
-    match is_unchecked {
-        _ if count == 0 => "unprotected",
-        // Of one without a checksum nobody says that it was read.
-        Some(false) if count == datasets.len() => "verified",
-        _ => "unchecked",
-    }
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use tet_query::{
-    AttrText, AxisSlice, Catalog, CatalogLabels, Dataset, Execution, Hyperslab, LabelLookup,
+    Answer, AttrText, AxisSlice, Catalog, CatalogLabels, Dataset, Execution, Hyperslab, Integrity,
+    LabelLookup,
 };
 
 use crate::exit::{Failure, Result};
@@ -17,7 +18,7 @@ const POSITIONS_MAX: u64 = 1024;
 /// Labels of an axis that are held at most; positions after them go by number.
 const LABELS_MAX: u64 = 1 << 20;
 
-/// Reads a picture of the selection, and says when it was thinned.
+/// Reads a picture of the selection; says when it was thinned, and how far its bytes were compared.
 ///
 /// # Errors
 ///
@@ -26,7 +27,7 @@ pub(crate) fn read(
     catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
-) -> Result<(Picture, Option<String>)> {
+) -> Result<(Picture, Option<String>, Integrity)> {
     let dataset = target.dataset;
     let kept: Vec<usize> =
         (0..target.slab.axes().len()).filter(|&axis| target.slab.axes()[axis].is_kept()).collect();
@@ -37,7 +38,7 @@ pub(crate) fn read(
     };
     let thinned = thin(&target.slab, dataset.shape());
     let slab = thinned.as_ref().unwrap_or(&target.slab);
-    let array = catalog.read(dataset, slab, how)?;
+    let Answer { value: array, integrity } = dataset.read(slab, how)?;
     let len = |axis: usize| usize::try_from(slab.axes()[axis].count()).unwrap_or(usize::MAX);
     let number = |at| array.get(at).map_or(f64::NAN, |value| Number::from(value).to_f64());
     let labels = CatalogLabels::new(catalog, dataset, how);
@@ -52,7 +53,7 @@ pub(crate) fn read(
     };
     let note =
         thinned.map(|_| "the picture shows some of the positions: the slice is large".into());
-    Ok((picture, note))
+    Ok((picture, note, integrity))
 }
 
 /// The unit of a dataset's values, by the attribute everybody uses; empty without one.

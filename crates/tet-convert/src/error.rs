@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use tet_format::{DType, ForeignFault, ForeignRule};
 
+pub(crate) use self::kind::is_of_system;
 use self::nearest::nearest;
 use self::words::{advice, broken, did_you_mean, folders, of_member};
 use crate::Format;

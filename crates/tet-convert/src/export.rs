@@ -1,7 +1,7 @@
-//! From a lens, an array in memory or whole datasets to `.npy`, `.npz`, `.safetensors`, raw elements or
+//! From a lazy array, an array in memory or whole datasets to `.npy`, `.npz`, `.safetensors`, raw elements or
 //! text.
 //!
-//! A lens is read in blocks of the outer axes and written as they come, so memory stays bounded
+//! A lazy array is read in blocks of the outer axes and written as they come, so memory stays bounded
 //! by the execution's budget. Files appear complete or not at all.
 
 pub mod csv;
@@ -18,7 +18,7 @@ use std::path::Path;
 use tet_format::{DType, Shape};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish, Publisher};
-use tet_query::{Array, AttrText, Catalog, Dataset, Execution, Lens};
+use tet_query::{Array, AttrText, Catalog, Dataset, Execution, LazyArray};
 
 pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
@@ -91,23 +91,23 @@ pub fn write_array(
     sink.finish(out)
 }
 
-/// Writes the elements of a lens.
+/// Writes the elements of a lazy array.
 ///
 /// `progress` is told the bytes of elements written so far and in all.
 ///
 /// # Errors
 /// As [`write_array`], and when the dataset cannot be read.
-pub fn write_lens(
-    lens: &Lens<'_>,
+pub fn write_lazy(
+    lazy: &LazyArray,
     encoding: Encoding,
     execution: &Execution,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
-    let name = &lens.dataset().name;
-    let mut sink = Sink::begin(name, lens.dtype(), &shape_of(lens), encoding, out)?;
-    let (mut done, total) = (0, stream::len_of(lens));
-    stream::for_each(lens, execution, &mut |elements| {
+    let name = &lazy.dataset().name;
+    let mut sink = Sink::begin(name, lazy.dtype(), &shape_of(lazy), encoding, out)?;
+    let (mut done, total) = (0, stream::len_of(lazy));
+    stream::for_each(lazy, execution, &mut |elements| {
         sink.block(elements, out)?;
         done += u64::try_from(elements.len()).unwrap_or(0);
         progress(done, total);
@@ -128,31 +128,33 @@ pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     notes
 }
 
-/// Writes the elements of a lens to the file `path`.
+/// Writes the elements of a lazy array to the file `path`; the files of `catalog` are never written over.
 ///
 /// # Errors
-/// As [`write_lens`], and when the file exists, is the input, or cannot be published.
-pub fn write_lens_file(
-    lens: &Lens<'_>,
+/// As [`write_lazy`], and when the file exists, is the input, or cannot be published.
+pub fn write_lazy_file(
+    catalog: &Catalog,
+    lazy: &LazyArray,
     encoding: Encoding,
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
-    Ok(write_file(lens, encoding, path, options, progress)?.notes)
+    Ok(write_file(catalog, lazy, encoding, path, options, progress)?.notes)
 }
 
-/// As [`write_lens_file`]; gives the file's length too.
+/// As [`write_lazy_file`]; gives the file's length too.
 pub(crate) fn write_file(
-    lens: &Lens<'_>,
+    catalog: &Catalog,
+    lazy: &LazyArray,
     encoding: Encoding,
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
-    publish(lens.catalog(), path, options, |out| {
+    publish(catalog, path, options, |out| {
         let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
-        let notes = write_lens(lens, encoding, &options.execution, &mut out, progress)?;
+        let notes = write_lazy(lazy, encoding, &options.execution, &mut out, progress)?;
         out.flush().map_err(Error::Write)?;
         Ok(Written { bytes: out.len, notes })
     })
@@ -231,16 +233,16 @@ fn of_file(publisher: &Publisher, error: Error) -> Error {
 }
 
 /// The result's shape; a dataset that was a scalar is one again.
-pub(crate) fn shape_of(lens: &Lens<'_>) -> Shape {
-    let dataset = lens.dataset();
+pub(crate) fn shape_of(lazy: &LazyArray) -> Shape {
+    let dataset = lazy.dataset();
     let is_scalar = matches!(
         dataset.attrs.get(crate::attributes::SCALAR_KEY),
         Some(AttrText::Text(value)) if value == "1"
     );
-    if is_scalar && dataset.shape() == [1] && **lens.shape() == [1] {
+    if is_scalar && dataset.shape() == [1] && **lazy.shape() == [1] {
         Shape::from(Vec::new())
     } else {
-        lens.shape().clone()
+        lazy.shape().clone()
     }
 }
 

@@ -211,7 +211,7 @@ fn values(catalog: &Catalog, name: &str, how: &Execution) -> Result<Vec<String>>
     if LABEL_COUNT_MAX < count || !text::is_known(dtype) {
         return Err(misfit());
     }
-    let array = catalog.read(dataset, &Hyperslab::whole(dataset.shape()), how)?;
+    let array = dataset.read(&Hyperslab::whole(dataset.shape()), how)?;
     Ok(texts(dtype, array.bytes()))
 }
 

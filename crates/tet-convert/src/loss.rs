@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use tet_format::DType;
+use tet_format::{DType, Integrity};
+use tet_query::LazyArray;
 
 /// One thing the output says differently from the input; the values themselves are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub enum Note {
         /// How many there are.
         count: u64,
     },
+    /// Some values were not compared with the checksums that the input has of them.
+    Unchecked,
     /// The output has no place for what is said of a dataset, or of the file.
     LeftBehind {
         /// The dataset; empty for the file.
@@ -199,11 +202,25 @@ impl fmt::Display for Note {
     }
 }
 
+/// The note that values of some arrays were not compared with the checksums that there are.
+pub(crate) fn unchecked<'l>(arrays: impl IntoIterator<Item = &'l LazyArray>) -> Option<Note> {
+    arrays.into_iter().find_map(|lazy| of_integrity(lazy.integrity()))
+}
+
+/// The note that values of this integrity were not compared.
+pub(crate) fn of_integrity(integrity: Integrity) -> Option<Note> {
+    (integrity == Integrity::Unchecked).then_some(Note::Unchecked)
+}
+
 impl Note {
     /// The notes that are of values and of axes.
     fn fmt_values(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed { what } => write!(f, "the input is malformed: {what}"),
+            Self::Unchecked => f.write_str(
+                "some values were written that were not compared with their checksums; \
+                 --digests always compares them",
+            ),
             Self::NoElements { dataset } => write!(
                 f,
                 "{dataset:?} has no elements: other programs may refuse the .tet file for it"

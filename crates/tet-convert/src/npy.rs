@@ -6,6 +6,7 @@
 //!
 //! The layout is that of NumPy's `numpy.lib.format`. Members of an `.npz` are such files.
 
+pub(crate) mod check;
 mod columns;
 mod descr;
 mod fault;
@@ -63,6 +64,7 @@ pub(crate) fn dataset(
     options: &OpenOptions,
 ) -> Dataset {
     let dtype = header.descr.dtype;
+    let source = place.source.clone();
     let start = place.at.saturating_add(header.header_len);
     let stored = Span::new(start, header.elements_len);
     let chunks = stored.filter(|_| too_deep(&header.shape).is_none()).and_then(|stored| {
@@ -80,10 +82,9 @@ pub(crate) fn dataset(
         };
         Arc::new(too_deep(&header.shape).unwrap_or(limit))
     });
-    let (grid, chunks) = chunks.unwrap_or_else(|| nothing(&header.shape, None));
+    let (source, grid, chunks) = chunks.unwrap_or_else(|| nothing(&header.shape, source, None));
     let attrs = attrs(header);
-    let dtype_name = dtype.name().to_owned();
-    Dataset { attrs, fault, dtype: Some(dtype), ..bare(name, dtype_name, (grid, chunks)) }
+    Dataset { attrs, fault, ..Dataset::new(source, name, dtype, grid, chunks) }
 }
 
 /// An array that cannot be read, and why.
@@ -94,23 +95,9 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
         _ => ("?".to_owned(), &[][..]),
     };
     let why = tet_query::Error::Unsupported { why: fault.to_string() };
-    Dataset { fault: Some(Arc::new(why)), ..bare(name, dtype_name, nothing(shape, place.seal)) }
-}
-
-fn bare(name: String, dtype_name: String, (grid, chunks): Chunks) -> Dataset {
-    Dataset {
-        source: None,
-        index: 0,
-        name,
-        dtype: None,
-        dtype_name,
-        grid,
-        dims: Vec::new(),
-        coords: BTreeMap::new(),
-        attrs: BTreeMap::new(),
-        fault: None,
-        chunks,
-    }
+    let (source, grid, chunks) = nothing(shape, place.source, place.seal);
+    let fault = Some(Arc::new(why));
+    Dataset { fault, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
 }
 
 /// That integers are times, if they are.
@@ -126,13 +113,14 @@ fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
     attrs.map(|(key, value)| (key.to_owned(), AttrText::Text(value.to_owned()))).collect()
 }
 
-type Chunks = (Grid, Arc<dyn ChunkTable>);
+/// Where chunks lie, how they cover the array, and their table.
+type Chunks = (Source, Grid, Arc<dyn ChunkTable>);
 
 /// The chunks of an array that is not read; it has a checksum as those have that are.
-fn nothing(shape: &[u64], seal: Option<Sealed>) -> Chunks {
+fn nothing(shape: &[u64], source: Source, seal: Option<Sealed>) -> Chunks {
     let grid = grid_of_one(shape);
     let no_bytes = Span::new(0, 0).expect("no bytes fit anywhere");
-    (grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes).sealed(seal)))
+    (source, grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes).sealed(seal)))
 }
 
 /// The chunks of elements in row-major order.
@@ -144,7 +132,7 @@ fn rows(header: &Header, stored: Span, place: Place) -> Option<Chunks> {
     if let Some(swapped) = header.descr.swapped() {
         slabs = slabs.decoded_by(Arc::new(swapped));
     }
-    Some((grid, Arc::new(slabs.sealed(place.seal).in_file(Some(&place.source)))))
+    Some((place.source, grid, Arc::new(slabs.sealed(place.seal))))
 }
 
 /// The chunks of elements in column-major order.
@@ -152,7 +140,7 @@ fn columns(header: &Header, stored: Span, place: Place, options: &OpenOptions) -
     let size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
     let columns = Columns::new(&header.shape, size, stored, header.descr.swapped(), place)?;
     let columns = if options.in_order { columns.in_rows(options) } else { columns };
-    Some((columns.grid().clone(), Arc::new(columns)))
+    Some((columns.source().clone(), columns.grid().clone(), Arc::new(columns)))
 }
 
 /// Whether the elements lie in column-major order (Fortran order).

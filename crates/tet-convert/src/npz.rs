@@ -5,6 +5,7 @@
 //! on the way. Arrays of text are listed; they can become the labels of an axis.
 
 mod archive;
+pub(crate) mod check;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,6 +25,12 @@ use crate::spool::Spool;
 use crate::{Error, Note, Result};
 
 tet_format::foreign_rules! { pub(crate),
+    "NPZ-A1" ARCHIVE "archive" Error Structure Hidden:
+        "the file must be a zip archive whose members are stored or deflated, and do not overlap",
+        "the archive is damaged: fetch or copy it again";
+    "NPZ-M1" MEMBER_DATA "member" Error Structure Decimal:
+        "a member must unpack to as many bytes as the archive lists",
+        "the archive is damaged: fetch or copy it again";
     "NPZ-C1" MEMBER_CRC "member" Error Elements Hexadecimal:
         "the CRC-32 of a member must be the one that the archive has",
         "the archive is damaged: fetch or copy it again";

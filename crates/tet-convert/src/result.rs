@@ -21,7 +21,7 @@ use std::path::Path;
 use tet_file::write::CodecChoice;
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish};
-use tet_query::{Catalog, Dataset, Execution, Lens, Reduced};
+use tet_query::{Answer, Catalog, Dataset, Execution, LazyArray, Reduced};
 
 pub(crate) use self::band::write as write_bands;
 pub use self::cells::reduced_array;
@@ -29,7 +29,7 @@ pub(crate) use self::describe::dataset as about_dataset;
 pub use self::policy::WritePolicy;
 use crate::export::{self, Encoding, ExportOptions};
 use crate::options::Origin;
-use crate::{Note, Result};
+use crate::{Note, Result, loss};
 
 /// What an array result is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ pub struct Written {
     pub notes: Vec<Note>,
 }
 
-/// Writes an array result to the file `path`, if the policy allows it.
+/// Writes an array result of a file to the file `path`, if the policy allows it.
 ///
 /// `progress` is told the bytes of elements written so far and in all.
 ///
@@ -76,22 +76,23 @@ pub struct Written {
 /// The policy does not allow the path; the file exists, is the input, or cannot be written; the
 /// dataset cannot be read; the target has no such dtype; the caller canceled.
 pub fn write_result(
-    lens: &Lens<'_>,
+    catalog: &Catalog,
+    lazy: &LazyArray,
     target: ResultTarget,
     path: &Path,
     policy: &WritePolicy,
     options: &ResultOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
-    let path = policy.resolve(path, lens.catalog().source())?;
-    let zeros_before = lens.zero_denominators();
+    let path = policy.resolve(path, catalog.source())?;
+    let zeros_before = lazy.zero_denominators();
     let encoding = match target {
         ResultTarget::Npy => Some(Encoding::Npy),
         ResultTarget::Raw => Some(Encoding::Raw),
         ResultTarget::Tet => None,
     };
     let mut written = match encoding {
-        None => tet::write(lens, &path, options, progress)?,
+        None => tet::write(catalog, lazy, &path, options, progress)?,
         Some(encoding) => {
             let options = ExportOptions {
                 overwrite: options.overwrite,
@@ -99,12 +100,15 @@ pub fn write_result(
                 execution: options.execution.clone(),
                 ..ExportOptions::default()
             };
-            export::write_file(lens, encoding, &path, &options, progress)?
+            let mut written =
+                export::write_file(catalog, lazy, encoding, &path, &options, progress)?;
+            written.notes.extend(loss::unchecked([lazy]));
+            written
         }
     };
-    let count = lens.zero_denominators() - zeros_before;
-    if let Some(transform) = lens.transform().filter(|_| count > 0) {
-        let (dataset, method) = (lens.dataset().name.clone(), transform.method.name());
+    let count = lazy.zero_denominators() - zeros_before;
+    if let Some(transform) = lazy.transform().filter(|_| count > 0) {
+        let (dataset, method) = (lazy.dataset().name.clone(), transform.method.name());
         written.notes.push(Note::ZeroDenominators { dataset, method, count });
     }
     Ok(written)
@@ -117,7 +121,7 @@ pub fn write_result(
 pub fn write_reduced(
     catalog: &Catalog,
     dataset: &Dataset,
-    reduced: &Reduced,
+    reduced: &Answer<Reduced>,
     encoding: Encoding,
     path: &Path,
     policy: &WritePolicy,
@@ -128,5 +132,6 @@ pub fn write_reduced(
     let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
     let written = export::write_array_to(&dataset.name, &array, encoding, &path, &how)?;
     notes.extend(written.notes);
+    notes.extend(loss::of_integrity(reduced.integrity));
     Ok(Written { bytes: written.bytes, notes })
 }

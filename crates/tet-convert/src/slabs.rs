@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use tet_codec::{Decode, Raw};
 use tet_format::{Grid, Shape, Span};
-use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 
 /// Where the elements of an array lie, one after the other.
@@ -18,8 +17,6 @@ pub struct Slabs {
     stored: Span,
     codecs: [Arc<dyn Decode>; 1],
     sealed: Option<Sealed>,
-    /// The file, where it is another than the catalog's.
-    file: Option<Source>,
 }
 
 impl std::fmt::Debug for Slabs {
@@ -33,7 +30,7 @@ impl Slabs {
     /// whole bytes.
     #[must_use]
     pub fn new(grid: Grid, element_bits: u64, stored: Span) -> Slabs {
-        Slabs { grid, element_bits, stored, codecs: [Arc::new(Raw)], sealed: None, file: None }
+        Slabs { grid, element_bits, stored, codecs: [Arc::new(Raw)], sealed: None }
     }
 
     /// The same, decoded by a codec that keeps every element in its place.
@@ -46,12 +43,6 @@ impl Slabs {
     #[must_use]
     pub fn sealed(self, sealed: Option<Sealed>) -> Slabs {
         Slabs { sealed, ..self }
-    }
-
-    /// The same in another file than the catalog's, if one is given.
-    #[must_use]
-    pub fn in_file(self, file: Option<&Source>) -> Slabs {
-        Slabs { file: file.cloned(), ..self }
     }
 
     /// Where a chunk lies; `None` when its bytes cannot be counted.
@@ -90,10 +81,6 @@ impl ChunkTable for Slabs {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         let mut coord = vec![0; self.grid.rank()];
         locate(linear, self.stored, out, |linear| self.place(linear, &mut coord))
-    }
-
-    fn source(&self) -> Option<&Source> {
-        self.file.as_ref()
     }
 
     fn seals(&self) -> Vec<&Sealed> {

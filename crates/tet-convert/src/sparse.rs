@@ -1,7 +1,7 @@
 //! The sparse tensors of a file, as far as it says of them: those of a sparse layout, and those that
 //! were written as dense parts which name each other (`docs/spec/ztensor.md`, section 9).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tet_format::{DType, ForeignRule, Span};
@@ -139,11 +139,7 @@ impl Joined {
 ///
 /// # Errors
 /// Parts do not fit together, memory may not hold them, or they cannot be read.
-pub(crate) fn joined(
-    catalog: &Catalog,
-    datasets: &[&Dataset],
-    how: &Execution,
-) -> Result<Vec<Joined>> {
+pub(crate) fn joined(datasets: &[&Dataset], how: &Execution) -> Result<Vec<Joined>> {
     let parts = parts(datasets.iter().copied());
     let values = datasets.iter().filter(|it| text(it, PART_KEY) == Some(VALUES));
     let mut all = Vec::new();
@@ -164,14 +160,13 @@ pub(crate) fn joined(
         // Values of several numbers each are none of a sparse tensor.
         if kept.view.shape() == values.shape() {
             let position = usize::MAX - all.len();
-            all.push(join(catalog, &told, &parts, kept.view, position, how)?.map_err(broken)?);
+            all.push(join(&told, &parts, kept.view, position, how)?.map_err(broken)?);
         }
     }
     Ok(all)
 }
 
 fn join(
-    catalog: &Catalog,
     told: &SparseTensor,
     parts: &[&Dataset],
     values: Dataset,
@@ -180,7 +175,7 @@ fn join(
 ) -> Result<std::result::Result<Joined, &'static ForeignRule>> {
     let read = |dataset: &Dataset| -> Result<Vec<u8>> {
         let slab = Hyperslab::whole(dataset.shape());
-        Ok(catalog.read(dataset, &slab, how)?.bytes().to_vec())
+        Ok(dataset.read(&slab, how)?.bytes().to_vec())
     };
     let words = |at: usize| -> Result<Option<Vec<u64>>> {
         let Some(dataset) = parts.get(at).filter(|it| it.dtype == Some(DType::UInt64)) else {
@@ -210,18 +205,11 @@ fn join(
     let bands = Bands::new((&told.shape, size), nowhere, &of, u64::MAX, None);
     let mut attrs = values.attrs;
     [OF_KEY, PART_KEY, FORMAT_KEY, SHAPE_KEY].iter().for_each(|key| drop(attrs.remove(*key)));
+    let (source, grid) = (values.source, bands.grid().clone());
     let dataset = Dataset {
-        source: None,
         index: position,
-        name: told.name.clone(),
-        dtype: Some(dtype),
-        dtype_name: dtype.name().to_owned(),
-        grid: bands.grid().clone(),
-        dims: Vec::new(),
-        coords: BTreeMap::new(),
         attrs,
-        fault: None,
-        chunks: Arc::new(bands),
+        ..Dataset::new(source, &told.name, dtype, grid, Arc::new(bands))
     };
     Ok(Ok(Joined { dataset, stored, parts: parts.iter().map(|it| it.index).collect() }))
 }

@@ -11,7 +11,7 @@ use tet_file::write::{DatasetSpec, WriteOptions, Writer};
 use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{
-    AttrText, Axes, AxisPicks, CatalogLabels, Choice, Execution, LabelLookup, Lens, Method,
+    AttrText, Axes, AxisPicks, CatalogLabels, Choice, Execution, LabelLookup, LazyArray, Method,
     NanPolicy, NoLabels, Selection, Transform,
 };
 
@@ -61,12 +61,21 @@ fn coordinate_datasets_come_along_as_they_are_selected() {
         let slab = Selection::parse(text).unwrap().resolve(temp, &NoLabels).unwrap();
         let choice = Choice { filter: None, picks };
         let how = Execution::default();
-        let lens = Lens::new(&opened.catalog, temp, &slab, choice, transform, &how).unwrap();
+        let lazy = LazyArray::new(temp, &slab, choice, transform, &how).unwrap();
         let (path, policy) = (folder.path().join("out.tet"), WritePolicy::default());
-        write_result(&lens, ResultTarget::Tet, &path, &policy, &replacing, &mut |_, _| {}).unwrap();
+        write_result(
+            &opened.catalog,
+            &lazy,
+            ResultTarget::Tet,
+            &path,
+            &policy,
+            &replacing,
+            &mut |_, _| {},
+        )
+        .unwrap();
         let again = open(&path, &OpenOptions::default()).unwrap();
         let result = &again.catalog.datasets()[0];
-        assert_eq!(result.shape(), &**lens.shape());
+        assert_eq!(result.shape(), &**lazy.shape());
         let labels = CatalogLabels::new(&again.catalog, result, &Execution::default());
         for (axis, name) in result.dims.iter().enumerate() {
             let wanted = if name == "x" { x } else { y };

@@ -4,11 +4,11 @@ mod common;
 
 use common::{DTYPES, elements, fixture, imported, read};
 use tet_convert::export::{
-    Compression, Encoding, ExportOptions, write_array, write_lens, write_lens_file, write_npz_file,
+    Compression, Encoding, ExportOptions, write_array, write_lazy, write_lazy_file, write_npz_file,
 };
 use tet_convert::{ChunkChoice, ImportOptions, Opened};
 use tet_file::write::CodecChoice;
-use tet_query::{AxisSlice, Execution, Hyperslab, Lens, Selection};
+use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray, Selection};
 
 fn chunked(shape: &[u64]) -> ImportOptions {
     let mut options = ImportOptions::default();
@@ -21,8 +21,8 @@ fn written(opened: &Opened, name: &str, encoding: Encoding, execution: &Executio
     let dataset = opened.catalog.find(name).expect("it is there");
     let slab = Hyperslab::whole(dataset.shape());
     let mut out = vec![];
-    let lens = Lens::values(&opened.catalog, dataset, &slab).expect("it can be read");
-    write_lens(&lens, encoding, execution, &mut out, &mut |_, _| {}).expect("it can be read");
+    let lazy = LazyArray::values(dataset, &slab).expect("it can be read");
+    write_lazy(&lazy, encoding, execution, &mut out, &mut |_, _| {}).expect("it can be read");
     out
 }
 
@@ -46,8 +46,8 @@ fn blocks_of_any_budget_give_the_same_bytes() {
         let dataset = opened.catalog.find("f8").unwrap();
         let slab = Hyperslab::whole(dataset.shape());
         let mut out = vec![];
-        let lens = Lens::values(&opened.catalog, dataset, &slab).unwrap();
-        let outcome = write_lens(&lens, Encoding::Raw, &execution, &mut out, &mut |_, _| {});
+        let lazy = LazyArray::values(dataset, &slab).unwrap();
+        let outcome = write_lazy(&lazy, Encoding::Raw, &execution, &mut out, &mut |_, _| {});
         // The engine has a floor of its own below which it refuses; never are bytes wrong.
         if outcome.is_ok() {
             assert_eq!(out, elements("f8", 60), "{memory_budget}");
@@ -69,15 +69,16 @@ fn an_array_of_no_elements_opens_again() {
         AxisSlice { stop, ..AxisSlice::whole(extent) }
     });
     let slab = Hyperslab::new(slices.collect(), dataset.shape()).unwrap();
-    let lens = Lens::values(&opened.catalog, dataset, &slab).unwrap();
+    let lazy = LazyArray::values(dataset, &slab).unwrap();
     let options = ExportOptions::default();
-    write_lens_file(&lens, Encoding::Npy, &path, &options, &mut |_, _| {}).unwrap();
+    write_lazy_file(&opened.catalog, &lazy, Encoding::Npy, &path, &options, &mut |_, _| {})
+        .unwrap();
     let again = tet_convert::open(&path, &Default::default()).unwrap();
     let found = &again.catalog.datasets()[0];
-    assert_eq!(found.shape(), &**lens.shape());
+    assert_eq!(found.shape(), &**lazy.shape());
     assert!(read(&again, "nothing").bytes().is_empty());
     let again = imported(folder.path(), &path, &ImportOptions::default()).unwrap();
-    assert_eq!(again.catalog.datasets()[0].shape(), &**lens.shape());
+    assert_eq!(again.catalog.datasets()[0].shape(), &**lazy.shape());
 }
 
 #[test]
@@ -110,16 +111,17 @@ fn a_selection_is_exported_as_text() {
     let selection = Selection::parse("1:5:3, -1, :").unwrap();
     let slab = selection.resolve(dataset, &tet_query::NoLabels).unwrap();
     let path = folder.path().join("x.csv");
-    let lens = Lens::values(&opened.catalog, dataset, &slab).unwrap();
+    let lazy = LazyArray::values(dataset, &slab).unwrap();
     let options = ExportOptions::default();
-    write_lens_file(&lens, Encoding::Csv, &path, &options, &mut |_, _| {}).unwrap();
+    write_lazy_file(&opened.catalog, &lazy, Encoding::Csv, &path, &options, &mut |_, _| {})
+        .unwrap();
     let line = |time: i64| {
         let first = time * 12 + 8;
         let values = (first..first + 4).map(|i| ((i * 37 + 11) % 101 - 50).to_string());
         values.collect::<Vec<_>>().join(",") + "\n"
     };
     assert_eq!(std::fs::read_to_string(&path).unwrap(), line(1) + &line(4));
-    let array = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+    let array = dataset.read(&slab, &Execution::default()).unwrap();
     let mut out = vec![];
     write_array("i4", &array, Encoding::Csv, &mut out).unwrap();
     assert_eq!(out, std::fs::read(&path).unwrap());

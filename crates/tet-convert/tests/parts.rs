@@ -134,11 +134,11 @@ fn what_a_sparse_tensor_takes_is_bounded() {
     let dataset = opened.catalog.find("m").unwrap();
     let axis = tet_query::AxisSlice { start: 5, stop: 7, step: 1, axis: Default::default() };
     let slab = Hyperslab::new(vec![axis], dataset.shape()).unwrap();
-    assert_eq!(opened.catalog.read(dataset, &slab, &how).unwrap().bytes(), [7, 0]);
+    assert_eq!(dataset.read(&slab, &how).unwrap().bytes(), [7, 0]);
     let mut options = OpenOptions::default();
     options.memory_budget = 16;
     let small = open(&path, &options).unwrap();
-    let read = small.catalog.read(small.catalog.find("m").unwrap(), &slab, &how);
+    let read = small.catalog.find("m").unwrap().read(&slab, &how);
     assert!(matches!(read, Err(tet_query::Error::Budget { wanted: 54, budget: 16 })), "{read:?}");
 }
 

@@ -81,7 +81,7 @@ fn held(opened: &Opened) -> Held {
     let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");
     let held = datasets.map(|dataset| {
         let slab = Hyperslab::whole(dataset.shape());
-        let array = opened.catalog.read(dataset, &slab, &Execution::default());
+        let array = dataset.read(&slab, &Execution::default());
         let array = array.unwrap_or_else(|error| panic!("{}: {error}", dataset.name));
         let (name, dtype) = (dataset.name.clone(), dataset.dtype_name.clone());
         (name, dtype, dataset.shape().to_vec(), array.bytes().to_vec())

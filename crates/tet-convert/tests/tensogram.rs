@@ -50,7 +50,7 @@ fn samples_are_read_in_place_value_for_value() {
             assert_eq!(dataset.dtype_name, dtype);
             assert!(dataset.why().is_none(), "{path:?}: {:?}", dataset.why());
             let slab = Hyperslab::whole(dataset.shape());
-            let array = opened.catalog.read(dataset, &slab, &Execution::default());
+            let array = dataset.read(&slab, &Execution::default());
             let array = array.unwrap_or_else(|error| panic!("{path:?}: {error}"));
             let wanted = values(&path, object["npz_key"].as_str().unwrap(), array.bytes().len());
             assert!(array.bytes() == wanted, "{path:?}");
@@ -62,7 +62,7 @@ fn samples_are_read_in_place_value_for_value() {
                 let inner = inner.iter().map(|&extent| AxisSlice::whole(extent));
                 let axes: Vec<AxisSlice> = std::iter::once(middle).chain(inner).collect();
                 let slab = Hyperslab::new(axes, dataset.grid.shape()).unwrap();
-                let part = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+                let part = dataset.read(&slab, &Execution::default()).unwrap();
                 let row_len = wanted.len() / usize::try_from(*rows).unwrap();
                 assert!(part.bytes() == &wanted[row_len..wanted.len() - row_len], "{path:?}");
             }
@@ -82,8 +82,8 @@ fn objects_are_found_by_what_is_said_of_them() {
     let mean = Reduction::along(Op::Mean, [0]);
     let slab = Hyperslab::whole(dataset.shape());
     let how = Execution::default();
-    let reduced = opened.catalog.reduce(dataset, &slab, &mean, &how).unwrap();
-    let array = opened.catalog.read(dataset, &slab, &how).unwrap();
+    let reduced = dataset.reduce(&slab, &mean, &how).unwrap();
+    let array = dataset.read(&slab, &how).unwrap();
     let sum: f64 = (0..4).map(|at| array.get(at).unwrap().to_f64().unwrap()).sum();
     assert_eq!(reduced.values.get(0).unwrap().to_f64(), Some(sum / 4.0));
     assert_eq!(opened.catalog.find("m0_o1").unwrap().index, 1);
@@ -141,7 +141,7 @@ fn objects_are_carried_into_other_containers() {
         let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");
         let read = datasets.map(|dataset| {
             let slab = Hyperslab::whole(dataset.shape());
-            let array = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+            let array = dataset.read(&slab, &Execution::default()).unwrap();
             // A `.tet` file has a scalar as one element.
             let is_scalar = dataset.attrs.contains_key("tet:scalar");
             let shape = if is_scalar { Vec::new() } else { dataset.shape().to_vec() };
@@ -170,7 +170,7 @@ fn flipped_bits_and_prefixes_do_no_harm() {
             let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
             if count <= 1 << 16 {
                 let slab = Hyperslab::whole(dataset.shape());
-                let _ = opened.catalog.read(dataset, &slab, &Execution::default());
+                let _ = dataset.read(&slab, &Execution::default());
             }
         }
     };

@@ -3,7 +3,7 @@
 use tet_convert::{OpenOptions, Opened, open_source};
 use tet_format::DType;
 use tet_io::Source;
-use tet_query::{Array, AxisSlice, DigestPolicy, Execution, Hyperslab, Op, Reduction};
+use tet_query::{Answer, Array, AxisSlice, DigestPolicy, Execution, Hyperslab, Op, Reduction};
 use tet_tensogram::{
     Compressing, Encoded, Metadata, NonFinite, PackingFit, Recipe, SzipParameters, Tensor,
     WriteOptions, encode, encode_message,
@@ -28,7 +28,7 @@ fn opened(bytes: Vec<u8>) -> Opened {
 }
 
 fn read(opened: &Opened, slab: &Hyperslab, how: &Execution) -> tet_query::Result<Array> {
-    opened.catalog.read(&opened.catalog.datasets()[0], slab, how)
+    Ok(opened.catalog.datasets()[0].read(slab, how)?.value)
 }
 
 /// What an object decodes to as a whole.
@@ -117,7 +117,7 @@ fn parts_have_the_elements_of_the_whole() {
             .map(|threads| {
                 let how = Execution { threads, ..Execution::default() };
                 let (slab, sum) = (Hyperslab::whole(&SHAPE), Reduction::all(Op::Sum));
-                let reduced = opened.catalog.reduce(dataset, &slab, &sum, &how).unwrap();
+                let reduced = dataset.reduce(&slab, &sum, &how).unwrap();
                 format!("{:?}", reduced.values.get(0))
             })
             .to_vec();
@@ -204,8 +204,8 @@ fn damaged_parts_do_no_harm() {
             let Ok(opened) = open_source(Source::from_bytes(bytes), &options) else { continue };
             let how = Execution { digests: DigestPolicy::Never, ..Execution::default() };
             for dataset in opened.catalog.datasets() {
-                let found = opened.catalog.read(dataset, &Hyperslab::whole(dataset.shape()), &how);
-                let is_whole = |array: Array| array.bytes().len() == elements.len();
+                let found = dataset.read(&Hyperslab::whole(dataset.shape()), &how);
+                let is_whole = |array: Answer<Array>| array.bytes().len() == elements.len();
                 assert!(found.map_or(true, is_whole) || dataset.shape() != [700_000], "{name}");
             }
         }

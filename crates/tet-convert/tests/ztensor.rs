@@ -37,7 +37,7 @@ fn held(path: &Path) -> Held {
     let datasets = catalog.datasets().iter().filter(|it| it.name != "__metadata__");
     let held = datasets.map(|dataset| {
         let slab = Hyperslab::whole(dataset.shape());
-        let array = catalog.read(dataset, &slab, &how);
+        let array = dataset.read(&slab, &how);
         let array = array.unwrap_or_else(|error| panic!("{path:?}, {}: {error}", dataset.name));
         let is_scalar = dataset.attrs.contains_key("tet:scalar");
         let shape = if is_scalar { Vec::new() } else { dataset.shape().to_vec() };
@@ -181,7 +181,7 @@ fn slices_of_compressed_tensors_decode_what_they_need() {
         let plan = tet_query::plan(dataset, &slab, tet_query::Coalesce::DEFAULT).unwrap();
         let share = (stop - start) * 2000 + 2 * (1 << 20);
         assert!(plan.stored_len <= share.min(all), "{start}..{stop}");
-        let array = opened.catalog.read(dataset, &slab, &Execution::default()).unwrap();
+        let array = dataset.read(&slab, &Execution::default()).unwrap();
         let range = (start * 2000) as usize..(stop * 2000) as usize;
         assert!(array.bytes() == &elements[range], "{start}..{stop}");
     }
@@ -202,7 +202,7 @@ fn a_changed_byte_of_a_blob_is_noticed_by_policy() {
         let opened = opened(&path);
         let dataset = opened.catalog.find("w").unwrap();
         let how = Execution { digests, ..Execution::default() };
-        let read = opened.catalog.read(dataset, &Hyperslab::whole(&[100]), &how);
+        let read = dataset.read(&Hyperslab::whole(&[100]), &how);
         assert_eq!(read.is_err(), wanted, "{digests:?}");
         if let Err(error) = read {
             assert!(error.to_string().contains("ZT-B4"), "{error}");

@@ -34,7 +34,7 @@ pub use self::query::{
     GroupBy, LabelFilter, Pad, Query, QueryAlign, QueryExecution, QueryReduction, QueryTransform,
     QueryWindow, Write, WriteBase, WriteTarget,
 };
-pub use self::resolve::{Ask, Resolved};
+pub use self::resolve::{Answered, Ask, Resolved};
 
 /// The longest document, in bytes.
 pub const LEN_MAX: usize = 1 << 20;

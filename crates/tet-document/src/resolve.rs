@@ -4,8 +4,9 @@ mod axes;
 mod cells;
 
 use tet_query::{
-    Alignment, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter, Hyperslab, Op, Params,
-    Reduction, SelectionError, SelectionFault, Transform, axis_text, fill_of, find_axis,
+    Alignment, Answer, Array, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter,
+    Hyperslab, LazyArray, Op, Params, Reduced, Reduction, SelectionError, SelectionFault,
+    Transform, axis_text, fill_of, find_axis,
 };
 
 use super::check;
@@ -16,18 +17,18 @@ use crate::error::{Error, Result};
 
 /// A query with every name and label looked up.
 #[derive(Clone, Debug)]
-pub struct Resolved<'a> {
+pub struct Resolved {
     /// The dataset.
-    pub dataset: &'a Dataset,
+    pub dataset: Dataset,
     /// What is selected of it.
     pub slab: Hyperslab,
     /// What is asked of that.
-    pub ask: Ask<'a>,
+    pub ask: Ask,
 }
 
 /// What is asked of the selected elements.
 #[derive(Clone, Debug)]
-pub enum Ask<'a> {
+pub enum Ask {
     /// The values.
     Values(Choice),
     /// A reduction of them.
@@ -35,10 +36,10 @@ pub enum Ask<'a> {
     /// Every value transformed.
     Transform(Choice, Transform),
     /// How the axes compare with those of another dataset: nothing is left to be computed.
-    Align(Alignment<'a>),
+    Align(Alignment),
 }
 
-impl Resolved<'_> {
+impl Resolved {
     /// The reduction, if one is asked for.
     #[must_use]
     pub const fn reduction(&self) -> Option<&Reduction> {
@@ -46,6 +47,38 @@ impl Resolved<'_> {
             Ask::Reduce(reduction) => Some(reduction),
             _ => None,
         }
+    }
+}
+
+/// What a query came to.
+#[derive(Clone, Debug)]
+pub enum Answered {
+    /// An array.
+    Array(Answer<Array>),
+    /// The values of a reduction.
+    Reduced(Answer<Reduced>),
+    /// How axes compare.
+    Alignment(Alignment),
+}
+
+impl Resolved {
+    /// Computes the answer; an array is held in memory, within the bounds of `how`.
+    ///
+    /// # Errors
+    ///
+    /// A touched chunk is damaged, the file changed, or a bound is passed.
+    pub fn answer(&self, how: &Execution) -> Result<Answered> {
+        let (choice, transform) = match &self.ask {
+            Ask::Reduce(reduction) => {
+                return Ok(Answered::Reduced(self.dataset.reduce(&self.slab, reduction, how)?));
+            }
+            Ask::Align(alignment) => return Ok(Answered::Alignment(alignment.clone())),
+            Ask::Values(choice) => (choice.clone(), None),
+            Ask::Transform(choice, transform) => (choice.clone(), Some(transform.clone())),
+        };
+        let lazy = LazyArray::new(&self.dataset, &self.slab, choice, transform, how)?;
+        let value = lazy.read(&Hyperslab::whole(lazy.shape()), how)?;
+        Ok(Answered::Array(Answer { value, integrity: lazy.integrity() }))
     }
 }
 
@@ -58,14 +91,14 @@ impl Query {
     /// No such dataset, axis or label, a selection out of extent, or parts that do not fit each
     /// other or the dataset; a query that was read from a document points at the place. Labels that
     /// have to be read may fail as any read may.
-    pub fn resolve<'a>(&self, catalog: &'a Catalog, how: &Execution) -> Result<Resolved<'a>> {
+    pub fn resolve(&self, catalog: &Catalog, how: &Execution) -> Result<Resolved> {
         check::combinations(self).map_err(document)?;
         let dataset = catalog.find(&self.dataset)?;
         let labels = CatalogLabels::new(catalog, dataset, how);
         let slab = self.selection.resolve(dataset, &labels).map_err(|error| self.placed(error))?;
         if let Some(align) = &self.align {
             let ask = Ask::Align(self.alignment(align, (catalog, how), dataset)?);
-            return Ok(Resolved { dataset, slab, ask });
+            return Ok(Resolved { dataset: dataset.clone(), slab, ask });
         }
         let place = Placing { query: self, dataset, slab: &slab, labels: &labels };
         let ask = match (&self.reduction, &self.transform) {
@@ -76,15 +109,15 @@ impl Query {
                 Ask::Values(place.choice()?)
             }
         };
-        Ok(Resolved { dataset, slab, ask })
+        Ok(Resolved { dataset: dataset.clone(), slab, ask })
     }
 
-    fn alignment<'a>(
+    fn alignment(
         &self,
         align: &QueryAlign,
-        (catalog, how): (&'a Catalog, &Execution),
+        (catalog, how): (&Catalog, &Execution),
         dataset: &Dataset,
-    ) -> Result<Alignment<'a>> {
+    ) -> Result<Alignment> {
         let with_part = Part::Member("align", "with");
         let with = catalog.find(&align.with).map_err(|error| {
             if !self.origin.has(with_part) {
@@ -138,7 +171,7 @@ struct Placing<'a> {
     query: &'a Query,
     dataset: &'a Dataset,
     slab: &'a Hyperslab,
-    labels: &'a CatalogLabels<'a>,
+    labels: &'a CatalogLabels,
 }
 
 impl Placing<'_> {

@@ -108,6 +108,15 @@ impl Error {
         }
     }
 
+    /// The file and the error of the system, where the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
+        match self {
+            Self::Io(error) => error.system(),
+            _ => None,
+        }
+    }
+
     /// The breach of the format, if that is what it is.
     #[must_use]
     pub fn as_format(&self) -> Option<&tet_format::Error> {

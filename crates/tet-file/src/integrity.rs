@@ -17,7 +17,7 @@ pub use key::{IntegrityKey, Listed, Said, Sealed, sealed};
 pub(crate) use seal::{Seal, Sealer};
 
 use tet_format::digest::{BLOCK_HEADER_LEN, DigestBlock, WireDigestBlock, block_len};
-use tet_format::{Error as Fault, Note, NoteCode};
+use tet_format::{Error as Fault, Integrity, Note, NoteCode};
 use tet_io::Source;
 
 use crate::error::Result;
@@ -39,6 +39,18 @@ pub enum Protection {
 }
 
 impl Protection {
+    /// How bytes of the file stand that were compared with what it says.
+    #[must_use]
+    pub const fn integrity(&self) -> Integrity {
+        match self {
+            Protection::None => Integrity::Unprotected,
+            Protection::Stale => Integrity::Stale,
+            Protection::Unknown => Integrity::Unchecked,
+            Protection::Broken(_) => Integrity::Mismatch,
+            Protection::Digests(_) => Integrity::Verified,
+        }
+    }
+
     /// The digests, if there are any that can be relied on.
     #[must_use]
     pub const fn digests(&self) -> Option<&Digests> {

@@ -52,6 +52,7 @@ pub mod index;
 pub mod footer;
 
 pub mod digest;
+mod integrity;
 
 mod file;
 pub mod layout;
@@ -71,6 +72,7 @@ pub use error::{Error, Faults, Result, Strict};
 pub use file::File;
 pub use foreign::{Digits, ForeignFault, ForeignRule, Losses, Reach, Severity};
 pub use grid::Grid;
+pub use integrity::Integrity;
 pub use limits::Limits;
 pub use note::{Note, NoteCode};
 pub use region::Region;

@@ -197,6 +197,15 @@ impl Error {
         }
     }
 
+    /// The file and the error of the system, where the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<(&Path, &io::Error)> {
+        match self {
+            Self::Io { path, source, .. } => Some((path, source)),
+            _ => None,
+        }
+    }
+
     /// An error of the system at `step` on `path`.
     #[must_use]
     pub fn io(step: Step, path: &Path, source: io::Error) -> Self {

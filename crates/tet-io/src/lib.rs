@@ -17,20 +17,22 @@ mod lease;
 #[cfg(feature = "mmap")]
 mod mmap;
 pub mod publish;
+mod reporter;
 mod source;
 mod stamp;
 pub mod vfs;
-mod watch;
 mod writers;
 
 pub use append::Appender;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, shown};
 pub use image::Image;
+#[cfg(feature = "mmap")]
+pub use mmap::use_huge_pages;
 pub use publish::{Output, Overwrite, Publish, Publisher, Settled, commit_all};
+pub use reporter::{Canceled, Progress, ProgressReporter};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
-pub use watch::{Canceled, Progress, Watch};
 pub use writers::Writers;
 
 #[cfg(doctest)]

@@ -222,7 +222,8 @@ impl Source {
     }
 
     /// Whether two sources are clones of one.
-    pub(crate) fn is_same(&self, other: &Source) -> bool {
+    #[must_use]
+    pub fn is_same(&self, other: &Source) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 

@@ -7,25 +7,25 @@ use crate::labels::{CatalogLabels, LabelLookup, Labels};
 
 /// The axes of two datasets, compared pair by pair.
 #[derive(Clone, Debug)]
-pub struct Alignment<'a> {
+pub struct Alignment {
     /// The other dataset.
-    pub with: &'a Dataset,
+    pub with: Dataset,
     /// The pairs, in the order they were asked for.
     pub axes: Vec<AxisAlignment>,
 }
 
-impl<'a> Alignment<'a> {
+impl Alignment {
     /// Compares pairs of axes: the first of each is one of `dataset`, the second one of `with`.
     ///
     /// # Errors
     ///
     /// Whatever stands in the way of reading labels.
     pub fn of(
-        (catalog, how): (&'a Catalog, &Execution),
+        (catalog, how): (&Catalog, &Execution),
         dataset: &Dataset,
-        with: &'a Dataset,
+        with: &Dataset,
         pairs: &[[usize; 2]],
-    ) -> Result<Alignment<'a>> {
+    ) -> Result<Alignment> {
         let labels = [dataset, with].map(|it| CatalogLabels::new(catalog, it, how));
         let axis = |&axes: &[usize; 2]| {
             let extent = |of: &Dataset, axis: usize| of.shape().get(axis).copied().unwrap_or(0);
@@ -37,11 +37,9 @@ impl<'a> Alignment<'a> {
             };
             Ok(AxisAlignment { axes, extents, names, labels: compared(of(0)?, of(1)?) })
         };
-        Ok(Alignment { with, axes: pairs.iter().map(axis).collect::<Result<_>>()? })
+        Ok(Alignment { with: with.clone(), axes: pairs.iter().map(axis).collect::<Result<_>>()? })
     }
-}
 
-impl Alignment<'_> {
     /// Whether every pair agrees in extent, name and labels.
     #[must_use]
     pub fn agrees(&self) -> bool {

@@ -1,18 +1,46 @@
-//! What a catalog answers: selected elements, reductions and what they cost.
+//! What a dataset answers: selected elements, reductions and what they cost.
 
-use tet_format::DType;
+use std::ops::{Deref, DerefMut};
 
-use crate::array::Array;
+use tet_format::{DType, Integrity, Span};
+
+use crate::array::{Array, zeroed_elements};
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
 use crate::cost::Cost;
-use crate::error::Result;
-use crate::fetch;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::fetch::{self, Doubt};
 use crate::reduce;
 use crate::reduction::Reduction;
 use crate::scatter;
 use crate::selection::Hyperslab;
 use crate::value::Reduced;
+
+/// An answer, and how far the bytes that it rests on were compared with what the file has of them.
+///
+/// It is used as its value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer<T> {
+    /// What was asked for.
+    pub value: T,
+    /// Whether the bytes behind it are those that were written.
+    pub integrity: Integrity,
+}
+
+impl<T> Deref for Answer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Answer<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
 
 impl Catalog {
     /// Checks what all of these datasets decode to together, before any of them is read.
@@ -38,97 +66,154 @@ impl Catalog {
         let wanted = readable.map(len).fold(0, u64::saturating_add);
         how.check_decoded(wanted, self.file_len())
     }
+}
+
+impl Dataset {
+    /// What was computed, once its file is known to be what it was.
+    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+        let doubt = Doubt::default();
+        let value = value(&doubt)?;
+        self.check_unchanged()?;
+        Ok(Answer { value, integrity: doubt.integrity(self) })
+    }
 
     /// Reads the selected elements into a new array.
     ///
     /// # Errors
     ///
     /// Returns an error when a touched chunk is damaged, the file changed, or a bound is passed.
-    pub fn read(&self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
-        let array = scatter::read(self.source_of(dataset), dataset, slab, how)?;
-        self.check_read(dataset)?;
-        Ok(array)
+    pub fn read(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
+        self.answer(|doubt| scatter::read(self, slab, (how, doubt)))
+    }
+
+    /// Reads the selected elements, row-major, as values of their own type.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::read`], and [`Error::OtherType`] when the elements are no `T`.
+    pub fn read_as<T: Element>(&self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Vec<T>>> {
+        if self.readable()? != T::DTYPE {
+            let (dataset, dtype) = (self.name.clone(), self.dtype_name.clone());
+            return Err(Error::OtherType { dataset, dtype, wanted: T::DTYPE });
+        }
+        let count = slab.element_count();
+        let len = count.and_then(|count| count.checked_mul(size_of::<T>() as u64));
+        how.check_result(len)?;
+        let count = count.and_then(|count| usize::try_from(count).ok());
+        let wanted = len.unwrap_or(u64::MAX);
+        let mut value: Vec<T> =
+            count.and_then(zeroed_elements).ok_or(Error::NoMemory { wanted })?;
+        let integrity = self.read_into(slab, how, bytemuck::cast_slice_mut(&mut value))?;
+        Ok(Answer { value, integrity })
     }
 
     /// Reads the selected elements into `out`, which has exactly their bytes.
     ///
     /// # Errors
     ///
-    /// As [`Catalog::read`]; what `out` holds after an error means nothing.
+    /// As [`Dataset::read`]; what `out` holds after an error means nothing.
     pub fn read_into(
         &self,
-        dataset: &Dataset,
         slab: &Hyperslab,
         how: &Execution,
         out: &mut [u8],
-    ) -> Result<()> {
-        scatter::read_into((self.source_of(dataset), dataset), slab, how, None, out)?;
-        self.check_read(dataset)
+    ) -> Result<Integrity> {
+        let answer = self.answer(|doubt| scatter::read_into(self, slab, (how, doubt), None, out));
+        Ok(answer?.integrity)
     }
 
     /// Reduces the selected elements.
     ///
     /// # Errors
     ///
-    /// As [`Catalog::read`], and when the operation is not defined for the dtype or the axes.
+    /// As [`Dataset::read`], and when the operation is not defined for the dtype or the axes.
     pub fn reduce(
         &self,
-        dataset: &Dataset,
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-    ) -> Result<Reduced> {
-        let reduced = reduce::reduce(self.source_of(dataset), dataset, slab, reduction, how)?;
-        self.check_read(dataset)?;
-        Ok(reduced)
+    ) -> Result<Answer<Reduced>> {
+        self.answer(|doubt| reduce::reduce(self, slab, reduction, (how, doubt)))
     }
 
-    /// Reduces the selected elements in several ways, each as [`Catalog::reduce`] does; those that
+    /// Reduces the selected elements in several ways, each as [`Dataset::reduce`] does; those that
     /// have the same cells and take one pass are folded in one pass.
     ///
     /// # Errors
     ///
-    /// As [`Catalog::reduce`].
+    /// As [`Dataset::reduce`].
     pub fn reduce_all(
         &self,
-        dataset: &Dataset,
         slab: &Hyperslab,
         reductions: &[Reduction],
         how: &Execution,
-    ) -> Result<Vec<Reduced>> {
-        let reduced = reduce::reduce_all(self.source_of(dataset), dataset, slab, reductions, how)?;
-        self.check_read(dataset)?;
-        Ok(reduced)
+    ) -> Result<Answer<Vec<Reduced>>> {
+        self.answer(|doubt| reduce::reduce_all(self, slab, reductions, (how, doubt)))
     }
 
-    /// What [`Catalog::reduce`] would cost; no element is read to tell.
+    /// What [`Dataset::reduce`] would cost; no element is read to tell.
     ///
     /// # Errors
     ///
-    /// As [`Catalog::reduce`], but for what only the elements and the budget can bring about.
+    /// As [`Dataset::reduce`], but for what only the elements and the budget can bring about.
     pub fn reduce_cost(
         &self,
-        dataset: &Dataset,
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
     ) -> Result<Cost> {
-        reduce::cost(self.source_of(dataset), dataset, slab, reduction, how)
+        reduce::cost(self, slab, reduction, how)
     }
 
-    /// Compares all stored bytes of a dataset with its seal, as a read of all of it would: for those
-    /// who take them by their places.
+    /// Compares all stored bytes with the checksum of the dataset, as a read of all of it would: for
+    /// those who take them by their places.
     ///
     /// # Errors
     ///
     /// Returns an error when they differ from their checksum, or cannot be read.
-    pub fn check_seal(&self, dataset: &Dataset, how: &Execution) -> Result<()> {
-        fetch::seal(self.source_of(dataset), dataset, || true, how).map(drop)
+    pub fn check_seal(&self, how: &Execution) -> Result<()> {
+        fetch::seal(self, || true, how, &Doubt::default())
     }
 
     /// Opens a session: many small reads, one look at the file's identity at its end.
-    pub fn session(&self) -> Session<'_> {
-        Session { catalog: self }
+    pub fn session(&self) -> Session {
+        Session { dataset: self.clone() }
+    }
+
+    /// Calls `visit` with the runs that [`Dataset::read`] reads, in the order of its tasks; nothing is
+    /// read to list them. Runs are ranges of bytes of the dataset's file, no longer than the budget of
+    /// `how` allows; the number of threads does not change them.
+    ///
+    /// A source that is mapped or in memory is not read: there they are the bytes that are touched.
+    /// What is read to compare checksums of bytes that are used in part, or used later, is not listed.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](crate::plan).
+    pub fn read_runs(
+        &self,
+        slab: &Hyperslab,
+        how: &Execution,
+        visit: &mut dyn FnMut(Span),
+    ) -> Result<()> {
+        scatter::runs(self, slab, how, visit)
+    }
+
+    /// Calls `visit` with the runs that [`Dataset::reduce`] reads, as [`Dataset::read_runs`] does: of
+    /// its first pass where it makes several, none where it makes none. A chunk that is decoded whole
+    /// is listed for every task that uses it; a thread that still has it does not read it again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::reduce_cost`].
+    pub fn reduce_runs(
+        &self,
+        slab: &Hyperslab,
+        reduction: &Reduction,
+        how: &Execution,
+        visit: &mut dyn FnMut(Span),
+    ) -> Result<()> {
+        reduce::runs(self, slab, reduction, (how, visit))
     }
 }
 
@@ -137,18 +222,20 @@ impl Catalog {
 /// Answers are good once [`Session::finish`] says so.
 #[derive(Debug)]
 #[must_use = "answers are good once `finish` says so"]
-pub struct Session<'a> {
-    catalog: &'a Catalog,
+pub struct Session {
+    dataset: Dataset,
 }
 
-impl Session<'_> {
+impl Session {
     /// Reads the selected elements into a new array.
     ///
     /// # Errors
     ///
-    /// As [`Catalog::read`].
-    pub fn read(&mut self, dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Array> {
-        scatter::read(self.catalog.source_of(dataset), dataset, slab, how)
+    /// As [`Dataset::read`].
+    pub fn read(&mut self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
+        let doubt = Doubt::default();
+        let value = scatter::read(&self.dataset, slab, (how, &doubt))?;
+        Ok(Answer { value, integrity: doubt.integrity(&self.dataset) })
     }
 
     /// Compares the file's identity, once for all reads of the session.
@@ -157,6 +244,6 @@ impl Session<'_> {
     ///
     /// Returns an error when the file changed: all answers of the session are then void.
     pub fn finish(self) -> Result<()> {
-        self.catalog.check_unchanged()
+        self.dataset.check_unchanged()
     }
 }

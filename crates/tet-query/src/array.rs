@@ -1,5 +1,6 @@
 //! An owned array: dtype, shape and aligned bytes, row-major.
 
+use bytemuck::Pod;
 use half::{bf16, f16};
 use tet_format::{DType, Shape};
 
@@ -170,8 +171,23 @@ fn scalar(dtype: DType, bytes: &[u8]) -> Option<Scalar> {
 /// Zeroed words for `byte_len` bytes, or `None` when memory cannot hold them.
 pub(crate) fn zeroed_words(byte_len: usize) -> Option<Vec<u64>> {
     let count = byte_len.div_ceil(WORD);
-    // Asking first turns an abort into an answer; the second call then gets pages that the
-    // system has zeroed already, where a resize would touch every one of them.
-    Vec::<u64>::new().try_reserve_exact(count).ok()?;
-    Some(vec![0; count])
+    zeroed_elements(count)
+}
+
+#[cfg(feature = "mmap")]
+fn in_huge_pages<T: Pod>(mut zeros: Vec<T>) -> Vec<T> {
+    tet_io::use_huge_pages(bytemuck::cast_slice_mut(&mut zeros));
+    zeros
+}
+
+#[cfg(not(feature = "mmap"))]
+const fn in_huge_pages<T>(zeros: Vec<T>) -> Vec<T> {
+    zeros
+}
+
+/// So many zeros in pages that the system has zeroed already: a resize would touch every one of them.
+/// `None` where memory does not hold them.
+pub(crate) fn zeroed_elements<T: Pod>(count: usize) -> Option<Vec<T>> {
+    let zeros: Vec<T> = bytemuck::allocation::try_zeroed_vec(count).ok()?;
+    Some(in_huge_pages(zeros))
 }

@@ -25,8 +25,6 @@ pub struct Execution {
     pub coalesce: Coalesce,
     /// Which payloads are compared with their digests.
     pub digests: DigestPolicy,
-    /// Set when an answer rests on payloads that have digests and were not compared with them.
-    pub unchecked: Option<Arc<AtomicBool>>,
     /// Set by the caller to stop early.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Told how many selected bytes were just finished, from any thread.
@@ -68,7 +66,6 @@ impl Default for Execution {
             decoded_max: None,
             coalesce: Coalesce::DEFAULT,
             digests: DigestPolicy::Auto,
-            unchecked: None,
             cancel: None,
             progress: None,
             tuning: Tuning::default(),
@@ -100,13 +97,6 @@ impl Execution {
     /// Whether the caller asked to stop.
     pub(crate) fn is_canceled(&self) -> bool {
         self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
-    /// Says that bytes are used that were not compared with their digest.
-    pub(crate) fn mark_unchecked(&self) {
-        if let Some(unchecked) = &self.unchecked {
-            unchecked.store(true, Ordering::Relaxed);
-        }
     }
 
     /// Tells the caller that `done` selected bytes were finished.

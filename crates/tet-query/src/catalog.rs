@@ -15,7 +15,7 @@ use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 use tet_codec::Decode;
 use tet_file::TetFile;
-use tet_format::{DType, Digest, ForeignRule, Grid, Span};
+use tet_format::{DType, Digest, ForeignRule, Grid, Integrity, Span};
 use tet_io::Source;
 
 use crate::error::{Error, Result};
@@ -36,7 +36,7 @@ pub struct Catalog {
     uncounted: Option<(usize, Arc<Error>)>,
 }
 
-/// A named array in a file.
+/// A named array in a file, with all it takes to read it: it may outlive its catalog.
 #[derive(Clone)]
 pub struct Dataset {
     /// Its position in the catalog.
@@ -59,9 +59,10 @@ pub struct Dataset {
     pub fault: Option<Arc<Error>>,
     /// Where its chunks are.
     pub chunks: Arc<dyn ChunkTable>,
-    /// The file that its chunks lie in, once it is in a catalog: it is read from there, whichever
-    /// catalog is asked to read it.
-    pub source: Option<Source>,
+    /// The file that its chunks lie in.
+    pub source: Source,
+    /// The file that lists it, where that is another.
+    pub listed_in: Option<Source>,
 }
 
 /// The value of an attribute.
@@ -85,14 +86,15 @@ pub trait ChunkTable: Send + Sync {
     /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
 
-    /// The file in which its chunks lie, where that is another than the one of the catalog.
-    fn source(&self) -> Option<&Source> {
-        None
-    }
-
     /// Whether the file has digests of the chunks.
     fn has_digests(&self) -> bool {
         false
+    }
+
+    /// How an answer stands of which every byte was compared with what the file has of it.
+    fn integrity(&self) -> Integrity {
+        let is_bare = !self.has_digests() && self.seals().is_empty();
+        if is_bare { Integrity::Unprotected } else { Integrity::Verified }
     }
 
     /// The digest of the stored bytes of a chunk that was located here, where there is one.
@@ -146,6 +148,46 @@ impl fmt::Debug for Dataset {
 }
 
 impl Dataset {
+    /// An array of this type without dimension names, labels and attributes.
+    #[must_use]
+    pub fn new(
+        source: Source,
+        name: impl Into<String>,
+        dtype: DType,
+        grid: Grid,
+        chunks: Arc<dyn ChunkTable>,
+    ) -> Dataset {
+        let dtype_name = dtype.name().to_owned();
+        Dataset { dtype: Some(dtype), ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
+    }
+
+    /// The same of a type that is known by its name alone.
+    #[must_use]
+    pub fn unknown(
+        source: Source,
+        name: impl Into<String>,
+        dtype_name: impl Into<String>,
+        grid: Grid,
+        chunks: Arc<dyn ChunkTable>,
+    ) -> Dataset {
+        let (name, dtype_name) = (name.into(), dtype_name.into());
+        let (coords, attrs) = (BTreeMap::new(), BTreeMap::new());
+        Dataset {
+            index: 0,
+            name,
+            dtype: None,
+            dtype_name,
+            grid,
+            dims: Vec::new(),
+            coords,
+            attrs,
+            fault: None,
+            chunks,
+            source,
+            listed_in: None,
+        }
+    }
+
     /// Why the dataset cannot be read, or `None` when it can.
     #[must_use]
     pub fn why(&self) -> Option<&Error> {
@@ -160,10 +202,20 @@ impl Dataset {
         self.dtype.ok_or_else(|| Error::unknown_dtype(self))
     }
 
-    /// Says in which file its chunks lie, unless that is known.
-    pub(crate) fn place(&mut self, source: &Source) {
-        let own = || self.chunks.source().unwrap_or(source).clone();
-        self.source = Some(self.source.take().unwrap_or_else(own));
+    /// Says which file lists it.
+    fn list(&mut self, index: usize, source: &Source) {
+        self.index = index;
+        self.listed_in = (!self.source.is_same(source)).then(|| source.clone());
+    }
+
+    /// Compares the identities of its files with those that they had when they were opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a file changed: answers taken from it are then void.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let sources = std::iter::once(&self.source).chain(&self.listed_in);
+        Ok(sources.into_iter().try_for_each(Source::check_unchanged)?)
     }
 
     /// The codecs of its chunks.
@@ -193,8 +245,7 @@ impl Catalog {
     #[must_use]
     pub fn new(source: Source, format: &'static str, mut datasets: Vec<Dataset>) -> Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
-            dataset.index = index;
-            dataset.place(&source);
+            dataset.list(index, &source);
         }
         let (shards, parts) = (Vec::new(), Vec::new());
         let (attrs, names) = (BTreeMap::new(), Names::default());
@@ -219,8 +270,7 @@ impl Catalog {
     #[must_use]
     pub fn with_parts(self, mut parts: Vec<Dataset>) -> Catalog {
         for (index, part) in (self.datasets.len()..).zip(&mut parts) {
-            part.index = index;
-            part.place(&self.source);
+            part.list(index, &self.source);
         }
         Catalog { parts, ..self }
     }
@@ -248,6 +298,13 @@ impl Catalog {
     #[must_use]
     pub fn parts(&self) -> &[Dataset] {
         &self.parts
+    }
+
+    /// The dataset or the part of this number, which is its [`Dataset::index`] in a catalog of all.
+    #[must_use]
+    pub fn at(&self, index: usize) -> Option<&Dataset> {
+        let part = || self.parts.get(index.checked_sub(self.datasets.len())?);
+        self.datasets.get(index).or_else(part)
     }
 
     /// Where the bytes come from.

@@ -158,6 +158,16 @@ pub enum Error {
         /// Its shape.
         shape: Shape,
     },
+    /// The elements are asked for as another type than theirs.
+    #[error("dataset {dataset:?} is of {dtype}, and not of {wanted}")]
+    OtherType {
+        /// The dataset.
+        dataset: String,
+        /// The type of its elements.
+        dtype: String,
+        /// The type that they were asked for as.
+        wanted: DType,
+    },
     /// A reduction names an axis the dataset does not have, or one twice.
     #[error("axis {axis} is not one of the {rank} axes of the dataset, or is named twice")]
     Axis {
@@ -278,6 +288,17 @@ impl From<SelectionError> for Error {
 }
 
 impl Error {
+    /// The file and the error of the system, where the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
+        match self {
+            Error::Io(error) => error.system(),
+            Error::File(error) => error.system(),
+            Error::Unreadable { cause, .. } => cause.system(),
+            _ => None,
+        }
+    }
+
     /// Who can act on the error.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -312,6 +333,7 @@ impl Error {
             | Error::NoSuchDataset { .. }
             | Error::Ambiguous { .. }
             | Error::Misfit { .. }
+            | Error::OtherType { .. }
             | Error::Axis { .. }
             | Error::Combined { .. }
             | Error::Undefined { .. }

@@ -20,10 +20,9 @@ mod strip;
 use std::ops::Range;
 
 use tet_format::Span;
-use tet_io::Source;
 
 use self::bring::Bring;
-pub(crate) use self::check::{Checks, Uses, seal};
+pub(crate) use self::check::{Checks, Doubt, Uses, seal};
 pub(crate) use self::part_read::PartRead;
 use self::passing::Passing;
 pub(crate) use self::pool::run;
@@ -94,7 +93,6 @@ pub(crate) struct Fetcher<'a> {
 impl<'a> Fetcher<'a> {
     /// A fetcher that has read nothing.
     pub(crate) fn new(
-        source: &'a Source,
         checks: &'a Checks<'a>,
         plan: &'a ReadPlan,
         how: &Execution,
@@ -104,7 +102,7 @@ impl<'a> Fetcher<'a> {
             plan,
             window_len: how.window_len(),
             rows,
-            bring: Bring::new(source),
+            bring: Bring::new(&checks.dataset().source),
             checks,
             passing: Passing::new(checks),
             chunk: Buffer::default(),

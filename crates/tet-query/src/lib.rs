@@ -59,13 +59,11 @@ mod kernel;
 
 mod reduce;
 
-mod runs;
-
 mod transform;
 
 mod answer;
 
-mod lens;
+mod lazy;
 
 mod fill;
 
@@ -81,7 +79,7 @@ mod exact_sum;
 mod testing;
 
 pub use align::{Alignment, AxisAlignment, LabelAlignment};
-pub use answer::Session;
+pub use answer::{Answer, Session};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution};
@@ -93,7 +91,7 @@ pub use error::{Error, Result};
 pub use fill::fill_of;
 pub use interpolation::Between;
 pub use labels::*;
-pub use lens::{Blocks, Choice, Lens};
+pub use lazy::{Blocks, Choice, LazyArray};
 pub use op::{NanPolicy, Op};
 pub use plan::{ChunkRead, ReadPlan, plan};
 pub use reduction::{
@@ -106,6 +104,7 @@ pub use selection::{
     SelectionFault, SelectionForm, Stop, find_axis, unknown_label,
 };
 pub use suggestion::nearest_word;
+pub use tet_format::Integrity;
 pub use tet_io::Kind;
 pub use transform::{Method, Transform};
 pub use tuning::Tuning;

@@ -36,8 +36,8 @@ pub struct ChunkRead {
     pub place: ChunkPlace,
 }
 
-/// The chunks that will be read, as data. [`Catalog::read_runs`](crate::Catalog::read_runs) and
-/// [`Catalog::reduce_runs`](crate::Catalog::reduce_runs) list the ranges of bytes.
+/// The chunks that will be read, as data. [`Dataset::read_runs`](crate::Dataset::read_runs) and
+/// [`Dataset::reduce_runs`](crate::Dataset::reduce_runs) list the ranges of bytes.
 #[derive(Clone, Debug)]
 pub struct ReadPlan {
     pub(crate) touch: Touch,

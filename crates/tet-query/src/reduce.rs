@@ -30,7 +30,6 @@ mod slide;
 mod window;
 
 use tet_format::Span;
-use tet_io::Source;
 
 use self::asked::{Answer, Asked, answers};
 use self::role::Roles;
@@ -38,6 +37,7 @@ use crate::budget::Execution;
 use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::error::{Error, Result};
+use crate::fetch::Doubt;
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::Hyperslab;
@@ -45,26 +45,24 @@ use crate::value::{Along, Cells, Details, Reduced, Values};
 
 /// Reduces a selection.
 pub(crate) fn reduce(
-    source: &Source,
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
-    how: &Execution,
+    (how, doubt): (&Execution, &Doubt),
 ) -> Result<Reduced> {
-    let (asked, axes) = asked(source, dataset, slab, reduction, how)?;
+    let (asked, axes) = asked(dataset, slab, reduction, (how, doubt))?;
     let answer = asked.answer()?;
     reduced(&asked, axes, answer)
 }
 
 /// Reduces a selection in several ways.
 pub(crate) fn reduce_all(
-    source: &Source,
     dataset: &Dataset,
     slab: &Hyperslab,
     reductions: &[Reduction],
-    how: &Execution,
+    (how, doubt): (&Execution, &Doubt),
 ) -> Result<Vec<Reduced>> {
-    let all = reductions.iter().map(|reduction| asked(source, dataset, slab, reduction, how));
+    let all = reductions.iter().map(|reduction| asked(dataset, slab, reduction, (how, doubt)));
     let (all, axes): (Vec<_>, Vec<_>) = all.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let answers = answers(&all)?.into_iter();
     let each = all.iter().zip(axes).zip(answers);
@@ -108,33 +106,30 @@ fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduce
 
 /// What reducing a selection costs.
 pub(crate) fn cost(
-    source: &Source,
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
     how: &Execution,
 ) -> Result<Cost> {
-    asked(source, dataset, slab, reduction, how)?.0.cost()
+    asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.cost()
 }
 
 /// Calls `visit` with every run that a pass of a reduction reads.
 pub(crate) fn runs(
-    source: &Source,
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
     (how, visit): (&Execution, &mut dyn FnMut(Span)),
 ) -> Result<()> {
-    asked(source, dataset, slab, reduction, how)?.0.runs(visit)
+    asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.runs(visit)
 }
 
 /// What is asked, and the axes that are folded.
 fn asked<'a>(
-    source: &'a Source,
     dataset: &'a Dataset,
     slab: &'a Hyperslab,
     reduction: &'a Reduction,
-    how: &'a Execution,
+    (how, doubt): (&'a Execution, &'a Doubt),
 ) -> Result<(Asked<'a>, Vec<usize>)> {
     let dtype = dataset.readable()?;
     if reduction.seeks_pads() {
@@ -144,7 +139,7 @@ fn asked<'a>(
         return Err(Error::Windowed { op: reduction.op.name() });
     }
     let (roles, axes) = Roles::new(dataset, slab, reduction)?;
-    Ok((Asked { source, dataset, dtype, slab, reduction, how, roles }, axes))
+    Ok((Asked { dataset, dtype, slab, reduction, how, doubt, roles }, axes))
 }
 
 /// Puts an axis of quantiles first, as NumPy does; the values have them last.

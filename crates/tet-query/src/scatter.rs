@@ -17,7 +17,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::fetch::{self, Checks, Fetcher, PartRead, Rows, Uses};
+use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Rows, Uses};
 use crate::plan::output::OutputCut;
 use crate::plan::piece::{Strips, dense_range, element_count};
 use crate::plan::touch::AxisBox;
@@ -26,16 +26,15 @@ use crate::selection::Hyperslab;
 
 /// Reads a selection into a new array.
 pub(crate) fn read(
-    source: &Source,
     dataset: &Dataset,
     slab: &Hyperslab,
-    how: &Execution,
+    (how, doubt): (&Execution, &Doubt),
 ) -> Result<Array> {
     let plan = plan(dataset, slab, how.coalesce)?;
     let dtype = dataset.dtype.ok_or_else(|| Error::unknown_dtype(dataset))?;
     how.check_result(plan.element_count.checked_mul(plan.element_size))?;
     let mut array = Array::zeroed(dtype, slab.kept_shape())?;
-    fill((source, dataset), &plan, how, None, array.bytes_mut())?;
+    fill(dataset, &plan, (how, doubt), None, array.bytes_mut())?;
     Ok(array)
 }
 
@@ -75,9 +74,9 @@ pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Resu
 
 /// Reads a selection into exactly its bytes; `parts` knows of other reads of the same chunks.
 pub(crate) fn read_into(
-    (source, dataset): (&Source, &Dataset),
+    dataset: &Dataset,
     slab: &Hyperslab,
-    how: &Execution,
+    (how, doubt): (&Execution, &Doubt),
     parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
@@ -86,25 +85,25 @@ pub(crate) fn read_into(
     if wanted != out.len() as u64 {
         return Err(Error::Buffer { found: out.len() as u64, wanted });
     }
-    fill((source, dataset), &plan, how, parts, out)
+    fill(dataset, &plan, (how, doubt), parts, out)
 }
 
 /// Executes a plan into the output.
 fn fill(
-    (source, dataset): (&Source, &Dataset),
+    dataset: &Dataset,
     plan: &ReadPlan,
-    how: &Execution,
+    (how, doubt): (&Execution, &Doubt),
     parts: Option<&PartRead>,
     out: &mut [u8],
 ) -> Result<()> {
     if plan.element_count == 0 {
         return Ok(());
     }
-    let checks = Checks::new(source, dataset, plan, how, (Uses::Once, parts))?;
+    let checks = Checks::new(dataset, plan, (how, doubt), (Uses::Once, parts))?;
     if how.is_canceled() && !planted::is("small_cancel") {
         return Err(Error::Canceled);
     }
-    if fill_at_once((source, &checks), plan, how, out)? {
+    if fill_at_once((&dataset.source, &checks), plan, how, out)? {
         how.report(out.len() as u64);
         return checks.finish();
     }
@@ -115,7 +114,7 @@ fn fill(
     let parts = split(&cut, plan.element_size, out)?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
-    let state = || Fetcher::new(source, &checks, plan, how, Rows::Any);
+    let state = || Fetcher::new(&checks, plan, how, Rows::Any);
     fetch::run((workers, u64::MAX), parts.len() as u64, how, state, |fetcher, index| {
         let part = parts
             .get(decode::len(index)?)

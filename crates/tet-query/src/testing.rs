@@ -181,29 +181,21 @@ pub(crate) fn world(
     let digests = places.iter().map(|place| tet_codec::digest(stored_bytes(place))).collect();
     let codec: Arc<dyn Decode> =
         if stored == Stored::Raw { Arc::new(Raw) } else { Arc::new(Flip(stored)) };
-    let dataset = Dataset {
-        source: None,
-        index: 0,
-        name: "world".to_owned(),
-        dtype: Some(dtype),
-        dtype_name: dtype.name().to_owned(),
-        grid,
-        dims: Vec::new(),
-        coords: Default::default(),
-        attrs: Default::default(),
-        fault: None,
-        chunks: Arc::new(Places { places, digests, codecs: vec![codec] }),
-    };
-    World::of(dataset, bytes)
+    let chunks = Arc::new(Places { places, digests, codecs: vec![codec] });
+    let nothing = Source::from_bytes(Vec::new());
+    World::of(&Dataset::new(nothing, "world", dtype, grid, chunks), bytes)
 }
 
 impl World {
-    fn of(dataset: Dataset, bytes: Vec<u8>) -> World {
+    fn of(dataset: &Dataset, bytes: Vec<u8>) -> World {
         let shape = dataset.shape().to_vec();
-        let mapped = Catalog::new(Source::from_bytes(bytes.clone()), "test", vec![dataset.clone()]);
+        let catalog = |source: Source| {
+            let dataset = Dataset { source: source.clone(), ..dataset.clone() };
+            Catalog::new(source, "test", vec![dataset])
+        };
+        let mapped = catalog(Source::from_bytes(bytes.clone()));
         let counting = Arc::new(Counting { bytes, reads: Mutex::default() });
-        let source = Source::from_reader(counting.clone());
-        let positioned = Catalog::new(source, "test", vec![dataset]);
+        let positioned = catalog(Source::from_reader(counting.clone()));
         World { shape, mapped, positioned, counting }
     }
 
@@ -211,7 +203,7 @@ impl World {
     pub(crate) fn damaged(&self, at: usize) -> World {
         let mut bytes = self.counting.bytes.clone();
         bytes[at] ^= 4;
-        World::of(Dataset { source: None, ..self.mapped.datasets()[0].clone() }, bytes)
+        World::of(&self.mapped.datasets()[0], bytes)
     }
 }
 

@@ -3,12 +3,11 @@
 //! Whoever knows the container looks at the file and hands over what it finds; how many findings of
 //! a code are told, and how strictly, is decided here as it is for `.tet`.
 
-use tet_format::{ForeignFault, Limits, Severity};
+use tet_format::{ForeignFault, Integrity, Limits, Severity};
 
 use crate::code::Code;
 use crate::collect::Collector;
 use crate::finding::{Finding, Place};
-use crate::integrity::Integrity;
 use crate::options::VerifyOptions;
 use crate::report::Report;
 
@@ -172,7 +171,7 @@ mod tests {
     fn a_digest_that_differs_counts_though_it_is_not_reported() {
         let mut findings: Collector<Finding> = Collector::new(0);
         let state = |findings: &Collector<Finding>, bare_count| {
-            Integrity::of(findings.counts(), &MUST, (bare_count, 2))
+            crate::integrity_of(findings.counts(), &MUST, (bare_count, 2))
         };
         findings.push(found(&ODD, None).into());
         assert_eq!(state(&findings, 1), Integrity::Unchecked);

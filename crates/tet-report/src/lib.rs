@@ -18,7 +18,6 @@ mod finding;
 mod collect;
 mod foreign;
 
-mod integrity;
 mod report;
 
 mod pool;
@@ -28,12 +27,12 @@ pub use code::Code;
 pub use collect::{Coded, Collector};
 pub use finding::{Finding, Place, Severity};
 pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
-pub use integrity::Integrity;
 pub use level::Level;
 pub use options::{RepairOptions, Strictness, VerifyOptions};
 pub use pool::Pool;
 pub use repair::{Applied, Edit, Kept, Plan, Proof};
-pub use report::{Omitted, Report};
+pub use report::{Omitted, Report, integrity_of};
+pub use tet_format::Integrity;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tet_format::Losses;
-use tet_io::{Canceled, Progress, Watch};
+use tet_io::{Canceled, Progress, ProgressReporter};
 
 use crate::level::Level;
 
@@ -110,8 +110,8 @@ impl<L> VerifyOptions<L> {
 
     /// Reports the progress of a read of `all` bytes.
     #[must_use]
-    pub fn watch(&self, all: u64) -> Watch<'_> {
-        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    pub fn reporter(&self, all: u64) -> ProgressReporter<'_> {
+        ProgressReporter::new(self.cancel.as_deref(), self.progress.as_ref(), all)
     }
 }
 
@@ -181,7 +181,7 @@ impl<L: Clone + Default, S> RepairOptions<L, S> {
 
     /// Reports the progress of a read of `all` bytes.
     #[must_use]
-    pub fn watch(&self, all: u64) -> Watch<'_> {
-        Watch::new(self.cancel.as_deref(), self.progress.as_ref(), all)
+    pub fn reporter(&self, all: u64) -> ProgressReporter<'_> {
+        ProgressReporter::new(self.cancel.as_deref(), self.progress.as_ref(), all)
     }
 }

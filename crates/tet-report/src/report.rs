@@ -2,13 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use tet_format::NoteCode;
+use tet_format::{ForeignRule, Integrity, NoteCode};
 
 use crate::code::Code;
 use crate::finding::{Finding, Severity};
-use crate::integrity::Integrity;
 use crate::level::Level;
 use crate::options::{Strictness, VerifyOptions};
+
+/// The integrity of a container whose checksums never cover all bytes: whether some break this rule,
+/// and how many datasets of all have no checksum.
+#[must_use]
+pub fn integrity_of(
+    counts: &BTreeMap<Code, u64>,
+    checksum: &'static ForeignRule,
+    (bare_count, dataset_count): (u64, u64),
+) -> Integrity {
+    if counts.contains_key(&Code::Foreign(checksum)) {
+        Integrity::Mismatch
+    } else if dataset_count <= bare_count {
+        Integrity::Unprotected
+    } else {
+        Integrity::Unchecked
+    }
+}
 
 /// All that was found in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,8 +15,8 @@ mod said;
 use std::collections::BTreeSet;
 
 use tet_format::{ForeignRule, Severity, Span};
-use tet_io::{Source, Watch};
-use tet_report::{Finding, ForeignFound, Integrity, Level, Report};
+use tet_io::{ProgressReporter, Source};
+use tet_report::{Finding, ForeignFound, Level, Report, integrity_of};
 
 use self::digest::Tasks;
 use self::fidelity::{Objects, Total};
@@ -43,7 +43,7 @@ pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 /// [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let (mut out, mut seen) = (Collector::new(options.findings_max), Seen::default());
-    let watch = options.watch(match options.level {
+    let reporter = options.reporter(match options.level {
         // Payloads are read once more.
         Level::Deep => source.len().saturating_mul(2),
         _ => source.len(),
@@ -56,10 +56,10 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         }
         Err(error) => return Err(error),
     };
-    check_file(source, &scan, &watch, &mut out)?;
+    check_file(source, &scan, &reporter, &mut out)?;
     let (mut window, mut work) = (Window::new(source), Work::default());
     let total = Total::new(options.decoded_max, source);
-    let watched = (&watch, &total);
+    let watched = (&reporter, &total);
     for (number, span) in scan.messages.iter().enumerate() {
         let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
         match found {
@@ -69,7 +69,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
             }
             Err(error) => return Err(error),
         }
-        watch.tell(0)?;
+        reporter.advance(0)?;
         if work.bytes.is_full() {
             seen.add_checked(work.run(source, options, watched, &mut out)?);
         }
@@ -107,7 +107,7 @@ impl Seen {
         findings.sort_by_key(|finding| finding.place.offset);
         let file_len = source.len();
         Report {
-            integrity: Integrity::of(&counts, &rule::HASH, (unverified_count, object_count)),
+            integrity: integrity_of(&counts, &rule::HASH, (unverified_count, object_count)),
             file_len,
             dataset_count: object_count,
             row_count: object_count,
@@ -146,12 +146,12 @@ impl Work {
         &mut self,
         source: &Source,
         options: &VerifyOptions,
-        (watch, total): (&Watch<'_>, &Total),
+        (reporter, total): (&ProgressReporter<'_>, &Total),
         out: &mut Collector,
     ) -> Result<u64> {
         let mut spoiled = BTreeSet::new();
-        let checked_len = self.bytes.run(source, options, &mut spoiled, watch, out)?;
-        self.objects.run((source, total), options, &spoiled, watch, out)?;
+        let checked_len = self.bytes.run(source, options, &mut spoiled, reporter, out)?;
+        self.objects.run((source, total), options, &spoiled, reporter, out)?;
         Ok(checked_len)
     }
 }
@@ -161,7 +161,7 @@ pub(crate) fn first_error(
     window: &mut Window<'_>,
     span: Span,
     options: &VerifyOptions,
-    watched: (&Watch<'_>, &Total),
+    watched: (&ProgressReporter<'_>, &Total),
 ) -> Result<Option<&'static ForeignRule>> {
     let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
     match check_message(window, (0, span), options, &mut work, &mut out) {
@@ -201,7 +201,12 @@ pub(crate) fn structure_error(
 }
 
 /// What is wrong with the file as a whole: messages that do not stand, and bytes of none.
-fn check_file(source: &Source, scan: &Scan, watch: &Watch<'_>, out: &mut Collector) -> Result<()> {
+fn check_file(
+    source: &Source,
+    scan: &Scan,
+    reporter: &ProgressReporter<'_>,
+    out: &mut Collector,
+) -> Result<()> {
     let mut push = |fault, len| out.push(finding(fault, (None, None), len));
     for damage in &scan.damages {
         push(damage.fault, damage.span.end().saturating_sub(damage.fault.at));
@@ -214,7 +219,7 @@ fn check_file(source: &Source, scan: &Scan, watch: &Watch<'_>, out: &mut Collect
     for gap in &scan.gaps {
         let mut odd = false;
         source.for_windows(gap.range(), &mut window, |_, bytes| {
-            watch.tell(0)?;
+            reporter.advance(0)?;
             odd = bytes.iter().any(|byte| *byte != 0);
             Ok::<_, Error>(!odd)
         })?;

@@ -13,9 +13,9 @@
 //! flipped back. Frames are copied as they are. Work is bounded by the length of the file.
 
 mod apply;
-mod bench;
 mod build;
 mod content;
+mod context;
 mod edit;
 mod frames;
 mod mend;

@@ -56,13 +56,13 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     let is_deep = options.level != Level::Structure;
     let all = gaps.len.saturating_add(if is_deep { payloads.stored_len } else { 0 });
     let affordable = usize::try_from(options.memory_budget / HELD_LEN).unwrap_or(usize::MAX);
-    let (pool, watch) = (Pool::new(options.threads, affordable, all), options.watch(all));
-    gap::check(&subject, &gaps, &digests, (&pool, &watch), out)?;
+    let (pool, reporter) = (Pool::new(options.threads, affordable, all), options.reporter(all));
+    gap::check(&subject, &gaps, &digests, (&pool, &reporter), out)?;
     let mut is_all = are_gaps_known && gaps.len_left == 0;
     match index.filter(|_| listed == Holds::Yes && is_deep) {
         Some(index) => {
             let place = (index, bounds.payload_end);
-            let how = (&pool, &watch);
+            let how = (&pool, &reporter);
             let all;
             (seen.payload_len, all) =
                 deep::check(&subject, place, &payloads, &digests, how, (&seen, out))?;

@@ -60,6 +60,16 @@ impl From<tet_io::Canceled> for Error {
 }
 
 impl Error {
+    /// The file and the error of the system, where the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
+        match self {
+            Self::Io(error) => error.system(),
+            Self::File(error) => error.system(),
+            _ => None,
+        }
+    }
+
     /// Who can act on the error.
     #[must_use]
     pub fn kind(&self) -> Kind {

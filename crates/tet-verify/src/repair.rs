@@ -11,8 +11,8 @@
 
 mod anchor;
 mod apply;
-mod bench;
 mod block;
+mod context;
 mod edit;
 mod flip;
 mod gaps;

@@ -87,7 +87,7 @@ impl ZTensorFile {
     /// All elements of a tensor where they are: without a copy, and without a look at the checksum.
     ///
     /// `None` where they are not stored as they are, or the source is not in memory. What is seen
-    /// is the file, which others may change under a mapping: see [`Source::view`].
+    /// is the file, which others may change under a mapping: see [`Source::view`](tet_io::Source::view).
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@
 //! Work is bounded by the length of the file.
 
 mod apply;
-mod bench;
+mod context;
 mod edit;
 mod flip;
 mod older;

@@ -48,7 +48,7 @@ pub fn repair(bytes: &[u8]) {
         let values = |bytes: &[u8]| {
             let catalog = ask::open_bytes(bytes).unwrap();
             let all = catalog.datasets().iter();
-            all.map(|dataset| ask::read_all(&catalog, dataset).unwrap()).collect::<Vec<_>>()
+            all.map(|dataset| ask::read_all(dataset).unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(values(&mended), values(&file.bytes), "it holds what it held");
     }

@@ -5,7 +5,7 @@ mod mend;
 
 use tet_convert::OpenOptions;
 use tet_io::Source;
-use tet_query::{Catalog, Dataset, DigestPolicy, Error as Asked, Execution, Hyperslab};
+use tet_query::{Dataset, DigestPolicy, Error as Asked, Execution, Hyperslab};
 use tet_ztensor::{
     Check, Level, Limits, RANK_MAX, Report, Severity, Tensor, VerifyOptions, ZTensorFile, rule,
 };
@@ -81,7 +81,7 @@ fn opened(bytes: &[u8], file: &ZTensorFile, report: &Report) {
         match file.read(tensor, Check::Always) {
             Ok(elements) => {
                 in_parts(file, tensor, &elements);
-                same(catalog, dataset, tensor, &elements);
+                same(dataset, tensor, &elements);
             }
             Err(error) => {
                 assert!(!is_sound, "tensor {} called sound: {error}", tensor.position());
@@ -89,29 +89,26 @@ fn opened(bytes: &[u8], file: &ZTensorFile, report: &Report) {
                 // The catalog has no chunks of a tensor without elements, and looks at no bytes.
                 let is_empty = tensor.element_count() == Some(0);
                 let is_large = error.rule() == Some(&rule::LIMIT_SPARSE);
-                assert!(
-                    is_empty || is_large || asked(catalog, dataset).is_err(),
-                    "read otherwise: {error}"
-                );
+                assert!(is_empty || is_large || asked(dataset).is_err(), "read otherwise: {error}");
             }
         }
     }
 }
 
 /// The elements of a dataset, compared with their checksum.
-fn asked(catalog: &Catalog, dataset: &Dataset) -> Result<Vec<u8>, Asked> {
+fn asked(dataset: &Dataset) -> Result<Vec<u8>, Asked> {
     let how = Execution { digests: DigestPolicy::Always, ..ask::small() };
     let slab = Hyperslab::whole(dataset.shape());
-    Ok(catalog.read(dataset, &slab, &how)?.bytes().to_vec())
+    Ok(dataset.read(&slab, &how)?.bytes().to_vec())
 }
 
 /// The catalog reads the same elements, where it takes the tensor for what it is.
-fn same(catalog: &Catalog, dataset: &Dataset, tensor: Tensor<'_>, elements: &[u8]) {
+fn same(dataset: &Dataset, tensor: Tensor<'_>, elements: &[u8]) {
     let is_as_stored = dataset.dtype == tensor.dtype() && dataset.shape() == tensor.shape();
     if !is_as_stored || RANK_MAX < tensor.shape().len() {
         return;
     }
-    let found = asked(catalog, dataset);
+    let found = asked(dataset);
     let found = found.unwrap_or_else(|error| panic!("tensor {}: {error}", tensor.position()));
     assert!(found == elements, "tensor {} is read otherwise", tensor.position());
 }

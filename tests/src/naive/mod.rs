@@ -18,9 +18,7 @@ use std::collections::HashMap;
 
 use half::{bf16, f16};
 use tet_format::{DType, Shape};
-use tet_query::{
-    Axes, Catalog, Dataset, Error, Hyperslab, NanPolicy, Number, Op, Reduction, Result,
-};
+use tet_query::{Axes, Dataset, Error, Hyperslab, NanPolicy, Number, Op, Reduction, Result};
 
 pub use self::cell::Cell;
 pub use self::exact::ExactSum;
@@ -32,8 +30,8 @@ use self::lane::{AxisLanes, Lane};
 /// # Errors
 ///
 /// Whatever stands in the way of reading a chunk.
-pub fn read(catalog: &Catalog, dataset: &Dataset, slab: &Hyperslab) -> Result<Vec<u8>> {
-    let mut chunks = Chunks::new(catalog, dataset)?;
+pub fn read(dataset: &Dataset, slab: &Hyperslab) -> Result<Vec<u8>> {
+    let mut chunks = Chunks::new(dataset)?;
     let mut bytes = Vec::new();
     walk(slab, |position, _| {
         bytes.extend_from_slice(chunks.element(position)?);
@@ -47,13 +45,8 @@ pub fn read(catalog: &Catalog, dataset: &Dataset, slab: &Hyperslab) -> Result<Ve
 /// # Errors
 ///
 /// As [`read`], when the dtype is not one of numbers, and when a product is too large.
-pub fn reduce(
-    catalog: &Catalog,
-    dataset: &Dataset,
-    slab: &Hyperslab,
-    reduction: &Reduction,
-) -> Result<Vec<Cell>> {
-    let elements = Selected::read(catalog, dataset, slab, reduction)?;
+pub fn reduce(dataset: &Dataset, slab: &Hyperslab, reduction: &Reduction) -> Result<Vec<Cell>> {
+    let elements = Selected::read(dataset, slab, reduction)?;
     let dtype = elements.dtype;
     let params = &reduction.params;
     if matches!(reduction.op, Op::Covariance | Op::Correlation) {
@@ -89,13 +82,8 @@ struct Selected {
 }
 
 impl Selected {
-    fn read(
-        catalog: &Catalog,
-        dataset: &Dataset,
-        slab: &Hyperslab,
-        reduction: &Reduction,
-    ) -> Result<Selected> {
-        let mut chunks = Chunks::new(catalog, dataset)?;
+    fn read(dataset: &Dataset, slab: &Hyperslab, reduction: &Reduction) -> Result<Selected> {
+        let mut chunks = Chunks::new(dataset)?;
         let dtype = chunks.dtype;
         let undefined = || Error::Undefined { op: reduction.op.name(), dtype };
         number(dtype, &[0; 16]).ok_or_else(undefined)?;
@@ -220,7 +208,6 @@ fn walk(slab: &Hyperslab, mut visit: impl FnMut(&[u64], &[u64]) -> Result<()>) -
 
 /// The decoded chunks of one dataset, each decoded when it is first touched.
 struct Chunks<'a> {
-    catalog: &'a Catalog,
     dataset: &'a Dataset,
     dtype: DType,
     element_size: usize,
@@ -228,7 +215,7 @@ struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    fn new(catalog: &'a Catalog, dataset: &'a Dataset) -> Result<Self> {
+    fn new(dataset: &'a Dataset) -> Result<Self> {
         let unknown = || Error::UnknownDType {
             dataset: dataset.name.clone(),
             dtype: dataset.dtype_name.clone(),
@@ -236,7 +223,7 @@ impl<'a> Chunks<'a> {
         let dtype = dataset.dtype.ok_or_else(unknown)?;
         let element_size =
             index(dtype.size().ok_or_else(|| Error::Undefined { op: "read", dtype })?);
-        Ok(Chunks { catalog, dataset, dtype, element_size, decoded: HashMap::new() })
+        Ok(Chunks { dataset, dtype, element_size, decoded: HashMap::new() })
     }
 
     /// The bytes of one element.
@@ -265,7 +252,7 @@ impl<'a> Chunks<'a> {
         let missing = || Error::MissingChunk { dataset: self.dataset.name.clone(), chunk: chunk() };
         let place = places.first().ok_or_else(missing)?;
         let mut stored = vec![0; index(place.stored.len())];
-        self.catalog.source_of(self.dataset).read_exact_at(place.stored.start(), &mut stored)?;
+        self.dataset.source.read_exact_at(place.stored.start(), &mut stored)?;
         let mut decoded = vec![0; index(place.decoded_len)];
         let codec = &self.dataset.codecs()[usize::from(place.codec)];
         codec.decode(&stored, &mut decoded).map_err(|fault| Error::Codec {

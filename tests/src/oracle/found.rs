@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tet_document::{Ask, Query, Resolved};
-use tet_query::{Catalog, Details, Execution, Hyperslab, Lens, Scalar};
+use tet_query::{Catalog, Details, Execution, Hyperslab, LazyArray, Scalar};
 
 /// The answer to a document.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, te
     let Resolved { dataset, slab, ask, .. } = query.resolve(catalog, how)?;
     match ask {
         Ask::Reduce(reduction) => {
-            let reduced = catalog.reduce(dataset, &slab, &reduction, how)?;
+            let reduced = dataset.reduce(&slab, &reduction, how)?.value;
             let values = (0..reduced.values.len()).filter_map(|at| reduced.values.get(at));
             Ok(Found::Values {
                 shape: reduced.shape.clone(),
@@ -47,17 +47,17 @@ fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, te
                 details: reduced.details,
             })
         }
-        Ask::Values(choice) => array(&Lens::new(catalog, dataset, &slab, choice, None, how)?, how),
+        Ask::Values(choice) => array(&LazyArray::new(&dataset, &slab, choice, None, how)?, how),
         Ask::Transform(choice, transform) => {
-            array(&Lens::new(catalog, dataset, &slab, choice, Some(transform), how)?, how)
+            array(&LazyArray::new(&dataset, &slab, choice, Some(transform), how)?, how)
         }
         Ask::Align(_) => Ok(Found::Error("no case asks for an alignment".to_owned())),
     }
 }
 
 /// All of an array result.
-fn array(lens: &Lens<'_>, how: &Execution) -> Result<Found, tet_document::Error> {
-    let array = lens.read(&Hyperslab::whole(lens.shape()), how)?;
+fn array(lazy: &LazyArray, how: &Execution) -> Result<Found, tet_document::Error> {
+    let array = lazy.read(&Hyperslab::whole(lazy.shape()), how)?;
     Ok(Found::Values {
         shape: array.shape().to_vec(),
         values: (0..array.len()).filter_map(|at| array.get(at)).collect(),

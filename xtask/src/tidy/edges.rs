@@ -77,6 +77,11 @@ const EDGES: &[Edge] = &[
         outside: &["crc-fast", "half", "serde_json", "tempfile", "thiserror", "zip"],
     },
     Edge {
+        name: "tet",
+        ours: &["tet-format", "tet-io", "tet-query", "tet-document", "tet-verify", "tet-convert"],
+        outside: &["thiserror"],
+    },
+    Edge {
         name: "tet-cli",
         ours: &[
             "tet-format",

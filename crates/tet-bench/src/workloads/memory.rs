@@ -87,7 +87,7 @@ fn reduce(path: &Path, io: Io) -> Result<()> {
     let dataset = data::first(&catalog)?;
     for op in [Op::Sum, Op::Mean, Op::Min, Op::Max] {
         let slab = Hyperslab::whole(dataset.shape());
-        catalog.reduce(dataset, &slab, &Reduction::all(op), &all_threads())?;
+        dataset.reduce(&slab, &Reduction::all(op), &all_threads())?;
     }
     Ok(())
 }
@@ -97,7 +97,7 @@ fn median(path: &Path) -> Result<()> {
     let dataset = data::first(&catalog)?;
     let how = Execution { memory_budget: MEDIAN_BUDGET, ..all_threads() };
     let slab = Hyperslab::whole(dataset.shape());
-    catalog.reduce(dataset, &slab, &Reduction::all(Op::Median), &how)?;
+    dataset.reduce(&slab, &Reduction::all(Op::Median), &how)?;
     Ok(())
 }
 

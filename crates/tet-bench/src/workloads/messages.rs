@@ -169,7 +169,7 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
     let dataset = opened.catalog.datasets().first().context("an object")?;
     let mean = |how| {
         let (slab, mean) = (Hyperslab::whole(dataset.shape()), Reduction::all(Op::Mean));
-        black_box(opened.catalog.reduce(dataset, &slab, &mean, &how)?);
+        black_box(dataset.reduce(&slab, &mean, &how)?);
         Ok(())
     };
     let limit = || {
@@ -196,7 +196,7 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
         let mut out = vec![1; LEN];
         let limit = || Ok(region.decode(&object.region, &mut out)?);
         let rounds = paired(run.rounds, limit, || {
-            black_box(opened.catalog.reduce(dataset, &slab, &mean, &without_digests())?);
+            black_box(dataset.reduce(&slab, &mean, &without_digests())?);
             Ok(())
         })?;
         // On two threads it may well take less than to decode all of it on one.
@@ -372,7 +372,7 @@ pub(super) fn reduce(path: &Path) -> Result<()> {
     let opened = opened(path)?;
     let dataset = opened.catalog.datasets().first().context("an object")?;
     let (slab, sum) = (Hyperslab::whole(dataset.shape()), Reduction::all(Op::Sum));
-    black_box(opened.catalog.reduce(dataset, &slab, &sum, &all_threads())?);
+    black_box(dataset.reduce(&slab, &sum, &all_threads())?);
     Ok(())
 }
 

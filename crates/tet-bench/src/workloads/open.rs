@@ -30,7 +30,7 @@ fn middle() -> Result<Hyperslab> {
 fn read_middle(source: Source) -> Result<()> {
     let catalog = data::catalog_of(source)?;
     let dataset = data::first(&catalog)?;
-    black_box(catalog.read(dataset, &middle()?, &all_threads())?);
+    black_box(dataset.read(&middle()?, &all_threads())?);
     Ok(())
 }
 
@@ -98,9 +98,9 @@ pub(super) fn points(run: Run<'_>) -> Result<Vec<Row>> {
             .collect();
         let slabs = slabs.unwrap_or_default();
         let all = times(run.rounds, || {
-            let mut session = catalog.session();
+            let mut session = dataset.session();
             for slab in &slabs {
-                black_box(session.read(dataset, slab, &how)?);
+                black_box(session.read(slab, &how)?);
             }
             Ok(session.finish()?)
         })?;
@@ -143,7 +143,7 @@ pub(super) fn runs(run: Run<'_>) -> Result<Vec<Row>> {
     let (slab, sum) = (Hyperslab::whole(&SHAPE), Reduction::all(Op::Sum));
     let mut runs = Vec::new();
     let visit = &mut |run| runs.push(run);
-    catalog.reduce_runs(dataset, &slab, &sum, &Execution::default(), visit)?;
+    dataset.reduce_runs(&slab, &sum, &Execution::default(), visit)?;
     runs.sort_unstable();
     let gaps = runs.windows(2).filter(|pair| pair[0].end() != pair[1].start()).count();
     let rounds = Rounds::once(1.0 + gaps as f64);

@@ -34,7 +34,7 @@ fn into_warm(run: Run<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result<Roun
     };
     let how = all_threads();
     paired(run.rounds, limit, || {
-        catalog.read_into(dataset, slab, &how, &mut out)?;
+        dataset.read_into(slab, &how, &mut out)?;
         black_box(&out);
         Ok(())
     })
@@ -63,7 +63,7 @@ pub(super) fn slabs(run: Run<'_>) -> Result<Vec<Row>> {
     };
     let how = all_threads();
     let rounds = paired(run.rounds, limit, || {
-        black_box(catalog.read(dataset, &slab, &how)?);
+        black_box(dataset.read(&slab, &how)?);
         Ok(())
     })?;
     let work = "slab of 128 MiB into a new array, mapped";
@@ -110,7 +110,7 @@ fn lines(run: Run<'_>, path: &Path, slab: &Hyperslab) -> Result<Rounds> {
     let mut out = vec![1_u8; byte_len(slab, 4)];
     let how = all_threads();
     paired(run.rounds, limit, || {
-        catalog.read_into(dataset, slab, &how, &mut out)?;
+        dataset.read_into(slab, &how, &mut out)?;
         black_box(&out);
         Ok(())
     })

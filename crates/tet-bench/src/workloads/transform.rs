@@ -4,7 +4,7 @@ use anyhow::Result;
 use tet_convert::{ResultOptions, ResultTarget, WritePolicy, write_result};
 use tet_format::DType;
 use tet_io::Overwrite;
-use tet_query::{Axes, Choice, Hyperslab, Lens, Method, NanPolicy, Transform};
+use tet_query::{Axes, Choice, Hyperslab, LazyArray, Method, NanPolicy, Transform};
 
 use super::{Run, all_threads};
 use crate::data::{self, Io, TILED};
@@ -25,13 +25,13 @@ pub(super) fn scores(run: Run<'_>) -> Result<Vec<Row>> {
     let catalog = data::catalog(&path, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
     let slab = Hyperslab::whole(dataset.shape());
-    let bytes = catalog.read(dataset, &slab, &all_threads())?;
+    let bytes = dataset.read(&slab, &all_threads())?;
     let write = || -> Result<()> {
         let _ = std::fs::remove_file(&work);
         let (choice, how) = (Choice::default(), &options.execution);
-        let lens = Lens::new(&catalog, dataset, &slab, choice, Some(score.clone()), how)?;
+        let lazy = LazyArray::new(dataset, &slab, choice, Some(score.clone()), how)?;
         let (raw, policy) = (ResultTarget::Raw, WritePolicy::default());
-        write_result(&lens, raw, &work, &policy, &options, &mut |_, _| {})?;
+        write_result(&catalog, &lazy, raw, &work, &policy, &options, &mut |_, _| {})?;
         Ok(())
     };
     let plainly = || {

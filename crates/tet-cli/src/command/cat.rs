@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use tet_convert::Note;
 use tet_convert::export::{self, Encoding, ExportOptions};
 use tet_io::{Publish, Publisher, Step};
-use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens};
+use tet_query::{Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
 use crate::args::{CatArgs, CatFormat};
 use crate::context::Context;
@@ -41,23 +42,28 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
         None => target,
     };
     open::check_readable(target.dataset).map_err(&about)?;
-    match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+    let integrity = match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
         Some(path) => match stream(&context.world().at(path)) {
             Some(out) => {
                 let out = out.map_err(|error| of_stream(path, error))?;
                 context.streams.out = Box::new(BufWriter::new(out));
                 context.streams.world.out_terminal = false;
-                emit(catalog, &target, &how, args, format, context).map_err(&about)?;
+                let integrity =
+                    emit(catalog, &target, &how, args, format, context).map_err(&about)?;
                 context.out().flush().map_err(|error| of_stream(path, error))?;
+                integrity
             }
             None => save(path, catalog, &target, &how, args, context)?,
         },
-    }
+    };
+    let integrity = integrity.unwrap_or_else(|| open::integrity(&opened));
     let doubts = open::warnings(&opened, &args.read).into_iter();
-    let of_copy = args.output.as_ref().and_then(|_| open::doubt_of_copy(&how));
-    for doubt in doubts.chain(open::doubt(&opened, &how)).chain(of_copy) {
+    for doubt in doubts.chain(open::doubt(&opened, integrity)) {
         context.warn(doubt);
+    }
+    if args.output.is_some() && integrity == Integrity::Unchecked {
+        context.warn(Note::Unchecked);
     }
     Ok(Exit::Done)
 }
@@ -133,7 +139,8 @@ fn of_stream(path: &Path, error: std::io::Error) -> Failure {
     tet_io::Error::io(Step::Write, path, error).into()
 }
 
-/// Writes to a file: beside its place, then renamed.
+/// Writes to a file: beside its place, then renamed. Says how far its bytes were compared, where any
+/// were read.
 fn save(
     path: &Path,
     catalog: &Catalog,
@@ -141,35 +148,36 @@ fn save(
     how: &Execution,
     args: &CatArgs,
     context: &mut Context<'_>,
-) -> Result<()> {
+) -> Result<Option<Integrity>> {
     let format = format(args)?;
     let at = context.world().at(path);
     let (overwrite, sync) = open::publish_options(args.write);
-    if let Some(encoding) = encoding(format) {
+    let integrity = if let Some(encoding) = encoding(format) {
         let options =
             ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
+        let lazy = LazyArray::values(target.dataset, &target.slab)?;
         let progress = Progress::new(context, "writing", stored_len(target));
         let mut tell = |done, _| progress.set(done);
-        let written = Lens::values(catalog, target.dataset, &target.slab)
-            .map_err(tet_convert::Error::from)
-            .and_then(|lens| export::write_lens_file(&lens, encoding, &at, &options, &mut tell));
+        let written = export::write_lazy_file(catalog, &lazy, encoding, &at, &options, &mut tell);
         progress.finish();
         for note in written? {
             context.warn(note);
         }
+        Some(lazy.integrity())
     } else {
         let inputs = catalog.stamps();
         let mut publisher = Publisher::begin(&at, &Publish { force: overwrite, sync, inputs })?;
-        let text = text_of(catalog, target, how, args, format, context)?;
+        let (text, integrity) = text_of(catalog, target, how, args, format, context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;
-    }
+        integrity
+    };
     let shape = target.slab.kept_shape();
     context.note(format!("wrote {} {shape} to {}", target.dataset.dtype_name, tet_io::shown(path)));
-    Ok(())
+    Ok(integrity)
 }
 
-/// Writes to standard output.
+/// Writes to standard output. Says how far the bytes of it were compared, where any were read.
 fn emit(
     catalog: &Catalog,
     target: &Target<'_>,
@@ -177,30 +185,29 @@ fn emit(
     args: &CatArgs,
     format: CatFormat,
     context: &mut Context<'_>,
-) -> Result<()> {
+) -> Result<Option<Integrity>> {
     let Some(encoding) = encoding(format) else {
-        let text = text_of(catalog, target, how, args, format, context)?;
+        let (text, integrity) = text_of(catalog, target, how, args, format, context)?;
         context.out().write_all(text.as_bytes())?;
         if format == CatFormat::Text {
             describe(target, context);
         }
-        return Ok(());
+        return Ok(integrity);
     };
     if context.world().out_terminal && encoding != Encoding::Csv {
         let failure = Failure::usage("binary-output", "binary values do not go to a terminal");
         return Err(failure.hint("use -o FILE, or a pipe"));
     }
+    let lazy = LazyArray::values(target.dataset, &target.slab)?;
     let progress = Progress::new(context, "reading", stored_len(target));
     let mut tell = |done, _| progress.set(done);
     let out = context.streams.out.as_mut();
-    let notes = Lens::values(catalog, target.dataset, &target.slab)
-        .map_err(tet_convert::Error::from)
-        .and_then(|lens| export::write_lens(&lens, encoding, how, out, &mut tell));
+    let notes = export::write_lazy(&lazy, encoding, how, out, &mut tell);
     progress.finish();
     for note in notes? {
         context.warn(note);
     }
-    Ok(())
+    Ok(Some(lazy.integrity()))
 }
 
 /// What the export writes; text and pictures are made here.
@@ -226,19 +233,19 @@ fn text_of(
     args: &CatArgs,
     format: CatFormat,
     context: &mut Context<'_>,
-) -> Result<String> {
+) -> Result<(String, Option<Integrity>)> {
     let width = context.world().width;
     if format == CatFormat::Heatmap {
-        let (picture, note) = picture::read(catalog, target, how)?;
+        let (picture, note, integrity) = picture::read(catalog, target, how)?;
         if let Some(note) = note {
             context.note(note);
         }
         let depth =
             if args.output.is_some() { crate::streams::Depth::Plain } else { context.depth };
-        return Ok(picture.draw(depth, width));
+        return Ok((picture.draw(depth, width), Some(integrity)));
     }
-    let corner = Corner::read(catalog, target, how, args.full)?;
-    Ok(corner.lay_out(width.min(LINE_MAX)) + "\n")
+    let (corner, integrity) = Corner::read(target, how, args.full)?;
+    Ok((corner.lay_out(width.min(LINE_MAX)) + "\n", integrity))
 }
 
 /// Says what was printed, to people only.

@@ -7,14 +7,12 @@ mod told;
 mod ztensor;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use tet_convert::{Capabilities, ConvertOptions, Format};
 
 use crate::args::ConvertArgs;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
-use crate::open;
 use crate::progress::Progress;
 
 pub(super) use self::outputs::check_level;
@@ -70,9 +68,6 @@ pub(super) fn write(
         tet_convert::convert(&from, &to, options, progress)
     });
     let report = report.map_err(|error| failed(error, input, output))?;
-    if let Some(doubt) = open::doubt_of_copy(&options.execution) {
-        context.warn(doubt);
-    }
     tell(input, output, &report, is_json, context)
 }
 
@@ -91,6 +86,5 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
     options.execution.decoded_max = args.max_decoded;
-    options.execution.unchecked = Some(Arc::default());
     Ok(options)
 }

@@ -45,9 +45,9 @@ fn explain(
     let how = query::execution(&args.read, &query, &opened, context);
     let resolved = query::resolve(&query, &opened.catalog, &how)?;
     let plan = query::plan_of(&resolved, &how)?;
-    let reads = Reads::of(&opened.catalog, &resolved, &plan, &how, args.plan_chunks)?;
-    let cost = Cost::of(&opened.catalog, &resolved, (&plan, &reads), &how)?;
-    let axes = cost::axes(&opened.catalog, &resolved, &how, context)?;
+    let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;
+    let cost = Cost::of(&resolved, (&plan, &reads), &how)?;
+    let axes = cost::axes(&resolved, &how, context)?;
     let advice = advice::advice(&resolved, (&plan, &reads), &cost, &how);
     opened.catalog.check_unchanged()?;
     if args.json {
@@ -83,7 +83,7 @@ fn explain(
 }
 
 /// What is asked, in a word.
-fn op(resolved: &Resolved<'_>) -> &'static str {
+fn op(resolved: &Resolved) -> &'static str {
     match &resolved.ask {
         Ask::Values(_) => "values",
         Ask::Reduce(reduction) => reduction.op.name(),
@@ -93,12 +93,12 @@ fn op(resolved: &Resolved<'_>) -> &'static str {
 }
 
 fn write_plan(
-    resolved: &Resolved<'_>,
+    resolved: &Resolved,
     (plan, reads): (&ReadPlan, &Reads),
     (cost, how, hint): (&Cost, &Execution, Option<u64>),
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let dataset = resolved.dataset;
+    let dataset = &resolved.dataset;
     let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
     let name = &dataset.name;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);

@@ -317,7 +317,7 @@ fn shape(
         sparse: sparse_tensors(&opened.catalog).into_iter().map(sparse_entry).collect(),
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),
-        integrity: open::integrity(opened, None),
+        integrity: open::integrity(opened).name(),
         memory_hint: tet.and_then(memory_hint),
         layout: (args.layout || args.all).then(|| layout::regions(opened)),
         warnings: fault.into_iter().chain(warnings(opened)).collect(),

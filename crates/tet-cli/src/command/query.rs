@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved};
-use tet_query::{AxisRef, Catalog, Execution, NanPolicy, Op, ReadPlan, SelectionFault};
+use tet_query::{AxisRef, Catalog, Execution, Integrity, NanPolicy, Op, ReadPlan, SelectionFault};
 
 use crate::args::{QueryArgs, QueryFormat, ReadArgs};
 use crate::context::Context;
@@ -63,16 +63,16 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
         plan,
         how: &how,
         show: &args.show,
-        integrity: open::integrity(&opened, None),
+        integrity: open::integrity(&opened),
         answer: None,
     };
     let format = format(args, context);
     if !args.show.plan && format != QueryFormat::Plan {
         let since = Instant::now();
         let asked = Asked { args, file, opened: &opened, query: &query, resolved: &resolved };
-        told.answer = Some(asked.answer(&told.plan, how.clone(), context)?);
-        told.integrity = open::integrity(&opened, Some(&how));
-        told.warnings.extend(open::doubt(&opened, &how));
+        let (answer, integrity) = asked.answer(&told.plan, how.clone(), context)?;
+        (told.answer, told.integrity) = (Some(answer), integrity);
+        told.warnings.extend(open::doubt(&opened, integrity));
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }
@@ -117,8 +117,8 @@ fn counted(mut opened: Opened) -> Opened {
 /// # Errors
 ///
 /// A chunk cannot be found.
-pub(super) fn plan_of(resolved: &Resolved<'_>, how: &Execution) -> Result<ReadPlan> {
-    let dataset = resolved.dataset;
+pub(super) fn plan_of(resolved: &Resolved, how: &Execution) -> Result<ReadPlan> {
+    let dataset = &resolved.dataset;
     if matches!(resolved.ask, Ask::Align(_)) {
         let nothing = dataset.shape().iter().map(|_| tet_query::AxisSlice::whole(0)).collect();
         if let Some(nothing) = tet_query::Hyperslab::new(nothing, dataset.shape()) {
@@ -141,11 +141,7 @@ fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {
 /// # Errors
 ///
 /// The file has no such dataset, axis or label, or the question does not fit it.
-pub(super) fn resolve<'a>(
-    query: &Query,
-    catalog: &'a Catalog,
-    how: &Execution,
-) -> Result<Resolved<'a>> {
+pub(super) fn resolve(query: &Query, catalog: &Catalog, how: &Execution) -> Result<Resolved> {
     query.resolve(catalog, how).map_err(|error| {
         let dataset = match &error {
             tet_document::Error::Query(tet_query::Error::Selection(wrong)) => match &*wrong.fault {
@@ -167,7 +163,7 @@ pub(super) fn resolve<'a>(
 }
 
 /// What is worth knowing of a selection without elements.
-fn empty(resolved: &Resolved<'_>) -> Option<String> {
+fn empty(resolved: &Resolved) -> Option<String> {
     let (counts, shape) = (resolved.slab.counts(), resolved.dataset.shape());
     let axis = counts.iter().zip(shape).position(|(&count, &extent)| count == 0 && extent != 0)?;
     let name = match resolved.dataset.dims.get(axis) {
@@ -227,11 +223,17 @@ struct Asked<'a> {
     file: &'a Path,
     opened: &'a Opened,
     query: &'a Query,
-    resolved: &'a Resolved<'a>,
+    resolved: &'a Resolved,
 }
 
 impl Asked<'_> {
-    fn answer(&self, plan: &ReadPlan, how: Execution, context: &mut Context<'_>) -> Result<Answer> {
+    /// The answer, and how far the bytes behind it were compared.
+    fn answer(
+        &self,
+        plan: &ReadPlan,
+        how: Execution,
+        context: &mut Context<'_>,
+    ) -> Result<(Answer, Integrity)> {
         let (catalog, resolved) = (&self.opened.catalog, self.resolved);
         let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
         let selected_len = plan.element_count.saturating_mul(element_size);
@@ -239,23 +241,27 @@ impl Asked<'_> {
         let bar = progress.clone();
         let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how };
         let answer = match &resolved.ask {
-            Ask::Align(alignment) => Answer::of_alignment(resolved, alignment),
+            Ask::Align(alignment) => {
+                (Answer::of_alignment(resolved, alignment), open::integrity(self.opened))
+            }
             Ask::Reduce(reduction) => {
                 let output = self.output(reduction.op.name(), context);
                 // What cannot be written is not computed first.
                 let encoding = output.as_ref().map(save::Output::encoding).transpose()?;
-                let reduced = catalog.reduce(resolved.dataset, &resolved.slab, reduction, &how)?;
+                let reduced = resolved.dataset.reduce(&resolved.slab, reduction, &how)?;
                 let output = output.zip(encoding);
                 let write = |(output, encoding): (save::Output, _)| {
                     output.cells(catalog, resolved, &reduced, encoding, &how, context)
                 };
                 let written = output.map(write).transpose()?;
+                let tet_query::Answer { value, integrity } = reduced;
                 let answer =
-                    Answer::of_reduced((catalog, &how), resolved, reduced, reduction.nan_policy());
-                match written {
+                    Answer::of_reduced((catalog, &how), resolved, value, reduction.nan_policy());
+                let answer = match written {
                     Some(written) => answer.with_written(written),
                     None => answer,
-                }
+                };
+                (answer, integrity)
             }
             Ask::Values(_) | Ask::Transform(..) => self.array(&how, &progress, context)?,
         };
@@ -269,7 +275,7 @@ impl Asked<'_> {
         how: &Execution,
         progress: &Progress,
         context: &mut Context<'_>,
-    ) -> Result<Answer> {
+    ) -> Result<(Answer, Integrity)> {
         let (catalog, resolved) = (&self.opened.catalog, self.resolved);
         let nan = self.query.nan.unwrap_or_default();
         let format = format(self.args, context);
@@ -277,21 +283,22 @@ impl Asked<'_> {
             && self.args.show.preview.is_none();
         let preview = if is_whole { 0 } else { self.args.show.preview() };
         let request = Request { catalog, resolved, how, preview, nan };
-        let lens = request.lens()?;
-        let answer = Answer::of_array(&request, &lens)?;
-        let op = lens.transform().map_or("values", |transform| transform.method.name());
+        let lazy = request.lazy()?;
+        let shown = lazy.apart();
+        let answer = Answer::of_array(&request, &shown)?;
+        let op = lazy.transform().map_or("values", |transform| transform.method.name());
         let Some(output) = self.output(op, context) else {
             if is_whole {
                 progress.finish();
-                return answer.print_all(&lens, how, format, context);
+                let answer = answer.print_all(&lazy, how, format, context)?;
+                return Ok((answer, lazy.integrity()));
             }
-            return Ok(answer);
+            return Ok((answer, shown.integrity()));
         };
-        let before = lens.zero_denominators();
-        let written = output.array(&lens, how, progress, context)?;
-        let zeros = lens.zero_denominators().saturating_sub(before);
-        let answer = answer.with_written(written).with_zero_denominators(zeros);
-        Ok(if is_whole { answer.without_values() } else { answer })
+        let written = output.array(catalog, &lazy, how, progress, context)?;
+        let answer = answer.with_written(written).with_zero_denominators(lazy.zero_denominators());
+        let answer = if is_whole { answer.without_values() } else { answer };
+        Ok((answer, shown.integrity().and(lazy.integrity())))
     }
 
     fn output(&self, op: &str, context: &Context<'_>) -> Option<save::Output> {

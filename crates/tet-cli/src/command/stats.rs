@@ -3,7 +3,7 @@
 mod measure;
 
 use tet_convert::Opened;
-use tet_query::Hyperslab;
+use tet_query::{Hyperslab, Integrity};
 
 use crate::args::StatsArgs;
 use crate::context::Context;
@@ -46,9 +46,10 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     let progress = Progress::new(context, "reading", 0);
     let mut faults = Vec::new();
     let mut datasets = Vec::new();
+    let mut integrity = None;
     for target in &targets {
         context.check_cancelled()?;
-        let measure = Measure::new(catalog, target, &how, &progress, !args.no_quartiles);
+        let measure = Measure::new(target, &how, &progress, !args.no_quartiles);
         let stats = match measure.stats() {
             Ok(stats) => stats,
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
@@ -60,6 +61,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
                 stats
             }
         };
+        integrity = integrity.into_iter().chain(measure.integrity()).reduce(Integrity::and);
         datasets.push(stats);
     }
     progress.finish();
@@ -71,7 +73,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             file: args.file.to_string_lossy().into_owned(),
             format: catalog.format(),
             datasets,
-            integrity: open::integrity(opened, Some(&how)),
+            integrity: integrity.unwrap_or_else(|| open::integrity(opened)).name(),
             warnings: warnings.clone(),
         })?;
     } else {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tet_convert::Format;
-use tet_io::{Output, Publish, Source, Stamp, Watch, commit_all};
+use tet_io::{Output, ProgressReporter, Publish, Source, Stamp, commit_all};
 use tet_tensogram::edit::{
     self, Assignment, Clash, Filter, Image, Key, Provenance, Template, split_outside,
 };
@@ -275,13 +275,13 @@ fn watched<T>(
     image: &Image,
     what: &str,
     context: &Context<'_>,
-    write: impl FnOnce(&Watch<'_>) -> T,
+    write: impl FnOnce(&ProgressReporter<'_>) -> T,
 ) -> T {
     let bar = Progress::new(context, what, image.len());
     let told = bar.clone();
     let progress: tet_io::Progress = Arc::new(move |done, all| told.tell(done, all));
     let cancel = Arc::clone(&context.world().cancel);
-    let done = write(&Watch::new(Some(&cancel), Some(&progress), image.len()));
+    let done = write(&ProgressReporter::new(Some(&cancel), Some(&progress), image.len()));
     bar.finish();
     done
 }

@@ -1,6 +1,5 @@
 //! A toy container: `TOY1`, a line `NAME DTYPE EXTENT...` for each array, an empty line, the elements.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,19 +47,8 @@ fn datasets(source: &Source) -> Result<(Vec<Dataset>, Option<ForeignFault>)> {
             return broken(&LENGTH, at, source.len(), u64::MAX);
         };
         at = stored.end();
-        datasets.push(Dataset {
-            index: 0,
-            name,
-            dtype: Some(dtype),
-            dtype_name: dtype.name().to_owned(),
-            grid: grid.clone(),
-            dims: Vec::new(),
-            coords: BTreeMap::new(),
-            attrs: BTreeMap::new(),
-            fault: None,
-            chunks: Arc::new(Slabs::new(grid, size * 8, stored)),
-            source: None,
-        });
+        let chunks = Arc::new(Slabs::new(grid.clone(), size * 8, stored));
+        datasets.push(Dataset::new(source.clone(), name, dtype, grid, chunks));
     }
     let (found, wanted) = (source.len(), at);
     let fault = ForeignFault { rule: &LENGTH, at, found, wanted };
@@ -136,7 +124,7 @@ impl Writer for Toy {
         bytes.push(b'\n');
         for dataset in &conversion.datasets {
             let slab = Hyperslab::whole(dataset.shape());
-            let array = conversion.catalog.read(dataset, &slab, &options.execution)?;
+            let array = dataset.read(&slab, &options.execution)?;
             bytes.extend(array.bytes());
         }
         let len = bytes.len() as u64;

@@ -1,6 +1,6 @@
 //! A dense array as the elements whose bytes are not all zero, and where they belong.
 
-use tet_query::{Execution, Lens};
+use tet_query::{Execution, LazyArray};
 use tet_ztensor::Places;
 
 use crate::Result;
@@ -11,9 +11,9 @@ use crate::export::{shape_of, stream};
 ///
 /// # Errors
 /// The array cannot be read, or what is stored takes more than half of the memory budget.
-pub(super) fn made_sparse(lens: &Lens<'_>, how: &Execution) -> Result<(Places, Vec<u8>)> {
-    let shape = shape_of(lens);
-    let size = lens.dtype().size().unwrap_or(1);
+pub(super) fn made_sparse(lazy: &LazyArray, how: &Execution) -> Result<(Places, Vec<u8>)> {
+    let shape = shape_of(lazy);
+    let size = lazy.dtype().size().unwrap_or(1);
     let width = usize::try_from(size).unwrap_or(1).max(1);
     let budget = how.memory_budget / 2;
     let is_csr = shape.rank() == 2;
@@ -23,7 +23,7 @@ pub(super) fn made_sparse(lens: &Lens<'_>, how: &Execution) -> Result<(Places, V
     check(fixed, budget)?;
     let (mut indptr, mut words, mut values) = (vec![0], Vec::new(), Vec::new());
     let (mut coord, mut count) = (vec![0_u64; shape.rank()], 0_u64);
-    stream::for_each(lens, how, &mut |elements| {
+    stream::for_each(lazy, how, &mut |elements| {
         for element in elements.chunks_exact(width) {
             if element.iter().any(|byte| *byte != 0) {
                 count += 1;

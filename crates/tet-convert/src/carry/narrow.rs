@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
-use tet_format::Digest;
-use tet_io::Source;
+use tet_format::{Digest, Integrity};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 
 /// The chunks of another table, half as long.
@@ -32,12 +31,12 @@ impl ChunkTable for Narrowed {
         Ok(())
     }
 
-    fn source(&self) -> Option<&Source> {
-        self.wide.source()
-    }
-
     fn has_digests(&self) -> bool {
         self.wide.has_digests()
+    }
+
+    fn integrity(&self) -> Integrity {
+        self.wide.integrity()
     }
 
     fn digest(&self, place: &ChunkPlace) -> tet_query::Result<Option<Digest>> {

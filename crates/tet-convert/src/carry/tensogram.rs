@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tet_format::DType;
 use tet_io::{Publish, Publisher};
-use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
+use tet_query::{AttrText, Dataset, Execution, Hyperslab, LazyArray};
 use tet_tensogram::{
     Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
     NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
@@ -16,14 +16,14 @@ use tet_tensogram::{
 use super::logical::{self, DTYPE_KEY, Kept, SHAPE_KEY};
 use crate::conversion::{Conversion, ConvertOptions, Filter};
 use crate::export::{shape_of, stream};
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, loss};
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;
 
 /// A dataset as an object.
-struct Object<'k> {
-    lens: Lens<'k>,
+struct Object {
+    lazy: LazyArray,
     dtype: DType,
     shape: Vec<u64>,
     recipe: Recipe,
@@ -44,7 +44,7 @@ pub(crate) fn write(
     let views: Vec<Bits> = kept.into_iter().map(|it| Bits::of(it.view, options)).collect();
     let mut objects = Vec::new();
     for view in &views {
-        objects.push(object(catalog, view, options)?);
+        objects.push(object(view, options)?);
     }
     let metadata = said::metadata(catalog, &objects, options)?;
     said::note_lost(carried)?;
@@ -56,7 +56,7 @@ pub(crate) fn write(
     let put = || {
         let how = &options.tensogram.message;
         let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
-        let total = objects.iter().map(|it| stream::len_of(&it.lens)).fold(0, u64::saturating_add);
+        let total = objects.iter().map(|it| stream::len_of(&it.lazy)).fold(0, u64::saturating_add);
         let mut done = 0;
         let reading = options.reading();
         for object in &objects {
@@ -64,7 +64,7 @@ pub(crate) fn write(
                 progress(total.min(done + within), total);
             })?;
             carried.notes.extend(notes);
-            done = done.saturating_add(stream::len_of(&object.lens));
+            done = done.saturating_add(stream::len_of(&object.lazy));
         }
         Ok(writer.finish()?.1)
     };
@@ -74,6 +74,7 @@ pub(crate) fn write(
         }
         other => other,
     })?;
+    carried.notes.extend(loss::unchecked(objects.iter().map(|it| &it.lazy)));
     catalog.check_unchanged()?;
     if options.tet.is_canceled() {
         return Err(Error::Canceled);
@@ -113,16 +114,12 @@ impl Bits {
     }
 }
 
-fn object<'k>(
-    catalog: &'k Catalog,
-    bits: &'k Bits,
-    options: &ConvertOptions,
-) -> Result<Object<'k>> {
+fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     let view = &bits.view;
-    let lens = Lens::values(catalog, view, &Hyperslab::whole(view.shape()))?;
+    let lazy = LazyArray::values(view, &Hyperslab::whole(view.shape()))?;
     let (dtype, shape) = match &bits.shape {
         Some(shape) => (DType::Bitmask, shape.clone()),
-        None => (lens.dtype(), shape_of(&lens).to_vec()),
+        None => (lazy.dtype(), shape_of(&lazy).to_vec()),
     };
     let how = &options.tensogram;
     let threads = options.tet.threads;
@@ -131,7 +128,7 @@ fn object<'k>(
     if how.filter == Filter::Shuffle && 1 < size {
         recipe.shuffle = Some(size);
     }
-    let count = stream::len_of(&lens) / lens.dtype().size().unwrap_or(1);
+    let count = stream::len_of(&lazy) / lazy.dtype().size().unwrap_or(1);
     if count == 0 {
         // Nothing is stored, in whatever way.
         (recipe.compression, recipe.packing, recipe.shuffle) = (Compressing::None, None, None);
@@ -139,7 +136,7 @@ fn object<'k>(
     if ROARING_COUNT <= count && recipe.mask_method == MaskMethod::Roaring {
         recipe.mask_method = MaskMethod::Rle;
     }
-    Ok(Object { lens, dtype, shape, recipe })
+    Ok(Object { lazy, dtype, shape, recipe })
 }
 
 /// What of the elements is stored differently.
@@ -175,14 +172,14 @@ fn notes(dataset: &str, descriptor: &Descriptor, seen: NonFiniteSeen) -> Vec<Not
 /// Writes the tensor of an object, whole from memory where it is small or needs to be, else piece by
 /// piece.
 fn put<W: Write + Seek>(
-    object: &Object<'_>,
+    object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Note>> {
-    let Object { lens, dtype, recipe, .. } = object;
-    let dataset = &lens.dataset().name;
-    let len = stream::len_of(lens);
+    let Object { lazy, dtype, recipe, .. } = object;
+    let dataset = &lazy.dataset().name;
+    let len = stream::len_of(lazy);
     let needs_all = recipe.compression == Compressing::Lz4;
     let limit = reading.memory_budget / if needs_all { 2 } else { 4 };
     if needs_all && limit < len {
@@ -202,23 +199,23 @@ fn put<W: Write + Seek>(
 
 /// Writes a tensor whose elements are held in memory.
 fn at_once<W: Write + Seek>(
-    object: &Object<'_>,
+    object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Descriptor, NonFiniteSeen)> {
-    let Object { lens, dtype, shape, recipe } = object;
+    let Object { lazy, dtype, shape, recipe } = object;
     let mut elements = Vec::new();
-    let wanted = usize::try_from(stream::len_of(lens)).unwrap_or(usize::MAX);
-    let memory = |_| Error::Memory { dataset: lens.dataset().name.clone() };
+    let wanted = usize::try_from(stream::len_of(lazy)).unwrap_or(usize::MAX);
+    let memory = |_| Error::Memory { dataset: lazy.dataset().name.clone() };
     elements.try_reserve_exact(wanted).map_err(memory)?;
-    stream::for_each(lens, reading, &mut |block| {
+    stream::for_each(lazy, reading, &mut |block| {
         elements.extend_from_slice(block);
         progress(elements.len() as u64);
         Ok(())
     })?;
     let encoded = encode_seen(*dtype, shape, &elements, recipe);
-    let (Encoded { descriptor, region }, seen) = encoded.map_err(|error| of_object(lens, error))?;
+    let (Encoded { descriptor, region }, seen) = encoded.map_err(|error| of_object(lazy, error))?;
     let bytes = descriptor.encode()?;
     let mut tensor = writer.tensor((region.len() as u64).saturating_add(bytes.len() as u64))?;
     tensor.write(&region)?;
@@ -228,18 +225,18 @@ fn at_once<W: Write + Seek>(
 
 /// Writes a tensor whose elements are gone through as often as is needed.
 fn in_pieces<W: Write + Seek>(
-    object: &Object<'_>,
+    object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Descriptor, NonFiniteSeen)> {
-    let Object { lens, dtype, shape, recipe } = object;
-    let told = |error| of_object(lens, error);
+    let Object { lazy, dtype, shape, recipe } = object;
+    let told = |error| of_object(lazy, error);
     let is_raw = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
     let body_len = match recipe.packing {
         None if is_raw => {
             let descriptor = Descriptor::new(*dtype, shape).map_err(told)?.encode()?;
-            stream::len_of(lens).saturating_add(descriptor.len() as u64)
+            stream::len_of(lazy).saturating_add(descriptor.len() as u64)
         }
         _ => 0,
     };
@@ -247,7 +244,7 @@ fn in_pieces<W: Write + Seek>(
     let mut furthest = 0;
     let mut elements = |visit: &mut dyn FnMut(&[u8]) -> Result<(), Failed>| {
         let mut at = 0_u64;
-        let read = stream::for_each(lens, reading, &mut |block| {
+        let read = stream::for_each(lazy, reading, &mut |block| {
             at = at.saturating_add(block.len() as u64);
             furthest = at.max(furthest);
             progress(furthest);
@@ -275,18 +272,18 @@ impl From<Theirs> for Failed {
 }
 
 /// Why a dataset cannot be stored as was asked.
-fn of_object(lens: &Lens<'_>, error: Theirs) -> Error {
+fn of_object(lazy: &LazyArray, error: Theirs) -> Error {
     match error {
         Theirs::NotFinite { .. } | Theirs::Unwritable { .. } => {
-            Error::Object { dataset: lens.dataset().name.clone(), source: error }
+            Error::Object { dataset: lazy.dataset().name.clone(), source: error }
         }
         other => other.into(),
     }
 }
 
 /// The strides of an object, as its descriptor has them.
-fn strides(object: &Object<'_>) -> Result<Value> {
+fn strides(object: &Object) -> Result<Value> {
     let descriptor = Descriptor::new(object.dtype, &object.shape);
-    let descriptor = descriptor.map_err(|error| of_object(&object.lens, error))?;
+    let descriptor = descriptor.map_err(|error| of_object(&object.lazy, error))?;
     Ok(descriptor.value("strides").cloned().unwrap_or(Value::Null))
 }

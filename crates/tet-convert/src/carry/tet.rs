@@ -6,7 +6,7 @@ use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
 use tet_file::write::{WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{AttrText, Catalog, Hyperslab, Lens};
+use tet_query::{AttrText, Catalog, Hyperslab, LazyArray};
 
 use super::logical::{self, Kept};
 use crate::attributes;
@@ -15,7 +15,7 @@ use crate::export::{shape_of, stream};
 use crate::options::ChunkChoice;
 use crate::result::{about_dataset, write_bands};
 use crate::safetensors::{HEADER_KEY, header_to_keep};
-use crate::{Error, Note, Result, chunking};
+use crate::{Error, Note, Result, chunking, loss};
 
 /// Writes and publishes the file; gives its length, and the chunk shapes of its datasets.
 pub(crate) fn write(
@@ -28,11 +28,11 @@ pub(crate) fn write(
     let has = |dtype: DType| dtype.tet_tag().is_some();
     let kept = carried.datasets.iter().map(|it| logical::kept(it, "tet", has));
     let kept = kept.collect::<Result<Vec<_>>>()?;
-    let lenses = kept.iter().map(|kept| lens(catalog, kept)).collect::<Result<Vec<_>>>()?;
+    let arrays = kept.iter().map(lazy).collect::<Result<Vec<_>>>()?;
     let mut specs = Vec::new();
-    for (kept, lens) in kept.iter().zip(&lenses) {
-        let spec = spec(kept, lens, &options.tet.chunks)?;
-        note(kept, lens, &mut carried.notes);
+    for (kept, lazy) in kept.iter().zip(&arrays) {
+        let spec = spec(kept, lazy, &options.tet.chunks)?;
+        note(kept, lazy, &mut carried.notes);
         specs.push(spec);
     }
     let tet = &options.tet;
@@ -47,21 +47,22 @@ pub(crate) fn write(
         inputs: catalog.stamps(),
     };
     let mut writer = Writer::create(output, specs.clone(), &how)?;
-    let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut done = 0;
     let reading = options.reading();
-    for (id, (lens, spec)) in lenses.iter().zip(&specs).enumerate() {
-        write_bands(lens, (id, spec), &mut writer, &reading, &mut |within| {
+    for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
+        write_bands(lazy, (id, spec), &mut writer, &reading, &mut |within| {
             progress(done + within, total);
         })?;
-        done += stream::len_of(lens);
+        done += stream::len_of(lazy);
         progress(done.min(total), total);
     }
+    carried.notes.extend(loss::unchecked(&arrays));
     catalog.check_unchanged()?;
     if tet.is_canceled() {
         return Err(Error::Canceled);
     }
-    let metadata = metadata(catalog, &lenses, options)?;
+    let metadata = metadata(catalog, &arrays, options)?;
     let history = tet.history.map(|origin| {
         let path = catalog.source().path().and_then(|path| path.file_name());
         let name = path.unwrap_or_default().to_string_lossy().into_owned();
@@ -71,17 +72,17 @@ pub(crate) fn write(
     Ok((written.file_len, specs.into_iter().map(|spec| spec.chunk_shape).collect()))
 }
 
-fn lens<'k>(catalog: &'k Catalog, kept: &'k Kept) -> Result<Lens<'k>> {
-    Ok(Lens::values(catalog, &kept.view, &Hyperslab::whole(kept.view.shape()))?)
+fn lazy(kept: &Kept) -> Result<LazyArray> {
+    Ok(LazyArray::values(&kept.view, &Hyperslab::whole(kept.view.shape()))?)
 }
 
-fn spec(kept: &Kept, lens: &Lens<'_>, choice: &ChunkChoice) -> Result<DatasetSpec> {
+fn spec(kept: &Kept, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {
     let name = kept.view.name.clone();
     let rank = kept.view.shape().len();
     if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
         return Err(Error::Rank { dataset: name, rank });
     }
-    let shape = if shape_of(lens).is_empty() { Shape::from([1]) } else { lens.shape().clone() };
+    let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
     // What an element is made of stays together.
     let (outer, inner) = shape.split_at(shape.rank() - kept.inner);
     let mut chunk_shape = match choice {
@@ -112,9 +113,9 @@ fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> R
 }
 
 /// What the file says differently.
-fn note(kept: &Kept, lens: &Lens<'_>, notes: &mut Vec<Note>) {
+fn note(kept: &Kept, lazy: &LazyArray, notes: &mut Vec<Note>) {
     let dataset = || kept.view.name.clone();
-    if shape_of(lens).is_empty() {
+    if shape_of(lazy).is_empty() {
         notes.push(Note::Scalar { dataset: dataset() });
     }
     if kept.view.shape().contains(&0) {
@@ -123,7 +124,7 @@ fn note(kept: &Kept, lens: &Lens<'_>, notes: &mut Vec<Note>) {
     notes.extend(kept.note());
 }
 
-fn metadata(catalog: &Catalog, lenses: &[Lens<'_>], options: &ConvertOptions) -> Result<Metadata> {
+fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -> Result<Metadata> {
     let mut metadata = Metadata::new();
     for (key, value) in catalog.attrs() {
         metadata.file.insert(key.clone(), attr_value(value));
@@ -135,11 +136,11 @@ fn metadata(catalog: &Catalog, lenses: &[Lens<'_>], options: &ConvertOptions) ->
     if let Some(header) = header_to_keep(catalog)? {
         metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header));
     }
-    for lens in lenses {
-        let is_scalar = shape_of(lens).is_empty();
-        about_dataset(lens, is_scalar, &mut metadata);
-        let name = &lens.dataset().name;
-        let asked = attributes::given(name, lens.shape().rank(), &options.tet);
+    for lazy in arrays {
+        let is_scalar = shape_of(lazy).is_empty();
+        about_dataset(lazy, is_scalar, &mut metadata);
+        let name = &lazy.dataset().name;
+        let asked = attributes::given(name, lazy.shape().rank(), &options.tet);
         let said = metadata.datasets.entry(name.clone()).or_default();
         if !asked.dim_names.is_empty() {
             said.dim_names = asked.dim_names;

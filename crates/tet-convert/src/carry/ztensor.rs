@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tet_format::DType;
 use tet_io::{Overwrite, Publish, Source};
-use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, Hyperslab, Lens};
+use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, Hyperslab, LazyArray};
 use tet_ztensor::edit::{Draft, Output, append_in_place};
 use tet_ztensor::{
     Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
@@ -23,7 +23,7 @@ use crate::item::field;
 use crate::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::sparse::{Joined, SparseKept, SparseTensor, sparse_tensors};
 use crate::ztensor::{COORDS_KEY, DIMS_KEY, check_budget, escaped};
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, loss};
 
 /// Writes and publishes the file; gives its length.
 pub(crate) fn write(
@@ -39,14 +39,15 @@ pub(crate) fn write(
         sync: options.tet.sync,
         inputs: carried.catalog.stamps(),
     };
-    let ((), written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
-        put((carried.catalog, carried.joined), &kept, writer, options, progress)?;
+    let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
+        let note = put((carried.catalog, carried.joined), &kept, writer, options, progress)?;
         // Behind the others, which keep their numbers.
         if !file.is_empty() {
             writer.metadata(file)?;
         }
-        Ok::<(), Error>(())
+        Ok::<_, Error>(note)
     })?;
+    carried.notes.extend(note);
     Ok(written.file_len)
 }
 
@@ -67,7 +68,7 @@ pub(super) fn append(
     let source = Source::open(target)?;
     let how = &options.ztensor;
     let limits = Limits::default();
-    let ((), written) = match place {
+    let (note, written) = match place {
         AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
             put((carried.catalog, carried.joined), &kept, writer, options, progress)
         })?,
@@ -80,6 +81,7 @@ pub(super) fn append(
             })?
         }
     };
+    carried.notes.extend(note);
     Ok(written.file_len)
 }
 
@@ -104,59 +106,59 @@ fn kept(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Ke
     Ok(kept)
 }
 
-/// Writes the tensors one after the other.
+/// Writes the tensors one after the other; gives the note that some were not compared.
 fn put<W: Write + Send>(
     (catalog, joined): (&Catalog, &[Joined]),
     kept: &[Kept],
     writer: &mut Writer<W>,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<()> {
+) -> Result<Option<Note>> {
     let whole = |it: &Kept| Hyperslab::whole(it.view.shape());
-    let lenses = kept.iter().map(|it| Ok(Lens::values(catalog, &it.view, &whole(it))?));
-    let lenses = lenses.collect::<Result<Vec<_>>>()?;
+    let arrays = kept.iter().map(|it| Ok(LazyArray::values(&it.view, &whole(it))?));
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
     let how = options.reading();
-    let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut done = 0_u64;
     let stored = sparse_of(catalog, options)?;
-    let datasets: Vec<&Dataset> = lenses.iter().map(Lens::dataset).collect();
+    let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
     let firsts = ties(catalog, &datasets)?;
     let makes_sparse = options.dense == DenseCarry::Sparse && sparse_tensors(catalog).is_empty();
-    for ((lens, kept), first) in lenses.iter().zip(kept).zip(firsts) {
+    for ((lazy, kept), first) in arrays.iter().zip(kept).zip(firsts) {
         let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
         if let Some(first) = first.and_then(|first| datasets.get(first)) {
-            writer.alias(declaration(lens, options), &first.name)?;
-            done = done.saturating_add(stream::len_of(lens));
+            writer.alias(declaration(lazy, options), &first.name)?;
+            done = done.saturating_add(stream::len_of(lazy));
             progress(done, total);
             continue;
         }
         if let Some(file) = &stored
-            && let Some(tensor) = file.tensor(lens.dataset().index).filter(|it| it.is_sparse())
+            && let Some(tensor) = file.tensor(lazy.dataset().index).filter(|it| it.is_sparse())
         {
             let check = of_policy(how.digests);
             check_budget(file, tensor, how.memory_budget)?;
             let sparse = file.read_sparse(tensor, check)?;
-            writer.sparse(declaration(lens, options), &sparse.places, &sparse.values)?;
+            writer.sparse(declaration(lazy, options), &sparse.places, &sparse.values)?;
             continue;
         }
-        let tensor = joined.iter().find(|it| it.dataset.index == lens.dataset().index);
+        let tensor = joined.iter().find(|it| it.dataset.index == lazy.dataset().index);
         if let Some(Joined { stored, .. }) =
             tensor.filter(|_| options.sparse == SparseCarry::Sparse)
         {
             let Sparse { places, values, .. } = stored.sparse();
-            writer.sparse(declaration(lens, options), places, values)?;
+            writer.sparse(declaration(lazy, options), places, values)?;
             continue;
         }
-        let is_plain = kept.note().is_none() && !shape_of(lens).is_empty();
-        if makes_sparse && is_plain && !lens.shape().contains(&0) {
-            let (places, values) = made_sparse(lens, &how)?;
-            writer.sparse(declaration(lens, options), &places, &values)?;
-            done = done.saturating_add(stream::len_of(lens));
+        let is_plain = kept.note().is_none() && !shape_of(lazy).is_empty();
+        if makes_sparse && is_plain && !lazy.shape().contains(&0) {
+            let (places, values) = made_sparse(lazy, &how)?;
+            writer.sparse(declaration(lazy, options), &places, &values)?;
+            done = done.saturating_add(stream::len_of(lazy));
             progress(done, total);
             continue;
         }
-        let mut tensor = writer.tensor(declaration(lens, options))?;
-        stream::for_each(lens, &how, &mut |elements| {
+        let mut tensor = writer.tensor(declaration(lazy, options))?;
+        stream::for_each(lazy, &how, &mut |elements| {
             tensor.write(elements)?;
             done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
             progress(done, total);
@@ -165,7 +167,7 @@ fn put<W: Write + Send>(
         tensor.finish()?;
     }
     catalog.check_unchanged()?;
-    if options.tet.is_canceled() { Err(Error::Canceled) } else { Ok(()) }
+    if options.tet.is_canceled() { Err(Error::Canceled) } else { Ok(loss::unchecked(&arrays)) }
 }
 
 /// The file itself, where sparse tensors are taken out of it as they are.
@@ -205,10 +207,10 @@ fn of_file(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec
     Ok(said)
 }
 
-fn declaration(lens: &Lens<'_>, options: &ConvertOptions) -> Declaration {
-    let dataset = lens.dataset();
-    let shape = shape_of(lens);
-    let mut tensor = Declaration::new(dataset.name.clone(), lens.dtype(), shape.clone());
+fn declaration(lazy: &LazyArray, options: &ConvertOptions) -> Declaration {
+    let dataset = lazy.dataset();
+    let shape = shape_of(lazy);
+    let mut tensor = Declaration::new(dataset.name.clone(), lazy.dtype(), shape.clone());
     let asked = attributes::given(&dataset.name, shape.rank(), &options.tet);
     let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
     for (key, value) in dataset.attrs.iter().filter(|(key, _)| *key != SCALAR_KEY) {

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+
 use super::plain::write_one;
 use super::traits::{Capabilities, Container, Input, Output, Writer};
 use crate::Format;
@@ -32,6 +36,14 @@ impl Container for Npy {
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
         npy::open(input.path, input.source, options)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        npy::check::ALL
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        npy::check::verify(source, options)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
 
 use super::plain::{exported, one_file};
 use super::traits::{Capabilities, Container, Input, Output, Writer};
@@ -34,6 +36,10 @@ impl Container for Npz {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         npz::ALL
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        npz::check::verify(source, options)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

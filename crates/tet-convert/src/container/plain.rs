@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use tet_io::{Error as IoError, Step};
-use tet_query::{Dataset, Hyperslab, Lens};
+use tet_query::{Dataset, Hyperslab, LazyArray};
 
 use super::traits::{Capabilities, Container, Output, Writer};
 use crate::Format;
 use crate::carry::logical::as_bytes;
 use crate::conversion::{Conversion, ConvertOptions};
-use crate::export::{Encoding, ExportOptions, write_lens_file};
-use crate::{Error, Note, Result};
+use crate::export::{Encoding, ExportOptions, write_lazy_file};
+use crate::{Error, Note, Result, loss};
 
 /// The elements of one array: little endian, row-major.
 pub(super) struct Raw;
@@ -98,8 +98,10 @@ pub(super) fn write_one(
     let [dataset] = datasets else {
         return Err(Error::OneDataset { encoding: encoding.name() });
     };
-    let lens = Lens::values(conversion.catalog, dataset, &Hyperslab::whole(dataset.shape()))?;
-    let notes = write_lens_file(&lens, encoding, output, &exported(options), progress)?;
+    let lazy = LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?;
+    let (catalog, how) = (conversion.catalog, exported(options));
+    let mut notes = write_lazy_file(catalog, &lazy, encoding, output, &how, progress)?;
+    notes.extend(loss::unchecked([&lazy]));
     one_file(conversion, notes, output)
 }
 

@@ -9,6 +9,20 @@ use crate::npy::NpyFault;
 use crate::npz::NpzFault;
 
 impl Error {
+    /// The file and the error of the system, where the system refused something.
+    #[must_use]
+    pub fn system(&self) -> Option<(&std::path::Path, &io::Error)> {
+        match self {
+            Self::Io(error) => error.system(),
+            Self::File(error) => error.system(),
+            Self::Query(error) => error.system(),
+            Self::ZTensor(error) => error.system(),
+            Self::Tensogram(error) => error.system(),
+            Self::Verify(error) => error.system(),
+            _ => None,
+        }
+    }
+
     /// Who can act on the error.
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -57,6 +71,11 @@ impl Error {
             Self::Write(_) => Kind::Io,
         }
     }
+}
+
+/// Whether an I/O error of bytes that came through a decoder is the system's.
+pub(crate) fn is_of_system(error: &io::Error) -> bool {
+    kind_of(error) == Kind::Io
 }
 
 /// An I/O error of bytes that came through a decoder: the file's fault, unless the system's.

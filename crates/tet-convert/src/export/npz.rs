@@ -5,13 +5,13 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_io::vfs::VfsFile;
-use tet_query::{Catalog, Dataset, Hyperslab, Lens};
+use tet_query::{Catalog, Dataset, Hyperslab, LazyArray};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::{Compression, Encoding, ExportOptions, stream};
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, loss};
 
 /// Members from this length on are written with 64-bit sizes.
 const LARGE_LEN: u64 = u32::MAX as u64 / 2;
@@ -23,42 +23,42 @@ const LARGE_LEN: u64 = u32::MAX as u64 / 2;
 ///
 /// # Errors
 /// A dataset cannot be read, two would become one member, or the file cannot be published.
-pub fn write_npz_file<'a>(
-    catalog: &'a Catalog,
-    datasets: &[&'a Dataset],
+pub fn write_npz_file(
+    catalog: &Catalog,
+    datasets: &[&Dataset],
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
     let mut notes = Vec::new();
     let members = members(datasets, &mut notes)?;
-    let whole = |dataset: &&'a Dataset| {
-        Ok(Lens::values(catalog, dataset, &Hyperslab::whole(dataset.shape()))?)
-    };
-    let lenses = datasets.iter().map(whole).collect::<Result<Vec<_>>>()?;
+    let whole =
+        |dataset: &&Dataset| Ok(LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?);
+    let arrays = datasets.iter().map(whole).collect::<Result<Vec<_>>>()?;
     super::publish(catalog, path, options, |out| {
-        write(&lenses, &members, out, options, progress, &mut notes)
+        write(&arrays, &members, out, options, progress, &mut notes)
     })?;
+    notes.extend(loss::unchecked(&arrays));
     Ok(notes)
 }
 
 fn write(
-    lenses: &[Lens<'_>],
+    arrays: &[LazyArray],
     members: &[String],
     out: &mut dyn VfsFile,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    let total = lenses.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
     let mut zip = ZipWriter::new(BufWriter::new(out));
     let method = match options.compression {
         Compression::Stored => CompressionMethod::Stored,
         Compression::Deflated => CompressionMethod::Deflated,
     };
     let mut before = 0;
-    for (lens, member) in lenses.iter().zip(members) {
-        let len = stream::len_of(lens);
+    for (lazy, member) in arrays.iter().zip(members) {
+        let len = stream::len_of(lazy);
         let how = SimpleFileOptions::default()
             .compression_method(method)
             .last_modified_time(DateTime::default())
@@ -66,7 +66,7 @@ fn write(
             .large_file(len >= LARGE_LEN);
         zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
         let tell = &mut |done, _| progress(before + done, total);
-        let written = super::write_lens(lens, Encoding::Npy, &options.execution, &mut zip, tell)?;
+        let written = super::write_lazy(lazy, Encoding::Npy, &options.execution, &mut zip, tell)?;
         notes.extend(written);
         before += len;
     }

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_format::DType;
-use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Lens};
+use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
 
 use super::{ExportOptions, shape_of, stream};
 use crate::Format;
@@ -18,15 +18,15 @@ use crate::safetensors::{
     Entry, HEADER_KEY, Header, INDEX_KEY, LEN_MAX, METADATA_KEY, StoredType, header_of,
     is_kept_attr, is_of_origin, kept_header, members, of_dataset, of_text, strings,
 };
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, loss};
 
 /// What the format is called in messages.
 const ENCODING: &str = "safetensors";
 
 /// A dataset, and what becomes of it.
-pub(super) struct Part<'a> {
+pub(super) struct Part {
     /// Its elements, or their bits where nothing here computes with them.
-    lens: Lens<'a>,
+    pub(super) lazy: LazyArray,
     pub(super) entry: Entry,
 }
 
@@ -37,21 +37,22 @@ pub(super) struct Part<'a> {
 /// # Errors
 /// A dataset cannot be read, has a dtype or a name that the format has not, two have one name, or
 /// the file cannot be published.
-pub fn write_safetensors_file<'a>(
-    catalog: &'a Catalog,
-    datasets: &[&'a Dataset],
+pub fn write_safetensors_file(
+    catalog: &Catalog,
+    datasets: &[&Dataset],
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
     let (views, notes) = views(datasets)?;
-    let mut parts = parts(catalog, datasets, &views)?;
+    let mut parts = parts(datasets, &views)?;
     let header = arranged(catalog, &strings(catalog, views.iter()), &mut parts)?;
     let total = len_of(&parts);
     super::publish(catalog, path, options, |out| {
         write(&header, &parts, &options.execution, out, &mut |done| progress(done, total))
     })?;
-    Ok(notes.into_iter().chain(left_behind(catalog, datasets)).collect())
+    let unchecked = loss::unchecked(parts.iter().map(|part| &part.lazy));
+    Ok(notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect())
 }
 
 /// The datasets as the format keeps them, and which are of a type that it lacks.
@@ -72,26 +73,22 @@ pub(super) fn views(datasets: &[&Dataset]) -> Result<(Vec<Dataset>, Vec<Note>)> 
 }
 
 /// The datasets, and what becomes of each; their names are good.
-pub(super) fn parts<'a>(
-    catalog: &'a Catalog,
-    datasets: &[&Dataset],
-    views: &'a [Dataset],
-) -> Result<Vec<Part<'a>>> {
-    let parts = datasets.iter().zip(views).map(|(dataset, view)| part(catalog, dataset, view));
+pub(super) fn parts(datasets: &[&Dataset], views: &[Dataset]) -> Result<Vec<Part>> {
+    let parts = datasets.iter().zip(views).map(|(dataset, view)| part(dataset, view));
     let parts = parts.collect::<Result<Vec<_>>>()?;
     check_names(datasets)?;
     Ok(parts)
 }
 
 /// Bytes of all elements.
-pub(super) fn len_of(parts: &[Part<'_>]) -> u64 {
+pub(super) fn len_of(parts: &[Part]) -> u64 {
     parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add)
 }
 
 /// Writes a file; `progress` is told the bytes of elements that are written.
 pub(super) fn write(
     header: &str,
-    parts: &[Part<'_>],
+    parts: &[Part],
     execution: &Execution,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
@@ -106,7 +103,7 @@ pub(super) fn write(
     out.write_all(header.as_bytes()).map_err(Error::Write)?;
     let mut done = 0_u64;
     for part in parts {
-        stream::for_each(&part.lens, execution, &mut |elements| {
+        stream::for_each(&part.lazy, execution, &mut |elements| {
             out.write_all(elements).map_err(Error::Write)?;
             done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
             progress(done);
@@ -116,10 +113,10 @@ pub(super) fn write(
     out.flush().map_err(Error::Write)
 }
 
-fn part<'a>(catalog: &'a Catalog, dataset: &Dataset, view: &'a Dataset) -> Result<Part<'a>> {
+fn part(dataset: &Dataset, view: &Dataset) -> Result<Part> {
     let name = || dataset.name.clone();
-    let lens = Lens::values(catalog, view, &Hyperslab::whole(view.shape()))?;
-    let is_scalar = view.shape() == dataset.shape() && shape_of(&lens).is_empty();
+    let lazy = LazyArray::values(view, &Hyperslab::whole(view.shape()))?;
+    let is_scalar = view.shape() == dataset.shape() && shape_of(&lazy).is_empty();
     let shape = match of_dataset(dataset) {
         Some(_) if is_scalar => Vec::new(),
         Some(_) => dataset.shape().to_vec(),
@@ -136,7 +133,7 @@ fn part<'a>(catalog: &'a Catalog, dataset: &Dataset, view: &'a Dataset) -> Resul
         wanted: u64::MAX,
         limit: (1 << 63) - 1,
     })?;
-    Ok(Part { lens, entry: Entry { name: name(), stored, shape, len } })
+    Ok(Part { lazy, entry: Entry { name: name(), stored, shape, len } })
 }
 
 /// Names are different, and none is that of the file's strings.
@@ -159,7 +156,7 @@ fn check_names(datasets: &[&Dataset]) -> Result<()> {
 fn arranged(
     catalog: &Catalog,
     metadata: &[(String, String)],
-    parts: &mut Vec<Part<'_>>,
+    parts: &mut [Part],
 ) -> Result<String> {
     let kept = if catalog.format() == Format::SAFETENSORS.name() {
         kept_header(catalog.source(), catalog)?
@@ -185,7 +182,7 @@ fn arranged(
 fn places(
     header: &Header,
     metadata: &[(String, String)],
-    parts: &[Part<'_>],
+    parts: &[Part],
 ) -> Option<BTreeMap<String, ([u64; 2], usize)>> {
     let sorted = |strings: &[(String, String)]| -> BTreeMap<String, String> {
         strings.iter().cloned().collect()

@@ -17,7 +17,7 @@ use tet_query::{Catalog, Dataset};
 use super::safetensors::{self, Part};
 use super::{ExportOptions, of_file};
 use crate::safetensors::{header_of, index_of};
-use crate::{Error, Note, Result};
+use crate::{Error, Note, Result, loss};
 
 /// Bytes of the tensors of one shard, at most, where nothing else is asked for: as the library of
 /// Hugging Face has it.
@@ -65,16 +65,16 @@ fn model(path: &Path) -> String {
 /// As [`super::write_safetensors_file`]. Where the last steps fail, which give the files their names,
 /// some shards may be there, and the index is not: neither the new one nor, where shards of an old
 /// model have the same names, the old one.
-pub fn write_shards<'a>(
-    catalog: &'a Catalog,
-    datasets: &[&'a Dataset],
+pub fn write_shards(
+    catalog: &Catalog,
+    datasets: &[&Dataset],
     path: &Path,
     shard_len: u64,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Sharded, Vec<Note>)> {
     let (views, mut notes) = safetensors::views(datasets)?;
-    let parts = safetensors::parts(catalog, datasets, &views)?;
+    let parts = safetensors::parts(datasets, &views)?;
     let total = safetensors::len_of(&parts);
     if !is_index(path) && total <= shard_len {
         let notes = super::write_safetensors_file(catalog, datasets, path, options, progress)?;
@@ -93,6 +93,7 @@ pub fn write_shards<'a>(
     let mut last = Publisher::begin(index_path(path), &how)?;
     let (metadata, mut done) = (crate::safetensors::strings(catalog, views.iter()), 0_u64);
     let mut len = u64::try_from(index.len()).unwrap_or(u64::MAX);
+    let mut unchecked = None;
     for (mut parts, publisher) in shards.into_iter().zip(&mut publishers) {
         parts.sort_by(|one, other| one.entry.order(&other.entry));
         let header = header_of(&metadata, parts.iter().map(|part| &part.entry));
@@ -101,6 +102,7 @@ pub fn write_shards<'a>(
             safetensors::write(&header, &parts, &options.execution, publisher.file(), &mut tell);
         written.map_err(|error| of_file(publisher, error))?;
         done = done.saturating_add(safetensors::len_of(&parts));
+        unchecked = unchecked.or(loss::unchecked(parts.iter().map(|part| &part.lazy)));
         let header_len = u64::try_from(header.len()).unwrap_or(u64::MAX).saturating_add(8);
         len = len.saturating_add(header_len);
     }
@@ -113,12 +115,13 @@ pub fn write_shards<'a>(
     commit_all(settled, Some(last))?;
     let sharded = Sharded { shard_count, len: len.saturating_add(total) };
     notes.extend(safetensors::left_in_shards(catalog, datasets));
+    notes.extend(unchecked);
     Ok((sharded, notes))
 }
 
 /// The parts in shards, each as full as may be.
-fn split(parts: Vec<Part<'_>>, shard_len: u64) -> Vec<Vec<Part<'_>>> {
-    let mut shards: Vec<Vec<Part<'_>>> = Vec::new();
+fn split(parts: Vec<Part>, shard_len: u64) -> Vec<Vec<Part>> {
+    let mut shards: Vec<Vec<Part>> = Vec::new();
     let mut room = 0;
     for part in parts {
         match (shards.last_mut(), part.entry.len) {
@@ -138,7 +141,7 @@ fn split(parts: Vec<Part<'_>>, shard_len: u64) -> Vec<Vec<Part<'_>>> {
 /// The shard of each tensor, in the order in which they came.
 fn places<'n>(
     order: &'n [String],
-    shards: &[Vec<Part<'_>>],
+    shards: &[Vec<Part>],
     names: &'n [String],
 ) -> Vec<(&'n str, &'n str)> {
     let shard_of =

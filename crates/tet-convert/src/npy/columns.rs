@@ -61,6 +61,10 @@ impl Columns {
         Some(Columns { grid, element_size, stored, codecs, source, sealed, is_turned })
     }
 
+    pub(super) const fn source(&self) -> &Source {
+        &self.source
+    }
+
     pub(super) const fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -134,10 +138,6 @@ impl ChunkTable for Columns {
         locate(linear, self.stored, out, |linear| {
             self.place(&self.grid.coord_of(linear)).filter(|_| is_chunk(linear))
         })
-    }
-
-    fn source(&self) -> Option<&Source> {
-        Some(&self.source)
     }
 
     fn seals(&self) -> Vec<&Sealed> {

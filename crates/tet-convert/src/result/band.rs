@@ -1,4 +1,4 @@
-//! Chunks out of a lens: as many as lie side by side are read at once.
+//! Chunks out of a lazy array: as many as lie side by side are read at once.
 //!
 //! A band is one chunk wide along the leading axes, some chunks along the axis it is cut along, and
 //! all of the axes after. Its chunks follow one another in the file.
@@ -8,7 +8,7 @@ use std::ops::Range;
 use tet_file::write::{ChunkAt, Writer};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{AxisSlice, Execution, Hyperslab, Lens};
+use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray};
 
 use crate::export::stream;
 use crate::{Error, Result};
@@ -16,17 +16,17 @@ use crate::{Error, Result};
 /// Bands are about this long where memory allows.
 const BAND_LEN: u64 = 8 << 20;
 
-/// Writes the elements of a lens as dataset `id`, which `spec` declares.
+/// Writes the elements of a lazy array as dataset `id`, which `spec` declares.
 pub(crate) fn write(
-    lens: &Lens<'_>,
+    lazy: &LazyArray,
     (id, spec): (usize, &DatasetSpec),
     writer: &mut Writer,
     how: &Execution,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     // Bands are parts, none of which is the whole.
-    lens.check_seal(how)?;
-    let mut bands = Bands::new(lens, spec.chunk_shape.clone(), spec.dtype, how)?;
+    lazy.check_seal(how)?;
+    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, how)?;
     // The writer hands on an error of ours as a box; it is kept here as it was.
     let mut fault = None;
     let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
@@ -42,10 +42,10 @@ pub(crate) fn write(
     }
 }
 
-/// The chunks of a lens, band by band.
+/// The chunks of a lazy array, band by band.
 #[derive(Debug)]
 struct Bands<'l> {
-    lens: &'l Lens<'l>,
+    lazy: &'l LazyArray,
     chunk_shape: Shape,
     to: DType,
     how: Execution,
@@ -59,17 +59,17 @@ struct Bands<'l> {
 impl<'l> Bands<'l> {
     /// Bands of which none has been read; a quarter of the memory budget is for one.
     fn new(
-        lens: &'l Lens<'l>,
+        lazy: &'l LazyArray,
         chunk_shape: Shape,
         to: DType,
         execution: &Execution,
     ) -> Result<Self> {
         let room = execution.memory_budget / 4;
         let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
-        let size = lens.dtype().size().unwrap_or(1);
+        let size = lazy.dtype().size().unwrap_or(1);
         let mut bands =
-            Bands { lens, chunk_shape, to, how, cut: (0, 1), held: vec![], band: vec![] };
-        let shape = lens.shape();
+            Bands { lazy, chunk_shape, to, how, cut: (0, 1), held: vec![], band: vec![] };
+        let shape = lazy.shape();
         for axis in 0..shape.rank() {
             let outer = bands.chunk_shape[..axis].iter().zip(shape.iter());
             let outer = outer.map(|(&chunk, &extent)| chunk.min(extent));
@@ -81,7 +81,7 @@ impl<'l> Bands<'l> {
                 return Ok(bands);
             }
             if axis + 1 == shape.rank() {
-                let (dataset, limit) = (lens.dataset().name.clone(), execution.memory_budget);
+                let (dataset, limit) = (lazy.dataset().name.clone(), execution.memory_budget);
                 return Err(Error::Budget { dataset, wanted: one.saturating_mul(4), limit });
             }
         }
@@ -91,7 +91,7 @@ impl<'l> Bands<'l> {
     /// Appends the elements of a chunk to `out`, which is empty.
     fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
         // A scalar has no axes, its chunk has one.
-        let rank = self.lens.shape().rank();
+        let rank = self.lazy.shape().rank();
         let (coord, extents) =
             (coord.get(..rank).unwrap_or(coord), extents.get(..rank).unwrap_or(extents));
         let first = coord.iter().zip(self.chunk_shape.iter()).map(|(at, chunk)| at * chunk);
@@ -104,16 +104,16 @@ impl<'l> Bands<'l> {
         if !holds || !self.held.iter().zip(&wanted).all(within) {
             self.read(&wanted)?;
         }
-        let size = self.lens.dtype().size().unwrap_or(1);
+        let size = self.lazy.dtype().size().unwrap_or(1);
         copy(&self.band, &self.held, &wanted, size, out);
-        widen(self.lens.dtype(), self.to, out);
+        widen(self.lazy.dtype(), self.to, out);
         Ok(())
     }
 
     /// Reads the band that begins with a chunk.
     fn read(&mut self, chunk: &[Range<u64>]) -> Result<()> {
         let (cut, count) = self.cut;
-        let shape = self.lens.shape();
+        let shape = self.lazy.shape();
         self.held.clear();
         for (axis, wanted) in chunk.iter().enumerate() {
             self.held.push(match axis.cmp(&cut) {
@@ -133,10 +133,10 @@ impl<'l> Bands<'l> {
         });
         let part = Hyperslab::new(slices.collect(), shape);
         let part = part.ok_or_else(|| tet_query::Error::Misfit {
-            dataset: self.lens.dataset().name.clone(),
+            dataset: self.lazy.dataset().name.clone(),
             shape: shape.clone(),
         })?;
-        stream::read(self.lens, &part, &self.how, &mut self.band)
+        stream::read(self.lazy, &part, &self.how, &mut self.band)
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use tet_file::metadata::{AttrValue, DatasetMetadata, HistoryRow, Metadata};
 use tet_query::{
-    AttrText, Axes, AxisSlice, Compare, Dataset, Filter, Lens, Method, NanPolicy, Number, Transform,
+    AttrText, Axes, AxisSlice, Compare, Dataset, Filter, LazyArray, Method, NanPolicy, Number,
+    Transform,
 };
 
 use crate::attributes::SCALAR_KEY;
@@ -22,26 +23,26 @@ const ATTRS_OF_VALUES: [&str; 7] = [
 ];
 
 /// The name of the written dataset.
-pub(super) fn name(lens: &Lens<'_>) -> String {
-    let name = &lens.dataset().name;
-    lens.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
+pub(super) fn name(lazy: &LazyArray) -> String {
+    let name = &lazy.dataset().name;
+    lazy.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
 }
 
 /// What the file says about the dataset, added to `metadata`.
-pub(crate) fn dataset(lens: &Lens<'_>, is_scalar: bool, metadata: &mut Metadata) {
-    let dataset = lens.dataset();
+pub(crate) fn dataset(lazy: &LazyArray, is_scalar: bool, metadata: &mut Metadata) {
+    let dataset = lazy.dataset();
     let mut about = DatasetMetadata::default();
-    let rank = if is_scalar { 1 } else { lens.shape().rank() };
-    let names = lens.axes().into_iter().map(|axis| dataset.dims.get(axis).cloned());
+    let rank = if is_scalar { 1 } else { lazy.shape().rank() };
+    let names = lazy.axes().into_iter().map(|axis| dataset.dims.get(axis).cloned());
     if let Some(names) = names.collect::<Option<Vec<_>>>()
         && names.len() == rank
     {
         about.dim_names = names;
     }
-    for (at, axis) in lens.axes().into_iter().enumerate().filter(|_| !is_scalar) {
+    for (at, axis) in lazy.axes().into_iter().enumerate().filter(|_| !is_scalar) {
         let Some(labels) = dataset.coords.get(&axis) else { continue };
-        let count = lens.shape().get(at).copied().unwrap_or(0);
-        let label = |nth| labels.get(usize::try_from(lens.position(at, nth)?).ok()?).cloned();
+        let count = lazy.shape().get(at).copied().unwrap_or(0);
+        let label = |nth| labels.get(usize::try_from(lazy.position(at, nth)?).ok()?).cloned();
         let labels = (0..count).map(label).collect::<Option<Vec<_>>>();
         let keys = about.dim_names.get(at).cloned().into_iter().chain([at.to_string()]);
         // A name that several axes have stands for the first of them.
@@ -50,12 +51,12 @@ pub(crate) fn dataset(lens: &Lens<'_>, is_scalar: bool, metadata: &mut Metadata)
             about.coords.insert(key, labels);
         }
     }
-    about.attrs = attrs(dataset, lens.transform().map(|transform| transform.method));
+    about.attrs = attrs(dataset, lazy.transform().map(|transform| transform.method));
     if is_scalar {
         about.attrs.insert(SCALAR_KEY.to_owned(), AttrValue::from("1"));
     }
     if !about.is_empty() {
-        metadata.datasets.insert(name(lens), about);
+        metadata.datasets.insert(name(lazy), about);
     }
 }
 
@@ -78,20 +79,20 @@ fn attrs(dataset: &Dataset, method: Option<Method>) -> BTreeMap<String, AttrValu
 }
 
 /// The step that made the dataset.
-pub(super) fn history(lens: &Lens<'_>, origin: Origin) -> HistoryRow {
-    let path = lens.catalog().source().path();
+pub(super) fn history(lazy: &LazyArray, origin: Origin) -> HistoryRow {
+    let path = lazy.dataset().listed_in.as_ref().unwrap_or(&lazy.dataset().source).path();
     let source = path.and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
-    let op = if lens.transform().is_some() { "transform" } else { "select" };
+    let op = if lazy.transform().is_some() { "transform" } else { "select" };
     let mut row = HistoryRow::new(op, &source, &origin.at.to_string());
     let mut say = |key: &str, value: String| row.params.insert(key.to_owned(), value);
-    say("dataset", lens.dataset().name.clone());
-    say("selection", selection(lens));
-    if let Some(filter) = &lens.choice().filter {
+    say("dataset", lazy.dataset().name.clone());
+    say("selection", selection(lazy));
+    if let Some(filter) = &lazy.choice().filter {
         say("filter", of_filter(filter));
     }
-    if let Some(Transform { method, axes, nan }) = lens.transform() {
+    if let Some(Transform { method, axes, nan }) = lazy.transform() {
         say("method", method.name().to_owned());
-        say("axes", of_axes(lens.dataset(), axes));
+        say("axes", of_axes(lazy.dataset(), axes));
         if *nan == NanPolicy::Skip {
             say("nan", "skip".to_owned());
         }
@@ -100,8 +101,8 @@ pub(super) fn history(lens: &Lens<'_>, origin: Origin) -> HistoryRow {
 }
 
 /// The selection as text, axis by axis.
-fn selection(lens: &Lens<'_>) -> String {
-    let picks = &lens.choice().picks;
+fn selection(lazy: &LazyArray) -> String {
+    let picks = &lazy.choice().picks;
     let axis = |(axis, slice): (usize, &AxisSlice)| {
         let AxisSlice { start, stop, step, .. } = *slice;
         let range = match step {
@@ -114,7 +115,7 @@ fn selection(lens: &Lens<'_>) -> String {
             None => range,
         }
     };
-    lens.slab().axes().iter().enumerate().map(axis).collect::<Vec<_>>().join(", ")
+    lazy.slab().axes().iter().enumerate().map(axis).collect::<Vec<_>>().join(", ")
 }
 
 fn of_axes(dataset: &Dataset, axes: &Axes) -> String {

@@ -1,4 +1,4 @@
-//! A lens as the dataset of a new `.tet` file, and the coordinate datasets of its axes beside it.
+//! A lazy array as the dataset of a new `.tet` file, and the coordinate datasets of its axes beside it.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -7,11 +7,11 @@ use tet_file::metadata::Metadata;
 use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{AxisSlice, Dataset, Hyperslab, Lens, plan};
+use tet_query::{AxisSlice, Catalog, Dataset, Hyperslab, LazyArray, plan};
 
 use super::{ResultOptions, Written, band, coordinates, describe};
 use crate::export::{shape_of, stream};
-use crate::{Error, Note, Result, chunking};
+use crate::{Error, Note, Result, chunking, loss};
 
 /// Chunks of the source from this length on are chunks of the result too.
 const CHUNK_LEN_MIN: u64 = 64 << 10;
@@ -22,74 +22,76 @@ const LEVEL: i32 = 3;
 
 /// Writes and publishes the file: the dataset, and those that label its axes.
 pub(super) fn write(
-    lens: &Lens<'_>,
+    catalog: &Catalog,
+    lazy: &LazyArray,
     path: &Path,
     options: &ResultOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
     let mut notes = Vec::new();
-    let coordinates = coordinates::of(lens, &options.execution)?;
-    let parts = std::iter::once(lens).chain(&coordinates);
-    let parts = parts.map(|lens| Part::new(lens, &mut notes)).collect::<Result<Vec<_>>>()?;
+    let coordinates = coordinates::of(catalog, lazy, &options.execution)?;
+    let parts = std::iter::once(lazy).chain(&coordinates);
+    let parts = parts.map(|lazy| Part::new(lazy, &mut notes)).collect::<Result<Vec<_>>>()?;
     let how = WriteOptions {
-        encoder: options.codec.unwrap_or_else(|| codec_of(lens.dataset())),
+        encoder: options.codec.unwrap_or_else(|| codec_of(lazy.dataset())),
         threads: options.execution.threads,
         zero_extents: ZeroExtents::Allow,
         sync: options.sync,
         overwrite: options.overwrite,
-        inputs: lens.catalog().stamps(),
+        inputs: catalog.stamps(),
         ..WriteOptions::default()
     };
     let specs = parts.iter().map(|part| part.spec.clone()).collect();
     let mut writer = Writer::create(path, specs, &how)?;
-    let total = stream::len_of(lens);
+    let total = stream::len_of(lazy);
     for (id, part) in parts.iter().enumerate() {
-        band::write(part.lens, (id, &part.spec), &mut writer, &options.execution, &mut |done| {
+        band::write(part.lazy, (id, &part.spec), &mut writer, &options.execution, &mut |done| {
             // Coordinates are few beside what they label.
             progress(if id == 0 { done.min(total) } else { total }, total);
         })?;
     }
     progress(total, total);
-    lens.catalog().check_unchanged()?;
+    notes.extend(loss::unchecked(parts.iter().map(|part| part.lazy)));
+    catalog.check_unchanged()?;
     if options.execution.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
         return Err(Error::Canceled);
     }
-    let history = options.history.map(|origin| describe::history(lens, origin));
+    let history = options.history.map(|origin| describe::history(lazy, origin));
     let mut metadata = Metadata::new();
     for part in &parts {
-        describe::dataset(part.lens, part.is_scalar, &mut metadata);
+        describe::dataset(part.lazy, part.is_scalar, &mut metadata);
     }
     let written = writer.finish(&metadata, history.as_slice())?;
     Ok(Written { bytes: written.file_len, notes })
 }
 
-/// A lens and the dataset it becomes.
+/// A lazy array and the dataset it becomes.
 struct Part<'l> {
-    lens: &'l Lens<'l>,
+    lazy: &'l LazyArray,
     spec: DatasetSpec,
     is_scalar: bool,
 }
 
 impl<'l> Part<'l> {
-    fn new(lens: &'l Lens<'l>, notes: &mut Vec<Note>) -> Result<Self> {
-        let is_scalar = shape_of(lens).is_empty();
-        let dtype = stored_dtype(lens, notes)?;
-        let shape = if is_scalar { Shape::from([1]) } else { lens.shape().clone() };
+    fn new(lazy: &'l LazyArray, notes: &mut Vec<Note>) -> Result<Self> {
+        let is_scalar = shape_of(lazy).is_empty();
+        let dtype = stored_dtype(lazy, notes)?;
+        let shape = if is_scalar { Shape::from([1]) } else { lazy.shape().clone() };
         if is_scalar {
-            notes.push(Note::Scalar { dataset: describe::name(lens) });
+            notes.push(Note::Scalar { dataset: describe::name(lazy) });
         }
-        let (name, chunk_shape) = (describe::name(lens), chunk_shape(lens, &shape));
-        Ok(Part { lens, spec: DatasetSpec { name, dtype, shape, chunk_shape }, is_scalar })
+        let (name, chunk_shape) = (describe::name(lazy), chunk_shape(lazy, &shape));
+        Ok(Part { lazy, spec: DatasetSpec { name, dtype, shape, chunk_shape }, is_scalar })
     }
 }
 
-/// The dtype in the file: the lens' own, or one that holds its every value.
-fn stored_dtype(lens: &Lens<'_>, notes: &mut Vec<Note>) -> Result<DType> {
-    let dtype = lens.dtype();
+/// The dtype in the file: the lazy array' own, or one that holds its every value.
+fn stored_dtype(lazy: &LazyArray, notes: &mut Vec<Note>) -> Result<DType> {
+    let dtype = lazy.dtype();
     if dtype.tet_tag().is_some() {
         return Ok(dtype);
     }
-    let dataset = describe::name(lens);
+    let dataset = describe::name(lazy);
     let to = match dtype {
         DType::Bool => DType::UInt8,
         DType::Int8 => DType::Int16,
@@ -101,9 +103,9 @@ fn stored_dtype(lens: &Lens<'_>, notes: &mut Vec<Note>) -> Result<DType> {
 }
 
 /// The source's chunks where they are of a good length, else what an import would choose.
-fn chunk_shape(lens: &Lens<'_>, shape: &Shape) -> Shape {
-    let size = lens.dtype().size().unwrap_or(1);
-    let source = lens.chunk_shape();
+fn chunk_shape(lazy: &LazyArray, shape: &Shape) -> Shape {
+    let size = lazy.dtype().size().unwrap_or(1);
+    let source = lazy.chunk_shape();
     let len = source.iter().copied().fold(size, u64::saturating_mul);
     let is_whole = *source == **shape && len <= CHUNK_LEN_MAX;
     if source.rank() == shape.rank() && ((CHUNK_LEN_MIN..=CHUNK_LEN_MAX).contains(&len) || is_whole)

@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {
     ];
     let mut attrs: BTreeMap<String, AttrText> =
         header.metadata.into_iter().map(|(key, value)| (key, AttrText::Text(value))).collect();
-    let datasets = header.tensors.into_iter().map(|tensor| dataset(tensor, None));
+    let datasets = header.tensors.into_iter().map(|tensor| dataset(tensor, &source, None));
     let mut datasets: Vec<Dataset> = datasets.collect();
     super::attrs::give(&mut attrs, &mut datasets);
     let catalog = Catalog::new(source, Format::SAFETENSORS.name(), datasets).with_attrs(attrs);
@@ -43,14 +43,14 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {
     Ok(Opened { findings, regions, ..Opened::new(Format::SAFETENSORS, catalog) })
 }
 
-/// A tensor of the catalog's file, or of a shard, by its name.
-pub(super) fn dataset(tensor: Tensor, shard: Option<(&str, &Source)>) -> Dataset {
+/// A tensor of a file, which may be the shard of this name.
+pub(super) fn dataset(tensor: Tensor, source: &Source, shard: Option<&str>) -> Dataset {
     let stored_type = tensor.stored_type();
     let Tensor { name, dtype: theirs, shape, stored, fault, .. } = tensor;
     let dtype_name = stored_type.map_or(theirs, |it| it.ours.to_owned());
     let dtype = stored_type.and_then(|it| it.dtype());
     let fault = match (fault, dtype) {
-        (Some(fault), _) => Some(broken(&name, shard.map(|(shard, _)| shard), fault)),
+        (Some(fault), _) => Some(broken(&name, shard, fault)),
         (None, None) => {
             let (dataset, dtype) = (name.clone(), dtype_name.clone());
             Some(tet_query::Error::Opaque { dataset, dtype })
@@ -61,18 +61,11 @@ pub(super) fn dataset(tensor: Tensor, shard: Option<(&str, &Source)>) -> Dataset
     let is_whole = matches!(&fault, None | Some(tet_query::Error::Opaque { .. }));
     let grid = if is_whole { grid(&shape, bits) } else { None };
     let grid = grid.unwrap_or_else(|| grid_of_one(&shape));
+    let chunks = Arc::new(Slabs::new(grid.clone(), bits, stored));
     Dataset {
-        source: None,
-        index: 0,
-        name,
         dtype,
-        dtype_name,
-        grid: grid.clone(),
-        dims: Vec::new(),
-        coords: BTreeMap::new(),
-        attrs: BTreeMap::new(),
         fault: fault.map(Arc::new),
-        chunks: Arc::new(Slabs::new(grid, bits, stored).in_file(shard.map(|it| it.1))),
+        ..Dataset::unknown(source.clone(), name, dtype_name, grid, chunks)
     }
 }
 
@@ -84,20 +77,12 @@ fn broken(dataset: &str, shard: Option<&str>, fault: ForeignFault) -> tet_query:
     }
 }
 
-/// A tensor of which nothing but its name and its shard is known, and why.
-pub(super) fn lost(name: String, shard: &str, fault: ForeignFault) -> Dataset {
+/// A tensor of which nothing but its name and its shard is known, by the index of a model, and why.
+pub(super) fn lost(index: &Source, name: String, shard: &str, fault: ForeignFault) -> Dataset {
     let (grid, nothing) = (grid_of_one(&[]), Span::new(0, 0).expect("no bytes fit anywhere"));
+    let chunks = Arc::new(Slabs::new(grid.clone(), 8, nothing));
     Dataset {
-        source: None,
-        index: 0,
-        dtype: None,
-        dtype_name: "?".to_owned(),
-        grid: grid.clone(),
-        dims: Vec::new(),
-        coords: BTreeMap::new(),
-        attrs: BTreeMap::new(),
         fault: Some(Arc::new(broken(&name, Some(shard), fault))),
-        chunks: Arc::new(Slabs::new(grid, 8, nothing)),
-        name,
+        ..Dataset::unknown(index.clone(), name, "?", grid, chunks)
     }
 }

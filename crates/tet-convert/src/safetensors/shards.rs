@@ -88,13 +88,16 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Op
     keep_order(order, &mut attrs);
     let datasets = index.tensors.into_iter().zip(places).map(|(mapped, place)| {
         let shard = index.shards[mapped.shard].name.as_str();
-        let (source, held) = &mut tensors[mapped.shard];
+        let (held_in, held) = &mut tensors[mapped.shard];
         let tensor = place.map(|at| held.get_mut(at).and_then(Option::take));
-        match (tensor, source) {
-            (Ok(Some(tensor)), Some(source)) => catalog::dataset(tensor, Some((shard, source))),
-            (Err(fault), _) => catalog::lost(mapped.name, shard, fault),
+        match (tensor, held_in) {
+            (Ok(Some(tensor)), Some(held_in)) => catalog::dataset(tensor, held_in, Some(shard)),
+            (Err(fault), _) => catalog::lost(&source, mapped.name, shard, fault),
             // Every name stands once in the map, so every tensor is there to be taken.
-            _ => catalog::lost(mapped.name, shard, at_index(&rule::TENSOR_MISSING, mapped.at)),
+            _ => {
+                let fault = at_index(&rule::TENSOR_MISSING, mapped.at);
+                catalog::lost(&source, mapped.name, shard, fault)
+            }
         }
     });
     let mut datasets: Vec<Dataset> = datasets.collect();

@@ -84,7 +84,7 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
         lost.after(&datasets);
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
     }
-    let uncounted = lost.list(&mut datasets, &mut tell);
+    let uncounted = lost.list(file.source(), &mut datasets, &mut tell);
     let mut catalog = Catalog::new(source, Format::TENSOGRAM.name(), datasets).with_attrs(about);
     if let Some((count, fault)) = uncounted {
         let cause = tet_query::Error::Foreign { dataset: format!("#{count}"), fault };
@@ -176,7 +176,7 @@ fn dataset(
         Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
         Err(error) => Err(error),
     };
-    let mut dataset = unread(index, name);
+    let mut dataset = unread(file.source(), index, name);
     match described {
         Ok(descriptor) => store(&mut dataset, &descriptor, object, file, tell)?,
         Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
@@ -188,20 +188,10 @@ fn dataset(
 }
 
 /// A dataset of which no more than the name is known.
-pub(super) fn unread(index: usize, name: String) -> Dataset {
-    Dataset {
-        source: None,
-        index,
-        dtype: None,
-        dtype_name: String::new(),
-        grid: grid_of_one(&[]),
-        dims: Vec::new(),
-        coords: BTreeMap::new(),
-        attrs: BTreeMap::new(),
-        fault: None,
-        chunks: Arc::new(Slabs::new(grid_of_one(&[]), 8, nowhere())),
-        name,
-    }
+pub(super) fn unread(source: &Source, index: usize, name: String) -> Dataset {
+    let grid = grid_of_one(&[]);
+    let chunks = Arc::new(Slabs::new(grid.clone(), 8, nowhere()));
+    Dataset { index, ..Dataset::unknown(source.clone(), name, "", grid, chunks) }
 }
 
 /// Says how the elements of a dataset are stored.

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use tet_format::Span;
+use tet_io::Source;
 use tet_query::Dataset;
 use tet_tensogram::{Error as Theirs, Fault, FrameKind, Message, Metadata, TensogramFile, rule};
 
@@ -140,6 +141,7 @@ impl Lost {
     /// datasets have a known position, and what is lost behind these.
     pub(super) fn list(
         mut self,
+        source: &Source,
         datasets: &mut Vec<Dataset>,
         tell: &mut dyn FnMut(Fault),
     ) -> Option<(usize, Fault)> {
@@ -150,7 +152,7 @@ impl Lost {
         // What is lost behind the last message moves no dataset.
         let counted = self.counted.filter(|(count, _)| *count < datasets.len());
         for (name, fault) in self.parts {
-            let mut dataset = unread(datasets.len(), name);
+            let mut dataset = unread(source, datasets.len(), name);
             let name = dataset.name.clone();
             dataset.fault = Some(Arc::new(tet_query::Error::Foreign { dataset: name, fault }));
             datasets.push(dataset);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 use tet_codec::Decode;
-use tet_format::{Grid, Shape, Span};
+use tet_format::{Grid, Integrity, Shape, Span};
 use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Sealed};
 use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
@@ -276,6 +276,11 @@ impl ChunkTable for Stacked {
 
     fn seals(&self) -> Vec<&Sealed> {
         self.tables.iter().flat_map(|table| table.seals()).collect()
+    }
+
+    fn integrity(&self) -> Integrity {
+        let each = self.tables.iter().map(|table| table.integrity());
+        each.reduce(Integrity::and).unwrap_or(Integrity::Unprotected)
     }
 
     fn codecs(&self) -> &[Arc<dyn Decode>] {

@@ -157,18 +157,15 @@ fn dataset(
         attrs.clear();
     }
     let dims = attrs::take_dims(&mut attrs, shape.len());
+    let dtype_name = tensor.dtype_word().into_owned();
     Ok(Dataset {
-        source: None,
         index: tensor.position(),
         dtype: tensor.dtype(),
-        dtype_name: tensor.dtype_word().into_owned(),
-        grid,
         coords: attrs::take_coords(&mut attrs, &dims, shape),
         dims,
         attrs,
         fault: fault.map(Arc::new),
-        chunks,
-        name,
+        ..Dataset::unknown(file.source().clone(), name, dtype_name, grid, chunks)
     })
 }
 

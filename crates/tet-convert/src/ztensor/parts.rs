@@ -78,19 +78,9 @@ pub(super) fn of(
             }
         };
         let name = format!("{}.{part}", dataset.name);
-        datasets.push(Dataset {
-            source: None,
-            index: 0,
-            name,
-            dtype: Some(dtype),
-            dtype_name: dtype.name().to_owned(),
-            grid,
-            dims: Vec::new(),
-            coords: BTreeMap::new(),
-            attrs: attrs(part, format, dataset),
-            fault: None,
-            chunks,
-        });
+        let attrs = attrs(part, format, dataset);
+        let source = dataset.source.clone();
+        datasets.push(Dataset { attrs, ..Dataset::new(source, name, dtype, grid, chunks) });
     }
     datasets
 }

@@ -94,6 +94,6 @@ pub(crate) fn opened(path: &Path) -> Opened {
 pub(crate) fn read(opened: &Opened, name: &str) -> Array {
     let dataset = opened.catalog.find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     let slab = Hyperslab::whole(dataset.shape());
-    let array = opened.catalog.read(dataset, &slab, &Execution::default());
-    array.unwrap_or_else(|error| panic!("{name}: {error}"))
+    let array = dataset.read(&slab, &Execution::default());
+    array.unwrap_or_else(|error| panic!("{name}: {error}")).value
 }

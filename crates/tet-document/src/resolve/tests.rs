@@ -85,7 +85,7 @@ fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
     let resolved = query.resolve(catalog, &Execution::default()).unwrap();
     let reduction = resolved.reduction().unwrap().clone();
     let Resolved { dataset, slab, .. } = resolved;
-    let cells = naive::reduce(catalog, dataset, &slab, &reduction).unwrap();
+    let cells = naive::reduce(&dataset, &slab, &reduction).unwrap();
     let value = |cell: &Cell| match *cell {
         Cell::Null => None,
         Cell::Int(integer) => Some(f64::from(i32::try_from(integer).unwrap())),
@@ -94,15 +94,15 @@ fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
     let found: Vec<Option<f64>> = cells.iter().map(value).collect();
     assert_eq!(format!("{found:?}"), format!("{wanted:?}"), "{json}");
     let how = tet_query::Execution::default();
-    let reduced = catalog.reduce(dataset, &slab, &reduction, &how).unwrap();
+    let reduced = dataset.reduce(&slab, &reduction, &how).unwrap();
     let cell = |at| match reduced.values.get(at).unwrap() {
         Scalar::Null => Cell::Null,
         Scalar::Int(integer) => Cell::Int(integer),
         scalar => Cell::Float(scalar.to_f64().unwrap()),
     };
     assert_eq!((0..reduced.values.len()).map(cell).collect::<Vec<_>>(), cells, "{json}");
-    let array = catalog.read(dataset, &slab, &how).unwrap();
-    assert_eq!(array.bytes(), naive::read(catalog, dataset, &slab).unwrap(), "{json}");
+    let array = dataset.read(&slab, &how).unwrap();
+    assert_eq!(array.bytes(), naive::read(&dataset, &slab).unwrap(), "{json}");
 }
 
 /// What a document asks of the file, in short.

@@ -2,7 +2,7 @@
 
 use tet_io::{Source, Stamp};
 
-use super::{Catalog, Dataset};
+use super::Catalog;
 use crate::error::Result;
 
 impl Catalog {
@@ -16,19 +16,6 @@ impl Catalog {
     #[must_use]
     pub fn shards(&self) -> &[Source] {
         &self.shards
-    }
-
-    /// Where the bytes of a dataset come from.
-    #[must_use]
-    pub fn source_of<'a>(&'a self, dataset: &'a Dataset) -> &'a Source {
-        dataset.source.as_ref().unwrap_or(&self.source)
-    }
-
-    /// Compares the identities of the files of the catalog, and of the file of a dataset that is read
-    /// through it, with those that they had when they were opened.
-    pub(crate) fn check_read(&self, dataset: &Dataset) -> Result<()> {
-        self.check_unchanged()?;
-        Ok(self.source_of(dataset).check_unchanged()?)
     }
 
     /// The bytes of all files.

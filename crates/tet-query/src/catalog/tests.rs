@@ -51,7 +51,7 @@ fn read(catalog: &Catalog, name: &str, axes: &[(u64, u64)]) -> Result<Vec<u8>> {
     let slice =
         |&(start, stop): &(u64, u64)| AxisSlice { start, stop, step: 1, axis: Default::default() };
     let slab = Hyperslab::new(axes.iter().map(slice).collect(), dataset.shape()).unwrap();
-    Ok(catalog.read(dataset, &slab, &Execution::default())?.into_bytes())
+    Ok(dataset.read(&slab, &Execution::default())?.value.into_bytes())
 }
 
 const WHOLE: &[(u64, u64)] = &[(0, 3), (0, 4)];

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tet_codec::Decode;
 use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
-use tet_format::{Codec, Digest, Strict, planted};
+use tet_format::{Codec, Digest, Integrity, Strict, planted};
 
 use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
 use crate::error::{Error, Result};
@@ -39,20 +39,17 @@ fn dataset(file: &Arc<Opened>, id: usize, entry: &DatasetEntry) -> Dataset {
     let attrs = said.into_iter().flat_map(|said| said.attrs.iter());
     let fault =
         entry.fault.map(|fault| Arc::new(Error::Dataset { dataset: entry.name.clone(), fault }));
+    let chunks = Arc::new(TetChunks { file: Arc::clone(file), id });
+    let dtype = entry.dtype.map(|dtype| dtype.name().to_owned());
+    let dtype_name = dtype.unwrap_or_else(|| format!("tag {}", entry.dtype_tag));
+    let (source, grid) = (file.file.source().clone(), entry.grid.clone());
     Dataset {
-        source: None,
-        index: id,
-        name: entry.name.clone(),
         dtype: entry.dtype,
-        dtype_name: entry
-            .dtype
-            .map_or_else(|| format!("tag {}", entry.dtype_tag), |dtype| dtype.name().to_owned()),
-        grid: entry.grid.clone(),
         dims: dims.unwrap_or_default(),
         coords: coords.collect(),
         attrs: attrs.map(|(key, value)| (key.clone(), attr_text(value))).collect(),
         fault,
-        chunks: Arc::new(TetChunks { file: Arc::clone(file), id }),
+        ..Dataset::unknown(source, &entry.name, dtype_name, grid, chunks)
     }
 }
 
@@ -217,6 +214,10 @@ impl ChunkTable for TetChunks {
 
     fn has_digests(&self) -> bool {
         self.file.file.protection().digests().is_some()
+    }
+
+    fn integrity(&self) -> Integrity {
+        self.file.file.protection().integrity()
     }
 
     fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {

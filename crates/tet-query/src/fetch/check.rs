@@ -21,8 +21,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_codec::{PieceSum, Strength};
 use tet_file::integrity::digest_of;
-use tet_format::{Digest, planted};
-use tet_io::{Source, View, Writers};
+use tet_format::{Digest, Integrity, planted};
+use tet_io::{View, Writers};
 
 use super::ahead::{Ahead, Outcome};
 use super::part_read::PartRead;
@@ -40,13 +40,36 @@ pub(crate) enum Uses {
     Repeated,
 }
 
+/// Whether anything was used of an answer that was not compared with what the file has of it.
+#[derive(Debug, Default)]
+pub(crate) struct Doubt(AtomicBool);
+
+impl Doubt {
+    fn mark(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// The same, for answers of which more becomes known.
+    pub(crate) fn copied(&self) -> Doubt {
+        Doubt(AtomicBool::new(self.0.load(Ordering::Relaxed)))
+    }
+
+    /// How answers of a dataset stand of which this is known.
+    pub(crate) fn integrity(&self, dataset: &Dataset) -> Integrity {
+        match dataset.chunks.integrity() {
+            Integrity::Verified if self.0.load(Ordering::Relaxed) => Integrity::Unchecked,
+            integrity => integrity,
+        }
+    }
+}
+
 /// What the threads of one answer share.
 #[derive(Debug)]
 pub(crate) struct Checks<'a> {
-    source: &'a Source,
     dataset: &'a Dataset,
     plan: &'a ReadPlan,
     how: &'a Execution,
+    doubt: &'a Doubt,
     has_digests: bool,
     uses: Uses,
     ahead: Ahead<'a>,
@@ -75,33 +98,29 @@ impl<'a> Checks<'a> {
     ///
     /// Returns an error when the dataset differs from its seal, or cannot be read.
     pub(crate) fn new(
-        source: &'a Source,
         dataset: &'a Dataset,
         plan: &'a ReadPlan,
-        how: &'a Execution,
+        (how, doubt): (&'a Execution, &'a Doubt),
         (uses, parts): (Uses, Option<&'a PartRead>),
     ) -> Result<Self> {
-        how.check_decoded(plan.decoded_len, source.len())?;
+        how.check_decoded(plan.decoded_len, dataset.source.len())?;
         let has_digests = dataset.chunks.has_digests();
         let checks = Checks {
-            source,
             dataset,
             plan,
             how,
+            doubt,
             has_digests,
             uses,
             ahead: Ahead::new(plan),
             parts,
             is_contended: how.digests == DigestPolicy::Always
                 && has_digests
-                && source.writers() != Writers::Absent,
+                && dataset.source.writers() != Writers::Absent,
             is_apart: AtomicBool::new(false),
             raw: Mutex::default(),
         };
-        match seal(source, dataset, || plan.is_of_all(dataset), how)? {
-            Standing::Unchecked => how.mark_unchecked(),
-            Standing::Good => {}
-        }
+        seal(dataset, || plan.is_of_all(dataset), how, doubt)?;
         Ok(checks)
     }
 
@@ -121,7 +140,7 @@ impl<'a> Checks<'a> {
             return Err(error);
         }
         if !raw.open.is_empty() {
-            self.how.mark_unchecked();
+            self.doubt.mark();
         }
         drop(raw);
         self.look_again()
@@ -135,17 +154,17 @@ impl<'a> Checks<'a> {
         if self.how.digests == DigestPolicy::Never || (seals.is_empty() && !is_apart) {
             return Ok(());
         }
-        if self.source.writers() == Writers::Absent {
+        if self.dataset.source.writers() == Writers::Absent {
             return Ok(());
         }
         let is_of_all = self.plan.is_of_all(self.dataset);
         // Of a part, the dataset was compared before: by now somebody may have written to it.
         if is_apart || !is_of_all {
-            self.how.mark_unchecked();
+            self.doubt.mark();
         }
         for sealed in seals.into_iter().filter(|sealed| is_of_all && sealed.known() == Some(None)) {
-            if sealed.compared_again(self.source, self.how)?.is_some() {
-                return Err(Error::changed(self.source));
+            if sealed.compared_again(&self.dataset.source, self.how)?.is_some() {
+                return Err(Error::changed(&self.dataset.source));
             }
         }
         Ok(())
@@ -161,7 +180,7 @@ impl<'a> Checks<'a> {
             return Ok(None);
         }
         if self.how.digests == DigestPolicy::Never {
-            self.how.mark_unchecked();
+            self.doubt.mark();
             return Ok(None);
         }
         self.dataset.chunks.digest(&read.place)
@@ -226,7 +245,7 @@ impl<'a> Checks<'a> {
             return self.wanted(read);
         }
         if !planted::is("part_unchecked") {
-            self.how.mark_unchecked();
+            self.doubt.mark();
         }
         Ok(None)
     }
@@ -258,7 +277,7 @@ impl<'a> Checks<'a> {
         view: Option<&View<'_>>,
     ) -> Result<()> {
         if self.begin(read, ordinal, view)?.is_some() {
-            self.how.mark_unchecked();
+            self.doubt.mark();
         }
         Ok(())
     }
@@ -269,7 +288,7 @@ impl<'a> Checks<'a> {
         let stored = read.place.stored.range();
         let found = match view.and_then(|view| view.bytes(stored.clone())) {
             Some(stored) => tet_codec::digest(stored),
-            None => digest_of(self.source, stored)?,
+            None => digest_of(&self.dataset.source, stored)?,
         };
         Ok(found.differs(wanted))
     }
@@ -298,7 +317,7 @@ impl<'a> Checks<'a> {
     fn note(&self, read: &ChunkRead) {
         let error = match self.compared(read, None) {
             Ok(Some(differs)) => self.fault(read, differs),
-            Ok(None) => Error::changed(self.source),
+            Ok(None) => Error::changed(&self.dataset.source),
             Err(error) => error,
         };
         let mut raw = self.raw();
@@ -308,15 +327,6 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// How far a seal stands behind a dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// There is none, or the stored bytes match it.
-    Good,
-    /// The stored bytes were not compared.
-    Unchecked,
-}
-
 /// Compares the stored bytes of a dataset with its seals, where the policy asks for it and it was not
 /// done before; `is_all` says whether all of them are about to be used.
 ///
@@ -324,30 +334,32 @@ pub(crate) enum Standing {
 ///
 /// Returns an error when they differ, whoever found that out, or cannot be read.
 pub(crate) fn seal(
-    source: &Source,
     dataset: &Dataset,
     is_all: impl FnOnce() -> bool,
     how: &Execution,
-) -> Result<Standing> {
+    doubt: &Doubt,
+) -> Result<()> {
     let seals = dataset.chunks.seals();
     if seals.is_empty() {
-        return Ok(Standing::Good);
+        return Ok(());
     }
     let is_due = match how.digests {
-        DigestPolicy::Never => return Ok(Standing::Unchecked),
+        DigestPolicy::Never => {
+            doubt.mark();
+            return Ok(());
+        }
         DigestPolicy::Auto => is_all(),
         DigestPolicy::Always => true,
     };
-    let mut standing = Standing::Good;
     for sealed in seals {
-        let outcome = if is_due { Some(sealed.compare(source, how)?) } else { sealed.known() };
-        match outcome {
-            None => standing = Standing::Unchecked,
+        let compared = || sealed.compare(&dataset.source, how);
+        match if is_due { Some(compared()?) } else { sealed.known() } {
+            None => doubt.mark(),
             Some(None) => {}
             Some(Some(fault)) => {
                 return Err(Error::Foreign { dataset: dataset.name.clone(), fault });
             }
         }
     }
-    Ok(standing)
+    Ok(())
 }

@@ -19,36 +19,41 @@ const COORDINATES_MAX: u64 = 1 << 24;
 ///
 /// A coordinate dataset is read once, however many labels are looked up.
 #[derive(Clone, Debug)]
-pub struct CatalogLabels<'a> {
-    catalog: &'a Catalog,
-    dataset: &'a Dataset,
+pub struct CatalogLabels {
+    dataset: Dataset,
+    /// For each axis its coordinate dataset.
+    coordinates: Vec<Option<Dataset>>,
     how: Execution,
     /// For each axis the labels that were read.
     read: Vec<OnceLock<Option<Labels<'static>>>>,
 }
 
-impl<'a> CatalogLabels<'a> {
+impl CatalogLabels {
     /// The labels of `dataset`, which is one of `catalog`; `how` coordinate datasets are read, but
     /// that they are always compared with their digests: they choose what is read.
     #[must_use]
-    pub fn new(catalog: &'a Catalog, dataset: &'a Dataset, how: &Execution) -> Self {
+    pub fn new(catalog: &Catalog, dataset: &Dataset, how: &Execution) -> Self {
         let how = Execution { digests: DigestPolicy::Always, progress: None, ..how.clone() };
-        let read = vec![OnceLock::new(); dataset.shape().len()];
-        CatalogLabels { catalog, dataset, how, read }
+        let axes = dataset.shape().iter().enumerate();
+        let coordinates = |(axis, extent): (usize, &u64)| {
+            let name = dataset.dims.get(axis)?;
+            let mut named = catalog.datasets().iter().filter(|it| it.name == *name);
+            let (found, None) = (named.next()?, named.next()) else { return None };
+            (found.shape() == [*extent]).then(|| found.clone())
+        };
+        let coordinates: Vec<_> = axes.map(coordinates).collect();
+        let read = vec![OnceLock::new(); coordinates.len()];
+        CatalogLabels { dataset: dataset.clone(), coordinates, how, read }
     }
 
     /// The one-dimensional dataset named after the dimension, of the same extent.
     #[must_use]
-    pub fn coordinate_dataset(&self, axis: usize) -> Option<&'a Dataset> {
-        let name = self.dataset.dims.get(axis)?;
-        let extent = self.dataset.shape().get(axis)?;
-        let mut named = self.catalog.datasets().iter().filter(|it| it.name == *name);
-        let (found, None) = (named.next()?, named.next()) else { return None };
-        (found.shape() == [*extent]).then_some(found)
+    pub fn coordinate_dataset(&self, axis: usize) -> Option<&Dataset> {
+        self.coordinates.get(axis)?.as_ref()
     }
 }
 
-impl LabelLookup for CatalogLabels<'_> {
+impl LabelLookup for CatalogLabels {
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>> {
         if let Some(labels) = self.dataset.coords.get(&axis).filter(|labels| !labels.is_empty()) {
             return Ok(Some(Labels::Text(Cow::Borrowed(labels))));
@@ -62,7 +67,7 @@ impl LabelLookup for CatalogLabels<'_> {
     }
 }
 
-impl CatalogLabels<'_> {
+impl CatalogLabels {
     fn read_coordinates(&self, axis: usize) -> Result<Option<Labels<'static>>> {
         let Some(coordinates) = self.coordinate_dataset(axis) else { return Ok(None) };
         let Some(kind) = coordinates.dtype.and_then(Kind::of) else { return Ok(None) };
@@ -72,7 +77,7 @@ impl CatalogLabels<'_> {
             return Err(Error::Limit { what, wanted: extent, limit: COORDINATES_MAX });
         }
         let slab = Hyperslab::whole(coordinates.shape());
-        let array = self.catalog.read(coordinates, &slab, &self.how)?;
+        let array = coordinates.read(&slab, &self.how)?;
         Ok(Some(labels_of(&array, kind)))
     }
 }

@@ -30,10 +30,7 @@ fn a_full_scan_of_a_packed_file_reads_each_byte_once_in_order() {
                 assert_eq!(run.start(), end);
                 end = run.end();
             };
-            world
-                .mapped
-                .reduce_runs(dataset, &slab, &Reduction::all(Op::Sum), &how, visit)
-                .unwrap();
+            dataset.reduce_runs(&slab, &Reduction::all(Op::Sum), &how, visit).unwrap();
             assert_eq!((end, stored_len), (8 + 1120, 1120));
         }
     }

@@ -1,7 +1,6 @@
 //! What is asked, and the passes over the selection that answer it.
 
 use tet_format::{DType, Span};
-use tet_io::Source;
 
 use super::histogram::{self, Range};
 use super::job::Job;
@@ -12,6 +11,7 @@ use crate::catalog::Dataset;
 use crate::cost::{Cost, VALUE_LEN};
 use crate::decode;
 use crate::error::{Error, Result};
+use crate::fetch::Doubt;
 use crate::fill::fill_of;
 use crate::kernel::{CellCount, Maker, Setup, Test, maker};
 use crate::op::{NanPolicy, Op};
@@ -23,12 +23,12 @@ use crate::value::{Cells, Values};
 
 /// A reduction and everything it is asked of.
 pub(super) struct Asked<'a> {
-    pub source: &'a Source,
     pub dataset: &'a Dataset,
     pub dtype: DType,
     pub slab: &'a Hyperslab,
     pub reduction: &'a Reduction,
     pub how: &'a Execution,
+    pub doubt: &'a Doubt,
     pub roles: Roles,
 }
 
@@ -243,8 +243,8 @@ impl Asked<'_> {
     }
 
     fn job<'a>(&'a self, plan: &'a ReadPlan, makers: &'a [Maker], pad: Option<Number>) -> Job<'a> {
-        let (source, dataset, how) = (self.source, self.dataset, self.how);
-        Job { source, dataset, plan, how, roles: &self.roles, makers, pad }
+        let Asked { dataset, how, doubt, roles, .. } = self;
+        Job { dataset, plan, how, doubt, roles, makers, pad }
     }
 
     /// The operation is not for elements of this type.
@@ -262,8 +262,8 @@ impl Asked<'_> {
             AxisPicks { axis: groups.axis, positions: positions.collect() }
         }));
         let (roles, _) = Roles::new(self.dataset, self.slab, reduction)?;
-        let Asked { source, dataset, dtype, slab, how, .. } = *self;
-        Ok(Asked { source, dataset, dtype, slab, reduction, how, roles })
+        let Asked { dataset, dtype, slab, how, doubt, .. } = *self;
+        Ok(Asked { dataset, dtype, slab, reduction, how, doubt, roles })
     }
 
     /// A histogram: its edges, by a pass for each end if nobody said them, and the counts.

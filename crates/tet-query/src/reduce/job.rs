@@ -1,7 +1,6 @@
 //! One pass over the selection: tasks fold, states merge, cells come out.
 
 use tet_format::{DType, Span};
-use tet_io::Source;
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
@@ -15,7 +14,7 @@ use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::Result;
-use crate::fetch::{self, Checks, Fetcher, Rows, Uses};
+use crate::fetch::{self, Checks, Doubt, Fetcher, Rows, Uses};
 use crate::kernel::{Maker, State};
 use crate::plan::ReadPlan;
 use crate::plan::piece::{Strips, element_count};
@@ -38,10 +37,10 @@ const WAITING_LEN: u64 = 1 << 20;
 
 /// One pass over a selection, ready to run.
 pub(super) struct Job<'a> {
-    pub source: &'a Source,
     pub dataset: &'a Dataset,
     pub plan: &'a ReadPlan,
     pub how: &'a Execution,
+    pub doubt: &'a Doubt,
     pub roles: &'a Roles,
     /// The kernels that fold the elements; all have the same cells and [`Job::cut`].
     pub makers: &'a [Maker],
@@ -76,8 +75,8 @@ impl Job<'_> {
             _ => Rows::Aligned(align),
         };
         let uses = (self.uses(), None);
-        let checks = Checks::new(self.source, self.dataset, self.plan, self.how, uses)?;
-        let fetcher = || Fetcher::new(self.source, &checks, self.plan, self.how, rows);
+        let checks = Checks::new(self.dataset, self.plan, (self.how, self.doubt), uses)?;
+        let fetcher = || Fetcher::new(&checks, self.plan, self.how, rows);
         fetch::run((workers, ahead), tasks.count(), self.how, fetcher, |fetcher, index| {
             let task = tasks.task(self.roles, index)?;
             let folded = self.fold(fetcher, &task, align);

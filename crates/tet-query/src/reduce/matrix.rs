@@ -94,7 +94,7 @@ impl Asked<'_> {
     /// Some of the observations, all variables of each.
     fn observations(&self, axis: usize, range: Range<u64>) -> Result<Array> {
         let slab = self.observed(axis, range)?;
-        let mut array = scatter::read(self.source, self.dataset, &slab, self.how)?;
+        let mut array = scatter::read(self.dataset, &slab, (self.how, self.doubt))?;
         if array.dtype() == DType::Bool {
             make_truths(array.bytes_mut());
         }

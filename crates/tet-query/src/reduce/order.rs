@@ -140,8 +140,8 @@ impl Asked<'_> {
     /// One cell by itself.
     fn one<'a>(&'a self, slab: &'a Hyperslab, reduction: &'a Reduction) -> Result<Asked<'a>> {
         let (roles, _) = Roles::new(self.dataset, slab, reduction)?;
-        let Asked { source, dataset, dtype, how, .. } = *self;
-        Ok(Asked { source, dataset, dtype, slab, reduction, how, roles })
+        let Asked { dataset, dtype, how, doubt, .. } = *self;
+        Ok(Asked { dataset, dtype, slab, reduction, how, doubt, roles })
     }
 
     /// The selection of one cell of the result, and what is asked of it.
@@ -191,6 +191,6 @@ impl Passing for RankPasses<'_> {
     }
 
     fn changed(&self) -> Error {
-        Error::changed(self.asked.source)
+        Error::changed(&self.asked.dataset.source)
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tet_format::DType;
+use tet_format::{DType, Integrity};
 
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
@@ -37,19 +37,18 @@ fn check(world: &World, how: &Execution, every: usize) {
         let dataset = &world.mapped.datasets()[0];
         let plan = plan(dataset, &slab, how.coalesce).unwrap();
         let mut runs = Vec::new();
-        world.positioned.read_runs(dataset, &slab, how, &mut |run| runs.push(run)).unwrap();
+        dataset.read_runs(&slab, how, &mut |run| runs.push(run)).unwrap();
         world.counting.take_reads();
         for catalog in [&world.mapped, &world.positioned] {
-            let unchecked = Arc::new(AtomicBool::new(false));
-            let how = Execution { unchecked: Some(unchecked.clone()), ..how.clone() };
-            let array = catalog.read(dataset_of(catalog), &slab, &how).unwrap();
+            let array = dataset_of(catalog).read(&slab, how).unwrap();
             assert_eq!(array.bytes(), wanted, "{slab:?} {how:?}");
             let ranged = plan.chunks().iter().enumerate().filter(|(_, read)| plan.is_ranged(read));
             let in_part = ranged
                 .filter(|(at, read)| !(plan.is_identity(read) && plan.is_whole(*at as u64)))
                 .count();
-            let is_unchecked = unchecked.load(Ordering::Relaxed);
-            assert_eq!(is_unchecked, in_part > 0 && !slab.is_empty(), "{slab:?} {how:?}");
+            let is_checked = in_part == 0 || slab.is_empty();
+            let wanted = if is_checked { Integrity::Verified } else { Integrity::Unchecked };
+            assert_eq!(array.integrity, wanted, "{slab:?} {how:?}");
         }
         let selected = plan.element_count * plan.element_size;
         assert!(selected <= runs.iter().map(|run| run.len()).sum(), "{slab:?}");
@@ -99,7 +98,7 @@ fn a_changed_bit_of_a_chunk_that_is_read_whole_is_noticed() {
                         read.place.stored.range().contains(&(at as u64))
                             && plan.is_whole(nth as u64)
                     });
-                    let read = catalog.read(dataset_of(catalog), &slab, &how);
+                    let read = dataset_of(catalog).read(&slab, &how);
                     assert_eq!(read.is_err(), is_hit && !slab.is_empty(), "{at} {slab:?} {how:?}");
                     refused += u32::from(read.is_err());
                 }
@@ -124,7 +123,7 @@ fn a_dataset_is_read_from_its_own_file() {
     let (ones, tens) = (of(1), of(10));
     let slab = Hyperslab::whole(&[6]);
     let how = small_tuning();
-    let read = ones.positioned.read(dataset_of(&tens.mapped), &slab, &how).unwrap();
+    let read = dataset_of(&tens.mapped).read(&slab, &how).unwrap();
     assert_eq!(read.bytes(), [10, 11, 12, 13, 14, 15]);
     let told = Arc::new(AtomicU64::new(0));
     let teller = told.clone();
@@ -132,10 +131,10 @@ fn a_dataset_is_read_from_its_own_file() {
         teller.fetch_add(len, Ordering::Relaxed);
     };
     let how = Execution { progress: Some(Arc::new(progress)), ..how };
-    ones.mapped.read(dataset_of(&ones.mapped), &slab, &how).unwrap();
+    dataset_of(&ones.mapped).read(&slab, &how).unwrap();
     assert_eq!(told.load(Ordering::Relaxed), 6);
     let how = Execution { cancel: Some(Arc::new(AtomicBool::new(true))), ..how };
-    let read = ones.mapped.read(dataset_of(&ones.mapped), &slab, &how);
+    let read = dataset_of(&ones.mapped).read(&slab, &how);
     assert!(matches!(read, Err(Error::Canceled)));
 }
 

@@ -93,7 +93,7 @@ impl Map {
         self.to
     }
 
-    /// Maps the elements of a part of the lens from `from` to `out`; from `out` itself when there
+    /// Maps the elements of a part of the array from `from` to `out`; from `out` itself when there
     /// is no `from`. Gives how many would have been divided by zero.
     pub(crate) fn run(
         &self,
@@ -237,9 +237,9 @@ fn in_tasks<O: Element>(
 }
 
 fn cast<T: Element>(bytes: &[u8]) -> &[T] {
-    bytemuck::try_cast_slice(bytes).expect("the lens aligns what it brings")
+    bytemuck::try_cast_slice(bytes).expect("the array aligns what it brings")
 }
 
 fn cast_mut<T: Element>(bytes: &mut [u8]) -> &mut [T] {
-    bytemuck::try_cast_slice_mut(bytes).expect("the lens aligns what it brings")
+    bytemuck::try_cast_slice_mut(bytes).expect("the array aligns what it brings")
 }

@@ -14,12 +14,12 @@ pub(crate) struct Statistics {
     shift: Vec<f64>,
     scale: Vec<f64>,
     has_zero: bool,
-    /// Cells between neighbors along each axis of the lens; 0 along folded ones.
+    /// Cells between neighbors along each axis of the array; 0 along folded ones.
     strides: Vec<usize>,
 }
 
 impl Statistics {
-    /// The numbers of cells that lie so far apart along each axis of the lens.
+    /// The numbers of cells that lie so far apart along each axis of the array.
     pub(crate) fn new(shift: Vec<f64>, scale: Vec<f64>, strides: Vec<usize>) -> Self {
         let has_zero = scale.contains(&0.0);
         Statistics { shift, scale, has_zero, strides }
@@ -35,7 +35,7 @@ impl Statistics {
         self.has_zero
     }
 
-    /// How a part of the lens runs through the cells.
+    /// How a part of the array runs through the cells.
     pub(crate) fn loops(&self, part: &Hyperslab) -> Result<Loops> {
         let mut loops = Loops { first: 0, loops: vec![Loop { count: 1, stride: 0 }] };
         for (slice, &stride) in part.axes().iter().zip(&self.strides) {
@@ -65,7 +65,7 @@ struct Loop {
     stride: usize,
 }
 
-/// How a part of the lens runs through the cells: loops in each other.
+/// How a part of the array runs through the cells: loops in each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Loops {
     first: usize,

@@ -8,7 +8,7 @@
 
 use tet_codec::ZstdScan;
 use tet_format::{DType, Span};
-use tet_io::{Source, Watch};
+use tet_io::{ProgressReporter, Source};
 
 use super::compression::Compression;
 use super::{Pipeline, buffer, index};
@@ -65,7 +65,7 @@ impl Pipeline {
     pub(crate) fn visit(
         &self,
         source: &Source,
-        watch: &Watch<'_>,
+        reporter: &ProgressReporter<'_>,
         visit: Visit<'_>,
     ) -> Result<Option<Fault>> {
         let span = Span::new(self.at, self.payload_len);
@@ -74,10 +74,10 @@ impl Pipeline {
         };
         match self.way() {
             Way::Unseen => {}
-            Way::Parts => self.visit_parts(source, watch, visit)?,
-            Way::Stream => self.visit_stream(source, span, watch, visit)?,
+            Way::Parts => self.visit_parts(source, reporter, visit)?,
+            Way::Stream => self.visit_stream(source, span, reporter, visit)?,
             Way::Whole => {
-                let payload = read(source, span, watch)?;
+                let payload = read(source, span, reporter)?;
                 let mut out = buffer(self.decoded_len)?;
                 self.decode(&payload, &mut out)?;
                 visit(0, &out);
@@ -92,7 +92,12 @@ impl Pipeline {
         Ok(None)
     }
 
-    fn visit_parts(&self, source: &Source, watch: &Watch<'_>, visit: Visit<'_>) -> Result<()> {
+    fn visit_parts(
+        &self,
+        source: &Source,
+        reporter: &ProgressReporter<'_>,
+        visit: Visit<'_>,
+    ) -> Result<()> {
         let size = self.dtype.size().unwrap_or(1);
         let step = (PIECE_LEN / size).next_multiple_of(8);
         let (mut first, mut out) = (0, Vec::new());
@@ -101,7 +106,7 @@ impl Pipeline {
             let Some(place) = self.payload_range(&elements)? else { break };
             let start = self.at.saturating_add(place.start);
             let span = Span::new(start, place.end.saturating_sub(place.start));
-            let stored = read(source, span.ok_or_else(|| self.short(0))?, watch)?;
+            let stored = read(source, span.ok_or_else(|| self.short(0))?, reporter)?;
             out.resize(index(self.len_of(&elements)), 0);
             self.decode_range(&stored, &elements, &mut out)?;
             visit(first, &out);
@@ -114,7 +119,7 @@ impl Pipeline {
         &self,
         source: &Source,
         span: Span,
-        watch: &Watch<'_>,
+        reporter: &ProgressReporter<'_>,
         visit: Visit<'_>,
     ) -> Result<()> {
         let frames_fault = |position: u64| {
@@ -127,7 +132,7 @@ impl Pipeline {
         scan.begin(self.encoded_len, WINDOW_LOG_MAX).map_err(memory)?;
         let mut pieces = Pieces { pipeline: self, held: Vec::new(), first: 0, visit };
         let (mut fault, mut window) = (None, Vec::new());
-        watch.pieces::<Error>(source, span, &mut window, |_, bytes| {
+        reporter.pieces::<Error>(source, span, &mut window, |_, bytes| {
             fault = scan.update_with(bytes, |decoded| pieces.take(decoded)).err();
             fault.is_none()
         })?;
@@ -185,8 +190,8 @@ impl Pieces<'_, '_> {
     }
 }
 
-fn read(source: &Source, span: Span, watch: &Watch<'_>) -> Result<Vec<u8>> {
-    watch.tell(span.len())?;
+fn read(source: &Source, span: Span, reporter: &ProgressReporter<'_>) -> Result<Vec<u8>> {
+    reporter.advance(span.len())?;
     let mut bytes = buffer(span.len())?;
     source.read_exact_at(span.start(), &mut bytes)?;
     Ok(bytes)

@@ -16,6 +16,6 @@ use crate::error::{Error, Result};
 /// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
     let (options, all) = (&planned.options, planned.image.len().saturating_mul(2));
-    let watch = options.watch(all);
-    planned.apply(output, publish, |len| Ok::<_, Error>(watch.tell(len)?))
+    let reporter = options.reporter(all);
+    planned.apply(output, publish, |len| Ok::<_, Error>(reporter.advance(len)?))
 }

@@ -11,7 +11,7 @@ use tet_format::{ForeignRule, Span};
 use tet_io::Image;
 use tet_report::{Kept, Proof};
 
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Action, Edit, Loss, new_edit};
 use super::message::{Said, Thing, read};
 use super::patch::{old, patched};
@@ -67,13 +67,13 @@ impl Outcome {
 ///
 /// Without an edit the message is to stay what it is.
 pub(super) fn build(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     remains: &Remains,
     (options, broken, stretch): (&RepairOptions, &'static ForeignRule, Stretch),
     (span, start): (Span, u64),
 ) -> Result<(Option<Image>, Outcome)> {
-    let (mut said, mut out) = (read(bench, remains)?, Outcome::default());
-    if let Some(image) = mended(bench, remains, &said, (options, broken), &mut out)? {
+    let (mut said, mut out) = (read(context, remains)?, Outcome::default());
+    if let Some(image) = mended(context, remains, &said, (options, broken), &mut out)? {
         note_kept(&said, &mut out);
         return Ok((Some(image), out));
     }
@@ -100,7 +100,7 @@ pub(super) fn build(
     let metadata = metadata(&said, &mut out);
     let why = match stretch {
         Stretch::Gap => Some(broken),
-        Stretch::Message => structure_error(&mut bench.window, span, bench.limits, &spared)?,
+        Stretch::Message => structure_error(&mut context.window, span, context.limits, &spared)?,
     };
     if let Some(rule) = why.or(said.odd) {
         out.edit((rule, Action::WriteMessage, Proof::Rest), span, Vec::new());
@@ -112,12 +112,12 @@ pub(super) fn build(
             return Ok((Some(Image::default()), out));
         }
     }
-    let image = match lay(&draft(bench, remains, &said, metadata), Site { start, next_start: None })
-    {
-        Ok(image) => Some(image),
-        Err(Error::Io(error)) => return Err(Error::Io(error)),
-        Err(_) => out.keep([Loss::Message { offset: span.start(), rule: broken }]),
-    };
+    let image =
+        match lay(&draft(context, remains, &said, metadata), Site { start, next_start: None }) {
+            Ok(image) => Some(image),
+            Err(Error::Io(error)) => return Err(Error::Io(error)),
+            Err(_) => out.keep([Loss::Message { offset: span.start(), rule: broken }]),
+        };
     Ok((image, out))
 }
 
@@ -130,16 +130,16 @@ pub(super) enum Stretch {
 
 /// The old message with its flipped bits, padding and ends corrected, if nothing else is wrong with it.
 fn mended(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     remains: &Remains,
     said: &Said,
     (options, broken): (&RepairOptions, &'static ForeignRule),
     out: &mut Outcome,
 ) -> Result<Option<Image>> {
-    if remains.postamble.is_none() && !has_end(bench, remains)? {
+    if remains.postamble.is_none() && !has_end(context, remains)? {
         return Ok(None);
     }
-    let Some((image, written)) = patched(bench, remains, said, options)? else { return Ok(None) };
+    let Some((image, written)) = patched(context, remains, said, options)? else { return Ok(None) };
     note_mended(remains, said, out);
     if let Some(span) = written {
         out.edit((broken, Action::WriteEnds, Proof::Rest), span, Vec::new());
@@ -149,7 +149,7 @@ fn mended(
 
 /// The tensors that are left, as a new message.
 fn draft(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     remains: &Remains,
     said: &Said,
     (metadata, version_key): (Metadata, VersionKey),
@@ -159,25 +159,30 @@ fn draft(
     let is_listed = kinds.into_iter().any(|kind| {
         flags.contains(kind.flag()) || remains.frames.iter().any(|it| it.frame.kind() == kind)
     });
-    let (rule, limits) = (said.hash_rule, *bench.limits);
+    let (rule, limits) = (said.hash_rule, *context.limits);
     let listed = |it: &Thing| said.list.as_ref()?.hashes().get(it.number?).copied();
     let carried = |it: &Thing| {
         let is_hashed = is_hashed(rule, &it.whole.frame);
         let slot = is_hashed.then_some(it.whole.frame.tail.hash);
-        carried(bench, &it.whole, is_hashed, slot.or_else(|| listed(it)))
+        carried(context, &it.whole, is_hashed, slot.or_else(|| listed(it)))
     };
     let tensors = said.things.iter().map(carried).collect();
     Draft { metadata, tensors, rule, version_key, is_listed, limits }
 }
 
 /// A tensor frame as it is, or as it is to be. A payload that is aligned stays so.
-fn carried(bench: &Bench<'_>, whole: &Whole, is_hashed: bool, hash: Option<u64>) -> Carried {
+fn carried(
+    context: &RepairContext<'_>,
+    whole: &Whole,
+    is_hashed: bool,
+    hash: Option<u64>,
+) -> Carried {
     let Frame { span, header, tail } = whole.frame;
     let is_aligned = span.start().saturating_add(FRAME_HEADER_LEN).is_multiple_of(ALIGN);
-    let (mut source, mut span) = (bench.source.clone(), span);
+    let (mut source, mut span) = (context.source.clone(), span);
     if whole.is_mended {
         let mut image = Image::default();
-        old(bench.source, whole, &mut image);
+        old(context.source, whole, &mut image);
         (source, span) = (image.to_source(), Span::new(0, span.len()).unwrap_or(span));
     }
     let (frame, align) = (Frame { span, header, tail }, if is_aligned { ALIGN } else { 8 });
@@ -188,10 +193,10 @@ fn carried(bench: &Bench<'_>, whole: &Whole, is_hashed: bool, hash: Option<u64>)
 const ALIGN: u64 = 64;
 
 /// Whether a postamble stands behind the last frame, damaged or not.
-fn has_end(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
+fn has_end(context: &mut RepairContext<'_>, remains: &Remains) -> Result<bool> {
     let last = remains.frames.last().map_or(remains.start, |it| it.frame.span.end());
     let aligned = last.saturating_add(padding_len(last.saturating_sub(remains.start)));
-    let bytes = bench.window.near(aligned, POSTAMBLE_LEN)?;
+    let bytes = context.window.near(aligned, POSTAMBLE_LEN)?;
     let found = bytes.last_chunk::<8>().copied().unwrap_or_default();
     let same = found.iter().zip(END_MAGIC).filter(|(found, wanted)| *found == wanted).count();
     Ok(remains.end.checked_sub(aligned) == Some(POSTAMBLE_LEN) && END_LETTERS_MIN <= same)

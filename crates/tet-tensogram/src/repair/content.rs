@@ -2,7 +2,7 @@
 
 use tet_format::{ForeignRule, Severity, Span};
 
-use super::bench::Bench;
+use super::context::RepairContext;
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Fault, Result};
 use crate::frame::{Frame, FrameKind};
@@ -18,19 +18,19 @@ use crate::rule;
 pub(super) type Broken = Option<&'static ForeignRule>;
 
 /// The first rule that the content of a frame breaks.
-pub(super) fn broken(bench: &mut Bench<'_>, frame: &Frame) -> Result<Broken> {
-    let (body, limits) = (frame.body(), bench.limits);
+pub(super) fn broken(context: &mut RepairContext<'_>, frame: &Frame) -> Result<Broken> {
+    let (body, limits) = (frame.body(), context.limits);
     match frame.kind() {
         FrameKind::Unknown(_) => return Ok(Some(&rule::KIND_UNKNOWN)),
         FrameKind::Obsolete => return Ok(Some(&rule::OBSOLETE)),
-        FrameKind::Tensor => return tensor(bench, frame),
+        FrameKind::Tensor => return tensor(context, frame),
         _ => {}
     }
-    if !bench.pay(body.len()) {
+    if !context.pay(body.len()) {
         return Ok(Some(&rule::CBOR_SYNTAX));
     }
     let read = |frame: &Frame| -> Result<()> {
-        let (bytes, at) = (read_cbor(bench.source, body, limits)?, body.start());
+        let (bytes, at) = (read_cbor(context.source, body, limits)?, body.start());
         let metadata = Metadata::read(&bytes, at, limits)?;
         let has = |key: &str| metadata.extra.iter().any(|(found, _)| found == key);
         let (index, list) = (has("offsets") && has("lengths"), has("hashes"));
@@ -65,33 +65,33 @@ fn rule_of<T>(read: Result<T>) -> Result<Broken> {
 }
 
 /// The same of a tensor: its descriptor, and whether its region can be what that says.
-fn tensor(bench: &mut Bench<'_>, frame: &Frame) -> Result<Broken> {
-    let object = object(bench, frame)?;
+fn tensor(context: &mut RepairContext<'_>, frame: &Frame) -> Result<Broken> {
+    let object = object(context, frame)?;
     if let Some(fault) = object.fault {
         return Ok(Some(fault.rule));
     }
-    if !bench.pay(object.descriptor.len()) {
+    if !context.pay(object.descriptor.len()) {
         return Ok(Some(&rule::DESCRIPTOR_SYNTAX));
     }
-    rule_of(described(bench, object.region, object.descriptor))
+    rule_of(described(context, object.region, object.descriptor))
 }
 
 /// Whether the elements of a sound tensor frame are of a type that is not known.
-pub(super) fn is_strange(bench: &mut Bench<'_>, frame: &Frame) -> Result<bool> {
-    let Object { descriptor, .. } = object(bench, frame)?;
-    let bytes = read_cbor(bench.source, descriptor, bench.limits)?;
-    let described = Descriptor::read(&bytes, descriptor.start(), bench.limits);
+pub(super) fn is_strange(context: &mut RepairContext<'_>, frame: &Frame) -> Result<bool> {
+    let Object { descriptor, .. } = object(context, frame)?;
+    let bytes = read_cbor(context.source, descriptor, context.limits)?;
+    let described = Descriptor::read(&bytes, descriptor.start(), context.limits);
     Ok(described.is_ok_and(|it| it.dtype().is_none()))
 }
 
 /// The parts of a tensor frame.
-pub(super) fn object(bench: &mut Bench<'_>, frame: &Frame) -> Result<Object> {
-    parts::object(&mut bench.window, frame, (0, None), bench.limits)
+pub(super) fn object(context: &mut RepairContext<'_>, frame: &Frame) -> Result<Object> {
+    parts::object(&mut context.window, frame, (0, None), context.limits)
 }
 
-fn described(bench: &Bench<'_>, region: Span, descriptor: Span) -> Result<()> {
-    let (at, limits) = (descriptor.start(), bench.limits);
-    let bytes = read_cbor(bench.source, descriptor, limits)?;
+fn described(context: &RepairContext<'_>, region: Span, descriptor: Span) -> Result<()> {
+    let (at, limits) = (descriptor.start(), context.limits);
+    let bytes = read_cbor(context.source, descriptor, limits)?;
     let described = Descriptor::read(&bytes, at, limits)?;
     if described.stored_len() != descriptor.len() {
         let (found, wanted) = (described.stored_len(), descriptor.len());

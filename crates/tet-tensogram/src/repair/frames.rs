@@ -9,8 +9,8 @@
 
 use tet_format::Span;
 
-use super::bench::{Bench, LOOK_COST};
 use super::content::broken;
+use super::context::{LOOK_COST, RepairContext};
 use super::mend::{self, Before};
 use super::remains::{Remains, Whole, join};
 use crate::error::Result;
@@ -31,9 +31,9 @@ enum Anchor {
 }
 
 /// Finds what is left of messages in a stretch of the file.
-pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains>> {
+pub(super) fn remains(context: &mut RepairContext<'_>, region: Span) -> Result<Vec<Remains>> {
     let mut finder =
-        Finder { bench, bound: region.end(), at: region.start(), now: None, done: Vec::new() };
+        Finder { context, bound: region.end(), at: region.start(), now: None, done: Vec::new() };
     // A preamble that cannot be read has its first frame behind it.
     let head = finder.preamble(region.start())?;
     if head.is_none() && PREAMBLE_LEN < region.len() {
@@ -70,7 +70,7 @@ pub(super) fn remains(bench: &mut Bench<'_>, region: Span) -> Result<Vec<Remains
 }
 
 struct Finder<'f, 'b> {
-    bench: &'f mut Bench<'b>,
+    context: &'f mut RepairContext<'b>,
     bound: u64,
     at: u64,
     now: Option<Remains>,
@@ -101,7 +101,9 @@ impl Finder<'_, '_> {
 
     /// Where something may start behind padding that is longer than it must be.
     fn behind_padding(&mut self, start: u64) -> Result<Option<u64>> {
-        let Some(odd_at) = self.bench.window.first_odd(start, self.bound)? else { return Ok(None) };
+        let Some(odd_at) = self.context.window.first_odd(start, self.bound)? else {
+            return Ok(None);
+        };
         // A postamble begins with zeros, and so may a preamble whose first bytes are lost.
         Ok(Some(odd_at - odd_at.saturating_sub(start) % 8).filter(|at| start < *at))
     }
@@ -142,7 +144,7 @@ impl Finder<'_, '_> {
 
     /// Notes a stretch that is nothing, unless it is padding.
     fn lose(&mut self, start: u64, end: u64) -> Result<()> {
-        let Some(odd_at) = self.bench.window.first_odd(start, end)? else { return Ok(()) };
+        let Some(odd_at) = self.context.window.first_odd(start, end)? else { return Ok(()) };
         let Some(span) = Span::from_range(odd_at..end) else { return Ok(()) };
         let is_flipped = self.is_one_bit(span)?;
         match &mut self.now {
@@ -163,14 +165,14 @@ impl Finder<'_, '_> {
 
     /// Whether a stretch is zero but for one bit, in its first byte.
     fn is_one_bit(&mut self, span: Span) -> Result<bool> {
-        let first = self.bench.window.near(span.start(), 1)?.first().copied().unwrap_or_default();
+        let first = self.context.window.near(span.start(), 1)?.first().copied().unwrap_or_default();
         let behind = span.start().saturating_add(1);
-        let is_rest_zero = self.bench.window.first_odd(behind, span.end())?.is_none();
+        let is_rest_zero = self.context.window.first_odd(behind, span.end())?.is_none();
         Ok(first.is_power_of_two() && is_rest_zero)
     }
 
     fn preamble(&mut self, at: u64) -> Result<Option<Preamble>> {
-        let bytes = self.bench.window.near(at, PREAMBLE_LEN)?;
+        let bytes = self.context.window.near(at, PREAMBLE_LEN)?;
         let is_inside = at.saturating_add(PREAMBLE_LEN) <= self.bound;
         Ok(Preamble::read(bytes, at).ok().filter(|_| is_inside))
     }
@@ -180,7 +182,7 @@ impl Finder<'_, '_> {
         if let Some(preamble) = self.preamble(at)? {
             return Ok(Some(Anchor::Preamble(preamble)));
         }
-        let is_frame = self.bench.window.near(at, 2)? == FRAME_MAGIC;
+        let is_frame = self.context.window.near(at, 2)? == FRAME_MAGIC;
         if is_frame && let Some(whole) = self.frame(at)? {
             return Ok(Some(Anchor::Frame(whole)));
         }
@@ -188,16 +190,16 @@ impl Finder<'_, '_> {
     }
 
     fn frame(&mut self, at: u64) -> Result<Option<Whole>> {
-        let Ok(frame) = read_frame(&mut self.bench.window, at, self.bound)? else {
+        let Ok(frame) = read_frame(&mut self.context.window, at, self.bound)? else {
             return Ok(None);
         };
-        let hash = self.bench.hash(frame.body())?;
+        let hash = self.context.hash(frame.body())?;
         Ok(hash.map(|hash| Whole { frame, hash, patch: None, is_mended: false }))
     }
 
     fn postamble(&mut self, at: u64) -> Result<Option<Anchor>> {
         let is_inside = at.saturating_add(POSTAMBLE_LEN) <= self.bound;
-        let bytes = self.bench.window.near(at, POSTAMBLE_LEN)?;
+        let bytes = self.context.window.near(at, POSTAMBLE_LEN)?;
         let postamble = Postamble::read(bytes, at).ok().filter(|_| is_inside);
         let is_end = |now: &Remains| postamble.is_some_and(|it| now.ends_with(at, &it));
         let is_own = self.now.as_ref().is_some_and(is_end);
@@ -210,35 +212,35 @@ impl Finder<'_, '_> {
         match self.standing(at)? {
             Some(Anchor::Frame(whole)) => Ok(Some(Anchor::Frame(self.mended(whole)?))),
             Some(anchor) => Ok(Some(anchor)),
-            None => Ok(mend::ends(self.bench, (at, self.bound), &before)?.map(Anchor::Frame)),
+            None => Ok(mend::ends(self.context, (at, self.bound), &before)?.map(Anchor::Frame)),
         }
     }
 
     fn mended(&mut self, whole: Whole) -> Result<Whole> {
         let before = self.before();
-        let (frame, bench) = (whole.frame, &mut *self.bench);
+        let (frame, context) = (whole.frame, &mut *self.context);
         let slot = frame.tail.hash;
         let is_hashed = frame.header.flags.contains(FrameFlags::HASHED) || slot != 0;
         if frame.kind().is_passed_over() {
-            return Ok(mend::ends(bench, (frame.at(), self.bound), &before)?.unwrap_or(whole));
+            return Ok(mend::ends(context, (frame.at(), self.bound), &before)?.unwrap_or(whole));
         }
         if slot == whole.hash && frame.kind() == FrameKind::Tensor {
-            if broken(bench, &frame)?.is_none() {
+            if broken(context, &frame)?.is_none() {
                 return Ok(whole);
             }
-            return Ok(mend::descriptor(bench, &whole)?.unwrap_or(whole));
+            return Ok(mend::descriptor(context, &whole)?.unwrap_or(whole));
         }
         if !is_hashed || slot == whole.hash {
             // Its type is no part of what is hashed.
-            let is_odd = broken(bench, &frame)?.is_some();
+            let is_odd = broken(context, &frame)?.is_some();
             let mended =
-                if is_odd { mend::ends(bench, (frame.at(), self.bound), &before)? } else { None };
+                if is_odd { mend::ends(context, (frame.at(), self.bound), &before)? } else { None };
             return Ok(mended.unwrap_or(whole));
         }
-        if let Some(mended) = mend::ends(bench, (frame.at(), self.bound), &before)? {
+        if let Some(mended) = mend::ends(context, (frame.at(), self.bound), &before)? {
             return Ok(mended);
         }
-        Ok(mend::body(bench, &whole)?.unwrap_or(whole))
+        Ok(mend::body(context, &whole)?.unwrap_or(whole))
     }
 
     /// The next thing that stands anywhere behind.
@@ -246,11 +248,11 @@ impl Finder<'_, '_> {
         let mut at = self.at;
         while at < self.bound {
             let len = AHEAD_LEN_MAX.min(self.bound.saturating_sub(at));
-            if !self.bench.pay(len) {
+            if !self.context.pay(len) {
                 return Ok(None);
             }
-            self.bench.watch().tell(0)?;
-            let bytes = self.bench.source.read_vec(at, len)?;
+            self.context.reporter().advance(0)?;
+            let bytes = self.context.source.read_vec(at, len)?;
             for skip in starts(&bytes) {
                 let place = at.saturating_add(skip as u64);
                 if let Some(found) = self.candidate(place)? {
@@ -267,10 +269,10 @@ impl Finder<'_, '_> {
     }
 
     fn candidate(&mut self, place: u64) -> Result<Option<(u64, Anchor)>> {
-        if !self.bench.pay(LOOK_COST) {
+        if !self.context.pay(LOOK_COST) {
             return Ok(None);
         }
-        let bytes = self.bench.window.near(place, MAGIC.len() as u64)?;
+        let bytes = self.context.window.near(place, MAGIC.len() as u64)?;
         if bytes == MAGIC {
             let preamble = self.preamble(place)?;
             return Ok(preamble.map(|preamble| (place, Anchor::Preamble(preamble))));
@@ -280,13 +282,13 @@ impl Finder<'_, '_> {
             let Some(start) = start.filter(|start| self.at <= *start) else { return Ok(None) };
             return Ok(self.postamble(start)?.map(|anchor| (start, anchor)));
         }
-        let Ok(frame) = read_frame(&mut self.bench.window, place, self.bound)? else {
+        let Ok(frame) = read_frame(&mut self.context.window, place, self.bound)? else {
             return Ok(None);
         };
         if frame.kind().is_passed_over() {
             return Ok(None);
         }
-        let is_content = broken(self.bench, &frame)?.is_none();
+        let is_content = broken(self.context, &frame)?.is_none();
         let whole = self.frame(place)?;
         let whole = whole.filter(|whole| is_content || whole.hash == frame.tail.hash);
         Ok(whole.map(|whole| (place, Anchor::Frame(whole))))

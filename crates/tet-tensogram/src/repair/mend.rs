@@ -11,8 +11,8 @@ use tet_cbor::Reader;
 use tet_codec::digest;
 use tet_format::Span;
 
-use super::bench::{Bench, LOOK_COST};
 use super::content::broken;
+use super::context::{LOOK_COST, RepairContext};
 use super::remains::Whole;
 use crate::error::Result;
 use crate::frame::{
@@ -38,11 +38,11 @@ pub(super) struct Before {
 /// Where several frames could be meant, it is one that is not there yet, of the part of a message that
 /// comes next.
 pub(super) fn ends(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     (at, bound): (u64, u64),
     before: &Before,
 ) -> Result<Option<Whole>> {
-    let bytes = bench.window.near(at, FRAME_HEADER_LEN)?;
+    let bytes = context.window.near(at, FRAME_HEADER_LEN)?;
     let Some(stored) = bytes.first_chunk::<16>().copied() else { return Ok(None) };
     let stored = u128::from_le_bytes(stored);
     let flips = (0..128).map(|bit| 1_u128 << bit);
@@ -54,16 +54,16 @@ pub(super) fn ends(
     };
     for flip in std::iter::once(0).chain(flips) {
         let Some((header, span)) = header(stored ^ flip, at, bound) else { continue };
-        if !bench.pay(LOOK_COST / 8) {
+        if !context.pay(LOOK_COST / 8) {
             return Ok(None);
         }
-        let Some(tail) = tail(bench, header, span, flip == 0)? else { continue };
+        let Some(tail) = tail(context, header, span, flip == 0)? else { continue };
         let frame = Frame { span, header, tail };
         let body = frame.body();
         let known = hashed.iter().find(|(span, _)| *span == body).map(|(_, hash)| *hash);
         let hash = match known {
             Some(hash) => hash,
-            None => match bench.hash(body)? {
+            None => match context.hash(body)? {
                 Some(hash) => hash,
                 None => return Ok(None),
             },
@@ -74,9 +74,9 @@ pub(super) fn ends(
         // Where nothing is hashed, what a frame says must do.
         let is_bare = tail.hash == 0
             && !header.flags.contains(FrameFlags::HASHED)
-            && is_near_end(bench, span)?
-            && is_filled(bench, &frame)?;
-        if (hash == tail.hash || is_bare) && broken(bench, &frame)?.is_none() {
+            && is_near_end(context, span)?
+            && is_filled(context, &frame)?;
+        if (hash == tail.hash || is_bare) && broken(context, &frame)?.is_none() {
             let found = Whole { frame, hash, patch: None, is_mended: true };
             if best.as_ref().is_none_or(|best| order(&found) < order(best)) {
                 best = Some(found);
@@ -94,14 +94,14 @@ fn header(bytes: u128, at: u64, bound: u64) -> Option<(FrameHeader, Span)> {
 
 /// The tail of a frame; its last word is taken for granted where it is what may be wrong.
 fn tail(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     header: FrameHeader,
     span: Span,
     is_end_free: bool,
 ) -> Result<Option<FrameTail>> {
     let len = header.kind.tail_len();
     let tail_at = span.end().saturating_sub(len);
-    let mut bytes = bench.window.near(tail_at, len)?.to_vec();
+    let mut bytes = context.window.near(tail_at, len)?.to_vec();
     let end = bytes.len().checked_sub(FRAME_END.len());
     if let Some(end) = end.and_then(|at| bytes.get_mut(at..)).filter(|_| is_end_free) {
         end.copy_from_slice(&FRAME_END);
@@ -110,39 +110,39 @@ fn tail(
 }
 
 /// Whether a frame ends with `ENDF`, but for a letter.
-fn is_near_end(bench: &mut Bench<'_>, span: Span) -> Result<bool> {
+fn is_near_end(context: &mut RepairContext<'_>, span: Span) -> Result<bool> {
     let len = FRAME_END.len() as u64;
-    let bytes = bench.window.near(span.end().saturating_sub(len), len)?;
+    let bytes = context.window.near(span.end().saturating_sub(len), len)?;
     let same = bytes.iter().zip(FRAME_END).filter(|(found, wanted)| **found == *wanted);
     Ok(FRAME_END.len() <= same.count().saturating_add(1))
 }
 
 /// Whether nothing follows the CBOR of a frame, which would be all behind it up to some `ENDF`.
-fn is_filled(bench: &mut Bench<'_>, frame: &Frame) -> Result<bool> {
-    let (body, limits) = (frame.body(), bench.limits);
+fn is_filled(context: &mut RepairContext<'_>, frame: &Frame) -> Result<bool> {
+    let (body, limits) = (frame.body(), context.limits);
     if frame.kind() == FrameKind::Tensor {
         return Ok(true);
     }
-    if limits.cbor_len_max < body.len() || !bench.pay(body.len()) {
+    if limits.cbor_len_max < body.len() || !context.pay(body.len()) {
         return Ok(false);
     }
-    let bytes = bench.source.read_vec(body.start(), body.len())?;
+    let bytes = context.source.read_vec(body.start(), body.len())?;
     let mut reader = Reader::new(&bytes, 0, body.start(), limits.depth_max);
     Ok(reader.skip(0).is_ok() && reader.is_at_end())
 }
 
 /// A frame whose bytes do not match its hash, with the bit flipped back that makes them.
-pub(super) fn body(bench: &mut Bench<'_>, whole: &Whole) -> Result<Option<Whole>> {
+pub(super) fn body(context: &mut RepairContext<'_>, whole: &Whole) -> Result<Option<Whole>> {
     let (slot, body) = (whole.frame.tail.hash, whole.frame.body());
     if (slot ^ whole.hash).is_power_of_two() {
         let mut mended = *whole;
         (mended.frame.tail.hash, mended.is_mended) = (whole.hash, true);
         return Ok(Some(mended));
     }
-    if FLIP_BODY_MAX < body.len() || !bench.pay_flips(body.len()) {
+    if FLIP_BODY_MAX < body.len() || !context.pay_flips(body.len()) {
         return Ok(None);
     }
-    let mut bytes = bench.source.read_vec(body.start(), body.len())?;
+    let mut bytes = context.source.read_vec(body.start(), body.len())?;
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let Some(byte) = bytes.get_mut(at) else { break };
@@ -163,20 +163,20 @@ pub(super) fn body(bench: &mut Bench<'_>, whole: &Whole) -> Result<Option<Whole>
 
 /// A tensor frame whose bytes match its hash and in which no descriptor stands where it is said to, with
 /// the place that one stands at.
-pub(super) fn descriptor(bench: &mut Bench<'_>, whole: &Whole) -> Result<Option<Whole>> {
+pub(super) fn descriptor(context: &mut RepairContext<'_>, whole: &Whole) -> Result<Option<Whole>> {
     let Some(offset) = whole.frame.tail.descriptor_offset else { return Ok(None) };
     let len = whole.frame.header.len.saturating_sub(TENSOR_TAIL_LEN);
     let flags = whole.frame.header.flags;
     let turned = FrameFlags::from_bits(flags.bits() ^ FrameFlags::DESCRIPTOR_LAST.bits());
     let flips = (0..64).map(|bit| (flags, offset ^ 1 << bit));
     for (flags, offset) in std::iter::once((turned, offset)).chain(flips) {
-        if !(FRAME_HEADER_LEN..=len).contains(&offset) || !bench.pay(LOOK_COST) {
+        if !(FRAME_HEADER_LEN..=len).contains(&offset) || !context.pay(LOOK_COST) {
             continue;
         }
         let mut mended = Whole { is_mended: true, ..*whole };
         mended.frame.header.flags = flags;
         mended.frame.tail.descriptor_offset = Some(offset);
-        if broken(bench, &mended.frame)?.is_none() {
+        if broken(context, &mended.frame)?.is_none() {
             return Ok(Some(mended));
         }
     }

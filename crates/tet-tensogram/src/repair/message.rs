@@ -2,8 +2,8 @@
 
 use tet_format::{ForeignRule, Severity};
 
-use super::bench::Bench;
 use super::content::{Broken, broken, is_strange, object};
+use super::context::RepairContext;
 use super::order::numbers;
 use super::remains::{GAP_LEN_MIN, Remains, Whole};
 use crate::check::fidelity::{Weight, decoded};
@@ -108,7 +108,7 @@ fn hash_rule(remains: &Remains) -> HashRule {
 }
 
 /// Reads all frames of a message.
-pub(super) fn read(bench: &mut Bench<'_>, remains: &Remains) -> Result<Said> {
+pub(super) fn read(context: &mut RepairContext<'_>, remains: &Remains) -> Result<Said> {
     let mut said = Said {
         hash_rule: hash_rule(remains),
         metadata: Vec::new(),
@@ -131,25 +131,25 @@ pub(super) fn read(bench: &mut Bench<'_>, remains: &Remains) -> Result<Said> {
         }
         match kind {
             FrameKind::Tensor => {
-                let thing = thing(bench, whole, preceder.take(), said.hash_rule)?;
+                let thing = thing(context, whole, preceder.take(), said.hash_rule)?;
                 said.things.push(thing);
             }
             FrameKind::Preceder => preceder = Some(*whole),
             FrameKind::Unknown(_) => said.placeless.push((*whole, &rule::KIND_UNKNOWN)),
             FrameKind::Obsolete => said.placeless.push((*whole, &rule::OBSOLETE)),
             FrameKind::HeaderMetadata | FrameKind::FooterMetadata => {
-                let read = paper(bench, whole, said.hash_rule, Metadata::read)?;
+                let read = paper(context, whole, said.hash_rule, Metadata::read)?;
                 // Of several frames of a type the last one counts.
                 said.metadata.retain(|it| it.whole.frame.kind() != kind);
                 said.metadata.push(read);
             }
             FrameKind::HeaderIndex | FrameKind::FooterIndex => {
-                let read = paper(bench, whole, said.hash_rule, Index::read)?;
+                let read = paper(context, whole, said.hash_rule, Index::read)?;
                 said.odd = said.odd.or(read.rule());
                 said.index = read.sound().cloned().map(|it| (kind, it)).or(said.index);
             }
             FrameKind::HeaderHashes | FrameKind::FooterHashes => {
-                let read = paper(bench, whole, said.hash_rule, HashList::read)?;
+                let read = paper(context, whole, said.hash_rule, HashList::read)?;
                 said.odd = said.odd.or(read.rule());
                 said.list = read.sound().filter(|it| it.is_known()).cloned().or(said.list);
             }
@@ -162,15 +162,15 @@ pub(super) fn read(bench: &mut Bench<'_>, remains: &Remains) -> Result<Said> {
 }
 
 fn paper<T>(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     whole: &Whole,
     hash_rule: HashRule,
     read: impl FnOnce(&[u8], u64, &crate::Limits) -> Result<T, crate::Fault>,
 ) -> Result<Paper<T>> {
     let body = whole.frame.body();
     let is_true = !is_hashed(hash_rule, &whole.frame) || whole.hash == whole.frame.tail.hash;
-    let said = match bytes(bench, whole) {
-        Ok(bytes) => read(&bytes, body.start(), bench.limits).map_err(|fault| fault.rule),
+    let said = match bytes(context, whole) {
+        Ok(bytes) => read(&bytes, body.start(), context.limits).map_err(|fault| fault.rule),
         Err(crate::Error::Format(fault)) => Err(fault.rule),
         Err(error) => return Err(error),
     };
@@ -178,9 +178,9 @@ fn paper<T>(
 }
 
 /// The body of a frame of CBOR, as it is to be.
-fn bytes(bench: &Bench<'_>, whole: &Whole) -> Result<Vec<u8>> {
+fn bytes(context: &RepairContext<'_>, whole: &Whole) -> Result<Vec<u8>> {
     let body = whole.frame.body();
-    let mut bytes = read_cbor(bench.source, body, bench.limits)?;
+    let mut bytes = read_cbor(context.source, body, context.limits)?;
     if let Some((at, byte)) = whole.patch {
         let at = usize::try_from(at.saturating_sub(body.start())).unwrap_or(usize::MAX);
         bytes.get_mut(at).into_iter().for_each(|old| *old = byte);
@@ -189,13 +189,13 @@ fn bytes(bench: &Bench<'_>, whole: &Whole) -> Result<Vec<u8>> {
 }
 
 fn thing(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     whole: &Whole,
     preceder: Option<Whole>,
     hash_rule: HashRule,
 ) -> Result<Thing> {
     let preceder = match preceder {
-        Some(whole) => Some(paper(bench, &whole, hash_rule, |bytes, at, limits| {
+        Some(whole) => Some(paper(context, &whole, hash_rule, |bytes, at, limits| {
             preceding(Metadata::read(bytes, at, limits)?, &whole.frame)
         })?),
         None => None,
@@ -206,23 +206,23 @@ fn thing(
     // What was patched is what its hash is of.
     let mut broken = match whole.patch {
         Some(_) => None,
-        None => broken(bench, &whole.frame)?,
+        None => broken(context, &whole.frame)?,
     };
     if broken.is_none() && is_hashed && !is_verified {
         broken = Some(&rule::HASH);
     }
     if broken.is_none() && whole.patch.is_none() {
-        let object = object(bench, &whole.frame)?;
-        let (source, stored) = (bench.source, (object.region, object.descriptor));
-        let limits = (bench.limits, bench.total());
-        let faults = decoded(source, limits, stored, Weight::Any, bench.watch())?;
+        let object = object(context, &whole.frame)?;
+        let (source, stored) = (context.source, (object.region, object.descriptor));
+        let limits = (context.limits, context.total());
+        let faults = decoded(source, limits, stored, Weight::Any, context.reporter())?;
         let mut faults = faults.into_iter().flatten();
         // A limit of ours says nothing about the file.
         let is_error = |rule: &ForeignRule| rule.severity == Severity::Error && !rule.is_limit();
         broken = faults.find(|it| is_error(it.rule)).map(|it| it.rule);
     }
     let is_read = broken.is_none() && whole.patch.is_none();
-    let is_strange = is_read && is_strange(bench, &whole.frame)?;
+    let is_strange = is_read && is_strange(context, &whole.frame)?;
     Ok(Thing { whole: *whole, preceder, broken, is_strange, is_verified, number: None })
 }
 

@@ -6,7 +6,7 @@ use tet_format::Span;
 use tet_io::{Image, Source};
 
 use super::RepairOptions;
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::message::Said;
 use super::remains::{Remains, Whole};
 use crate::check::first_error;
@@ -21,7 +21,7 @@ use crate::window::Window;
 /// The message with what is mended of it, if nothing is wrong with it then, and the span of the message
 /// if its ends are mended.
 pub(super) fn patched(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     remains: &Remains,
     said: &Said,
     options: &RepairOptions,
@@ -33,14 +33,14 @@ pub(super) fn patched(
     if !said.is_sound() || remains.end.checked_sub(end_at) != Some(POSTAMBLE_LEN) {
         return Ok(None);
     }
-    if remains.preamble.is_none() && !has_start(bench, remains)? {
+    if remains.preamble.is_none() && !has_start(context, remains)? {
         return Ok(None);
     }
-    let [head, tail] = ends(bench, remains, end_at)?;
-    let is_same = bench.window.near(remains.start, PREAMBLE_LEN)? == head
-        && bench.window.near(end_at, POSTAMBLE_LEN)? == tail;
+    let [head, tail] = ends(context, remains, end_at)?;
+    let is_same = context.window.near(remains.start, PREAMBLE_LEN)? == head
+        && context.window.near(end_at, POSTAMBLE_LEN)? == tail;
     let written = Span::new(remains.start, len).filter(|_| !is_same);
-    let (source, mut image) = (bench.source, Image::default());
+    let (source, mut image) = (context.source, Image::default());
     image.append(head);
     let mut at = remains.start.saturating_add(PREAMBLE_LEN);
     let mut things = said.things.iter().map(|it| &it.whole).peekable();
@@ -57,7 +57,8 @@ pub(super) fn patched(
     };
     let how = options.verify();
     let made = image.to_source();
-    let fault = first_error(&mut Window::new(&made), span, &how, (bench.watch(), bench.total()))?;
+    let fault =
+        first_error(&mut Window::new(&made), span, &how, (context.reporter(), context.total()))?;
     Ok(fault.is_none().then_some((image, written)))
 }
 
@@ -73,8 +74,8 @@ fn padding(source: &Source, remains: &Remains, between: Range<u64>, image: &mut 
 }
 
 /// Whether a preamble stands at the start, damaged or not.
-fn has_start(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
-    let bytes = bench.window.near(remains.start, PREAMBLE_LEN)?;
+fn has_start(context: &mut RepairContext<'_>, remains: &Remains) -> Result<bool> {
+    let bytes = context.window.near(remains.start, PREAMBLE_LEN)?;
     let same = bytes.iter().zip(MAGIC).filter(|(found, wanted)| **found == *wanted);
     Ok(remains.is_placed && MAGIC_LETTERS_MIN <= same.count())
 }
@@ -83,11 +84,11 @@ fn has_start(bench: &mut Bench<'_>, remains: &Remains) -> Result<bool> {
 const MAGIC_LETTERS_MIN: usize = 5;
 
 /// Preamble and postamble, of which only what cannot be so is another than in the old file.
-fn ends(bench: &mut Bench<'_>, remains: &Remains, end_at: u64) -> Result<[Vec<u8>; 2]> {
-    let mut fields = Fields::new(bench.window.near(remains.start, PREAMBLE_LEN)?);
+fn ends(context: &mut RepairContext<'_>, remains: &Remains, end_at: u64) -> Result<[Vec<u8>; 2]> {
+    let mut fields = Fields::new(context.window.near(remains.start, PREAMBLE_LEN)?);
     let (_, bits, reserved) = (fields.bytes::<10>(), fields.u16(), fields.u32());
     let first_len = fields.u64();
-    let mut fields = Fields::new(bench.window.near(end_at, POSTAMBLE_LEN)?);
+    let mut fields = Fields::new(context.window.near(end_at, POSTAMBLE_LEN)?);
     let (_, last_len) = (fields.u64(), fields.u64());
     let len = remains.end.saturating_sub(remains.start);
     let is_len = |stated: &u64| [0, len].contains(stated);

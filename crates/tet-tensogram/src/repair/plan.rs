@@ -1,13 +1,13 @@
 //! What a file needs, complete before the first byte is written.
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
-use tet_io::{Image, Source, Watch};
+use tet_io::{Image, ProgressReporter, Source};
 use tet_report::{Kept, Proof};
 
 use super::RepairOptions;
-use super::bench::Bench;
 use super::build::{Outcome, Stretch, build};
 use super::content::broken;
+use super::context::RepairContext;
 use super::edit::{Action, Edit, Loss, new_edit};
 use super::frames::remains;
 use super::remains::Remains;
@@ -32,7 +32,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan::new(source, Image::default(), options.clone());
     // Hashes and elements are looked at.
     let all = source.len().saturating_mul(2);
-    let watch = options.watch(all);
+    let reporter = options.reporter(all);
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
@@ -41,7 +41,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         }
         Err(error) => return Err(error),
     };
-    let count = mend(&mut plan, &scan, &watch)?;
+    let count = mend(&mut plan, &scan, &reporter)?;
     if count == 0 {
         let fault = no_message(source, &scan)?;
         plan.withheld.clear();
@@ -63,11 +63,11 @@ fn error_count(plan: &Plan) -> Result<u64> {
 }
 
 /// Goes through the file; says how many messages the new one has.
-fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
+fn mend(plan: &mut Plan, scan: &Scan, reporter: &ProgressReporter<'_>) -> Result<u64> {
     let (source, limits) = (plan.source.clone(), plan.options.limits);
     let total = Total::new(plan.options.decoded_max, &source);
     let mut mender = Mender {
-        bench: Bench::new(&source, &limits, (watch, &total)),
+        context: RepairContext::new(&source, &limits, (reporter, &total)),
         options: plan.options.clone(),
         scan,
         plan,
@@ -78,7 +78,7 @@ fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
     let mut stretches: Vec<(Span, Stretch)> = messages.chain(gaps).collect();
     stretches.sort_unstable_by_key(|(span, _)| span.start());
     for (span, stretch) in stretches {
-        watch.tell(0)?;
+        reporter.advance(0)?;
         match stretch {
             Stretch::Message => mender.message(span)?,
             Stretch::Gap => mender.gap(span)?,
@@ -88,7 +88,7 @@ fn mend(plan: &mut Plan, scan: &Scan, watch: &Watch<'_>) -> Result<u64> {
 }
 
 struct Mender<'m, 'b> {
-    bench: Bench<'b>,
+    context: RepairContext<'b>,
     options: RepairOptions,
     scan: &'m Scan,
     plan: &'m mut Plan,
@@ -99,8 +99,9 @@ impl Mender<'_, '_> {
     /// A message that stands: kept as it is, if nothing is wrong with it.
     fn message(&mut self, span: Span) -> Result<()> {
         let how = self.options.verify();
-        let mut window = Window::new(self.bench.source);
-        match first_error(&mut window, span, &how, (self.bench.watch(), self.bench.total()))? {
+        let mut window = Window::new(self.context.source);
+        match first_error(&mut window, span, &how, (self.context.reporter(), self.context.total()))?
+        {
             None => self.keep(span),
             Some(rule) if rule.is_limit() => {
                 self.plan.lost.push(Loss::Message { offset: span.start(), rule });
@@ -143,7 +144,7 @@ impl Mender<'_, '_> {
     /// A message that states another version and is one of this in every byte; where it ends.
     fn misnamed(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
         let Some(span) = Span::from_range(start..end) else { return Ok(None) };
-        let Some(first) = remains(&mut self.bench, span)?.into_iter().next() else {
+        let Some(first) = remains(&mut self.context, span)?.into_iter().next() else {
             return Ok(None);
         };
         let is_start = first.start == start && first.lost.is_empty() && !first.frames.is_empty();
@@ -152,7 +153,7 @@ impl Mender<'_, '_> {
         }
         for whole in &first.frames {
             if whole.hash != whole.frame.tail.hash
-                && broken(&mut self.bench, &whole.frame)?.is_some()
+                && broken(&mut self.context, &whole.frame)?.is_some()
             {
                 return Ok(None);
             }
@@ -167,7 +168,7 @@ impl Mender<'_, '_> {
     fn stretch(&mut self, start: u64, end: u64) -> Result<()> {
         let span = Span::from_range(start..end).filter(|span| !span.is_empty());
         let Some(span) = span else { return Ok(()) };
-        if self.bench.window.first_odd(start, end)?.is_none() {
+        if self.context.window.first_odd(start, end)?.is_none() {
             self.keep(span);
             return Ok(());
         }
@@ -180,7 +181,7 @@ impl Mender<'_, '_> {
     /// stretch stays as it is.
     fn rebuild(&mut self, span: Span, rule: &'static ForeignRule, stretch: Stretch) -> Result<()> {
         let mut made = Made::default();
-        for remains in remains(&mut self.bench, span)? {
+        for remains in remains(&mut self.context, span)? {
             self.one(&remains, (rule, stretch), &mut made)?;
         }
         self.settle(span, made);
@@ -228,7 +229,7 @@ impl Mender<'_, '_> {
         }
         let start = self.plan.image.len().saturating_add(made.image.len());
         let how = (&self.options, broken, stretch);
-        let (image, outcome) = build(&mut self.bench, remains, how, (span, start))?;
+        let (image, outcome) = build(&mut self.context, remains, how, (span, start))?;
         let Outcome { edits, lost, kept } = outcome;
         made.count += u64::from(image.is_some());
         match image {
@@ -236,7 +237,7 @@ impl Mender<'_, '_> {
             Some(_) if edits.is_empty() => {
                 let first_at = remains.frames.first().map_or(remains.end, |it| it.frame.at());
                 let start = if remains.is_placed { remains.start } else { first_at };
-                made.image.append_span(self.bench.source, Span::from_range(start..remains.end));
+                made.image.append_span(self.context.source, Span::from_range(start..remains.end));
             }
             Some(image) => made.image.append_image(&image),
             None => {}

@@ -248,9 +248,9 @@ fn compare_span(
 ) -> Result<Option<(u64, u64)>> {
     let mut digester = Digester::new(Strength::Full);
     let span = Span::new(at, len).filter(|span| span.end() <= subject.source.len());
-    let watch = subject.options.watch(len);
+    let reporter = subject.options.reporter(len);
     if let Some(span) = span {
-        watch.pieces::<Error>(subject.source, span, &mut Vec::new(), |_, bytes| {
+        reporter.pieces::<Error>(subject.source, span, &mut Vec::new(), |_, bytes| {
             digester.update(bytes);
             true
         })?;

@@ -10,7 +10,7 @@ use tet_format::{Region, Rule, superblock};
 use tet_io::Source;
 use tet_report::{Code, Proof};
 
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Action, Change, Loss, new_edit, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
@@ -40,22 +40,22 @@ impl Anchor {
 }
 
 /// Finds the footer that matches its own digest, and mends it if it is damaged.
-pub(super) fn find(bench: &mut Bench<'_>) -> Result<Option<Anchor>> {
-    let source = bench.source();
+pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Anchor>> {
+    let source = context.source();
     let end = source.len();
     if let Some(anchor) = standing(&source, end)? {
         return Ok(Some(anchor));
     }
-    if let Some(anchor) = flipped_json(bench, &source)? {
+    if let Some(anchor) = flipped_json(context, &source)? {
         return Ok(Some(anchor));
     }
-    if let Some(anchor) = flipped_tail(bench, &source)? {
+    if let Some(anchor) = flipped_tail(context, &source)? {
         return Ok(Some(anchor));
     }
-    if let Some(anchor) = without_tail(bench, &source)? {
+    if let Some(anchor) = without_tail(context, &source)? {
         return Ok(Some(anchor));
     }
-    buried(bench, &source)
+    buried(context, &source)
 }
 
 /// Where a JSON starts, the JSON, and the tail.
@@ -84,7 +84,7 @@ fn standing(source: &Source, end: u64) -> Result<Option<Anchor>> {
 }
 
 /// One bit of the JSON: in the digits of `self` and around them by trying, elsewhere by its CRC.
-fn flipped_json(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
+fn flipped_json(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     let Some((json_at, mut json, tail)) = footer_at(source, source.len(), JSON_LEN_MAX)? else {
         return Ok(None);
     };
@@ -123,12 +123,12 @@ fn flipped_json(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
     let new = json.get(byte..=byte).unwrap_or_default();
     let code = Code::Rule(Rule::SelfDigest);
     let edit = put_edit(code, Region::Footer, at, new, Action::FlipBit { bit });
-    bench.apply(edit.proof(Proof::Digest))?;
+    context.apply(edit.proof(Proof::Digest))?;
     Ok(Some(Anchor::new(json_at, &json)))
 }
 
 /// One bit of the tail, by trying.
-fn flipped_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
+fn flipped_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     let end = source.len();
     let Some(tail_at) = end.checked_sub(TAIL_LEN) else { return Ok(None) };
     let damaged = source.read_vec(tail_at, TAIL_LEN)?;
@@ -147,7 +147,7 @@ fn flipped_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
             let new = bytes.get(place / 8..=place / 8).unwrap_or_default();
             let action = Action::FlipBit { bit: u8::try_from(place % 8).unwrap_or(0) };
             let edit = put_edit(tail_code(&damaged), Region::Footer, at, new, action);
-            bench.apply(edit.proof(Proof::Digest))?;
+            context.apply(edit.proof(Proof::Digest))?;
             return Ok(Some(Anchor::new(json_at, &json)));
         }
     }
@@ -168,7 +168,7 @@ pub(super) fn tail_code(bytes: &[u8]) -> Code {
 }
 
 /// A JSON whose tail is cut off or overwritten: its own digest tells where it starts.
-fn without_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
+fn without_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     let end = source.len();
     let start = end.saturating_sub(JSON_LEN_MAX << 1).max(superblock::LEN.min(end));
     let bytes = source.read_vec(start, end - start)?;
@@ -187,7 +187,7 @@ fn without_tail(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>
             let tail = Tail { json_len: json.len() as u64, version }.encode();
             if sealed(json, &tail).is_some_and(|sealed| sealed.holds()) {
                 let tail_at = start.saturating_add(json_end as u64);
-                restore_tail(bench, source, tail_at, &tail)?;
+                restore_tail(context, source, tail_at, &tail)?;
                 return Ok(Some(Anchor::new(start.saturating_add(at as u64), json)));
             }
         }
@@ -202,33 +202,38 @@ fn last_seal(bytes: &[u8]) -> Option<usize> {
     (end <= bytes.len()).then_some(end)
 }
 
-fn restore_tail(bench: &mut Bench<'_>, source: &Source, at: u64, tail: &[u8]) -> Result<()> {
+fn restore_tail(
+    context: &mut RepairContext<'_>,
+    source: &Source,
+    at: u64,
+    tail: &[u8],
+) -> Result<()> {
     let end = at.saturating_add(TAIL_LEN);
     let there = source.read_vec(at, source.len().min(end) - at)?;
     let code =
         if there.len() < tail.len() { Code::Rule(Rule::TailMagic) } else { tail_code(&there) };
     let edit = put_edit(code, Region::Footer, at, tail, Action::RestoreTail);
-    bench.apply(edit.proof(Proof::Digest))?;
-    cut_off(bench, source, end)
+    context.apply(edit.proof(Proof::Digest))?;
+    cut_off(context, source, end)
 }
 
 /// Ends the file at `end`, which is behind its footer.
-fn cut_off(bench: &mut Bench<'_>, source: &Source, end: u64) -> Result<()> {
+fn cut_off(context: &mut RepairContext<'_>, source: &Source, end: u64) -> Result<()> {
     let len = source.len().saturating_sub(end);
     if len == 0 {
         return Ok(());
     }
     let edit = new_edit(Code::Rule(Rule::TailMagic), Region::Footer, (end, len), Action::CutOff);
     let edit = edit.change(Change::Resize(end)).lose(Loss::Bytes { offset: end, len });
-    bench.apply(edit.proof(Proof::Digest))?;
+    context.apply(edit.proof(Proof::Digest))?;
     Ok(())
 }
 
 /// A footer with other bytes behind it.
-fn buried(bench: &mut Bench<'_>, source: &Source) -> Result<Option<Anchor>> {
+fn buried(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     for end in tail_ends(source)? {
         if let Some(anchor) = standing(source, end)? {
-            cut_off(bench, source, end)?;
+            cut_off(context, source, end)?;
             return Ok(Some(anchor));
         }
     }

@@ -8,18 +8,18 @@ use tet_format::{Digest, Region, Rule};
 use tet_io::Source;
 use tet_report::{Code, Proof};
 
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Action, put_edit};
 use super::rows;
 use crate::error::Result;
 
 /// The digests of the pages of a block whose header holds, or is made to hold.
 pub(super) fn pages(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     offset: u64,
     row_count: u64,
 ) -> Result<Option<(DigestBlock, Vec<Digest>)>> {
-    let source = bench.source();
+    let source = context.source();
     let len = tet_format::digest::block_len(row_count).unwrap_or(u64::MAX);
     if offset.checked_add(len).is_none_or(|end| source.len() < end) {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(super) fn pages(
     if header != wanted {
         let code = Code::Rule(Rule::DigestBlock);
         let action = Action::SetField("the block's header");
-        bench.apply(put_edit(code, Region::Footer, offset, &wanted, action))?;
+        context.apply(put_edit(code, Region::Footer, offset, &wanted, action))?;
     }
     let Ok(block) = DigestBlock::read(&wanted, offset, row_count) else { return Ok(None) };
     let bytes = source.read_vec(block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
@@ -41,7 +41,7 @@ pub(super) fn pages(
 
 /// Makes the digests of the pages match the key: by one bit, or by what the rows come to.
 pub(super) fn mend_pages(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     block: &DigestBlock,
     pages: &mut Vec<Digest>,
     key: &IntegrityKey,
@@ -51,11 +51,11 @@ pub(super) fn mend_pages(
         return Ok(true);
     }
     let place = (Rule::PagesDigest, Region::Footer);
-    if bench.flip(place, block.pages_at(), &mut bytes, key.index)? {
+    if context.flip(place, block.pages_at(), &mut bytes, key.index)? {
         *pages = Digest::all(&bytes).collect();
         return Ok(true);
     }
-    let (source, index) = (bench.source(), rows::open(bench)?.superblock().index_offset);
+    let (source, index) = (context.source(), rows::open(context)?.superblock().index_offset);
     let mut found = Vec::new();
     for page in 0..pages.len() as u64 {
         let rows = block.page_rows(page);
@@ -68,7 +68,7 @@ pub(super) fn mend_pages(
     }
     let code = Code::Rule(Rule::PagesDigest);
     let edit = put_edit(code, Region::Footer, block.pages_at(), &found, Action::SetDigest);
-    bench.apply(edit.proof(Proof::Digest))?;
+    context.apply(edit.proof(Proof::Digest))?;
     *pages = Digest::all(&found).collect();
     Ok(true)
 }
@@ -85,11 +85,11 @@ pub(super) struct Mismatch {
 
 /// Compares all payloads with the digests of the block.
 pub(super) fn mismatches(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     file: &TetFile,
     block: &DigestBlock,
 ) -> Result<Vec<Mismatch>> {
-    let (source, all) = (bench.source(), file.index().stored_len()?);
+    let (source, all) = (context.source(), file.index().stored_len()?);
     let mut wrong = Vec::new();
     let mut done = 0_u64;
     for_rows(file, block, &source, |row, wire, wanted| {
@@ -98,7 +98,7 @@ pub(super) fn mismatches(
             wrong.push(Mismatch { row, wire, found, wanted });
         }
         done = done.saturating_add(wire.stored_len);
-        bench.tell(done, all)
+        context.tell(done, all)
     })?;
     Ok(wrong)
 }
@@ -143,13 +143,13 @@ fn is_root(
 /// Makes the digests of payloads match the key: those that are damaged themselves are set to what
 /// the payloads come to. Leaves the payloads that are damaged in `wrong`.
 pub(super) fn mend_chunks(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     file: &TetFile,
     block: &DigestBlock,
     key: &IntegrityKey,
     wrong: &mut Vec<Mismatch>,
 ) -> Result<bool> {
-    let source = bench.source();
+    let source = context.source();
     let root = |instead: &dyn Fn(u64) -> Option<Digest>| {
         is_root(file, block, &source, key.chunks, instead)
     };
@@ -175,7 +175,7 @@ pub(super) fn mend_chunks(
             let (at, code) = (block.chunk_at(*row), Code::Rule(Rule::ChunksDigest));
             let new = found.to_bytes();
             let edit = put_edit(code, Region::Footer, at, &new, Action::SetDigest);
-            bench.apply(edit.proof(Proof::Digest))?;
+            context.apply(edit.proof(Proof::Digest))?;
         }
         wrong.retain(|it| !set.iter().any(|other| other.row == it.row));
         return Ok(true);

@@ -7,16 +7,16 @@ use tet_format::digest::{DigestBlock, WireDigestBlock, block_len};
 use tet_format::{NoteCode, Region, Rule, Span};
 use tet_report::{Code, Proof};
 
-use super::bench::Bench;
 use super::block;
+use super::context::RepairContext;
 use super::edit::{Action, Change, Loss, new_edit};
 use super::payload::{self, Damaged};
 use crate::error::Result;
 
 /// The file with a footer, if that can be read.
-pub(super) fn open(bench: &Bench<'_>) -> Result<TetFile> {
-    let options = OpenOptions { limits: *bench.limits(), footer: FooterMode::Lenient };
-    Ok(TetFile::open(bench.source(), &options)?)
+pub(super) fn open(context: &RepairContext<'_>) -> Result<TetFile> {
+    let options = OpenOptions { limits: *context.limits(), footer: FooterMode::Lenient };
+    Ok(TetFile::open(context.source(), &options)?)
 }
 
 /// The bytes of a file with a readable footer, or none, that belong to no structure and are not
@@ -45,8 +45,8 @@ pub(crate) fn unused(file: &TetFile) -> Result<(Vec<Span>, u64)> {
 /// Clears what stands between structures where digests want zeros there, and cuts off what stands
 /// behind the last structure. Without digests nothing tells that bytes in a gap are not meant, and
 /// with chunks lost to rows that nothing vouches for, they may be payloads.
-pub(super) fn clear(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<()> {
-    let file = open(bench)?;
+pub(super) fn clear(context: &mut RepairContext<'_>, damaged: &[Damaged]) -> Result<()> {
+    let file = open(context)?;
     let is_in_doubt = matches!(file.protection(), Protection::Broken(_)) && !damaged.is_empty();
     if file.footer_fault().is_some() || is_in_doubt {
         return Ok(());
@@ -71,7 +71,7 @@ pub(super) fn clear(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<()> {
             continue;
         };
         let proof = if is_protected { Proof::Digest } else { Proof::None };
-        bench.apply(edit.lose(Loss::Bytes { offset, len }).proof(proof))?;
+        context.apply(edit.lose(Loss::Bytes { offset, len }).proof(proof))?;
     }
     Ok(())
 }
@@ -86,12 +86,15 @@ fn stale_block(file: &TetFile) -> Option<u64> {
 }
 
 /// Makes digests anew where the old ones are stale, or do not match what cannot be proven.
-pub(super) fn protect(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<Vec<Damaged>> {
-    let file = open(bench)?;
+pub(super) fn protect(
+    context: &mut RepairContext<'_>,
+    damaged: &[Damaged],
+) -> Result<Vec<Damaged>> {
+    let file = open(context)?;
     let mut found = Vec::new();
     let code = match file.protection() {
         Protection::Stale => {
-            found = by_stale_block(bench, &file)?;
+            found = by_stale_block(context, &file)?;
             Code::Note(NoteCode::DigestsStale)
         }
         Protection::Broken(fault) if damaged.is_empty() => Code::Rule(fault.rule),
@@ -101,26 +104,26 @@ pub(super) fn protect(bench: &mut Bench<'_>, damaged: &[Damaged]) -> Result<Vec<
         // Whoever changed these payloads is not known: to put them under digests would hide it.
         return Ok(found);
     }
-    anew(bench, code)?;
+    anew(context, code)?;
     Ok(found)
 }
 
 /// The payloads that do not match digests which no footer names.
-fn by_stale_block(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
+fn by_stale_block(context: &mut RepairContext<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
     let Some(at) = stale_block(file) else { return Ok(Vec::new()) };
-    let header = bench.source().read_vec(at, WireDigestBlock::LEN as u64)?;
+    let header = context.source().read_vec(at, WireDigestBlock::LEN as u64)?;
     let header = header.first_chunk().copied().unwrap_or_default();
     let Ok(block) = DigestBlock::read(&header, at, file.index().row_count()) else {
         return Ok(Vec::new());
     };
-    let wrong = block::mismatches(bench, file, &block)?;
-    payload::mend(bench, wrong)
+    let wrong = block::mismatches(context, file, &block)?;
+    payload::mend(context, wrong)
 }
 
 /// Puts what the file holds now under digests.
-pub(super) fn anew(bench: &mut Bench<'_>, code: Code) -> Result<()> {
-    let file = open(bench)?;
-    let footer = FooterEdit::of(&file, bench.limits())?;
+pub(super) fn anew(context: &mut RepairContext<'_>, code: Code) -> Result<()> {
+    let file = open(context)?;
+    let footer = FooterEdit::of(&file, context.limits())?;
     let Some(footer) = footer else { return Ok(()) };
     let footer = FooterEdit { digests: DigestChoice::Written, ..footer };
     let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
@@ -128,6 +131,6 @@ pub(super) fn anew(bench: &mut Bench<'_>, code: Code) -> Result<()> {
     let edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
     // Stale digests that all payloads match are lost in name only.
     let is_stale = code == Code::Note(NoteCode::DigestsStale);
-    bench.apply(if is_stale { edit } else { edit.lose(Loss::Digests) })?;
+    context.apply(if is_stale { edit } else { edit.lose(Loss::Digests) })?;
     Ok(())
 }

@@ -18,7 +18,7 @@ use tet_format::{Digest, Limits, NoteCode, Region, Rule, Superblock, layout};
 use tet_io::Source;
 use tet_report::{Code, Proof};
 
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Action, Edit, put_edit};
 use crate::error::Result;
 
@@ -30,21 +30,21 @@ const PLACES_MAX: usize = 16;
 const FIELDS_MAX: usize = 2;
 
 /// Mends the head; says whether it can be read then.
-pub(super) fn mend(bench: &mut Bench<'_>, key: Option<&IntegrityKey>) -> Result<bool> {
-    let source = bench.source();
+pub(super) fn mend(context: &mut RepairContext<'_>, key: Option<&IntegrityKey>) -> Result<bool> {
+    let source = context.source();
     if source.len() < superblock::LEN {
         return Ok(false);
     }
     let mended = match key {
-        Some(key) => by_digest(bench, &source, key.head)?,
-        None => by_the_rest(bench, &source)?,
+        Some(key) => by_digest(context, &source, key.head)?,
+        None => by_the_rest(context, &source)?,
     };
     if let Some((old, new, proof)) = mended {
         for edit in edits(&old, &new, source.len()) {
-            bench.apply(edit.proof(proof))?;
+            context.apply(edit.proof(proof))?;
         }
     }
-    is_readable(&bench.source(), bench.limits())
+    is_readable(&context.source(), context.limits())
 }
 
 fn is_readable(source: &Source, limits: &Limits) -> Result<bool> {
@@ -62,7 +62,7 @@ fn is_readable(source: &Source, limits: &Limits) -> Result<bool> {
 /// The head before and after, and why it is right.
 type Mended = Option<(Vec<u8>, Vec<u8>, Proof)>;
 
-fn by_digest(bench: &Bench<'_>, source: &Source, wanted: Digest) -> Result<Mended> {
+fn by_digest(context: &RepairContext<'_>, source: &Source, wanted: Digest) -> Result<Mended> {
     let holds = |head: &[u8]| tet_codec::digest(head) == wanted;
     for place in places(source)? {
         let old = head_at(source, place)?;
@@ -70,7 +70,7 @@ fn by_digest(bench: &Bench<'_>, source: &Source, wanted: Digest) -> Result<Mende
             return Ok(None);
         }
         let mut candidates = vec![old.clone()];
-        candidates.extend(determined(&old, place, source.len(), bench.limits()));
+        candidates.extend(determined(&old, place, source.len(), context.limits()));
         for mut head in candidates {
             if holds(&head) {
                 return Ok(Some((old, head, Proof::Digest)));
@@ -84,13 +84,13 @@ fn by_digest(bench: &Bench<'_>, source: &Source, wanted: Digest) -> Result<Mende
         }
     }
     // Nothing is proven, but the file may still be read.
-    by_the_rest(bench, source)
+    by_the_rest(context, source)
 }
 
-fn by_the_rest(bench: &Bench<'_>, source: &Source) -> Result<Mended> {
+fn by_the_rest(context: &RepairContext<'_>, source: &Source) -> Result<Mended> {
     for place in places(source)? {
         let old = head_at(source, place)?;
-        let Some(new) = determined(&old, place, source.len(), bench.limits()) else {
+        let Some(new) = determined(&old, place, source.len(), context.limits()) else {
             continue;
         };
         if new == old {

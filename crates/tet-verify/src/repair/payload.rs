@@ -7,8 +7,8 @@ use tet_format::{Codec, DType, Digest, Error as Fault, Region, Rule, Span};
 use tet_io::Source;
 use tet_report::{Code, Proof};
 
-use super::bench::Bench;
 use super::block::Mismatch;
+use super::context::RepairContext;
 use super::edit::{Action, Change, Edit, Loss, Lost, Need, put_edit, put_len};
 use super::rows;
 use super::{RepairOptions, Trust};
@@ -31,14 +31,14 @@ pub(super) struct Damaged {
 }
 
 /// Flips bits back; gives the payloads for which that does not help.
-pub(super) fn mend(bench: &mut Bench<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Damaged>> {
+pub(super) fn mend(context: &mut RepairContext<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Damaged>> {
     let mut left = Vec::new();
     for Mismatch { row, wire, found, wanted } in wrong {
         let rule = if found.is_some() { Rule::ChunkDigest } else { Rule::PayloadBounds };
         if found.is_some() && wire.stored_len <= FLIP_LEN_MAX {
-            let mut bytes = bench.source().read_vec(wire.payload_offset, wire.stored_len)?;
+            let mut bytes = context.source().read_vec(wire.payload_offset, wire.stored_len)?;
             let place = (rule, Region::Payload);
-            if bench.flip(place, wire.payload_offset, &mut bytes, wanted)? {
+            if context.flip(place, wire.payload_offset, &mut bytes, wanted)? {
                 continue;
             }
         }
@@ -48,9 +48,9 @@ pub(super) fn mend(bench: &mut Bench<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Da
 }
 
 /// The payloads that cannot be read, in a file without digests.
-pub(super) fn unreadable(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
-    let (source, all) = (bench.source(), file.index().stored_len()?);
-    let (memory, mut left) = (bench.options.memory_budget, Vec::new());
+pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
+    let (source, all) = (context.source(), file.index().stored_len()?);
+    let (memory, mut left) = (context.options.memory_budget, Vec::new());
     let (mut done, mut next) = (0_u64, 0_u64);
     let mut rows = Vec::new();
     while next < file.index().row_count() {
@@ -62,7 +62,7 @@ pub(super) fn unreadable(bench: &mut Bench<'_>, file: &TetFile) -> Result<Vec<Da
             }
             next = next.saturating_add(1);
             done = done.saturating_add(wire.stored_len);
-            bench.tell(done.min(all), all)?;
+            context.tell(done.min(all), all)?;
         }
     }
     Ok(left)
@@ -102,24 +102,24 @@ fn entry<'a>(file: &'a TetFile, wire: &IndexRow) -> Option<&'a DatasetEntry> {
 }
 
 /// Takes payloads out of another file; gives those that it does not have.
-pub(super) fn take(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
-    let Some(other) = &bench.options.from else { return Ok(damaged) };
+pub(super) fn take(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
+    let Some(other) = &context.options.from else { return Ok(damaged) };
     if damaged.is_empty() {
         return Ok(damaged);
     }
-    let options = OpenOptions { limits: *bench.limits(), footer: FooterMode::Required };
+    let options = OpenOptions { limits: *context.limits(), footer: FooterMode::Required };
     let other = TetFile::open(other.clone(), &options)?;
-    let file = rows::open(bench)?;
+    let file = rows::open(context)?;
     let mut left = Vec::new();
     for it in damaged {
-        let Some(payload) = taken(&file, &other, &it, bench.options)? else {
+        let Some(payload) = taken(&file, &other, &it, context.options)? else {
             left.push(it);
             continue;
         };
         let proof = if it.wanted.is_some() { Proof::Digest } else { Proof::None };
         let (code, at) = (Code::Rule(it.rule), it.wire.payload_offset);
         let edit = put_edit(code, Region::Payload, at, &payload, Action::TakePayload);
-        bench.apply(edit.proof(proof))?;
+        context.apply(edit.proof(proof))?;
     }
     Ok(left)
 }
@@ -182,9 +182,9 @@ fn find(file: &TetFile, id: u64, entry: &DatasetEntry, coord: &[u64]) -> Result<
 }
 
 /// Fills payloads that are lost; gives those that may not be filled.
-pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
-    let Some(salvage) = bench.options.salvage else { return Ok(damaged) };
-    let file = rows::open(bench)?;
+pub(super) fn fill(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
+    let Some(salvage) = context.options.salvage else { return Ok(damaged) };
+    let file = rows::open(context)?;
     let bound = packed_end(&file)?;
     let mut end = 0;
     file.index().for_blocks(0..file.index().row_count(), |_, rows| {
@@ -206,7 +206,7 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
             );
         dtype.and_then(|dtype| element_of(dtype, salvage.fill)).filter(|_| is_gone)
     };
-    let memory = bench.options.memory_budget;
+    let memory = context.options.memory_budget;
     let fill_len = damaged.iter().map(|it| it.wire.raw_len).fold(0, u64::saturating_add);
     // New digests must not vouch for a chunk that stays damaged.
     let is_whole = fill_len <= memory && damaged.iter().all(|it| fillable(it).is_some());
@@ -219,7 +219,7 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
     let end_max = end_max.filter_map(|it| Some(it.wire.payload()?.end())).min();
     let is_short = end_max.is_some() || memory < fill_len;
     if is_short {
-        end = bench.image.len();
+        end = context.image.len();
     }
     let (mut left, mut kept_len) = (Vec::new(), 0_u64);
     for it in damaged {
@@ -229,7 +229,7 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
             continue;
         };
         let form = if is_short { Form::Zstd } else { Form::Raw };
-        let Filled { edit, end: new_end } = filled(bench, &file, (&it, &element), (end, form))?;
+        let Filled { edit, end: new_end } = filled(context, &file, (&it, &element), (end, form))?;
         let put_len = put_len(&edit);
         let is_room = end_max.is_none_or(|end_max| new_end < end_max);
         if !is_room || memory < kept_len.saturating_add(put_len) {
@@ -237,7 +237,7 @@ pub(super) fn fill(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<D
             continue;
         }
         kept_len = kept_len.saturating_add(put_len);
-        if bench.apply(edit)? {
+        if context.apply(edit)? {
             end = new_end;
         } else {
             left.push(it);
@@ -275,12 +275,12 @@ struct Filled {
 }
 
 fn filled(
-    bench: &Bench<'_>,
+    context: &RepairContext<'_>,
     file: &TetFile,
     (it, element): (&Damaged, &[u8]),
     (end, form): (u64, Form),
 ) -> Result<Filled> {
-    let (source, wire) = (bench.source(), it.wire);
+    let (source, wire) = (context.source(), it.wire);
     let count = usize::try_from(wire.raw_len).unwrap_or(0) / element.len().max(1);
     let mut payload = element.repeat(count);
     let is_raw = Codec::from_tag(wire.codec) == Codec::Raw && wire.stored_len == wire.raw_len;
@@ -296,7 +296,7 @@ fn filled(
         }
     }
     let code = Code::Rule(it.rule);
-    let mut lost = lost(file, it, bench.options);
+    let mut lost = lost(file, it, context.options);
     lost.len = wire.raw_len.saturating_sub(kept);
     let stays = is_raw && (form == Form::Raw || it.rule != Rule::PayloadBounds);
     let at = if stays { wire.payload_offset } else { end.next_multiple_of(8) };

@@ -9,7 +9,7 @@ use tet_io::{Image, Kind, Source};
 use tet_report::{Code, Finding, Level, Severity};
 
 use super::anchor::{self, Anchor};
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Change, Edit, Lost};
 use super::payload::{self, Damaged};
 use super::{RepairOptions, block, gaps, head, rows, tail};
@@ -30,26 +30,26 @@ pub fn plan<'a>(
     options: &'a RepairOptions,
     progress: &'a mut Progress<'a>,
 ) -> Result<Plan> {
-    let mut bench = Bench::new(source, options, progress);
+    let mut context = RepairContext::new(source, options, progress);
     let mut lost = Vec::new();
     // What is salvaged may let more be seen: a second repair must find nothing to do.
     for _ in 0..ROUNDS_MAX {
-        let count = bench.edits.len();
-        bench.withheld.clear();
-        lost = match mend(&mut bench) {
+        let count = context.edits.len();
+        context.withheld.clear();
+        lost = match mend(&mut context) {
             // Where the file can be read no further, what is left wrong says why.
             Err(error) if error.kind() == Kind::Format => Vec::new(),
             lost => lost?,
         };
-        let is_changed = bench.edits.iter().skip(count).any(Edit::is_lossy);
+        let is_changed = context.edits.iter().skip(count).any(Edit::is_lossy);
         if !is_changed || !lost.is_empty() {
             break;
         }
     }
     source.check_unchanged().map_err(Error::Io)?;
-    let remaining = remaining(&bench.source(), options)?;
+    let remaining = remaining(&context.source(), options)?;
     let error_count = remaining.len() as u64;
-    let Bench { edits, withheld, image, .. } = bench;
+    let RepairContext { edits, withheld, image, .. } = context;
     let plan = Plan::new(source, image, options.clone());
     Ok(Plan { edits, withheld, lost, remaining, error_count, ..plan })
 }
@@ -76,105 +76,109 @@ pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<
     Ok(report.findings.into_iter().filter(is_error).collect())
 }
 
-fn mend(bench: &mut Bench<'_>) -> Result<Vec<Lost>> {
-    let anchor = anchor::find(bench)?;
+fn mend(context: &mut RepairContext<'_>) -> Result<Vec<Lost>> {
+    let anchor = anchor::find(context)?;
     let key = anchor.as_ref().and_then(|anchor| anchor.key.clone());
-    if !head::mend(bench, key.as_ref())? {
+    if !head::mend(context, key.as_ref())? {
         return Ok(Vec::new());
     }
     let damaged = match (&anchor, &key) {
-        (Some(anchor), Some(key)) => by_digests(bench, anchor, key)?,
-        _ => by_rules(bench, anchor.as_ref())?,
+        (Some(anchor), Some(key)) => by_digests(context, anchor, key)?,
+        _ => by_rules(context, anchor.as_ref())?,
     };
-    let mut damaged = payload::take(bench, damaged)?;
-    if damaged.is_empty() || bench.options.salvage.is_none() {
-        gaps::clear(bench, &damaged)?;
-        let found = gaps::protect(bench, &damaged)?;
-        damaged.extend(payload::take(bench, found)?);
+    let mut damaged = payload::take(context, damaged)?;
+    if damaged.is_empty() || context.options.salvage.is_none() {
+        gaps::clear(context, &damaged)?;
+        let found = gaps::protect(context, &damaged)?;
+        damaged.extend(payload::take(context, found)?);
     }
-    let damaged = salvage(bench, damaged)?;
-    let file = rows::open(bench)?;
-    Ok(damaged.iter().map(|it| payload::lost(&file, it, bench.options)).collect())
+    let damaged = salvage(context, damaged)?;
+    let file = rows::open(context)?;
+    Ok(damaged.iter().map(|it| payload::lost(&file, it, context.options)).collect())
 }
 
 /// Everything is measured by the digests of a footer that proves itself.
-fn by_digests(bench: &mut Bench<'_>, anchor: &Anchor, key: &IntegrityKey) -> Result<Vec<Damaged>> {
-    set_flag(bench, anchor)?;
-    let row_count = rows::open(bench)?.index().row_count();
+fn by_digests(
+    context: &mut RepairContext<'_>,
+    anchor: &Anchor,
+    key: &IntegrityKey,
+) -> Result<Vec<Damaged>> {
+    set_flag(context, anchor)?;
+    let row_count = rows::open(context)?.index().row_count();
     let place = key.block.offset;
-    let Some((block, mut pages)) = block::pages(bench, place, row_count)? else {
-        return by_rules(bench, Some(anchor));
+    let Some((block, mut pages)) = block::pages(context, place, row_count)? else {
+        return by_rules(context, Some(anchor));
     };
-    let is_proven = block::mend_pages(bench, &block, &mut pages, key)?;
-    if !is_proven || !rows::mend_pages(bench, &block, &pages, place)? {
-        rows::mend(bench)?;
+    let is_proven = block::mend_pages(context, &block, &mut pages, key)?;
+    if !is_proven || !rows::mend_pages(context, &block, &pages, place)? {
+        rows::mend(context)?;
     }
-    spills(bench, key)?;
-    payloads(bench, &block, key)
+    spills(context, key)?;
+    payloads(context, &block, key)
 }
 
 fn payloads(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     block: &DigestBlock,
     key: &IntegrityKey,
 ) -> Result<Vec<Damaged>> {
-    let file = rows::open(bench)?;
-    let mut wrong = block::mismatches(bench, &file, block)?;
-    block::mend_chunks(bench, &file, block, key, &mut wrong)?;
-    payload::mend(bench, wrong)
+    let file = rows::open(context)?;
+    let mut wrong = block::mismatches(context, &file, block)?;
+    block::mend_chunks(context, &file, block, key, &mut wrong)?;
+    payload::mend(context, wrong)
 }
 
 /// Spills that lack one bit.
-fn spills(bench: &mut Bench<'_>, key: &IntegrityKey) -> Result<()> {
+fn spills(context: &mut RepairContext<'_>, key: &IntegrityKey) -> Result<()> {
     for listed in &key.spills {
         let (at, len) = (listed.spill.offset, listed.spill.len);
-        let is_there = at.checked_add(len).is_some_and(|end| end <= bench.image.len());
-        if !is_there || bench.limits().check_spill_len(len, at).is_err() {
+        let is_there = at.checked_add(len).is_some_and(|end| end <= context.image.len());
+        if !is_there || context.limits().check_spill_len(len, at).is_err() {
             continue;
         }
-        let mut bytes = bench.source().read_vec(at, len)?;
+        let mut bytes = context.source().read_vec(at, len)?;
         if tet_codec::digest(&bytes) != listed.digest {
             let place = (Rule::SpillDigest, Region::Footer);
-            bench.flip(place, at, &mut bytes, listed.digest)?;
+            context.flip(place, at, &mut bytes, listed.digest)?;
         }
     }
     Ok(())
 }
 
 /// A file that is held to the rules alone.
-fn by_rules(bench: &mut Bench<'_>, anchor: Option<&Anchor>) -> Result<Vec<Damaged>> {
-    rows::mend(bench)?;
+fn by_rules(context: &mut RepairContext<'_>, anchor: Option<&Anchor>) -> Result<Vec<Damaged>> {
+    rows::mend(context)?;
     match anchor {
-        Some(anchor) => set_flag(bench, anchor)?,
-        None => tail::mend(bench)?,
+        Some(anchor) => set_flag(context, anchor)?,
+        None => tail::mend(context)?,
     }
-    let file = rows::open(bench)?;
-    payload::unreadable(bench, &file)
+    let file = rows::open(context)?;
+    payload::unreadable(context, &file)
 }
 
-fn set_flag(bench: &mut Bench<'_>, anchor: &Anchor) -> Result<()> {
-    let head = bench.source().read_vec(0, superblock::LEN)?;
-    let superblock = Superblock::read(&head, bench.image.len()).map_err(tet_file::Error::from)?;
+fn set_flag(context: &mut RepairContext<'_>, anchor: &Anchor) -> Result<()> {
+    let head = context.source().read_vec(0, superblock::LEN)?;
+    let superblock = Superblock::read(&head, context.image.len()).map_err(tet_file::Error::from)?;
     if superblock.has_footer() {
         return Ok(());
     }
-    tail::set_flag(bench, superblock, Code::Rule(Rule::FlagCleared), anchor.json_at)
+    tail::set_flag(context, superblock, Code::Rule(Rule::FlagCleared), anchor.json_at)
 }
 
 /// Fills what is lost, if that is asked for, and makes the footer fit again.
-fn salvage(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
-    if damaged.is_empty() || bench.options.salvage.is_none() {
+fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
+    if damaged.is_empty() || context.options.salvage.is_none() {
         return Ok(damaged);
     }
     // The footer as it is before payloads come to lie where it is now.
-    let file = gaps::open(bench)?;
-    let (before, old) = (bench.image.clone(), file.footer().version != 0);
-    let footer = if old { FooterEdit::of(&file, bench.limits())? } else { None };
-    let count = bench.edits.len();
-    let left = payload::fill(bench, damaged)?;
-    if let Some(footer) = footer.filter(|_| count < bench.edits.len()) {
+    let file = gaps::open(context)?;
+    let (before, old) = (context.image.clone(), file.footer().version != 0);
+    let footer = if old { FooterEdit::of(&file, context.limits())? } else { None };
+    let count = context.edits.len();
+    let left = payload::fill(context, damaged)?;
+    if let Some(footer) = footer.filter(|_| count < context.edits.len()) {
         let footer = with_spills_of(footer, &before)?;
-        let last = bench.edits.last().map(|edit| (edit.code, edit.region));
+        let last = context.edits.last().map(|edit| (edit.code, edit.region));
         let (code, region) = last.unwrap_or((Code::Rule(Rule::ChunkDigest), Region::Footer.name()));
         let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
         let action = match footer.digests {
@@ -182,10 +186,10 @@ fn salvage(bench: &mut Bench<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>>
             DigestChoice::Left => super::Action::MakeFooter,
         };
         let edit = Edit::new(code, region, (at, len), action);
-        bench.apply(edit.change(Change::Footer(Some(footer))))?;
+        context.apply(edit.change(Change::Footer(Some(footer))))?;
     }
     if left.is_empty() {
-        gaps::clear(bench, &left)?;
+        gaps::clear(context, &left)?;
     }
     Ok(left)
 }

@@ -17,7 +17,7 @@ use tet_format::layout::Align;
 use tet_format::{Codec, DType, Digest, NoteCode, Region, Rule};
 use tet_report::{Code, Proof};
 
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Action, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
@@ -26,26 +26,26 @@ use crate::error::Result;
 const LATER_MAX: usize = 16;
 
 /// The head as it can be read, without the footer.
-pub(super) fn open(bench: &Bench<'_>) -> Result<TetFile> {
-    let options = OpenOptions { limits: *bench.limits(), footer: FooterMode::Ignore };
-    Ok(TetFile::open(bench.source(), &options)?)
+pub(super) fn open(context: &RepairContext<'_>) -> Result<TetFile> {
+    let options = OpenOptions { limits: *context.limits(), footer: FooterMode::Ignore };
+    Ok(TetFile::open(context.source(), &options)?)
 }
 
 /// Makes every page match its digest that can be made to; says whether all do.
 pub(super) fn mend_pages(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     block: &DigestBlock,
     pages: &[Digest],
     payload_end: u64,
 ) -> Result<bool> {
     let mut all_hold = true;
     for (page, &wanted) in (0..).zip(pages) {
-        let file = open(bench)?;
+        let file = open(context)?;
         let rows = block.page_rows(page);
         let at = block.page_at(page, file.superblock().index_offset);
-        let mut bytes = bench.source().read_vec(at, (rows.end - rows.start) * ROW_LEN)?;
+        let mut bytes = context.source().read_vec(at, (rows.end - rows.start) * ROW_LEN)?;
         if tet_codec::digest(&bytes) == wanted
-            || bench.flip((Rule::PageDigest, Region::Index), at, &mut bytes, wanted)?
+            || context.flip((Rule::PageDigest, Region::Index), at, &mut bytes, wanted)?
         {
             continue;
         }
@@ -59,7 +59,7 @@ pub(super) fn mend_pages(
             let at = file.index().row_at(row);
             let code = Code::Rule(Rule::PageDigest);
             let edit = put_edit(code, Region::Index, at, new, Action::SetRow { row });
-            bench.apply(edit.proof(Proof::Digest))?;
+            context.apply(edit.proof(Proof::Digest))?;
         }
     }
     Ok(all_hold)
@@ -209,8 +209,8 @@ fn is_in(row: &IndexRow, room: &Range<u64>) -> bool {
 }
 
 /// Sets what is certain in rows without digests.
-pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
-    let file = open(bench)?;
+pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
+    let file = open(context)?;
     let counts = file.datasets().iter().map(|dataset| dataset.chunk_count());
     let row_count = file.index().row_count();
     if counts.into_iter().try_fold(0_u64, u64::checked_add) != Some(row_count) {
@@ -243,7 +243,7 @@ pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
             Code::Rule(_) => Action::SetRow { row },
             _ => Action::Clear,
         };
-        bench.apply(put_edit(code, Region::Index, at, &new.encode(), action))?;
+        context.apply(put_edit(code, Region::Index, at, &new.encode(), action))?;
     }
     Ok(())
 }

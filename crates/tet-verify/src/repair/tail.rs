@@ -10,7 +10,7 @@ use tet_io::Source;
 use tet_report::{Code, Proof};
 
 use super::anchor::{tail_code, tail_ends};
-use super::bench::Bench;
+use super::context::RepairContext;
 use super::edit::{Action, Change, Loss, new_edit, put_edit};
 use super::rows;
 use crate::error::Result;
@@ -29,9 +29,9 @@ struct Behind {
 }
 
 /// Mends flag and footer of a file whose footer does not prove itself.
-pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
-    let file = rows::open(bench)?;
-    let source = bench.source();
+pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
+    let file = rows::open(context)?;
+    let source = context.source();
     let spans = payload_spans(file.index())?;
     let end = spans.iter().map(|span| span.end()).max().unwrap_or_else(|| file.index_end());
     let superblock = *file.superblock();
@@ -39,15 +39,15 @@ pub(super) fn mend(bench: &mut Bench<'_>) -> Result<()> {
     let behind = Behind { source, superblock, end, block_end };
     if behind.source.len() < end {
         // Payloads are cut off, and what stood behind them with them.
-        return if superblock.has_footer() { clear_flag(bench, &behind, None) } else { Ok(()) };
+        return if superblock.has_footer() { clear_flag(context, &behind, None) } else { Ok(()) };
     }
-    match behind.readable(bench, behind.source.len())? {
+    match behind.readable(context, behind.source.len())? {
         Some(_) if superblock.has_footer() => Ok(()),
         Some(json_at) => {
             let code = Code::Note(NoteCode::UndeclaredTail);
-            set_flag(bench, superblock, code, json_at)
+            set_flag(context, superblock, code, json_at)
         }
-        None => behind.mend(bench),
+        None => behind.mend(context),
     }
 }
 
@@ -63,19 +63,19 @@ fn block_end(source: &Source, row_count: u64, end: u64) -> Result<u64> {
 
 /// Sets the flag of a footer that is there.
 pub(super) fn set_flag(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     superblock: Superblock,
     code: Code,
     _json_at: u64,
 ) -> Result<()> {
     let at = const { WireSuperblock::offset_of("flags") };
     let new = (superblock.flags | FLAG_FOOTER).to_le_bytes();
-    bench.apply(put_edit(code, Region::Superblock, at, &new, Action::SetFlag))?;
+    context.apply(put_edit(code, Region::Superblock, at, &new, Action::SetFlag))?;
     Ok(())
 }
 
 /// Clears the flag and ends the file where payloads end.
-fn clear_flag(bench: &mut Bench<'_>, behind: &Behind, cut: Option<u64>) -> Result<()> {
+fn clear_flag(context: &mut RepairContext<'_>, behind: &Behind, cut: Option<u64>) -> Result<()> {
     let end = behind.source.len();
     let lost_len = cut.map_or(0, |cut| end.saturating_sub(cut));
     let at = const { WireSuperblock::offset_of("flags") };
@@ -91,36 +91,36 @@ fn clear_flag(bench: &mut Bench<'_>, behind: &Behind, cut: Option<u64>) -> Resul
         Some(offset) => edit.lose(Loss::Bytes { offset, len: lost_len }),
         None => edit,
     };
-    bench.apply(edit.proof(Proof::None))?;
+    context.apply(edit.proof(Proof::None))?;
     Ok(())
 }
 
 impl Behind {
     /// Where the JSON of a readable footer starts in a file that ends at `end`.
-    fn readable(&self, bench: &Bench<'_>, end: u64) -> Result<Option<u64>> {
+    fn readable(&self, context: &RepairContext<'_>, end: u64) -> Result<Option<u64>> {
         let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| self.end <= at) else {
             return Ok(None);
         };
         let bytes = self.source.read_vec(tail_at, TAIL_LEN)?;
         let Ok(tail) = Tail::read(&bytes, self.end, end) else { return Ok(None) };
         let span = tail.json_span(end);
-        if bench.limits().check_json_len(span.len(), span.start()).is_err() {
+        if context.limits().check_json_len(span.len(), span.start()).is_err() {
             return Ok(None);
         }
         let json = self.source.read_vec(span.start(), span.len())?;
         let place = (self.end, span.start());
-        let read = FooterEdit::read(&json, tail.version, place, bench.limits());
+        let read = FooterEdit::read(&json, tail.version, place, context.limits());
         Ok(read.is_ok().then(|| span.start()))
     }
 
-    fn mend(&self, bench: &mut Bench<'_>) -> Result<()> {
+    fn mend(&self, context: &mut RepairContext<'_>) -> Result<()> {
         let len = self.source.len();
         for end in tail_ends(&self.source)?.into_iter().take_while(|&end| self.end < end) {
-            let Some(json_at) = self.readable(bench, end)? else { continue };
+            let Some(json_at) = self.readable(context, end)? else { continue };
             let loss = Loss::Bytes { offset: end, len: len - end };
             let code = Code::Rule(Rule::TailMagic);
             let edit = new_edit(code, Region::Footer, (end, len - end), Action::CutOff);
-            if !bench.apply(edit.change(Change::Resize(end)).lose(loss))? {
+            if !context.apply(edit.change(Change::Resize(end)).lose(loss))? {
                 return Ok(());
             }
             let code = Code::Note(NoteCode::UndeclaredTail);
@@ -128,22 +128,22 @@ impl Behind {
             return if has_footer {
                 Ok(())
             } else {
-                set_flag(bench, self.superblock, code, json_at)
+                set_flag(context, self.superblock, code, json_at)
             };
         }
         let start = self.block_end.max(len.saturating_sub(LEFT_LEN_MAX)).min(len);
         let bytes = self.source.read_vec(start, len - start)?;
-        let left = Remains::find(&bytes, start, bench.limits());
+        let left = Remains::find(&bytes, start, context.limits());
         if left.is_empty() && self.block_end == self.end {
             // Bytes that are no footer are the business of those who look at gaps.
             let has_footer = self.superblock.has_footer();
-            return if has_footer { clear_flag(bench, self, Some(self.end)) } else { Ok(()) };
+            return if has_footer { clear_flag(context, self, Some(self.end)) } else { Ok(()) };
         }
-        self.anew(bench, &left)
+        self.anew(context, &left)
     }
 
     /// A footer of what is left of the old one.
-    fn anew(&self, bench: &mut Bench<'_>, left: &Remains) -> Result<()> {
+    fn anew(&self, context: &mut RepairContext<'_>, left: &Remains) -> Result<()> {
         let len = self.source.len();
         let version = if left.is_newer { FOOTER_VERSION_MAX } else { FOOTER_VERSION };
         if let Some(span) = left.json.filter(|_| self.block_end == self.end) {
@@ -162,10 +162,10 @@ impl Behind {
                 Some(len) => edit.lose(Loss::Bytes { offset: end, len }),
                 None => edit,
             };
-            let is_made = bench.apply(edit)?;
+            let is_made = context.apply(edit)?;
             let code = Code::Note(NoteCode::UndeclaredTail);
             let has_footer = self.superblock.has_footer() || !is_made;
-            return if has_footer { Ok(()) } else { set_flag(bench, self.superblock, code, 0) };
+            return if has_footer { Ok(()) } else { set_flag(context, self.superblock, code, 0) };
         }
         let had_digests = self.block_end != self.end;
         let digests = if had_digests { DigestChoice::Written } else { DigestChoice::Left };
@@ -173,7 +173,7 @@ impl Behind {
         if let Some(span) = left.json {
             let json = self.source.read_vec(span.start(), span.len())?;
             let place = (self.end, span.start());
-            if let Ok(whole) = FooterEdit::read(&json, version, place, bench.limits()) {
+            if let Ok(whole) = FooterEdit::read(&json, version, place, context.limits()) {
                 footer.members = whole.members;
             }
         }
@@ -196,7 +196,7 @@ impl Behind {
         if had_digests {
             edit = edit.lose(Loss::Digests);
         }
-        bench.apply(edit)?;
+        context.apply(edit)?;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What was found gets its place.
 
 use tet_io::Source;
-use tet_report::{Finding, ForeignFound, Integrity, Report};
+use tet_report::{Finding, ForeignFound, Report, integrity_of};
 
 use super::VerifyOptions;
 use super::collect::{Collector, Found};
@@ -31,7 +31,7 @@ pub(super) fn report(
     let bare_count = unverified_count.saturating_add(damaged_count);
     Report {
         // The index has no checksum.
-        integrity: Integrity::of(&counts, &rule::BLOB_CHECKSUM, (bare_count, tensor_count)),
+        integrity: integrity_of(&counts, &rule::BLOB_CHECKSUM, (bare_count, tensor_count)),
         file_len: source.len(),
         dataset_count: tensor_count,
         row_count: tensor_count,

@@ -16,6 +16,6 @@ use crate::error::{Error, Result};
 /// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
 /// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
-    let watch = planned.options.watch(planned.image.len().saturating_mul(2));
-    planned.apply(output, publish, |len| Ok::<_, Error>(watch.tell(len)?))
+    let reporter = planned.options.reporter(planned.image.len().saturating_mul(2));
+    planned.apply(output, publish, |len| Ok::<_, Error>(reporter.advance(len)?))
 }

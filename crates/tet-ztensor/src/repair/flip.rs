@@ -16,7 +16,7 @@ use tet_codec::{Crc32c, flipped_bit};
 use tet_format::{Severity, Span};
 use tet_report::{Finding, Level, Proof};
 
-use super::bench::{Bench, position_of};
+use super::context::{RepairContext, position_of};
 use crate::check::{VerifyOptions, verify};
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Result};
@@ -52,8 +52,12 @@ pub(super) struct Flip {
 }
 
 /// The bit that keeps the index from being read.
-pub(super) fn of_index(bench: &mut Bench<'_>, span: Span, fault_at: u64) -> Result<Option<Flip>> {
-    let bytes = bench.source.read_vec(span.start(), span.len())?;
+pub(super) fn of_index(
+    context: &mut RepairContext<'_>,
+    span: Span,
+    fault_at: u64,
+) -> Result<Option<Flip>> {
+    let bytes = context.source.read_vec(span.start(), span.len())?;
     let fault = fault_at.saturating_sub(span.start());
     let fault = usize::try_from(fault).unwrap_or(usize::MAX).min(bytes.len());
     let within = if bytes.len() <= INDEX_LEN_MAX {
@@ -61,7 +65,7 @@ pub(super) fn of_index(bench: &mut Bench<'_>, span: Span, fault_at: u64) -> Resu
     } else {
         fault.saturating_sub(BEFORE_LEN)..fault.saturating_add(BEHIND_LEN).min(bytes.len())
     };
-    search(bench, &bytes, span.start(), within, &|index, at| {
+    search(context, &bytes, span.start(), within, &|index, at| {
         if index.tensors().any(|tensor| tensor.fault().is_some()) || index.is_empty() {
             return None;
         }
@@ -71,12 +75,12 @@ pub(super) fn of_index(bench: &mut Bench<'_>, span: Span, fault_at: u64) -> Resu
 
 /// The bit that keeps a tensor from being read, in its entry or its blob.
 pub(super) fn of_tensor(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     index: &Index,
     position: usize,
 ) -> Result<Option<Flip>> {
     let Some(tensor) = index.tensor(position) else { return Ok(None) };
-    if let Some(flip) = of_blob(bench, &tensor)? {
+    if let Some(flip) = of_blob(context, &tensor)? {
         return Ok(Some(flip));
     }
     let start = index.span().map_or(0, Span::start);
@@ -85,7 +89,7 @@ pub(super) fn of_tensor(
     let faulty = |index: &Index| index.tensors().filter(|it| it.fault().is_some()).count();
     let (before, is_faulty) = (faulty(index), tensor.fault().is_some());
     let (stored, checksum) = (tensor.stored(), tensor.checksum());
-    let found = search(bench, index.bytes(), start, within, &|candidate, _| {
+    let found = search(context, index.bytes(), start, within, &|candidate, _| {
         let tensor = candidate.tensor(position).filter(|it| it.fault().is_none())?;
         let is_same = (tensor.stored(), tensor.checksum()) == (stored, checksum);
         let is_better = faulty(candidate) < before || !is_faulty && !is_same;
@@ -100,7 +104,7 @@ type Judge<'j> = &'j dyn Fn(&Index, usize) -> Option<Option<usize>>;
 
 /// The only bit of a stretch of the index that makes it sound.
 fn search(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     bytes: &[u8],
     start: u64,
     within: Range<usize>,
@@ -114,8 +118,8 @@ fn search(
             *byte ^= 1 << bit;
             let new = *byte;
             // An entry in memory takes many times its bytes in the file.
-            let index = match bench.pay(bytes.len() as u64 * READ_COST) {
-                Some(()) => Index::read(patched.clone(), start, bench.limits).ok(),
+            let index = match context.pay(bytes.len() as u64 * READ_COST) {
+                Some(()) => Index::read(patched.clone(), start, context.limits).ok(),
                 None => return Ok(None),
             };
             patched.get_mut(at).into_iter().for_each(|byte| *byte ^= 1 << bit);
@@ -123,7 +127,7 @@ fn search(
             let Some(position) = judge(&index, at) else { continue };
             let tensor = position.and_then(|position| index.tensor(position));
             let matched = match tensor {
-                Some(tensor) => matches(bench, &tensor, &mut seen)?,
+                Some(tensor) => matches(context, &tensor, &mut seen)?,
                 None => None,
             };
             if matched == Some(false) {
@@ -137,17 +141,17 @@ fn search(
             }
         }
     }
-    only(bench, found)
+    only(context, found)
 }
 
 /// The candidate that is better than all others: proved by a checksum, and with the fewest findings.
-fn only(bench: &Bench<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<Flip>> {
+fn only(context: &RepairContext<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<Flip>> {
     let mut ranked = Vec::new();
     for (flip, position) in found {
-        let image = bench.with(flip.at, flip.byte);
+        let image = context.with(flip.at, flip.byte);
         let options = VerifyOptions {
             level: Level::Structure,
-            limits: *bench.limits,
+            limits: *context.limits,
             threads: 1,
             ..VerifyOptions::default()
         };
@@ -180,7 +184,7 @@ fn tensor_at(index: &Index, at: usize) -> Option<Tensor<'_>> {
 
 /// Whether a blob matches its checksum; `None` where nothing tells.
 fn matches(
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     tensor: &Tensor<'_>,
     seen: &mut Vec<(Span, Checksum)>,
 ) -> Result<Option<bool>> {
@@ -190,11 +194,11 @@ fn matches(
     if let Some((_, found)) = seen.iter().find(|(span, it)| *span == stored && is_kind(it)) {
         return Ok(Some(*found == wanted));
     }
-    if bench.pay(stored.len()).is_none() {
+    if context.pay(stored.len()).is_none() {
         return Ok(Some(false));
     }
     let mut comparison = Comparison::new(wanted);
-    bench.watch.pieces::<Error>(bench.source, stored, &mut Vec::new(), |_, piece| {
+    context.reporter.pieces::<Error>(context.source, stored, &mut Vec::new(), |_, piece| {
         comparison.update(piece);
         true
     })?;
@@ -204,14 +208,14 @@ fn matches(
 }
 
 /// The bit of a short blob that keeps it from matching its checksum.
-fn of_blob(bench: &mut Bench<'_>, tensor: &Tensor<'_>) -> Result<Option<Flip>> {
+fn of_blob(context: &mut RepairContext<'_>, tensor: &Tensor<'_>) -> Result<Option<Flip>> {
     let stored = tensor.stored().filter(|it| it.len() <= BLOB_LEN_MAX && tensor.fault().is_none());
     let Some((checksum, stored)) = tensor.checksum().zip(stored) else { return Ok(None) };
-    let mut bytes = bench.source.read_vec(stored.start(), stored.len())?;
+    let mut bytes = context.source.read_vec(stored.start(), stored.len())?;
     let bit = match checksum {
         Checksum::Crc32c(wanted) => flipped_bit(bytes.len(), Crc32c::of(&bytes) ^ wanted)
             .map(|bit| bit.byte * 8 + usize::from(bit.bit)),
-        Checksum::Sha256(_) => sha256_bit(bench, &mut bytes, checksum),
+        Checksum::Sha256(_) => sha256_bit(context, &mut bytes, checksum),
         Checksum::Unknown => None,
     };
     let Some((place, byte)) = bit.and_then(|bit| Some((bit, *bytes.get(bit / 8)?))) else {
@@ -223,9 +227,13 @@ fn of_blob(bench: &mut Bench<'_>, tensor: &Tensor<'_>) -> Result<Option<Flip>> {
 }
 
 /// The bit that makes bytes match a SHA-256, by trying all of them.
-fn sha256_bit(bench: &mut Bench<'_>, bytes: &mut [u8], wanted: Checksum) -> Option<usize> {
+fn sha256_bit(
+    context: &mut RepairContext<'_>,
+    bytes: &mut [u8],
+    wanted: Checksum,
+) -> Option<usize> {
     for bit in 0..bytes.len() * 8 {
-        bench.pay(bytes.len() as u64)?;
+        context.pay(bytes.len() as u64)?;
         *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
         let is_match = Checksum::sha256(bytes) == wanted;
         *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);

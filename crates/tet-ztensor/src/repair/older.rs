@@ -2,7 +2,7 @@
 
 use tet_format::Span;
 
-use super::bench::{Bench, INDEX_START_LEN, index_head};
+use super::context::{INDEX_START_LEN, RepairContext, index_head};
 use crate::container::{FOOTER_LEN, MAGIC_LEN};
 use crate::error::Result;
 use crate::index::Index;
@@ -13,15 +13,15 @@ const WINDOW_LEN: u64 = 1 << 20;
 const SEEK_COST: u64 = 512;
 
 /// Finds the last index whose length stands behind it, with bytes behind that.
-pub(super) fn find(bench: &mut Bench<'_>) -> Result<Option<Index>> {
-    let file_len = bench.source.len();
+pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Index>> {
+    let file_len = context.source.len();
     let mut end = file_len;
     while MAGIC_LEN < end {
         let start = end.saturating_sub(WINDOW_LEN).max(MAGIC_LEN);
         // A footer may begin in one window and end in the next.
         let len = end.saturating_add(FOOTER_LEN).min(file_len).saturating_sub(start);
-        let window = bench.source.read_vec(start, len)?;
-        if bench.pay(len).is_none() {
+        let window = context.source.read_vec(start, len)?;
+        if context.pay(len).is_none() {
             break;
         }
         let footers = window.windows(8).enumerate().rev();
@@ -36,7 +36,7 @@ pub(super) fn find(bench: &mut Bench<'_>) -> Result<Option<Index>> {
             let Some(span) = index_start.and_then(|it| Span::from_range(it..index_end)) else {
                 continue;
             };
-            match look(bench, span, &window, start)? {
+            match look(context, span, &window, start)? {
                 Look::Found(index) => return Ok(Some(*index)),
                 Look::Nothing => {}
                 Look::Enough => return Ok(None),
@@ -54,24 +54,29 @@ enum Look {
 }
 
 /// Looks whether a span is an index.
-fn look(bench: &mut Bench<'_>, span: Span, window: &[u8], window_at: u64) -> Result<Look> {
-    if bench.limits.index_len_max < span.len() {
+fn look(
+    context: &mut RepairContext<'_>,
+    span: Span,
+    window: &[u8],
+    window_at: u64,
+) -> Result<Look> {
+    if context.limits.index_len_max < span.len() {
         return Ok(Look::Nothing);
     }
     let near = span.start().checked_sub(window_at).and_then(|at| usize::try_from(at).ok());
     let may_be = match near.and_then(|at| window.get(at..)) {
         Some(bytes) => may_be(bytes),
-        None if bench.pay(SEEK_COST).is_none() => return Ok(Look::Enough),
-        None => may_be(&bench.source.read_vec(span.start(), INDEX_START_LEN.min(span.len()))?),
+        None if context.pay(SEEK_COST).is_none() => return Ok(Look::Enough),
+        None => may_be(&context.source.read_vec(span.start(), INDEX_START_LEN.min(span.len()))?),
     };
     if !may_be {
         return Ok(Look::Nothing);
     }
-    if bench.pay(span.len()).is_none() {
+    if context.pay(span.len()).is_none() {
         return Ok(Look::Enough);
     }
-    let bytes = bench.source.read_vec(span.start(), span.len())?;
-    let found = bench.own_index(&bytes, span.start());
+    let bytes = context.source.read_vec(span.start(), span.len())?;
+    let found = context.own_index(&bytes, span.start());
     Ok(found.map_or(Look::Nothing, |index| Look::Found(Box::new(index))))
 }
 

@@ -8,7 +8,7 @@ use tet_format::{ForeignRule, Losses, Severity, Span, planted};
 use tet_io::{Image, Source};
 use tet_report::{Finding, Proof, Report};
 
-use super::bench::{Bench, damage, image_of, position_of};
+use super::context::{RepairContext, damage, image_of, position_of};
 use super::edit::{Action, Edit, Loss, new_edit};
 use super::flip::{self, Flip};
 use super::salvage::Salvaged;
@@ -82,16 +82,16 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
 /// tensors, else the tensors that are dropped.
 fn next_edits(plan: &mut Plan, file: &Source, may_flip: bool) -> Result<()> {
     let options = plan.options.clone();
-    let watch = options.watch(file.len());
-    let mut bench = Bench::new(file, &options.limits, &watch);
+    let reporter = options.reporter(file.len());
+    let mut context = RepairContext::new(file, &options.limits, &reporter);
     let count = plan.edits.len();
-    let index = readable_index(plan, &mut bench)?;
+    let index = readable_index(plan, &mut context)?;
     if count != plan.edits.len() {
         return Ok(());
     }
     let report = verified(plan)?;
     if may_flip {
-        flip_tensors(plan, &mut bench, &index, &report)?;
+        flip_tensors(plan, &mut context, &index, &report)?;
     }
     if count == plan.edits.len() {
         drop_tensors(plan, &index, &report)?;
@@ -101,13 +101,13 @@ fn next_edits(plan: &mut Plan, file: &Source, may_flip: bool) -> Result<()> {
 }
 
 /// The index, with the edits that let it be read.
-fn readable_index(plan: &mut Plan, bench: &mut Bench<'_>) -> Result<Index> {
-    let magic = restored_magic(bench.source)?;
-    let index = match standing(bench) {
+fn readable_index(plan: &mut Plan, context: &mut RepairContext<'_>) -> Result<Index> {
+    let magic = restored_magic(context.source)?;
+    let index = match standing(context) {
         Ok(index) => index,
-        Err(Error::Format(fault)) => match flipped_index(plan, bench, fault)? {
+        Err(Error::Format(fault)) => match flipped_index(plan, context, fault)? {
             Some(index) => index,
-            None => find(plan, bench, fault)?,
+            None => find(plan, context, fault)?,
         },
         Err(error) => return Err(error),
     };
@@ -128,18 +128,22 @@ fn verified(plan: &Plan) -> Result<Report> {
 }
 
 /// The index that the footer names, with the bit flipped back that keeps it from being read.
-fn flipped_index(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Option<Index>> {
-    let Some(span) = standing_span(bench).ok().filter(|span| !span.is_empty()) else {
+fn flipped_index(
+    plan: &mut Plan,
+    context: &mut RepairContext<'_>,
+    fault: Fault,
+) -> Result<Option<Index>> {
+    let Some(span) = standing_span(context).ok().filter(|span| !span.is_empty()) else {
         return Ok(None);
     };
-    let found = flip::of_index(bench, span, fault.at)?;
+    let found = flip::of_index(context, span, fault.at)?;
     Ok(found.and_then(|flip| flip_back(plan, flip, fault.rule)))
 }
 
 /// Flips the bits back that keep single tensors from being read, where that makes them right.
 fn flip_tensors(
     plan: &mut Plan,
-    bench: &mut Bench<'_>,
+    context: &mut RepairContext<'_>,
     index: &Index,
     report: &Report,
 ) -> Result<()> {
@@ -158,7 +162,7 @@ fn flip_tensors(
     loop {
         let mut index = Cow::Borrowed(index);
         for &(position, rule) in &wrong {
-            let flip = flip::of_tensor(bench, &index, position)?;
+            let flip = flip::of_tensor(context, &index, position)?;
             if let Some(flip) = flip.filter(|flip| !is_of_sound(flip, &index, &wrong)) {
                 index = flip_back(plan, flip, rule).map_or(index, Cow::Owned);
             }
@@ -214,35 +218,36 @@ fn restored_magic(source: &Source) -> Result<Option<Fault>> {
 }
 
 /// The index that the footer names.
-fn standing(bench: &Bench<'_>) -> Result<Index> {
-    let span = standing_span(bench)?;
-    let bytes = bench.source.read_vec(span.start(), span.len())?;
-    Ok(Index::read(bytes, span.start(), bench.limits)?)
+fn standing(context: &RepairContext<'_>) -> Result<Index> {
+    let span = standing_span(context)?;
+    let bytes = context.source.read_vec(span.start(), span.len())?;
+    Ok(Index::read(bytes, span.start(), context.limits)?)
 }
 
-fn standing_span(bench: &Bench<'_>) -> Result<Span> {
-    let file_len = bench.source.len();
+fn standing_span(context: &RepairContext<'_>) -> Result<Span> {
+    let file_len = context.source.len();
     let tail_len = FOOTER_LEN.min(file_len);
-    let tail = bench.source.read_vec(file_len.saturating_sub(tail_len), tail_len)?;
-    Ok(index_span(&MAGIC, &tail, file_len, bench.limits)?)
+    let tail = context.source.read_vec(file_len.saturating_sub(tail_len), tail_len)?;
+    Ok(index_span(&MAGIC, &tail, file_len, context.limits)?)
 }
 
 /// Finds an index where the footer names none that can be read.
-fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
-    let (rule, file_len) = (fault.rule, bench.source.len());
+fn find(plan: &mut Plan, context: &mut RepairContext<'_>, fault: Fault) -> Result<Index> {
+    let (rule, file_len) = (fault.rule, context.source.len());
     let place = |offset: u64| (offset, file_len.saturating_sub(offset));
-    if let Some(index) = tail::find(bench)? {
+    if let Some(index) = tail::find(context)? {
         let (kept_len, index_len) = index.span().map_or((0, 0), |it| (it.end(), it.len()));
         plan.image.resize(kept_len);
         plan.image.append(index_len.to_le_bytes());
         plan.edits.push(new_edit(rule, place(kept_len), Action::RestoreFooter));
         return Ok(index);
     }
-    let named = standing_span(bench).ok().filter(|span| !span.is_empty());
-    if let Some(salvaged) = named.map(|span| salvage::of_span(bench, span)).transpose()?.flatten() {
-        return make_index(plan, bench, fault, salvaged);
+    let named = standing_span(context).ok().filter(|span| !span.is_empty());
+    if let Some(salvaged) = named.map(|span| salvage::of_span(context, span)).transpose()?.flatten()
+    {
+        return make_index(plan, context, fault, salvaged);
     }
-    if let Some(index) = older::find(bench)? {
+    if let Some(index) = older::find(context)? {
         let kept_len = index.span().map_or(0, Span::end).saturating_add(FOOTER_LEN);
         let (offset, len) = place(kept_len);
         let edit = new_edit(rule, (offset, len), Action::CutToOlder);
@@ -254,15 +259,15 @@ fn find(plan: &mut Plan, bench: &mut Bench<'_>, fault: Fault) -> Result<Index> {
         plan.edits.push(edit);
         return Ok(index);
     }
-    match salvage::of_tail(bench)? {
-        Some(salvaged) => make_index(plan, bench, fault, salvaged),
+    match salvage::of_tail(context)? {
+        Some(salvaged) => make_index(plan, context, fault, salvaged),
         None => Err(fault.into()),
     }
 }
 
 fn make_index(
     plan: &mut Plan,
-    bench: &Bench<'_>,
+    context: &RepairContext<'_>,
     fault: Fault,
     salvaged: Salvaged,
 ) -> Result<Index> {
@@ -270,7 +275,7 @@ fn make_index(
     let gone = salvaged.gone();
     let Salvaged { start, mut losses, .. } = salvaged;
     losses.extend(gone);
-    let len = bench.source.len().saturating_sub(start);
+    let len = context.source.len().saturating_sub(start);
     let edit = new_edit(fault.rule, (start, len), Action::MakeIndex);
     let edit = edit.losses(losses).proof(Proof::None);
     if !allows(plan, &edit) {
@@ -278,7 +283,7 @@ fn make_index(
     }
     end_with(&mut plan.image, start, &bytes);
     plan.edits.push(edit);
-    Ok(Index::read(bytes, start, bench.limits)?)
+    Ok(Index::read(bytes, start, context.limits)?)
 }
 
 /// Takes damaged tensors out of the index, if that is asked for, and lists those that stay.

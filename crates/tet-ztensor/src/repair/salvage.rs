@@ -4,7 +4,7 @@ use tet_cbor as cbor;
 use tet_format::Span;
 use tet_io::Source;
 
-use super::bench::{Bench, blobs_end, damage, index_head, may_be_entry};
+use super::context::{RepairContext, blobs_end, damage, index_head, may_be_entry};
 use super::edit::Loss;
 use crate::checksum::Comparison;
 use crate::error::{Error, Result};
@@ -66,14 +66,14 @@ impl Salvaged {
 }
 
 /// Salvages what the footer says is an index; what is no entry is passed over.
-pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvaged>> {
-    let bytes = bench.source.read_vec(span.start(), span.len())?;
+pub(super) fn of_span(context: &mut RepairContext<'_>, span: Span) -> Result<Option<Salvaged>> {
+    let bytes = context.source.read_vec(span.start(), span.len())?;
     let Some((head_len, counted)) = index_head(&bytes) else { return Ok(None) };
     let (base, end) = (span.start(), bytes.len());
     let mut salvaged = Salvaged::new(base, counted, Vec::new());
     let (mut at, mut gap_at) = (head_len, head_len);
     while at < end {
-        match entry(bench, &bytes, at, base, base) {
+        match entry(context, &bytes, at, base, base) {
             Entry::Read(item) => {
                 salvaged.lose((base, &bytes), gap_at, at);
                 salvaged.push(item);
@@ -81,7 +81,7 @@ pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvag
                 gap_at = at;
             }
             Entry::Cut(len) | Entry::Wrong(len) => {
-                if bench.pay(len).is_none() {
+                if context.pay(len).is_none() {
                     break;
                 }
                 at += 1;
@@ -95,14 +95,14 @@ pub(super) fn of_span(bench: &mut Bench<'_>, span: Span) -> Result<Option<Salvag
 }
 
 /// Salvages an index that the end of the file cuts short.
-pub(super) fn of_tail(bench: &mut Bench<'_>) -> Result<Option<Salvaged>> {
-    let (bytes, base) = bench.tail()?;
+pub(super) fn of_tail(context: &mut RepairContext<'_>) -> Result<Option<Salvaged>> {
+    let (bytes, base) = context.tail()?;
     for start in (0..bytes.len()).rev() {
         let Some((head_len, counted)) = bytes.get(start..).and_then(index_head) else { continue };
         let mut salvaged = Salvaged::new(base.saturating_add(start as u64), counted, Vec::new());
         let mut at = start + head_len;
         let is_cut = loop {
-            match entry(bench, &bytes, at, base, salvaged.start) {
+            match entry(context, &bytes, at, base, salvaged.start) {
                 Entry::Read(item) => {
                     salvaged.push(item);
                     at += item.len();
@@ -111,14 +111,14 @@ pub(super) fn of_tail(bench: &mut Bench<'_>) -> Result<Option<Salvaged>> {
                 Entry::Wrong(_) => break false,
             }
         };
-        if bench.pay(at.saturating_sub(start) as u64).is_none() {
+        if context.pay(at.saturating_sub(start) as u64).is_none() {
             break;
         }
         if !is_cut || salvaged.count == 0 {
             continue;
         }
         salvaged.lose((base, &bytes), at, bytes.len());
-        let salvaged = proven(bench, salvaged)?;
+        let salvaged = proven(context, salvaged)?;
         if salvaged.is_some() {
             return Ok(salvaged);
         }
@@ -151,7 +151,7 @@ enum Entry<'b> {
 }
 
 fn entry<'b>(
-    bench: &Bench<'_>,
+    context: &RepairContext<'_>,
     bytes: &'b [u8],
     at: usize,
     base: u64,
@@ -164,36 +164,36 @@ fn entry<'b>(
     if !may_be_entry(rest) {
         return Entry::Wrong(1);
     }
-    let mut reader = bench.reader(bytes, at, base);
+    let mut reader = context.reader(bytes, at, base);
     let skipped = reader.skip(1);
     let item = reader.since(at);
     let len = item.len() as u64;
     match skipped {
-        Ok(()) if is_sound(bench, item, index_start) => Entry::Read(item),
+        Ok(()) if is_sound(context, item, index_start) => Entry::Read(item),
         Err(fault) if fault.found < fault.wanted => Entry::Cut(len),
         _ => Entry::Wrong(len),
     }
 }
 
 /// Whether an entry is not damaged, and its blob is there.
-fn is_sound(bench: &Bench<'_>, item: &[u8], index_start: u64) -> bool {
+fn is_sound(context: &RepairContext<'_>, item: &[u8], index_start: u64) -> bool {
     let array = [&[0x81], item].concat();
-    let Ok(index) = Index::read(array, index_start, bench.limits) else { return false };
+    let Ok(index) = Index::read(array, index_start, context.limits) else { return false };
     index.tensor(0).is_some_and(|it| damage(&it).is_none() && it.stored().is_some())
 }
 
 /// Leaves out entries whose checksums do not match: an index inside a blob, of a file within the
 /// file, speaks of other places. Without any checksum the last blob must end where the index
 /// starts.
-fn proven(bench: &mut Bench<'_>, salvaged: Salvaged) -> Result<Option<Salvaged>> {
-    let index = Index::read(salvaged.index_bytes(), salvaged.start, bench.limits)?;
+fn proven(context: &mut RepairContext<'_>, salvaged: Salvaged) -> Result<Option<Salvaged>> {
+    let index = Index::read(salvaged.index_bytes(), salvaged.start, context.limits)?;
     let mut kept = Salvaged::new(salvaged.start, salvaged.counted, salvaged.losses);
     let mut is_own = blobs_end(&index) == salvaged.start;
     for tensor in index.tensors() {
-        if bench.pay(tensor.stored().map_or(0, Span::len)).is_none() {
+        if context.pay(tensor.stored().map_or(0, Span::len)).is_none() {
             return Ok(None);
         }
-        match matches(bench.source, &tensor)? {
+        match matches(context.source, &tensor)? {
             Some(false) => kept.losses.push(Loss::tensor(&tensor)),
             matched => {
                 is_own |= matched == Some(true);

@@ -18,7 +18,7 @@ const HUGE_LEN: u64 = 1 << 30;
 
 /// What would make the question cheaper; empty when nothing stands out.
 pub(super) fn advice(
-    resolved: &Resolved<'_>,
+    resolved: &Resolved,
     (plan, reads): (&ReadPlan, &Reads),
     cost: &Cost,
     how: &Execution,
@@ -40,7 +40,7 @@ fn times(cost: &Cost) -> u64 {
     cost.handled_len.checked_div(cost.selected_len).unwrap_or(0)
 }
 
-fn amplification(resolved: &Resolved<'_>, reads: &Reads, cost: &Cost) -> Option<String> {
+fn amplification(resolved: &Resolved, reads: &Reads, cost: &Cost) -> Option<String> {
     let times = times(cost);
     if times <= AMPLIFICATION_MAX {
         return None;
@@ -58,7 +58,7 @@ fn amplification(resolved: &Resolved<'_>, reads: &Reads, cost: &Cost) -> Option<
 }
 
 /// The axis along which most of a touched chunk is not selected.
-fn worst_axis(resolved: &Resolved<'_>) -> Option<usize> {
+fn worst_axis(resolved: &Resolved) -> Option<usize> {
     let grid = &resolved.dataset.grid;
     let axes = resolved.slab.axes().iter().zip(grid.chunk_shape().iter()).enumerate();
     // Chunk positions for each selected one, in thousandths.
@@ -72,12 +72,12 @@ fn worst_axis(resolved: &Resolved<'_>) -> Option<usize> {
     axes.map(waste).max_by_key(|&(waste, _)| waste).map(|(_, axis)| axis)
 }
 
-fn name(resolved: &Resolved<'_>, axis: usize) -> String {
+fn name(resolved: &Resolved, axis: usize) -> String {
     let name = resolved.dataset.dims.get(axis);
     name.map_or_else(|| format!("axis {axis}"), |name| format!("{name:?}"))
 }
 
-fn all_chunks(resolved: &Resolved<'_>, plan: &ReadPlan, cost: &Cost) -> Option<String> {
+fn all_chunks(resolved: &Resolved, plan: &ReadPlan, cost: &Cost) -> Option<String> {
     let grid = &resolved.dataset.grid;
     let (all, touched) = (grid.chunk_count(), u64::try_from(plan.chunks().len()).ok()?);
     let elements = grid.shape().element_count()?;

@@ -3,7 +3,7 @@
 
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
-use tet_query::{Catalog, Dataset, Execution, Hyperslab, Lens, Passes, ReadPlan};
+use tet_query::{Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan};
 
 use crate::command::query::plan::Reads;
 use crate::context::Context;
@@ -32,18 +32,17 @@ impl Cost {
     ///
     /// What is asked cannot be answered.
     pub(super) fn of(
-        catalog: &Catalog,
-        resolved: &Resolved<'_>,
+        resolved: &Resolved,
         (plan, reads): (&ReadPlan, &Reads),
         how: &Execution,
     ) -> Result<Cost> {
-        let (dataset, slab) = (resolved.dataset, &resolved.slab);
-        let lens = |choice, transform| Lens::cost(catalog, dataset, slab, choice, transform, how);
+        let (dataset, slab) = (&resolved.dataset, &resolved.slab);
+        let lazy = |choice, transform| LazyArray::cost(dataset, slab, choice, transform, how);
         let cost = match &resolved.ask {
             Ask::Align(_) => tet_query::Cost::default(),
-            Ask::Values(choice) => lens(choice, None)?,
-            Ask::Transform(choice, transform) => lens(choice, Some(transform))?,
-            Ask::Reduce(reduction) => catalog.reduce_cost(dataset, slab, reduction, how)?,
+            Ask::Values(choice) => lazy(choice, None)?,
+            Ask::Transform(choice, transform) => lazy(choice, Some(transform))?,
+            Ask::Reduce(reduction) => dataset.reduce_cost(slab, reduction, how)?,
         };
         Ok(Cost {
             passes: cost.passes,
@@ -74,12 +73,11 @@ fn element_size(dataset: &Dataset) -> u64 {
 ///
 /// A chunk cannot be found.
 pub(super) fn axes(
-    catalog: &Catalog,
-    resolved: &Resolved<'_>,
+    resolved: &Resolved,
     how: &Execution,
     context: &Context<'_>,
 ) -> Result<Vec<AxisCostShape>> {
-    let (dataset, slab) = (resolved.dataset, &resolved.slab);
+    let (dataset, slab) = (&resolved.dataset, &resolved.slab);
     let mut costs = Vec::new();
     if matches!(resolved.ask, Ask::Align(_)) || slab.is_empty() {
         return Ok(costs);
@@ -94,7 +92,7 @@ pub(super) fn axes(
         let plan = tet_query::plan(dataset, &one, how.coalesce)?;
         let mut read_len = 0_u64;
         let add = &mut |run: tet_format::Span| read_len = read_len.saturating_add(run.len());
-        catalog.read_runs(dataset, &one, how, add)?;
+        dataset.read_runs(&one, how, add)?;
         costs.push(AxisCostShape {
             axis,
             dim: dataset.dims.get(axis).cloned(),

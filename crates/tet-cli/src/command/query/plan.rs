@@ -1,7 +1,7 @@
 //! A plan, told: what would be read.
 
 use tet_document::{Ask, Resolved};
-use tet_query::{Catalog, Execution, ReadPlan};
+use tet_query::{Execution, ReadPlan};
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -27,8 +27,7 @@ impl Reads {
     ///
     /// What is asked cannot be answered.
     pub(crate) fn of(
-        catalog: &Catalog,
-        resolved: &Resolved<'_>,
+        resolved: &Resolved,
         plan: &ReadPlan,
         how: &Execution,
         with_chunks: bool,
@@ -47,20 +46,20 @@ impl Reads {
             reads.count += 1;
             reads.len = reads.len.saturating_add(run.len());
         };
-        let (dataset, slab) = (resolved.dataset, &resolved.slab);
+        let (dataset, slab) = (&resolved.dataset, &resolved.slab);
         match &resolved.ask {
             Ask::Align(_) => {}
             Ask::Reduce(reduction) => {
-                catalog.reduce_runs(dataset, slab, reduction, how, visit)?;
+                dataset.reduce_runs(slab, reduction, how, visit)?;
             }
-            Ask::Values(_) | Ask::Transform(..) => catalog.read_runs(dataset, slab, how, visit)?,
+            Ask::Values(_) | Ask::Transform(..) => dataset.read_runs(slab, how, visit)?,
         }
         Ok(Reads { first: with_chunks.then_some(first), ..reads })
     }
 }
 
 /// The plan for programs.
-pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved<'_>) -> PlanShape {
+pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> PlanShape {
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
     let is_array = matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..));
     let memory_len = if is_array { plan.element_count.saturating_mul(element_size) } else { 0 };
@@ -76,7 +75,7 @@ pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved<'_>) -> 
     }
 }
 
-fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved<'_>) -> Vec<ChunkPlan> {
+fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved) -> Vec<ChunkPlan> {
     let codecs = resolved.dataset.codecs();
     let chunk = |(read, &run): (&tet_query::ChunkRead, &Option<u64>)| ChunkPlan {
         coord: resolved.dataset.grid.coord_of(read.linear),
@@ -95,10 +94,10 @@ fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved<'_>) -
 pub(crate) fn write_text(
     plan: &ReadPlan,
     reads: &Reads,
-    resolved: &Resolved<'_>,
+    resolved: &Resolved,
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let dataset = resolved.dataset;
+    let dataset = &resolved.dataset;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
     table.row(["plan", &format!("{} {}", dataset.name, dataset.dtype_name)]);
     for (name, text) in rows(plan, reads, resolved) {
@@ -114,7 +113,7 @@ pub(crate) fn write_text(
 pub(crate) fn rows(
     plan: &ReadPlan,
     reads: &Reads,
-    resolved: &Resolved<'_>,
+    resolved: &Resolved,
 ) -> [(&'static str, String); 6] {
     let grid = &resolved.dataset.grid;
     let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
@@ -133,7 +132,7 @@ pub(crate) fn rows(
 pub(crate) fn write_chunks(
     plan: &ReadPlan,
     reads: &Reads,
-    resolved: &Resolved<'_>,
+    resolved: &Resolved,
     context: &mut Context<'_>,
 ) -> Result<()> {
     let Some(first) = &reads.first else { return Ok(()) };

@@ -1,12 +1,11 @@
 //! Where an array goes: `-o`, or what the document says.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tet_convert::export::Encoding;
 use tet_convert::{Origin, ResultOptions, ResultTarget, WritePolicy, Written};
 use tet_document::{Query, Resolved, Write, WriteBase, WriteTarget};
-use tet_query::{Catalog, Execution, Lens, Reduced};
+use tet_query::{Answer, Catalog, Execution, LazyArray, Reduced};
 
 use crate::args::{QueryArgs, SaveArgs, TargetName};
 use crate::context::Context;
@@ -135,21 +134,21 @@ impl Output {
     /// The file may not be written there, or the array not be read.
     pub(super) fn array(
         mut self,
-        lens: &Lens<'_>,
+        catalog: &Catalog,
+        lazy: &LazyArray,
         how: &Execution,
         progress: &Progress,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
-        // This bar counts what is written, not what is read; and what was shown before was read apart.
-        let unchecked = Some(Arc::default());
-        self.options.execution = Execution { progress: None, unchecked, ..how.clone() };
-        let size = lens.dtype().size().unwrap_or(1);
-        let count = lens.shape().element_count().unwrap_or(u64::MAX);
+        // This bar counts what is written, not what is read.
+        self.options.execution = Execution { progress: None, ..how.clone() };
+        let size = lazy.dtype().size().unwrap_or(1);
+        let count = lazy.shape().element_count().unwrap_or(u64::MAX);
         progress.next("writing", count.saturating_mul(size));
         let mut tell = |done, _| progress.set(done);
         let Output { target, policy, options, .. } = &self;
         let written =
-            tet_convert::write_result(lens, *target, &self.at, policy, options, &mut tell);
+            tet_convert::write_result(catalog, lazy, *target, &self.at, policy, options, &mut tell);
         self.told(written, context)
     }
 
@@ -179,15 +178,15 @@ impl Output {
     pub(super) fn cells(
         mut self,
         catalog: &Catalog,
-        resolved: &Resolved<'_>,
-        reduced: &Reduced,
+        resolved: &Resolved,
+        reduced: &Answer<Reduced>,
         encoding: Encoding,
         how: &Execution,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
         self.options.execution = how.clone();
         let Output { policy, options, .. } = &self;
-        let dataset = resolved.dataset;
+        let dataset = &resolved.dataset;
         let written = tet_convert::write_reduced(
             catalog, dataset, reduced, encoding, &self.at, policy, options,
         );
@@ -202,9 +201,6 @@ impl Output {
         let written = written.map_err(|error| self.named(error.into()))?;
         for note in &written.notes {
             context.warn(note);
-        }
-        if let Some(doubt) = open::doubt_of_copy(&self.options.execution) {
-            context.warn(doubt);
         }
         let format = match self.target {
             ResultTarget::Npy => "npy",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tet_convert::Opened;
 use tet_document::Resolved;
-use tet_query::{Execution, ReadPlan};
+use tet_query::{Execution, Integrity, ReadPlan};
 
 use super::answer::Answer;
 use super::plan::{self, Reads};
@@ -20,7 +20,7 @@ pub(super) struct Told<'a> {
     /// The same, open.
     pub(super) opened: &'a Opened,
     /// The question.
-    pub(super) resolved: &'a Resolved<'a>,
+    pub(super) resolved: &'a Resolved,
     /// What is read.
     pub(super) plan: ReadPlan,
     /// How it is read.
@@ -30,7 +30,7 @@ pub(super) struct Told<'a> {
     /// How it is shown.
     pub(super) show: &'a ShowArgs,
     /// How far digests stand behind it.
-    pub(super) integrity: &'static str,
+    pub(super) integrity: Integrity,
     /// The answer; none when only the plan was asked for.
     pub(super) answer: Option<Answer>,
 }
@@ -55,7 +55,7 @@ impl Told<'_> {
             (Some(answer), QueryFormat::Table) => return answer.write_table(context),
             (Some(answer), format) => {
                 answer.write_text(context, preview)?;
-                if self.integrity == "unchecked" {
+                if self.integrity == Integrity::Unchecked {
                     let line =
                         "  unchecked: not all bytes of this answer were compared with a checksum";
                     context.line(context.paint.faint(line))?;
@@ -71,8 +71,7 @@ impl Told<'_> {
 
     /// What the plan reads.
     fn reads(&self) -> Result<Reads> {
-        let (catalog, with_chunks) = (&self.opened.catalog, self.show.plan_chunks);
-        Reads::of(catalog, self.resolved, &self.plan, self.how, with_chunks)
+        Reads::of(self.resolved, &self.plan, self.how, self.show.plan_chunks)
     }
 
     fn into_shape(self) -> Result<QueryAnswer> {
@@ -85,15 +84,15 @@ impl Told<'_> {
             selection: selection(self.resolved),
             plan,
             result: self.answer.map(Answer::into_shape),
-            integrity: self.integrity,
+            integrity: self.integrity.name(),
             warnings: self.warnings,
         })
     }
 }
 
 /// The dataset for programs.
-pub(crate) fn dataset(resolved: &Resolved<'_>) -> DatasetShape {
-    let dataset = resolved.dataset;
+pub(crate) fn dataset(resolved: &Resolved) -> DatasetShape {
+    let dataset = &resolved.dataset;
     DatasetShape {
         name: dataset.name.clone(),
         dtype: dataset.dtype_name.clone(),
@@ -104,7 +103,7 @@ pub(crate) fn dataset(resolved: &Resolved<'_>) -> DatasetShape {
 }
 
 /// The selection for programs.
-pub(crate) fn selection(resolved: &Resolved<'_>) -> SelectionShape {
+pub(crate) fn selection(resolved: &Resolved) -> SelectionShape {
     let slab = &resolved.slab;
     let axes = slab.axes();
     SelectionShape {

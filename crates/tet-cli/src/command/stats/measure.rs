@@ -1,11 +1,12 @@
 //! The passes over one dataset that its statistics take.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use tet_format::DType;
 use tet_query::{
-    Between, Catalog, Compare, Details, Execution, Filter, NanPolicy, Op, Params, Reduced,
-    Reduction,
+    Answer, Between, Compare, Details, Execution, Filter, Integrity, NanPolicy, Op, Params,
+    Reduced, Reduction,
 };
 
 use crate::escape::Escaped;
@@ -23,17 +24,16 @@ const BINS: u32 = 32;
 
 /// A dataset that is looked at.
 pub(super) struct Measure<'a> {
-    catalog: &'a Catalog,
     target: &'a Target<'a>,
     how: Execution,
     progress: &'a Progress,
     with_quartiles: bool,
+    integrity: Cell<Option<Integrity>>,
 }
 
 impl<'a> Measure<'a> {
     /// Looks at a dataset under this bar.
     pub(super) fn new(
-        catalog: &'a Catalog,
         target: &'a Target<'a>,
         how: &Execution,
         progress: &'a Progress,
@@ -41,7 +41,7 @@ impl<'a> Measure<'a> {
     ) -> Self {
         let bar = progress.clone();
         let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how.clone() };
-        Measure { catalog, target, how, progress, with_quartiles }
+        Measure { target, how, progress, with_quartiles, integrity: Cell::new(None) }
     }
 
     /// A dataset without statistics, and why.
@@ -154,7 +154,7 @@ impl<'a> Measure<'a> {
             ..Reduction::all(op)
         };
         let reductions: Vec<Reduction> = ops.iter().map(reduction).collect();
-        Ok(self.catalog.reduce_all(dataset, slab, &reductions, &self.how)?)
+        Ok(self.noted(dataset.reduce_all(slab, &reductions, &self.how)?))
     }
 
     /// One reduction of all values, NaN left out, under its own name on the bar.
@@ -162,7 +162,19 @@ impl<'a> Measure<'a> {
         let Target { dataset, slab } = self.target;
         self.next(op.name());
         let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
-        self.catalog.reduce(dataset, slab, &reduction, &self.how)
+        Ok(self.noted(dataset.reduce(slab, &reduction, &self.how)?))
+    }
+
+    /// The value of an answer, whose integrity is kept.
+    fn noted<T>(&self, answer: Answer<T>) -> T {
+        let before = self.integrity.get().unwrap_or(answer.integrity);
+        self.integrity.set(Some(before.and(answer.integrity)));
+        answer.value
+    }
+
+    /// How far the bytes of all that was read were compared; nothing before anything is.
+    pub(super) fn integrity(&self) -> Option<Integrity> {
+        self.integrity.get()
     }
 
     /// Begins the bar of one pass.

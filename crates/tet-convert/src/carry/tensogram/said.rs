@@ -22,7 +22,7 @@ use crate::{Note, Result};
 /// All that is said.
 pub(super) fn metadata(
     catalog: &Catalog,
-    objects: &[Object<'_>],
+    objects: &[Object],
     options: &ConvertOptions,
 ) -> Result<Metadata> {
     let mut extra = Pairs::new();
@@ -58,9 +58,9 @@ pub(super) fn note_lost(carried: &mut Conversion<'_>) -> Result<()> {
 }
 
 /// What is said of an object.
-fn entry(at: usize, object: &Object<'_>, options: &ConvertOptions) -> Result<Pairs> {
+fn entry(at: usize, object: &Object, options: &ConvertOptions) -> Result<Pairs> {
     // Bits have the axes of the bytes that hold them, as they are read.
-    let (dataset, shape) = (object.lens.dataset(), shape_of(&object.lens));
+    let (dataset, shape) = (object.lazy.dataset(), shape_of(&object.lazy));
     let rank = shape.rank();
     let asked = attributes::given(&dataset.name, rank, &options.tet);
     let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
@@ -106,7 +106,7 @@ fn entry(at: usize, object: &Object<'_>, options: &ConvertOptions) -> Result<Pai
 }
 
 /// What libraries of the format say of each object.
-fn tensor(object: &Object<'_>) -> Result<Value> {
+fn tensor(object: &Object) -> Result<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
     let shape = object.shape.iter().map(|&extent| Value::Int(extent.into())).collect();
     let tensor = vec![

@@ -73,7 +73,7 @@ proptest! {
             prop_assert_eq!(dataset.shape(), &shape[..]);
             if dataset.why().is_none() {
                 let slab = Hyperslab::whole(dataset.shape());
-                let array = catalog.read(dataset, &slab, &Execution::default()).unwrap();
+                let array = dataset.read(&slab, &Execution::default()).unwrap();
                 prop_assert_eq!(array.bytes(), &wanted[&dataset.name][..]);
             }
         }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_codec::{Decode, Raw};
-use tet_format::{DType, Digits, ForeignRule, Grid, Reach, Severity};
+use tet_format::{DType, Digits, ForeignRule, Grid, Integrity, Reach, Severity};
 use tet_io::ReadAt;
 
 use super::*;
 use crate::budget::DigestPolicy;
 use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
-use crate::lens::Lens;
+use crate::lazy::LazyArray;
 use crate::op::Op;
 use crate::reduction::Reduction;
 use crate::selection::{AxisSlice, Hyperslab};
@@ -117,19 +117,9 @@ impl World {
     fn new(source: Source, wanted: u64) -> World {
         let digested = Arc::new(AtomicU64::new(0));
         let sum = Sum { wanted, digested: Arc::clone(&digested) };
-        let dataset = Dataset {
-            source: None,
-            index: 0,
-            name: "sealed".to_owned(),
-            dtype: Some(DType::UInt8),
-            dtype_name: "uint8".to_owned(),
-            grid: Grid::new([COUNT].as_slice().into(), [10].as_slice().into()).unwrap(),
-            dims: Vec::new(),
-            coords: Default::default(),
-            attrs: Default::default(),
-            fault: None,
-            chunks: Arc::new(Chunks { sealed: Sealed::new(sum), codecs: [Arc::new(Raw)] }),
-        };
+        let grid = Grid::new([COUNT].as_slice().into(), [10].as_slice().into()).unwrap();
+        let chunks = Arc::new(Chunks { sealed: Sealed::new(sum), codecs: [Arc::new(Raw)] });
+        let dataset = Dataset::new(source.clone(), "sealed", DType::UInt8, grid, chunks);
         World { catalog: Catalog::new(source, "test", vec![dataset]), digested }
     }
 
@@ -145,24 +135,24 @@ impl World {
     }
 
     fn how(digests: DigestPolicy) -> Execution {
-        Execution { digests, unchecked: Some(Arc::default()), ..small_tuning() }
+        Execution { digests, ..small_tuning() }
     }
 
-    /// Adds the elements up, reads them, or reads them through a lens in parts: all the same here.
+    /// Adds the elements up, reads them, or reads them through a lazy array in parts: all the same here.
     fn ask(&self, start: u64, stop: u64, step: u64, digests: DigestPolicy) -> Came {
         let dataset = &self.catalog.datasets()[0];
         let slice = AxisSlice { start, stop, step, axis: Default::default() };
         let slab = Hyperslab::new(vec![slice], dataset.shape()).unwrap();
         let how = World::how(digests);
-        let sum = self.catalog.reduce(dataset, &slab, &Reduction::along(Op::Sum, [0]), &how);
-        let array = self.catalog.read(dataset, &slab, &how);
+        let sum = dataset.reduce(&slab, &Reduction::along(Op::Sum, [0]), &how);
+        let array = dataset.read(&slab, &how);
         let wanted = (start..stop).step_by(usize::try_from(step).unwrap());
         let wanted: Vec<u8> = wanted.map(|at| u8::try_from(at).unwrap()).collect();
         match (sum, array) {
-            (Ok(_), Ok(array)) => {
-                assert_eq!(array.into_bytes(), wanted);
-                let unchecked = how.unchecked.unwrap();
-                Came::Right { is_unchecked: unchecked.load(Ordering::Relaxed) }
+            (Ok(sum), Ok(array)) => {
+                assert_eq!(array.bytes(), wanted);
+                assert_eq!(array.integrity, sum.integrity);
+                Came::Right { is_unchecked: array.integrity == Integrity::Unchecked }
             }
             (Err(sum), Err(array)) => {
                 for error in [sum, array] {
@@ -228,16 +218,16 @@ fn a_lens_that_is_read_in_parts_is_compared_whole() {
     for (off, is_right) in [(0, true), (1, false)] {
         for world in World::both(off) {
             let dataset = &world.catalog.datasets()[0];
-            let lens = Lens::values(&world.catalog, dataset, &Hyperslab::whole(&[COUNT])).unwrap();
+            let lazy = LazyArray::values(dataset, &Hyperslab::whole(&[COUNT])).unwrap();
             let how = World::how(DigestPolicy::Auto);
-            assert_eq!(lens.check_seal(&how).is_ok(), is_right);
-            let part = lens.blocks(10, 10).unwrap().next().unwrap();
-            assert_eq!(lens.read(&part, &how).is_ok(), is_right);
-            assert!(!how.unchecked.unwrap().load(Ordering::Relaxed));
+            assert_eq!(lazy.check_seal(&how).is_ok(), is_right);
+            let part = lazy.blocks(10, 10).unwrap().next().unwrap();
+            assert_eq!(lazy.read(&part, &how).is_ok(), is_right);
+            assert_eq!(lazy.integrity(), Integrity::Verified);
             let slice = AxisSlice { start: 0, stop: 9, step: 1, axis: Default::default() };
             let part = Hyperslab::new(vec![slice], &[COUNT]).unwrap();
-            let lens = Lens::values(&world.catalog, dataset, &part).unwrap();
-            assert_eq!(lens.check_seal(&World::how(DigestPolicy::Auto)).is_ok(), is_right);
+            let lazy = LazyArray::values(dataset, &part).unwrap();
+            assert_eq!(lazy.check_seal(&World::how(DigestPolicy::Auto)).is_ok(), is_right);
             assert_eq!(world.digested(), COUNT);
         }
     }
@@ -250,7 +240,7 @@ fn who_stops_leaves_nothing_behind() {
         let mut how = World::how(DigestPolicy::Always);
         how.cancel = Some(Arc::new(AtomicBool::new(true)));
         let slab = Hyperslab::whole(&[COUNT]);
-        let canceled = world.catalog.read(dataset, &slab, &how);
+        let canceled = dataset.read(&slab, &how);
         assert!(matches!(canceled, Err(Error::Canceled)), "{canceled:?}");
         assert_eq!(dataset.chunks.seals()[0].known(), None);
         assert_eq!(world.ask(0, 40, 1, DigestPolicy::Auto), CHECKED);

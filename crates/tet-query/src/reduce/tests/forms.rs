@@ -224,7 +224,7 @@ fn places_are_not_sought_among_pads() {
         for form in FORMS.iter().filter(|form| form.is_window()) {
             let reduction = asked(op, &slab, &[*form]);
             let padded = reduction.window.as_ref().is_some_and(|window| window.pad.is_some());
-            let found = world.mapped.reduce(dataset, &slab, &reduction, &small_tuning());
+            let found = dataset.reduce(&slab, &reduction, &small_tuning());
             let refused = matches!(found, Err(Error::NoPlace { .. }));
             assert_eq!(refused, padded, "{form:?}");
         }
@@ -243,8 +243,8 @@ fn order_statistics_and_histograms_have_no_windows() {
         let reduction = asked(op, &slab, &[Form::Bins(4, WindowAlign::Start, false)]);
         let params = Params { q: vec![0.25], one_q: true, ..Params::of(op) };
         let reduction = Reduction { params, ..reduction };
-        let found = world.mapped.reduce(dataset, &slab, &reduction, &small_tuning()).err();
-        let cost = world.mapped.reduce_cost(dataset, &slab, &reduction, &small_tuning()).err();
+        let found = dataset.reduce(&slab, &reduction, &small_tuning()).err();
+        let cost = dataset.reduce_cost(&slab, &reduction, &small_tuning()).err();
         for error in [found, cost] {
             assert_eq!(matches!(error, Some(Error::Windowed { .. })), op != Op::Sum, "{op:?}");
             assert_eq!(error.is_some(), op != Op::Sum, "{op:?}: {error:?}");
@@ -265,7 +265,7 @@ fn a_window_is_filled_up_however_long_it_is() {
         let pad = Some(Number::Int(5));
         let window = Window { axis: 0, size, step: size, mode, pad, align, min_count: None };
         let reduction = Reduction { window: Some(window), ..Reduction::all(op) };
-        world.mapped.reduce(dataset, &slab, &reduction, &small_tuning())
+        dataset.reduce(&slab, &reduction, &small_tuning())
     };
     let sum: i128 = (0..3).map(|n| i128::from(element(n))).sum();
     for size in [4, 1000, (1 << 48) - 1, 1 << 48] {
@@ -308,7 +308,7 @@ fn check_places(world: &World, slab: &Hyperslab, forms: &[Form]) {
     let (shape, counts) = (&world.shape, slab.counts());
     let dataset = &world.mapped.datasets()[0];
     let reduction = asked(Op::ArgMax, slab, forms);
-    let reduced = world.mapped.reduce(dataset, slab, &reduction, &small_tuning()).unwrap();
+    let reduced = dataset.reduce(slab, &reduction, &small_tuning()).unwrap();
     let Details::Places(places) = &reduced.details else { panic!("an extremum has places") };
     let selected: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
     let numbers = forms.iter().zip(&counts);

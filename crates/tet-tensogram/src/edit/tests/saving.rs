@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tet_io::{Output, Overwrite, Publish, Watch, commit_all};
+use tet_io::{Output, Overwrite, ProgressReporter, Publish, commit_all};
 
 use super::*;
 use crate::testing::{buffered, tensor};
 
-fn unwatched() -> Watch<'static> {
-    Watch::new(None, None, 0)
+fn unwatched() -> ProgressReporter<'static> {
+    ProgressReporter::new(None, None, 0)
 }
 
 fn from_disk(path: &Path) -> TensogramFile {
@@ -98,8 +98,8 @@ fn large_tensors_are_copied_in_the_kernel() {
     assert!(bytes(&image) == after);
     let stop = AtomicBool::new(true);
     let (image, _) = reshuffle(&from_disk(&path), NEW).unwrap();
-    let watch = Watch::new(Some(&stop), None, 0);
-    let saved = image.save_watched(Output::InPlace(&path), &Publish::default(), &watch);
+    let reporter = ProgressReporter::new(Some(&stop), None, 0);
+    let saved = image.save_watched(Output::InPlace(&path), &Publish::default(), &reporter);
     assert!(matches!(saved, Err(crate::Error::Canceled)));
     assert!(fs::read(&path).unwrap() == after);
 }

@@ -15,7 +15,7 @@ use crate::render::table::{Side, Table};
 
 impl Answer {
     /// The answer of a comparison.
-    pub(crate) fn of_alignment(resolved: &Resolved<'_>, alignment: &Alignment<'_>) -> Answer {
+    pub(crate) fn of_alignment(resolved: &Resolved, alignment: &Alignment) -> Answer {
         let axes: Vec<usize> = alignment.axes.iter().map(|pair| pair.axes[0]).collect();
         let shape = AlignmentShape {
             with: alignment.with.name.clone(),

@@ -1,6 +1,6 @@
 //! Every value of an array, printed as it is read: no more is held than a block.
 
-use tet_query::{Execution, Lens};
+use tet_query::{Execution, LazyArray};
 
 use super::Answer;
 use crate::args::QueryFormat;
@@ -19,7 +19,7 @@ impl Answer {
     /// The values cannot be read, or standard output does not take them.
     pub(crate) fn print_all(
         mut self,
-        lens: &Lens<'_>,
+        lazy: &LazyArray,
         how: &Execution,
         format: QueryFormat,
         context: &mut Context<'_>,
@@ -30,9 +30,9 @@ impl Answer {
         }
         let mut at = 0;
         let len_max = how.memory_budget.max(BLOCK_LEN);
-        for block in lens.blocks(BLOCK_LEN, len_max).into_iter().flatten() {
+        for block in lazy.blocks(BLOCK_LEN, len_max).into_iter().flatten() {
             context.check_cancelled()?;
-            let array = lens.read(&block, how)?;
+            let array = lazy.read(&block, how)?;
             let numbers = (0..array.len()).filter_map(|nth| array.get(nth)).map(Number::from);
             for number in numbers {
                 if is_table {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use tet_document::{Ask, Resolved};
 use tet_query::{
-    Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Execution, Hyperslab, Lens, NanPolicy,
+    Along, Array, Axes, Axis, AxisSlice, Catalog, Choice, Execution, Hyperslab, LazyArray,
+    NanPolicy,
 };
 
 use super::axis::{AxisLabels, ResultAxis};
@@ -22,7 +23,7 @@ pub(crate) struct Request<'a> {
     /// The file.
     pub(crate) catalog: &'a Catalog,
     /// The question.
-    pub(crate) resolved: &'a Resolved<'a>,
+    pub(crate) resolved: &'a Resolved,
     /// How it is carried out.
     pub(crate) how: &'a Execution,
     /// How many values are shown.
@@ -31,15 +32,15 @@ pub(crate) struct Request<'a> {
     pub(crate) nan: NanPolicy,
 }
 
-/// A lens as an array that is read in parts.
+/// A lazy array as an array that is read in parts.
 struct View<'a> {
-    lens: &'a Lens<'a>,
+    lazy: &'a LazyArray,
     how: &'a Execution,
 }
 
 impl Parts for View<'_> {
     fn shape(&self) -> Vec<u64> {
-        self.lens.shape().to_vec()
+        self.lazy.shape().to_vec()
     }
 
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array> {
@@ -49,9 +50,9 @@ impl Parts for View<'_> {
             step: 1,
             axis: Axis::Kept,
         };
-        let part = Hyperslab::new(ranges.iter().map(slice).collect(), self.lens.shape());
+        let part = Hyperslab::new(ranges.iter().map(slice).collect(), self.lazy.shape());
         let part = part.ok_or_else(|| Failure::usage("selection", "no such part"))?;
-        Ok(self.lens.read(&part, self.how)?)
+        Ok(self.lazy.read(&part, self.how)?)
     }
 }
 
@@ -61,28 +62,28 @@ impl<'a> Request<'a> {
     /// # Errors
     ///
     /// As reading values; the dtype has no such array.
-    pub(crate) fn lens(&self) -> Result<Lens<'a>> {
+    pub(crate) fn lazy(&self) -> Result<LazyArray> {
         let (choice, transform) = match &self.resolved.ask {
             Ask::Values(choice) => (choice.clone(), None),
             Ask::Transform(choice, transform) => (choice.clone(), Some(transform.clone())),
             Ask::Reduce(_) | Ask::Align(_) => (Choice::default(), None),
         };
-        let (dataset, slab) = (self.resolved.dataset, &self.resolved.slab);
-        Ok(Lens::new(self.catalog, dataset, slab, choice, transform, self.how)?)
+        let (dataset, slab) = (&self.resolved.dataset, &self.resolved.slab);
+        Ok(LazyArray::new(dataset, slab, choice, transform, self.how)?)
     }
 }
 
 /// What the axes of an array stand for.
-fn along(lens: &Lens<'_>) -> Vec<Along> {
+fn along(lazy: &LazyArray) -> Vec<Along> {
     let stands = |axis: usize| {
-        let picks = lens.choice().picks.iter().find(|picks| picks.axis == axis);
+        let picks = lazy.choice().picks.iter().find(|picks| picks.axis == axis);
         picks.map_or(Along::Axis(axis), |picks| Along::Picks(picks.clone()))
     };
-    lens.axes().into_iter().map(stands).collect()
+    lazy.axes().into_iter().map(stands).collect()
 }
 
 /// The axes whose elements share statistics.
-fn axes_of(resolved: &Resolved<'_>) -> Vec<usize> {
+fn axes_of(resolved: &Resolved) -> Vec<usize> {
     match &resolved.ask {
         Ask::Transform(_, transform) => match &transform.axes {
             Axes::Some(axes) if !axes.is_empty() => axes.clone(),
@@ -98,28 +99,28 @@ impl Answer {
     /// # Errors
     ///
     /// What is shown cannot be read, or the file changed.
-    pub(crate) fn of_array(request: &Request<'_>, lens: &Lens<'_>) -> Result<Answer> {
+    pub(crate) fn of_array(request: &Request<'_>, lazy: &LazyArray) -> Result<Answer> {
         let Request { catalog, resolved, how, preview, nan } = *request;
-        let mut view = View { lens, how };
+        let mut view = View { lazy, how };
         let shape = view.shape();
         let mut values = Vec::new();
-        let zeros_before = lens.zero_denominators();
+        let zeros_before = lazy.zero_denominators();
         if preview > 0 && !shape.contains(&0) {
             let array = view.read(&leading(&shape, preview))?;
             let shown = array.len().min(usize::try_from(preview).unwrap_or(usize::MAX));
             values.extend((0..shown).filter_map(|at| array.get(at)).map(Number::from));
         }
-        let zeros = lens.zero_denominators().saturating_sub(zeros_before);
+        let zeros = lazy.zero_denominators().saturating_sub(zeros_before);
         let corner = Corner::of(&mut view, how, false)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
         let labels = AxisLabels::new(catalog, resolved, how);
         let axes = axes_of(resolved);
-        let method = lens.transform().map(|transform| transform.method);
+        let method = lazy.transform().map(|transform| transform.method);
         let unit = match method {
             Some(method) if !keeps_unit(method) => String::new(),
-            _ => picture::unit(resolved.dataset),
+            _ => picture::unit(&resolved.dataset),
         };
-        let along = along(lens);
+        let along = along(lazy);
         Ok(Answer {
             op: method.map_or("values", tet_query::Method::name),
             name: resolved.dataset.name.clone(),
@@ -127,7 +128,7 @@ impl Answer {
             over: folded(resolved, &axes).map(|axis| axis_name(resolved, axis)).collect(),
             axes,
             along: along.iter().map(|along| ResultAxis::new(along, &labels, &[])).collect(),
-            dtype: lens.dtype().name().to_owned(),
+            dtype: lazy.dtype().name().to_owned(),
             truncated: u64::try_from(values.len()).unwrap_or(u64::MAX) < count.unwrap_or(u64::MAX),
             values: Numbers::Listed(values),
             count: count.unwrap_or(u64::MAX),

@@ -39,14 +39,14 @@ enum Stands {
 
 /// The labels of a dataset's axes, as far as they are selected.
 pub(crate) struct AxisLabels<'a> {
-    resolved: &'a Resolved<'a>,
-    labels: CatalogLabels<'a>,
+    resolved: &'a Resolved,
+    labels: CatalogLabels,
 }
 
 impl<'a> AxisLabels<'a> {
     /// The labels behind a question.
-    pub(crate) fn new(catalog: &'a Catalog, resolved: &'a Resolved<'a>, how: &Execution) -> Self {
-        AxisLabels { resolved, labels: CatalogLabels::new(catalog, resolved.dataset, how) }
+    pub(crate) fn new(catalog: &'a Catalog, resolved: &'a Resolved, how: &Execution) -> Self {
+        AxisLabels { resolved, labels: CatalogLabels::new(catalog, &resolved.dataset, how) }
     }
 
     /// The labels of the selected positions; empty without labels.

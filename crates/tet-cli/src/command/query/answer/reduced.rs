@@ -13,11 +13,11 @@ impl Answer {
     /// The answer of a reduction.
     pub(crate) fn of_reduced(
         (catalog, how): (&Catalog, &Execution),
-        resolved: &Resolved<'_>,
+        resolved: &Resolved,
         reduced: Reduced,
         nan: NanPolicy,
     ) -> Answer {
-        let dataset = resolved.dataset;
+        let dataset = &resolved.dataset;
         let labels = AxisLabels::new(catalog, resolved, how);
         let beside = beside(&reduced, resolved, &labels);
         let shared = beside.histogram.as_ref().filter(|histogram| histogram.is_shared());
@@ -70,7 +70,7 @@ fn has_unit(op: Op) -> bool {
 
 /// The folded axes that were not gone already.
 pub(super) fn folded<'a>(
-    resolved: &'a Resolved<'_>,
+    resolved: &'a Resolved,
     axes: &'a [usize],
 ) -> impl Iterator<Item = usize> + use<'a> {
     let slices = resolved.slab.axes();
@@ -78,7 +78,7 @@ pub(super) fn folded<'a>(
 }
 
 /// The names of the axes that are gone from the result.
-fn over(resolved: &Resolved<'_>, reduced: &Reduced) -> Vec<String> {
+fn over(resolved: &Resolved, reduced: &Reduced) -> Vec<String> {
     let is_left = |axis: usize| {
         reduced.along.iter().any(|along| match along {
             Along::Groups(groups) => groups.axis == axis,
@@ -91,12 +91,12 @@ fn over(resolved: &Resolved<'_>, reduced: &Reduced) -> Vec<String> {
 }
 
 /// What an axis of the dataset is called.
-pub(super) fn axis_name(resolved: &Resolved<'_>, axis: usize) -> String {
+pub(super) fn axis_name(resolved: &Resolved, axis: usize) -> String {
     let name = resolved.dataset.dims.get(axis);
     name.map_or_else(|| format!("axis {axis}"), |name| Escaped(name).to_string())
 }
 
-fn beside(reduced: &Reduced, resolved: &Resolved<'_>, labels: &AxisLabels<'_>) -> Beside {
+fn beside(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Beside {
     match &reduced.details {
         Details::None => Beside::default(),
         Details::Histogram { edges, below, above } => {

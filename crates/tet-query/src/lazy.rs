@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   selection -> picks -> filter, transform -> array
-//!                         element by element, with statistics taken when the lens is made
+//!                         element by element, with statistics taken when the lazy array is made
 //! ```
 //!
-//! Without picks, filter and transform a lens reads what the catalog reads, in the same way.
+//! Without picks, filter and transform a lazy array reads what the catalog reads, in the same way.
 
 mod axes;
 mod blocks;
@@ -14,22 +14,22 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use tet_format::{DType, Shape};
+use tet_format::{DType, Integrity, Shape};
 
 use self::axes::{LensAxis, halves};
 pub use self::blocks::Blocks;
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::buffer::Buffer;
-use crate::catalog::{Catalog, Dataset};
+use crate::catalog::Dataset;
 use crate::cost::Cost;
 use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
-use crate::fetch::{self, PartRead};
+use crate::fetch::{self, Doubt, PartRead};
 use crate::plan::plan;
 use crate::plan::tiling::Inside;
 use crate::reduction::{AxisPicks, Filter, Number};
@@ -50,9 +50,8 @@ pub struct Choice {
 ///
 /// Any part has the same bits, whatever the other parts, the threads, the budget and the source.
 #[derive(Debug)]
-pub struct Lens<'a> {
-    catalog: &'a Catalog,
-    dataset: &'a Dataset,
+pub struct LazyArray {
+    dataset: Dataset,
     slab: Hyperslab,
     choice: Choice,
     transform: Option<Transform>,
@@ -62,27 +61,27 @@ pub struct Lens<'a> {
     dtype: DType,
     /// Whether picked chunks are decoded whole.
     inside: Inside,
-    map: Option<Map>,
+    map: Option<Arc<Map>>,
     zero_denominators: AtomicU64,
-    /// What is known of chunks that are read in parts, once all of the lens is to be read in parts.
+    doubt: Doubt,
+    /// What is known of chunks that are read in parts, once all of the lazy array is to be read in parts.
     parts: OnceLock<PartRead>,
 }
 
-impl<'a> Lens<'a> {
+impl LazyArray {
     /// The selected values as they are.
     ///
     /// # Errors
     ///
     /// Returns an error when the dataset cannot be read or the selection is not of its shape.
-    pub fn values(catalog: &'a Catalog, dataset: &'a Dataset, slab: &Hyperslab) -> Result<Self> {
+    pub fn values(dataset: &Dataset, slab: &Hyperslab) -> Result<Self> {
         let dtype = dataset.readable()?;
         if Hyperslab::new(slab.axes().to_vec(), dataset.shape()).is_none() {
             return Err(Error::misfit(dataset));
         }
         let axes: Vec<LensAxis> = LensAxis::kept(dataset, slab);
-        Ok(Lens {
-            catalog,
-            dataset,
+        Ok(LazyArray {
+            dataset: dataset.clone(),
             slab: slab.clone(),
             choice: Choice::default(),
             transform: None,
@@ -92,6 +91,7 @@ impl<'a> Lens<'a> {
             inside: Inside::Cut,
             map: None,
             zero_denominators: AtomicU64::new(0),
+            doubt: Doubt::default(),
             parts: OnceLock::new(),
         })
     }
@@ -100,53 +100,52 @@ impl<'a> Lens<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Catalog::reduce`], and when the transform is not defined for the dtype, or elements
+    /// As [`Dataset::reduce`], and when the transform is not defined for the dtype, or elements
     /// that fail the filter have nothing to become.
     pub fn new(
-        catalog: &'a Catalog,
-        dataset: &'a Dataset,
+        dataset: &Dataset,
         slab: &Hyperslab,
         choice: Choice,
         transform: Option<Transform>,
         how: &Execution,
     ) -> Result<Self> {
-        let mut lens = Lens::chosen(catalog, dataset, slab, choice, how)?;
-        let filter = lens.choice.filter.clone();
-        lens.map = match (&transform, filter) {
+        let mut lazy = LazyArray::chosen(dataset, slab, choice, how)?;
+        let filter = lazy.choice.filter.clone();
+        let map = match (&transform, filter) {
             (None, None) => None,
-            (None, Some(filter)) => Some(lens.replacing(filter)?),
+            (None, Some(filter)) => Some(lazy.replacing(filter)?),
             (Some(transform), filter) => {
-                lens.check_number(transform)?;
-                let statistics = lens.statistics(transform, how)?;
+                lazy.check_number(transform)?;
+                let statistics = lazy.statistics(transform, how)?;
                 let formula = Formula::of(transform.method);
-                Some(Map::computing(filter, formula, statistics, lens.dtype))
+                Some(Map::computing(filter, formula, statistics, lazy.dtype))
             }
         };
-        if let Some(map) = &lens.map {
-            lens.dtype = map.to();
+        if let Some(map) = map {
+            lazy.dtype = map.to();
+            lazy.map = Some(Arc::new(map));
         }
-        lens.transform = transform;
-        Ok(lens)
+        lazy.transform = transform;
+        Ok(lazy)
     }
 
-    /// What it costs to make a lens and to read all of it once; no element is read to tell.
+    /// What it costs to make a lazy array and to read all of it once; no element is read to tell.
     ///
     /// # Errors
     ///
-    /// As [`Lens::new`], but for what only the elements and the budget can bring about.
+    /// As [`LazyArray::new`], but for what only the elements and the budget can bring about.
     pub fn cost(
-        catalog: &'a Catalog,
-        dataset: &'a Dataset,
+        dataset: &Dataset,
         slab: &Hyperslab,
         choice: &Choice,
         transform: Option<&Transform>,
         how: &Execution,
     ) -> Result<Cost> {
-        let lens = Lens::chosen(catalog, dataset, slab, choice.clone(), how)?;
+        let lazy = LazyArray::chosen(dataset, slab, choice.clone(), how)?;
         let statistics = match transform {
             Some(transform) => {
-                lens.check_number(transform)?;
-                lens.statistics_cost(transform, how)?
+                lazy.check_number(transform)?;
+                lazy.statistics_cost(transform, how)?
             }
             None => Cost::default(),
         };
@@ -155,22 +154,21 @@ impl<'a> Lens<'a> {
 
     /// The chosen values, not transformed yet.
     fn chosen(
-        catalog: &'a Catalog,
-        dataset: &'a Dataset,
+        dataset: &Dataset,
         slab: &Hyperslab,
         choice: Choice,
         how: &Execution,
     ) -> Result<Self> {
-        let mut lens = Lens::values(catalog, dataset, slab)?;
+        let mut lazy = LazyArray::values(dataset, slab)?;
         if !choice.picks.is_empty() {
-            lens.pick(&choice.picks)?;
-            lens.inside = plan(dataset, slab, how.coalesce)?.inside;
+            lazy.pick(&choice.picks)?;
+            lazy.inside = plan(dataset, slab, how.coalesce)?.inside;
         }
-        lens.choice = choice;
-        Ok(lens)
+        lazy.choice = choice;
+        Ok(lazy)
     }
 
-    /// Has all of the lens compared that is about to be read, for those who go on to read it in parts,
+    /// Has all of the lazy array compared that is about to be read, for those who go on to read it in parts,
     /// none of which is the whole: the dataset with its seal when all of it is shown, now; chunks that
     /// the parts cut through when the first of their parts is read.
     ///
@@ -179,22 +177,22 @@ impl<'a> Lens<'a> {
     /// Returns an error when the stored bytes differ from their checksum, or cannot be read.
     pub fn check_seal(&self, how: &Execution) -> Result<()> {
         if !self.is_picked() {
-            self.parts.get_or_init(|| PartRead::new(self.dataset, &self.slab));
+            self.parts.get_or_init(|| PartRead::new(&self.dataset, &self.slab));
         }
         let is_whole = || !self.is_picked() && self.slab == Hyperslab::whole(self.dataset.shape());
-        fetch::seal(self.catalog.source_of(self.dataset), self.dataset, is_whole, how).map(drop)
+        fetch::seal(&self.dataset, is_whole, how, &Doubt::default())
     }
 
     /// The dataset whose values are shown.
     #[must_use]
-    pub const fn dataset(&self) -> &'a Dataset {
-        self.dataset
+    pub const fn dataset(&self) -> &Dataset {
+        &self.dataset
     }
 
-    /// The catalog it is read from.
+    /// How far the bytes of all that was read until now were compared with what the file has of them.
     #[must_use]
-    pub const fn catalog(&self) -> &'a Catalog {
-        self.catalog
+    pub fn integrity(&self) -> Integrity {
+        self.doubt.integrity(&self.dataset)
     }
 
     /// What is selected of the dataset, before picks.
@@ -254,14 +252,16 @@ impl<'a> Lens<'a> {
         self.zero_denominators.load(Ordering::Relaxed)
     }
 
-    /// Reads a part, which is a selection of [`Lens::shape`], into a new array.
+    /// Reads a part, which is a selection of [`LazyArray::shape`], into a new array.
     ///
     /// # Errors
     ///
-    /// As [`Catalog::read`].
+    /// As [`Dataset::read`].
     pub fn read(&self, part: &Hyperslab, how: &Execution) -> Result<Array> {
         if self.map.is_none() && !self.is_picked() && self.parts.get().is_none() {
-            return self.catalog.read(self.dataset, &self.composed(part)?, how);
+            let array = scatter::read(&self.dataset, &self.composed(part)?, (how, &self.doubt))?;
+            self.dataset.check_unchanged()?;
+            return Ok(array);
         }
         how.check_result(part.element_count().and_then(|count| count.checked_mul(self.size())))?;
         let mut array = Array::zeroed(self.dtype, part.kept_shape())?;
@@ -273,10 +273,10 @@ impl<'a> Lens<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Catalog::read_into`]; what `out` holds after an error means nothing.
+    /// As [`Dataset::read_into`]; what `out` holds after an error means nothing.
     pub fn read_into(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
         self.check(part)?;
-        let count = part.element_count().ok_or_else(|| Error::misfit(self.dataset))?;
+        let count = part.element_count().ok_or_else(|| Error::misfit(&self.dataset))?;
         let wanted = count.saturating_mul(self.size());
         if wanted != out.len() as u64 {
             return Err(Error::Buffer { found: out.len() as u64, wanted });
@@ -335,19 +335,26 @@ impl<'a> Lens<'a> {
     }
 
     /// The same elements through another map.
-    fn mapped(&self, map: Map) -> Lens<'a> {
-        Lens {
-            catalog: self.catalog,
-            dataset: self.dataset,
+    fn mapped(&self, map: Map) -> LazyArray {
+        LazyArray { transform: None, dtype: map.to(), map: Some(Arc::new(map)), ..self.apart() }
+    }
+
+    /// The same array for a look at a part of it: what that reads counts neither in
+    /// [`LazyArray::integrity`] nor in [`LazyArray::zero_denominators`] of this one.
+    #[must_use]
+    pub fn apart(&self) -> LazyArray {
+        LazyArray {
+            dataset: self.dataset.clone(),
             slab: self.slab.clone(),
             choice: self.choice.clone(),
-            transform: None,
+            transform: self.transform.clone(),
             axes: self.axes.clone(),
             shape: self.shape.clone(),
-            dtype: map.to(),
+            dtype: self.dtype,
             inside: self.inside,
-            map: Some(map),
+            map: self.map.clone(),
             zero_denominators: AtomicU64::new(0),
+            doubt: self.doubt.copied(),
             parts: OnceLock::new(),
         }
     }

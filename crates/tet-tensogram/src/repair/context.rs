@@ -2,7 +2,7 @@
 
 use tet_codec::{Digester, Strength};
 use tet_format::Span;
-use tet_io::{Source, Watch};
+use tet_io::{ProgressReporter, Source};
 
 use crate::check::fidelity::Total;
 use crate::error::Result;
@@ -19,31 +19,31 @@ pub(super) const LOOK_COST: u64 = 1 << 10;
 const FLIP_LEN_MAX: u64 = 2 << 30;
 
 /// The file that is looked at.
-pub(super) struct Bench<'a> {
+pub(super) struct RepairContext<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
     pub(super) window: Window<'a>,
-    watch: &'a Watch<'a>,
+    reporter: &'a ProgressReporter<'a>,
     total: &'a Total,
     work_left: u64,
     flips_left: u64,
     scratch: Vec<u8>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> RepairContext<'a> {
     pub(super) fn new(
         source: &'a Source,
         limits: &'a Limits,
-        (watch, total): (&'a Watch<'a>, &'a Total),
+        (reporter, total): (&'a ProgressReporter<'a>, &'a Total),
     ) -> Self {
         let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
         let (window, scratch) = (Window::new(source), Vec::new());
         let flips_left = FLIP_LEN_MAX;
-        Self { source, limits, window, watch, total, work_left, flips_left, scratch }
+        Self { source, limits, window, reporter, total, work_left, flips_left, scratch }
     }
 
-    pub(super) const fn watch(&self) -> &'a Watch<'a> {
-        self.watch
+    pub(super) const fn reporter(&self) -> &'a ProgressReporter<'a> {
+        self.reporter
     }
 
     pub(super) const fn total(&self) -> &'a Total {
@@ -71,8 +71,8 @@ impl<'a> Bench<'a> {
             return Ok(None);
         }
         let mut digester = Digester::new(Strength::Fast);
-        let (watch, source) = (self.watch, self.source);
-        watch.pieces::<crate::Error>(source, span, &mut self.scratch, |_, bytes| {
+        let (reporter, source) = (self.reporter, self.source);
+        reporter.pieces::<crate::Error>(source, span, &mut self.scratch, |_, bytes| {
             digester.update(bytes);
             true
         })?;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use tet_format::DType;
 
-use super::{Choice, Lens};
+use super::{Choice, LazyArray};
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::error::Error;
@@ -61,7 +61,7 @@ fn numbers(array: &Array) -> Vec<f64> {
     (0..array.len()).map(|at| array.get(at).unwrap().to_f64().unwrap()).collect()
 }
 
-/// What is asked of a lens.
+/// What is asked of a lazy array.
 #[derive(Clone, Debug)]
 struct Asked {
     slab: Hyperslab,
@@ -69,7 +69,7 @@ struct Asked {
     transform: Option<Transform>,
 }
 
-/// The lens' elements by loops: for every one its number, whether it passes, and its cell.
+/// The lazy array' elements by loops: for every one its number, whether it passes, and its cell.
 fn elements(dtype: DType, shape: &[u64], asked: &Asked) -> Vec<(f64, bool, Vec<u64>)> {
     let mut lists: Vec<Vec<u64>> = asked.slab.axes().iter().map(positions).collect();
     for picks in &asked.choice.picks {
@@ -158,7 +158,7 @@ fn is_close(dtype: DType, found: f64, wanted: f64) -> bool {
     (found.is_nan() && wanted.is_nan()) || (found - wanted).abs() <= far
 }
 
-/// The lens gives what loops give, and parts of it the same bits, whatever the way.
+/// The lazy array gives what loops give, and parts of it the same bits, whatever the way.
 fn check(world: &World, asked: &Asked, every: usize) {
     let dataset = &world.mapped.datasets()[0];
     let dtype = dataset.dtype.unwrap();
@@ -167,53 +167,54 @@ fn check(world: &World, asked: &Asked, every: usize) {
     for tuning in [Tuning::SMALL, Tuning::default()] {
         let mut first: Option<Array> = None;
         for catalog in [&world.mapped, &world.positioned] {
+            let dataset = &catalog.datasets()[0];
             for (threads, memory_budget) in [(1, 1 << 30), (3, 4096)] {
                 let how = Execution { threads, memory_budget, tuning, ..small_tuning() };
                 let Asked { slab, choice, transform } = asked.clone();
-                let lens = Lens::new(catalog, dataset, &slab, choice, transform, &how).unwrap();
-                let whole = Hyperslab::whole(lens.shape());
-                let array = lens.read(&whole, &how).unwrap();
-                assert_eq!((array.dtype(), array.shape()), (lens.dtype(), lens.shape()), "{what}");
+                let lazy = LazyArray::new(dataset, &slab, choice, transform, &how).unwrap();
+                let whole = Hyperslab::whole(lazy.shape());
+                let array = lazy.read(&whole, &how).unwrap();
+                assert_eq!((array.dtype(), array.shape()), (lazy.dtype(), lazy.shape()), "{what}");
                 let found = numbers(&array);
                 assert_eq!(found.len(), wanted.len(), "{what}");
                 for (at, (&found, &wanted)) in found.iter().zip(&wanted).enumerate() {
-                    assert!(is_close(lens.dtype(), found, wanted), "{what} {at}: {found} {wanted}");
+                    assert!(is_close(lazy.dtype(), found, wanted), "{what} {at}: {found} {wanted}");
                 }
-                assert_eq!(lens.zero_denominators(), zeros, "{what}");
+                assert_eq!(lazy.zero_denominators(), zeros, "{what}");
                 let first = first.get_or_insert_with(|| array.clone());
                 assert_eq!(array.bytes(), first.bytes(), "{what} {how:?}");
-                check_parts(&lens, first, &how, every);
+                check_parts(&lazy, first, &how, every);
             }
         }
     }
 }
 
 /// Every part and every block has the bytes it has in the whole.
-fn check_parts(lens: &Lens<'_>, whole: &Array, how: &Execution, every: usize) {
+fn check_parts(lazy: &LazyArray, whole: &Array, how: &Execution, every: usize) {
     let size = usize::try_from(whole.dtype().size().unwrap()).unwrap();
     let of = |part: &Hyperslab| -> Vec<u8> {
         let selected = selected(whole.shape(), part);
         let at = selected.iter().map(|&at| usize::try_from(at).unwrap() * size);
         at.flat_map(|at| whole.bytes()[at..at + size].to_vec()).collect()
     };
-    for mut part in slabs(lens.shape(), |number| number % every == every / 2) {
+    for mut part in slabs(lazy.shape(), |number| number % every == every / 2) {
         if part.axes().first().is_some_and(|slice| slice.count() == 1) {
             let mut axes = part.axes().to_vec();
             axes[0].axis = Axis::Dropped;
-            part = Hyperslab::new(axes, lens.shape()).unwrap();
+            part = Hyperslab::new(axes, lazy.shape()).unwrap();
         }
-        let array = lens.read(&part, how).unwrap();
+        let array = lazy.read(&part, how).unwrap();
         assert_eq!(array.shape(), &part.kept_shape());
         assert_eq!(array.bytes(), of(&part), "{part:?}");
         // On no boundary.
         let mut out = vec![0; array.bytes().len() + 1];
-        lens.read_into(&part, how, &mut out[1..]).unwrap();
+        lazy.read_into(&part, how, &mut out[1..]).unwrap();
         assert_eq!(&out[1..], array.bytes());
     }
     for len_max in [size as u64, 3 * size as u64, 1 << 20] {
-        let blocks = lens.blocks(len_max, len_max).unwrap();
+        let blocks = lazy.blocks(len_max, len_max).unwrap();
         let read = blocks.map(|block| {
-            let array = lens.read(&block, how).unwrap();
+            let array = lazy.read(&block, how).unwrap();
             assert!(array.bytes().len() as u64 <= len_max);
             array.into_bytes()
         });
@@ -318,8 +319,8 @@ fn a_fill_value_is_one_of_the_elements_type() {
         let choice = Choice { filter, picks: vec![] };
         let (slab, how) = (Hyperslab::whole(&[3]), small_tuning());
         let dataset = &world.mapped.datasets()[0];
-        let lens = Lens::new(&world.mapped, dataset, &slab, choice, None, &how);
-        let refused = matches!(lens, Err(Error::NoFill { .. }));
+        let lazy = LazyArray::new(dataset, &slab, choice, None, &how);
+        let refused = matches!(lazy, Err(Error::NoFill { .. }));
         assert_eq!(refused, !fits, "{dtype:?} {fill:?}");
     }
 }
@@ -355,11 +356,11 @@ fn dropped_axes_are_not_axes_of_the_lens() {
         check_folded(&world, Asked { slab: slab.clone(), choice, transform });
     }
     let dataset = &world.mapped.datasets()[0];
-    let lens = Lens::values(&world.mapped, dataset, &slab).unwrap();
-    assert_eq!((lens.axes(), lens.shape().to_vec()), (vec![0, 2], vec![3, 2]));
-    assert_eq!(lens.chunk_shape().to_vec(), [2, 2]);
+    let lazy = LazyArray::values(dataset, &slab).unwrap();
+    assert_eq!((lazy.axes(), lazy.shape().to_vec()), (vec![0, 2], vec![3, 2]));
+    assert_eq!(lazy.chunk_shape().to_vec(), [2, 2]);
     assert_eq!(
-        (lens.position(0, 2), lens.position(0, 3), lens.position(2, 0)),
+        (lazy.position(0, 2), lazy.position(0, 3), lazy.position(2, 0)),
         (Some(2), None, None)
     );
 }
@@ -381,7 +382,7 @@ fn what_cannot_be_shown_is_refused() {
     let dataset = &world.mapped.datasets()[0];
     let slab = Hyperslab::whole(&shape);
     let how = small_tuning();
-    let ask = |choice| Lens::new(&world.mapped, dataset, &slab, choice, None, &how).unwrap_err();
+    let ask = |choice| LazyArray::new(dataset, &slab, choice, None, &how).unwrap_err();
     for fill in [None, Some(Number::Float(2.5)), Some(Number::Int(40_000))] {
         let filter = Some(Filter { fill, ..above(1, None) });
         let error = ask(Choice { filter, picks: vec![] });
@@ -394,19 +395,19 @@ fn what_cannot_be_shown_is_refused() {
     };
     assert!(matches!(ask(picks(2, &[0])), Error::Axis { axis: 2, rank: 2 }));
     assert!(matches!(ask(picks(1, &[4])), Error::Misfit { .. }));
-    let lens = Lens::values(&world.mapped, dataset, &slab).unwrap();
+    let lazy = LazyArray::values(dataset, &slab).unwrap();
     let large = Hyperslab::whole(&[3, 5]);
-    assert!(matches!(lens.read(&large, &how), Err(Error::Misfit { .. })));
-    assert!(matches!(lens.read_into(&slab, &how, &mut [0; 3]), Err(Error::Buffer { .. })));
+    assert!(matches!(lazy.read(&large, &how), Err(Error::Misfit { .. })));
+    assert!(matches!(lazy.read_into(&slab, &how, &mut [0; 3]), Err(Error::Buffer { .. })));
     let small = Execution { result_max: 8, ..small_tuning() };
-    assert!(matches!(lens.read(&slab, &small), Err(Error::Limit { .. })));
+    assert!(matches!(lazy.read(&slab, &small), Err(Error::Limit { .. })));
     let complex = world_of_complex();
     let dataset = &complex.mapped.datasets()[0];
     let slab = Hyperslab::whole(&[2]);
     let transform = Transform { method: Method::Sqrt, axes: Axes::All, nan: NanPolicy::Propagate };
     let choice = Choice::default();
-    let lens = Lens::new(&complex.mapped, dataset, &slab, choice, Some(transform), &how);
-    assert!(matches!(lens, Err(Error::Undefined { op: "sqrt", .. })));
+    let lazy = LazyArray::new(dataset, &slab, choice, Some(transform), &how);
+    assert!(matches!(lazy, Err(Error::Undefined { op: "sqrt", .. })));
 }
 
 fn world_of_complex() -> World {

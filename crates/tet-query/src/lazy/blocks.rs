@@ -1,13 +1,13 @@
-//! A lens in blocks that fit in memory, in row-major order.
+//! A lazy array in blocks that fit in memory, in row-major order.
 //!
 //! A block is single positions of the leading axes, a range of the axis it is cut along, and all
 //! of the axes after. Cuts fall between chunks where they can, so that a chunk is decoded once.
 
-use super::Lens;
+use super::LazyArray;
 use super::axes::LensAxis;
 use crate::selection::{AxisSlice, Hyperslab};
 
-/// How a lens is cut.
+/// How a lazy array is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
     axis: usize,
@@ -17,7 +17,7 @@ struct Cut {
     most: u64,
 }
 
-/// The blocks of a lens: selections of its shape, in row-major order.
+/// The blocks of a lazy array: selections of its shape, in row-major order.
 #[derive(Clone, Debug)]
 pub struct Blocks<'l> {
     axes: &'l [LensAxis],
@@ -27,8 +27,8 @@ pub struct Blocks<'l> {
     next: Option<Vec<u64>>,
 }
 
-impl Lens<'_> {
-    /// Cuts the lens into blocks of about `len_wanted` bytes and at most `len_max`; `None` when not
+impl LazyArray {
+    /// Cuts the lazy array into blocks of about `len_wanted` bytes and at most `len_max`; `None` when not
     /// even one element fits.
     #[must_use]
     pub fn blocks(&self, len_wanted: u64, len_max: u64) -> Option<Blocks<'_>> {

@@ -1,4 +1,4 @@
-//! Reading for a caller who watches: piece by piece, until asked to stop, telling how far it is.
+//! Reading piece by piece for a caller who is told the progress and may cancel.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 pub struct Canceled;
 
 /// How far a reader is with so many bytes, for a caller who may stop it from another thread.
-pub struct Watch<'a> {
+pub struct ProgressReporter<'a> {
     cancel: Option<&'a AtomicBool>,
     progress: Option<&'a Progress>,
     done: AtomicU64,
     all: u64,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> ProgressReporter<'a> {
     /// Nothing of so many bytes is done.
     #[must_use]
     pub const fn new(
@@ -32,7 +32,7 @@ impl<'a> Watch<'a> {
         progress: Option<&'a Progress>,
         all: u64,
     ) -> Self {
-        Watch { cancel, progress, done: AtomicU64::new(0), all }
+        ProgressReporter { cancel, progress, done: AtomicU64::new(0), all }
     }
 
     /// Gives the bytes of a stretch to `visit`, each piece with its place in the file, until it has
@@ -49,17 +49,17 @@ impl<'a> Watch<'a> {
         mut visit: impl FnMut(u64, &[u8]) -> bool,
     ) -> Result<(), E> {
         source.for_windows(span.range(), window, |at, bytes| {
-            self.tell(bytes.len() as u64)?;
+            self.advance(bytes.len() as u64)?;
             Ok(visit(at, bytes))
         })
     }
 
-    /// Tells that so many more bytes were looked at.
+    /// Reports that so many more bytes were read.
     ///
     /// # Errors
     ///
-    /// [`Canceled`], and nothing is told, when the caller asked to stop.
-    pub fn tell(&self, len: u64) -> Result<(), Canceled> {
+    /// [`Canceled`], and nothing is reported, when the caller asked to stop.
+    pub fn advance(&self, len: u64) -> Result<(), Canceled> {
         if self.cancel.is_some_and(|it| it.load(Ordering::Relaxed)) {
             return Err(Canceled);
         }
@@ -71,9 +71,9 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl fmt::Debug for Watch<'_> {
+impl fmt::Debug for ProgressReporter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch")
+        f.debug_struct("ProgressReporter")
             .field("cancel", &self.cancel)
             .field("done", &self.done)
             .field("all", &self.all)

@@ -1,19 +1,20 @@
-//! The statistics that a lens is transformed with: passes over what it shows.
+//! The statistics that a lazy array is transformed with: passes over what it shows.
 
-use super::Lens;
+use super::LazyArray;
 use crate::budget::Execution;
 use crate::cost::Cost;
 use crate::decode;
 use crate::error::{Error, Result};
 use crate::kernel::two_sum;
 use crate::op::Op;
+use crate::reduce;
 use crate::reduction::{Axes, Reduction};
 use crate::scalar::Scalar;
 use crate::scatter;
 use crate::transform::{Formula, Map, Method, Run, Statistics, Transform};
 
-impl Lens<'_> {
-    /// Takes the statistics of a lens that maps nothing yet.
+impl LazyArray {
+    /// Takes the statistics of a lazy array that maps nothing yet.
     pub(super) fn statistics(&self, transform: &Transform, how: &Execution) -> Result<Statistics> {
         let method = transform.method;
         let is_empty = self.shape.contains(&0);
@@ -26,7 +27,7 @@ impl Lens<'_> {
         how.workers((cells as u64).saturating_mul(2 * size_of::<f64>() as u64))?;
         let measure = |op| {
             let values = self.measure(transform, op, how)?;
-            if values.len() == cells { Ok(values) } else { Err(Error::misfit(self.dataset)) }
+            if values.len() == cells { Ok(values) } else { Err(Error::misfit(&self.dataset)) }
         };
         let (zeros, ones) = (|| vec![0.0; cells], || vec![1.0; cells]);
         let (shift, scale) = match method {
@@ -51,11 +52,10 @@ impl Lens<'_> {
         Ok(Statistics::new(shift, scale, strides))
     }
 
-    /// What [`Lens::statistics`] costs.
+    /// What [`LazyArray::statistics`] costs.
     pub(super) fn statistics_cost(&self, transform: &Transform, how: &Execution) -> Result<Cost> {
-        let (dataset, slab) = (self.dataset, &self.slab);
-        let cost =
-            |op| self.catalog.reduce_cost(dataset, slab, &self.reduction(transform, op), how);
+        let (dataset, slab) = (&self.dataset, &self.slab);
+        let cost = |op| dataset.reduce_cost(slab, &self.reduction(transform, op), how);
         let ops: &[Op] = match transform.method {
             Method::Log1p | Method::Sqrt => return Ok(Cost::default()),
             Method::ZScore => &[Op::Mean, Op::Std],
@@ -81,7 +81,7 @@ impl Lens<'_> {
         Ok(all.then(block).with_values(numbers.saturating_mul(2)))
     }
 
-    /// Cells between neighbors along each axis of the lens, and how many cells there are.
+    /// Cells between neighbors along each axis of the lazy array, and how many cells there are.
     fn strides(&self, axes: &Axes) -> Result<(Vec<usize>, usize)> {
         let is_folded = |axis: usize| match axes {
             Axes::Some(folded) if !folded.is_empty() => folded.contains(&axis),
@@ -93,7 +93,7 @@ impl Lens<'_> {
         for (at, axis) in self.axes().into_iter().enumerate().rev() {
             if !is_folded(axis) {
                 strides[at] = cells;
-                let misfit = || Error::misfit(self.dataset);
+                let misfit = || Error::misfit(&self.dataset);
                 cells = cells.checked_mul(decode::len(shape[at])?).ok_or_else(misfit)?;
             }
         }
@@ -114,7 +114,7 @@ impl Lens<'_> {
     /// A statistic of every cell; NaN where there is none.
     fn measure(&self, transform: &Transform, op: Op, how: &Execution) -> Result<Vec<f64>> {
         let reduction = self.reduction(transform, op);
-        let reduced = self.catalog.reduce(self.dataset, &self.slab, &reduction, how)?;
+        let reduced = reduce::reduce(&self.dataset, &self.slab, &reduction, (how, &self.doubt))?;
         let value = |at| reduced.values.get(at).and_then(Scalar::to_f64);
         Ok((0..reduced.values.len()).map(|at| value(at).unwrap_or(f64::NAN)).collect())
     }
@@ -128,13 +128,13 @@ impl Lens<'_> {
         let unscaled = Statistics::new(shift, vec![1.0; cells], strides.to_vec());
         let filter = self.choice.filter.clone();
         let map = Map::computing(filter, Formula::Exp, unscaled.clone(), self.dtype).in_float64();
-        let lens = self.mapped(map);
+        let lazy = self.mapped(map);
         let mut sums = vec![0.0; cells];
         let mut errors = vec![0.0; cells];
         let len_max = sum_len(how);
-        let blocks = lens.blocks(len_max, len_max);
+        let blocks = lazy.blocks(len_max, len_max);
         for block in blocks.into_iter().flatten() {
-            let array = lens.read(&block, how)?;
+            let array = lazy.read(&block, how)?;
             let mut rest = array.as_slice::<f64>().unwrap_or(&[]);
             let loops = unscaled.loops(&block)?;
             let mut walk = loops.walk(0);

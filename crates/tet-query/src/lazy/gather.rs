@@ -1,6 +1,6 @@
 //! Picked elements brought together, a piece of even steps at a time.
 
-use super::Lens;
+use super::LazyArray;
 use super::axes::{Run, halves};
 use crate::budget::Execution;
 use crate::buffer::Buffer;
@@ -18,7 +18,7 @@ struct Piece<'r> {
     size: usize,
 }
 
-impl Lens<'_> {
+impl LazyArray {
     /// Reads the dataset's elements of a part into exactly their bytes.
     pub(super) fn gather(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
         if self.is_picked() {
@@ -27,12 +27,11 @@ impl Lens<'_> {
             self.read_slab(&self.composed(part)?, how, out)?;
         }
         // Once for all pieces.
-        self.catalog.check_read(self.dataset)
+        self.dataset.check_unchanged()
     }
 
     fn read_slab(&self, slab: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {
-        let source = self.catalog.source_of(self.dataset);
-        scatter::read_into((source, self.dataset), slab, how, self.parts.get(), out)
+        scatter::read_into(&self.dataset, slab, (how, &self.doubt), self.parts.get(), out)
     }
 
     fn gather_picked(&self, part: &Hyperslab, how: &Execution, out: &mut [u8]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use tet_cbor::Reader;
 use tet_format::Span;
-use tet_io::{Image, Source, Watch};
+use tet_io::{Image, ProgressReporter, Source};
 use tet_report::Finding;
 
 use crate::container::MAGIC;
@@ -23,17 +23,21 @@ const TAIL_LEN_MAX: u64 = 64 << 20;
 pub(super) const INDEX_START_LEN: u64 = 13;
 
 /// The file that is looked at.
-pub(super) struct Bench<'a> {
+pub(super) struct RepairContext<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
-    pub(super) watch: &'a Watch<'a>,
+    pub(super) reporter: &'a ProgressReporter<'a>,
     work_left: u64,
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn new(source: &'a Source, limits: &'a Limits, watch: &'a Watch<'a>) -> Self {
+impl<'a> RepairContext<'a> {
+    pub(super) fn new(
+        source: &'a Source,
+        limits: &'a Limits,
+        reporter: &'a ProgressReporter<'a>,
+    ) -> Self {
         let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
-        Self { source, limits, watch, work_left }
+        Self { source, limits, reporter, work_left }
     }
 
     /// The file with a bit flipped back.

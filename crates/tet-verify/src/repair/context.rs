@@ -11,7 +11,7 @@ use super::flip::flipped_bit;
 use crate::error::Result;
 
 /// A file under repair.
-pub(super) struct Bench<'a> {
+pub(super) struct RepairContext<'a> {
     pub(super) image: Image,
     pub(super) edits: Vec<Edit>,
     /// Edits that would lose something and may not be made.
@@ -20,14 +20,14 @@ pub(super) struct Bench<'a> {
     progress: &'a mut Progress<'a>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> RepairContext<'a> {
     pub(super) fn new(
         source: &Source,
         options: &'a RepairOptions,
         progress: &'a mut Progress<'a>,
     ) -> Self {
         let (edits, withheld) = (Vec::new(), Vec::new());
-        Bench { image: Image::of(source), edits, withheld, options, progress }
+        RepairContext { image: Image::of(source), edits, withheld, options, progress }
     }
 
     pub(super) fn limits(&self) -> &'a Limits {

@@ -1,9 +1,9 @@
-//! The axes of a lens, and the runs of positions that a part of it takes along them.
+//! The axes of a lazy array, and the runs of positions that a part of it takes along them.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Lens;
+use super::LazyArray;
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
 use crate::reduction::AxisPicks;
@@ -213,7 +213,7 @@ pub(super) fn halves(whole: &Hyperslab) -> Option<[Hyperslab; 2]> {
     Some([cut(0, middle)?, cut(middle, count)?])
 }
 
-impl Lens<'_> {
+impl LazyArray {
     /// Whether positions are picked.
     pub(super) fn is_picked(&self) -> bool {
         self.axes.iter().any(|axis| axis.picks.is_some())
@@ -235,7 +235,7 @@ impl Lens<'_> {
                 Some(axis) if is_there => axis.picks = Some(Arc::clone(&picks.positions)),
                 // A dropped axis has one position, which is picked or is not.
                 None if *picks.positions == [0] => {}
-                _ => return Err(Error::misfit(self.dataset)),
+                _ => return Err(Error::misfit(&self.dataset)),
             }
         }
         self.shape = self.axes.iter().map(LensAxis::count).collect();
@@ -258,7 +258,7 @@ impl Lens<'_> {
         let axes = axes.map(|slice| if slice.is_kept() { kept.next() } else { Some(*slice) });
         axes.collect::<Option<Vec<_>>>()
             .and_then(|axes| Hyperslab::new(axes, self.dataset.shape()))
-            .ok_or_else(|| Error::misfit(self.dataset))
+            .ok_or_else(|| Error::misfit(&self.dataset))
     }
 }
 
