@@ -5,10 +5,12 @@
 //! text    length, ASCII, banned words, `unsafe`              (every source)
 //! reach   every source file is reached by a `mod` line       (src folders)
 //! circles files import each other in no circle               (`use` lines)
+//! ratchet  shared names, missing examples, replaced words may not grow in number
 //! ```
 
 mod circles;
 mod edges;
+mod ratchet;
 mod reach;
 mod text;
 
@@ -51,6 +53,7 @@ pub(crate) fn run() -> Result<()> {
     }
     reach::check(root, &files, &mut findings)?;
     circles::check(root, &files, &mut findings)?;
+    ratchet::check(root, &files, &mut findings)?;
     for warning in &findings.warnings {
         eprintln!("warning: {warning}");
     }
