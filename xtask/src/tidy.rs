@@ -5,7 +5,7 @@
 //! text    length, ASCII, banned words, `unsafe`              (every source)
 //! reach   every source file is reached by a `mod` line       (src folders)
 //! circles files import each other in no circle               (`use` lines)
-//! ratchet  shared names, missing examples, replaced words may not grow in number
+//! ratchet  shared names and missing examples may not grow in number
 //! ```
 
 mod circles;

@@ -1,6 +1,6 @@
 //! What a dataset answers: selected elements, reductions and what they cost.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use tet_format::{DType, Integrity, Span};
 
@@ -36,12 +36,6 @@ impl<T> Deref for Answer<T> {
     }
 }
 
-impl<T> DerefMut for Answer<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.value
-    }
-}
-
 impl Catalog {
     /// Checks what all of these datasets decode to together, before any of them is read.
     ///
@@ -69,12 +63,18 @@ impl Catalog {
 }
 
 impl Dataset {
-    /// What was computed, once its file is known to be what it was.
-    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+    /// What is computed, with its integrity.
+    fn computed<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
         let doubt = Doubt::default();
         let value = value(&doubt)?;
-        self.check_unchanged()?;
         Ok(Answer { value, integrity: doubt.integrity(self) })
+    }
+
+    /// The same, once the file is known to be what it was.
+    fn answer<T>(&self, value: impl FnOnce(&Doubt) -> Result<T>) -> Result<Answer<T>> {
+        let answer = self.computed(value)?;
+        self.check_unchanged()?;
+        Ok(answer)
     }
 
     /// Reads the selected elements into a new array.
@@ -233,9 +233,7 @@ impl Session {
     ///
     /// As [`Dataset::read`].
     pub fn read(&mut self, slab: &Hyperslab, how: &Execution) -> Result<Answer<Array>> {
-        let doubt = Doubt::default();
-        let value = scatter::read(&self.dataset, slab, (how, &doubt))?;
-        Ok(Answer { value, integrity: doubt.integrity(&self.dataset) })
+        self.dataset.computed(|doubt| scatter::read(&self.dataset, slab, (how, doubt)))
     }
 
     /// Compares the file's identity, once for all reads of the session.

@@ -214,8 +214,8 @@ impl Dataset {
     ///
     /// Returns an error when a file changed: answers taken from it are then void.
     pub fn check_unchanged(&self) -> Result<()> {
-        let sources = std::iter::once(&self.source).chain(&self.listed_in);
-        Ok(sources.into_iter().try_for_each(Source::check_unchanged)?)
+        let mut sources = std::iter::once(&self.source).chain(&self.listed_in);
+        Ok(sources.try_for_each(Source::check_unchanged)?)
     }
 
     /// The codecs of its chunks.

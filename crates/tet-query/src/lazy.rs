@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use tet_format::{DType, Integrity, Shape};
 
-use self::axes::{LensAxis, halves};
+use self::axes::{LazyAxis, halves};
 pub use self::blocks::Blocks;
 use crate::array::Array;
 use crate::budget::Execution;
@@ -56,7 +56,7 @@ pub struct LazyArray {
     choice: Choice,
     transform: Option<Transform>,
     /// The kept axes.
-    axes: Vec<LensAxis>,
+    axes: Vec<LazyAxis>,
     shape: Shape,
     dtype: DType,
     /// Whether picked chunks are decoded whole.
@@ -79,13 +79,13 @@ impl LazyArray {
         if Hyperslab::new(slab.axes().to_vec(), dataset.shape()).is_none() {
             return Err(Error::misfit(dataset));
         }
-        let axes: Vec<LensAxis> = LensAxis::kept(dataset, slab);
+        let axes: Vec<LazyAxis> = LazyAxis::kept(dataset, slab);
         Ok(LazyArray {
             dataset: dataset.clone(),
             slab: slab.clone(),
             choice: Choice::default(),
             transform: None,
-            shape: axes.iter().map(LensAxis::count).collect(),
+            shape: axes.iter().map(LazyAxis::count).collect(),
             axes,
             dtype,
             inside: Inside::Cut,
@@ -241,7 +241,7 @@ impl LazyArray {
     /// Positions along each axis that one chunk of the dataset holds, about: a hint for cutting.
     #[must_use]
     pub fn chunk_shape(&self) -> Shape {
-        self.axes.iter().map(LensAxis::chunk_count).collect()
+        self.axes.iter().map(LazyAxis::chunk_count).collect()
     }
 
     /// How many elements were read that are NaN because they would be divided by zero.

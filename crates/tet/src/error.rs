@@ -23,7 +23,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Who can act on the error: the caller, the system, or whoever has a sound copy of the file.
+    /// Who can act on the error: the caller, the administrator of the system, or the owner of the file.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {

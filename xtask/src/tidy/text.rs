@@ -33,6 +33,19 @@ const BANNED: &[(&str, &str)] = &[
     ("/tmp/design", "no path of one machine"),
 ];
 
+/// Words that no page for users has, with the plainer one.
+const REPLACED: &[(&str, &str)] = &[
+    ("at hand", "available"),
+    ("by turns", "alternately"),
+    ("comes by", "receives"),
+    ("heal", "repair"),
+    ("kin of", "related to"),
+    ("letter by letter", "verbatim"),
+    ("mend", "repair"),
+    ("nobody", "no one, or name who"),
+    ("whoever", "name who"),
+];
+
 /// The files that may hold `unsafe`.
 const UNSAFE: [&str; 4] = [
     "crates/tet-io/src/mmap.rs",
@@ -69,6 +82,9 @@ pub(super) fn check(name: &str, text: &str, findings: &mut Findings) {
         if name != SELF {
             banned(&place, line, findings);
         }
+        if is_page(name) {
+            replaced(&place, line, findings);
+        }
         if source && is_unsafe(line) && !UNSAFE.contains(&name) && name != SELF {
             findings.fault(&place, "`unsafe` lives in tet-io's mmap.rs and lease.rs alone");
         }
@@ -82,6 +98,24 @@ fn banned(place: &str, line: &str, findings: &mut Findings) {
         let found = if exact { line.contains(word) } else { lower.contains(word) };
         if found {
             findings.fault(place, format!("`{word}`: {advice}"));
+        }
+    }
+}
+
+/// Whether a file is a page for users.
+fn is_page(name: &str) -> bool {
+    name.ends_with(".md") && (name.starts_with("docs/") || name == "README.md")
+}
+
+fn replaced(place: &str, line: &str, findings: &mut Findings) {
+    let lower = line.to_lowercase();
+    for (word, plainer) in REPLACED {
+        let is_whole = |(at, _): (usize, &str)| {
+            let ends = [lower[..at].chars().next_back(), lower[at + word.len()..].chars().next()];
+            ends.iter().all(|end| end.is_none_or(|c| !c.is_alphanumeric()))
+        };
+        if lower.match_indices(word).any(is_whole) {
+            findings.fault(place, format!("`{word}`: {plainer}"));
         }
     }
 }
@@ -121,6 +155,13 @@ mod tests {
         assert_eq!(faults("a.rs", "struct ChunkManager;"), 1);
         assert_eq!(faults("a.md", "see /home/me"), 1);
         assert_eq!(faults("a.rs", "    todo!()"), 1);
+    }
+
+    #[test]
+    fn pages_have_the_plainer_word() {
+        assert_eq!(faults("docs/a.md", "Whoever mends recommends"), 1);
+        assert_eq!(faults("README.md", "it is at hand, and nobody\nheals; mend."), 3);
+        assert_eq!(faults("a.rs", "// nobody"), 0);
     }
 
     #[test]

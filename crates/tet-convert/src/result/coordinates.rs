@@ -13,7 +13,7 @@ use crate::Result;
 /// Labels of more positions are not looked up by anybody, and not taken along.
 const COUNT_MAX: u64 = 1 << 24;
 
-/// The coordinates of a lazy array' axes, in their order.
+/// The coordinates of the axes of a lazy array, in their order.
 pub(super) fn of(catalog: &Catalog, lazy: &LazyArray, how: &Execution) -> Result<Vec<LazyArray>> {
     let axes = lazy.axes().into_iter().zip(lazy.shape().iter());
     let short = axes.filter(|&(_, &count)| count <= COUNT_MAX).map(|(axis, _)| axis);

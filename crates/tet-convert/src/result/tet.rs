@@ -85,7 +85,7 @@ impl<'l> Part<'l> {
     }
 }
 
-/// The dtype in the file: the lazy array' own, or one that holds its every value.
+/// The dtype in the file: that of the lazy array, or one that holds its every value.
 fn stored_dtype(lazy: &LazyArray, notes: &mut Vec<Note>) -> Result<DType> {
     let dtype = lazy.dtype();
     if dtype.tet_tag().is_some() {

@@ -11,7 +11,7 @@ use crate::selection::{AxisSlice, Hyperslab};
 
 /// A kept axis of the dataset: its slice, and which of the slice's positions are shown.
 #[derive(Clone, Debug)]
-pub(crate) struct LensAxis {
+pub(crate) struct LazyAxis {
     /// The axis of the dataset.
     pub axis: usize,
     slice: AxisSlice,
@@ -20,12 +20,12 @@ pub(crate) struct LensAxis {
     chunk: u64,
 }
 
-impl LensAxis {
+impl LazyAxis {
     /// The kept axes of a selection.
-    pub(super) fn kept(dataset: &Dataset, slab: &Hyperslab) -> Vec<LensAxis> {
+    pub(super) fn kept(dataset: &Dataset, slab: &Hyperslab) -> Vec<LazyAxis> {
         let axes = slab.axes().iter().zip(dataset.grid.chunk_shape().iter()).enumerate();
         let kept = axes.filter(|(_, (slice, _))| slice.is_kept());
-        kept.map(|(axis, (&slice, &chunk))| LensAxis {
+        kept.map(|(axis, (&slice, &chunk))| LazyAxis {
             axis,
             slice,
             picks: None,
@@ -36,8 +36,8 @@ impl LensAxis {
 
     /// An axis by itself.
     #[cfg(test)]
-    pub(super) fn made(slice: AxisSlice, chunk: u64, picks: Option<&[u64]>) -> LensAxis {
-        LensAxis { axis: 0, slice, picks: picks.map(Arc::from), chunk }
+    pub(super) fn made(slice: AxisSlice, chunk: u64, picks: Option<&[u64]>) -> LazyAxis {
+        LazyAxis { axis: 0, slice, picks: picks.map(Arc::from), chunk }
     }
 
     /// How many positions are shown.
@@ -238,7 +238,7 @@ impl LazyArray {
                 _ => return Err(Error::misfit(&self.dataset)),
             }
         }
-        self.shape = self.axes.iter().map(LensAxis::count).collect();
+        self.shape = self.axes.iter().map(LazyAxis::count).collect();
         Ok(())
     }
 

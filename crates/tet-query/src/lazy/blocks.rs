@@ -4,7 +4,7 @@
 //! of the axes after. Cuts fall between chunks where they can, so that a chunk is decoded once.
 
 use super::LazyArray;
-use super::axes::LensAxis;
+use super::axes::LazyAxis;
 use crate::selection::{AxisSlice, Hyperslab};
 
 /// How a lazy array is cut.
@@ -20,7 +20,7 @@ struct Cut {
 /// The blocks of a lazy array: selections of its shape, in row-major order.
 #[derive(Clone, Debug)]
 pub struct Blocks<'l> {
-    axes: &'l [LensAxis],
+    axes: &'l [LazyAxis],
     shape: &'l [u64],
     cut: Cut,
     /// The first positions of the next block; `None` past the last.
@@ -69,7 +69,7 @@ impl Iterator for Blocks<'_> {
 
 /// The first axis whose single positions fit; `None` if not even one element does.
 fn cut(
-    axes: &[LensAxis],
+    axes: &[LazyAxis],
     shape: &[u64],
     size: u64,
     (len_wanted, len_max): (u64, u64),
@@ -88,7 +88,7 @@ fn cut(
 }
 
 /// Where the block that starts at position `first` ends.
-fn next_cut(axis: &LensAxis, first: u64, cut: Cut) -> u64 {
+fn next_cut(axis: &LazyAxis, first: u64, cut: Cut) -> u64 {
     let count = axis.count();
     let farthest = first.saturating_add(cut.most.max(1)).min(count);
     let wished = first.saturating_add(cut.wanted).min(farthest);
@@ -108,8 +108,8 @@ mod tests {
     use super::*;
 
     /// An axis of 20 positions, cut every `chunk`.
-    fn axis(start: u64, step: u64, chunk: u64, picks: Option<&[u64]>) -> LensAxis {
-        LensAxis::made(AxisSlice { start, stop: 20, step, axis: Default::default() }, chunk, picks)
+    fn axis(start: u64, step: u64, chunk: u64, picks: Option<&[u64]>) -> LazyAxis {
+        LazyAxis::made(AxisSlice { start, stop: 20, step, axis: Default::default() }, chunk, picks)
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    fn check(axis: &LensAxis, chunk: u64, cut: Cut) {
+    fn check(axis: &LazyAxis, chunk: u64, cut: Cut) {
         let what = format!("{axis:?} by {chunk}, {cut:?}");
         let mut first = 0;
         while first < axis.count() {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_cut_is_the_first_axis_whose_chunks_fit() {
-        let whole = |extent| LensAxis::made(AxisSlice::whole(extent), 10, None);
+        let whole = |extent| LazyAxis::made(AxisSlice::whole(extent), 10, None);
         let axes = [whole(100), whole(50), whole(10)];
         let at = |len_max| {
             cut(&axes, &[100, 50, 10], 4, (len_max, len_max)).map(|cut| (cut.axis, cut.most))

@@ -69,7 +69,7 @@ struct Asked {
     transform: Option<Transform>,
 }
 
-/// The lazy array' elements by loops: for every one its number, whether it passes, and its cell.
+/// The elements of a lazy array by loops: for every one its number, whether it passes, and its cell.
 fn elements(dtype: DType, shape: &[u64], asked: &Asked) -> Vec<(f64, bool, Vec<u64>)> {
     let mut lists: Vec<Vec<u64>> = asked.slab.axes().iter().map(positions).collect();
     for picks in &asked.choice.picks {

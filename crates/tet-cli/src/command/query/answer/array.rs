@@ -104,13 +104,12 @@ impl Answer {
         let mut view = View { lazy, how };
         let shape = view.shape();
         let mut values = Vec::new();
-        let zeros_before = lazy.zero_denominators();
         if preview > 0 && !shape.contains(&0) {
             let array = view.read(&leading(&shape, preview))?;
             let shown = array.len().min(usize::try_from(preview).unwrap_or(usize::MAX));
             values.extend((0..shown).filter_map(|at| array.get(at)).map(Number::from));
         }
-        let zeros = lazy.zero_denominators().saturating_sub(zeros_before);
+        let zeros = lazy.zero_denominators();
         let corner = Corner::of(&mut view, how, false)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
         let labels = AxisLabels::new(catalog, resolved, how);
