@@ -443,7 +443,7 @@ fn cells_of_reductions_are_arrays() {
     }
     let mut wide = reduce(Op::Sum, ":");
     for (integer, dtype) in [(i128::from(u64::MAX), Some(DType::UInt64)), (1 << 64, None)] {
-        wide.values = tet_query::Values::new(tet_query::Cells::Int(vec![integer; 4]));
+        wide.value.values = tet_query::Values::new(tet_query::Cells::Int(vec![integer; 4]));
         match (reduced_array("temp", &wide, Encoding::Raw), dtype) {
             (Ok((array, _)), Some(dtype)) => assert_eq!(array.dtype(), dtype),
             (Err(Error::TooWide { .. }), None) => {}

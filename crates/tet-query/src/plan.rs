@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
 /// Chunks that are looked up in one go.
-const BATCH: u64 = if cfg!(test) { 5 } else { 8192 };
+const BATCH: u64 = 8192;
 
 /// One chunk that a plan touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,7 +49,7 @@ pub(crate) fn runs(
     if plan.element_count == 0 {
         return Ok(());
     }
-    let cut = OutputCut::new(&plan, how.tuning.copy_len_min);
+    let cut = OutputCut::new(&plan, &how.tuning);
     for index in 0..cut.count() {
         let output = cut.rect(index);
         let rect = output.rect.clone();
@@ -110,7 +110,7 @@ fn fill(
     let is_small = (out.len() as u64) < how.tuning.copy_len_min;
     let workers = how.workers(plan.whole_len_max)?;
     let workers = if is_small { 1 } else { workers };
-    let cut = OutputCut::new(plan, how.tuning.copy_len_min);
+    let cut = OutputCut::new(plan, &how.tuning);
     let parts = split(&cut, plan.element_size, out)?;
     let parts: Vec<Mutex<Option<Part<'_>>>> =
         parts.into_iter().map(|part| Mutex::new(Some(part))).collect();

@@ -12,6 +12,12 @@ pub struct Tuning {
     pub(crate) copy_strip_len: u64,
     /// Shorter arrays are read by one task.
     pub(crate) copy_len_min: u64,
+    /// Elements that one task copies into an array, about.
+    pub(crate) copy_task_elements: u64,
+    /// Tasks are made larger rather than own many shorter slices of an array than this.
+    pub(crate) slice_len_min: u64,
+    /// The shortest strip that is read straight into an array instead of through a buffer.
+    pub(crate) direct_len_min: u64,
     /// Bytes that are read at once while a dataset is compared with its checksum.
     pub(crate) seal_window_len: u64,
     /// Elements of a reduction's task that folds into one cell, about.
@@ -58,6 +64,9 @@ impl Default for Tuning {
             window_len_min: 1 << 12,
             copy_strip_len: 1 << 20,
             copy_len_min: 1 << 20,
+            copy_task_elements: 1 << 19,
+            slice_len_min: 1 << 12,
+            direct_len_min: 64 * 1024,
             seal_window_len: 1 << 20,
             task_elements: 1 << 18,
             tile_cells: 1 << 14,
@@ -88,6 +97,9 @@ impl Tuning {
         window_len_min: 16,
         copy_strip_len: 16,
         copy_len_min: 8,
+        copy_task_elements: 6,
+        slice_len_min: 4,
+        direct_len_min: 8,
         seal_window_len: 16,
         task_elements: 6,
         tile_cells: 4,

@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use crate::suggestion::nearest_word;
 
 /// Datasets of a catalog that is worth a table.
-const TABLE_MIN: usize = if cfg!(test) { 3 } else { 64 };
+const TABLE_MIN: usize = 64;
 /// Questions that are answered without it.
-const SCANS_MAX: u32 = if cfg!(test) { 1 } else { 4 };
+const SCANS_MAX: u32 = 4;
 
 /// The names of a catalog's datasets.
 #[derive(Debug, Default)]

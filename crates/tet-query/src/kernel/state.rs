@@ -19,7 +19,7 @@ const BLOCK: usize = 1024;
 /// Rows of lanes that a filter turns into columns.
 const COLUMN: usize = 64;
 /// Fewer rows than this are folded element by element.
-const COLUMN_MIN: usize = if cfg!(test) { 3 } else { 16 };
+const COLUMN_MIN: usize = 16;
 
 /// The states of some cells, of whatever kernel and element type.
 pub(crate) trait State: Send {

@@ -6,11 +6,8 @@ use std::ops::Range;
 use super::ReadPlan;
 use super::tiling::Tiling;
 use super::touch::AxisBox;
+use crate::tuning::Tuning;
 
-/// Elements of a task, about.
-const TASK_ELEMENTS: u64 = if cfg!(test) { 6 } else { 1 << 19 };
-/// Tasks are made larger rather than own many shorter slices than this.
-const SLICE_LEN_MIN: u64 = if cfg!(test) { 4 } else { 1 << 12 };
 /// A task is at least this part of the whole.
 const TASKS_MAX: u64 = 128;
 
@@ -22,6 +19,7 @@ pub(crate) struct OutputCut {
     pub counts: Vec<u64>,
     /// The axis along which a slice of the array runs; all axes after it are whole.
     pub axis: usize,
+    direct_len_min: u64,
 }
 
 /// What one task owns of the array.
@@ -33,16 +31,17 @@ pub(crate) struct OutputRect {
     pub axis: usize,
     /// Positions of the selection along the axes after `axis`.
     pub inner: Vec<u64>,
+    /// The shortest strip that is read straight into the array instead of through a buffer.
+    pub direct_len_min: u64,
 }
 
 impl OutputCut {
-    /// Cuts an array of at least `task_len_min` bytes into tasks; a shorter one is one task, unless its
-    /// chunks are many.
-    pub(crate) fn new(plan: &ReadPlan, task_len_min: u64) -> OutputCut {
+    /// Cuts an array into tasks; a short one is one task, unless its chunks are many.
+    pub(crate) fn new(plan: &ReadPlan, tuning: &Tuning) -> OutputCut {
         let axes: Vec<usize> = (0..plan.touch.axes.len()).collect();
         let counts: Vec<u64> = plan.touch.axes.iter().map(|axis| axis.count).collect();
-        let is_small = plan.element_count.saturating_mul(plan.element_size) < task_len_min;
-        let mut limit = TASK_ELEMENTS.max(plan.element_count / TASKS_MAX);
+        let is_small = plan.element_count.saturating_mul(plan.element_size) < tuning.copy_len_min;
+        let mut limit = tuning.copy_task_elements.max(plan.element_count / TASKS_MAX);
         if is_small {
             limit = u64::MAX;
         }
@@ -53,8 +52,8 @@ impl OutputCut {
             let parts = if axes.is_empty() { 1 } else { tiling.part_count(axis).max(1) };
             let rows = counts.get(axis).map_or(1, |count| count.div_ceil(parts));
             let slice_len = rows.saturating_mul(inner).saturating_mul(plan.element_size);
-            if axis == 0 || SLICE_LEN_MIN <= slice_len || plan.element_count <= limit {
-                return OutputCut { tiling, counts, axis };
+            if axis == 0 || tuning.slice_len_min <= slice_len || plan.element_count <= limit {
+                return OutputCut { tiling, counts, axis, direct_len_min: tuning.direct_len_min };
             }
             limit = limit.saturating_mul(16);
         }
@@ -70,7 +69,7 @@ impl OutputCut {
         let mut rect = vec![0..0; self.counts.len()];
         self.tiling.place(index, &mut rect);
         let inner = self.counts.iter().skip(self.axis + 1).copied().collect();
-        OutputRect { rect, axis: self.axis, inner }
+        OutputRect { rect, axis: self.axis, inner, direct_len_min: self.direct_len_min }
     }
 }
 

@@ -12,9 +12,6 @@ use super::touch::AxisBox;
 use super::{ChunkRead, ReadPlan};
 use crate::coalesce::{Coalesce, Need, batch};
 
-/// The shortest strip that is read straight into the array instead of through a buffer.
-const DIRECT_LEN_MIN: u64 = if cfg!(test) { 8 } else { 64 * 1024 };
-
 /// What one task has still to read.
 #[derive(Debug)]
 pub(crate) struct TaskReads<'a> {
@@ -101,7 +98,7 @@ impl Needs<'_> {
         let output = self.output.as_ref().filter(|_| self.plan.is_identity(read))?;
         let elements = dense_range(boxes).filter(|_| output.is_contiguous(boxes))?;
         let span = self.plan.stored_span(read, elements)?;
-        (DIRECT_LEN_MIN <= span.len()).then_some(span)
+        (output.direct_len_min <= span.len()).then_some(span)
     }
 }
 

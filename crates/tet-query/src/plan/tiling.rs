@@ -10,7 +10,7 @@ use super::piece::Cut;
 use super::touch::{AxisTouch, Touch};
 
 /// The most chunks of one rectangle, however small they are.
-const CHUNKS_MAX: u64 = if cfg!(test) { 3 } else { 4096 };
+const CHUNKS_MAX: u64 = 4096;
 
 /// Whether a rectangle may end inside a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

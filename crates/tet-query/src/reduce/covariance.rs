@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Ranked, two_sum};
 
 /// Observations of a block.
-const BLOCK: usize = if cfg!(test) { 8 } else { 256 };
+const BLOCK: usize = 256;
 /// Variables whose pairs are multiplied together.
 const TILE: usize = 4;
 /// Sums that a product goes to in turn.

@@ -61,7 +61,7 @@ proptest! {
     #[test]
     fn matrices_are_sums_of_products(
         variables in 1..14_usize,
-        rows in proptest::collection::vec(-1e3..1e3_f64, 0..600),
+        rows in proptest::collection::vec(-1e3..1e3_f64, 0..2400),
         (at_once, ddof) in (1..40_u64, 0..3_u32),
     ) {
         let rows = rows[..rows.len() / variables * variables].to_vec();

@@ -16,9 +16,9 @@ use crate::reduce::layout::{AxisCells, Layout};
 use crate::reduction::AxisGroups;
 
 /// A table whose stretches of one cell are longer than this folds them as runs.
-const STRETCH_MIN: usize = if cfg!(test) { 2 } else { 16 };
+const STRETCH_MIN: usize = 16;
 /// So many rows are worth a state of their positions.
-const ROWS_MIN: usize = if cfg!(test) { 2 } else { 8 };
+const ROWS_MIN: usize = 8;
 
 /// The table of a strip's innermost axis.
 #[derive(Clone, Copy, Debug)]
