@@ -10,7 +10,6 @@
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 #![allow(clippy::print_stdout, reason = "the figures are part of what is tested")]
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use tet_convert::ConvertOptions;
@@ -28,8 +27,7 @@ fn bytes_of(source: &Source) -> Vec<u8> {
 }
 
 fn tet(source: &Source) -> (Vec<u8>, bool) {
-    let go_on = &mut |_, _| ControlFlow::Continue(());
-    let plan = tet_verify::repair::plan(source, &Default::default(), go_on).unwrap();
+    let plan = tet_verify::repair::plan(source, &Default::default()).unwrap();
     assert!(!plan.edits.iter().any(tet_verify::repair::Edit::is_lossy), "{:?}", plan.edits);
     (bytes_of(&plan.repaired()), plan.is_whole())
 }

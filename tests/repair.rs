@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use tet_file::write::{CodecChoice, WriteOptions};
 use tet_format::write::DatasetSpec;
@@ -26,8 +25,7 @@ fn allowed() -> RepairOptions {
 
 /// The plan for a file; none when it passes a limit.
 fn plan_with(bytes: &[u8], options: &RepairOptions) -> Option<Plan> {
-    let go_on = &mut |_, _| ControlFlow::Continue(());
-    match tet_verify::repair::plan(&Source::from_bytes(bytes), options, go_on) {
+    match tet_verify::repair::plan(&Source::from_bytes(bytes), options) {
         Err(error) if error.kind() == Kind::Limit => None,
         plan => Some(plan.unwrap()),
     }

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 use std::io::Write;
+use std::sync::Arc;
+use tet_io::Progress;
 
 use serde::Serialize;
 
@@ -104,6 +106,12 @@ impl<'a> Context<'a> {
     fn say(&mut self, line: &str) {
         let _ = self.streams.out.flush();
         let _ = writeln!(self.streams.err, "{line}");
+    }
+
+    /// For a task that shows no bar, and stops when the user asks for it.
+    #[must_use]
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::default().with_cancel(Arc::clone(&self.world().cancel))
     }
 
     /// Stops when the user asked to stop.

@@ -19,6 +19,7 @@
 pub mod args;
 pub mod streams;
 
+mod bar;
 mod command;
 mod context;
 mod corner;
@@ -29,7 +30,6 @@ mod failure;
 mod open;
 mod part;
 mod picture;
-mod progress;
 mod render;
 mod size;
 mod target;

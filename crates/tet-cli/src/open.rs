@@ -60,7 +60,7 @@ pub(crate) fn open_with(
 fn open_by(path: &Path, options: &OpenOptions, context: &Context<'_>) -> Result<Opened> {
     let mut options = options.clone();
     options.scratch = Some(context.world().temp_dir.clone());
-    options.cancel = Some(Arc::clone(&context.world().cancel));
+    options.progress = context.progress();
     tet_convert::open(context.world().at(path), &options)
         .map_err(|error| Failure::from(error).about(path))
 }
@@ -104,8 +104,7 @@ pub(crate) fn execution(args: &ReadArgs, opened: &Opened, context: &Context<'_>)
 /// How files are read without flags: in 1 GiB, or in a quarter of the memory where that is less.
 #[must_use]
 pub(crate) fn unflagged(context: &Context<'_>) -> Execution {
-    let cancel = Some(Arc::clone(&context.world().cancel));
-    let how = Execution { cancel, ..Execution::default() };
+    let how = Execution { progress: context.progress(), ..Execution::default() };
     how.within(Some(context.world().memory_len / 4))
 }
 

@@ -62,7 +62,8 @@ pub fn convert(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let outcome = converted(input, output, options, progress);
-    outcome.map_err(|error| if options.tet.is_canceled() { Error::Canceled } else { error })
+    let is_canceled = options.execution.progress.is_canceled();
+    outcome.map_err(|error| if is_canceled { Error::Canceled } else { error })
 }
 
 fn converted(
@@ -105,7 +106,7 @@ fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<O
     let folder = output.parent().filter(|folder| *folder != Path::new(""));
     let how = OpenOptions {
         scratch: Some(folder.unwrap_or(Path::new(".")).to_path_buf()),
-        cancel: options.tet.cancel.clone(),
+        progress: options.execution.progress.silent(),
         in_order: true,
         ..options.open.clone()
     };

@@ -36,7 +36,7 @@ pub struct ConvertOptions {
 impl ConvertOptions {
     /// How elements are read; reading stops when the caller stops the writing.
     pub(crate) fn reading(&self) -> Execution {
-        Execution { cancel: self.tet.cancel.clone(), ..self.execution.clone() }
+        Execution { progress: self.execution.progress.silent(), ..self.execution.clone() }
     }
 }
 

@@ -329,6 +329,12 @@ pub enum Error {
     Write(#[source] io::Error),
 }
 
+impl From<tet_io::Canceled> for Error {
+    fn from(_: tet_io::Canceled) -> Self {
+        Error::Canceled
+    }
+}
+
 impl From<tet_ztensor::Error> for Error {
     fn from(error: tet_ztensor::Error) -> Self {
         match error {

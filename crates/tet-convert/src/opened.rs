@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tet_file::{FooterMode, TetFile};
 use tet_format::{Limits, Span};
-use tet_io::Source;
+use tet_io::{Progress, Source};
 use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Finding, Severity};
 
@@ -44,8 +42,8 @@ pub struct OpenOptions {
     /// The folder of scratch files, which have no name: compressed members of an `.npz` are unpacked
     /// into one each when they are read. `None` is the folder that the system has for such files.
     pub scratch: Option<PathBuf>,
-    /// Set to true from another thread, it stops the unpacking.
-    pub cancel: Option<Arc<AtomicBool>>,
+    /// Asked whether to stop while members are unpacked.
+    pub progress: Progress,
     /// Whether arrays are about to be read in row-major order, block by block: column-major ones are
     /// then turned around once, in a scratch file.
     pub(crate) in_order: bool,
@@ -60,7 +58,7 @@ impl Default for OpenOptions {
             memory_budget: Execution::default().memory_budget,
             only: None,
             scratch: None,
-            cancel: None,
+            progress: Progress::default(),
             in_order: false,
         }
     }

@@ -1,8 +1,5 @@
 //! What the caller may ask of an import, and what it reports.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
@@ -99,16 +96,9 @@ pub struct ImportOptions {
     pub overwrite: Overwrite,
     /// How durable the output is when `import` returns.
     pub sync: Sync,
-    /// Set to true from another thread, it stops the import; no output appears.
-    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl ImportOptions {
-    /// Whether the caller asked to stop.
-    pub(crate) fn is_canceled(&self) -> bool {
-        self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
     /// The same with axes and attributes of datasets that have names instead of `#N`.
     pub(crate) fn named(&self, names: &[&str]) -> Self {
         let mut options = self.clone();
@@ -146,7 +136,6 @@ impl Default for ImportOptions {
             overwrite: Overwrite::Refuse,
             digests: DigestChoice::Written,
             sync: Sync::Full,
-            cancel: None,
         }
     }
 }

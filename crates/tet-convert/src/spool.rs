@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tet_io::{ReadAt, Source, Step};
+use tet_io::{Progress, ReadAt, Source, Step};
 
 use crate::opened::OpenOptions;
 
@@ -24,7 +23,7 @@ pub(crate) struct Spool {
     len: u64,
     /// Where the file is made; `None` where the system has its scratch files.
     folder: Option<PathBuf>,
-    cancel: Option<Arc<AtomicBool>>,
+    progress: Progress,
     fill: Box<Fill>,
     file: OnceLock<File>,
     /// Held by the thread that makes the bytes.
@@ -40,9 +39,9 @@ impl Spool {
         options: &OpenOptions,
         fill: impl Fn(&mut dyn Write) -> io::Result<()> + Send + Sync + 'static,
     ) -> Source {
-        let (folder, cancel) = (options.scratch.clone(), options.cancel.clone());
+        let (folder, progress) = (options.scratch.clone(), options.progress.clone());
         let (fill, file, filling) = (Box::new(fill), OnceLock::new(), Mutex::new(()));
-        Source::from_reader(Arc::new(Spool { name, len, folder, cancel, fill, file, filling }))
+        Source::from_reader(Arc::new(Spool { name, len, folder, progress, fill, file, filling }))
     }
 
     fn file(&self) -> io::Result<&File> {
@@ -108,10 +107,7 @@ struct Bounded<'a> {
 
 impl Write for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let cancel = self.spool.cancel.as_ref();
-        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            return Err(io::Error::other("canceled"));
-        }
+        self.spool.progress.check().map_err(|_| io::Error::other("canceled"))?;
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.left = self.left.checked_sub(len).ok_or(io::ErrorKind::InvalidData)?;
         let written = self.file.write_all(bytes);
@@ -186,7 +182,7 @@ impl Seek for SourceReader {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 

@@ -6,9 +6,11 @@ use common::{DTYPES, elements, fixture, imported, npy, read, to_tet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tet_convert::{Attribute, ChunkChoice, DimNames, Error, ImportOptions, Note, Origin};
+use tet_convert::{
+    Attribute, ChunkChoice, ConvertOptions, DimNames, Error, ImportOptions, Note, Origin, convert,
+};
 use tet_file::write::CodecChoice;
-use tet_io::Kind;
+use tet_io::{Kind, Progress};
 
 fn with(change: impl FnOnce(&mut ImportOptions)) -> ImportOptions {
     let mut options = ImportOptions::default();
@@ -297,11 +299,10 @@ fn a_canceled_import_leaves_nothing() {
         std::fs::write(&input, npy("<f4", order, "(1000, 1000)", &elements)).unwrap();
         for after in [0, 1, 500_000, 3_999_999] {
             let cancel = Arc::new(AtomicBool::new(after == 0));
-            let options = with(|options| {
-                options.chunks = ChunkChoice::Shape(vec![10, 1000]);
-                options.cancel = Some(Arc::clone(&cancel));
-            });
-            let outcome = to_tet(&input, &output, &options, &mut |done, _| {
+            let mut options = ConvertOptions::default();
+            options.tet = with(|options| options.chunks = ChunkChoice::Shape(vec![10, 1000]));
+            options.execution.progress = Progress::default().with_cancel(Arc::clone(&cancel));
+            let outcome = convert(&input, &output, &options, &mut |done, _| {
                 cancel.fetch_or(after <= done, Ordering::Relaxed);
             });
             assert!(matches!(outcome, Err(Error::Canceled)), "{order} after {after}: {outcome:?}");

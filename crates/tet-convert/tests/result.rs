@@ -17,7 +17,7 @@ use tet_convert::{
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer};
 use tet_format::DType;
-use tet_io::{Kind, Overwrite, Source};
+use tet_io::{Kind, Overwrite, Progress, Source};
 use tet_query::{
     Array, AttrText, Axes, AxisPicks, Choice, Compare, Execution, Filter, Hyperslab, LazyArray,
     Method, NanPolicy, NoLabels, Number, Op, Reduction, Selection, Transform,
@@ -343,8 +343,8 @@ fn what_may_not_be_written_is_refused_and_leaves_nothing() {
     let there = folder.path().join("there");
     fs::write(&there, "x").unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
-    let canceled =
-        Execution { cancel: Some(Arc::new(AtomicBool::new(true))), ..Execution::default() };
+    let progress = Progress::default().with_cancel(Arc::new(AtomicBool::new(true)));
+    let canceled = Execution { progress, ..Execution::default() };
     let tiny = Execution { memory_budget: 3, ..Execution::default() };
     for target in TARGETS {
         let refused = |path: &Path, options: &ResultOptions, wanted: Kind| {
@@ -389,7 +389,8 @@ fn a_late_request_to_stop_leaves_nothing() {
     let lazy = lazy(&opened, ":", Choice::default(), Some((Method::Sqrt, Axes::All)));
     for target in TARGETS {
         let cancel = Arc::new(AtomicBool::new(false));
-        let execution = Execution { cancel: Some(Arc::clone(&cancel)), ..Execution::default() };
+        let progress = Progress::default().with_cancel(Arc::clone(&cancel));
+        let execution = Execution { progress, ..Execution::default() };
         let options = ResultOptions { execution, ..ResultOptions::default() };
         let path = folder.path().join("out");
         let progress = &mut |_, _| cancel.store(true, Ordering::Relaxed);

@@ -17,24 +17,5 @@ pub use footer::{FooterEdit, Member, with_footer};
 pub use remains::Remains;
 pub use unused::{first_nonzero, payload_spans, unused_spans};
 
-use std::ops::ControlFlow;
-
-use crate::error::{Error, Result};
-
-/// Hears how many bytes of how many are done, and says whether to go on.
-pub type Progress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
-
-/// Tells how far the work is.
-///
-/// # Errors
-///
-/// Returns [`Error::Canceled`] when it is not to go on.
-pub fn tell(progress: &mut Progress<'_>, done: u64, all: u64) -> Result<()> {
-    match progress(done, all) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::Canceled),
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -93,6 +93,12 @@ pub enum Error {
     Thread,
 }
 
+impl From<tet_io::Canceled> for Error {
+    fn from(_: tet_io::Canceled) -> Self {
+        Error::Canceled
+    }
+}
+
 impl Error {
     /// Who can act on this error.
     #[must_use]

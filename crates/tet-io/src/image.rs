@@ -5,6 +5,7 @@
 //!           new bytes --------^   `----> a Source, to be read before it is written
 //! ```
 
+use crate::progress::{Canceled, Progress};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -200,20 +201,19 @@ impl Image {
         Source::from_reader(Arc::new(self.clone()))
     }
 
-    /// Writes all bytes from `start` on. `tell` receives the number of bytes after each part, and
-    /// may stop the work.
+    /// Writes all bytes from `start` on.
     ///
     /// # Errors
     ///
-    /// What reading the sources, writing (through `fault`) and `tell` return.
-    pub fn write_to<W: Write, E: From<Error>>(
+    /// What reading the sources and writing (through `fault`) return, and [`Canceled`].
+    pub fn write_to<W: Write, E: From<Error> + From<Canceled>>(
         &self,
         start: u64,
         out: &mut W,
         fault: impl Fn(io::Error) -> Error,
-        tell: impl FnMut(u64) -> Result<(), E>,
+        progress: &Progress,
     ) -> Result<(), E> {
-        self.write(start, out, &fault, tell, |out, source, span| {
+        self.write(start, out, &fault, progress, |out, source, span| {
             source.for_windows(span.range(), &mut Vec::new(), |_, bytes| {
                 out.write_all(bytes).map_err(&fault)?;
                 Ok(true)
@@ -222,12 +222,12 @@ impl Image {
     }
 
     /// Writes all bytes from `start` on; `copy` writes long spans of sources.
-    pub(crate) fn write<W: Write, E: From<Error>>(
+    pub(crate) fn write<W: Write, E: From<Error> + From<Canceled>>(
         &self,
         start: u64,
         out: &mut W,
         fault: impl Fn(io::Error) -> Error,
-        mut tell: impl FnMut(u64) -> Result<(), E>,
+        progress: &Progress,
         mut copy: impl FnMut(&mut W, &Source, Span) -> Result<()>,
     ) -> Result<(), E> {
         let Some(all) = Span::from_range(start..self.len) else { return Ok(()) };
@@ -252,17 +252,17 @@ impl Image {
                     content.read(buffer.get_mut(filled..).unwrap_or_default())?;
                 }
                 if long.is_some() || BUFFER_LEN <= buffer.len() {
-                    tell(buffer.len() as u64)?;
+                    progress.advance(buffer.len() as u64)?;
                     out.write_all(&buffer).map_err(&fault)?;
                     buffer.clear();
                 }
                 if let Some((source, span)) = long {
                     copy(out, source, span)?;
-                    tell(len)?;
+                    progress.advance(len)?;
                 }
             }
         }
-        tell(buffer.len() as u64)?;
+        progress.advance(buffer.len() as u64)?;
         out.write_all(&buffer).map_err(&fault)?;
         Ok(())
     }
@@ -302,12 +302,30 @@ fn read_fault(error: Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
+
+    #[derive(Debug)]
+    struct Failed;
+
+    impl From<Error> for Failed {
+        fn from(_: Error) -> Self {
+            Failed
+        }
+    }
+
+    impl From<Canceled> for Failed {
+        fn from(_: Canceled) -> Self {
+            Failed
+        }
+    }
 
     fn bytes_of(image: &Image) -> Vec<u8> {
         let mut out = Vec::new();
         let fault = |_| unreachable!("memory takes all");
-        image.write_to::<_, Error>(0, &mut out, fault, |_| Ok(())).unwrap();
+        image.write_to::<_, Failed>(0, &mut out, fault, &Progress::default()).unwrap();
         assert_eq!(image.to_source().read_vec(0, image.len()).unwrap(), out);
         out
     }
@@ -366,13 +384,11 @@ mod tests {
         image.zero(Span::new(70_000, 400_000).unwrap());
         plain[70_000..470_000].fill(0);
         assert!(bytes_of(&image) == plain);
-        let (mut out, mut told) = (Vec::new(), 0);
+        let (mut out, told) = (Vec::new(), Arc::new(AtomicU64::new(0)));
         let fault = |_| unreachable!("memory takes all");
-        let tell = |len| {
-            told += len;
-            Ok::<_, Error>(())
-        };
-        image.write_to(999_990, &mut out, fault, tell).unwrap();
-        assert!(out == plain[999_990..] && told == out.len() as u64);
+        let sum = Arc::clone(&told);
+        let progress = Progress::new(move |done, _| sum.store(done, Ordering::Relaxed));
+        image.write_to::<_, Failed>(999_990, &mut out, fault, &progress).unwrap();
+        assert!(out == plain[999_990..] && told.load(Ordering::Relaxed) == out.len() as u64);
     }
 }

@@ -16,8 +16,8 @@ mod image;
 mod lease;
 #[cfg(feature = "mmap")]
 mod mmap;
+mod progress;
 pub mod publish;
-mod reporter;
 mod source;
 mod stamp;
 pub mod vfs;
@@ -29,8 +29,8 @@ pub use error::{Error, Kind, Result, Step, shown};
 pub use image::Image;
 #[cfg(feature = "mmap")]
 pub use mmap::use_huge_pages;
+pub use progress::{Canceled, Progress};
 pub use publish::{Output, Overwrite, Publish, Publisher, Settled, commit_all};
-pub use reporter::{Canceled, Progress, ProgressReporter};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
 pub use writers::Writers;

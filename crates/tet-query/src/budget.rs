@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
+use tet_io::Progress;
 
 use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
@@ -25,10 +25,8 @@ pub struct Execution {
     pub coalesce: Coalesce,
     /// Which payloads are compared with their digests.
     pub digests: DigestPolicy,
-    /// Set by the caller to stop early.
-    pub cancel: Option<Arc<AtomicBool>>,
-    /// Told how many selected bytes were just finished, from any thread.
-    pub progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+    /// Told the selected bytes that are finished, and asked whether to stop.
+    pub progress: Progress,
     /// The sizes that work is cut by; only tests change them.
     #[doc(hidden)]
     pub tuning: Tuning,
@@ -66,8 +64,7 @@ impl Default for Execution {
             decoded_max: None,
             coalesce: Coalesce::DEFAULT,
             digests: DigestPolicy::Auto,
-            cancel: None,
-            progress: None,
+            progress: Progress::default(),
             tuning: Tuning::default(),
         }
     }
@@ -92,18 +89,6 @@ impl Execution {
     pub fn within(mut self, hint: Option<u64>) -> Execution {
         self.memory_budget = hint.map_or(self.memory_budget, |hint| self.memory_budget.min(hint));
         self
-    }
-
-    /// Whether the caller asked to stop.
-    pub(crate) fn is_canceled(&self) -> bool {
-        self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
-    /// Tells the caller that `done` selected bytes were finished.
-    pub(crate) fn report(&self, done: u64) {
-        if let Some(progress) = &self.progress {
-            progress(done);
-        }
     }
 
     /// The most bytes one thread reads of a run in one go.

@@ -281,6 +281,12 @@ pub enum Error {
     Canceled,
 }
 
+impl From<tet_io::Canceled> for Error {
+    fn from(_: tet_io::Canceled) -> Self {
+        Error::Canceled
+    }
+}
+
 impl From<SelectionError> for Error {
     fn from(error: SelectionError) -> Self {
         Error::Selection(Box::new(error))

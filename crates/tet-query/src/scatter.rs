@@ -7,7 +7,7 @@ mod split;
 
 use std::sync::Mutex;
 
-use tet_format::{Span, planted};
+use tet_format::Span;
 use tet_io::Source;
 
 use self::split::{Part, split};
@@ -100,11 +100,9 @@ fn fill(
         return Ok(());
     }
     let checks = Checks::new(dataset, plan, (how, doubt), (Uses::Once, parts))?;
-    if how.is_canceled() && !planted::is("small_cancel") {
-        return Err(Error::Canceled);
-    }
+    how.progress.check()?;
     if fill_at_once((&dataset.source, &checks), plan, how, out)? {
-        how.report(out.len() as u64);
+        how.progress.advance(out.len() as u64)?;
         return checks.finish();
     }
     let is_small = (out.len() as u64) < how.tuning.copy_len_min;

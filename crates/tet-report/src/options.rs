@@ -1,11 +1,9 @@
 //! How closely to look, with what, and how much to report; what a repair may do.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tet_format::Losses;
-use tet_io::{Canceled, Progress, ProgressReporter};
+use tet_io::Progress;
 
 use crate::level::Level;
 
@@ -33,10 +31,8 @@ pub struct VerifyOptions<L> {
     /// The most bytes that all payloads together may decode to; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
     pub decoded_max: Option<u64>,
-    /// Set by the caller to stop early.
-    pub cancel: Option<Arc<AtomicBool>>,
-    /// Called with the number of bytes read so far and the total.
-    pub progress: Option<Progress>,
+    /// Told the bytes that are read so far, and asked whether to stop.
+    pub progress: Progress,
 }
 
 /// What becomes of warnings.
@@ -61,8 +57,7 @@ impl<L: Default> Default for VerifyOptions<L> {
             threads: 0,
             memory_budget: 256 << 20,
             decoded_max: None,
-            cancel: None,
-            progress: None,
+            progress: Progress::default(),
         }
     }
 }
@@ -93,25 +88,8 @@ impl<L> VerifyOptions<L> {
             threads: self.threads,
             memory_budget: self.memory_budget,
             decoded_max: self.decoded_max,
-            cancel: self.cancel.clone(),
             progress: self.progress.clone(),
         }
-    }
-
-    /// Stops when the caller asked to stop.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`Canceled`] when it did.
-    pub fn check_canceled(&self) -> Result<(), Canceled> {
-        let is_canceled = self.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
-        if is_canceled { Err(Canceled) } else { Ok(()) }
-    }
-
-    /// Reports the progress of a read of `all` bytes.
-    #[must_use]
-    pub fn reporter(&self, all: u64) -> ProgressReporter<'_> {
-        ProgressReporter::new(self.cancel.as_deref(), self.progress.as_ref(), all)
     }
 }
 
@@ -131,10 +109,8 @@ pub struct RepairOptions<L, S> {
     /// The most bytes that all data may decode to in one look at the file; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of it.
     pub decoded_max: Option<u64>,
-    /// Set by the caller to stop early.
-    pub cancel: Option<Arc<AtomicBool>>,
-    /// Called with the number of bytes read so far and the total.
-    pub progress: Option<Progress>,
+    /// Told the bytes that are read so far, and asked whether to stop.
+    pub progress: Progress,
 }
 
 impl<L: Default, S: Default> Default for RepairOptions<L, S> {
@@ -146,8 +122,7 @@ impl<L: Default, S: Default> Default for RepairOptions<L, S> {
             threads: 0,
             memory_budget: 1 << 30,
             decoded_max: None,
-            cancel: None,
-            progress: None,
+            progress: Progress::default(),
         }
     }
 }
@@ -173,15 +148,8 @@ impl<L: Clone + Default, S> RepairOptions<L, S> {
             threads: self.threads,
             memory_budget: self.memory_budget,
             decoded_max: self.decoded_max,
-            cancel: self.cancel.clone(),
             progress: self.progress.clone(),
             ..VerifyOptions::default()
         }
-    }
-
-    /// Reports the progress of a read of `all` bytes.
-    #[must_use]
-    pub fn reporter(&self, all: u64) -> ProgressReporter<'_> {
-        ProgressReporter::new(self.cancel.as_deref(), self.progress.as_ref(), all)
     }
 }

@@ -3,7 +3,7 @@
 //! A plan is complete before the first byte is written. Every edit names the rule it is about, why it is
 //! right, and what is lost; the original is never changed, only replaced by a whole new file.
 
-use tet_io::{Image, Output, Publish, Source};
+use tet_io::{Canceled, Image, Output, Progress, Publish, Source};
 
 use crate::code::Code;
 use crate::finding::Finding;
@@ -176,26 +176,26 @@ impl<E, T, O> Plan<E, T, O> {
         if self.edits.is_empty() { self.source.clone() } else { self.image.to_source() }
     }
 
-    /// Makes all edits: writes a new file, compares it with the plan, and publishes it. `tell` receives
-    /// the number of bytes after each part, twice the length of the new file in all.
+    /// Makes all edits: writes a new file, compares it with the plan, and publishes it. `progress` is told
+    /// the bytes that are written and compared, twice the length of the new file in all.
     ///
     /// Without an edit to make, nothing is written.
     ///
     /// # Errors
     ///
-    /// The new file cannot be written or is not what was planned, the source changed meanwhile, or what
-    /// `tell` returns. Nothing is changed then.
-    pub fn apply<X: From<tet_io::Error>>(
+    /// The new file cannot be written or is not what was planned, the source changed meanwhile, or
+    /// the caller asked to stop. Nothing is changed then.
+    pub fn apply<X: From<tet_io::Error> + From<Canceled>>(
         &self,
         output: Output<'_>,
         publish: &Publish,
-        tell: impl FnMut(u64) -> Result<(), X>,
+        progress: &Progress,
     ) -> Result<Applied, X> {
         let (edit_count, remaining) = (self.edits.len(), self.remaining.clone());
         if edit_count == 0 {
             return Ok(Applied { edit_count, file_len: self.source.len(), remaining });
         }
-        self.image.publish(&self.source, output, publish, tell, |_| Ok(()))?;
+        self.image.publish::<_, X>(&self.source, output, publish, progress, |_| Ok(()))?;
         Ok(Applied { edit_count, file_len: self.image.len(), remaining })
     }
 }

@@ -15,7 +15,7 @@ mod said;
 use std::collections::BTreeSet;
 
 use tet_format::{ForeignRule, Severity, Span};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 use tet_report::{Finding, ForeignFound, Level, Report, integrity_of};
 
 use self::digest::Tasks;
@@ -43,7 +43,7 @@ pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 /// [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let (mut out, mut seen) = (Collector::new(options.findings_max), Seen::default());
-    let reporter = options.reporter(match options.level {
+    let progress = options.progress.begin(match options.level {
         // Payloads are read once more.
         Level::Deep => source.len().saturating_mul(2),
         _ => source.len(),
@@ -56,10 +56,10 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
         }
         Err(error) => return Err(error),
     };
-    check_file(source, &scan, &reporter, &mut out)?;
+    check_file(source, &scan, &progress, &mut out)?;
     let (mut window, mut work) = (Window::new(source), Work::default());
     let total = Total::new(options.decoded_max, source);
-    let watched = (&reporter, &total);
+    let watched = (&progress, &total);
     for (number, span) in scan.messages.iter().enumerate() {
         let found = check_message(&mut window, (number, *span), options, &mut work, &mut out);
         match found {
@@ -69,7 +69,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
             }
             Err(error) => return Err(error),
         }
-        reporter.advance(0)?;
+        progress.advance(0)?;
         if work.bytes.is_full() {
             seen.add_checked(work.run(source, options, watched, &mut out)?);
         }
@@ -146,12 +146,12 @@ impl Work {
         &mut self,
         source: &Source,
         options: &VerifyOptions,
-        (reporter, total): (&ProgressReporter<'_>, &Total),
+        (progress, total): (&Progress, &Total),
         out: &mut Collector,
     ) -> Result<u64> {
         let mut spoiled = BTreeSet::new();
-        let checked_len = self.bytes.run(source, options, &mut spoiled, reporter, out)?;
-        self.objects.run((source, total), options, &spoiled, reporter, out)?;
+        let checked_len = self.bytes.run(source, options, &mut spoiled, progress, out)?;
+        self.objects.run((source, total), options, &spoiled, progress, out)?;
         Ok(checked_len)
     }
 }
@@ -161,7 +161,7 @@ pub(crate) fn first_error(
     window: &mut Window<'_>,
     span: Span,
     options: &VerifyOptions,
-    watched: (&ProgressReporter<'_>, &Total),
+    watched: (&Progress, &Total),
 ) -> Result<Option<&'static ForeignRule>> {
     let (mut out, mut work, source) = (Collector::new(0), Work::default(), window.source());
     match check_message(window, (0, span), options, &mut work, &mut out) {
@@ -204,7 +204,7 @@ pub(crate) fn structure_error(
 fn check_file(
     source: &Source,
     scan: &Scan,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
     out: &mut Collector,
 ) -> Result<()> {
     let mut push = |fault, len| out.push(finding(fault, (None, None), len));
@@ -219,7 +219,7 @@ fn check_file(
     for gap in &scan.gaps {
         let mut odd = false;
         source.for_windows(gap.range(), &mut window, |_, bytes| {
-            reporter.advance(0)?;
+            progress.advance(0)?;
             odd = bytes.iter().any(|byte| *byte != 0);
             Ok::<_, Error>(!odd)
         })?;

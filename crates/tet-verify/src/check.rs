@@ -56,13 +56,14 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     let is_deep = options.level != Level::Structure;
     let all = gaps.len.saturating_add(if is_deep { payloads.stored_len } else { 0 });
     let affordable = usize::try_from(options.memory_budget / HELD_LEN).unwrap_or(usize::MAX);
-    let (pool, reporter) = (Pool::new(options.threads, affordable, all), options.reporter(all));
-    gap::check(&subject, &gaps, &digests, (&pool, &reporter), out)?;
+    let pool = Pool::new(options.threads, affordable, all);
+    let progress = options.progress.begin(all);
+    gap::check(&subject, &gaps, &digests, (&pool, &progress), out)?;
     let mut is_all = are_gaps_known && gaps.len_left == 0;
     match index.filter(|_| listed == Holds::Yes && is_deep) {
         Some(index) => {
             let place = (index, bounds.payload_end);
-            let how = (&pool, &reporter);
+            let how = (&pool, &progress);
             let all;
             (seen.payload_len, all) =
                 deep::check(&subject, place, &payloads, &digests, how, (&seen, out))?;

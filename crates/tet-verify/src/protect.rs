@@ -1,13 +1,13 @@
 //! Putting a file under digests that has none, or stale ones.
 
-use tet_file::edit::{FooterEdit, Progress, with_footer};
+use tet_file::edit::{FooterEdit, with_footer};
 use tet_file::write::DigestChoice;
 use tet_file::{OpenOptions, Protection, TetFile};
 use tet_format::Limits;
-use tet_io::{Image, Publish, Source};
+use tet_io::{Image, Progress, Publish, Source};
 
 use crate::error::{Error, Result};
-use crate::repair::{Output, RepairOptions, remaining, reported, unused};
+use crate::repair::{Output, RepairOptions, remaining, unused};
 
 /// Writes a file that is the source under digests; says how long it is, or `None` where the source
 /// has digests that match and nothing is to be done.
@@ -23,9 +23,10 @@ pub fn protect(
     output: Output<'_>,
     publish: &Publish,
     limits: &Limits,
-    progress: &mut Progress<'_>,
+    progress: &Progress,
 ) -> Result<Option<u64>> {
-    let options = RepairOptions { limits: *limits, ..RepairOptions::default() };
+    let options =
+        RepairOptions { limits: *limits, progress: progress.clone(), ..RepairOptions::default() };
     if let Some(first) = remaining(source, &options)?.into_iter().next() {
         return Err(Error::NotSound { first: Box::new(first) });
     }
@@ -44,9 +45,8 @@ pub fn protect(
     let footer = footer
         .map_or_else(|| FooterEdit::empty(digests), |footer| FooterEdit { digests, ..footer });
     let image = with_footer(&Image::of(source), Some(&footer), limits, progress)?;
-    let tell = reported(progress, image.len().saturating_mul(2));
     let found =
-        image.publish(source, output, publish, tell, |written| remaining(written, &options));
+        image.publish(source, output, publish, progress, |written| remaining(written, &options));
     match found?.into_iter().next() {
         Some(first) => Err(Error::NotSound { first: Box::new(first) }),
         None => Ok(Some(image.len())),

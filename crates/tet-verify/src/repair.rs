@@ -22,7 +22,6 @@ mod plan;
 mod rows;
 mod tail;
 
-pub(crate) use apply::reported;
 pub use apply::{Chosen, apply};
 pub use edit::{Action, Change, Edit, Loss, Lost, Need};
 pub(crate) use gaps::unused;
@@ -31,11 +30,8 @@ pub use plan::{Plan, plan};
 pub use tet_io::Output;
 pub use tet_report::{Applied, Proof};
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use tet_format::{Limits, Losses};
-use tet_io::Source;
+use tet_io::{Progress, Source};
 
 /// What a repair may do.
 #[derive(Clone, Debug)]
@@ -55,8 +51,8 @@ pub struct RepairOptions {
     /// The most bytes that the data may decode to; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
     pub decoded_max: Option<u64>,
-    /// Set by the caller to stop early, while payloads are verified.
-    pub cancel: Option<Arc<AtomicBool>>,
+    /// Told the bytes that are read or written so far, and asked whether to stop.
+    pub progress: Progress,
 }
 
 impl Default for RepairOptions {
@@ -69,7 +65,7 @@ impl Default for RepairOptions {
             losses: Losses::default(),
             memory_budget: 256 << 20,
             decoded_max: None,
-            cancel: None,
+            progress: Progress::default(),
         }
     }
 }

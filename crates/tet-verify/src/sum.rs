@@ -11,11 +11,10 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use tet_file::edit::{Progress, tell};
 use tet_file::{FooterMode, OpenOptions, TetFile};
 use tet_format::index::IndexRow;
 use tet_format::{Digest, Span};
-use tet_io::Source;
+use tet_io::{Progress, Source};
 
 use crate::error::{Error, Result};
 
@@ -47,7 +46,7 @@ impl Sum {
     /// # Errors
     ///
     /// The source cannot be read or changed meanwhile, or the caller wants no more.
-    pub fn of(source: &Source, name: &str, progress: &mut Progress<'_>) -> Result<Self> {
+    pub fn of(source: &Source, name: &str, progress: &Progress) -> Result<Self> {
         let (file_len, block_len) = (source.len(), BLOCK_LEN);
         let mut blocks = Vec::new();
         for_blocks(source, block_len, file_len, progress, |_, digest| blocks.push(digest))?;
@@ -116,7 +115,7 @@ impl Sum {
     /// # Errors
     ///
     /// The source cannot be read or changed meanwhile, or the caller wants no more.
-    pub fn compare(&self, source: &Source, progress: &mut Progress<'_>) -> Result<Vec<Range<u64>>> {
+    pub fn compare(&self, source: &Source, progress: &Progress) -> Result<Vec<Range<u64>>> {
         let mut wrong: Vec<Range<u64>> = Vec::new();
         let mut wanted = self.blocks.iter();
         let shared_len = self.file_len.min(source.len());
@@ -146,7 +145,7 @@ fn for_blocks(
     source: &Source,
     block_len: u64,
     len: u64,
-    progress: &mut Progress<'_>,
+    progress: &Progress,
     mut visit: impl FnMut(Range<u64>, Digest),
 ) -> Result<()> {
     let mut block = Vec::new();
@@ -157,7 +156,7 @@ fn for_blocks(
         source.read_exact_at(at, &mut block)?;
         visit(at..end, tet_codec::digest(&block));
         at = end;
-        tell(progress, at, len)?;
+        progress.report(at, len)?;
     }
     Ok(())
 }
@@ -255,14 +254,9 @@ fn unquoted(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ops::ControlFlow;
-
-    fn go_on(_: u64, _: u64) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
 
     fn sum(bytes: &[u8]) -> Sum {
-        Sum::of(&Source::from_bytes(bytes), "a \"b\"\n\u{1f600}.tet", &mut go_on).unwrap()
+        Sum::of(&Source::from_bytes(bytes), "a \"b\"\n\u{1f600}.tet", &Progress::default()).unwrap()
     }
 
     #[test]
@@ -296,7 +290,7 @@ mod tests {
         let good = vec![7; 5 * MIB + 10];
         let list = sum(&good);
         let wrong = |bytes: &[u8]| {
-            let found = list.compare(&Source::from_bytes(bytes), &mut go_on).unwrap();
+            let found = list.compare(&Source::from_bytes(bytes), &Progress::default()).unwrap();
             found.into_iter().map(|it| [it.start, it.end]).collect::<Vec<_>>()
         };
         assert_eq!(wrong(&good), [[0; 2]; 0]);

@@ -92,10 +92,10 @@ fn check_blobs(
     check_decoded(&tasks, options.decoded_max.unwrap_or_else(|| usual_decoded_max(source.len())))?;
     let all = gaps.iter().fold(blobs_len, |sum, gap| sum.saturating_add(gap.len()));
     let all = all.saturating_add(shared_len);
-    let reporter = options.reporter(all);
-    reporter.advance(shared_len)?;
+    let progress = options.progress.begin(all);
+    progress.advance(shared_len)?;
     for gap in gaps {
-        if let Some(fault) = place::check_gap(source, *gap, &reporter)? {
+        if let Some(fault) = place::check_gap(source, *gap, &progress)? {
             out.push(Found { fault, position: None, field: "" });
         }
     }
@@ -105,7 +105,7 @@ fn check_blobs(
     let pool = Pool::new(options.threads, affordable.min(tasks.len()), all);
     let memory = Memory::new(options.memory_budget, pool.thread_count());
     let found = pool.map(&tasks, Scratch::default, |scratch, task| {
-        task.run(scratch, (source, &options.limits, &memory), &reporter)
+        task.run(scratch, (source, &options.limits, &memory), &progress)
     })?;
     for (position, task) in turns {
         let found = found.get(task).into_iter().flatten();

@@ -1,7 +1,5 @@
 //! Sound files that are changed a little.
 
-use std::ops::ControlFlow;
-
 use tet_io::{Kind, Source};
 use tet_verify::repair::{Plan, RepairOptions};
 
@@ -61,8 +59,7 @@ fn allowed() -> RepairOptions {
 
 /// The plan for a file; none when it passes a limit.
 fn plan(bytes: &[u8]) -> Option<Plan> {
-    let go_on = &mut |_, _| ControlFlow::Continue(());
-    match tet_verify::repair::plan(&Source::from_bytes(bytes), &allowed(), go_on) {
+    match tet_verify::repair::plan(&Source::from_bytes(bytes), &allowed()) {
         Err(error) if error.kind() == Kind::Limit => None,
         plan => Some(plan.unwrap()),
     }

@@ -10,13 +10,13 @@ use tet_io::{Publish, Publisher, Step};
 use tet_query::{Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
 use crate::args::{CatArgs, CatFormat};
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::corner::Corner;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::picture;
-use crate::progress::Progress;
 use crate::target::{self, Target};
 
 /// NumPy's own width of a line, where the terminal is wider too.
@@ -156,10 +156,10 @@ fn save(
         let options =
             ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
         let lazy = LazyArray::values(target.dataset, &target.slab)?;
-        let progress = Progress::new(context, "writing", stored_len(target));
-        let mut tell = |done, _| progress.set(done);
+        let bar = Bar::new(context, "writing", stored_len(target));
+        let mut tell = bar.teller();
         let written = export::write_lazy_file(catalog, &lazy, encoding, &at, &options, &mut tell);
-        progress.finish();
+        bar.finish();
         for note in written? {
             context.warn(note);
         }
@@ -199,11 +199,11 @@ fn emit(
         return Err(failure.hint("use -o FILE, or a pipe"));
     }
     let lazy = LazyArray::values(target.dataset, &target.slab)?;
-    let progress = Progress::new(context, "reading", stored_len(target));
-    let mut tell = |done, _| progress.set(done);
+    let bar = Bar::new(context, "reading", stored_len(target));
+    let mut tell = bar.teller();
     let out = context.streams.out.as_mut();
     let notes = export::write_lazy(&lazy, encoding, how, out, &mut tell);
-    progress.finish();
+    bar.finish();
     for note in notes? {
         context.warn(note);
     }

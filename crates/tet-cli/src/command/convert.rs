@@ -11,9 +11,9 @@ use std::path::Path;
 use tet_convert::{Capabilities, ConvertOptions, Format};
 
 use crate::args::ConvertArgs;
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
-use crate::progress::Progress;
 
 pub(super) use self::outputs::check_level;
 pub(super) use self::tet::LEVEL as TET_LEVEL;
@@ -64,9 +64,9 @@ pub(super) fn write(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let (from, to) = (context.world().at(input), context.world().at(output));
-    let report = Progress::of(context, "converting", |progress| {
-        tet_convert::convert(&from, &to, options, progress)
-    });
+    let bar = Bar::new(context, "converting", 0);
+    let report = tet_convert::convert(&from, &to, options, &mut bar.teller());
+    bar.finish();
     let report = report.map_err(|error| failed(error, input, output))?;
     tell(input, output, &report, is_json, context)
 }
@@ -85,6 +85,7 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
+    options.execution.progress = context.progress();
     options.execution.decoded_max = args.max_decoded;
     Ok(options)
 }

@@ -11,8 +11,8 @@ use tet_verify::protect::protect;
 use tet_verify::repair::Output;
 use tet_verify::sum::{Held, Sum, held};
 
-use super::repair::watch;
 use crate::args::{DigestAddArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::{Escaped, Message};
 use crate::exit::{Exit, Failure, Result};
@@ -46,9 +46,10 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
     let publish = Publish { force, sync, inputs: Vec::new() };
     let output = args.output.as_ref().map(|output| context.world().at(output));
     let place = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
-    let mut watch = watch(context, "digesting");
-    let added = protect(&source, place, &publish, &Limits::default(), &mut watch);
-    drop(watch);
+    let bar = Bar::new(context, "digesting", 0);
+    let progress = bar.progress(context);
+    let added = protect(&source, place, &publish, &Limits::default(), &progress);
+    bar.finish();
     let added = added.map_err(|error| refused(error, &args.file))?;
     let written = args.output.as_ref().unwrap_or(&args.file);
     if args.json {
@@ -88,7 +89,7 @@ fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
     let publish = Publish { force, sync, inputs: source.stamp().into_iter().collect() };
     let exists = |error: tet_io::Error| Failure::from(error).about(&output);
     let mut publisher = Publisher::begin(&target, &publish).map_err(exists)?;
-    let sum = Sum::of(&source, &name, &mut watch(context, "digesting"));
+    let sum = Sum::of(&source, &name, &Bar::new(context, "digesting", 0).progress(context));
     let sum = sum.map_err(|error| Failure::from(error).about(&args.file))?;
     let text = sum.to_text();
     publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
@@ -118,7 +119,9 @@ fn check(args: &DigestCheckArgs, context: &mut Context<'_>) -> Result<Exit> {
     };
     let source = source(&context.world().at(&file), &file)?;
     let about = |error: tet_verify::Error| Failure::from(error).about(&file);
-    let differs = sum.compare(&source, &mut watch(context, "comparing")).map_err(about)?;
+    let progress = Bar::new(context, "comparing", 0).progress(context);
+    let differs = sum.compare(&source, &progress).map_err(about)?;
+    drop(progress);
     let holds =
         if differs.is_empty() { Vec::new() } else { held(&source, &differs).map_err(about)? };
     if args.json {

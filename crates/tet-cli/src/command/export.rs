@@ -1,7 +1,5 @@
 //! `tet export`: whole datasets as a file of another kind.
 
-use std::sync::Arc;
-
 use tet_convert::{ConvertOptions, Origin};
 use tet_file::write::CodecChoice;
 
@@ -31,7 +29,6 @@ fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
     options.tet.codec = CodecChoice::Zstd { level: convert::TET_LEVEL };
     options.tet.history = Some(Origin { at: context.world().now() });
-    options.tet.cancel = Some(Arc::clone(&context.world().cancel));
     options.tet.threads = args.read.threads;
     options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);

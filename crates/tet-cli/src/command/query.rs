@@ -9,7 +9,6 @@ mod save;
 mod told;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use tet_convert::Opened;
@@ -17,11 +16,11 @@ use tet_document::{Ask, Query, Resolved};
 use tet_query::{AxisRef, Catalog, Execution, Integrity, NanPolicy, Op, ReadPlan, SelectionFault};
 
 use crate::args::{QueryArgs, QueryFormat, ReadArgs};
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::progress::Progress;
 use answer::{Answer, Request};
 use told::Told;
 
@@ -237,9 +236,8 @@ impl Asked<'_> {
         let (catalog, resolved) = (&self.opened.catalog, self.resolved);
         let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
         let selected_len = plan.element_count.saturating_mul(element_size);
-        let progress = Progress::new(context, "reading", selected_len);
-        let bar = progress.clone();
-        let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how };
+        let bar = Bar::new(context, "reading", selected_len);
+        let how = Execution { progress: bar.progress(context), ..how };
         let answer = match &resolved.ask {
             Ask::Align(alignment) => {
                 (Answer::of_alignment(resolved, alignment), open::integrity(self.opened))
@@ -263,9 +261,9 @@ impl Asked<'_> {
                 };
                 (answer, integrity)
             }
-            Ask::Values(_) | Ask::Transform(..) => self.array(&how, &progress, context)?,
+            Ask::Values(_) | Ask::Transform(..) => self.array(&how, &bar, context)?,
         };
-        progress.finish();
+        bar.finish();
         Ok(answer)
     }
 
@@ -273,7 +271,7 @@ impl Asked<'_> {
     fn array(
         &self,
         how: &Execution,
-        progress: &Progress,
+        bar: &Bar,
         context: &mut Context<'_>,
     ) -> Result<(Answer, Integrity)> {
         let (catalog, resolved) = (&self.opened.catalog, self.resolved);
@@ -289,13 +287,13 @@ impl Asked<'_> {
         let op = lazy.transform().map_or("values", |transform| transform.method.name());
         let Some(output) = self.output(op, context) else {
             if is_whole {
-                progress.finish();
+                bar.finish();
                 let answer = answer.print_all(&lazy, how, format, context)?;
                 return Ok((answer, lazy.integrity()));
             }
             return Ok((answer, shown.integrity()));
         };
-        let written = output.array(catalog, &lazy, how, progress, context)?;
+        let written = output.array(catalog, &lazy, how, bar, context)?;
         let answer = answer.with_written(written).with_zero_denominators(lazy.zero_denominators());
         let answer = if is_whole { answer.without_values() } else { answer };
         Ok((answer, shown.integrity().and(lazy.integrity())))

@@ -4,17 +4,12 @@ mod flow;
 mod foreign;
 mod tet;
 
-use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use tet_convert::Format;
 use tet_io::Source;
 
 use crate::args::RepairArgs;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
-use crate::progress::Progress;
 
 /// Runs the command.
 ///
@@ -49,26 +44,4 @@ fn is_near_ztensor(source: &Source) -> tet_io::Result<bool> {
     let head = source.read_vec(0, source.len().min(magic.len() as u64))?;
     let bits = head.iter().zip(magic).map(|(found, wanted)| (found ^ wanted).count_ones());
     Ok(head.len() == magic.len() && bits.sum::<u32>() <= 2)
-}
-
-/// Shows how far the work is, and stops when the user asks for it.
-pub(super) fn watch(
-    context: &Context<'_>,
-    what: &'static str,
-) -> impl FnMut(u64, u64) -> ControlFlow<()> + use<> {
-    let progress = Progress::new(context, what, 0);
-    let cancel = Arc::clone(&context.world().cancel);
-    let mut shown = 0;
-    move |done, all| {
-        if shown != all {
-            progress.next(what, all);
-            shown = all;
-        }
-        progress.set(done);
-        if cancel.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
 }

@@ -3,15 +3,15 @@
 mod measure;
 
 use tet_convert::Opened;
-use tet_query::{Hyperslab, Integrity};
+use tet_query::{Execution, Hyperslab, Integrity};
 
 use crate::args::StatsArgs;
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use crate::picture;
-use crate::progress::Progress;
 use crate::render::json::{DatasetStats, Stats};
 use crate::render::number::Number;
 use crate::render::spark;
@@ -43,13 +43,14 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     if !one {
         catalog.check_decoded(catalog.datasets(), &how)?;
     }
-    let progress = Progress::new(context, "reading", 0);
+    let bar = Bar::new(context, "reading", 0);
+    let how = Execution { progress: bar.progress(context), ..how };
     let mut faults = Vec::new();
     let mut datasets = Vec::new();
     let mut integrity = None;
     for target in &targets {
         context.check_cancelled()?;
-        let measure = Measure::new(target, &how, &progress, !args.no_quartiles);
+        let measure = Measure::new(target, &how, &bar, !args.no_quartiles);
         let stats = match measure.stats() {
             Ok(stats) => stats,
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
@@ -64,7 +65,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
         integrity = integrity.into_iter().chain(measure.integrity()).reduce(Integrity::and);
         datasets.push(stats);
     }
-    progress.finish();
+    bar.finish();
     catalog.check_unchanged()?;
     let warnings = open::warnings(opened, &args.read);
     if args.json {

@@ -4,10 +4,9 @@ mod ls;
 mod value;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use tet_convert::Format;
-use tet_io::{Output, ProgressReporter, Publish, Source, Stamp, commit_all};
+use tet_io::{Output, Progress, Publish, Source, Stamp, commit_all};
 use tet_tensogram::edit::{
     self, Assignment, Clash, Filter, Image, Key, Provenance, Template, split_outside,
 };
@@ -17,10 +16,10 @@ use crate::args::{
     ProvenanceName, StrategyName, TgmAppendArgs, TgmCopyArgs, TgmMergeArgs, TgmProvenanceArgs,
     TgmReshuffleArgs, TgmSetArgs, TgmSplitArgs, TgmVerb, TgmWhereArgs, WriteArgs,
 };
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::progress::Progress;
 use crate::size::{Size, counted};
 
 /// Runs the command.
@@ -218,8 +217,7 @@ fn save(
     publish: &Publish,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let saved =
-        watched(image, "writing", context, |watch| image.save_watched(output, publish, watch));
+    let saved = watched(image, "writing", context, |watch| image.save(output, publish, watch));
     saved.map_err(|error| Failure::from(error).about(path))?;
     tell(image, path, context);
     Ok(Exit::Done)
@@ -275,13 +273,10 @@ fn watched<T>(
     image: &Image,
     what: &str,
     context: &Context<'_>,
-    write: impl FnOnce(&ProgressReporter<'_>) -> T,
+    write: impl FnOnce(&Progress) -> T,
 ) -> T {
-    let bar = Progress::new(context, what, image.len());
-    let told = bar.clone();
-    let progress: tet_io::Progress = Arc::new(move |done, all| told.tell(done, all));
-    let cancel = Arc::clone(&context.world().cancel);
-    let done = write(&ProgressReporter::new(Some(&cancel), Some(&progress), image.len()));
+    let bar = Bar::new(context, what, image.len());
+    let done = write(&bar.progress(context));
     bar.finish();
     done
 }

@@ -1,16 +1,15 @@
 //! `tet verify`: every fault of a file, with its place.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use tet_io::Source;
 use tet_verify::{Finding, Integrity, Level, Report, Severity, Strictness, VerifyOptions};
 
 use crate::args::VerifyArgs;
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Place, Result};
-use crate::progress::Progress;
 use crate::render::json::{FindingShape, OmittedShape, Verified};
 use crate::size::{Size, counted, grouped};
 
@@ -42,9 +41,9 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
 fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Report> {
     let about = |failure: Failure| failure.about(path);
     let source = Source::open(context.world().at(path)).map_err(|error| about(error.into()))?;
-    let progress = Progress::new(context, "verifying", 0);
-    let report = tet_convert::verify(&source, &options(args, &progress, context));
-    progress.finish();
+    let bar = Bar::new(context, "verifying", 0);
+    let report = tet_convert::verify(&source, &options(args, &bar, context));
+    bar.finish();
     report.map_err(|error| match error {
         tet_convert::Error::NotVerifiable { format, .. } => {
             // Under the name the user gave it.
@@ -56,7 +55,7 @@ fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Repor
     })
 }
 
-fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> VerifyOptions {
+fn options(args: &VerifyArgs, bar: &Bar, context: &Context<'_>) -> VerifyOptions {
     let mut options = VerifyOptions {
         level: if args.quick { Level::Structure } else { Level::Deep },
         ..VerifyOptions::default()
@@ -69,9 +68,7 @@ fn options(args: &VerifyArgs, progress: &Progress, context: &Context<'_>) -> Ver
     }
     options.decoded_max = args.max_decoded;
     options.threads = args.threads;
-    options.cancel = Some(Arc::clone(&context.world().cancel));
-    let bar = progress.clone();
-    options.progress = Some(Arc::new(move |done, all| bar.tell(done, all)));
+    options.progress = bar.progress(context);
     options
 }
 

@@ -11,10 +11,10 @@ use super::convert;
 use crate::args::{
     ZtAppendArgs, ZtCompactArgs, ZtDropArgs, ZtPlaceArgs, ZtRenameArgs, ZtSetArgs, ZtVerb,
 };
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::progress::Progress;
 use crate::size::{Size, counted};
 
 /// Runs the command.
@@ -100,12 +100,12 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     options.tet.include.clone_from(&args.dataset);
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
-    options.tet.cancel = Some(std::sync::Arc::clone(&context.world().cancel));
+    options.execution.progress = context.progress();
     let place = if args.in_place { AppendPlace::InPlace } else { AppendPlace::Beside };
     let (input, target) = (context.world().at(&args.input), context.world().at(&args.file));
-    let report = Progress::of(context, "appending", |progress| {
-        tet_convert::append_ztensor(&input, &target, place, &options, progress)
-    });
+    let bar = Bar::new(context, "appending", 0);
+    let report = tet_convert::append_ztensor(&input, &target, place, &options, &mut bar.teller());
+    bar.finish();
     let report = report.map_err(|error| {
         let failure = convert::failure(error);
         let is_of_input = failure.code == "no-such-dataset";

@@ -76,9 +76,7 @@ pub(crate) fn write(
     })?;
     carried.notes.extend(loss::unchecked(objects.iter().map(|it| &it.lazy)));
     catalog.check_unchanged()?;
-    if options.tet.is_canceled() {
-        return Err(Error::Canceled);
-    }
+    options.execution.progress.check()?;
     publisher.commit()?;
     Ok(len)
 }

@@ -59,9 +59,7 @@ pub(crate) fn write(
     }
     carried.notes.extend(loss::unchecked(&arrays));
     catalog.check_unchanged()?;
-    if tet.is_canceled() {
-        return Err(Error::Canceled);
-    }
+    options.execution.progress.check()?;
     let metadata = metadata(catalog, &arrays, options)?;
     let history = tet.history.map(|origin| {
         let path = catalog.source().path().and_then(|path| path.file_name());

@@ -167,7 +167,8 @@ fn put<W: Write + Send>(
         tensor.finish()?;
     }
     catalog.check_unchanged()?;
-    if options.tet.is_canceled() { Err(Error::Canceled) } else { Ok(loss::unchecked(&arrays)) }
+    options.execution.progress.check()?;
+    Ok(loss::unchecked(&arrays))
 }
 
 /// The file itself, where sparse tensors are taken out of it as they are.

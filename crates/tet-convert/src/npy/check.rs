@@ -48,10 +48,10 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         findings.take(ForeignFound { fault, field, len: 0, dataset: None });
     }
     if options.level == Level::Deep {
-        let reporter = options.reporter(source.len());
+        let progress = options.progress.begin(source.len());
         let mut window = Vec::new();
         source.for_windows(0..source.len(), &mut window, |_, bytes| {
-            reporter.advance(bytes.len() as u64).map_err(tet_verify::Error::from)?;
+            progress.advance(bytes.len() as u64).map_err(tet_verify::Error::from)?;
             Ok::<bool, Error>(true)
         })?;
     }

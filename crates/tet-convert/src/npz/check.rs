@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use crc_fast::{CrcAlgorithm, Digest};
 use tet_format::{ForeignFault, ForeignRule, usual_decoded_max};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
@@ -46,9 +46,9 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         let (what, wanted) = ("bytes that the members unpack to", seen.decoded_len);
         return Err(tet_query::Error::Limit { what, wanted, limit }.into());
     }
-    let reporter = options.reporter(seen.decoded_len);
+    let progress = options.progress.begin(seen.decoded_len);
     for (member, index) in members.arrays.iter().zip(0..) {
-        let (faults, len) = check(source, &mut archive, member, (options.level, &reporter))?;
+        let (faults, len) = check(source, &mut archive, member, (options.level, &progress))?;
         seen.payload_len = seen.payload_len.saturating_add(len);
         for ForeignFault { rule, at, found: is, wanted } in faults {
             if rule.id == MEMBER_CRC.id {
@@ -66,7 +66,7 @@ fn check(
     source: &Source,
     archive: &mut Archive,
     member: &Member,
-    (level, reporter): (Level, &ProgressReporter<'_>),
+    (level, progress): (Level, &Progress),
 ) -> Result<(Vec<ForeignFault>, u64)> {
     let broken = |rule, at, found, wanted| ForeignFault { rule, at, found, wanted };
     let open = match archive.member(member.position) {
@@ -82,7 +82,7 @@ fn check(
     let ended = match header(&mut input, len, at) {
         Ok(fault) => {
             faults.extend(fault);
-            if level == Level::Deep { input.read_to_end(reporter)? } else { Ok(()) }
+            if level == Level::Deep { input.read_to_end(progress)? } else { Ok(()) }
         }
         Err(error) => Err(error),
     };
@@ -111,12 +111,12 @@ struct Summed<'a> {
 
 impl Summed<'_> {
     /// Reads the rest; the inner error is that of the member, the outer one that of a caller who stops.
-    fn read_to_end(&mut self, reporter: &ProgressReporter<'_>) -> Result<io::Result<()>> {
+    fn read_to_end(&mut self, progress: &Progress) -> Result<io::Result<()>> {
         let mut piece = vec![0; PIECE_LEN];
         loop {
             match self.read(&mut piece) {
                 Ok(0) => return Ok(Ok(())),
-                Ok(len) => reporter.advance(len as u64).map_err(tet_verify::Error::from)?,
+                Ok(len) => progress.advance(len as u64).map_err(tet_verify::Error::from)?,
                 Err(error) => return Ok(Err(error)),
             }
         }

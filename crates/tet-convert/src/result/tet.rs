@@ -1,7 +1,6 @@
 //! A lazy array as the dataset of a new `.tet` file, and the coordinate datasets of its axes beside it.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use tet_file::metadata::Metadata;
 use tet_file::write::{CodecChoice, WriteOptions, Writer, ZeroExtents};
@@ -53,9 +52,7 @@ pub(super) fn write(
     progress(total, total);
     notes.extend(loss::unchecked(parts.iter().map(|part| part.lazy)));
     catalog.check_unchanged()?;
-    if options.execution.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-        return Err(Error::Canceled);
-    }
+    options.execution.progress.check()?;
     let history = options.history.map(|origin| describe::history(lazy, origin));
     let mut metadata = Metadata::new();
     for part in &parts {

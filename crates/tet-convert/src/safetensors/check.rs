@@ -45,11 +45,8 @@ pub(super) fn elements(
     let is_bool = tensor.stored_type().and_then(|it| it.dtype()) == Some(DType::Bool);
     let (mut window, mut is_told) = (Vec::new(), !is_bool);
     source.for_windows(tensor.stored.range(), &mut window, |at, bytes| {
-        options.check_canceled().map_err(tet_verify::Error::from)?;
-        if let Some(progress) = &options.progress {
-            let done = (at - tensor.stored.start()).saturating_add(seen.payload_len);
-            progress(done, seen.stored_len);
-        }
+        let done = (at - tensor.stored.start()).saturating_add(seen.payload_len);
+        options.progress.report(done, seen.stored_len).map_err(tet_verify::Error::from)?;
         let odd = if is_told { None } else { bytes.iter().position(|&byte| 1 < byte) };
         if let Some(odd) = odd {
             let byte = u64::from(bytes[odd]);

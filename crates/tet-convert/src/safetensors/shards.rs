@@ -177,7 +177,7 @@ fn read(
     };
     let mut shards: Vec<Shard> = Vec::with_capacity(index.shards.len());
     for named in &index.shards {
-        options.check_canceled().map_err(tet_verify::Error::from)?;
+        options.progress.check().map_err(tet_verify::Error::from)?;
         let at = path.with_file_name(&named.name);
         let shard = match shard(&at, opener, &shards, &mut |it| found(Some(&named.name), it))? {
             Ok(shard) => shard,

@@ -6,10 +6,9 @@ use tet_format::digest::head_end;
 use tet_format::footer::{Spill, Spills, Tail, check_spills};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::{Error as Fault, Limits, Rule, Span, Strict, Superblock};
-use tet_io::Image;
+use tet_io::{Image, Progress};
 
 use super::unused::payload_spans;
-use super::{Progress, tell};
 use crate::error::{Error, Result};
 use crate::footer::{FooterJson, Value};
 use crate::integrity::{IntegrityKey, Listed, Seal, Sealer, digest_of};
@@ -125,7 +124,7 @@ pub fn with_footer(
     image: &Image,
     footer: Option<&FooterEdit>,
     limits: &Limits,
-    progress: &mut Progress<'_>,
+    progress: &Progress,
 ) -> Result<Image> {
     let options = OpenOptions { limits: *limits, footer: FooterMode::Ignore };
     let file = TetFile::open(image.to_source(), &options)?;
@@ -158,7 +157,7 @@ pub fn with_footer(
 }
 
 /// The digests of a file whose payloads end at `end`; `out` is the file as it will be.
-fn seal(file: &TetFile, out: &Image, end: u64, progress: &mut Progress<'_>) -> Result<Seal> {
+fn seal(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result<Seal> {
     let source = out.to_source();
     let mut sealer = Sealer::default();
     let mut rows = Vec::new();
@@ -174,7 +173,7 @@ fn seal(file: &TetFile, out: &Image, end: u64, progress: &mut Progress<'_>) -> R
             let digest = digest_of(&source, row.payload_offset..end)?;
             sealer.push(row, digest);
             done += row.stored_len;
-            tell(progress, done, all)?;
+            progress.report(done, all)?;
         }
     }
     let head = source.read_vec(0, head_end(file.superblock()))?;

@@ -1,5 +1,5 @@
 use tet_format::Limits;
-use tet_io::{Image, Source};
+use tet_io::{Image, Progress, Source};
 
 use super::*;
 use crate::integrity::Protection;
@@ -7,10 +7,6 @@ use crate::metadata::Metadata;
 use crate::open::{OpenOptions, TetFile};
 use crate::testing::written;
 use crate::write::{DigestChoice, WriteOptions, Writer};
-
-fn go_on(_: u64, _: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 fn bytes_of(image: &Image) -> Vec<u8> {
     image.to_source().read_vec(0, image.len()).unwrap()
@@ -26,7 +22,7 @@ fn rebuilt(bytes: &[u8], digests: DigestChoice) -> Vec<u8> {
     let limits = Limits::default();
     let footer = FooterEdit { digests, ..FooterEdit::of(&file, &limits).unwrap().unwrap() };
     let image = Image::of(file.source());
-    bytes_of(&with_footer(&image, Some(&footer), &limits, &mut go_on).unwrap())
+    bytes_of(&with_footer(&image, Some(&footer), &limits, &Progress::default()).unwrap())
 }
 
 #[test]
@@ -55,7 +51,7 @@ fn members_nobody_knows_stay_and_spills_move() {
     let members = members.map(|(key, member)| (key.to_owned(), member));
     let footer = FooterEdit { version: 2, members: members.into(), digests: DigestChoice::Left };
     let image = Image::of(file.source());
-    let image = with_footer(&image, Some(&footer), &limits, &mut go_on).unwrap();
+    let image = with_footer(&image, Some(&footer), &limits, &Progress::default()).unwrap();
     let protected = rebuilt(&bytes_of(&image), DigestChoice::Written);
     let file = open(&protected);
     assert!(matches!(file.protection(), Protection::Digests(_)));
@@ -77,10 +73,12 @@ fn a_file_without_datasets_takes_a_footer() {
     let source = Source::open(&path).unwrap();
     let footer = FooterEdit::empty(DigestChoice::Written);
     let image = Image::of(&source);
-    let image = with_footer(&image, Some(&footer), &Limits::default(), &mut go_on).unwrap();
+    let image =
+        with_footer(&image, Some(&footer), &Limits::default(), &Progress::default()).unwrap();
     let file = open(&bytes_of(&image));
     assert!(matches!(file.protection(), Protection::Digests(_)));
     let none =
-        with_footer(&Image::of(file.source()), None, &Limits::default(), &mut go_on).unwrap();
+        with_footer(&Image::of(file.source()), None, &Limits::default(), &Progress::default())
+            .unwrap();
     assert_eq!(bytes_of(&none), std::fs::read(path).unwrap());
 }

@@ -3,30 +3,31 @@
 use super::{Output, Publish, Publisher};
 use crate::error::{Error, Result, Step};
 use crate::image::Image;
+use crate::progress::{Canceled, Progress};
 use crate::source::Source;
 
 impl Image {
     /// Publishes an image that is an edited copy of `source`: writes it, reads it back, lets
-    /// `check` examine it, and gives it its name if `source` has not changed. `tell` receives the
-    /// number of bytes after each part that was written or compared, twice the length of the image
-    /// in all, and may stop the work.
+    /// `check` examine it, and gives it its name if `source` has not changed. `progress` is told the
+    /// bytes that were written or compared, twice the length of the image in all.
     ///
     /// # Errors
     ///
-    /// What reading, writing, `tell` and `check` return, and [`Error::NotWritten`] when the new
+    /// What reading, writing and `check` return, [`Canceled`], and [`Error::NotWritten`] when the new
     /// file does not read back as it was written. Nothing is changed then.
-    pub fn publish<T, E: From<Error>>(
+    pub fn publish<T, E: From<Error> + From<Canceled>>(
         &self,
         source: &Source,
         output: Output<'_>,
         publish: &Publish,
-        mut tell: impl FnMut(u64) -> Result<(), E>,
+        progress: &Progress,
         check: impl FnOnce(&Source) -> Result<T, E>,
     ) -> Result<T, E> {
+        let progress = progress.begin(self.len().saturating_mul(2));
         let mut publisher = output.begin(source, publish)?;
-        publisher.write_image(self, &mut tell)?;
+        publisher.write_image::<E>(self, &progress)?;
         let planned = self.to_source();
-        let written = publisher.check_written(&planned, tell)?.unwrap_or(planned);
+        let written = publisher.check_written::<E>(&planned, &progress)?.unwrap_or(planned);
         let checked = check(&written)?;
         source.check_unchanged()?;
         publisher.commit()?;
@@ -35,20 +36,19 @@ impl Image {
 }
 
 impl Publisher {
-    /// Writes all bytes of an image. Spans of files are copied inside the kernel. `tell` receives the
-    /// number of bytes after each part, and may stop the work.
+    /// Writes all bytes of an image. Spans of files are copied inside the kernel.
     ///
     /// # Errors
     ///
-    /// What reading the image, writing the file and `tell` return.
-    pub fn write_image<E: From<Error>>(
+    /// What reading the image and writing the file return, and [`Canceled`].
+    pub fn write_image<E: From<Error> + From<Canceled>>(
         &mut self,
         image: &Image,
-        tell: impl FnMut(u64) -> Result<(), E>,
+        progress: &Progress,
     ) -> Result<(), E> {
         let target = self.target().to_path_buf();
         let fault = |error| Error::io(Step::Write, &target, error);
-        image.write(0, self, fault, tell, |publisher, source, span| {
+        image.write(0, self, fault, progress, |publisher, source, span| {
             publisher.copy_from(source, span)
         })
     }
@@ -58,11 +58,11 @@ impl Publisher {
     ///
     /// # Errors
     ///
-    /// [`Error::NotWritten`] with the first byte that differs, and what reading and `tell` return.
-    pub fn check_written<E: From<Error>>(
+    /// [`Error::NotWritten`] with the first byte that differs, what reading returns, and [`Canceled`].
+    pub fn check_written<E: From<Error> + From<Canceled>>(
         &mut self,
         image: &Source,
-        mut tell: impl FnMut(u64) -> Result<(), E>,
+        progress: &Progress,
     ) -> Result<Option<Source>, E> {
         let Some(written) = self.read_back()? else { return Ok(None) };
         let differs = |at| E::from(Error::NotWritten { path: self.target().to_path_buf(), at });
@@ -70,7 +70,7 @@ impl Publisher {
             return Err(differs(written.len().min(image.len())));
         }
         written.for_windows(0..written.len(), &mut Vec::new(), |start, window| {
-            tell(window.len() as u64)?;
+            progress.advance(window.len() as u64)?;
             let planned = image.read_vec(start, window.len() as u64)?;
             let at = window.iter().zip(&planned).position(|(found, wanted)| found != wanted);
             at.map_or(Ok(true), |at| Err(differs(start.saturating_add(at as u64))))

@@ -12,7 +12,7 @@ use tet_io::Source;
 
 use crate::budget::Execution;
 use crate::decode;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A checksum of all stored bytes of a dataset.
 pub trait Seal: Send + Sync {
@@ -94,9 +94,7 @@ fn for_windows(
     let mut window = Vec::new();
     let mut at = stretch.start;
     while at < stretch.end {
-        if how.is_canceled() {
-            return Err(Error::Canceled);
-        }
+        how.progress.check()?;
         let end = stretch.end.min(at.saturating_add(how.tuning.seal_window_len));
         let view = source.view();
         match view.as_ref().and_then(|view| view.bytes(at..end)) {

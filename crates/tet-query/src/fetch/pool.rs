@@ -30,11 +30,10 @@ pub(crate) fn run<S>(
     let work = || {
         let mut state = state();
         while let Some(turn) = queue.next() {
-            let outcome =
-                if how.is_canceled() { Err(Error::Canceled) } else { task(&mut state, turn.index) };
-            match outcome {
-                Ok(done) => how.report(done),
-                Err(error) => queue.fail(turn.index, error),
+            let done = how.progress.check().map_err(Error::from);
+            let done = done.and_then(|()| task(&mut state, turn.index));
+            if let Err(error) = done.and_then(|done| Ok(how.progress.advance(done)?)) {
+                queue.fail(turn.index, error);
             }
         }
     };

@@ -33,7 +33,11 @@ impl CatalogLabels {
     /// that they are always compared with their digests: they choose what is read.
     #[must_use]
     pub fn new(catalog: &Catalog, dataset: &Dataset, how: &Execution) -> Self {
-        let how = Execution { digests: DigestPolicy::Always, progress: None, ..how.clone() };
+        let how = Execution {
+            digests: DigestPolicy::Always,
+            progress: how.progress.silent(),
+            ..how.clone()
+        };
         let axes = dataset.shape().iter().enumerate();
         let coordinates = |(axis, extent): (usize, &u64)| {
             let name = dataset.dims.get(axis)?;

@@ -5,7 +5,7 @@ use super::axes::{Run, halves};
 use crate::budget::Execution;
 use crate::buffer::Buffer;
 use crate::decode;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plan::tiling::Inside;
 use crate::scatter;
 use crate::selection::Hyperslab;
@@ -61,9 +61,7 @@ impl LazyArray {
         let mut room = Buffer::default();
         let mut nth = vec![0; runs.len()];
         loop {
-            if how.is_canceled() {
-                return Err(Error::Canceled);
-            }
+            how.progress.check()?;
             let chosen = runs.iter().zip(&nth).map(|(runs, &nth)| &runs[nth]).collect();
             let piece = Piece { runs: chosen, strides: strides.clone(), size: decode::len(size)? };
             self.read_piece(&piece, how, &mut room, out)?;

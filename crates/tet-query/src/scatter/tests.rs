@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tet_io::Progress;
 
 use tet_format::{DType, Integrity};
 
@@ -127,13 +128,11 @@ fn a_dataset_is_read_from_its_own_file() {
     assert_eq!(read.bytes(), [10, 11, 12, 13, 14, 15]);
     let told = Arc::new(AtomicU64::new(0));
     let teller = told.clone();
-    let progress = move |len| {
-        teller.fetch_add(len, Ordering::Relaxed);
-    };
-    let how = Execution { progress: Some(Arc::new(progress)), ..how };
+    let progress = Progress::new(move |done, _| teller.store(done, Ordering::Relaxed));
+    let how = Execution { progress: progress.clone(), ..how };
     dataset_of(&ones.mapped).read(&slab, &how).unwrap();
     assert_eq!(told.load(Ordering::Relaxed), 6);
-    let how = Execution { cancel: Some(Arc::new(AtomicBool::new(true))), ..how };
+    let how = Execution { progress: progress.with_cancel(Arc::new(AtomicBool::new(true))), ..how };
     let read = dataset_of(&ones.mapped).read(&slab, &how);
     assert!(matches!(read, Err(Error::Canceled)));
 }

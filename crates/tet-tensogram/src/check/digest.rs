@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use tet_codec::{Digester, Strength};
 use tet_format::{ForeignRule, Span, planted};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 use tet_report::Pool;
 
 use super::message::Said;
@@ -78,14 +78,14 @@ impl Tasks {
         source: &Source,
         options: &VerifyOptions,
         spoiled: &mut BTreeSet<(usize, usize)>,
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
         out: &mut Collector,
     ) -> Result<u64> {
         let tasks = std::mem::take(&mut self.0);
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.body.len()));
         let pool = Pool::new(options.threads, tasks.len(), all);
         let found =
-            pool.map(&tasks, Vec::new, |window, task| compare(source, task, window, reporter))?;
+            pool.map(&tasks, Vec::new, |window, task| compare(source, task, window, progress))?;
         for (task, found) in tasks.iter().zip(found) {
             if let Some(fault) = found {
                 spoiled.extend(task.object.map(|object| (task.message, object)));
@@ -100,10 +100,10 @@ fn compare(
     source: &Source,
     task: &Task,
     window: &mut Vec<u8>,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
 ) -> Result<Option<Fault>> {
     let mut digester = Digester::new(Strength::Fast);
-    reporter.pieces::<Error>(source, task.body, window, |_, bytes| {
+    progress.pieces::<Error>(source, task.body, window, |_, bytes| {
         digester.update(bytes);
         true
     })?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_format::{DType, Span, usual_decoded_max};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 use tet_report::Pool;
 
 use super::{Collector, VerifyOptions, finding};
@@ -53,7 +53,7 @@ impl Objects {
         (source, total): (&Source, &Total),
         options: &VerifyOptions,
         spoiled: &BTreeSet<(usize, usize)>,
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
         out: &mut Collector,
     ) -> Result<()> {
         let mut tasks = std::mem::take(&mut self.tasks);
@@ -61,13 +61,13 @@ impl Objects {
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = Pool::new(options.threads, tasks.len(), all.saturating_mul(EAGERNESS));
         let limits = (&options.limits, total);
-        let light = |(): &mut (), task: &Task| look(source, limits, task, Weight::Light, reporter);
+        let light = |(): &mut (), task: &Task| look(source, limits, task, Weight::Light, progress);
         let found = pool.map(&tasks, || (), light)?;
         for (task, found) in tasks.iter().zip(found) {
             let found = match found {
                 Some(found) => Some(found),
                 // Large ones come one at a time, so that the memory is that of one.
-                None => look(source, limits, task, Weight::Any, reporter)?,
+                None => look(source, limits, task, Weight::Any, progress)?,
             };
             for fault in found.unwrap_or_default() {
                 out.push(finding(fault, (Some(task.message), Some(task.object)), 0));
@@ -115,9 +115,9 @@ fn look(
     limits: (&Limits, &Total),
     task: &Task,
     weight: Weight,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {
-    decoded(source, limits, (task.region, task.descriptor), weight, reporter)
+    decoded(source, limits, (task.region, task.descriptor), weight, progress)
 }
 
 /// The same, of an object whose region and descriptor lie here.
@@ -126,7 +126,7 @@ pub(crate) fn decoded(
     (limits, total): (&Limits, &Total),
     (stored, described): (Span, Span),
     weight: Weight,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {
     // What is wrong with the descriptor is told where that is looked at.
     let plan = || -> Result<Region> {
@@ -151,7 +151,7 @@ pub(crate) fn decoded(
     let mut seen = Seen { masks: masks.as_ref(), dtype: region.dtype(), first: [None; 3] };
     let mut is_padded = false;
     let (dtype, count) = (region.dtype(), region.element_count());
-    let visited = region.pipeline().visit(source, reporter, &mut |first, elements| match dtype {
+    let visited = region.pipeline().visit(source, progress, &mut |first, elements| match dtype {
         DType::Bitmask => is_padded |= has_more(elements, count),
         _ => seen.look(first, elements),
     });

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use tet_io::{Appender, Output, ProgressReporter, Publish, Publisher, Settled, Source, Step};
+use tet_io::{Appender, Output, Progress, Publish, Publisher, Settled, Source, Step};
 
 use super::draft::Draft;
 use super::lay::{Site, lay};
@@ -115,23 +115,9 @@ impl Image {
     /// # Errors
     ///
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or the new file cannot be
-    /// written. What was under its name is still there then.
-    pub fn save(&self, output: Output<'_>, publish: &Publish) -> Result<u64> {
-        self.save_watched(output, publish, &ProgressReporter::new(None, None, self.len()))
-    }
-
-    /// The same for a caller who watches, and may ask to stop.
-    ///
-    /// # Errors
-    ///
-    /// Returns what [`Image::save`] returns, and [`Error::Canceled`].
-    pub fn save_watched(
-        &self,
-        output: Output<'_>,
-        publish: &Publish,
-        reporter: &ProgressReporter<'_>,
-    ) -> Result<u64> {
-        self.written(output, publish, reporter)?.commit()?;
+    /// written, and [`Error::Canceled`]. What was under its name is still there then.
+    pub fn save(&self, output: Output<'_>, publish: &Publish, progress: &Progress) -> Result<u64> {
+        self.written(output, publish, progress)?.commit()?;
         Ok(self.len())
     }
 
@@ -139,24 +125,19 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// Returns what [`Image::save_watched`] returns.
-    pub fn settle(
-        &self,
-        path: &Path,
-        publish: &Publish,
-        reporter: &ProgressReporter<'_>,
-    ) -> Result<Settled> {
-        Ok(self.written(Output::Beside(path), publish, reporter)?.settle()?)
+    /// Returns what [`Image::save`] returns.
+    pub fn settle(&self, path: &Path, publish: &Publish, progress: &Progress) -> Result<Settled> {
+        Ok(self.written(Output::Beside(path), publish, progress)?.settle()?)
     }
 
     fn written(
         &self,
         output: Output<'_>,
         publish: &Publish,
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
     ) -> Result<Publisher> {
         let mut publisher = self.begin(output, publish)?;
-        publisher.write_image(&self.bytes, |len| Ok::<_, Error>(reporter.advance(len)?))?;
+        publisher.write_image::<Error>(&self.bytes, &progress.begin(self.len()))?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
         Ok(publisher)
     }
@@ -179,11 +160,11 @@ impl Image {
     ///
     /// Returns [`Error::Unwritable`] when the image began as no file, [`Error::Canceled`] and
     /// [`Error::Io`].
-    pub fn append_in_place(&self, reporter: &ProgressReporter<'_>) -> Result<u64> {
+    pub fn append_in_place(&self, progress: &Progress) -> Result<u64> {
         let source = self.sources.first().filter(|_| self.kept_len != 0);
         let no_file = Error::Unwritable { why: "there is no file to append to" };
         let mut appender = Appender::begin(source.ok_or(no_file)?)?;
-        self.write(self.kept_len, &mut appender, reporter)?;
+        self.write(self.kept_len, &mut appender, progress)?;
         let others = self.sources.iter().skip(1);
         others.into_iter().try_for_each(Source::check_unchanged)?;
         appender.commit()?;
@@ -196,7 +177,7 @@ impl Image {
     ///
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or `out` fails.
     pub fn write_to<W: Write>(&self, mut out: W) -> Result<W> {
-        self.write(0, &mut out, &ProgressReporter::new(None, None, self.len()))?;
+        self.write(0, &mut out, &Progress::default())?;
         self.sources.iter().try_for_each(Source::check_unchanged)?;
         Ok(out)
     }
@@ -216,13 +197,8 @@ impl Image {
         }
     }
 
-    fn write<W: Write>(
-        &self,
-        start: u64,
-        out: &mut W,
-        reporter: &ProgressReporter<'_>,
-    ) -> Result<()> {
+    fn write<W: Write>(&self, start: u64, out: &mut W, progress: &Progress) -> Result<()> {
         let fault = |error| tet_io::Error::io(Step::Write, Path::new("(output)"), error);
-        self.bytes.write_to(start, out, fault, |len| Ok::<_, Error>(reporter.advance(len)?))
+        self.bytes.write_to(start, out, fault, &progress.begin(self.len()))
     }
 }

@@ -8,7 +8,7 @@
 
 use tet_codec::ZstdScan;
 use tet_format::{DType, Span};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 
 use super::compression::Compression;
 use super::{Pipeline, buffer, index};
@@ -65,7 +65,7 @@ impl Pipeline {
     pub(crate) fn visit(
         &self,
         source: &Source,
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
         visit: Visit<'_>,
     ) -> Result<Option<Fault>> {
         let span = Span::new(self.at, self.payload_len);
@@ -74,10 +74,10 @@ impl Pipeline {
         };
         match self.way() {
             Way::Unseen => {}
-            Way::Parts => self.visit_parts(source, reporter, visit)?,
-            Way::Stream => self.visit_stream(source, span, reporter, visit)?,
+            Way::Parts => self.visit_parts(source, progress, visit)?,
+            Way::Stream => self.visit_stream(source, span, progress, visit)?,
             Way::Whole => {
-                let payload = read(source, span, reporter)?;
+                let payload = read(source, span, progress)?;
                 let mut out = buffer(self.decoded_len)?;
                 self.decode(&payload, &mut out)?;
                 visit(0, &out);
@@ -92,12 +92,7 @@ impl Pipeline {
         Ok(None)
     }
 
-    fn visit_parts(
-        &self,
-        source: &Source,
-        reporter: &ProgressReporter<'_>,
-        visit: Visit<'_>,
-    ) -> Result<()> {
+    fn visit_parts(&self, source: &Source, progress: &Progress, visit: Visit<'_>) -> Result<()> {
         let size = self.dtype.size().unwrap_or(1);
         let step = (PIECE_LEN / size).next_multiple_of(8);
         let (mut first, mut out) = (0, Vec::new());
@@ -106,7 +101,7 @@ impl Pipeline {
             let Some(place) = self.payload_range(&elements)? else { break };
             let start = self.at.saturating_add(place.start);
             let span = Span::new(start, place.end.saturating_sub(place.start));
-            let stored = read(source, span.ok_or_else(|| self.short(0))?, reporter)?;
+            let stored = read(source, span.ok_or_else(|| self.short(0))?, progress)?;
             out.resize(index(self.len_of(&elements)), 0);
             self.decode_range(&stored, &elements, &mut out)?;
             visit(first, &out);
@@ -119,7 +114,7 @@ impl Pipeline {
         &self,
         source: &Source,
         span: Span,
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
         visit: Visit<'_>,
     ) -> Result<()> {
         let frames_fault = |position: u64| {
@@ -132,7 +127,7 @@ impl Pipeline {
         scan.begin(self.encoded_len, WINDOW_LOG_MAX).map_err(memory)?;
         let mut pieces = Pieces { pipeline: self, held: Vec::new(), first: 0, visit };
         let (mut fault, mut window) = (None, Vec::new());
-        reporter.pieces::<Error>(source, span, &mut window, |_, bytes| {
+        progress.pieces::<Error>(source, span, &mut window, |_, bytes| {
             fault = scan.update_with(bytes, |decoded| pieces.take(decoded)).err();
             fault.is_none()
         })?;
@@ -190,8 +185,8 @@ impl Pieces<'_, '_> {
     }
 }
 
-fn read(source: &Source, span: Span, reporter: &ProgressReporter<'_>) -> Result<Vec<u8>> {
-    reporter.advance(span.len())?;
+fn read(source: &Source, span: Span, progress: &Progress) -> Result<Vec<u8>> {
+    progress.advance(span.len())?;
     let mut bytes = buffer(span.len())?;
     source.read_exact_at(span.start(), &mut bytes)?;
     Ok(bytes)

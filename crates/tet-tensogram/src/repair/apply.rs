@@ -4,7 +4,7 @@ use tet_io::{Output, Publish};
 use tet_report::Applied;
 
 use super::plan::Plan;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Makes the edits of a plan: writes a new file, compares it with the plan, and publishes it.
 ///
@@ -15,7 +15,5 @@ use crate::error::{Error, Result};
 /// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
 /// changed meanwhile. Nothing is changed then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
-    let (options, all) = (&planned.options, planned.image.len().saturating_mul(2));
-    let reporter = options.reporter(all);
-    planned.apply(output, publish, |len| Ok::<_, Error>(reporter.advance(len)?))
+    planned.apply(output, publish, &planned.options.progress)
 }

@@ -2,7 +2,7 @@
 
 use tet_codec::{Digester, Strength};
 use tet_format::Span;
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 
 use crate::check::fidelity::Total;
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(super) struct RepairContext<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
     pub(super) window: Window<'a>,
-    reporter: &'a ProgressReporter<'a>,
+    progress: &'a Progress,
     total: &'a Total,
     work_left: u64,
     flips_left: u64,
@@ -34,16 +34,16 @@ impl<'a> RepairContext<'a> {
     pub(super) fn new(
         source: &'a Source,
         limits: &'a Limits,
-        (reporter, total): (&'a ProgressReporter<'a>, &'a Total),
+        (progress, total): (&'a Progress, &'a Total),
     ) -> Self {
         let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
         let (window, scratch) = (Window::new(source), Vec::new());
         let flips_left = FLIP_LEN_MAX;
-        Self { source, limits, window, reporter, total, work_left, flips_left, scratch }
+        Self { source, limits, window, progress, total, work_left, flips_left, scratch }
     }
 
-    pub(super) const fn reporter(&self) -> &'a ProgressReporter<'a> {
-        self.reporter
+    pub(super) const fn progress(&self) -> &'a Progress {
+        self.progress
     }
 
     pub(super) const fn total(&self) -> &'a Total {
@@ -71,8 +71,8 @@ impl<'a> RepairContext<'a> {
             return Ok(None);
         }
         let mut digester = Digester::new(Strength::Fast);
-        let (reporter, source) = (self.reporter, self.source);
-        reporter.pieces::<crate::Error>(source, span, &mut self.scratch, |_, bytes| {
+        let (progress, source) = (self.progress, self.source);
+        progress.pieces::<crate::Error>(source, span, &mut self.scratch, |_, bytes| {
             digester.update(bytes);
             true
         })?;

@@ -251,7 +251,7 @@ impl Finder<'_, '_> {
             if !self.context.pay(len) {
                 return Ok(None);
             }
-            self.context.reporter().advance(0)?;
+            self.context.progress().check()?;
             let bytes = self.context.source.read_vec(at, len)?;
             for skip in starts(&bytes) {
                 let place = at.saturating_add(skip as u64);

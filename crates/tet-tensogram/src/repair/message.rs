@@ -215,7 +215,7 @@ fn thing(
         let object = object(context, &whole.frame)?;
         let (source, stored) = (context.source, (object.region, object.descriptor));
         let limits = (context.limits, context.total());
-        let faults = decoded(source, limits, stored, Weight::Any, context.reporter())?;
+        let faults = decoded(source, limits, stored, Weight::Any, context.progress())?;
         let mut faults = faults.into_iter().flatten();
         // A limit of ours says nothing about the file.
         let is_error = |rule: &ForeignRule| rule.severity == Severity::Error && !rule.is_limit();

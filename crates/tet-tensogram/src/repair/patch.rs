@@ -58,7 +58,7 @@ pub(super) fn patched(
     let how = options.verify();
     let made = image.to_source();
     let fault =
-        first_error(&mut Window::new(&made), span, &how, (context.reporter(), context.total()))?;
+        first_error(&mut Window::new(&made), span, &how, (context.progress(), context.total()))?;
     Ok(fault.is_none().then_some((image, written)))
 }
 

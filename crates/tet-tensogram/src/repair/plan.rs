@@ -1,7 +1,7 @@
 //! What a file needs, complete before the first byte is written.
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
-use tet_io::{Image, ProgressReporter, Source};
+use tet_io::{Image, Progress, Source};
 use tet_report::{Kept, Proof};
 
 use super::RepairOptions;
@@ -32,7 +32,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan::new(source, Image::default(), options.clone());
     // Hashes and elements are looked at.
     let all = source.len().saturating_mul(2);
-    let reporter = options.reporter(all);
+    let progress = options.progress.begin(all);
     let scan = match scan(source, &options.limits) {
         Ok(scan) => scan,
         Err(Error::Format(fault)) => {
@@ -41,7 +41,7 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         }
         Err(error) => return Err(error),
     };
-    let count = mend(&mut plan, &scan, &reporter)?;
+    let count = mend(&mut plan, &scan, &progress)?;
     if count == 0 {
         let fault = no_message(source, &scan)?;
         plan.withheld.clear();
@@ -63,11 +63,11 @@ fn error_count(plan: &Plan) -> Result<u64> {
 }
 
 /// Goes through the file; says how many messages the new one has.
-fn mend(plan: &mut Plan, scan: &Scan, reporter: &ProgressReporter<'_>) -> Result<u64> {
+fn mend(plan: &mut Plan, scan: &Scan, progress: &Progress) -> Result<u64> {
     let (source, limits) = (plan.source.clone(), plan.options.limits);
     let total = Total::new(plan.options.decoded_max, &source);
     let mut mender = Mender {
-        context: RepairContext::new(&source, &limits, (reporter, &total)),
+        context: RepairContext::new(&source, &limits, (progress, &total)),
         options: plan.options.clone(),
         scan,
         plan,
@@ -78,7 +78,7 @@ fn mend(plan: &mut Plan, scan: &Scan, reporter: &ProgressReporter<'_>) -> Result
     let mut stretches: Vec<(Span, Stretch)> = messages.chain(gaps).collect();
     stretches.sort_unstable_by_key(|(span, _)| span.start());
     for (span, stretch) in stretches {
-        reporter.advance(0)?;
+        progress.advance(0)?;
         match stretch {
             Stretch::Message => mender.message(span)?,
             Stretch::Gap => mender.gap(span)?,
@@ -100,7 +100,7 @@ impl Mender<'_, '_> {
     fn message(&mut self, span: Span) -> Result<()> {
         let how = self.options.verify();
         let mut window = Window::new(self.context.source);
-        match first_error(&mut window, span, &how, (self.context.reporter(), self.context.total()))?
+        match first_error(&mut window, span, &how, (self.context.progress(), self.context.total()))?
         {
             None => self.keep(span),
             Some(rule) if rule.is_limit() => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_format::Severity;
-use tet_io::Source;
+use tet_io::{Progress, Source};
 
 use crate::testing::{Part, buffered, check, checksums, ids, streamed, tensor, tensors};
 use crate::{Error, Level, Report, VerifyOptions, verify};
@@ -94,15 +94,15 @@ fn a_caller_may_watch_and_stop() {
     let told = Arc::new(AtomicU64::new(0));
     let (seen, len) = (Arc::clone(&told), source.len());
     let options = VerifyOptions {
-        progress: Some(Arc::new(move |done, all| {
+        progress: Progress::new(move |done, all| {
             assert!(done <= all && all == len);
             seen.fetch_max(done, Ordering::Relaxed);
-        })),
+        }),
         ..checksums()
     };
     let report = verify(&source, &options).unwrap();
     assert_eq!(told.load(Ordering::Relaxed), report.checked_len);
-    let cancel = Some(Arc::new(AtomicBool::new(true)));
-    let options = VerifyOptions { cancel, ..checksums() };
+    let progress = Progress::default().with_cancel(Arc::new(AtomicBool::new(true)));
+    let options = VerifyOptions { progress, ..checksums() };
     assert!(matches!(verify(&source, &options), Err(Error::Canceled)));
 }

@@ -12,7 +12,7 @@ use tet_file::integrity::chunk_digests;
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::index::{IndexRow, ROW_LEN, RowContext, check_payload, check_row};
 use tet_format::{Codec, Digest, Error as Fault, Span, layout, planted};
-use tet_io::ProgressReporter;
+use tet_io::Progress;
 use tet_report::Pool;
 
 use self::job::{Ask, Job, Scratch, Told, look};
@@ -30,7 +30,7 @@ pub(super) fn check(
     (index, payload_end): (Index, u64),
     payloads: &Payloads,
     digests: &Digests,
-    (pool, reporter): (&Pool, &ProgressReporter<'_>),
+    (pool, progress): (&Pool, &Progress),
     (seen, out): (&Seen, &mut Collector),
 ) -> Result<(u64, bool)> {
     let contexts = contexts(&seen.datasets);
@@ -45,7 +45,7 @@ pub(super) fn check(
         });
         checked.is_some_and(|checked| checked.is_ok()) && faults.is_empty()
     };
-    let mut run = Run { subject, pool, reporter, out, done: 0, is_all: digests.are_sound };
+    let mut run = Run { subject, pool, progress, out, done: 0, is_all: digests.are_sound };
     let mut shared: Vec<(Span, u32, Ask)> = Vec::new();
     let mut start = 0;
     while start < index.row_count {
@@ -94,7 +94,7 @@ fn read_rows(
 struct Run<'a> {
     subject: &'a Subject<'a>,
     pool: &'a Pool,
-    reporter: &'a ProgressReporter<'a>,
+    progress: &'a Progress,
     out: &'a mut Collector,
     done: u64,
     is_all: bool,
@@ -102,12 +102,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn jobs(&mut self, jobs: &[Job]) -> Result<()> {
-        let (source, reporter) = (self.subject.source, self.reporter);
+        let (source, progress) = (self.subject.source, self.progress);
         let lens = jobs.iter().map(|job| job.span.len());
         self.done = lens.fold(self.done, u64::saturating_add);
         let told = self
             .pool
-            .map(jobs, Scratch::default, |scratch, job| look(source, reporter, job, scratch))?;
+            .map(jobs, Scratch::default, |scratch, job| look(source, progress, job, scratch))?;
         for Told { code, row, at, found, wanted } in told.into_iter().flatten() {
             self.out.push(Entry { code, at, found, wanted, row: Some(row) });
         }

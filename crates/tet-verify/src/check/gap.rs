@@ -2,7 +2,7 @@
 
 use tet_format::index::gaps;
 use tet_format::{Error as Fault, Faults, Note, NoteCode, Rule, Span};
-use tet_io::ProgressReporter;
+use tet_io::Progress;
 use tet_report::{Level, Pool};
 
 use super::footer::Bounds;
@@ -59,7 +59,7 @@ pub(super) fn check(
     subject: &Subject<'_>,
     gaps: &Gaps,
     digests: &Digests,
-    (pool, reporter): (&Pool, &ProgressReporter<'_>),
+    (pool, progress): (&Pool, &Progress),
     out: &mut Collector,
 ) -> Result<()> {
     let mut stretches = (0_usize..).zip(&gaps.spans).flat_map(|(gap, &span)| {
@@ -77,7 +77,7 @@ pub(super) fn check(
         }
         let found = pool.map(&batch, Vec::new, |piece, (gap, span)| {
             let mut first = None;
-            reporter.pieces::<Error>(subject.source, *span, piece, |at, bytes| {
+            progress.pieces::<Error>(subject.source, *span, piece, |at, bytes| {
                 let odd = (at..).zip(bytes).find(|(_, byte)| **byte != 0);
                 first = odd.map(|(at, &byte)| (*gap, at, byte));
                 first.is_none()

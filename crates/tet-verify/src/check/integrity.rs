@@ -161,7 +161,7 @@ fn check_rows(
     let pairs = (0..page_count(index.row_count)).map_while(|page| {
         let rows = block.page_rows(page);
         let read = read_page(source, &block, rows, index.offset);
-        let read = subject.options.check_canceled().map_err(Error::from).and(read);
+        let read = subject.options.progress.check().map_err(Error::from).and(read);
         let (bytes, chunks) = read.map_err(|error| broken = Some(error)).ok()?;
         let wanted = usize::try_from(page).ok().and_then(|page| listed.get(page));
         if let Some(differing) = wanted.and_then(|&wanted| digest(&bytes).differs(wanted)) {
@@ -248,9 +248,9 @@ fn compare_span(
 ) -> Result<Option<(u64, u64)>> {
     let mut digester = Digester::new(Strength::Full);
     let span = Span::new(at, len).filter(|span| span.end() <= subject.source.len());
-    let reporter = subject.options.reporter(len);
+    let progress = subject.options.progress.begin(len);
     if let Some(span) = span {
-        reporter.pieces::<Error>(subject.source, span, &mut Vec::new(), |_, bytes| {
+        progress.pieces::<Error>(subject.source, span, &mut Vec::new(), |_, bytes| {
             digester.update(bytes);
             true
         })?;

@@ -1,5 +1,5 @@
-use std::ops::ControlFlow;
 use std::path::Path;
+use tet_io::Progress;
 
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
 use tet_file::{HistoryRow, Metadata};
@@ -8,10 +8,6 @@ use tet_format::footer::Tail;
 use tet_io::publish::Sync;
 
 use super::*;
-
-fn go_on(_: u64, _: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 fn written(path: &Path, digests: DigestChoice) -> Vec<u8> {
     let specs = vec![DatasetSpec::new("a", DType::Int16, [5_u64], [2_u64])];
@@ -29,7 +25,7 @@ fn written(path: &Path, digests: DigestChoice) -> Vec<u8> {
 fn protected(path: &Path) -> Result<Option<u64>> {
     let source = Source::open(path).unwrap();
     let publish = Publish { sync: Sync::None, ..Publish::default() };
-    protect(&source, Output::InPlace(path), &publish, &Limits::default(), &mut go_on)
+    protect(&source, Output::InPlace(path), &publish, &Limits::default(), &Progress::default())
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Edits become a new file, which is looked over before it takes its name.
 
-use tet_file::edit::Progress;
 use tet_io::{Image, Output, Publish};
 use tet_report::{Applied, Code};
 
@@ -41,11 +40,11 @@ pub fn apply(
     chosen: &Chosen,
     output: Output<'_>,
     publish: &Publish,
-    progress: &mut Progress<'_>,
 ) -> Result<Applied> {
+    let progress = &plan.options.progress;
     let is_all = plan.edits.iter().all(|edit| chosen.has(edit.code));
     if is_all {
-        return write(plan, output, publish, progress);
+        return plan.apply(output, publish, progress);
     }
     let mut part = plan.clone();
     part.edits.retain(|edit| chosen.has(edit.code));
@@ -57,23 +56,5 @@ pub fn apply(
         // What all edits leave is known; what some of them leave is not.
         part.remaining = remaining(&part.repaired(), &plan.options)?;
     }
-    write(&part, output, publish, progress)
-}
-
-fn write(
-    plan: &Plan,
-    output: Output<'_>,
-    publish: &Publish,
-    progress: &mut Progress<'_>,
-) -> Result<Applied> {
-    plan.apply(output, publish, reported(progress, plan.image.len().saturating_mul(2)))
-}
-
-/// Adds up the bytes that are done of all, and reports the sum.
-pub(crate) fn reported(progress: &mut Progress<'_>, all: u64) -> impl FnMut(u64) -> Result<()> {
-    let mut done = 0_u64;
-    move |len| {
-        done = done.saturating_add(len);
-        Ok(tet_file::edit::tell(progress, done, all)?)
-    }
+    part.apply(output, publish, progress)
 }

@@ -98,7 +98,7 @@ pub(super) fn mismatches(
             wrong.push(Mismatch { row, wire, found, wanted });
         }
         done = done.saturating_add(wire.stored_len);
-        context.tell(done, all)
+        context.report(done, all)
     })?;
     Ok(wrong)
 }

@@ -1,6 +1,5 @@
 //! A file under repair: the image as far as it is mended, and the edits that led there.
 
-use tet_file::edit::Progress;
 use tet_format::{Digest, Limits, Losses, Region, Rule};
 use tet_io::{Image, Source};
 use tet_report::{Code, Proof};
@@ -17,17 +16,12 @@ pub(super) struct RepairContext<'a> {
     /// Edits that would lose something and may not be made.
     pub(super) withheld: Vec<Edit>,
     pub(super) options: &'a RepairOptions,
-    progress: &'a mut Progress<'a>,
 }
 
 impl<'a> RepairContext<'a> {
-    pub(super) fn new(
-        source: &Source,
-        options: &'a RepairOptions,
-        progress: &'a mut Progress<'a>,
-    ) -> Self {
+    pub(super) fn new(source: &Source, options: &'a RepairOptions) -> Self {
         let (edits, withheld) = (Vec::new(), Vec::new());
-        RepairContext { image: Image::of(source), edits, withheld, options, progress }
+        RepairContext { image: Image::of(source), edits, withheld, options }
     }
 
     pub(super) fn limits(&self) -> &'a Limits {
@@ -39,9 +33,9 @@ impl<'a> RepairContext<'a> {
         self.image.to_source()
     }
 
-    /// Says that so many of so many bytes have been looked at.
-    pub(super) fn tell(&mut self, done: u64, all: u64) -> Result<()> {
-        Ok(tet_file::edit::tell(self.progress, done, all)?)
+    /// Reports that so many of so many bytes have been looked at.
+    pub(super) fn report(&self, done: u64, all: u64) -> Result<()> {
+        Ok(self.options.progress.report(done, all)?)
     }
 
     /// Makes an edit, unless it would lose something and must not; says whether it was made.
@@ -50,7 +44,7 @@ impl<'a> RepairContext<'a> {
             self.withheld.push(edit);
             return Ok(false);
         }
-        make(&edit, &mut self.image, &self.options.limits, self.progress)?;
+        make(&edit, &mut self.image, &self.options.limits, &self.options.progress)?;
         self.edits.push(edit);
         Ok(true)
     }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use tet_file::edit::{FooterEdit, Progress, with_footer};
+use tet_file::edit::{FooterEdit, with_footer};
 use tet_format::{Limits, Region, Shape, Span};
-use tet_io::Image;
+use tet_io::{Image, Progress};
 use tet_report::Code;
 
 use crate::error::Result;
@@ -184,7 +184,7 @@ pub(crate) fn make(
     edit: &Edit,
     image: &mut Image,
     limits: &Limits,
-    progress: &mut Progress<'_>,
+    progress: &Progress,
 ) -> Result<()> {
     for change in &edit.changes {
         match change {

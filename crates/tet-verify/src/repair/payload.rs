@@ -62,7 +62,7 @@ pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Res
             }
             next = next.saturating_add(1);
             done = done.saturating_add(wire.stored_len);
-            context.tell(done.min(all), all)?;
+            context.report(done.min(all), all)?;
         }
     }
     Ok(left)

@@ -1,6 +1,6 @@
 //! What a file needs: from the footer that proves itself to the payloads.
 
-use tet_file::edit::{FooterEdit, Member, Progress};
+use tet_file::edit::{FooterEdit, Member};
 use tet_file::integrity::IntegrityKey;
 use tet_file::write::DigestChoice;
 use tet_format::digest::DigestBlock;
@@ -25,12 +25,8 @@ pub type Plan = tet_report::Plan<Edit, Lost, RepairOptions>;
 ///
 /// The source cannot be read or changed meanwhile, a limit is passed, or the caller wants no more.
 /// What is wrong with the file is no error here: it is in the plan.
-pub fn plan<'a>(
-    source: &Source,
-    options: &'a RepairOptions,
-    progress: &'a mut Progress<'a>,
-) -> Result<Plan> {
-    let mut context = RepairContext::new(source, options, progress);
+pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
+    let mut context = RepairContext::new(source, options);
     let mut lost = Vec::new();
     // What is salvaged may let more be seen: a second repair must find nothing to do.
     for _ in 0..ROUNDS_MAX {
@@ -64,7 +60,7 @@ pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<
     let options = VerifyOptions {
         limits,
         level,
-        cancel: options.cancel.clone(),
+        progress: options.progress.silent(),
         memory_budget: options.memory_budget,
         decoded_max: options.decoded_max,
         ..VerifyOptions::default()

@@ -1,17 +1,11 @@
 //! Good files damaged in one way at a time, and what comes of them.
 
-use std::ops::ControlFlow;
-
 use tet_file::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
 use tet_file::{AttrValue, HistoryRow, Metadata, OpenOptions, TetFile};
 use tet_format::DType;
 use tet_io::Source;
 
 use super::*;
-
-fn go_on(_: u64, _: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 /// How a test file is written.
 #[derive(Clone, Copy)]
@@ -59,7 +53,7 @@ fn allowed() -> RepairOptions {
 }
 
 fn plan_with(bytes: &[u8], options: &RepairOptions) -> Plan {
-    plan(&Source::from_bytes(bytes), options, &mut go_on).unwrap()
+    plan(&Source::from_bytes(bytes), options).unwrap()
 }
 
 fn plan_of(bytes: &[u8]) -> Plan {
@@ -197,8 +191,8 @@ fn publish() -> tet_io::Publish {
 /// Plans and applies everything to the file itself.
 fn repaired(path: &std::path::Path, options: &RepairOptions) -> Result<Applied, crate::Error> {
     let source = Source::open(path).unwrap();
-    let plan = plan(&source, options, &mut go_on).unwrap();
-    apply(&plan, &Chosen::All, Output::InPlace(path), &publish(), &mut go_on)
+    let plan = plan(&source, options).unwrap();
+    apply(&plan, &Chosen::All, Output::InPlace(path), &publish())
 }
 
 #[test]
@@ -233,9 +227,9 @@ fn a_file_that_stays_broken_gets_what_loses_nothing() {
     std::fs::write(&path, &bad).unwrap();
     let source = Source::open(&path).unwrap();
     let options = allowed();
-    let plan = plan(&source, &options, &mut go_on).unwrap();
+    let plan = plan(&source, &options).unwrap();
     assert_eq!((plan.lost.len(), plan.lost[0].coord.as_slice()), (1, [1, 0].as_slice()));
-    apply(&plan, &Chosen::All, Output::Beside(&other), &publish(), &mut go_on).unwrap();
+    apply(&plan, &Chosen::All, Output::Beside(&other), &publish()).unwrap();
     bad[0] = b'T';
     assert!(std::fs::read(&other).unwrap() == bad);
 }
@@ -252,7 +246,7 @@ fn chosen_edits_are_made_alone() {
     let plan = plan_of(&bad);
     assert_eq!(told(&plan).len(), 2, "{:?}", told(&plan));
     let codes = Chosen::Codes(vec![crate::Code::Rule(tet_format::Rule::Magic)]);
-    let applied = apply(&plan, &codes, Output::Beside(&path), &publish(), &mut go_on).unwrap();
+    let applied = apply(&plan, &codes, Output::Beside(&path), &publish()).unwrap();
     assert_eq!((applied.edit_count, applied.remaining.len()), (1, 1));
     bad[0] = b'T';
     assert!(std::fs::read(&path).unwrap() == bad);

@@ -155,12 +155,11 @@ fn threads_change_nothing_and_progress_ends_at_all() {
     let reports = [1, 2, 5].map(|threads| {
         let last = Arc::new(Mutex::new((0, 0)));
         let told = Arc::clone(&last);
-        let progress: Progress = Arc::new(move |done, all| {
+        let progress = Progress::new(move |done, all| {
             let mut last = told.lock().unwrap();
             *last = (*last).max((done, all));
         });
         let level = Level::Deep;
-        let progress = Some(progress);
         let options = VerifyOptions { level, threads, progress, ..VerifyOptions::default() };
         let report = verify(&source, &options).unwrap();
         let (done, all) = *last.lock().unwrap();
@@ -175,9 +174,9 @@ fn threads_change_nothing_and_progress_ends_at_all() {
 fn a_caller_may_stop() {
     let cancel = Arc::new(AtomicBool::new(false));
     let (stop, level) = (Arc::clone(&cancel), Level::Deep);
-    let progress: Progress = Arc::new(move |_, _| stop.store(true, Ordering::Relaxed));
-    let (cancel, progress) = (Some(cancel), Some(progress));
-    let options = VerifyOptions { level, cancel, progress, ..VerifyOptions::default() };
+    let progress = Progress::new(move |_, _| stop.store(true, Ordering::Relaxed));
+    let progress = progress.with_cancel(cancel);
+    let options = VerifyOptions { level, progress, ..VerifyOptions::default() };
     let bytes = written(CodecChoice::Raw, 0, DigestChoice::Written);
     let stopped = verify(&Source::from_bytes(bytes), &options);
     assert!(matches!(stopped, Err(Error::Canceled)), "{stopped:?}");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tet_codec::{Scanned, WINDOW_LOG_MAX, ZstdScan};
 use tet_format::{DType, ForeignRule, Span};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 use tet_report::Level;
 
 use super::collect::Found;
@@ -93,12 +93,12 @@ impl<'a> Task<'a> {
         &self,
         scratch: &mut Scratch,
         (source, limits, memory): (&Source, &Limits, &Memory),
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
     ) -> Result<Vec<Found>> {
         let mut found = Vec::new();
         let Scratch { window, scan } = scratch;
         let mut looks = Looks::new(self, scan)?;
-        reporter.pieces::<Error>(source, self.stored, window, |_, bytes| {
+        progress.pieces::<Error>(source, self.stored, window, |_, bytes| {
             looks.update(bytes);
             true
         })?;
@@ -108,7 +108,7 @@ impl<'a> Task<'a> {
                 self.look_at_frames(source, &mut found)?;
             }
             if sound.layout.is_sparse() {
-                self.look_at_places((source, limits, memory), sound, reporter, &mut found)?;
+                self.look_at_places((source, limits, memory), sound, progress, &mut found)?;
             }
         }
         Ok(found)
@@ -138,7 +138,7 @@ impl<'a> Task<'a> {
         &self,
         (source, limits, memory): (&Source, &Limits, &Memory),
         sound: &Sound<'_>,
-        reporter: &ProgressReporter<'_>,
+        progress: &Progress,
         found: &mut Vec<Found>,
     ) -> Result<()> {
         let len = match sound.encoding {
@@ -149,7 +149,7 @@ impl<'a> Task<'a> {
         };
         let faults = match memory.hold(len, self.stored.len()) {
             Some(_hold) => self.places_at_once(source, limits, sound),
-            None => places_by_pieces(source, sound, (limits, len), reporter)
+            None => places_by_pieces(source, sound, (limits, len), progress)
                 .map(|fault| fault.into_iter().collect()),
         };
         match faults {

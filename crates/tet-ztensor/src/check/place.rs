@@ -1,7 +1,7 @@
 //! Where blobs lie: over each other, and what lies between them.
 
 use tet_format::Span;
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 
 use super::collect::{Collector, Found};
 use crate::container::MAGIC_LEN;
@@ -50,13 +50,9 @@ pub(super) fn check(index: &Index, out: &mut Collector) -> Vec<Span> {
 }
 
 /// The first byte of a gap that is not zero.
-pub(super) fn check_gap(
-    source: &Source,
-    gap: Span,
-    reporter: &ProgressReporter<'_>,
-) -> Result<Option<Fault>> {
+pub(super) fn check_gap(source: &Source, gap: Span, progress: &Progress) -> Result<Option<Fault>> {
     let mut first = None;
-    reporter.pieces::<Error>(source, gap, &mut Vec::new(), |at, bytes| {
+    progress.pieces::<Error>(source, gap, &mut Vec::new(), |at, bytes| {
         let odd = (at..).zip(bytes).find(|(_, byte)| **byte != 0);
         first = odd.map(|(at, byte)| {
             let found = (*byte).into();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tet_codec::{WINDOW_LOG_MAX, ZstdScan};
 use tet_format::DType;
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 
 use crate::error::{Error, Fault, Result};
 use crate::limits::Limits;
@@ -60,12 +60,12 @@ pub(super) fn places_by_pieces(
     source: &Source,
     sound: &Sound<'_>,
     (limits, len): (&Limits, Option<u64>),
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
 ) -> Result<Option<Fault>> {
     let len_max = limits.sparse_len_max;
     let len = match len {
         Some(len) => len,
-        None => decoded(source, sound, len_max.saturating_add(1), reporter, |_| true)?,
+        None => decoded(source, sound, len_max.saturating_add(1), progress, |_| true)?,
     };
     sparse::check_len(&sound.tensor, len_max, len)?;
     let has_places = match sparse::check_outside(sound, len) {
@@ -73,7 +73,7 @@ pub(super) fn places_by_pieces(
         Err(fault) => return Ok(Some(fault)),
     };
     let mut places = PlaceScan::new(sound, len, has_places);
-    let found = decoded(source, sound, len, reporter, |bytes| places.update(bytes))?;
+    let found = decoded(source, sound, len, progress, |bytes| places.update(bytes))?;
     let short = Fault { rule: &rule::ZSTD_LEN, at: sound.stored.start(), found, wanted: len };
     Ok(places.fault.or((found != len).then_some(short)))
 }
@@ -84,7 +84,7 @@ fn decoded(
     source: &Source,
     sound: &Sound<'_>,
     len_max: u64,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
     mut visit: impl FnMut(&[u8]) -> bool,
 ) -> Result<u64> {
     let codec = |fault| sound.codec(sound.stored.start(), fault);
@@ -100,13 +100,13 @@ fn decoded(
     let mut is_done = false;
     source.for_windows(sound.stored.range(), &mut Vec::new(), |_, bytes| {
         if sound.encoding == Encoding::Raw {
-            reporter.advance(0)?;
+            progress.advance(0)?;
             bytes.clone_into(&mut turned);
             order(sound, &mut turned);
             return Ok::<bool, Error>(show(&turned));
         }
         for step in bytes.chunks(STEP_LEN) {
-            reporter.advance(0)?;
+            progress.advance(0)?;
             let mut is_more = true;
             scan.update_with(step, |bytes| is_more = show(bytes)).map_err(codec)?;
             is_done = !is_more;

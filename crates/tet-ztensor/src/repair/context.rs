@@ -2,7 +2,7 @@
 
 use tet_cbor::Reader;
 use tet_format::Span;
-use tet_io::{Image, ProgressReporter, Source};
+use tet_io::{Image, Progress, Source};
 use tet_report::Finding;
 
 use crate::container::MAGIC;
@@ -26,18 +26,14 @@ pub(super) const INDEX_START_LEN: u64 = 13;
 pub(super) struct RepairContext<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
-    pub(super) reporter: &'a ProgressReporter<'a>,
+    pub(super) progress: &'a Progress,
     work_left: u64,
 }
 
 impl<'a> RepairContext<'a> {
-    pub(super) fn new(
-        source: &'a Source,
-        limits: &'a Limits,
-        reporter: &'a ProgressReporter<'a>,
-    ) -> Self {
+    pub(super) fn new(source: &'a Source, limits: &'a Limits, progress: &'a Progress) -> Self {
         let work_left = source.len().saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
-        Self { source, limits, reporter, work_left }
+        Self { source, limits, progress, work_left }
     }
 
     /// The file with a bit flipped back.

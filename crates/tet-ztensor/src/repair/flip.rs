@@ -198,7 +198,7 @@ fn matches(
         return Ok(Some(false));
     }
     let mut comparison = Comparison::new(wanted);
-    context.reporter.pieces::<Error>(context.source, stored, &mut Vec::new(), |_, piece| {
+    context.progress.pieces::<Error>(context.source, stored, &mut Vec::new(), |_, piece| {
         comparison.update(piece);
         true
     })?;

@@ -82,8 +82,8 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
 /// tensors, else the tensors that are dropped.
 fn next_edits(plan: &mut Plan, file: &Source, may_flip: bool) -> Result<()> {
     let options = plan.options.clone();
-    let reporter = options.reporter(file.len());
-    let mut context = RepairContext::new(file, &options.limits, &reporter);
+    let progress = options.progress.begin(file.len());
+    let mut context = RepairContext::new(file, &options.limits, &progress);
     let count = plan.edits.len();
     let index = readable_index(plan, &mut context)?;
     if count != plan.edits.len() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tet_io::Source;
+use tet_io::{Progress, Source};
 
 use crate::testing::{Fields, array, beside_good, deep, file, rules, text, with_entries, zstd};
 use crate::{Error, Kind, Level, Severity, VerifyOptions, rule, verify};
@@ -146,11 +146,11 @@ fn progress_is_told_and_stopping_heeded() {
     let told = Arc::new(AtomicU64::new(0));
     let (cancel, seen) = (Arc::new(AtomicBool::new(false)), Arc::clone(&told));
     let mut options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
-    options.cancel = Some(Arc::clone(&cancel));
-    options.progress = Some(Arc::new(move |done, all| {
+    let progress = Progress::new(move |done, all| {
         assert!(done <= all);
         seen.fetch_max(done, Ordering::Relaxed);
-    }));
+    });
+    options.progress = progress.with_cancel(Arc::clone(&cancel));
     let source = Source::from_bytes(bytes);
     let report = verify(&source, &options).unwrap();
     assert_eq!(told.load(Ordering::Relaxed), report.checked_len);

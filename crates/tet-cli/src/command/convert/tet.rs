@@ -1,7 +1,6 @@
 //! How a `.tet` file is written.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use tet_convert::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, LabelSource, Origin,
@@ -44,7 +43,6 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     if args.no_digests {
         options.digests = DigestChoice::Left;
     }
-    options.cancel = Some(Arc::clone(&context.world().cancel));
     Ok(options)
 }
 

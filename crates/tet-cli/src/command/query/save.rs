@@ -8,10 +8,10 @@ use tet_document::{Query, Resolved, Write, WriteBase, WriteTarget};
 use tet_query::{Answer, Catalog, Execution, LazyArray, Reduced};
 
 use crate::args::{QueryArgs, SaveArgs, TargetName};
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::open;
-use crate::progress::Progress;
 use crate::render::json::WrittenShape;
 
 /// Puts the flags into the document.
@@ -137,15 +137,15 @@ impl Output {
         catalog: &Catalog,
         lazy: &LazyArray,
         how: &Execution,
-        progress: &Progress,
+        bar: &Bar,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
         // This bar counts what is written, not what is read.
-        self.options.execution = Execution { progress: None, ..how.clone() };
+        self.options.execution = Execution { progress: how.progress.silent(), ..how.clone() };
         let size = lazy.dtype().size().unwrap_or(1);
         let count = lazy.shape().element_count().unwrap_or(u64::MAX);
-        progress.next("writing", count.saturating_mul(size));
-        let mut tell = |done, _| progress.set(done);
+        bar.next("writing", count.saturating_mul(size));
+        let mut tell = bar.teller();
         let Output { target, policy, options, .. } = &self;
         let written =
             tet_convert::write_result(catalog, lazy, *target, &self.at, policy, options, &mut tell);

@@ -1,7 +1,6 @@
 //! `tet repair` of zTensor and Tensogram files, whose edits are made together or not at all.
 
 use std::fmt::Display;
-use std::sync::Arc;
 
 use tet_convert::Format;
 use tet_format::{ForeignFault, Losses};
@@ -13,9 +12,9 @@ use tet_ztensor::rule::OTHER_VERSION;
 
 use super::flow::{self, How};
 use crate::args::RepairArgs;
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
-use crate::progress::Progress;
 use crate::render::json::LostShape;
 
 /// What messages call a container, and what becomes of what it has lost.
@@ -58,9 +57,8 @@ pub(super) fn ztensor(
     }
     options.memory_budget = args.memory.unwrap_or(options.memory_budget);
     options.decoded_max = args.max_decoded;
-    options.cancel = Some(Arc::clone(&context.world().cancel));
-    let bar = Progress::new(context, "examining", source.len());
-    options.progress = Some(tell(&bar));
+    let bar = Bar::new(context, "examining", source.len());
+    options.progress = bar.progress(context);
     let plan = zt::plan(source, &options);
     bar.finish();
     let plan = plan.map_err(|error| about(error.into()))?;
@@ -86,6 +84,7 @@ pub(super) fn ztensor(
     let advice = "--salvage takes lost tensors out of the index";
     let how = How { chosen: chosen(args), advice: advised(args, &plan.lost, advice), lost };
     flow::finish(args, &plan, &how, context, |_, output, publish| {
+        bar.next("repairing", 0);
         zt::apply(&plan, output, publish).map_err(Failure::from)
     })
 }
@@ -106,9 +105,8 @@ pub(super) fn tensogram(
         (options.salvage, options.losses) = (tgm::Salvage::Objects, Losses::Allowed);
     }
     options.decoded_max = args.max_decoded;
-    options.cancel = Some(Arc::clone(&context.world().cancel));
-    let bar = Progress::new(context, "examining", source.len().saturating_mul(2));
-    options.progress = Some(tell(&bar));
+    let bar = Bar::new(context, "examining", source.len().saturating_mul(2));
+    options.progress = bar.progress(context);
     let plan = tgm::plan(source, &options);
     bar.finish();
     let plan = plan.map_err(|error| Failure::from(error).about(&args.file))?;
@@ -116,13 +114,9 @@ pub(super) fn tensogram(
     let advice = advised(args, &plan.lost, TENSOGRAM.salvage);
     let how = How { chosen: chosen(args), advice, lost: named::<tgm::Loss> };
     flow::finish(args, &plan, &how, context, |_, output, publish| {
+        bar.next("repairing", 0);
         tgm::apply(&plan, output, publish).map_err(Failure::from)
     })
-}
-
-fn tell(bar: &Progress) -> tet_io::Progress {
-    let bar = bar.clone();
-    Arc::new(move |done, all| bar.tell(done, all))
 }
 
 fn chosen(args: &RepairArgs) -> Option<Chosen> {

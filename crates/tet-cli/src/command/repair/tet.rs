@@ -1,7 +1,5 @@
 //! `tet repair` of a `.tet` file.
 
-use std::sync::Arc;
-
 use tet_format::{Losses, NoteCode, Rule};
 use tet_io::Source;
 use tet_verify::Code;
@@ -10,8 +8,8 @@ use tet_verify::repair::{
 };
 
 use super::flow::{self, How};
-use super::watch;
 use crate::args::RepairArgs;
+use crate::bar::Bar;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::render::json::LostShape;
@@ -23,17 +21,16 @@ use crate::render::json::LostShape;
 /// The file cannot be read, an option is wrong, or the new file cannot be written.
 pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>) -> Result<Exit> {
     let chosen = chosen(args)?;
-    let options = options(args, context)?;
-    let plan = {
-        let mut watch = watch(context, "examining");
-        let plan = plan(source, &options, &mut watch);
-        plan.map_err(|error| Failure::from(error).about(&args.file))?
-    };
+    let bar = Bar::new(context, "examining", source.len());
+    let options = RepairOptions { progress: bar.progress(context), ..options(args, context)? };
+    let plan = plan(source, &options);
+    bar.finish();
+    let plan = plan.map_err(|error| Failure::from(error).about(&args.file))?;
     let is_gain = !args.salvage || plan.edits.iter().any(|edit| edit.action != Action::ClearFlag);
     let how = How { chosen: chosen.filter(|_| is_gain), advice: advice(args, &plan), lost };
-    let mut watch = watch(context, "repairing");
     flow::finish(args, &plan, &how, context, |chosen, output, publish| {
-        apply(&plan, chosen, output, publish, &mut watch).map_err(Failure::from)
+        bar.next("repairing", 0);
+        apply(&plan, chosen, output, publish).map_err(Failure::from)
     })
 }
 
@@ -79,7 +76,6 @@ fn options(args: &RepairArgs, context: &Context<'_>) -> Result<RepairOptions> {
         options.memory_budget = memory;
     }
     options.decoded_max = args.max_decoded;
-    options.cancel = Some(Arc::clone(&context.world().cancel));
     Ok(options)
 }
 

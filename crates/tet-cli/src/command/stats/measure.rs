@@ -1,7 +1,6 @@
 //! The passes over one dataset that its statistics take.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use tet_format::DType;
 use tet_query::{
@@ -9,10 +8,10 @@ use tet_query::{
     Reduced, Reduction,
 };
 
+use crate::bar::Bar;
 use crate::escape::Escaped;
 use crate::exit::Result;
 use crate::open;
-use crate::progress::Progress;
 use crate::render::json::{BinsShape, DatasetStats, QuartilesShape};
 use crate::render::number::Number;
 use crate::target::Target;
@@ -26,7 +25,7 @@ const BINS: u32 = 32;
 pub(super) struct Measure<'a> {
     target: &'a Target<'a>,
     how: Execution,
-    progress: &'a Progress,
+    bar: &'a Bar,
     with_quartiles: bool,
     integrity: Cell<Option<Integrity>>,
 }
@@ -36,12 +35,11 @@ impl<'a> Measure<'a> {
     pub(super) fn new(
         target: &'a Target<'a>,
         how: &Execution,
-        progress: &'a Progress,
+        bar: &'a Bar,
         with_quartiles: bool,
     ) -> Self {
-        let bar = progress.clone();
-        let how = Execution { progress: Some(Arc::new(move |len| bar.add(len))), ..how.clone() };
-        Measure { target, how, progress, with_quartiles, integrity: Cell::new(None) }
+        let how = how.clone();
+        Measure { target, how, bar, with_quartiles, integrity: Cell::new(None) }
     }
 
     /// A dataset without statistics, and why.
@@ -182,7 +180,7 @@ impl<'a> Measure<'a> {
         let Target { dataset, slab } = self.target;
         let element_size = dataset.dtype.and_then(DType::size).unwrap_or(1);
         let len = slab.element_count().unwrap_or(u64::MAX).saturating_mul(element_size);
-        self.progress.next(&format!("{} {what}", Escaped(&dataset.name)), len);
+        self.bar.next(&format!("{} {what}", Escaped(&dataset.name)), len);
     }
 }
 

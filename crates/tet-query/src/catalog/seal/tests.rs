@@ -1,11 +1,12 @@
 //! A container of one dataset and one checksum: which questions compare it, and how often.
 
+use crate::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_codec::{Decode, Raw};
 use tet_format::{DType, Digits, ForeignRule, Grid, Integrity, Reach, Severity};
-use tet_io::ReadAt;
+use tet_io::{Progress, ReadAt};
 
 use super::*;
 use crate::budget::DigestPolicy;
@@ -238,7 +239,7 @@ fn who_stops_leaves_nothing_behind() {
     for world in World::both(0) {
         let dataset = &world.catalog.datasets()[0];
         let mut how = World::how(DigestPolicy::Always);
-        how.cancel = Some(Arc::new(AtomicBool::new(true)));
+        how.progress = Progress::default().with_cancel(Arc::new(AtomicBool::new(true)));
         let slab = Hyperslab::whole(&[COUNT]);
         let canceled = dataset.read(&slab, &how);
         assert!(matches!(canceled, Err(Error::Canceled)), "{canceled:?}");

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tet_codec::{Digester, Error as Refused, Scanned, Strength, WINDOW_LOG_MAX, ZstdScan};
 use tet_format::{Codec, Digest, NoteCode, Rule, Span};
-use tet_io::{ProgressReporter, Source};
+use tet_io::{Progress, Source};
 use tet_report::Code;
 
 use crate::error::{Error, Result};
@@ -49,17 +49,17 @@ pub(super) struct Scratch {
 /// Looks at one payload.
 pub(super) fn look(
     source: &Source,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
     job: &Job,
     scratch: &mut Scratch,
 ) -> Result<Vec<Told>> {
-    let pass = read(source, reporter, job, scratch, WINDOW_LOG_USUAL)?;
+    let pass = read(source, progress, job, scratch, WINDOW_LOG_USUAL)?;
     let pass = match pass.decoded {
         Err(Refused::Window { found, .. }) if found <= 1 << WINDOW_LOG_MAX => {
             static WIDE: Mutex<()> = Mutex::new(());
             let _alone = WIDE.lock().unwrap_or_else(PoisonError::into_inner);
             let mut scratch = Scratch::default();
-            read(source, reporter, job, &mut scratch, WINDOW_LOG_MAX)?
+            read(source, progress, job, &mut scratch, WINDOW_LOG_MAX)?
         }
         decoded => Pass { decoded, ..pass },
     };
@@ -87,7 +87,7 @@ struct Pass {
 
 fn read(
     source: &Source,
-    reporter: &ProgressReporter<'_>,
+    progress: &Progress,
     job: &Job,
     scratch: &mut Scratch,
     window_log_max: u32,
@@ -106,7 +106,7 @@ fn read(
         zstd.begin(raw_len_max, window_log_max).map_err(|_| Error::Memory)?;
     }
     let mut reach = 0;
-    reporter.pieces::<Error>(source, job.span, &mut scratch.piece, |_, bytes| {
+    progress.pieces::<Error>(source, job.span, &mut scratch.piece, |_, bytes| {
         if let Some(digester) = &mut digester {
             digester.update(bytes);
         }

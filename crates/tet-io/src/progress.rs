@@ -1,0 +1,154 @@
+//! How far long work is, for a caller who is told and may cancel.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tet_format::Span;
+
+use crate::error::Error;
+use crate::source::Source;
+
+/// How far long work is, told to the caller, who may cancel it.
+///
+/// Clones count together, from any thread. By default nobody is told, and the work runs to its end.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// use tet_io::{Canceled, Progress};
+///
+/// let told = Arc::new(Mutex::new(Vec::new()));
+/// let cancel = Arc::new(AtomicBool::new(false));
+/// let log = Arc::clone(&told);
+/// let progress = Progress::new(move |done, all| log.lock().unwrap().push((done, all)));
+/// let progress = progress.with_cancel(Arc::clone(&cancel)).begin(100);
+///
+/// progress.advance(30)?;
+/// progress.advance(50)?;
+/// cancel.store(true, Ordering::Relaxed);
+/// assert_eq!(progress.advance(20), Err(Canceled));
+/// assert_eq!(*told.lock().unwrap(), [(30, 100), (80, 100)]);
+/// # Ok::<(), Canceled>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Progress {
+    cancel: Option<Arc<AtomicBool>>,
+    counter: Option<Arc<Counter>>,
+}
+
+/// Who is told, and what is done so far.
+struct Counter {
+    done: AtomicU64,
+    /// 0 where nobody knows.
+    all: u64,
+    told: Told,
+}
+
+/// Is told the bytes that are done and those there are in all.
+type Told = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// The caller asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Canceled;
+
+impl Progress {
+    /// Calls `told` with the bytes that are done and those there are in all, from any thread; with 0
+    /// in all where nobody knows.
+    #[must_use]
+    pub fn new(told: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
+        Progress { cancel: None, counter: Some(Counter::new(0, Arc::new(told))) }
+    }
+
+    /// The progress of work on `all` bytes, of which none is done, for the same caller.
+    #[must_use]
+    pub fn begin(&self, all: u64) -> Self {
+        let counter = self.counter.as_ref();
+        let counter = counter.map(|counter| Counter::new(all, Arc::clone(&counter.told)));
+        Progress { cancel: self.cancel.clone(), counter }
+    }
+
+    /// The same work, which stops when the caller sets `cancel`.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
+        Progress { cancel: Some(cancel), ..self }
+    }
+
+    /// For a part of the work that its caller reports: it can be canceled and tells nobody.
+    #[must_use]
+    pub fn silent(&self) -> Self {
+        Progress { cancel: self.cancel.clone(), counter: None }
+    }
+
+    /// Whether the caller asked to stop.
+    #[must_use]
+    pub fn is_canceled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    /// Stops when the caller asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`Canceled`] when it did.
+    pub fn check(&self) -> Result<(), Canceled> {
+        if self.is_canceled() { Err(Canceled) } else { Ok(()) }
+    }
+
+    /// Tells that so many more bytes are done.
+    ///
+    /// # Errors
+    ///
+    /// [`Canceled`], and nobody is told, when the caller asked to stop.
+    pub fn advance(&self, len: u64) -> Result<(), Canceled> {
+        self.check()?;
+        if let Some(Counter { done, all, told }) = self.counter.as_deref() {
+            let done = done.fetch_add(len, Ordering::Relaxed).saturating_add(len);
+            told(if *all == 0 { done } else { done.min(*all) }, *all);
+        }
+        Ok(())
+    }
+
+    /// Tells that `done` bytes of `all` are done.
+    ///
+    /// # Errors
+    ///
+    /// As [`Progress::advance`].
+    pub fn report(&self, done: u64, all: u64) -> Result<(), Canceled> {
+        self.begin(all).advance(done)
+    }
+
+    /// Gives the bytes of a stretch to `visit`, each piece with its place in the file, until it has
+    /// seen enough; `window` is memory that is used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::for_windows`], and [`Canceled`] when the caller asked to stop.
+    pub fn pieces<E: From<Error> + From<Canceled>>(
+        &self,
+        source: &Source,
+        span: Span,
+        window: &mut Vec<u8>,
+        mut visit: impl FnMut(u64, &[u8]) -> bool,
+    ) -> Result<(), E> {
+        source.for_windows(span.range(), window, |at, bytes| {
+            self.advance(bytes.len() as u64)?;
+            Ok(visit(at, bytes))
+        })
+    }
+}
+
+impl Counter {
+    fn new(all: u64, told: Told) -> Arc<Self> {
+        Arc::new(Counter { done: AtomicU64::new(0), all, told })
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress")
+            .field("is_canceled", &self.is_canceled())
+            .field("is_told", &self.counter.is_some())
+            .finish()
+    }
+}
