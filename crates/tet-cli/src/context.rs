@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::Arc;
-use tet_io::Progress;
 
 use serde::Serialize;
+use tet_io::Progress;
 
 use crate::args::{ColorWhen, GlobalArgs};
 use crate::escape::Message;

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{DTYPES, elements, fixture, imported, npy, read, to_tet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use common::{DTYPES, elements, fixture, imported, npy, read, to_tet};
 use tet_convert::{
     Attribute, ChunkChoice, ConvertOptions, DimNames, Error, ImportOptions, Note, Origin, convert,
 };

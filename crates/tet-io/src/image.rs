@@ -5,7 +5,6 @@
 //!           new bytes --------^   `----> a Source, to be read before it is written
 //! ```
 
-use crate::progress::{Canceled, Progress};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use std::sync::Arc;
 use tet_format::Span;
 
 use crate::error::{Error, Result};
+use crate::progress::{Canceled, Progress};
 use crate::source::{ReadAt, Source};
 
 /// Small pieces are written together, this many bytes at a time.

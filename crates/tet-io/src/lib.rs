@@ -9,6 +9,7 @@
 #![deny(unsafe_code)]
 
 mod append;
+mod bytes;
 mod clock;
 mod error;
 mod image;
@@ -24,6 +25,7 @@ pub mod vfs;
 mod writers;
 
 pub use append::Appender;
+pub use bytes::Bytes;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, shown};
 pub use image::Image;

@@ -357,6 +357,16 @@ impl Source {
         self.0.backend.file()
     }
 
+    /// All bytes, where they stay in memory or mapped for as long as the source.
+    pub(crate) fn pinned(&self) -> Option<&[u8]> {
+        match &self.0.backend {
+            Backend::Memory(bytes) => Some(bytes),
+            #[cfg(feature = "mmap")]
+            Backend::Map(_, map) => Some(map),
+            _ => None,
+        }
+    }
+
     /// The bytes of the file where they can be used in place, without a read.
     ///
     /// Hold the view for one task, then drop it. A leased map gives `None` from the moment somebody
@@ -364,12 +374,9 @@ impl Source {
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         match &self.0.backend {
-            Backend::Memory(bytes) => Some(View(ViewOf::Bytes(bytes))),
-            #[cfg(feature = "mmap")]
-            Backend::Map(_, map) => Some(View(ViewOf::Bytes(map))),
             #[cfg(all(feature = "mmap", target_os = "linux"))]
             Backend::Leased(map) => map.view().map(|view| View(ViewOf::Leased(view))),
-            Backend::Pread(_) | Backend::Custom(_) => None,
+            _ => self.pinned().map(|bytes| View(ViewOf::Bytes(bytes))),
         }
     }
 

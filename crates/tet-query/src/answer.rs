@@ -3,14 +3,19 @@
 use std::ops::Deref;
 
 use tet_format::{DType, Integrity, Span};
+use tet_io::Bytes;
 
 use crate::array::{Array, zeroed_elements};
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
+use crate::coalesce::Coalesce;
 use crate::cost::Cost;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Doubt};
+use crate::plan::piece::dense_range;
+use crate::plan::plan;
+use crate::plan::touch::Touch;
 use crate::reduce;
 use crate::reduction::Reduction;
 use crate::scatter;
@@ -120,6 +125,25 @@ impl Dataset {
     ) -> Result<Integrity> {
         let answer = self.answer(|doubt| scatter::read_into(self, slab, (how, doubt), None, out));
         Ok(answer?.integrity)
+    }
+
+    /// The selected elements where they lie in memory or in a map that the caller vouches for, without a
+    /// copy; `None` unless they are one stretch of one raw chunk of such a source. Nothing is compared
+    /// with a digest.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::read`], but for what only the elements can bring about.
+    pub fn view(&self, slab: &Hyperslab) -> Result<Option<Bytes>> {
+        let touch = Touch::new(&self.grid, slab).ok_or_else(|| Error::misfit(self))?;
+        if touch.chunk_count() != 1 {
+            return Ok(None);
+        }
+        let plan = plan(self, slab, Coalesce::DEFAULT)?;
+        let read = plan.chunks().first().filter(|read| plan.is_identity(read));
+        let elements = dense_range(&touch.parts_of(0));
+        let span = read.zip(elements).and_then(|(read, range)| plan.stored_span(read, range));
+        Ok(span.and_then(|span| self.source.bytes(span)))
     }
 
     /// Reduces the selected elements.

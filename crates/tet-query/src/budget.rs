@@ -3,6 +3,7 @@
 use std::fmt;
 use std::num::NonZero;
 use std::sync::OnceLock;
+
 use tet_io::Progress;
 
 use crate::coalesce::Coalesce;

@@ -20,18 +20,18 @@ use tet_io::Source;
 
 use crate::error::{Error, Result};
 
-/// The datasets of one open file.
-#[derive(Debug)]
+/// The datasets of one open file, shared by cheap clones.
+#[derive(Clone, Debug)]
 pub struct Catalog {
     source: Source,
     /// The other files, where the container is several.
-    shards: Vec<Source>,
+    shards: Arc<[Source]>,
     format: &'static str,
-    datasets: Vec<Dataset>,
+    datasets: Arc<[Dataset]>,
     /// What is found by name and not listed.
-    parts: Vec<Dataset>,
-    attrs: BTreeMap<String, AttrText>,
-    names: Names,
+    parts: Arc<[Dataset]>,
+    attrs: Arc<BTreeMap<String, AttrText>>,
+    names: Arc<Names>,
     /// The first position that means no dataset, and why.
     uncounted: Option<(usize, Arc<Error>)>,
 }
@@ -247,15 +247,15 @@ impl Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
             dataset.list(index, &source);
         }
-        let (shards, parts) = (Vec::new(), Vec::new());
-        let (attrs, names) = (BTreeMap::new(), Names::default());
+        let (shards, datasets, parts) = (Arc::default(), datasets.into(), Arc::default());
+        let (attrs, names) = (Arc::default(), Arc::default());
         Catalog { source, shards, format, datasets, parts, attrs, names, uncounted: None }
     }
 
     /// The same with the attributes of the file.
     #[must_use]
     pub fn with_attrs(self, attrs: BTreeMap<String, AttrText>) -> Catalog {
-        Catalog { attrs, ..self }
+        Catalog { attrs: Arc::new(attrs), ..self }
     }
 
     /// The same where `#N` means a dataset for N below `count` alone: a part of the file is lost, and
@@ -272,19 +272,19 @@ impl Catalog {
         for (index, part) in (self.datasets.len()..).zip(&mut parts) {
             part.list(index, &self.source);
         }
-        Catalog { parts, ..self }
+        Catalog { parts: parts.into(), ..self }
     }
 
     /// The same with each dataset made into another view of it.
     #[must_use]
     pub fn viewed(self, view: impl FnMut(Dataset) -> Dataset) -> Catalog {
-        let datasets = self.datasets.into_iter().map(view).collect();
-        Catalog { datasets, names: Names::default(), ..self }
+        let datasets = self.datasets.iter().cloned().map(view).collect();
+        Catalog { datasets, names: Arc::default(), ..self }
     }
 
     /// The attributes of the file.
     #[must_use]
-    pub const fn attrs(&self) -> &BTreeMap<String, AttrText> {
+    pub fn attrs(&self) -> &BTreeMap<String, AttrText> {
         &self.attrs
     }
 

@@ -30,8 +30,7 @@ use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Doubt, PartRead};
-use crate::plan::plan;
-use crate::plan::tiling::Inside;
+use crate::plan::is_ranged;
 use crate::reduction::{AxisPicks, Filter, Number};
 use crate::scatter;
 use crate::selection::Hyperslab;
@@ -59,8 +58,8 @@ pub struct LazyArray {
     axes: Vec<LazyAxis>,
     shape: Shape,
     dtype: DType,
-    /// Whether picked chunks are decoded whole.
-    inside: Inside,
+    /// Whether parts of chunks are read, none decoded whole.
+    is_ranged: bool,
     map: Option<Arc<Map>>,
     zero_denominators: AtomicU64,
     doubt: Doubt,
@@ -88,7 +87,7 @@ impl LazyArray {
             shape: axes.iter().map(LazyAxis::count).collect(),
             axes,
             dtype,
-            inside: Inside::Cut,
+            is_ranged: true,
             map: None,
             zero_denominators: AtomicU64::new(0),
             doubt: Doubt::default(),
@@ -109,7 +108,7 @@ impl LazyArray {
         transform: Option<Transform>,
         how: &Execution,
     ) -> Result<Self> {
-        let mut lazy = LazyArray::chosen(dataset, slab, choice, how)?;
+        let mut lazy = LazyArray::chosen(dataset, slab, choice)?;
         let filter = lazy.choice.filter.clone();
         let map = match (&transform, filter) {
             (None, None) => None,
@@ -141,7 +140,7 @@ impl LazyArray {
         transform: Option<&Transform>,
         how: &Execution,
     ) -> Result<Cost> {
-        let lazy = LazyArray::chosen(dataset, slab, choice.clone(), how)?;
+        let lazy = LazyArray::chosen(dataset, slab, choice.clone())?;
         let statistics = match transform {
             Some(transform) => {
                 lazy.check_number(transform)?;
@@ -153,16 +152,11 @@ impl LazyArray {
     }
 
     /// The chosen values, not transformed yet.
-    fn chosen(
-        dataset: &Dataset,
-        slab: &Hyperslab,
-        choice: Choice,
-        how: &Execution,
-    ) -> Result<Self> {
+    fn chosen(dataset: &Dataset, slab: &Hyperslab, choice: Choice) -> Result<Self> {
         let mut lazy = LazyArray::values(dataset, slab)?;
         if !choice.picks.is_empty() {
             lazy.pick(&choice.picks)?;
-            lazy.inside = plan(dataset, slab, how.coalesce)?.inside;
+            lazy.is_ranged = dataset.codecs().iter().all(|codec| is_ranged(codec.as_ref()));
         }
         lazy.choice = choice;
         Ok(lazy)
@@ -351,7 +345,7 @@ impl LazyArray {
             axes: self.axes.clone(),
             shape: self.shape.clone(),
             dtype: self.dtype,
-            inside: self.inside,
+            is_ranged: self.is_ranged,
             map: self.map.clone(),
             zero_denominators: AtomicU64::new(0),
             doubt: self.doubt.copied(),

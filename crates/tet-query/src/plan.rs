@@ -85,7 +85,7 @@ pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<Rea
 }
 
 /// Whether a codec serves ranges of elements at all.
-fn is_ranged(codec: &dyn Decode) -> bool {
+pub(crate) fn is_ranged(codec: &dyn Decode) -> bool {
     let layout = ChunkLayout { stored_len: 64, decoded_len: 64, element_size: 8 };
     codec.is_identity() || matches!(codec.stored_spans(layout, 0..1), StoredSpans::Range(_))
 }

@@ -9,7 +9,7 @@ impl Catalog {
     /// The same of a container of several files: those in which datasets say that they lie.
     #[must_use]
     pub fn with_shards(self, shards: Vec<Source>) -> Catalog {
-        Catalog { shards, ..self }
+        Catalog { shards: shards.into(), ..self }
     }
 
     /// The files beside [`Catalog::source`], where the container is several.
@@ -31,7 +31,7 @@ impl Catalog {
     }
 
     pub(super) fn sources(&self) -> impl Iterator<Item = &Source> {
-        std::iter::once(&self.source).chain(&self.shards)
+        std::iter::once(&self.source).chain(self.shards.iter())
     }
 
     /// Compares the identity of the file, or of each of several, with the one it had when it was

@@ -6,7 +6,6 @@ use crate::budget::Execution;
 use crate::buffer::Buffer;
 use crate::decode;
 use crate::error::Result;
-use crate::plan::tiling::Inside;
 use crate::scatter;
 use crate::selection::Hyperslab;
 
@@ -44,7 +43,7 @@ impl LazyArray {
         let mut runs = vec![Vec::new(); self.axes.len()];
         for (at, (axis, slice)) in self.axes.iter().zip(part.axes()).enumerate().rev() {
             strides[at] = decode::len(inner_len / size)?;
-            runs[at] = axis.runs(slice, axis.near(inner_len, self.inside == Inside::Whole));
+            runs[at] = axis.runs(slice, axis.near(inner_len, !self.is_ranged));
             inner_len = inner_len.saturating_mul(slice.count());
         }
         let longest = |runs: &Vec<Run>| runs.iter().map(|run| run.slice.count()).max().unwrap_or(1);

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tet_io::Progress;
 
 use tet_format::{DType, Integrity};
+use tet_io::Progress;
 
 use crate::budget::Execution;
 use crate::catalog::{Catalog, Dataset};
@@ -10,7 +10,7 @@ use crate::coalesce::Coalesce;
 use crate::copy::copy_box;
 use crate::error::Error;
 use crate::plan::plan;
-use crate::selection::Hyperslab;
+use crate::selection::{Axis, AxisSlice, Hyperslab};
 use crate::testing::{Order, Stored, World, product, selected, slabs, small_tuning, world};
 
 /// Shape, chunk shape, and which of the slabs are looked at.
@@ -168,4 +168,31 @@ fn check_copy(size: usize, counts: &[u64], from: [usize; 3], to: [usize; 3]) {
         }
     }
     assert_eq!(target, wanted, "{size} {counts:?} {from:?} {to:?}");
+}
+
+/// A view is what a read copies, wherever there is one; none is of several chunks, of bytes with
+/// gaps, of encoded bytes or of a file that has to be read.
+#[test]
+fn a_view_is_what_is_read() {
+    let (shape, chunk_shape) = ([4, 6], [2, 6]);
+    let element = |n: u64| u16::try_from(n).unwrap().to_le_bytes().to_vec();
+    let of = |stored| world(DType::UInt16, &shape, &chunk_shape, stored, Order::Gaps(3), element);
+    let (raw, whole) = (of(Stored::Raw), of(Stored::Whole));
+    let mut viewed = 0;
+    for slab in slabs(&shape, |_| true) {
+        let Some(bytes) = dataset_of(&raw.mapped).view(&slab).unwrap() else { continue };
+        viewed += 1;
+        let read = dataset_of(&raw.positioned).read(&slab, &small_tuning()).unwrap();
+        assert_eq!(&bytes[..], read.bytes(), "{slab:?}");
+        assert!(dataset_of(&whole.mapped).view(&slab).unwrap().is_none());
+        assert!(dataset_of(&raw.positioned).view(&slab).unwrap().is_none());
+    }
+    assert!(viewed > 50, "{viewed}");
+    let slab = |rows: [u64; 2], columns: [u64; 2]| {
+        let slice = |[start, stop]: [u64; 2]| AxisSlice { start, stop, step: 1, axis: Axis::Kept };
+        Hyperslab::new(vec![slice(rows), slice(columns)], &shape).unwrap()
+    };
+    let is_viewed = |slab| dataset_of(&raw.mapped).view(&slab).unwrap().is_some();
+    assert!(is_viewed(slab([2, 4], [0, 6])) && is_viewed(slab([1, 2], [2, 5])));
+    assert!(!is_viewed(slab([1, 3], [0, 6])) && !is_viewed(slab([0, 2], [2, 5])));
 }

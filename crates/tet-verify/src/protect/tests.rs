@@ -1,10 +1,10 @@
 use std::path::Path;
-use tet_io::Progress;
 
 use tet_file::write::{ChunkAt, DatasetSpec, WriteOptions, Writer};
 use tet_file::{HistoryRow, Metadata};
 use tet_format::DType;
 use tet_format::footer::Tail;
+use tet_io::Progress;
 use tet_io::publish::Sync;
 
 use super::*;

@@ -1,6 +1,5 @@
 //! A container of one dataset and one checksum: which questions compare it, and how often.
 
-use crate::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,6 +10,7 @@ use tet_io::{Progress, ReadAt};
 use super::*;
 use crate::budget::DigestPolicy;
 use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
+use crate::error::Error;
 use crate::lazy::LazyArray;
 use crate::op::Op;
 use crate::reduction::Reduction;
