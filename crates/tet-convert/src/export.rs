@@ -24,7 +24,7 @@ pub use self::npz::write_npz_file;
 pub use self::safetensors::write_safetensors_file;
 pub use self::shards::{SHARD_LEN, Sharded, index_path, write_shards};
 
-use crate::{Error, Note, Result, Written};
+use crate::{Error, Note, Result};
 
 /// What an array is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,6 +74,16 @@ pub struct ExportOptions {
     pub execution: Execution,
     /// For `.npz`.
     pub compression: Compression,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// What the file says differently from the array.
+    pub notes: Vec<Note>,
 }
 
 /// Writes an array in memory; `name` is for notes and errors.

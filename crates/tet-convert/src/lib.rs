@@ -40,6 +40,7 @@ pub use conversion::{
     Conversion, ConvertOptions, DenseCarry, Filter, SparseCarry, TensogramOptions,
 };
 pub use error::{Error, Result};
+pub use export::Written;
 pub use format::Format;
 pub use item::{field_of_text, json_of_field};
 pub use loss::Note;
@@ -52,7 +53,7 @@ pub use options::{
     LabelSource, Origin,
 };
 pub use result::{
-    ResultOptions, ResultTarget, WritePolicy, Written, reduced_array, write_reduced, write_result,
+    ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
 };
 pub use slabs::Slabs;
 pub use sparse::{SparseKept, SparseTensor, sparse_tensors};

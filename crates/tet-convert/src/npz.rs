@@ -6,6 +6,7 @@
 
 mod archive;
 pub(crate) mod check;
+mod fault;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,7 +17,8 @@ use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 use tet_query::{Catalog, Seal, SealDigester, Sealed};
 
-pub use self::archive::NpzFault;
+pub use self::fault::NpzFault;
+
 use self::archive::{Archive, Member};
 use crate::Format;
 use crate::npy::{self, Header, NpyFault, Place, Texts};

@@ -27,7 +27,7 @@ pub(crate) use self::band::write as write_bands;
 pub use self::cells::reduced_array;
 pub(crate) use self::describe::dataset as about_dataset;
 pub use self::policy::WritePolicy;
-use crate::export::{self, Encoding, ExportOptions};
+use crate::export::{self, Encoding, ExportOptions, Written};
 use crate::options::Origin;
 use crate::{Note, Result, loss};
 
@@ -56,16 +56,6 @@ pub struct ResultOptions {
     pub codec: Option<CodecChoice>,
     /// When the result was made, for the history of a `.tet`; `None` leaves the history out.
     pub history: Option<Origin>,
-}
-
-/// What was written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Written {
-    /// Bytes of the file.
-    pub bytes: u64,
-    /// What the file says differently from the result.
-    pub notes: Vec<Note>,
 }
 
 /// Writes an array result of a file to the file `path`, if the policy allows it.

@@ -30,7 +30,7 @@ pub(crate) use self::canonical::{
 pub(crate) use self::catalog::open;
 pub(crate) use self::check::verify;
 pub(crate) use self::dtype::{StoredType, bits_of, of_dataset};
-pub(crate) use self::header::{Header, LEN_MAX, METADATA_KEY, of_text};
+pub(crate) use self::header::{Header, LEN_MAX, METADATA_KEY, is_likely, of_text};
 pub(crate) use self::index::{MAP_KEY, members};
 pub(crate) use self::rule::ALL as RULES;
 pub(crate) use self::shards::{open as open_index, verify as verify_index};

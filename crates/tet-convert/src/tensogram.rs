@@ -14,7 +14,7 @@ mod parts;
 mod seal;
 mod stack;
 
-pub(crate) use self::catalog::{name_of, open};
+pub(crate) use self::catalog::open;
 pub(crate) use self::check::verify;
 pub(crate) use self::numbers::numbered;
 pub(crate) use self::stack::{Choice, stacked};

@@ -7,6 +7,7 @@
 mod attrs;
 mod catalog;
 mod check;
+mod error;
 mod framed;
 mod parts;
 mod seal;

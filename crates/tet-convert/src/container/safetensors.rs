@@ -26,14 +26,8 @@ impl Container for SafeTensors {
         &["safetensors"]
     }
 
-    /// A file begins with the length of a JSON object and the object. One that is cut short within
-    /// the object is known by what a name begins with.
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
-        let Some((length, json)) = head.bytes.split_first_chunk() else { return Ok(false) };
-        let len = u64::from_le_bytes(*length);
-        let fits = 2 <= len && len <= head.source.len().saturating_sub(8);
-        let is_cut = (2..=safetensors::LEN_MAX).contains(&len) && json.starts_with(b"{\"");
-        Ok(json.starts_with(b"{") && (fits || is_cut))
+        Ok(safetensors::is_likely(head.bytes, head.source.len()))
     }
 
     fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {

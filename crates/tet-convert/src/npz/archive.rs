@@ -3,65 +3,14 @@
 use std::io::{self, Read};
 
 use tet_io::Source;
-use thiserror::Error;
 use zip::read::{ArchiveOffset, Config, ZipFile};
-use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::fault::NpzFault;
 use crate::spool::SourceReader;
 
 /// Deflate makes at most this many bytes out of one.
 const DEFLATE_RATIO_MAX: u64 = 1032;
-
-/// What is wrong with a `.npz` archive.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum NpzFault {
-    /// The archive cannot be read.
-    #[error("cannot be read: {0}")]
-    Read(#[source] io::Error),
-    /// The archive's structure is broken.
-    #[error("the zip archive is damaged: {reason}")]
-    Damaged {
-        /// What the zip reader says.
-        reason: String,
-    },
-    /// Two members have one name.
-    #[error("two members of the archive have the same name")]
-    DuplicateNames,
-    /// Members share bytes, which no writer does and zip bombs do.
-    #[error("members of the archive overlap")]
-    Overlap,
-    /// A member is encrypted.
-    #[error("the member is encrypted")]
-    Encrypted,
-    /// A member is compressed in a way NumPy never does.
-    #[error("the member is compressed by {method}, not by deflate: write it anew with NumPy")]
-    Method {
-        /// The method.
-        method: String,
-    },
-    /// A member's sizes contradict each other.
-    #[error("the archive says the member has {size} bytes in {stored_len}, which cannot be")]
-    Size {
-        /// Its bytes, as the archive says.
-        size: u64,
-        /// Its compressed bytes.
-        stored_len: u64,
-    },
-}
-
-impl From<ZipError> for NpzFault {
-    fn from(error: ZipError) -> Self {
-        match error {
-            ZipError::Io(error) => Self::Read(error),
-            other => {
-                let reason = other.to_string().chars().flat_map(char::escape_debug).collect();
-                Self::Damaged { reason }
-            }
-        }
-    }
-}
 
 /// An open archive.
 #[derive(Clone)]

@@ -10,7 +10,8 @@ use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
 
-use super::archive::{Archive, Member, NpzFault, OpenMember};
+use super::archive::{Archive, Member, OpenMember};
+use super::fault::NpzFault;
 use super::{ARCHIVE, MEMBER_CRC, MEMBER_DATA};
 use crate::error::is_of_system;
 use crate::npy::check::header;

@@ -8,8 +8,8 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{AxisSlice, Catalog, Dataset, Hyperslab, LazyArray, plan};
 
-use super::{ResultOptions, Written, band, coordinates, describe};
-use crate::export::{shape_of, stream};
+use super::{ResultOptions, band, coordinates, describe};
+use crate::export::{Written, shape_of, stream};
 use crate::{Error, Note, Result, chunking, loss};
 
 /// Chunks of the source from this length on are chunks of the result too.

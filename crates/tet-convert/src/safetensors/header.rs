@@ -59,6 +59,16 @@ impl Tensor {
     }
 }
 
+/// Whether a file of `file_len` bytes that begins with `head` is one of these: the length of a JSON
+/// object, and the object. One that is cut short within the object is known by what a name begins with.
+pub(crate) fn is_likely(head: &[u8], file_len: u64) -> bool {
+    let Some((length, json)) = head.split_first_chunk() else { return false };
+    let len = u64::from_le_bytes(*length);
+    let fits = 2 <= len && len <= file_len.saturating_sub(PREFIX_LEN);
+    let is_cut = (2..=LEN_MAX).contains(&len) && json.starts_with(b"{\"");
+    json.starts_with(b"{") && (fits || is_cut)
+}
+
 /// Takes what is found, and remembers the first breach that leaves no tensor readable.
 pub(super) struct Judge<'a> {
     pub(super) found: &'a mut dyn FnMut(ForeignFound),

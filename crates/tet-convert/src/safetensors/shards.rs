@@ -19,7 +19,6 @@ use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, Index};
 use super::{catalog, check, rule};
 use crate::Format;
-use crate::container::sniff;
 use crate::opened::{FileRegion, Opened, Opener};
 use crate::{Error, Result};
 
@@ -219,7 +218,8 @@ fn shard(
     if before.iter().flatten().any(is_same) {
         return Ok(Err(&rule::SHARD_TWICE));
     }
-    if sniff(&source)? != Format::SAFETENSORS {
+    let head = source.read_vec(0, source.len().min(PREFIX_LEN + 2))?;
+    if !header::is_likely(&head, source.len()) {
         return Ok(Err(&rule::SHARD_FORMAT));
     }
     let header = header::read(&source, found)?;

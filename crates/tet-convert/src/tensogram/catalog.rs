@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tet_codec::Swapped;
-use tet_format::{DType, Shape, Span};
+use tet_format::{DType, Shape};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
 use tet_tensogram::{
@@ -14,8 +14,8 @@ use tet_tensogram::{
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::keys::{NAME_KEY, is_name, unescaped};
-use super::lost::Lost;
+use super::keys::{NAME_KEY, given, is_name, name, name_of, unescaped};
+use super::lost::{Lost, unread};
 use super::parts::{Masks, Parts};
 use super::seal;
 use crate::Format;
@@ -137,27 +137,6 @@ fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
     ours.map(|(key, value)| (key.clone(), attr(value.clone()))).collect()
 }
 
-/// What an object of a message is called, of which this is said.
-pub(super) fn name(said: &Metadata, message: usize, number: usize) -> String {
-    given(said, number).unwrap_or_else(|| format!("m{message}_o{number}"))
-}
-
-/// The name that metadata give to an object of a message.
-pub(super) fn given(said: &Metadata, number: usize) -> Option<String> {
-    said.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned)
-}
-
-/// The name that is said of an object: `name`, or `param` of `mars`.
-pub(crate) fn name_of(said: &[(String, Value)]) -> Option<&str> {
-    let value = |key: &str| said.iter().find(|(found, _)| found == key).map(|(_, value)| value);
-    if let Some(name) = value(NAME_KEY).and_then(Value::as_text) {
-        return Some(name);
-    }
-    let Some(Value::Map(mars)) = value("mars") else { return None };
-    let (_, param) = mars.iter().find(|(key, _)| key.as_text() == Some("param"))?;
-    param.as_text()
-}
-
 fn dataset(
     file: &TensogramFile,
     object: &ObjectAt,
@@ -185,13 +164,6 @@ fn dataset(
     dataset.coords = take_coords(&mut attrs, &dataset.dims, dataset.grid.shape());
     dataset.attrs.extend(attrs.into_iter().map(|(key, value)| (unescaped(key), value)));
     Ok(dataset)
-}
-
-/// A dataset of which no more than the name is known.
-pub(super) fn unread(source: &Source, index: usize, name: String) -> Dataset {
-    let grid = grid_of_one(&[]);
-    let chunks = Arc::new(Slabs::new(grid.clone(), 8, nowhere()));
-    Dataset { index, ..Dataset::unknown(source.clone(), name, "", grid, chunks) }
 }
 
 /// Says how the elements of a dataset are stored.
@@ -252,10 +224,6 @@ fn store(
     let (grid, parts) = Parts::new(&shape, size, object.region, region, masks, sealed);
     (dataset.grid, dataset.chunks) = (grid, Arc::new(parts));
     Ok(())
-}
-
-fn nowhere() -> Span {
-    Span::new(0, 0).expect("no bytes fit anywhere")
 }
 
 /// Why a dataset cannot be read, if that is what the error is.

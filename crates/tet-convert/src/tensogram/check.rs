@@ -6,7 +6,7 @@ use tet_io::Source;
 use tet_tensogram::{Error as Theirs, Limits, Metadata, TensogramFile, rule};
 use tet_verify::{Code, Report, VerifyOptions};
 
-use super::catalog::name;
+use super::keys::name;
 use crate::Result;
 
 /// Checks a file.

@@ -1,7 +1,7 @@
-//! Attributes as keys of what is said of an object, and back.
+//! The metadata of an object: its name, and its attributes as keys and back.
 
 use tet_query::AttrText;
-use tet_tensogram::RESERVED_KEY;
+use tet_tensogram::{Metadata, RESERVED_KEY, Value};
 
 use crate::ztensor::{COORDS_KEY, DIMS_KEY};
 
@@ -28,4 +28,25 @@ pub(crate) fn unescaped(key: String) -> String {
 /// Whether a value is read as the name of an object.
 pub(crate) fn is_name(value: Option<&AttrText>) -> bool {
     matches!(value, Some(AttrText::Text(_)))
+}
+
+/// What an object of a message is called, of which this is said.
+pub(super) fn name(said: &Metadata, message: usize, number: usize) -> String {
+    given(said, number).unwrap_or_else(|| format!("m{message}_o{number}"))
+}
+
+/// The name that metadata give to an object of a message.
+pub(super) fn given(said: &Metadata, number: usize) -> Option<String> {
+    said.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned)
+}
+
+/// The name that is said of an object: `name`, or `param` of `mars`.
+pub(crate) fn name_of(said: &[(String, Value)]) -> Option<&str> {
+    let value = |key: &str| said.iter().find(|(found, _)| found == key).map(|(_, value)| value);
+    if let Some(name) = value(NAME_KEY).and_then(Value::as_text) {
+        return Some(name);
+    }
+    let Some(Value::Map(mars)) = value("mars") else { return None };
+    let (_, param) = mars.iter().find(|(key, _)| key.as_text() == Some("param"))?;
+    param.as_text()
 }

@@ -16,7 +16,8 @@ use tet_io::Source;
 use tet_query::Dataset;
 use tet_tensogram::{Error as Theirs, Fault, FrameKind, Message, Metadata, TensogramFile, rule};
 
-use super::catalog::{given, unread};
+use super::keys::given;
+use crate::slabs::{Slabs, grid_of_one};
 
 /// Lost datasets of one file, at most: a few bytes may speak of any number.
 const LOST_MAX: usize = 1 << 10;
@@ -159,4 +160,12 @@ impl Lost {
         }
         counted
     }
+}
+
+/// A dataset of which no more than the name is known.
+pub(super) fn unread(source: &Source, index: usize, name: String) -> Dataset {
+    let no_bytes = Span::new(0, 0).expect("no bytes fit anywhere");
+    let grid = grid_of_one(&[]);
+    let chunks = Arc::new(Slabs::new(grid.clone(), 8, no_bytes));
+    Dataset { index, ..Dataset::unknown(source.clone(), name, "", grid, chunks) }
 }

@@ -13,7 +13,7 @@ use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 use tet_ztensor::{Check, Layout, Limits, Scattered, Tensor, ZTensorFile};
 
-use super::catalog::of_error;
+use super::error::of_error;
 use crate::chunking::AUTO_LEN_MAX;
 use crate::slabs::grid_of_one;
 

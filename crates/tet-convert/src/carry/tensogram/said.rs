@@ -14,8 +14,7 @@ use crate::conversion::{Conversion, ConvertOptions};
 use crate::export::shape_of;
 use crate::item::field;
 use crate::safetensors::{HEADER_KEY, header_to_keep};
-use crate::tensogram::keys::{NAME_KEY, escaped};
-use crate::tensogram::name_of;
+use crate::tensogram::keys::{NAME_KEY, escaped, name_of};
 use crate::ztensor::{COORDS_KEY, DIMS_KEY, take_coords, take_dims};
 use crate::{Note, Result};
 
