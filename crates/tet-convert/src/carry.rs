@@ -24,11 +24,11 @@ use tet_verify::{Finding, Severity};
 
 use crate::container::{Capabilities, Writer, writable};
 use crate::conversion::{Conversion, ConvertOptions, SparseCarry};
+use crate::joined::Joined;
 use crate::labels::labeled;
 use crate::open::open;
 use crate::opened::{OpenOptions, Opened};
 use crate::options::{ImportReport, Imported};
-use crate::sparse::Joined;
 use crate::tensogram::{Choice, numbered, stacked};
 use crate::{Error, Format, Note, Result, export};
 

@@ -4,9 +4,9 @@ use tet_query::{Catalog, Dataset, Execution};
 use tet_tensogram::{NonFinite, Readers, Recipe, VersionKey};
 
 use crate::carry::logical;
+use crate::joined::Joined;
 use crate::opened::OpenOptions;
 use crate::options::ImportOptions;
-use crate::sparse::Joined;
 use crate::{Note, Result};
 
 /// How to convert.

@@ -14,6 +14,7 @@ mod error;
 pub mod export;
 mod format;
 mod item;
+mod joined;
 mod labels;
 mod loss;
 mod npy;

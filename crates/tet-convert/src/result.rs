@@ -13,6 +13,7 @@ mod band;
 mod cells;
 mod coordinates;
 mod describe;
+mod history;
 mod policy;
 mod tet;
 

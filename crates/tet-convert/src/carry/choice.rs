@@ -8,8 +8,9 @@ use tet_ztensor::SparseChoice;
 use super::{is_metadata, logical};
 use crate::container::Capabilities;
 use crate::conversion::{ConvertOptions, SparseCarry};
+use crate::joined::{Joined, joined};
 use crate::options::ImportOptions;
-use crate::sparse::{Joined, SparseKept, joined, sparse_tensors};
+use crate::sparse::{SparseKept, sparse_tensors};
 use crate::{Error, Result};
 
 /// The datasets that are asked for by name or as `#N`, all but those to be left out, in the order of

@@ -20,8 +20,9 @@ use crate::attributes::{self, SCALAR_KEY};
 use crate::conversion::{Conversion, ConvertOptions, DenseCarry, SparseCarry};
 use crate::export::{shape_of, stream};
 use crate::item::field;
+use crate::joined::Joined;
 use crate::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
-use crate::sparse::{Joined, SparseKept, SparseTensor, sparse_tensors};
+use crate::sparse::{SparseKept, SparseTensor, sparse_tensors};
 use crate::ztensor::{COORDS_KEY, DIMS_KEY, check_budget, escaped};
 use crate::{Error, Note, Result, loss};
 

@@ -8,7 +8,7 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{AxisSlice, Catalog, Dataset, Hyperslab, LazyArray, plan};
 
-use super::{ResultOptions, band, coordinates, describe};
+use super::{ResultOptions, band, coordinates, describe, history};
 use crate::export::{Written, shape_of, stream};
 use crate::{Error, Note, Result, chunking, loss};
 
@@ -53,7 +53,7 @@ pub(super) fn write(
     notes.extend(loss::unchecked(parts.iter().map(|part| part.lazy)));
     catalog.check_unchanged()?;
     options.execution.progress.check()?;
-    let history = options.history.map(|origin| describe::history(lazy, origin));
+    let history = options.history.map(|origin| history::of(lazy, origin));
     let mut metadata = Metadata::new();
     for part in &parts {
         describe::dataset(part.lazy, part.is_scalar, &mut metadata);
