@@ -11,6 +11,8 @@
 //! Slabs follow one another in the file as rows do in the array: a whole raw dataset is one
 //! stream, an import reads its input once and in order, and rows are cheap to read.
 
+use tet_format::Shape;
+
 /// A chunk of `auto` has at most this many decoded bytes, unless one element has more.
 pub const AUTO_LEN_MAX: u64 = 4 << 20;
 
@@ -61,6 +63,24 @@ fn slab(shape: &[u64], element_count_max: u64) -> Vec<u64> {
         room /= extent.max(1);
     }
     chunk_shape
+}
+
+/// The shape of the slabs of an array that are `len` bytes long.
+pub(crate) fn of_len(shape: &[u64], element_size: u64, len: u64) -> Option<Shape> {
+    for axis in 0..shape.len() {
+        let inner = shape[axis + 1..].iter().try_fold(element_size, |a, &b| a.checked_mul(b))?;
+        let outer = shape[..axis].iter().try_fold(1_u64, |a, &b| a.checked_mul(b))?;
+        if inner == 0 || !len.is_multiple_of(inner) {
+            continue;
+        }
+        let rows = len / inner;
+        let fits = rows <= shape[axis] && (outer == 1 || shape[axis].is_multiple_of(rows));
+        if fits {
+            let head = shape[..axis].iter().map(|_| 1);
+            return Some(head.chain([rows]).chain(shape[axis + 1..].iter().copied()).collect());
+        }
+    }
+    None
 }
 
 /// How far one chunk goes along an axis of `extent` when at most `room` fits; `room < extent`.
@@ -152,5 +172,20 @@ mod tests {
             let chunk = auto(shape, 1);
             assert!(chunk.iter().all(|&c| (1..=AUTO_LEN_MAX).contains(&c)), "{shape:?}: {chunk:?}");
         }
+    }
+
+    #[test]
+    fn slabs_follow_one_another_in_the_array() {
+        let of = |shape: &[u64], len| of_len(shape, 4, len).map(|shape| shape.to_vec());
+        assert_eq!(of(&[100, 25], 1000), Some(vec![10, 25]));
+        assert_eq!(of(&[100, 25], 1100), Some(vec![11, 25]));
+        assert_eq!(of(&[100, 25], 50), None);
+        assert_eq!(of(&[100, 25], 20), Some(vec![1, 5]));
+        assert_eq!(of(&[100, 25], 24), None);
+        assert_eq!(of(&[1, 1, 1000], 24), Some(vec![1, 1, 6]));
+        assert_eq!(of(&[4, 6, 5], 120), Some(vec![1, 6, 5]));
+        assert_eq!(of(&[4, 6, 5], 60), Some(vec![1, 3, 5]));
+        assert_eq!(of(&[4, 6, 5], 80), None);
+        assert_eq!(of(&[], 4), None);
     }
 }

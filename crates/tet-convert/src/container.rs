@@ -4,17 +4,20 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
-mod npy;
-mod npz;
+pub(crate) mod npy;
+pub(crate) mod npz;
 mod plain;
-mod safetensors;
+pub(crate) mod safetensors;
 mod sniff;
 mod table;
-mod tensogram;
-mod tet;
+pub(crate) mod tensogram;
+pub(crate) mod tet;
 mod traits;
-mod ztensor;
+pub(crate) mod ztensor;
 
+pub use self::npy::{NpyFault, Texts};
+pub use self::npz::NpzFault;
 pub use self::sniff::sniff;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
 pub use self::traits::{Capabilities, Container, Head, Input, Output, Writer};
+pub use self::ztensor::AppendPlace;

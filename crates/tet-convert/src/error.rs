@@ -13,8 +13,8 @@ pub(crate) use self::kind::is_of_system;
 use self::nearest::nearest;
 use self::words::{advice, broken, did_you_mean, folders, of_member};
 use crate::Format;
-use crate::npy::NpyFault;
-use crate::npz::NpzFault;
+use crate::container::npy::NpyFault;
+use crate::container::npz::NpzFault;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -5,60 +5,67 @@
 
 #![forbid(unsafe_code)]
 
-mod attributes;
-mod carry;
 pub mod chunking;
 mod container;
-mod conversion;
+mod convert;
 mod error;
-pub mod export;
 mod format;
-mod item;
-mod joined;
-mod labels;
-mod loss;
-mod npy;
-mod npz;
+mod model;
 mod open;
-mod opened;
-mod options;
+mod read;
 mod result;
-mod safetensors;
-mod slabs;
-mod sparse;
-mod spool;
-mod tensogram;
 mod verify;
-mod ztensor;
+mod write;
 
-pub use carry::logical::{as_bytes, as_counted, is_opaque};
-pub use carry::{AppendPlace, append_ztensor, chosen, convert};
+pub mod export {
+    //! From a lazy array, an array in memory or whole datasets to `.npy`, `.npz`, `.safetensors`, raw
+    //! elements or text.
+    //!
+    //! A lazy array is read in blocks of the outer axes and written as they come, so memory stays
+    //! bounded by the execution's budget. Files appear complete or not at all.
+
+    /// `.npy` files.
+    pub mod npy {
+        pub use crate::container::npy::header;
+    }
+
+    pub use crate::container::npz::write_npz_file;
+    pub use crate::container::safetensors::{
+        SHARD_LEN, Sharded, index_path, write_safetensors_file, write_shards,
+    };
+    pub use crate::write::array::{
+        Encoding, write_array, write_array_file, write_lazy, write_lazy_file,
+    };
+    pub use crate::write::file::{Compression, ExportOptions};
+}
+
 pub use container::{
-    CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container, containers,
-    register, sniff, writable,
+    AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
+    containers, register, sniff, writable,
 };
-pub use conversion::{
-    Conversion, ConvertOptions, DenseCarry, Filter, SparseCarry, TensogramOptions,
-};
+pub use container::{NpyFault, NpzFault, Texts};
+pub use convert::{append_ztensor, chosen, convert};
 pub use error::{Error, Result};
-pub use export::Written;
 pub use format::Format;
-pub use item::{field_of_text, json_of_field};
-pub use loss::Note;
-pub use npy::{NpyFault, Texts};
-pub use npz::NpzFault;
+pub use model::item::{field_of_text, json_of_field};
+pub use model::logical::{as_bytes, as_counted, is_opaque};
+pub use model::notes::Note;
+pub use model::sparse::{SparseKept, SparseTensor, sparse_tensors};
 pub use open::{open, open_source};
-pub use opened::{FileRegion, Io, OpenOptions, Opened};
-pub use options::{
-    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
-    LabelSource, Origin,
-};
+pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
+pub use read::slabs::Slabs;
 pub use result::{
     ResultOptions, ResultTarget, WritePolicy, reduced_array, write_reduced, write_result,
 };
-pub use slabs::Slabs;
-pub use sparse::{SparseKept, SparseTensor, sparse_tensors};
 pub use verify::{foreign_rules, verify};
+pub use write::array::Written;
+pub use write::conversion::{
+    Conversion, ConvertOptions, DenseCarry, Filter, SparseCarry, TensogramOptions,
+};
+pub use write::options::{
+    Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,
+    LabelSource, Origin,
+};
 
 /// The README's example, compiled.
 #[cfg(doctest)]

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use tet_io::{Source, Step};
 
-use crate::carry::logical::restored;
 use crate::container::{Input, container, sniff};
-use crate::opened::{OpenOptions, Opened, Opener};
+use crate::model::logical::restored;
+use crate::read::opened::{OpenOptions, Opened, Opener};
 use crate::{Error, Result};
 
 /// Opens the container at `path`, told by its content.

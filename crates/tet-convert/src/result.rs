@@ -1,18 +1,17 @@
 //! Results of queries, written to files.
 //!
 //! ```text
-//!   policy    where a result may go
-//!   export    .npy and raw elements                 cells     a reduction's cells as an array
-//!   tet, band a new `.tet`, chunk by chunk          describe  what it says about its datasets
+//!   policy       where a result may go
+//!   cells        the cells of a reduction as an array
+//!   tet          a new `.tet`, chunk by chunk
 //!   coordinates  the datasets that label its axes
+//!   history      how it was made
 //! ```
 //!
 //! A file appears complete or not at all, is never an input, and replaces nothing unasked.
 
-mod band;
 mod cells;
 mod coordinates;
-mod describe;
 mod history;
 mod policy;
 mod tet;
@@ -24,13 +23,13 @@ use tet_io::publish::Sync;
 use tet_io::{Overwrite, Publish};
 use tet_query::{Answer, Catalog, Dataset, Execution, LazyArray, Reduced};
 
-pub(crate) use self::band::write as write_bands;
 pub use self::cells::reduced_array;
-pub(crate) use self::describe::dataset as about_dataset;
 pub use self::policy::WritePolicy;
-use crate::export::{self, Encoding, ExportOptions, Written};
-use crate::options::Origin;
-use crate::{Note, Result, loss};
+use crate::model::notes;
+use crate::write::array::{self, Encoding, Written};
+use crate::write::file::ExportOptions;
+use crate::write::options::Origin;
+use crate::{Note, Result};
 
 /// What an array result is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,8 +91,8 @@ pub fn write_result(
                 ..ExportOptions::default()
             };
             let mut written =
-                export::write_file(catalog, lazy, encoding, &path, &options, progress)?;
-            written.notes.extend(loss::unchecked([lazy]));
+                array::write_file(catalog, lazy, encoding, &path, &options, progress)?;
+            written.notes.extend(notes::unchecked([lazy]));
             written
         }
     };
@@ -121,8 +120,8 @@ pub fn write_reduced(
     let path = policy.resolve(path, catalog.source())?;
     let (array, mut notes) = reduced_array(&dataset.name, reduced, encoding)?;
     let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
-    let written = export::write_array_to(&dataset.name, &array, encoding, &path, &how)?;
+    let written = array::write_array_to(&dataset.name, &array, encoding, &path, &how)?;
     notes.extend(written.notes);
-    notes.extend(loss::of_integrity(reduced.integrity));
+    notes.extend(notes::of_integrity(reduced.integrity));
     Ok(Written { bytes: written.bytes, notes })
 }

@@ -4,9 +4,8 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use crate::Format;
 use crate::container::{container, containers, sniff};
-use crate::{Error, Result};
+use crate::{Error, Format, Result};
 
 /// Checks a file and reports what is wrong with it.
 ///

@@ -11,9 +11,6 @@ use anyhow::Result;
 
 use super::{Findings, reach};
 
-/// Packages whose circles have not been cut, and how many files are in them. The counts only shrink.
-const KNOWN: &[(&str, usize)] = &[("tet-convert", 18)];
-
 /// Names from the root of a crate to a module.
 type Name = Vec<String>;
 
@@ -30,24 +27,15 @@ struct Import {
     alias: String,
 }
 
-/// Compares the circles of every package with the known ones.
+/// Finds the circles of every package.
 pub(super) fn check(root: &Path, files: &[PathBuf], findings: &mut Findings) -> Result<()> {
     let is_root = |path: &&PathBuf| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
     for path in files.iter().filter(is_root) {
-        let package = path.parent().and_then(Path::parent).and_then(Path::file_name);
-        let package = package.unwrap_or_default().to_string_lossy();
         let mut modules = Modules::new();
         read(path, Name::new(), &mut modules)?;
-        let circles = circles(&modules);
-        let found: usize = circles.iter().map(Vec::len).sum();
-        let known = KNOWN.iter().find(|(name, _)| *name == package).map_or(0, |(_, count)| *count);
         let place = path.strip_prefix(root).unwrap_or(path).display();
-        if found < known {
-            findings.warn(place, format!("{found} files import in circles: lower KNOWN to that"));
-        } else if known < found {
-            for circle in circles {
-                findings.fault(&place, format!("a circle of imports: {}", circle.join(", ")));
-            }
+        for circle in circles(&modules) {
+            findings.fault(&place, format!("a circle of imports: {}", circle.join(", ")));
         }
     }
     Ok(())

@@ -1,4 +1,21 @@
-//! `.npy`, NumPy's file of one array.
+//! `.npy`, NumPy's file of one array, read in place.
+//!
+//! ```text
+//!   \x93NUMPY | version | header: a Python dict of descr, fortran_order, shape | elements
+//! ```
+//!
+//! The layout is that of NumPy's `numpy.lib.format`. Members of an `.npz` are such files.
+
+mod catalog;
+mod check;
+mod columns;
+mod descr;
+mod fault;
+mod header;
+mod literal;
+mod place;
+mod texts;
+mod write;
 
 use std::path::Path;
 
@@ -6,13 +23,19 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::plain::write_one;
 use super::traits::{Capabilities, Container, Input, Output, Writer};
-use crate::Format;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::export::Encoding;
-use crate::opened::{OpenOptions, Opened};
-use crate::{Result, npy};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::array::{Encoding, write_one};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
+
+pub(crate) use self::catalog::{dataset, note, unreadable};
+pub(crate) use self::check::header as check_header;
+pub use self::fault::NpyFault;
+pub(crate) use self::header::Header;
+pub(crate) use self::place::Place;
+pub use self::texts::Texts;
+pub use self::write::header;
 
 /// The container of NumPy's files.
 pub(super) struct Npy;
@@ -35,15 +58,15 @@ impl Container for Npy {
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
-        npy::open(input.path, input.source, options)
+        catalog::open(input.path, input.source, options)
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        npy::check::ALL
+        check::ALL
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        npy::check::verify(source, options)
+        check::verify(source, options)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

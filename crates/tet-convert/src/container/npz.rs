@@ -1,4 +1,15 @@
-//! `.npz`, NumPy's archive of arrays.
+//! `.npz`, NumPy's archive of arrays: a zip file of `.npy` files.
+//!
+//! Members that are stored are read in place, and compared with their CRC-32 as digests are. Members
+//! that are compressed are unpacked when they are first read, into a file without a name, and compared
+//! on the way. Arrays of text are listed; they can become the labels of an axis.
+
+mod archive;
+mod catalog;
+mod check;
+mod fault;
+mod rule;
+mod write;
 
 use std::path::Path;
 
@@ -6,13 +17,13 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::plain::{exported, one_file};
 use super::traits::{Capabilities, Container, Input, Output, Writer};
-use crate::Format;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::export::write_npz_file;
-use crate::opened::{OpenOptions, Opened};
-use crate::{Result, npz};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
+
+pub use self::fault::NpzFault;
+pub use self::write::write_npz_file;
 
 /// The container of NumPy's archives.
 pub(super) struct Npz;
@@ -31,15 +42,15 @@ impl Container for Npz {
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
-        npz::open(input.path, input.source, options)
+        catalog::open(input.path, input.source, options)
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        npz::ALL
+        rule::ALL
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        npz::check::verify(source, options)
+        check::verify(source, options)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -61,8 +72,9 @@ impl Writer for Npz {
     ) -> Result<Output> {
         let views = conversion.in_numpy()?;
         let views: Vec<_> = views.iter().collect();
-        let how = exported(options);
+        let how = options.export();
         let notes = write_npz_file(conversion.catalog, &views, output, &how, progress)?;
-        one_file(conversion, notes, output)
+        conversion.notes.extend(notes);
+        Output::file(output)
     }
 }

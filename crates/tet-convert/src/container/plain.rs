@@ -2,20 +2,18 @@
 
 use std::path::Path;
 
-use tet_io::{Error as IoError, Step};
-use tet_query::{Dataset, Hyperslab, LazyArray};
+use tet_query::Dataset;
 
 use super::traits::{Capabilities, Container, Output, Writer};
-use crate::Format;
-use crate::carry::logical::as_bytes;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::export::{Encoding, ExportOptions, write_lazy_file};
-use crate::{Error, Note, Result, loss};
+use crate::model::logical::as_bytes;
+use crate::write::array::{Encoding, write_one};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
 
 /// The elements of one array: little endian, row-major.
 pub(super) struct Raw;
 
-/// One array as text, see [`crate::export::csv`].
+/// One array as text, a line per row of the last axis.
 pub(super) struct Csv;
 
 impl Container for Raw {
@@ -79,40 +77,4 @@ impl Writer for Csv {
         let views: Vec<Dataset> = conversion.datasets.iter().map(|it| (*it).clone()).collect();
         write_one(conversion, &views, Encoding::Csv, (output, options), progress)
     }
-}
-
-/// How arrays are written that are outputs by themselves.
-pub(super) fn exported(options: &ConvertOptions) -> ExportOptions {
-    let (overwrite, sync) = (options.tet.overwrite, options.tet.sync);
-    ExportOptions { overwrite, sync, execution: options.reading(), ..ExportOptions::default() }
-}
-
-/// Writes the one dataset that an output of one array holds.
-pub(super) fn write_one(
-    conversion: &mut Conversion<'_>,
-    datasets: &[Dataset],
-    encoding: Encoding,
-    (output, options): (&Path, &ConvertOptions),
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Output> {
-    let [dataset] = datasets else {
-        return Err(Error::OneDataset { encoding: encoding.name() });
-    };
-    let lazy = LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?;
-    let (catalog, how) = (conversion.catalog, exported(options));
-    let mut notes = write_lazy_file(catalog, &lazy, encoding, output, &how, progress)?;
-    notes.extend(loss::unchecked([&lazy]));
-    one_file(conversion, notes, output)
-}
-
-/// What was written as one file, with these notes.
-pub(super) fn one_file(
-    conversion: &mut Conversion<'_>,
-    notes: Vec<Note>,
-    output: &Path,
-) -> Result<Output> {
-    conversion.notes.extend(notes);
-    let metadata = std::fs::metadata(output);
-    let metadata = metadata.map_err(|error| IoError::io(Step::Stat, output, error))?;
-    Ok(Output { len: metadata.len(), ..Output::default() })
 }

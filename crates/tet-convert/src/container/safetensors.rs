@@ -1,4 +1,27 @@
-//! Safetensors: one file, or several and an index that names them.
+//! Safetensors: the file of named arrays in which models are kept, read where it lies.
+//!
+//! ```text
+//!   8 bytes: length of the header   header: JSON, padded with spaces   buffer: elements, gapless
+//! ```
+//!
+//! The header is read by a scanner of our own: it keeps the order of the keys and knows the byte of
+//! everything it refuses, and both the reader and `verify` need that. The reference library knows
+//! neither. What it refuses is refused here too, by rules that have ids (`docs/reference/verify.md`); only a
+//! tensor of an unknown dtype, or of bytes that do not fit its shape, leaves the others readable.
+//!
+//! A model in several files has an index, JSON too, that says which tensor is in which of them.
+
+mod attrs;
+mod canonical;
+mod catalog;
+mod check;
+mod dtype;
+mod header;
+mod index;
+mod json;
+mod rule;
+mod shards;
+mod write;
 
 use std::path::Path;
 
@@ -6,13 +29,14 @@ use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::plain::{exported, one_file};
 use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
-use crate::Format;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::export::{SHARD_LEN, write_safetensors_file, write_shards};
-use crate::opened::{OpenOptions, Opened};
-use crate::{Result, safetensors};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
+
+pub(crate) use self::canonical::{HEADER_KEY, INDEX_KEY, header_to_keep, is_of_origin};
+pub use self::write::shards::{SHARD_LEN, Sharded, index_path, write_shards};
+pub use self::write::write_safetensors_file;
 
 /// The container of safetensors files.
 pub(super) struct SafeTensors;
@@ -27,19 +51,19 @@ impl Container for SafeTensors {
     }
 
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
-        Ok(safetensors::is_likely(head.bytes, head.source.len()))
+        Ok(header::is_likely(head.bytes, head.source.len()))
     }
 
     fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
-        safetensors::open(input.path, input.source)
+        catalog::open(input.path, input.source)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        safetensors::verify(source, options)
+        check::verify(source, options)
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        safetensors::RULES
+        rule::ALL
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -62,10 +86,11 @@ impl Writer for SafeTensors {
         if options.shard_len.is_some() {
             return Index.write(conversion, output, options, progress);
         }
-        let how = exported(options);
+        let how = options.export();
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
         let notes = write_safetensors_file(catalog, datasets, output, &how, progress)?;
-        one_file(conversion, notes, output)
+        conversion.notes.extend(notes);
+        Output::file(output)
     }
 }
 
@@ -90,16 +115,16 @@ impl Container for Index {
             return Ok(false);
         }
         let object = head.source.read_vec(0, head.source.len().min(OBJECT_LEN))?;
-        let key = format!("\"{}\"", safetensors::MAP_KEY);
+        let key = format!("\"{}\"", index::MAP_KEY);
         Ok(object.windows(key.len()).any(|window| window == key.as_bytes()))
     }
 
     fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
-        safetensors::open_index(input.path, input.source, input.opener)
+        shards::open(input.path, input.source, input.opener)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        safetensors::verify_index(source, options)
+        shards::verify(source, options)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -120,14 +145,18 @@ impl Writer for Index {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         let len = options.shard_len.unwrap_or(SHARD_LEN);
-        let how = exported(options);
+        let how = options.export();
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
         let (sharded, notes) = write_shards(catalog, datasets, output, len, &how, progress)?;
         if sharded.shard_count == 0 {
-            return one_file(conversion, notes, output);
+            conversion.notes.extend(notes);
+            return Output::file(output);
         }
         conversion.notes.extend(notes);
         let shard_count = sharded.shard_count;
         Ok(Output { len: sharded.len, shard_count, ..Output::default() })
     }
 }
+
+#[cfg(test)]
+mod tests;

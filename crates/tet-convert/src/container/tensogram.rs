@@ -1,4 +1,19 @@
-//! Tensogram v3, `.tgm`: messages of objects.
+//! Tensogram v3 files, read where they lie.
+//!
+//! The format is `tet-tensogram`'s; here its objects become datasets, in the order of the file, its
+//! rules findings, and what is said of objects attributes. An object that is stored as it is is slabs
+//! of one array, one that can be decoded in parts is a chunk for each, any other is one chunk. The
+//! hash of a frame is the seal of its object.
+
+mod catalog;
+mod check;
+mod keys;
+mod lost;
+mod numbers;
+mod parts;
+mod seal;
+mod stack;
+mod write;
 
 use std::path::Path;
 
@@ -7,11 +22,15 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
-use crate::Format;
-use crate::carry;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::opened::{OpenOptions, Opened};
-use crate::{Result, tensogram};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
+
+pub(crate) use self::numbers::numbered;
+pub(crate) use self::stack::{Choice, stacked};
+
+/// Rules of the order of frames, which cost nothing of a message: order, preceders, no metadata.
+const FORM_RULES: [&str; 3] = ["TGM-F6", "TGM-F7", "TGM-M9"];
 
 /// The container of Tensogram files.
 pub(super) struct Tensogram;
@@ -39,19 +58,19 @@ impl Container for Tensogram {
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
-        tensogram::open(input.path, input.source, options.only)
+        catalog::open(input.path, input.source, options.only)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        tensogram::verify(source, options)
+        check::verify(source, options)
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        tensogram::RULES
+        tet_tensogram::rule::ALL
     }
 
     fn form_rules(&self) -> &'static [&'static str] {
-        &tensogram::FORM_RULES
+        &FORM_RULES
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -95,7 +114,7 @@ impl Writer for Tensogram {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let len = carry::tensogram::write(conversion, output, options, progress)?;
+        let len = write::write(conversion, output, options, progress)?;
         Ok(Output { len, ..Output::default() })
     }
 }

@@ -1,5 +1,9 @@
 //! `.tet`, the format of this project.
 
+pub(crate) mod bands;
+pub(crate) mod metadata;
+mod write;
+
 use std::path::Path;
 
 use tet_file::TetFile;
@@ -8,11 +12,9 @@ use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
 use super::traits::{Capabilities, Container, Input, Output, Writer};
-use crate::Format;
-use crate::Result;
-use crate::carry;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::opened::{OpenOptions, Opened};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
 
 /// The container of `.tet` files.
 pub(super) struct Tet;
@@ -74,7 +76,7 @@ impl Writer for Tet {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let (len, chunk_shapes) = carry::tet::write(conversion, output, options, progress)?;
+        let (len, chunk_shapes) = write::write(conversion, output, options, progress)?;
         let chunk_shapes = chunk_shapes.into_iter().map(|shape| shape.into_vec()).collect();
         Ok(Output { len, chunk_shapes, ..Output::default() })
     }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use tet_format::ForeignRule;
-use tet_io::Source;
+use tet_io::{Error as IoError, Source, Step};
 use tet_verify::{Report, VerifyOptions};
 
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::opened::{OpenOptions, Opened, Opener};
+use crate::read::opened::{OpenOptions, Opened, Opener};
+use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Error, Format, Result};
 
 /// The beginning of a file.
@@ -152,4 +152,16 @@ pub struct Output {
     pub chunk_shapes: Vec<Vec<u64>>,
     /// Shards beside an index; 0 where the output is one file.
     pub shard_count: usize,
+}
+
+impl Output {
+    /// The one file that was written.
+    ///
+    /// # Errors
+    /// The system does not tell its length.
+    pub(crate) fn file(path: &Path) -> Result<Output> {
+        let metadata =
+            std::fs::metadata(path).map_err(|error| IoError::io(Step::Stat, path, error))?;
+        Ok(Output { len: metadata.len(), ..Output::default() })
+    }
 }

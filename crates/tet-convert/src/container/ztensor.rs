@@ -1,4 +1,18 @@
-//! zTensor 0.1.0, `.zt`.
+//! zTensor 0.1.0 files, read where they lie.
+//!
+//! The format is `tet-ztensor`'s; here its tensors become datasets, its rules findings, and its
+//! custom fields attributes. A raw tensor is slabs of one array, a zstd tensor of several frames is
+//! a chunk for each of them, a sparse one is bands of rows, anything else is one chunk.
+
+mod attrs;
+mod catalog;
+mod check;
+mod error;
+mod framed;
+mod parts;
+mod seal;
+mod sparse;
+mod write;
 
 use std::path::Path;
 
@@ -8,11 +22,13 @@ use tet_verify::{Report, VerifyOptions};
 use tet_ztensor::Dialect;
 
 use super::traits::{Capabilities, Container, Input, Output, Writer};
-use crate::Format;
-use crate::carry;
-use crate::conversion::{Conversion, ConvertOptions};
-use crate::opened::{OpenOptions, Opened};
-use crate::{Result, ztensor};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::{Format, Result};
+
+pub(crate) use self::sparse::{Bands, Stored};
+pub use self::write::AppendPlace;
+pub(crate) use self::write::append;
 
 /// The container of zTensor files.
 pub(super) struct ZTensor;
@@ -31,15 +47,15 @@ impl Container for ZTensor {
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
-        ztensor::open(input.path, input.source, options.memory_budget)
+        catalog::open(input.path, input.source, options.memory_budget)
     }
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
-        ztensor::verify(source, options)
+        check::verify(source, options)
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        ztensor::RULES
+        tet_ztensor::rule::ALL
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -80,7 +96,7 @@ impl Writer for ZTensor {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let len = carry::ztensor::write(conversion, output, options, progress)?;
+        let len = write::write(conversion, output, options, progress)?;
         Ok(Output { len, ..Output::default() })
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 use tet_io::Kind;
 
 use super::Error;
-use crate::npy::NpyFault;
-use crate::npz::NpzFault;
+use crate::container::npy::NpyFault;
+use crate::container::npz::NpzFault;
 
 impl Error {
     /// The file and the error of the system, where the system refused something.

@@ -3,7 +3,7 @@
 use tet_format::{DType, Shape};
 use tet_query::{Array, Cells, Element, Reduced, Scalar};
 
-use crate::export::Encoding;
+use crate::write::array::Encoding;
 use crate::{Error, Note, Result};
 
 /// The cells of a reduction of the dataset `name` as an array that `encoding` can hold.

@@ -7,8 +7,8 @@ use tet_query::{
     AxisPicks, Catalog, CatalogLabels, Choice, Dataset, Execution, Hyperslab, LazyArray,
 };
 
-use super::describe;
 use crate::Result;
+use crate::container::tet::metadata;
 
 /// Labels of more positions are not looked up by anybody, and not taken along.
 const COUNT_MAX: u64 = 1 << 24;
@@ -29,7 +29,7 @@ fn dataset<'l>(lazy: &LazyArray, labels: &'l CatalogLabels, axis: usize) -> Opti
     let name = labeled.dims.get(axis)?;
     let is_clear = labeled.dims.iter().filter(|dim| *dim == name).count() == 1;
     let has_own = labeled.coords.get(&axis).is_some_and(|labels| !labels.is_empty());
-    if !is_clear || has_own || *name == describe::name(lazy) {
+    if !is_clear || has_own || *name == metadata::name(lazy) {
         return None;
     }
     let found = labels.coordinate_dataset(axis)?;

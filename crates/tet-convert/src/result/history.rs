@@ -5,7 +5,7 @@ use tet_query::{
     Axes, AxisSlice, Compare, Dataset, Filter, LazyArray, NanPolicy, Number, Transform,
 };
 
-use crate::options::Origin;
+use crate::write::options::Origin;
 
 /// The step that made the dataset.
 pub(super) fn of(lazy: &LazyArray, origin: Origin) -> HistoryRow {

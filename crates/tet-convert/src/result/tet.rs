@@ -8,9 +8,12 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{AxisSlice, Catalog, Dataset, Hyperslab, LazyArray, plan};
 
-use super::{ResultOptions, band, coordinates, describe, history};
-use crate::export::{Written, shape_of, stream};
-use crate::{Error, Note, Result, chunking, loss};
+use super::{ResultOptions, coordinates, history};
+use crate::container::tet::{bands, metadata};
+use crate::model::notes;
+use crate::write::array::Written;
+use crate::write::stream::{self, shape_of};
+use crate::{Error, Note, Result, chunking};
 
 /// Chunks of the source from this length on are chunks of the result too.
 const CHUNK_LEN_MIN: u64 = 64 << 10;
@@ -44,19 +47,19 @@ pub(super) fn write(
     let mut writer = Writer::create(path, specs, &how)?;
     let total = stream::len_of(lazy);
     for (id, part) in parts.iter().enumerate() {
-        band::write(part.lazy, (id, &part.spec), &mut writer, &options.execution, &mut |done| {
+        bands::write(part.lazy, (id, &part.spec), &mut writer, &options.execution, &mut |done| {
             // Coordinates are few beside what they label.
             progress(if id == 0 { done.min(total) } else { total }, total);
         })?;
     }
     progress(total, total);
-    notes.extend(loss::unchecked(parts.iter().map(|part| part.lazy)));
+    notes.extend(notes::unchecked(parts.iter().map(|part| part.lazy)));
     catalog.check_unchanged()?;
     options.execution.progress.check()?;
     let history = options.history.map(|origin| history::of(lazy, origin));
     let mut metadata = Metadata::new();
     for part in &parts {
-        describe::dataset(part.lazy, part.is_scalar, &mut metadata);
+        metadata::dataset(part.lazy, part.is_scalar, &mut metadata);
     }
     let written = writer.finish(&metadata, history.as_slice())?;
     Ok(Written { bytes: written.file_len, notes })
@@ -75,9 +78,9 @@ impl<'l> Part<'l> {
         let dtype = stored_dtype(lazy, notes)?;
         let shape = if is_scalar { Shape::from([1]) } else { lazy.shape().clone() };
         if is_scalar {
-            notes.push(Note::Scalar { dataset: describe::name(lazy) });
+            notes.push(Note::Scalar { dataset: metadata::name(lazy) });
         }
-        let (name, chunk_shape) = (describe::name(lazy), chunk_shape(lazy, &shape));
+        let (name, chunk_shape) = (metadata::name(lazy), chunk_shape(lazy, &shape));
         Ok(Part { lazy, spec: DatasetSpec { name, dtype, shape, chunk_shape }, is_scalar })
     }
 }
@@ -88,7 +91,7 @@ fn stored_dtype(lazy: &LazyArray, notes: &mut Vec<Note>) -> Result<DType> {
     if dtype.tet_tag().is_some() {
         return Ok(dtype);
     }
-    let dataset = describe::name(lazy);
+    let dataset = metadata::name(lazy);
     let to = match dtype {
         DType::Bool => DType::UInt8,
         DType::Int8 => DType::Int16,

@@ -1,0 +1,132 @@
+//! `.npy`, NumPy's file of one array, read in place.
+//!
+//! ```text
+//!   \x93NUMPY | version | header: a Python dict of descr, fortran_order, shape | elements
+//! ```
+//!
+//! The layout is that of NumPy's `numpy.lib.format`. Members of an `.npz` are such files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tet_format::{Grid, Shape, Span, planted};
+use tet_io::Source;
+use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Sealed};
+
+use super::columns::Columns;
+use super::fault::NpyFault;
+use super::header::{ElementOrder, Header};
+use super::place::Place;
+use crate::model::attributes::{FILL_KEY, NOT_A_TIME, UNITS_KEY};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::read::slabs::{Slabs, grid_of_one, too_deep};
+use crate::read::spool::SourceReader;
+use crate::{Error, Format, Note, Result, chunking};
+
+/// Opens the file at `path`: one dataset, named after the file.
+pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let header = Header::read(&mut SourceReader::new(&source, 0))
+        .and_then(|header| header.check_len(source.len()).map(|()| header))
+        .map_err(|fault| Error::Array { array: name.clone(), fault })?;
+    let notes = Vec::from_iter(note(&name, &header));
+    let place = Place { source: source.clone(), at: 0, seal: None };
+    let datasets = vec![dataset(name, &header, place, options)];
+    let catalog = Catalog::new(source, Format::NPY.name(), datasets);
+    Ok(Opened { notes, ..Opened::new(Format::NPY, catalog) })
+}
+
+/// The array as a dataset; the header's lengths were checked.
+pub(crate) fn dataset(
+    name: String,
+    header: &Header,
+    place: Place,
+    options: &OpenOptions,
+) -> Dataset {
+    let dtype = header.descr.dtype;
+    let source = place.source.clone();
+    let start = place.at.saturating_add(header.header_len);
+    let stored = Span::new(start, header.elements_len);
+    let chunks = stored.filter(|_| too_deep(&header.shape).is_none()).and_then(|stored| {
+        if is_turned(header) {
+            columns(header, stored, place, options)
+        } else {
+            rows(header, stored, place)
+        }
+    });
+    let fault = chunks.is_none().then(|| {
+        let limit = tet_query::Error::Limit {
+            what: "bytes of an array",
+            wanted: u64::MAX,
+            limit: i64::MAX.unsigned_abs(),
+        };
+        Arc::new(too_deep(&header.shape).unwrap_or(limit))
+    });
+    let (source, grid, chunks) = chunks.unwrap_or_else(|| nothing(&header.shape, source, None));
+    let attrs = attrs(header);
+    Dataset { attrs, fault, ..Dataset::new(source, name, dtype, grid, chunks) }
+}
+
+/// An array that cannot be read, and why.
+pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Dataset {
+    let (dtype_name, shape) = match fault {
+        NpyFault::Dtype { name, shape, .. } => (name.clone(), shape.as_slice()),
+        NpyFault::Texts(texts) => ("text".to_owned(), &[texts.count()][..]),
+        _ => ("?".to_owned(), &[][..]),
+    };
+    let why = tet_query::Error::Unsupported { why: fault.to_string() };
+    let (source, grid, chunks) = nothing(shape, place.source, place.seal);
+    let fault = Some(Arc::new(why));
+    Dataset { fault, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
+}
+
+/// That integers are times, if they are.
+pub(crate) fn note(name: &str, header: &Header) -> Option<Note> {
+    let dataset = name.to_owned();
+    header.descr.units.map(|units| Note::Times { dataset, units })
+}
+
+/// What integers that are times count.
+fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
+    let units = header.descr.units.into_iter();
+    let attrs = units.flat_map(|units| [(UNITS_KEY, units), (FILL_KEY, NOT_A_TIME)]);
+    attrs.map(|(key, value)| (key.to_owned(), AttrText::Text(value.to_owned()))).collect()
+}
+
+/// Where chunks lie, how they cover the array, and their table.
+type Chunks = (Source, Grid, Arc<dyn ChunkTable>);
+
+/// The chunks of an array that is not read; it has a checksum as those have that are.
+fn nothing(shape: &[u64], source: Source, seal: Option<Sealed>) -> Chunks {
+    let grid = grid_of_one(shape);
+    let no_bytes = Span::new(0, 0).expect("no bytes fit anywhere");
+    (source, grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes).sealed(seal)))
+}
+
+/// The chunks of elements in row-major order.
+fn rows(header: &Header, stored: Span, place: Place) -> Option<Chunks> {
+    let size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
+    let chunk_shape = chunking::auto(&header.shape, size);
+    let grid = Grid::new(Shape::from(&*header.shape), Shape::from(chunk_shape))?;
+    let mut slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored);
+    if let Some(swapped) = header.descr.swapped() {
+        slabs = slabs.decoded_by(Arc::new(swapped));
+    }
+    Some((place.source, grid, Arc::new(slabs.sealed(place.seal))))
+}
+
+/// The chunks of elements in column-major order.
+fn columns(header: &Header, stored: Span, place: Place, options: &OpenOptions) -> Option<Chunks> {
+    let size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
+    let columns = Columns::new(&header.shape, size, stored, header.descr.swapped(), place)?;
+    let columns = if options.in_order { columns.in_rows(options) } else { columns };
+    Some((columns.source().clone(), columns.grid().clone(), Arc::new(columns)))
+}
+
+/// Whether the elements lie in column-major order (Fortran order).
+fn is_turned(header: &Header) -> bool {
+    // Along one axis both orders are the same.
+    let is_line = header.shape.iter().filter(|&&extent| extent != 1).count() <= 1;
+    header.order == ElementOrder::ColumnMajor && !is_line && !planted::is("column_order")
+}

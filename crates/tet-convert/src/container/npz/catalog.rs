@@ -1,0 +1,161 @@
+//! `.npz`, NumPy's archive of arrays: a zip file of `.npy` files.
+//!
+//! Members that are stored are read in place, and compared with their CRC-32 as digests are. Members
+//! that are compressed are unpacked when they are first read, into a file without a name, and compared
+//! on the way. Arrays of text are listed; they can become the labels of an axis.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use crc_fast::{CrcAlgorithm, Digest};
+use tet_format::{ForeignFault, Span};
+use tet_io::Source;
+use tet_query::{Catalog, Seal, SealDigester, Sealed};
+
+use super::archive::{Archive, Member};
+use super::fault::NpzFault;
+use super::rule::MEMBER_CRC;
+use crate::container::npy::{self, Header, NpyFault, Place, Texts};
+use crate::read::opened::{OpenOptions, Opened, TextArray};
+use crate::read::spool::Spool;
+use crate::{Error, Format, Note, Result};
+
+/// Opens the archive at `path`: a dataset for each array.
+pub(crate) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
+    let failed = |member: Option<&Member>, fault| Error::Archive {
+        path: path.to_path_buf(),
+        member: member.map(|member| member.name.clone()),
+        fault,
+    };
+    let mut archive = Archive::open(&source).map_err(|fault| failed(None, fault))?;
+    let members = archive.members().map_err(|fault| failed(None, fault))?;
+    // An `.npz` without members is a file of no datasets; another archive is none of arrays.
+    let is_npz = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("npz"));
+    if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
+        return Err(Error::NoArrays { path: path.to_path_buf(), is_filtered: false });
+    }
+    let others = members.others.into_iter().map(|member| Note::LeftOut { member });
+    let (mut notes, mut labels) = (Vec::from_iter(others), BTreeMap::new());
+    let mut datasets = Vec::new();
+    for member in members.arrays {
+        let mut open = archive.member(member.position).map_err(|it| failed(Some(&member), it))?;
+        let (len, offset, crc) = (open.len, open.offset, open.crc);
+        let header =
+            Header::read(&mut open).and_then(|header| header.check_len(len).map(|()| header));
+        drop(open);
+        let place = match offset {
+            Some(at) => stored(&source, at, len, crc),
+            None => unpacked(&archive, &member, len, options),
+        };
+        let name = member.name;
+        datasets.push(match header {
+            Ok(header) => {
+                notes.extend(npy::note(&name, &header));
+                npy::dataset(name, &header, place, options)
+            }
+            Err(fault) => {
+                if let NpyFault::Texts(it) = fault {
+                    let (archive, position) = (archive.clone(), member.position);
+                    let read = Box::new(move |array: &str| texts(&archive, position, array, it));
+                    labels.insert(datasets.len(), TextArray { read });
+                }
+                npy::unreadable(name, &fault, place)
+            }
+        });
+    }
+    let catalog = Catalog::new(source, Format::NPZ.name(), datasets);
+    Ok(Opened { notes, texts: labels, ..Opened::new(Format::NPZ, catalog) })
+}
+
+/// Reads an array of text.
+///
+/// # Errors
+/// The member is damaged, its texts are not Unicode, or there are more than 64 MiB of them.
+fn texts(archive: &Archive, position: usize, array: &str, texts: Texts) -> Result<Vec<String>> {
+    let mut archive = archive.clone();
+    let failed = |fault| Error::Array { array: array.to_owned(), fault };
+    let unopened = |fault: NpzFault| failed(NpyFault::Read(io::Error::other(fault)));
+    let mut open = archive.member(position).map_err(unopened)?;
+    match Header::read(&mut open) {
+        Err(NpyFault::Texts(found)) if found == texts => {}
+        Err(fault) => return Err(failed(fault)),
+        Ok(_) => return Err(failed(NpyFault::Magic)),
+    }
+    texts.read(&mut open).map_err(|error| failed(NpyFault::Read(error)))
+}
+
+/// A compressed member as a `.npy` file that is unpacked when it is first read.
+fn unpacked(archive: &Archive, member: &Member, len: u64, options: &OpenOptions) -> Place {
+    let (archive, position) = (archive.clone(), member.position);
+    let name = format!("the member {:?}", member.name);
+    let source = Spool::source(name, len, options, move |out| {
+        let mut archive = archive.clone();
+        let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let mut member = archive.member(position).map_err(damaged)?;
+        io::copy(&mut member, out).map(drop)
+    });
+    Place { source, at: 0, seal: Some(Sealed::new(CheckedWhenUnpacked)) }
+}
+
+/// A checksum that was compared before the first byte could be read.
+struct CheckedWhenUnpacked;
+
+impl Seal for CheckedWhenUnpacked {
+    fn span(&self) -> Span {
+        Span::new(0, 0).expect("no bytes fit anywhere")
+    }
+
+    fn digester(&self) -> Box<dyn SealDigester + '_> {
+        Box::new(CheckedWhenUnpacked)
+    }
+}
+
+impl SealDigester for CheckedWhenUnpacked {
+    fn update(&mut self, _bytes: &[u8]) {}
+
+    fn fault(self: Box<Self>) -> Option<ForeignFault> {
+        None
+    }
+}
+
+/// The CRC-32 of a stored member, which is of its header too.
+struct MemberSeal {
+    span: Span,
+    crc: u32,
+}
+
+/// A member whose bytes are in the archive as they are.
+fn stored(source: &Source, at: u64, len: u64, crc: u32) -> Place {
+    let seal = Span::new(at, len).map(|span| Sealed::new(MemberSeal { span, crc }));
+    Place { source: source.clone(), at, seal }
+}
+
+impl Seal for MemberSeal {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn digester(&self) -> Box<dyn SealDigester + '_> {
+        let crc = Digest::new(CrcAlgorithm::Crc32IsoHdlc);
+        Box::new(MemberDigester { crc, wanted: self.crc, at: self.span.start() })
+    }
+}
+
+struct MemberDigester {
+    crc: Digest,
+    wanted: u32,
+    at: u64,
+}
+
+impl SealDigester for MemberDigester {
+    fn update(&mut self, bytes: &[u8]) {
+        self.crc.update(bytes);
+    }
+
+    fn fault(self: Box<Self>) -> Option<ForeignFault> {
+        let (found, wanted) = (self.crc.finalize(), u64::from(self.wanted));
+        let fault = ForeignFault { rule: &MEMBER_CRC, at: self.at, found, wanted };
+        (found != wanted).then_some(fault)
+    }
+}

@@ -1,0 +1,155 @@
+//! All datasets as one `.npz`: a zip archive of `.npy` members.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use tet_io::vfs::VfsFile;
+use tet_query::{Catalog, Dataset, Hyperslab, LazyArray};
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::model::notes;
+use crate::write::array::{self, Encoding};
+use crate::write::file::{self, Compression, ExportOptions};
+use crate::write::stream;
+use crate::{Error, Note, Result};
+
+/// Members from this length on are written with 64-bit sizes.
+const LARGE_LEN: u64 = u32::MAX as u64 / 2;
+
+/// Writes `datasets` to the archive `path`.
+///
+/// A member is named after its dataset; a name that would be unsafe as a path is escaped, and a
+/// note says so. The bytes depend on the datasets alone: members carry no time of writing.
+///
+/// # Errors
+/// A dataset cannot be read, two would become one member, or the file cannot be published.
+pub fn write_npz_file(
+    catalog: &Catalog,
+    datasets: &[&Dataset],
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    let mut notes = Vec::new();
+    let members = members(datasets, &mut notes)?;
+    let whole =
+        |dataset: &&Dataset| Ok(LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?);
+    let arrays = datasets.iter().map(whole).collect::<Result<Vec<_>>>()?;
+    file::publish(catalog, path, options, |out| {
+        write(&arrays, &members, out, options, progress, &mut notes)
+    })?;
+    notes.extend(notes::unchecked(&arrays));
+    Ok(notes)
+}
+
+fn write(
+    arrays: &[LazyArray],
+    members: &[String],
+    out: &mut dyn VfsFile,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let mut zip = ZipWriter::new(BufWriter::new(out));
+    let method = match options.compression {
+        Compression::Stored => CompressionMethod::Stored,
+        Compression::Deflated => CompressionMethod::Deflated,
+    };
+    let mut before = 0;
+    for (lazy, member) in arrays.iter().zip(members) {
+        let len = stream::len_of(lazy);
+        let how = SimpleFileOptions::default()
+            .compression_method(method)
+            .last_modified_time(DateTime::default())
+            .unix_permissions(0o644)
+            .large_file(len >= LARGE_LEN);
+        zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
+        let tell = &mut |done, _| progress(before + done, total);
+        let written = array::write_lazy(lazy, Encoding::Npy, &options.execution, &mut zip, tell)?;
+        notes.extend(written);
+        before += len;
+    }
+    zip.finish().map_err(of_zip)?.flush().map_err(Error::Write)
+}
+
+/// One safe and different name per dataset, without its `.npy`.
+fn members(datasets: &[&Dataset], notes: &mut Vec<Note>) -> Result<Vec<String>> {
+    let mut taken = BTreeMap::new();
+    let mut members = Vec::new();
+    for dataset in datasets {
+        let member = safe(&dataset.name);
+        if let Some(first) = taken.insert(member.clone(), &dataset.name) {
+            let (first, second) = (first.clone(), dataset.name.clone());
+            return Err(Error::Collision { first, second, member });
+        }
+        if member != dataset.name {
+            notes.push(Note::Renamed { from: dataset.name.clone(), to: member.clone() });
+        }
+        members.push(member);
+    }
+    Ok(members)
+}
+
+/// `name` as a relative path that stays below where it is unpacked, on any system.
+fn safe(name: &str) -> String {
+    let mut safe = String::new();
+    for (at, part) in name.split('/').enumerate() {
+        if at > 0 {
+            safe.push('/');
+        }
+        let is_special = matches!(part, "" | "." | "..");
+        for c in part.chars() {
+            // `Debug` leaves alone what is visible; the rest has no place in a file's name.
+            let is_visible = c == ' ' || c.escape_debug().len() == 1;
+            if is_special || !is_visible || matches!(c, '\\' | ':' | '%' | '"' | '\'') {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    safe.push_str(&format!("%{byte:02X}"));
+                }
+            } else {
+                safe.push(c);
+            }
+        }
+        if part.is_empty() {
+            safe.push('%');
+        }
+    }
+    safe
+}
+
+fn of_zip(error: ZipError) -> Error {
+    Error::Write(match error {
+        ZipError::Io(error) => error,
+        other => std::io::Error::other(other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn member_names_stay_below_their_folder() {
+        for (name, wanted) in [
+            ("temp", "temp"),
+            ("group/temp", "group/temp"),
+            ("my temp (K)", "my temp (K)"),
+            ("t\u{e9}mp", "t\u{e9}mp"),
+            ("..", "%2E%2E"),
+            ("../../etc/passwd", "%2E%2E/%2E%2E/etc/passwd"),
+            ("/etc/passwd", "%/etc/passwd"),
+            ("a//b", "a/%/b"),
+            ("", "%"),
+            ("C:\\x", "C%3A%5Cx"),
+            ("50%", "50%25"),
+            ("a\0\u{1b}\n", "a%00%1B%0A"),
+            ("\u{202e}", "%E2%80%AE"),
+        ] {
+            assert_eq!(safe(name), wanted, "{name:?}");
+        }
+    }
+}

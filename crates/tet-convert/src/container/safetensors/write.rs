@@ -1,0 +1,244 @@
+//! Datasets as one safetensors file.
+//!
+//! The bytes depend on the datasets alone: tensors stand as the reference library sorts them. A
+//! header that came with them, and still fits, is written again letter by letter, so that a file
+//! that went through another container comes back as it was.
+
+pub(super) mod shards;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use tet_format::DType;
+use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+
+use super::attrs;
+use super::canonical::{
+    Entry, HEADER_KEY, INDEX_KEY, header_of, is_of_origin, kept_header, strings,
+};
+use super::dtype::{StoredType, of_dataset};
+use super::header::{Header, LEN_MAX, METADATA_KEY, of_text};
+use super::index::members;
+use crate::model::attributes::SCALAR_KEY;
+use crate::model::{logical, notes};
+use crate::write::file::{self, ExportOptions};
+use crate::write::left_out::of_datasets;
+use crate::write::stream::{self, shape_of};
+use crate::{Error, Format, Note, Result};
+
+/// What the format is called in messages.
+const ENCODING: &str = "safetensors";
+
+/// A dataset, and what becomes of it.
+pub(super) struct Part {
+    /// Its elements, or their bits where nothing here computes with them.
+    pub(super) lazy: LazyArray,
+    pub(super) entry: Entry,
+}
+
+/// Writes `datasets` to the safetensors file `path`.
+///
+/// Every dtype of the format is written bit by bit, those that nothing here computes with too.
+///
+/// # Errors
+/// A dataset cannot be read, has a dtype or a name that the format has not, two have one name, or
+/// the file cannot be published.
+pub fn write_safetensors_file(
+    catalog: &Catalog,
+    datasets: &[&Dataset],
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    let (views, notes) = views(datasets)?;
+    let mut parts = parts(datasets, &views)?;
+    let header = arranged(catalog, &strings(catalog, views.iter()), &mut parts)?;
+    let total = len_of(&parts);
+    file::publish(catalog, path, options, |out| {
+        write(&header, &parts, &options.execution, out, &mut |done| progress(done, total))
+    })?;
+    let unchecked = notes::unchecked(parts.iter().map(|part| &part.lazy));
+    Ok(notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect())
+}
+
+/// The datasets as the format keeps them, and which are of a type that it lacks.
+pub(super) fn views(datasets: &[&Dataset]) -> Result<(Vec<Dataset>, Vec<Note>)> {
+    let (mut views, mut notes) = (Vec::with_capacity(datasets.len()), Vec::new());
+    for dataset in datasets {
+        let mut kept = logical::kept(dataset, ENCODING, |dtype| dtype != DType::Complex128)?;
+        if of_dataset(dataset).is_some() {
+            // The header has a word for the type.
+            kept.view.attrs.remove(logical::DTYPE_KEY);
+            kept.view.attrs.remove(logical::SHAPE_KEY);
+        } else {
+            notes.extend(kept.note());
+        }
+        views.push(kept.view);
+    }
+    Ok((views, notes))
+}
+
+/// The datasets, and what becomes of each; their names are good.
+pub(super) fn parts(datasets: &[&Dataset], views: &[Dataset]) -> Result<Vec<Part>> {
+    let parts = datasets.iter().zip(views).map(|(dataset, view)| part(dataset, view));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    check_names(datasets)?;
+    Ok(parts)
+}
+
+/// Bytes of all elements.
+pub(super) fn len_of(parts: &[Part]) -> u64 {
+    parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add)
+}
+
+/// Writes a file; `progress` is told the bytes of elements that are written.
+pub(super) fn write(
+    header: &str,
+    parts: &[Part],
+    execution: &Execution,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let header_len = u64::try_from(header.len()).unwrap_or(u64::MAX);
+    if LEN_MAX < header_len {
+        let what = "bytes of the header";
+        return Err(tet_query::Error::Limit { what, wanted: header_len, limit: LEN_MAX }.into());
+    }
+    let mut out = BufWriter::new(out);
+    out.write_all(&header_len.to_le_bytes()).map_err(Error::Write)?;
+    out.write_all(header.as_bytes()).map_err(Error::Write)?;
+    let mut done = 0_u64;
+    for part in parts {
+        stream::for_each(&part.lazy, execution, &mut |elements| {
+            out.write_all(elements).map_err(Error::Write)?;
+            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
+            progress(done);
+            Ok(())
+        })?;
+    }
+    out.flush().map_err(Error::Write)
+}
+
+fn part(dataset: &Dataset, view: &Dataset) -> Result<Part> {
+    let name = || dataset.name.clone();
+    let lazy = LazyArray::values(view, &Hyperslab::whole(view.shape()))?;
+    let is_scalar = view.shape() == dataset.shape() && shape_of(&lazy).is_empty();
+    let shape = match of_dataset(dataset) {
+        Some(_) if is_scalar => Vec::new(),
+        Some(_) => dataset.shape().to_vec(),
+        None => view.shape().to_vec(),
+    };
+    let stored_as = view.dtype.and_then(|dtype| StoredType::from_ours(dtype.name()));
+    let stored = of_dataset(dataset).or(stored_as).ok_or_else(|| Error::NoSuchDType {
+        dataset: name(),
+        dtype: dataset.dtype_name.clone(),
+        encoding: ENCODING,
+    })?;
+    let len = stored.byte_len(&shape).ok_or_else(|| tet_query::Error::Limit {
+        what: "bytes of a tensor",
+        wanted: u64::MAX,
+        limit: (1 << 63) - 1,
+    })?;
+    Ok(Part { lazy, entry: Entry { name: name(), stored, shape, len } })
+}
+
+/// Names are different, and none is that of the file's strings.
+fn check_names(datasets: &[&Dataset]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for dataset in datasets {
+        let name = &dataset.name;
+        if name == METADATA_KEY {
+            return Err(Error::Reserved { dataset: name.clone(), encoding: ENCODING });
+        }
+        if !names.insert(name) {
+            let (first, second, member) = (name.clone(), name.clone(), name.clone());
+            return Err(Error::Collision { first, second, member });
+        }
+    }
+    Ok(())
+}
+
+/// Puts the parts into the order in which they are written, and gives the header.
+fn arranged(
+    catalog: &Catalog,
+    metadata: &[(String, String)],
+    parts: &mut [Part],
+) -> Result<String> {
+    let kept = if catalog.format() == Format::SAFETENSORS.name() {
+        kept_header(catalog.source(), catalog)?
+    } else {
+        match catalog.attrs().get(HEADER_KEY) {
+            Some(AttrText::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    };
+    if let Some(text) = kept {
+        let len = parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add);
+        let places = of_text(&text, len).and_then(|header| places(&header, metadata, parts));
+        if let Some(places) = places {
+            parts.sort_by_key(|part| places.get(&part.entry.name).copied());
+            return Ok(text);
+        }
+    }
+    parts.sort_by(|a, b| a.entry.order(&b.entry));
+    Ok(header_of(metadata, parts.iter().map(|part| &part.entry)))
+}
+
+/// Where the header has the parts, if it is theirs.
+fn places(
+    header: &Header,
+    metadata: &[(String, String)],
+    parts: &[Part],
+) -> Option<BTreeMap<String, ([u64; 2], usize)>> {
+    let sorted = |strings: &[(String, String)]| -> BTreeMap<String, String> {
+        strings.iter().cloned().collect()
+    };
+    if sorted(&header.metadata) != sorted(metadata) || header.tensors.len() != parts.len() {
+        return None;
+    }
+    let by_name: BTreeMap<&str, &Entry> =
+        parts.iter().map(|part| (part.entry.name.as_str(), &part.entry)).collect();
+    let mut places = BTreeMap::new();
+    for (at, tensor) in header.tensors.iter().enumerate() {
+        let entry = by_name.get(tensor.name.as_str())?;
+        if tensor.dtype != entry.stored.name || tensor.shape != entry.shape {
+            return None;
+        }
+        places.insert(tensor.name.clone(), (tensor.offsets, at));
+    }
+    Some(places)
+}
+
+/// What the format has no place for.
+fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+    let mut notes = left_in_shards(catalog, datasets);
+    let count = about(catalog).len();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "members of the index's metadata");
+        notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    notes
+}
+
+/// The same of shards, beside which there is an index.
+pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+    let is_ours = |key: &str| key == SCALAR_KEY || attrs::is_kept(key);
+    let mut notes = of_datasets(datasets, is_ours);
+    let is_other = |(key, text): &(&String, &AttrText)| {
+        matches!(text, AttrText::Json(_)) && !is_of_origin(key)
+    };
+    let count = catalog.attrs().iter().filter(is_other).count();
+    if count != 0 {
+        notes.push(Note::AsText { count });
+    }
+    notes
+}
+
+/// What the index of the model said of itself.
+pub(super) fn about(catalog: &Catalog) -> Vec<(String, String)> {
+    match catalog.attrs().get(INDEX_KEY) {
+        Some(AttrText::Json(text) | AttrText::Text(text)) => members(text),
+        None => Vec::new(),
+    }
+}

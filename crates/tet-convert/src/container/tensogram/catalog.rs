@@ -1,0 +1,250 @@
+//! The catalog of a Tensogram file: the objects of all messages where they lie.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use tet_codec::Swapped;
+use tet_format::{DType, Shape};
+use tet_io::Source;
+use tet_query::{AttrText, Catalog, Dataset};
+use tet_tensogram::{
+    ByteOrder, Descriptor, Error as Theirs, Fault, Limits, Metadata, ObjectAt, Pairs, RESERVED_KEY,
+    Region, Stage, TensogramFile, Value,
+};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+
+use super::keys::{NAME_KEY, given, is_name, name, name_of, unescaped};
+use super::lost::{Lost, unread};
+use super::parts::{Masks, Parts};
+use super::seal;
+use crate::model::axes::{take_coords, take_dims};
+use crate::model::item::attr;
+use crate::model::logical::{DTYPE_KEY, SHAPE_KEY};
+use crate::read::opened::{FileRegion, Opened};
+use crate::read::slabs::{Slabs, grid, grid_of_one, too_deep};
+use crate::{Error, Format, Result};
+
+/// Objects of one file, at most: each takes memory.
+const OBJECTS_MAX: usize = 1 << 21;
+
+/// Opens the file at `path`; with `only`, for that position alone where its message leads to it.
+pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<Opened> {
+    let file = TensogramFile::open(source.clone(), &Limits::default());
+    let file = file.map_err(|error| of_file(path, error))?;
+    if let Some(only) = only
+        && let Some(catalog) = of_one(&file, only).map_err(|error| of_file(path, error))?
+    {
+        return Ok(Opened::new(Format::TENSOGRAM, catalog));
+    }
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    let mut tell = |fault| findings.take(told(fault));
+    let mut lost = Lost::default();
+    let (mut datasets, mut about, mut regions) = (Vec::new(), BTreeMap::new(), Vec::new());
+    lost.between(&file).map_err(|error| of_file(path, error))?;
+    for number in 0..file.len() {
+        let (mut said, mut objects) = (Metadata::default(), Vec::new());
+        let span = file.span(number).map_err(|error| of_file(path, error))?;
+        lost.before(span, datasets.len());
+        let mut unwalked = |fault| {
+            tell(fault);
+            lost.message((number, span), fault, datasets.len());
+        };
+        let walked = taken(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
+        if let Some(walked) = walked {
+            let read = Metadata::of(file.source(), &walked, file.limits());
+            let read = taken(read, &mut tell).map_err(|it| of_file(path, it))?;
+            let has_lost = lost.within((number, span), (&file, &walked), &read, datasets.len());
+            if !has_lost.map_err(|error| of_file(path, error))? {
+                said = read.unwrap_or_default();
+            }
+            lost.hidden((number, span), &walked, &said);
+            // Where nothing is lost, the order of its frames may break a rule.
+            walked.fault().filter(|_| walked.is_whole()).copied().into_iter().for_each(&mut tell);
+            if !walked.is_empty() {
+                objects = file.objects(number).map_err(|error| of_file(path, error))?;
+            }
+        }
+        for object in objects {
+            if OBJECTS_MAX <= datasets.len() {
+                let (what, limit) = ("objects of one file", OBJECTS_MAX as u64);
+                return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());
+            }
+            let position = datasets.len();
+            let by_number = lost.name((object.message, span), object.number, object.frame.at());
+            let dataset = dataset(&file, &object, (&said, by_number), position, &mut tell);
+            datasets.push(dataset.map_err(|error| of_file(path, error))?);
+        }
+        if file.len() == 1 {
+            let said = attrs(&said.extra).into_iter();
+            about = said.map(|(key, value)| (unescaped(key), value)).collect();
+        }
+        lost.after(&datasets);
+        regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
+    }
+    let uncounted = lost.list(file.source(), &mut datasets, &mut tell);
+    let mut catalog = Catalog::new(source, Format::TENSOGRAM.name(), datasets).with_attrs(about);
+    if let Some((count, fault)) = uncounted {
+        let cause = tet_query::Error::Foreign { dataset: format!("#{count}"), fault };
+        catalog = catalog.with_positions(count, Arc::new(cause));
+    }
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Opened { findings, regions, ..Opened::new(Format::TENSOGRAM, catalog) })
+}
+
+/// The catalog of one object of a message of many.
+fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs> {
+    if file.len() != 1 || !file.gaps().is_empty() {
+        return Ok(None);
+    }
+    let Some((object, said)) = file.object_by_header(0, number)? else { return Ok(None) };
+    // A name may look like a position.
+    let is_name = |entry: &Pairs| name_of(entry).is_some_and(|name| name.starts_with('#'));
+    if said.base.iter().any(is_name) {
+        return Ok(None);
+    }
+    let dataset = dataset(file, &object, (&said, name(&said, 0, number)), number, &mut |_| ())?;
+    let about = attrs(&said.extra).into_iter();
+    let about = about.map(|(key, value)| (unescaped(key), value)).collect();
+    let source = file.source().clone();
+    let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset]).with_attrs(about);
+    // It keeps its position among those that are left out.
+    Ok(Some(catalog.viewed(|dataset| Dataset { index: number, ..dataset })))
+}
+
+/// A fault that costs a part of the file.
+fn told(fault: Fault) -> ForeignFound {
+    ForeignFound { fault, field: "message", len: 0, dataset: None }
+}
+
+/// What is there of a part of the file; what it breaks is told.
+fn taken<T>(part: Result<T, Theirs>, tell: &mut dyn FnMut(Fault)) -> Result<Option<T>, Theirs> {
+    match part {
+        Ok(part) => Ok(Some(part)),
+        Err(Theirs::Format(fault)) => {
+            tell(fault);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What is said of an object or a message, as attributes; what the library says is left out.
+fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
+    let ours = pairs.iter().filter(|(key, _)| key != RESERVED_KEY);
+    ours.map(|(key, value)| (key.clone(), attr(value.clone()))).collect()
+}
+
+fn dataset(
+    file: &TensogramFile,
+    object: &ObjectAt,
+    (said, by_number): (&Metadata, String),
+    index: usize,
+    tell: &mut dyn FnMut(Fault),
+) -> Result<Dataset, Theirs> {
+    let nothing = Pairs::new();
+    let entry = said.base.get(object.number).unwrap_or(&nothing);
+    let name = given(said, object.number).unwrap_or(by_number);
+    let mut attrs = attrs(entry);
+    if is_name(attrs.get(NAME_KEY)) {
+        attrs.remove(NAME_KEY);
+    }
+    let described = match file.read_descriptor(object) {
+        Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
+        Err(error) => Err(error),
+    };
+    let mut dataset = unread(file.source(), index, name);
+    match described {
+        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, tell)?,
+        Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
+    }
+    dataset.dims = take_dims(&mut attrs, dataset.shape().len());
+    dataset.coords = take_coords(&mut attrs, &dataset.dims, dataset.grid.shape());
+    dataset.attrs.extend(attrs.into_iter().map(|(key, value)| (unescaped(key), value)));
+    Ok(dataset)
+}
+
+/// Says how the elements of a dataset are stored.
+fn store(
+    dataset: &mut Dataset,
+    descriptor: &Descriptor,
+    object: &ObjectAt,
+    file: &TensogramFile,
+    tell: &mut dyn FnMut(Fault),
+) -> Result<(), Theirs> {
+    dataset.dtype_name = descriptor.dtype_word().to_owned();
+    dataset.dtype = descriptor.dtype();
+    let mut shape = descriptor.shape().to_vec();
+    if dataset.dtype == Some(DType::Bitmask) {
+        // Nothing computes with single bits: they are read as the bytes that hold them.
+        dataset.dtype = Some(DType::UInt8);
+        let said = serde_json::Value::from(shape).to_string();
+        dataset.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(said));
+        let name = std::mem::replace(&mut dataset.dtype_name, DType::UInt8.name().to_owned());
+        dataset.attrs.insert(DTYPE_KEY.to_owned(), AttrText::Text(name));
+        shape = vec![descriptor.element_count().unwrap_or_default().div_ceil(8)];
+    }
+    dataset.fault = too_deep(&shape).map(Arc::new);
+    if dataset.fault.is_some() {
+        return Ok(());
+    }
+    dataset.grid = grid_of_one(&shape);
+    let (at, len) = (object.region.start(), object.region.len());
+    let region = Region::new(descriptor, at, len, file.limits());
+    let region = match region {
+        Ok(region) => region,
+        Err(error) => {
+            dataset.fault = Some(Arc::new(fault_of(dataset, error)?));
+            return Ok(());
+        }
+    };
+    region.notes().iter().for_each(|note| tell(*note));
+    let size = dataset.dtype.and_then(DType::size).unwrap_or(1);
+    let is_plain = Stage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
+    if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {
+        let Some(grid) = grid(&shape, size.saturating_mul(8)) else { return Ok(()) };
+        let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), object.region)
+            .sealed(seal::of(object));
+        let parts =
+            if matches!(dataset.dtype_name.as_str(), "complex64" | "complex128") { 2 } else { 1 };
+        let swapped = Swapped::new(size / parts);
+        let swapped = swapped.filter(|_| descriptor.byte_order() == ByteOrder::Big);
+        dataset.chunks = match swapped {
+            None => Arc::new(slabs),
+            Some(swapped) => Arc::new(slabs.decoded_by(Arc::new(swapped))),
+        };
+        dataset.grid = grid;
+        return Ok(());
+    }
+    let (dataset_name, source) = (dataset.name.clone(), file.source().clone());
+    let masks = Masks { dataset: dataset_name, source, reading: Mutex::default() };
+    let (region, sealed) = (Arc::new(region), seal::of(object));
+    let (grid, parts) = Parts::new(&shape, size, object.region, region, masks, sealed);
+    (dataset.grid, dataset.chunks) = (grid, Arc::new(parts));
+    Ok(())
+}
+
+/// Why a dataset cannot be read, if that is what the error is.
+fn fault_of(dataset: &Dataset, error: Theirs) -> Result<tet_query::Error, Theirs> {
+    let name = dataset.name.clone();
+    match error {
+        Theirs::NotBuilt { codec, .. } => {
+            let chunk: Shape = dataset.shape().iter().map(|_| 0).collect();
+            Ok(tet_query::Error::UnknownCodec { dataset: name, chunk, codec: codec.into() })
+        }
+        Theirs::Format(fault) => Ok(tet_query::Error::Foreign { dataset: name, fault }),
+        other => Err(other),
+    }
+}
+
+/// What keeps a file from being opened.
+pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
+    match error {
+        Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
+            Error::Foreign { path: path.to_path_buf(), format: Format::TENSOGRAM, fault }
+        }
+        Theirs::Io(error) => Error::Io(error),
+        other => Error::Tensogram(other),
+    }
+}

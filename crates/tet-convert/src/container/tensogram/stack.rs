@@ -1,0 +1,390 @@
+//! Objects of one name, message by message, as one dataset with an axis more.
+//!
+//! ```text
+//!   message 0: t (lat, lon)   message 1: t (lat, lon)   ...   t (time, lat, lon)
+//! ```
+//!
+//! Nothing is copied: the chunks of the stack are those of its objects.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use tet_codec::Decode;
+use tet_format::{Grid, Integrity, Shape, Span};
+use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Sealed};
+use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
+
+use super::catalog::of_file;
+use super::seal;
+use crate::model::logical::DTYPE_KEY;
+use crate::read::slabs::{grid_of_one, locate};
+use crate::{Error, Note, Result};
+
+/// Attributes that differ make a list of at most so many bytes.
+const LIST_LEN_MAX: usize = 1 << 20;
+
+/// Which datasets are stacked, and along what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice<'a> {
+    /// The name of the new axis.
+    pub(crate) axis: &'a str,
+    /// Only these; empty is all.
+    pub(crate) include: &'a [String],
+    /// All but these.
+    pub(crate) exclude: &'a [String],
+}
+
+/// The catalog in which datasets that share a name are one.
+///
+/// # Errors
+/// Those that share a name are of several types or shapes; the file cannot be read again.
+pub(crate) fn stacked(
+    path: &Path,
+    catalog: &Catalog,
+    choice: &Choice<'_>,
+) -> Result<(Catalog, Vec<Note>)> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut groups: Vec<Vec<&Dataset>> = Vec::new();
+    for dataset in catalog.datasets() {
+        let place = *places.entry(&dataset.name).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(dataset),
+            None => groups.push(vec![dataset]),
+        }
+    }
+    let (mut datasets, mut notes, mut objects) = (Vec::new(), Vec::new(), None);
+    for group in groups {
+        let [first, rest @ ..] = group.as_slice() else { continue };
+        let is_left = choice.exclude.contains(&first.name)
+            || !choice.include.is_empty() && !choice.include.contains(&first.name);
+        if rest.is_empty() || is_left {
+            datasets.push((*first).clone());
+            continue;
+        }
+        check(&group, choice.axis)?;
+        let has_one_grid = group.iter().all(|it| it.grid == first.grid);
+        let tables = if has_one_grid {
+            group.iter().map(|it| Arc::clone(&it.chunks)).collect()
+        } else {
+            let objects = match &mut objects {
+                Some(objects) => objects,
+                None => objects.insert(Objects::open(path, catalog)?),
+            };
+            group.iter().map(|it| objects.single(path, it)).collect::<Result<_>>()?
+        };
+        let grid = if has_one_grid { first.grid.clone() } else { grid_of_one(first.shape()) };
+        datasets.push(stack(first, &group, tables, &grid, choice.axis, &mut notes)?);
+    }
+    let attrs = catalog.attrs().clone();
+    let stacked = Catalog::new(catalog.source().clone(), catalog.format(), datasets);
+    Ok((stacked.with_attrs(attrs), notes))
+}
+
+/// Checks that datasets can be parts of one.
+fn check(group: &[&Dataset], axis: &str) -> Result<()> {
+    let Some(first) = group.first() else { return Ok(()) };
+    let refuse = |why: String| Err(Error::Stack { dataset: first.name.clone(), why });
+    if first.attrs.contains_key(DTYPE_KEY) {
+        return refuse("its elements are bits, which do not lie one row behind the other".into());
+    }
+    if first.dims.iter().any(|name| name == axis) {
+        return refuse(format!("it has an axis {axis:?} already"));
+    }
+    // Of what is lost nothing is known, and the stack cannot be read.
+    let known = group.iter().enumerate().filter(|(_, it)| !it.dtype_name.is_empty());
+    for (at, other) in known {
+        if first.dtype_name != other.dtype_name {
+            let (one, two) = (&first.dtype_name, &other.dtype_name);
+            return refuse(format!("the first one is of {one}, and that of number {at} of {two}"));
+        }
+        if first.shape() != other.shape() {
+            let (one, two) = (first.shape(), other.shape());
+            return refuse(format!("the first shape is {one:?}, and that of number {at} {two:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn stack(
+    first: &Dataset,
+    group: &[&Dataset],
+    tables: Vec<Arc<dyn ChunkTable>>,
+    part: &Grid,
+    axis: &str,
+    notes: &mut Vec<Note>,
+) -> Result<Dataset> {
+    let longer = |extents: &Shape, outer: usize| {
+        [u64::try_from(outer).unwrap_or(u64::MAX)]
+            .into_iter()
+            .chain(extents.iter().copied())
+            .collect()
+    };
+    let grid = Grid::new(longer(part.shape(), group.len()), longer(part.chunk_shape(), 1));
+    let (what, wanted, limit) = ("elements of a stack", u64::MAX, i64::MAX.unsigned_abs());
+    let grid = grid.ok_or(tet_query::Error::Limit { what, wanted, limit })?;
+    let chunks = Stacked::new(tables, part.chunk_count())?;
+    let mut attrs = said(group, notes);
+    let mut coords: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    if let Some(labels) = labels(group, axis) {
+        attrs.remove(axis);
+        coords.insert(0, labels);
+    }
+    let mut dims = vec![axis.to_owned()];
+    if group.iter().all(|it| it.dims == first.dims) && first.dims.len() == first.shape().len() {
+        dims.extend(first.dims.iter().cloned());
+        let inner =
+            first.coords.iter().filter(|_| group.iter().all(|it| it.coords == first.coords));
+        coords.extend(inner.map(|(axis, labels)| (axis.saturating_add(1), labels.clone())));
+    } else {
+        dims.extend((1..=first.shape().len()).map(|axis| format!("dim_{axis}")));
+    }
+    let fault = group.iter().find_map(|it| it.fault.clone());
+    let chunks = Arc::new(chunks);
+    Ok(Dataset { grid, dims, coords, attrs, fault, chunks, ..first.clone() })
+}
+
+/// What is said of all, once where it is the same and else as a list.
+fn said(group: &[&Dataset], notes: &mut Vec<Note>) -> BTreeMap<String, AttrText> {
+    let mut all = BTreeMap::new();
+    let (mut left, count) = (0, group.len());
+    let mut keys: Vec<&String> = group.iter().flat_map(|it| it.attrs.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        let values = || group.iter().map(|it| it.attrs.get(key));
+        if let Some(Some(value)) = values().next()
+            && values().all(|other| other == Some(value))
+        {
+            all.insert(key.clone(), value.clone());
+            continue;
+        }
+        let len =
+            values().flatten().map(|value| text_of(value).len()).fold(0, usize::saturating_add);
+        if LIST_LEN_MAX < len.saturating_add(count) {
+            left += 1;
+            continue;
+        }
+        let list: Vec<Json> = values().map(|value| value.map_or(Json::Null, json_of)).collect();
+        all.insert(key.clone(), AttrText::Json(Json::Array(list).to_string()));
+    }
+    if left != 0 {
+        let dataset = group.first().map(|it| it.name.clone()).unwrap_or_default();
+        notes.push(Note::LeftBehind {
+            dataset,
+            what: "attributes that differ too much",
+            count: left,
+        });
+    }
+    all
+}
+
+fn text_of(value: &AttrText) -> &str {
+    let (AttrText::Text(text) | AttrText::Json(text)) = value;
+    text
+}
+
+fn json_of(value: &AttrText) -> Json {
+    match value {
+        AttrText::Text(text) => Json::String(text.clone()),
+        AttrText::Json(text) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone()))
+        }
+    }
+}
+
+/// The labels of the axis: the attribute of its name, where each part has one and no two the same.
+fn labels(group: &[&Dataset], axis: &str) -> Option<Vec<String>> {
+    let label = |it: &&Dataset| match it.attrs.get(axis)? {
+        AttrText::Text(text) => Some(text.clone()),
+        AttrText::Json(text) => match serde_json::from_str(text).ok()? {
+            Json::Number(number) => Some(number.to_string()),
+            _ => None,
+        },
+    };
+    let labels = group.iter().map(label).collect::<Option<Vec<String>>>()?;
+    let mut sorted: Vec<&String> = labels.iter().collect();
+    sorted.sort_unstable();
+    let is_unique = sorted.iter().zip(sorted.iter().skip(1)).all(|(one, next)| one != next);
+    is_unique.then_some(labels)
+}
+
+/// Codecs of a stack, at most: places count through them with 16 bits.
+const CODECS_MAX: usize = 1 << 16;
+
+fn too_many(codecs: &[Arc<dyn Decode>]) -> tet_query::Error {
+    let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+    let what = "codecs of the parts of a stack";
+    tet_query::Error::Limit { what, wanted: count(codecs.len()), limit: count(CODECS_MAX) }
+}
+
+/// The chunks of several tables, one behind the other.
+struct Stacked {
+    tables: Vec<Arc<dyn ChunkTable>>,
+    /// What is added to the codec of a table's chunks.
+    first_codec: Vec<u16>,
+    /// Chunks of each.
+    chunk_count: u64,
+    codecs: Vec<Arc<dyn Decode>>,
+}
+
+impl Stacked {
+    fn new(tables: Vec<Arc<dyn ChunkTable>>, chunk_count: u64) -> Result<Self> {
+        let (mut codecs, mut first_codec): (Vec<Arc<dyn Decode>>, Vec<u16>) = Default::default();
+        let mut plain = None;
+        for table in &tables {
+            let is_plain = matches!(table.codecs(), [codec] if codec.is_identity());
+            let shared = plain.filter(|_| is_plain);
+            let first = match shared {
+                Some(first) => first,
+                None => {
+                    let first = u16::try_from(codecs.len()).ok();
+                    codecs.extend(table.codecs().iter().cloned());
+                    // All codecs of the table are counted by 16 bits, not its first one alone.
+                    first.filter(|_| codecs.len() <= CODECS_MAX).ok_or_else(|| too_many(&codecs))?
+                }
+            };
+            if is_plain {
+                plain = Some(first);
+            }
+            first_codec.push(first);
+        }
+        Ok(Stacked { tables, first_codec, chunk_count, codecs })
+    }
+}
+
+impl ChunkTable for Stacked {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        for &chunk in linear {
+            let table = chunk.checked_div(self.chunk_count).and_then(|at| usize::try_from(at).ok());
+            let found = table.and_then(|at| self.tables.get(at).zip(self.first_codec.get(at)));
+            let within = chunk.checked_rem(self.chunk_count).unwrap_or_default();
+            let Some((table, first)) = found else {
+                let (what, limit) = ("chunks of a stack", self.chunk_count);
+                return Err(tet_query::Error::Limit { what, wanted: chunk, limit });
+            };
+            let before = out.len();
+            table.locate(&[within], out)?;
+            for place in out.iter_mut().skip(before) {
+                let codec = place.codec.checked_add(*first);
+                place.codec = codec.ok_or_else(|| too_many(&self.codecs))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn seals(&self) -> Vec<&Sealed> {
+        self.tables.iter().flat_map(|table| table.seals()).collect()
+    }
+
+    fn integrity(&self) -> Integrity {
+        let each = self.tables.iter().map(|table| table.integrity());
+        each.reduce(Integrity::and).unwrap_or(Integrity::Unprotected)
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+/// An object that is one chunk: all its region.
+struct Single {
+    stored: Span,
+    decoded_len: u64,
+    codecs: [Arc<dyn Decode>; 1],
+    sealed: Option<Sealed>,
+}
+
+impl ChunkTable for Single {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        let Single { stored, decoded_len, .. } = *self;
+        locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
+    }
+
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        &self.codecs
+    }
+}
+
+/// The objects of the file, to be read as one chunk each where their own chunks differ.
+struct Objects {
+    file: TensogramFile,
+    objects: Vec<ObjectAt>,
+}
+
+impl Objects {
+    fn open(path: &Path, catalog: &Catalog) -> Result<Self> {
+        let told = |error| of_file(path, error);
+        let file =
+            TensogramFile::open(catalog.source().clone(), &Limits::default()).map_err(told)?;
+        let mut objects = Vec::new();
+        for message in 0..file.len() {
+            // What cannot be found has no dataset either.
+            objects.extend(file.objects(message).unwrap_or_default());
+        }
+        Ok(Objects { file, objects })
+    }
+
+    fn single(&self, path: &Path, dataset: &Dataset) -> Result<Arc<dyn ChunkTable>> {
+        let Some(object) = self.objects.get(dataset.index).filter(|_| dataset.fault.is_none())
+        else {
+            return Ok(Arc::clone(&dataset.chunks));
+        };
+        let told = |error| of_file(path, error);
+        let bytes = self.file.read_descriptor(object).map_err(told)?;
+        let limits = self.file.limits();
+        let descriptor =
+            Descriptor::read(&bytes, object.descriptor.start(), limits).map_err(told)?;
+        let stored = object.region;
+        let region =
+            Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(told)?;
+        let (decoded_len, sealed) = (region.decoded_len(), seal::of(object));
+        Ok(Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)], sealed }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tet_codec::Raw;
+
+    use super::*;
+
+    /// A table of three chunks, each with a codec of its own.
+    struct Three([Arc<dyn Decode>; 3]);
+
+    impl ChunkTable for Three {
+        fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+            let stored = Span::new(0, 8).expect("eight bytes");
+            out.extend(linear.iter().map(|&chunk| {
+                let codec = u16::try_from(chunk).expect("one of three");
+                ChunkPlace { stored, decoded_len: 8, codec, row: 0 }
+            }));
+            Ok(())
+        }
+
+        fn codecs(&self) -> &[Arc<dyn Decode>] {
+            &self.0
+        }
+    }
+
+    fn stack(count: usize) -> Result<Stacked> {
+        let codec: Arc<dyn Decode> = Arc::new(Raw);
+        let table: Arc<dyn ChunkTable> = Arc::new(Three([codec.clone(), codec.clone(), codec]));
+        Stacked::new(vec![table; count], 3)
+    }
+
+    #[test]
+    fn every_chunk_of_a_stack_keeps_its_codec() {
+        let stacked = stack(21_845).expect("65,535 codecs can be counted");
+        let (mut places, last) = (Vec::new(), 21_844 * 3);
+        stacked.locate(&[0, 1, 2, last, last + 1, last + 2], &mut places).expect("they are there");
+        let codecs: Vec<u16> = places.iter().map(|place| place.codec).collect();
+        assert_eq!(codecs, [0, 1, 2, 65_532, 65_533, 65_534]);
+        assert!(stack(21_846).is_err(), "65,538 cannot");
+    }
+}

@@ -1,0 +1,288 @@
+//! Datasets as a Tensogram file: one message, an object each.
+
+mod metadata;
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use tet_format::DType;
+use tet_io::{Publish, Publisher};
+use tet_query::{AttrText, Dataset, Execution, Hyperslab, LazyArray};
+use tet_tensogram::{
+    Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
+    NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
+};
+
+use crate::model::logical::{self, DTYPE_KEY, Kept, SHAPE_KEY};
+use crate::model::notes;
+use crate::write::conversion::{Conversion, ConvertOptions, Filter};
+use crate::write::stream::{self, shape_of};
+use crate::{Error, Note, Result};
+
+/// Positions in a mask of this many elements are past what a roaring bitmap holds.
+const ROARING_COUNT: u64 = 1 << 32;
+
+/// A dataset as an object.
+struct Object {
+    lazy: LazyArray,
+    dtype: DType,
+    shape: Vec<u64>,
+    recipe: Recipe,
+}
+
+/// Writes and publishes the file; gives its length.
+pub(crate) fn write(
+    carried: &mut Conversion<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let catalog = carried.catalog;
+    let has = |dtype: DType| dtype != DType::Bool;
+    let kept = carried.datasets.iter().map(|it| logical::kept(it, "tensogram", has));
+    let kept = kept.collect::<Result<Vec<_>>>()?;
+    carried.notes.extend(kept.iter().filter_map(Kept::note));
+    let views: Vec<Bits> = kept.into_iter().map(|it| Bits::of(it.view, options)).collect();
+    let mut objects = Vec::new();
+    for view in &views {
+        objects.push(object(view, options)?);
+    }
+    let metadata = metadata::of(catalog, &objects, options)?;
+    metadata::note_lost(carried)?;
+    let (force, sync) = (options.tet.overwrite, options.tet.sync);
+    let publish = Publish { force, sync, inputs: catalog.stamps() };
+    let mut publisher = Publisher::begin(output, &publish)?;
+    let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
+    let maker = options.tet.history.map(|origin| Maker { name, version, time: origin.at });
+    let put = || {
+        let how = &options.tensogram.message;
+        let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
+        let total = objects.iter().map(|it| stream::len_of(&it.lazy)).fold(0, u64::saturating_add);
+        let mut done = 0;
+        let reading = options.reading();
+        for object in &objects {
+            let notes = put(object, &mut writer, &reading, &mut |within| {
+                progress(total.min(done + within), total);
+            })?;
+            carried.notes.extend(notes);
+            done = done.saturating_add(stream::len_of(&object.lazy));
+        }
+        Ok(writer.finish()?.1)
+    };
+    let len = put().map_err(|error| match error {
+        Error::Io(tet_io::Error::Io { path, source, .. }) if path == Path::new("(output)") => {
+            Error::Io(publisher.write_fault(source))
+        }
+        other => other,
+    })?;
+    carried.notes.extend(notes::unchecked(objects.iter().map(|it| &it.lazy)));
+    catalog.check_unchanged()?;
+    options.execution.progress.check()?;
+    publisher.commit()?;
+    Ok(len)
+}
+
+/// A dataset, and what its bits are if it is one of bits.
+struct Bits {
+    view: Dataset,
+    shape: Option<Vec<u64>>,
+}
+
+impl Bits {
+    /// Bytes that are the bits of a bitmask are that again, unless the codec takes none.
+    fn of(mut view: Dataset, options: &ConvertOptions) -> Self {
+        let text = |key| match view.attrs.get(key) {
+            Some(AttrText::Text(text) | AttrText::Json(text)) => Some(text.as_str()),
+            None => None,
+        };
+        let is_bits = text(DTYPE_KEY) == Some(DType::Bitmask.name())
+            && view.dtype == Some(DType::UInt8)
+            && !matches!(options.tensogram.recipe.compression, Compressing::Szip(_));
+        let shape = text(SHAPE_KEY).filter(|_| is_bits);
+        let shape: Option<Vec<u64>> = shape.and_then(|text| serde_json::from_str(text).ok());
+        let shape = shape.filter(|shape| {
+            let described = Descriptor::new(DType::Bitmask, shape);
+            let len = described.ok().and_then(|it| it.decoded_len());
+            matches!(view.shape(), [bytes] if Some(*bytes) == len)
+        });
+        if shape.is_some() {
+            view.attrs.remove(DTYPE_KEY);
+            view.attrs.remove(SHAPE_KEY);
+        }
+        Bits { view, shape }
+    }
+}
+
+fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
+    let view = &bits.view;
+    let lazy = LazyArray::values(view, &Hyperslab::whole(view.shape()))?;
+    let (dtype, shape) = match &bits.shape {
+        Some(shape) => (DType::Bitmask, shape.clone()),
+        None => (lazy.dtype(), shape_of(&lazy).to_vec()),
+    };
+    let how = &options.tensogram;
+    let threads = options.tet.threads;
+    let mut recipe = Recipe { threads, shuffle: None, ..how.recipe };
+    let size = dtype.size().unwrap_or(1);
+    if how.filter == Filter::Shuffle && 1 < size {
+        recipe.shuffle = Some(size);
+    }
+    let count = stream::len_of(&lazy) / lazy.dtype().size().unwrap_or(1);
+    if count == 0 {
+        // Nothing is stored, in whatever way.
+        (recipe.compression, recipe.packing, recipe.shuffle) = (Compressing::None, None, None);
+    }
+    if ROARING_COUNT <= count && recipe.mask_method == MaskMethod::Roaring {
+        recipe.mask_method = MaskMethod::Rle;
+    }
+    Ok(Object { lazy, dtype, shape, recipe })
+}
+
+/// What of the elements is stored differently.
+fn notes(dataset: &str, descriptor: &Descriptor, seen: NonFiniteSeen) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let dataset = || dataset.to_owned();
+    let integer = |key| match descriptor.value(key) {
+        Some(Value::Int(number)) => Some(*number),
+        _ => None,
+    };
+    if let Some(bits) = integer("sp_bits_per_value") {
+        let power = |base: f64, key, sign: i32| {
+            let exponent = integer(key).and_then(|it| i32::try_from(it).ok()).unwrap_or_default();
+            base.powi(exponent.saturating_mul(sign))
+        };
+        let step =
+            power(2.0, "sp_binary_scale_factor", 1) * power(10.0, "sp_decimal_scale_factor", -1);
+        let bits = u32::try_from(bits).unwrap_or_default();
+        notes.push(Note::Packed { dataset: dataset(), bits, step: step.to_string() });
+    }
+    match seen {
+        NonFiniteSeen { changed: 0, kept: 0, .. } => {}
+        NonFiniteSeen { changed: 0, kept: count, .. } => {
+            notes.push(Note::Unmasked { dataset: dataset(), count });
+        }
+        NonFiniteSeen { changed: count, .. } => {
+            notes.push(Note::PlainNan { dataset: dataset(), count });
+        }
+    }
+    notes
+}
+
+/// Writes the tensor of an object, whole from memory where it is small or needs to be, else piece by
+/// piece.
+fn put<W: Write + Seek>(
+    object: &Object,
+    writer: &mut HeadedWriter<W>,
+    reading: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Note>> {
+    let Object { lazy, dtype, recipe, .. } = object;
+    let dataset = &lazy.dataset().name;
+    let len = stream::len_of(lazy);
+    let needs_all = recipe.compression == Compressing::Lz4;
+    let limit = reading.memory_budget / if needs_all { 2 } else { 4 };
+    if needs_all && limit < len {
+        return Err(Error::Budget { dataset: dataset.clone(), wanted: len, limit });
+    }
+    let is_plain = recipe.packing.is_none() && recipe.shuffle.is_none();
+    let has_others = dtype.is_float() || dtype.is_complex();
+    let is_kept = (recipe.nan, recipe.infinity) == (NonFinite::Kept, NonFinite::Kept);
+    let is_read_once = is_plain && (is_kept || !has_others);
+    let (descriptor, seen) = if limit < len || is_read_once && !needs_all {
+        in_pieces(object, writer, reading, progress)?
+    } else {
+        at_once(object, writer, reading, progress)?
+    };
+    Ok(notes(dataset, &descriptor, seen))
+}
+
+/// Writes a tensor whose elements are held in memory.
+fn at_once<W: Write + Seek>(
+    object: &Object,
+    writer: &mut HeadedWriter<W>,
+    reading: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Descriptor, NonFiniteSeen)> {
+    let Object { lazy, dtype, shape, recipe } = object;
+    let mut elements = Vec::new();
+    let wanted = usize::try_from(stream::len_of(lazy)).unwrap_or(usize::MAX);
+    let memory = |_| Error::Memory { dataset: lazy.dataset().name.clone() };
+    elements.try_reserve_exact(wanted).map_err(memory)?;
+    stream::for_each(lazy, reading, &mut |block| {
+        elements.extend_from_slice(block);
+        progress(elements.len() as u64);
+        Ok(())
+    })?;
+    let encoded = encode_seen(*dtype, shape, &elements, recipe);
+    let (Encoded { descriptor, region }, seen) = encoded.map_err(|error| of_object(lazy, error))?;
+    let bytes = descriptor.encode()?;
+    let mut tensor = writer.tensor((region.len() as u64).saturating_add(bytes.len() as u64))?;
+    tensor.write(&region)?;
+    tensor.finish(&bytes)?;
+    Ok((descriptor, seen))
+}
+
+/// Writes a tensor whose elements are gone through as often as is needed.
+fn in_pieces<W: Write + Seek>(
+    object: &Object,
+    writer: &mut HeadedWriter<W>,
+    reading: &Execution,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Descriptor, NonFiniteSeen)> {
+    let Object { lazy, dtype, shape, recipe } = object;
+    let told = |error| of_object(lazy, error);
+    let is_raw = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
+    let body_len = match recipe.packing {
+        None if is_raw => {
+            let descriptor = Descriptor::new(*dtype, shape).map_err(told)?.encode()?;
+            stream::len_of(lazy).saturating_add(descriptor.len() as u64)
+        }
+        _ => 0,
+    };
+    let mut tensor = writer.tensor(body_len)?;
+    let mut furthest = 0;
+    let mut elements = |visit: &mut dyn FnMut(&[u8]) -> Result<(), Failed>| {
+        let mut at = 0_u64;
+        let read = stream::for_each(lazy, reading, &mut |block| {
+            at = at.saturating_add(block.len() as u64);
+            furthest = at.max(furthest);
+            progress(furthest);
+            visit(block).map_err(|Failed(error)| error)
+        });
+        read.map_err(Failed)
+    };
+    let mut put = |bytes: &[u8]| tensor.write(bytes).map_err(Failed::from);
+    let encoded = encode_in_passes(*dtype, shape, &mut elements, recipe, &mut put);
+    let (descriptor, seen) = encoded.map_err(|Failed(error)| match error {
+        Error::Tensogram(error) => told(error),
+        other => other,
+    })?;
+    tensor.finish(&descriptor.encode()?)?;
+    Ok((descriptor, seen))
+}
+
+/// Whatever goes wrong between reading and writing.
+struct Failed(Error);
+
+impl From<Theirs> for Failed {
+    fn from(error: Theirs) -> Self {
+        Failed(error.into())
+    }
+}
+
+/// Why a dataset cannot be stored as was asked.
+fn of_object(lazy: &LazyArray, error: Theirs) -> Error {
+    match error {
+        Theirs::NotFinite { .. } | Theirs::Unwritable { .. } => {
+            Error::Object { dataset: lazy.dataset().name.clone(), source: error }
+        }
+        other => other.into(),
+    }
+}
+
+/// The strides of an object, as its descriptor has them.
+fn strides(object: &Object) -> Result<Value> {
+    let descriptor = Descriptor::new(object.dtype, &object.shape);
+    let descriptor = descriptor.map_err(|error| of_object(&object.lazy, error))?;
+    Ok(descriptor.value("strides").cloned().unwrap_or(Value::Null))
+}

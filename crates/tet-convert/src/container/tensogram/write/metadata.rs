@@ -1,0 +1,117 @@
+//! What is said of a Tensogram file and of its objects.
+//!
+//! ```text
+//!   base[i]: attributes, name, dims, coords, _reserved_: {tensor}     _extra_: attributes of the file
+//! ```
+
+use tet_query::{AttrText, Catalog};
+use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
+
+use super::super::keys::{NAME_KEY, escaped, name_of};
+use super::{Object, strides};
+use crate::container::safetensors::{HEADER_KEY, header_to_keep};
+use crate::model::attributes::{self, SCALAR_KEY};
+use crate::model::axes::{COORDS_KEY, DIMS_KEY, take_coords, take_dims};
+use crate::model::item::field;
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::stream::shape_of;
+use crate::{Format, Note, Result};
+
+/// All that is said.
+pub(super) fn of(
+    catalog: &Catalog,
+    objects: &[Object],
+    options: &ConvertOptions,
+) -> Result<Metadata> {
+    let mut extra = Pairs::new();
+    for (key, value) in catalog.attrs() {
+        let is_own = key == RESERVED_KEY || key.starts_with("attr:");
+        extra.push((if is_own { escaped(key) } else { key.clone() }, field(value)));
+    }
+    if let Some(header) = header_to_keep(catalog)? {
+        extra.push((HEADER_KEY.to_owned(), Value::Text(header)));
+    }
+    let base = objects.iter().enumerate().map(|(at, object)| entry(at, object, options));
+    let base = base.collect::<Result<Vec<_>>>()?;
+    Ok(Metadata { base, extra, ..Metadata::default() })
+}
+
+/// Notes what of a Tensogram file has no place in one message.
+pub(super) fn note_lost(carried: &mut Conversion<'_>) -> Result<()> {
+    if carried.catalog.format() != Format::TENSOGRAM.name() {
+        return Ok(());
+    }
+    let source = carried.catalog.source().clone();
+    let file = TensogramFile::open(source, &Limits::default())?;
+    if file.len() < 2 {
+        return Ok(());
+    }
+    let said = (0..file.len()).filter_map(|message| file.metadata(message).ok());
+    let count = said.map(|said| said.extra.len()).fold(0, usize::saturating_add);
+    if count != 0 {
+        let (dataset, what) = (String::new(), "keys that single messages have for all objects");
+        carried.notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    Ok(())
+}
+
+/// What is said of an object.
+fn entry(at: usize, object: &Object, options: &ConvertOptions) -> Result<Pairs> {
+    // Bits have the axes of the bytes that hold them, as they are read.
+    let (dataset, shape) = (object.lazy.dataset(), shape_of(&object.lazy));
+    let rank = shape.rank();
+    let asked = attributes::given(&dataset.name, rank, &options.tet);
+    let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
+    let mut attrs = dataset.attrs.clone();
+    attrs.remove(SCALAR_KEY);
+    for (key, value) in asked.attrs {
+        let (tet_file::AttrValue::Text(text) | tet_file::AttrValue::Json(text)) = value;
+        attrs.insert(key, AttrText::Text(text));
+    }
+    // One that is read as what it is, an attribute, is written as it is.
+    let is_dims =
+        dims.len() == rank && !dims.is_empty() || !take_dims(&mut attrs.clone(), rank).is_empty();
+    let is_coords =
+        !dataset.coords.is_empty() || !take_coords(&mut attrs.clone(), &dims, &shape).is_empty();
+    let mut entry = Pairs::new();
+    for (key, value) in &attrs {
+        let key = match key.as_str() {
+            DIMS_KEY if !is_dims => key.clone(),
+            COORDS_KEY if !is_coords => key.clone(),
+            _ => escaped(key),
+        };
+        entry.push((key, field(value)));
+    }
+    // A name that readers give by themselves is not said.
+    let is_told = match name_of(&entry) {
+        Some(name) => name == dataset.name,
+        None => dataset.name == format!("m0_o{at}"),
+    };
+    if !is_told {
+        entry.push((NAME_KEY.to_owned(), Value::Text(dataset.name.clone())));
+    }
+    let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
+    if dims.len() == rank && !dims.is_empty() {
+        entry.push((DIMS_KEY.to_owned(), texts(&dims)));
+    }
+    if !dataset.coords.is_empty() && rank != 0 {
+        let coords = dataset.coords.iter();
+        let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
+        entry.push((COORDS_KEY.to_owned(), Value::Map(pairs.collect())));
+    }
+    entry.push((RESERVED_KEY.to_owned(), tensor(object)?));
+    Ok(entry)
+}
+
+/// What libraries of the format say of each object.
+fn tensor(object: &Object) -> Result<Value> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let shape = object.shape.iter().map(|&extent| Value::Int(extent.into())).collect();
+    let tensor = vec![
+        (text("dtype"), text(object.dtype.name())),
+        (text("ndim"), Value::Int(object.shape.len() as i128)),
+        (text("shape"), Value::Array(shape)),
+        (text("strides"), strides(object)?),
+    ];
+    Ok(Value::Map(vec![(text("tensor"), Value::Map(tensor))]))
+}

@@ -1,0 +1,159 @@
+//! Datasets as a `.tet` file.
+
+use std::path::Path;
+
+use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
+use tet_file::write::{WriteOptions, Writer, ZeroExtents};
+use tet_format::write::DatasetSpec;
+use tet_format::{DType, Shape};
+use tet_query::{AttrText, Catalog, Hyperslab, LazyArray};
+
+use super::{bands, metadata};
+use crate::container::safetensors::{HEADER_KEY, header_to_keep};
+use crate::model::logical::{self, Kept};
+use crate::model::{attributes, notes};
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::options::ChunkChoice;
+use crate::write::stream::{self, shape_of};
+use crate::{Error, Note, Result, chunking};
+
+/// Writes and publishes the file; gives its length, and the chunk shapes of its datasets.
+pub(crate) fn write(
+    carried: &mut Conversion<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(u64, Vec<Shape>)> {
+    let catalog = carried.catalog;
+    let has = |dtype: DType| dtype.tet_tag().is_some();
+    let kept = carried.datasets.iter().map(|it| logical::kept(it, "tet", has));
+    let kept = kept.collect::<Result<Vec<_>>>()?;
+    let arrays = kept.iter().map(lazy).collect::<Result<Vec<_>>>()?;
+    let mut specs = Vec::new();
+    for (kept, lazy) in kept.iter().zip(&arrays) {
+        let spec = spec(kept, lazy, &options.tet.chunks)?;
+        note(kept, lazy, &mut carried.notes);
+        specs.push(spec);
+    }
+    let tet = &options.tet;
+    let how = WriteOptions {
+        encoder: tet.codec,
+        threads: tet.threads,
+        align: tet.align,
+        digests: tet.digests,
+        zero_extents: ZeroExtents::Allow,
+        sync: tet.sync,
+        overwrite: tet.overwrite,
+        inputs: catalog.stamps(),
+    };
+    let mut writer = Writer::create(output, specs.clone(), &how)?;
+    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let mut done = 0;
+    let reading = options.reading();
+    for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
+        bands::write(lazy, (id, spec), &mut writer, &reading, &mut |within| {
+            progress(done + within, total);
+        })?;
+        done += stream::len_of(lazy);
+        progress(done.min(total), total);
+    }
+    carried.notes.extend(notes::unchecked(&arrays));
+    catalog.check_unchanged()?;
+    options.execution.progress.check()?;
+    let metadata = metadata(catalog, &arrays, options)?;
+    let history = tet.history.map(|origin| {
+        let path = catalog.source().path().and_then(|path| path.file_name());
+        let name = path.unwrap_or_default().to_string_lossy().into_owned();
+        HistoryRow::new("convert", &name, &origin.at.to_string())
+    });
+    let written = writer.finish(&metadata, history.as_slice())?;
+    Ok((written.file_len, specs.into_iter().map(|spec| spec.chunk_shape).collect()))
+}
+
+fn lazy(kept: &Kept) -> Result<LazyArray> {
+    Ok(LazyArray::values(&kept.view, &Hyperslab::whole(kept.view.shape()))?)
+}
+
+fn spec(kept: &Kept, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {
+    let name = kept.view.name.clone();
+    let rank = kept.view.shape().len();
+    if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
+        return Err(Error::Rank { dataset: name, rank });
+    }
+    let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
+    // What an element is made of stays together.
+    let (outer, inner) = shape.split_at(shape.rank() - kept.inner);
+    let mut chunk_shape = match choice {
+        ChunkChoice::Auto => {
+            let size = kept.stored.size().unwrap_or(1);
+            chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul))
+        }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
+            let (shape, chunk_shape) = (outer.to_vec(), chunk_shape.clone());
+            return Err(Error::ChunkRank { dataset: name, shape, chunk_shape });
+        }
+        ChunkChoice::Shape(chunk_shape) if chunk_shape.contains(&0) => {
+            return Err(Error::ChunkZero { chunk_shape: chunk_shape.clone() });
+        }
+        ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
+    };
+    chunk_shape.extend(inner);
+    check_memory(&name, (&shape, &chunk_shape), kept.stored)?;
+    Ok(DatasetSpec { name, dtype: kept.stored, shape, chunk_shape: chunk_shape.into() })
+}
+
+/// Memory can hold a chunk.
+fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> Result<()> {
+    let extents = shape.iter().zip(chunk).map(|(&shape, &chunk)| shape.min(chunk));
+    let len = extents.fold(dtype.size().unwrap_or(1), u64::saturating_mul);
+    let fits = usize::try_from(len).is_ok_and(|len| Vec::<u8>::new().try_reserve(len).is_ok());
+    if fits { Ok(()) } else { Err(Error::Memory { dataset: name.to_owned() }) }
+}
+
+/// What the file says differently.
+fn note(kept: &Kept, lazy: &LazyArray, notes: &mut Vec<Note>) {
+    let dataset = || kept.view.name.clone();
+    if shape_of(lazy).is_empty() {
+        notes.push(Note::Scalar { dataset: dataset() });
+    }
+    if kept.view.shape().contains(&0) {
+        notes.push(Note::NoElements { dataset: dataset() });
+    }
+    notes.extend(kept.note());
+}
+
+fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -> Result<Metadata> {
+    let mut metadata = Metadata::new();
+    for (key, value) in catalog.attrs() {
+        metadata.file.insert(key.clone(), attr_value(value));
+    }
+    // What another program said of itself as the writer is not so of this file.
+    for (key, value) in [("tool", "tet"), ("library_version", env!("CARGO_PKG_VERSION"))] {
+        metadata.file.entry(key.to_owned()).and_modify(|said| *said = AttrValue::from(value));
+    }
+    if let Some(header) = header_to_keep(catalog)? {
+        metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header));
+    }
+    for lazy in arrays {
+        let is_scalar = shape_of(lazy).is_empty();
+        metadata::dataset(lazy, is_scalar, &mut metadata);
+        let name = &lazy.dataset().name;
+        let asked = attributes::given(name, lazy.shape().rank(), &options.tet);
+        let said = metadata.datasets.entry(name.clone()).or_default();
+        if !asked.dim_names.is_empty() {
+            said.dim_names = asked.dim_names;
+        }
+        said.attrs.extend(asked.attrs);
+        if said.is_empty() {
+            metadata.datasets.remove(name);
+        }
+    }
+    Ok(metadata)
+}
+
+fn attr_value(value: &AttrText) -> AttrValue {
+    match value {
+        AttrText::Text(text) => AttrValue::Text(text.clone()),
+        AttrText::Json(json) => AttrValue::Json(json.clone()),
+    }
+}

@@ -1,0 +1,270 @@
+//! A sparse tensor as a dataset: bands along the first axis, made of the elements that are stored.
+//!
+//! The stored elements are read when the first band is asked for, and kept until those of another
+//! tensor are; the budget of memory bounds them. All elements together are never in memory. So a tensor
+//! that would not fit is read band by band.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tet_codec::{Decode, Error as Refused};
+use tet_format::{Grid, Shape, Span};
+use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_ztensor::{Check, Layout, Limits, Scattered, Tensor, ZTensorFile};
+
+use super::error::of_error;
+use crate::chunking::AUTO_LEN_MAX;
+use crate::read::slabs::grid_of_one;
+
+/// Bands of a tensor, at most: each has a codec of its own, and codecs are counted in 16 bits.
+const BANDS_MAX: u64 = 1 << 16;
+
+/// How many times the length of a blob is held while it is taken apart: csr, and coo, whose places
+/// are put in order.
+const HELD_CSR: u64 = 2;
+const HELD_COO: u64 = 3;
+
+/// The sparse tensor of a file that was read last, which is the only one that is kept.
+pub(crate) struct Shelf {
+    file: Arc<ZTensorFile>,
+    budget: u64,
+    held: Mutex<Option<(usize, Arc<Scattered>)>>,
+}
+
+impl Shelf {
+    /// An empty one, for tensors that may take so many bytes.
+    pub(super) fn new(file: &Arc<ZTensorFile>, budget: u64) -> Arc<Shelf> {
+        Arc::new(Shelf { file: Arc::clone(file), budget, held: Mutex::new(None) })
+    }
+
+    fn load(&self, position: usize) -> tet_query::Result<Arc<Scattered>> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sparse)) = held.as_ref().filter(|(at, _)| *at == position) {
+            return Ok(Arc::clone(sparse));
+        }
+        // The one before makes room first.
+        *held = None;
+        let tensor = self.file.tensor(position).ok_or(tet_query::Error::NoMemory { wanted: 0 })?;
+        check_budget(&self.file, tensor, self.budget)?;
+        let sparse = self.file.read_sparse(tensor, Check::Never);
+        let sparse = sparse.map_err(|error| of_error(&tensor.label(), error))?;
+        let sparse = Arc::new(Scattered::new(sparse));
+        *held = Some((position, Arc::clone(&sparse)));
+        Ok(sparse)
+    }
+}
+
+/// Refuses a sparse tensor whose stored elements are more than memory may hold; where only decoding
+/// tells how many they are, the reader's limit does.
+///
+/// # Errors
+/// They are more, or the blob cannot be read.
+pub(crate) fn check_budget(
+    file: &ZTensorFile,
+    tensor: Tensor<'_>,
+    budget: u64,
+) -> tet_query::Result<()> {
+    let len = file.sparse_len(tensor).map_err(|error| of_error(&tensor.label(), error))?;
+    let is_csr = tensor.layout().is_some_and(Layout::is_csr);
+    let times = if is_csr { HELD_CSR } else { HELD_COO };
+    let wanted = len.unwrap_or(0).saturating_mul(times);
+    if wanted <= budget { Ok(()) } else { Err(tet_query::Error::Budget { wanted, budget }) }
+}
+
+/// The bytes that a blob may decode to where its length is not told, so that the budget holds it.
+pub(super) fn decoded_max(budget: u64) -> u64 {
+    (budget / HELD_COO).min(Limits::default().sparse_len_max)
+}
+
+/// The stored elements of one tensor, read when they are first asked for.
+pub(crate) enum Stored {
+    /// Those of a tensor of a file.
+    Shelved(Arc<Shelf>, usize),
+    /// Those that are in memory.
+    Held(Arc<Scattered>),
+}
+
+impl Stored {
+    pub(super) fn new(shelf: &Arc<Shelf>, position: usize) -> Arc<Stored> {
+        Arc::new(Stored::Shelved(Arc::clone(shelf), position))
+    }
+
+    /// Reads and checks what is stored, where what is wrong can be said.
+    pub(super) fn load(&self) -> tet_query::Result<Arc<Scattered>> {
+        match self {
+            Stored::Shelved(shelf, position) => shelf.load(*position),
+            Stored::Held(sparse) => Ok(Arc::clone(sparse)),
+        }
+    }
+
+    /// The same for a decoder, of whose tensor it was said.
+    pub(super) fn again(&self) -> tet_codec::Result<Arc<Scattered>> {
+        let lost = |_| Refused::Corrupt { codec: NAME, reason: "it cannot be read again" };
+        self.load().map_err(lost)
+    }
+}
+
+/// The bands of a sparse tensor.
+pub(crate) struct Bands {
+    grid: Grid,
+    element_size: u64,
+    blob: Span,
+    stored: Arc<Stored>,
+    codecs: OnceLock<Vec<Arc<dyn Decode>>>,
+    sealed: Option<Sealed>,
+}
+
+impl Bands {
+    /// No more than `bands_max`, if that is fewer than a tensor may have.
+    pub(crate) fn new(
+        (shape, element_size): (&[u64], u64),
+        blob: Span,
+        stored: &Arc<Stored>,
+        bands_max: u64,
+        sealed: Option<Sealed>,
+    ) -> Self {
+        let bands_max = bands_max.clamp(1, BANDS_MAX);
+        let (grid, stored) = (banded(shape, element_size, bands_max), Arc::clone(stored));
+        Bands { grid, element_size, blob, stored, codecs: OnceLock::new(), sealed }
+    }
+
+    pub(crate) const fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Where a band lies. Its elements are all over the blob: each has a part of that, so that they
+    /// come to its length.
+    fn place(&self, linear: u64) -> Option<ChunkPlace> {
+        let count = self.grid.chunk_count();
+        let part = |at: u64| {
+            let at = u128::from(self.blob.len()) * u128::from(at) / u128::from(count.max(1));
+            self.blob.start().checked_add(u64::try_from(at).ok()?)
+        };
+        let stored = Span::from_range(part(linear)?..part(linear.checked_add(1)?)?)?;
+        let elements = self.grid.chunk_elements(&self.grid.coord_of(linear))?;
+        let decoded_len = elements.checked_mul(self.element_size)?;
+        Some(ChunkPlace { stored, decoded_len, codec: u16::try_from(linear).ok()?, row: 0 })
+    }
+}
+
+impl ChunkTable for Bands {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        self.stored.load()?;
+        crate::read::slabs::locate(linear, self.blob, out, |linear| self.place(linear))
+    }
+
+    fn seals(&self) -> Vec<&Sealed> {
+        self.sealed.iter().collect()
+    }
+
+    fn codecs(&self) -> &[Arc<dyn Decode>] {
+        self.codecs.get_or_init(|| {
+            let band = |at: u64| {
+                let elements = elements_of(&self.grid, at);
+                Arc::new(Band { stored: Arc::clone(&self.stored), elements }) as Arc<dyn Decode>
+            };
+            (0..self.grid.chunk_count().max(1)).map(band).collect()
+        })
+    }
+}
+
+/// The elements of a band, counted in row-major order.
+fn elements_of(grid: &Grid, at: u64) -> Range<u64> {
+    let coord = grid.coord_of(at);
+    let axes = coord.iter().zip(grid.shape().iter().zip(grid.chunk_shape().iter()));
+    let start = axes.fold(0_u64, |start, (coord, (extent, band))| {
+        start.saturating_mul(*extent).saturating_add(coord.saturating_mul(*band))
+    });
+    start..start.saturating_add(grid.chunk_elements(&coord).unwrap_or(0))
+}
+
+/// The grid of a tensor in bands, each as long as chunks are elsewhere, or longer where there would be
+/// too many.
+fn banded(shape: &[u64], element_size: u64, bands_max: u64) -> Grid {
+    let mut best = None;
+    let mut outer = 1_u64;
+    for (axis, &extent) in shape.iter().enumerate() {
+        if shape.contains(&0) || bands_max < outer {
+            break;
+        }
+        let inner = shape.iter().skip(axis.saturating_add(1)).copied();
+        let row_len = inner.fold(element_size, u64::saturating_mul);
+        let fewest = extent.div_ceil((bands_max / outer).max(1));
+        let band = (AUTO_LEN_MAX / row_len.max(1)).max(fewest).clamp(1, extent);
+        best = Some((axis, band));
+        if row_len.saturating_mul(band) <= AUTO_LEN_MAX {
+            break;
+        }
+        outer = outer.saturating_mul(extent);
+    }
+    let chunk = best.map(|(axis, band)| {
+        let head = shape.iter().take(axis).map(|_| 1);
+        head.chain([band]).chain(shape.iter().skip(axis.saturating_add(1)).copied()).collect()
+    });
+    let grid = chunk.and_then(|chunk| Grid::new(Shape::from(shape), chunk));
+    grid.unwrap_or_else(|| grid_of_one(shape))
+}
+
+/// Puts the stored elements of one band into their places.
+struct Band {
+    stored: Arc<Stored>,
+    elements: Range<u64>,
+}
+
+const NAME: &str = "sparse";
+
+impl fmt::Debug for Band {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Band").field(&self.elements).finish()
+    }
+}
+
+impl Decode for Band {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
+        self.stored.again()?.scatter(self.elements.clone(), out);
+        Ok(())
+    }
+
+    fn check_len(&self, _stored_len: u64, _decoded_len: u64) -> tet_codec::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_cover_the_tensor_and_are_few() {
+        for (shape, band) in [
+            (&[3_u64, 4][..], 3),
+            (&[1 << 20, 1 << 10], 1 << 9),
+            (&[1 << 22, 1 << 20], 1 << 6),
+            (&[5, 1 << 40], 1),
+            (&[1 << 40], 1 << 24),
+            (&[1, 1 << 40, 2], 1),
+            (&[1 << 20], 1 << 19),
+        ] {
+            let grid = banded(shape, 8, BANDS_MAX);
+            assert_eq!(grid.chunk_shape().first(), Some(&band), "{shape:?}");
+            assert!(grid.chunk_count() <= BANDS_MAX, "{shape:?}");
+        }
+        // Where rows are long they are cut too, and bands follow one another.
+        let grid = banded(&[3, 1 << 30], 8, BANDS_MAX);
+        assert_eq!(grid.chunk_shape().as_slice(), [1, 1 << 19]);
+        let mut at = 0;
+        for band in 0..grid.chunk_count() {
+            let elements = elements_of(&grid, band);
+            assert_eq!(elements.start, at);
+            at = elements.end;
+        }
+        assert_eq!(at, 3 << 30);
+        assert_eq!(banded(&[0, 7], 8, BANDS_MAX).chunk_count(), 0);
+        assert_eq!(banded(&[1 << 20, 1 << 10], 8, 1).chunk_count(), 1);
+    }
+}

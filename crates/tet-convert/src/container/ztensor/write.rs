@@ -1,0 +1,249 @@
+//! Datasets as a zTensor file.
+
+mod from_dense;
+
+use std::io::Write;
+use std::path::Path;
+
+use tet_format::DType;
+use tet_io::{Overwrite, Publish, Source};
+use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, Hyperslab, LazyArray};
+use tet_ztensor::edit::{Draft, Output, append_in_place};
+use tet_ztensor::{
+    Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
+};
+
+use self::from_dense::made_sparse;
+use super::attrs::escaped;
+use super::sparse::check_budget;
+use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
+use crate::model::attributes::{self, SCALAR_KEY};
+use crate::model::axes::{COORDS_KEY, DIMS_KEY};
+use crate::model::item::field;
+use crate::model::logical::{self, Kept};
+use crate::model::notes;
+use crate::model::sparse::{SparseKept, SparseTensor, sparse_tensors};
+use crate::model::ties::ties;
+use crate::write::conversion::{Conversion, ConvertOptions, DenseCarry, SparseCarry};
+use crate::write::joined::Joined;
+use crate::write::stream::{self, shape_of};
+use crate::{Error, Format, Note, Result};
+
+/// How tensors are appended to a zTensor file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppendPlace {
+    /// A new file is made beside it and takes its name.
+    Beside,
+    /// Behind its end, which is not atomic: see [`tet_ztensor::edit::append_in_place`].
+    InPlace,
+}
+
+/// Writes and publishes the file; gives its length.
+pub(crate) fn write(
+    carried: &mut Conversion<'_>,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let kept = kept(carried, options)?;
+    let file = of_file(carried, options)?;
+    let publish = Publish {
+        force: options.tet.overwrite,
+        sync: options.tet.sync,
+        inputs: carried.catalog.stamps(),
+    };
+    let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
+        let note = put((carried.catalog, carried.joined), &kept, writer, options, progress)?;
+        // Behind the others, which keep their numbers.
+        if !file.is_empty() {
+            writer.metadata(file)?;
+        }
+        Ok::<_, Error>(note)
+    })?;
+    carried.notes.extend(note);
+    Ok(written.file_len)
+}
+
+/// Writes the datasets behind the tensors of the file `target`; gives its new length.
+pub(crate) fn append(
+    carried: &mut Conversion<'_>,
+    target: &Path,
+    place: AppendPlace,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let kept = kept(carried, options)?;
+    let count = carried.catalog.attrs().len();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "attributes of the file");
+        carried.notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    let source = Source::open(target)?;
+    let how = &options.ztensor;
+    let limits = Limits::default();
+    let (note, written) = match place {
+        AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
+            put((carried.catalog, carried.joined), &kept, writer, options, progress)
+        })?,
+        AppendPlace::Beside => {
+            let inputs = carried.catalog.stamps();
+            let publish = Publish { force: Overwrite::Refuse, sync: options.tet.sync, inputs };
+            let draft = Draft::open(&source, &limits)?;
+            draft.save_with(Output::InPlace(target), &publish, how, |writer| {
+                put((carried.catalog, carried.joined), &kept, writer, options, progress)
+            })?
+        }
+    };
+    carried.notes.extend(note);
+    Ok(written.file_len)
+}
+
+/// The datasets as the format keeps them; those whose type it lacks are told, and those that are
+/// written in parts.
+fn kept(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Kept>> {
+    let has = |dtype: DType| DTYPES.contains(&dtype);
+    let kept = carried.datasets.iter().map(|it| logical::kept(it, "ztensor", has));
+    let kept = kept.collect::<Result<Vec<_>>>()?;
+    carried.notes.extend(kept.iter().filter_map(Kept::note));
+    let is_split = options.ztensor.sparse == SparseChoice::Split;
+    if options.sparse == SparseCarry::Sparse && is_split {
+        let native = sparse_tensors(carried.catalog).into_iter();
+        let native = native.filter(|it| it.kept == SparseKept::Native);
+        let is_carried = |it: &SparseTensor| kept.iter().any(|kept| kept.view.name == it.name);
+        let notes = native.filter(is_carried).map(|it| {
+            let (dataset, parts) = (it.name, it.parts);
+            Note::InParts { dataset, parts }
+        });
+        carried.notes.extend(notes);
+    }
+    Ok(kept)
+}
+
+/// Writes the tensors one after the other; gives the note that some were not compared.
+fn put<W: Write + Send>(
+    (catalog, joined): (&Catalog, &[Joined]),
+    kept: &[Kept],
+    writer: &mut Writer<W>,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Option<Note>> {
+    let whole = |it: &Kept| Hyperslab::whole(it.view.shape());
+    let arrays = kept.iter().map(|it| Ok(LazyArray::values(&it.view, &whole(it))?));
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let how = options.reading();
+    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let mut done = 0_u64;
+    let stored = sparse_of(catalog, options)?;
+    let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
+    let firsts = ties(catalog, &datasets)?;
+    let makes_sparse = options.dense == DenseCarry::Sparse && sparse_tensors(catalog).is_empty();
+    for ((lazy, kept), first) in arrays.iter().zip(kept).zip(firsts) {
+        let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
+        if let Some(first) = first.and_then(|first| datasets.get(first)) {
+            writer.alias(declaration(lazy, options), &first.name)?;
+            done = done.saturating_add(stream::len_of(lazy));
+            progress(done, total);
+            continue;
+        }
+        if let Some(file) = &stored
+            && let Some(tensor) = file.tensor(lazy.dataset().index).filter(|it| it.is_sparse())
+        {
+            let check = of_policy(how.digests);
+            check_budget(file, tensor, how.memory_budget)?;
+            let sparse = file.read_sparse(tensor, check)?;
+            writer.sparse(declaration(lazy, options), &sparse.places, &sparse.values)?;
+            continue;
+        }
+        let tensor = joined.iter().find(|it| it.dataset.index == lazy.dataset().index);
+        if let Some(Joined { stored, .. }) =
+            tensor.filter(|_| options.sparse == SparseCarry::Sparse)
+        {
+            let Sparse { places, values, .. } = stored.sparse();
+            writer.sparse(declaration(lazy, options), places, values)?;
+            continue;
+        }
+        let is_plain = kept.note().is_none() && !shape_of(lazy).is_empty();
+        if makes_sparse && is_plain && !lazy.shape().contains(&0) {
+            let (places, values) = made_sparse(lazy, &how)?;
+            writer.sparse(declaration(lazy, options), &places, &values)?;
+            done = done.saturating_add(stream::len_of(lazy));
+            progress(done, total);
+            continue;
+        }
+        let mut tensor = writer.tensor(declaration(lazy, options))?;
+        stream::for_each(lazy, &how, &mut |elements| {
+            tensor.write(elements)?;
+            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
+            progress(done, total);
+            Ok(())
+        })?;
+        tensor.finish()?;
+    }
+    catalog.check_unchanged()?;
+    options.execution.progress.check()?;
+    Ok(notes::unchecked(&arrays))
+}
+
+/// The file itself, where sparse tensors are taken out of it as they are.
+fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTensorFile>> {
+    let is_asked = options.sparse == SparseCarry::Sparse;
+    if !is_asked || catalog.format() != Format::ZTENSOR.name() {
+        return Ok(None);
+    }
+    Ok(Some(ZTensorFile::open(catalog.source().clone(), &Limits::default())?))
+}
+
+const fn of_policy(policy: DigestPolicy) -> Check {
+    match policy {
+        DigestPolicy::Never => Check::Never,
+        DigestPolicy::Auto | DigestPolicy::Always => Check::Always,
+    }
+}
+
+/// What is said of the whole file, unless the dialect has no place for it.
+fn of_file(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<(String, Value)>> {
+    let attrs = carried.catalog.attrs();
+    // The index of a model is to come back letter by letter.
+    let item = |key: &str, value: &AttrText| match value {
+        AttrText::Json(text) if key == INDEX_KEY => Value::Text(text.clone()),
+        value => field(value),
+    };
+    let mut said: Vec<(String, Value)> =
+        attrs.iter().map(|(key, value)| (escaped(key), item(key, value))).collect();
+    if let Some(header) = header_to_keep(carried.catalog)? {
+        said.push((HEADER_KEY.to_owned(), Value::Text(header)));
+    }
+    if options.ztensor.dialect == Dialect::V01x && !said.is_empty() {
+        let (dataset, what, count) = (String::new(), "attributes of the file", said.len());
+        carried.notes.push(Note::LeftBehind { dataset, what, count });
+        said.clear();
+    }
+    Ok(said)
+}
+
+fn declaration(lazy: &LazyArray, options: &ConvertOptions) -> Declaration {
+    let dataset = lazy.dataset();
+    let shape = shape_of(lazy);
+    let mut tensor = Declaration::new(dataset.name.clone(), lazy.dtype(), shape.clone());
+    let asked = attributes::given(&dataset.name, shape.rank(), &options.tet);
+    let dims = if asked.dim_names.is_empty() { dataset.dims.clone() } else { asked.dim_names };
+    for (key, value) in dataset.attrs.iter().filter(|(key, _)| *key != SCALAR_KEY) {
+        if !asked.attrs.contains_key(key) {
+            tensor.custom.push((escaped(key), field(value)));
+        }
+    }
+    for (key, value) in &asked.attrs {
+        let (tet_file::AttrValue::Text(text) | tet_file::AttrValue::Json(text)) = value;
+        tensor.custom.push((escaped(key), Value::Text(text.clone())));
+    }
+    let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
+    if !dims.is_empty() && !shape.is_empty() {
+        tensor.custom.push((DIMS_KEY.to_owned(), texts(&dims)));
+    }
+    if !dataset.coords.is_empty() {
+        let coords = dataset.coords.iter();
+        let pairs = coords.map(|(axis, labels)| (Value::Text(axis.to_string()), texts(labels)));
+        tensor.custom.push((COORDS_KEY.to_owned(), Value::Map(pairs.collect())));
+    }
+    tensor
+}

@@ -1,0 +1,216 @@
+//! From one container to another: every tensor bit for bit, with what is said of it.
+//!
+//! ```text
+//!   open -> datasets -> logical: as the target stores them -> tet | ztensor | tensogram | ...
+//! ```
+//!
+//! Where the target lacks a type, its bits are kept under another and two attributes say what they
+//! are; whoever opens the file sees the type again.
+
+mod choice;
+mod labels;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tet_query::Dataset;
+use tet_verify::{Finding, Severity};
+
+use self::choice::{check_dense, check_names, is_metadata, joined_of};
+use self::labels::labeled;
+use crate::container::tensogram::{Choice, numbered, stacked};
+use crate::container::ztensor::{self, AppendPlace};
+use crate::container::{Capabilities, Writer, writable};
+use crate::model::{logical, ties};
+use crate::open::open;
+use crate::read::opened::{OpenOptions, Opened};
+use crate::write::conversion::{Conversion, ConvertOptions, SparseCarry};
+use crate::write::joined::Joined;
+use crate::write::left_out::left_out;
+use crate::write::options::{ImportReport, Imported};
+use crate::{Error, Format, Note, Result};
+
+pub use self::choice::chosen;
+
+/// Writes the arrays of `input` to the new file `output`, each told by what it is: the input by its
+/// content, the output by its suffix.
+///
+/// `progress` is told the decoded bytes written so far and in all. The output appears complete or
+/// not at all.
+///
+/// # Errors
+/// The input is damaged or of a format that is not read; a dataset is of a type that the output has
+/// no way to keep; an option names what is not there; the output exists, is the input, or cannot be
+/// written; the caller canceled.
+pub fn convert(
+    input: &Path,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let outcome = converted(input, output, options, progress);
+    let is_canceled = options.execution.progress.is_canceled();
+    outcome.map_err(|error| if is_canceled { Error::Canceled } else { error })
+}
+
+fn converted(
+    input: &Path,
+    output: &Path,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let (target, writer) = writable(output)?;
+    let mut opened = opened_for(input, output, options)?;
+    let mut notes = Vec::new();
+    if let Some(axis) = &options.stack {
+        let (include, exclude) = (&options.tet.include[..], &options.tet.exclude[..]);
+        let choice = Choice { axis, include, exclude };
+        (opened.catalog, notes) = stacked(input, &opened.catalog, &choice)?;
+    }
+    if opened.format == Format::TENSOGRAM && !writer.can().same_names {
+        (opened.catalog, notes) = numbered(opened.catalog, notes);
+    }
+    notes.extend(unread(&opened));
+    let malformed = opened.malformed().map(ToString::to_string);
+    notes.extend(malformed.map(|what| Note::Malformed { what }));
+    let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
+    let tet = options.tet.named(&names.collect::<Vec<_>>());
+    let options = &ConvertOptions { tet, ..options.clone() };
+    opened = labeled(opened, &options.tet, &options.reading(), &mut notes)?;
+    let mut report = carry(&opened, output, (target, writer), options, progress)?;
+    let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
+    let is_written = |note: &Note| match note {
+        Note::Times { dataset, .. } => written.contains(dataset.as_str()),
+        _ => true,
+    };
+    notes.extend(opened.notes.iter().filter(|note| is_written(note)).cloned());
+    report.notes.splice(0..0, notes);
+    Ok(report)
+}
+
+/// Opens the input to be read in row-major order, with scratch files in the folder of the output.
+fn opened_for(input: &Path, output: &Path, options: &ConvertOptions) -> Result<Opened> {
+    let folder = output.parent().filter(|folder| *folder != Path::new(""));
+    let how = OpenOptions {
+        scratch: Some(folder.unwrap_or(Path::new(".")).to_path_buf()),
+        progress: options.execution.progress.silent(),
+        in_order: true,
+        ..options.open.clone()
+    };
+    let mut opened = open(input, &how)?;
+    let (format, path) = (opened.format, || input.to_path_buf());
+    if options.stack.is_some() && format != Format::TENSOGRAM {
+        return Err(Error::NoStack { path: path(), format });
+    }
+    match &options.tet.name {
+        Some(_) if format != Format::NPY => return Err(Error::HasNames { path: path(), format }),
+        Some(name) => {
+            opened.catalog =
+                opened.catalog.viewed(|dataset| Dataset { name: name.clone(), ..dataset });
+        }
+        None => {}
+    }
+    Ok(opened)
+}
+
+/// What of a file cannot be read and concerns no dataset, as a loss.
+fn unread(opened: &Opened) -> Option<Note> {
+    let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
+    let errors = opened.findings.iter().filter(is_loss);
+    let count = errors.filter(|it| it.place.dataset.is_none()).count();
+    let (dataset, what) = (String::new(), "parts of the metadata that cannot be read");
+    (count != 0).then_some(Note::LeftBehind { dataset, what, count })
+}
+
+/// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
+///
+/// # Errors
+/// As [`convert`], and when the target is no zTensor file, or has a tensor of one of the names.
+pub fn append_ztensor(
+    input: &Path,
+    target: &Path,
+    place: AppendPlace,
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let opened = open(input, &OpenOptions::default())?;
+    let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
+    let joined = joined_of(&opened.catalog, sparse, options)?;
+    let mut carried = conversion(&opened, &joined, options)?;
+    opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
+    let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
+    Ok(report(carried, output_len))
+}
+
+fn carry(
+    opened: &Opened,
+    output: &Path,
+    (format, writer): (Format, &dyn Writer),
+    options: &ConvertOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ImportReport> {
+    let can = writer.can();
+    let joined = joined_of(&opened.catalog, can, options)?;
+    let mut carried = conversion(opened, &joined, options)?;
+    if options.sparse == SparseCarry::Sparse && !can.sparse {
+        check_dense(&opened.catalog, &carried.datasets)?;
+    }
+    opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
+    if !writer.keeps_shared_bytes(options) {
+        carried.notes.extend(ties::untied(carried.catalog, &carried.datasets)?);
+    }
+    if !can.several && carried.datasets.len() != 1 {
+        return Err(Error::OneDataset { encoding: format.name() });
+    }
+    let written = writer.write(&mut carried, output, options, progress)?;
+    if !can.metadata {
+        carried.notes.extend(left_out(carried.catalog, &carried.datasets));
+    }
+    let mut report = report(carried, written.len);
+    report.shard_count = written.shard_count;
+    for (dataset, chunk_shape) in report.datasets.iter_mut().zip(written.chunk_shapes) {
+        dataset.chunk_shape = chunk_shape;
+    }
+    Ok(report)
+}
+
+/// The datasets that the options choose.
+fn conversion<'c>(
+    opened: &'c Opened,
+    joined: &'c [Joined],
+    options: &ConvertOptions,
+) -> Result<Conversion<'c>> {
+    let catalog = &opened.catalog;
+    let mut datasets = Vec::new();
+    let mut placed = vec![false; joined.len()];
+    for dataset in chosen(catalog, &options.tet.include, &options.tet.exclude)? {
+        // Attributes of the file, and labels, have their own places.
+        if is_metadata(dataset) || opened.is_text(dataset) {
+            continue;
+        }
+        // A tensor stands where its first part stood.
+        match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
+            None => datasets.push(dataset),
+            Some((_, true)) => {}
+            Some((tensor, is_placed)) => {
+                *is_placed = true;
+                datasets.push(&tensor.dataset);
+            }
+        }
+    }
+    check_names(&datasets, &options.tet)?;
+    Ok(Conversion { catalog, datasets, joined, notes: Vec::new() })
+}
+
+/// The report of what was written.
+fn report(conversion: Conversion<'_>, output_len: u64) -> ImportReport {
+    let lens = conversion.datasets.iter().map(|it| logical::byte_len(it));
+    ImportReport {
+        decoded_len: lens.fold(0, u64::saturating_add),
+        datasets: conversion.datasets.iter().copied().map(Imported::from).collect(),
+        notes: conversion.notes,
+        input_len: conversion.catalog.file_len(),
+        output_len,
+        shard_count: 0,
+    }
+}

@@ -1,0 +1,95 @@
+//! Which datasets are written, and as what: by name, and as the sparse tensors that they are parts of.
+
+use std::collections::BTreeSet;
+
+use tet_query::{Catalog, Dataset};
+use tet_ztensor::SparseChoice;
+
+use crate::container::Capabilities;
+use crate::model::logical;
+use crate::model::sparse::{SparseKept, sparse_tensors};
+use crate::write::conversion::{ConvertOptions, SparseCarry};
+use crate::write::joined::{Joined, joined};
+use crate::write::options::ImportOptions;
+use crate::{Error, Result};
+
+/// The datasets that are asked for by name or as `#N`, all but those to be left out, in the order of
+/// the catalog; nothing is asked for when all are. What only holds attributes of the file, and parts
+/// of others, must be asked for.
+///
+/// # Errors
+/// No dataset has the name, or several have.
+pub fn chosen<'c>(
+    catalog: &'c Catalog,
+    include: &[String],
+    exclude: &[String],
+) -> Result<Vec<&'c Dataset>> {
+    let at = |name: &String| Ok::<usize, Error>(catalog.find(name)?.index);
+    let taken = include.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let left = exclude.iter().map(at).collect::<Result<Vec<_>>>()?;
+    let is_left = |it: &&Dataset| left.contains(&it.index);
+    let is_taken = |it: &&Dataset| taken.contains(&it.index);
+    let is_chosen = |it: &&Dataset| taken.is_empty() && !is_metadata(it) || is_taken(it);
+    let datasets = catalog.datasets().iter().filter(is_chosen);
+    let parts = catalog.parts().iter().filter(is_taken);
+    let chosen: Vec<_> = datasets.chain(parts).filter(|it| !is_left(it)).collect();
+    let is_asked = !include.is_empty() || !exclude.is_empty();
+    if chosen.is_empty() && is_asked {
+        let path = catalog.source().path().unwrap_or("(memory)".as_ref()).to_path_buf();
+        return Err(Error::NoArrays { path, is_filtered: true });
+    }
+    Ok(chosen)
+}
+
+/// Every dataset that an option names is there.
+pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Result<()> {
+    let dims = options.dims.iter().filter_map(|dims| dims.dataset.as_deref());
+    let attrs = options.attrs.iter().filter_map(|attr| attr.dataset.as_deref());
+    let labels = options.labels.iter().filter_map(|labels| labels.dataset.as_deref());
+    let attrs = attrs.chain(labels);
+    let known = || datasets.iter().map(|it| it.name.as_str());
+    match dims.chain(attrs).find(|name| !known().any(|known| known == *name)) {
+        Some(name) => Err(Error::no_such_dataset(name, known())),
+        None => Ok(()),
+    }
+}
+
+/// The sparse tensors that are put together of their parts, where the output is to have them whole.
+pub(super) fn joined_of(
+    catalog: &Catalog,
+    can: Capabilities,
+    options: &ConvertOptions,
+) -> Result<Vec<Joined>> {
+    let is_native = can.sparse && options.ztensor.sparse == SparseChoice::Native;
+    if options.sparse == SparseCarry::Sparse && !is_native {
+        return Ok(Vec::new());
+    }
+    let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
+    joined(&datasets, &options.reading())
+}
+
+/// Bytes of sparse tensors that are written with all their elements unasked, at most.
+const DENSE_LEN_MAX: u64 = 16 << 30;
+
+/// Refuses sparse tensors that would become very long without anybody having asked for that.
+///
+/// # Errors
+/// Those among the datasets come to too many bytes.
+pub(super) fn check_dense(catalog: &Catalog, datasets: &[&Dataset]) -> Result<()> {
+    let native = sparse_tensors(catalog).into_iter().filter(|it| it.kept == SparseKept::Native);
+    let names: BTreeSet<String> = native.map(|it| it.name).collect();
+    let sparse = || datasets.iter().filter(|it| names.contains(&it.name));
+    let wanted = sparse().map(|it| logical::byte_len(it)).fold(0, u64::saturating_add);
+    match sparse().max_by_key(|it| logical::byte_len(it)) {
+        Some(longest) if DENSE_LEN_MAX < wanted => {
+            let (dataset, limit) = (longest.name.clone(), DENSE_LEN_MAX);
+            Err(Error::Dense { dataset, wanted, limit })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a dataset only holds metadata of its file, which are among the attributes of the catalog.
+pub(super) fn is_metadata(dataset: &Dataset) -> bool {
+    dataset.name == tet_ztensor::METADATA_NAME && dataset.shape() == [0]
+}

@@ -1,0 +1,223 @@
+//! Names and labels of axes that the caller asks for, put on the datasets of a catalog.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tet_format::DType;
+use tet_query::{Catalog, Dataset, Execution, Hyperslab};
+
+use super::choice::chosen;
+use crate::model::axes::axis;
+use crate::read::opened::Opened;
+use crate::write::options::{AxisLabels, ImportOptions, LabelSource};
+use crate::write::text;
+use crate::{Error, Note, Result};
+
+/// An axis of more positions gets no labels.
+const LABEL_COUNT_MAX: u64 = 1 << 20;
+
+/// The labels of one dataset by axis.
+type Coords = BTreeMap<usize, Vec<String>>;
+
+/// The labels that `asked` gives to the axes of a dataset, by axis; `values` gives those of an array.
+///
+/// # Errors
+/// There are more or fewer labels than positions.
+fn of_dataset(
+    asked: &[AxisLabels],
+    name: &str,
+    (dims, shape): (&[String], &[u64]),
+    values: &mut dyn FnMut(&str) -> Result<Vec<String>>,
+) -> Result<Coords> {
+    let mut coords = Coords::new();
+    for labels in asked {
+        let is_meant = labels.dataset.as_deref().is_none_or(|meant| meant == name);
+        let Some(axis) = axis(&labels.axis, dims, shape.len()).filter(|_| is_meant) else {
+            continue;
+        };
+        // The array that has the labels is labeled by its own elements.
+        let is_source = labels.from == LabelSource::Array(name.to_owned());
+        if is_source && labels.dataset.is_none() {
+            continue;
+        }
+        let texts = match &labels.from {
+            LabelSource::Texts(texts) => texts.clone(),
+            LabelSource::Array(array) => values(array)?,
+        };
+        let extent = shape.get(axis).copied().unwrap_or_default();
+        if u64::try_from(texts.len()) != Ok(extent) {
+            let (dataset, axis) = (name.to_owned(), labels.axis.clone());
+            return Err(Error::LabelCount { dataset, axis, count: texts.len(), extent });
+        }
+        coords.insert(axis, texts);
+    }
+    Ok(coords)
+}
+
+/// Every axis that is asked for is there.
+///
+/// # Errors
+/// No dataset has it.
+fn check_axes<'d>(
+    asked: &[AxisLabels],
+    datasets: impl Iterator<Item = (&'d str, &'d [String], usize)> + Clone,
+) -> Result<()> {
+    let is_missing = |labels: &&AxisLabels| {
+        !datasets.clone().any(|(name, dims, rank)| {
+            labels.dataset.as_deref().is_none_or(|meant| meant == name)
+                && axis(&labels.axis, dims, rank).is_some()
+        })
+    };
+    match asked.iter().find(is_missing) {
+        Some(labels) => Err(Error::NoLabeledAxis { axis: labels.axis.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Dimension names fit the dataset they name; those for all fit at least one, and a note says
+/// which they do not fit. `datasets` are names and ranks.
+///
+/// # Errors
+/// They fit none.
+fn check_dims<'d>(
+    options: &ImportOptions,
+    datasets: impl Iterator<Item = (&'d str, usize)> + Clone,
+    notes: &mut Vec<Note>,
+) -> Result<()> {
+    for dims in &options.dims {
+        let meant = datasets
+            .clone()
+            .filter(|(name, _)| dims.dataset.as_deref().is_none_or(|meant| meant == *name));
+        let (fitting, misfits) =
+            meant.partition::<Vec<_>, _>(|(_, rank)| *rank == dims.names.len());
+        if fitting.is_empty()
+            && let Some((dataset, rank)) = misfits.first()
+        {
+            let (dataset, names) = ((*dataset).to_owned(), dims.names.clone());
+            return Err(Error::DimsRank { dataset, rank: *rank, names });
+        }
+        notes.extend(misfits.into_iter().map(|(dataset, rank)| Note::DimsSkipped {
+            dataset: dataset.to_owned(),
+            rank,
+            names: dims.names.len(),
+        }));
+    }
+    Ok(())
+}
+
+/// An open file whose datasets have the dimension names and labels that are asked for; arrays of text
+/// label the axes that have their names.
+///
+/// # Errors
+/// Names or labels do not fit, an array of labels cannot be read, or an array of text labels no axis.
+pub(crate) fn labeled(
+    mut opened: Opened,
+    options: &ImportOptions,
+    how: &Execution,
+    notes: &mut Vec<Note>,
+) -> Result<Opened> {
+    let catalog = &opened.catalog;
+    let chosen = chosen(catalog, &options.include, &options.exclude)?;
+    let mut arrays = Arrays { catalog, texts: BTreeMap::new(), used: BTreeSet::new(), how };
+    for array in &chosen {
+        if let Some(texts) = opened.texts.get(&array.index) {
+            arrays.texts.insert(array.name.clone(), (texts.read)(&array.name)?);
+        }
+    }
+    if options.dims.is_empty() && options.labels.is_empty() && arrays.texts.is_empty() {
+        return Ok(opened);
+    }
+    let numbers = || chosen.iter().filter(|it| !opened.is_text(it));
+    check_dims(options, numbers().map(|it| (it.name.as_str(), it.shape().len())), notes)?;
+    let chosen: BTreeSet<usize> = numbers().map(|it| it.index).collect();
+    let mut datasets = catalog.datasets().to_vec();
+    for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
+        if let Some(dims) = asked_dims(dataset, options) {
+            dataset.dims = dims.to_vec();
+        }
+    }
+    let of_chosen = datasets.iter().filter(|it| chosen.contains(&it.index));
+    let axes = of_chosen.map(|it| (it.name.as_str(), it.dims.as_slice(), it.shape().len()));
+    check_axes(&options.labels, axes)?;
+    for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
+        let axes = (dataset.dims.as_slice(), dataset.grid.shape().as_slice());
+        let mut values = |name: &str| arrays.values(name);
+        let mut coords = of_dataset(&options.labels, &dataset.name, axes, &mut values)?;
+        arrays.label(dataset, &mut coords);
+        dataset.coords.extend(coords);
+    }
+    arrays.check_used()?;
+    let mut labeled = datasets.into_iter();
+    opened.catalog = opened.catalog.viewed(|dataset| labeled.next().unwrap_or(dataset));
+    Ok(opened)
+}
+
+/// The arrays of a file that can be labels.
+struct Arrays<'c> {
+    catalog: &'c Catalog,
+    /// Those of text.
+    texts: BTreeMap<String, Vec<String>>,
+    /// Those of text that label an axis.
+    used: BTreeSet<String>,
+    how: &'c Execution,
+}
+
+impl Arrays<'_> {
+    /// The elements of an array, as text.
+    fn values(&mut self, name: &str) -> Result<Vec<String>> {
+        match self.texts.get(name) {
+            Some(texts) => {
+                self.used.insert(name.to_owned());
+                Ok(texts.clone())
+            }
+            None => values(self.catalog, name, self.how),
+        }
+    }
+
+    /// Labels the axes that have the name and the length of an array of text, and no labels yet.
+    fn label(&mut self, dataset: &Dataset, coords: &mut Coords) {
+        for (axis, (dim, extent)) in dataset.dims.iter().zip(dataset.shape()).enumerate() {
+            let Some(texts) = self.texts.get(dim) else { continue };
+            if u64::try_from(texts.len()) == Ok(*extent) && !coords.contains_key(&axis) {
+                self.used.insert(dim.clone());
+                coords.insert(axis, texts.clone());
+            }
+        }
+    }
+
+    fn check_used(&self) -> Result<()> {
+        match self.texts.keys().find(|name| !self.used.contains(*name)) {
+            Some(array) => Err(Error::UnusedTexts { array: array.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn asked_dims<'o>(dataset: &Dataset, options: &'o ImportOptions) -> Option<&'o [String]> {
+    let fitting = options.dims.iter().filter(|it| it.names.len() == dataset.shape().len());
+    let named = fitting.clone().rfind(|it| it.dataset.as_deref() == Some(&*dataset.name));
+    let asked = named.or_else(|| fitting.clone().rfind(|it| it.dataset.is_none()));
+    asked.map(|it| it.names.as_slice())
+}
+
+/// The elements of a dataset along one axis, as text.
+fn values(catalog: &Catalog, name: &str, how: &Execution) -> Result<Vec<String>> {
+    let dataset = catalog.find(name)?;
+    let misfit = || Error::NoLabels { array: name.to_owned() };
+    let (&[count], Some(dtype)) = (dataset.shape(), dataset.dtype) else { return Err(misfit()) };
+    if LABEL_COUNT_MAX < count || !text::is_known(dtype) {
+        return Err(misfit());
+    }
+    let array = dataset.read(&Hyperslab::whole(dataset.shape()), how)?;
+    Ok(texts(dtype, array.bytes()))
+}
+
+/// Little-endian elements as text.
+fn texts(dtype: DType, bytes: &[u8]) -> Vec<String> {
+    let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1).max(1);
+    let text = |element: &[u8]| {
+        let mut out = String::new();
+        text::push(dtype, element, &mut out);
+        out
+    };
+    bytes.chunks_exact(size).map(text).collect()
+}

@@ -1,0 +1,10 @@
+//! What the containers have in common: attributes, types that some lack, sparse tensors, notes.
+
+pub(crate) mod attributes;
+pub(crate) mod axes;
+pub(crate) mod dtype;
+pub(crate) mod item;
+pub(crate) mod logical;
+pub(crate) mod notes;
+pub(crate) mod sparse;
+pub(crate) mod ties;

@@ -1,0 +1,39 @@
+//! Attributes that say what a container has no word for, and those that the caller gives.
+
+use std::collections::BTreeMap;
+
+use tet_file::metadata::{AttrValue, DatasetMetadata};
+
+use crate::write::options::ImportOptions;
+
+/// The attribute of a dataset that was an array of rank 0.
+pub(crate) const SCALAR_KEY: &str = "tet:scalar";
+/// The attribute that says what the integers of times count.
+pub(crate) const UNITS_KEY: &str = "units";
+/// The attribute that says which value stands for a missing one.
+pub(crate) const FILL_KEY: &str = "_FillValue";
+/// The integer of NumPy's "not a time".
+pub(crate) const NOT_A_TIME: &str = "-9223372036854775808";
+
+/// The dimension names and attributes that the caller gives a dataset; those for it alone come after
+/// those for all.
+pub(crate) fn given(name: &str, rank: usize, options: &ImportOptions) -> DatasetMetadata {
+    let mut given = DatasetMetadata::default();
+    let mut attrs = BTreeMap::new();
+    for is_named in [false, true] {
+        let applies = |dataset: &Option<String>| match dataset {
+            Some(dataset) => is_named && dataset == name,
+            None => !is_named,
+        };
+        for dims in options.dims.iter().filter(|dims| applies(&dims.dataset)) {
+            if dims.names.len() == rank {
+                given.dim_names.clone_from(&dims.names);
+            }
+        }
+        for attr in options.attrs.iter().filter(|attr| applies(&attr.dataset)) {
+            attrs.insert(attr.key.clone(), AttrValue::Text(attr.value.clone()));
+        }
+    }
+    given.attrs = attrs.into_iter().collect();
+    given
+}

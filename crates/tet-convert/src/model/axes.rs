@@ -1,0 +1,51 @@
+//! Names and labels of axes, as attributes of containers that have no other place for them.
+
+use std::collections::BTreeMap;
+
+use tet_query::AttrText;
+
+/// The attribute that has the dimension names, a list of text.
+pub(crate) const DIMS_KEY: &str = "dims";
+/// The attribute that has the coordinate labels: a map from axes, by name or number, to lists of text.
+pub(crate) const COORDS_KEY: &str = "coords";
+
+/// Takes the dimension names out of the attributes, if there is one for each axis.
+pub(crate) fn take_dims(attrs: &mut BTreeMap<String, AttrText>, rank: usize) -> Vec<String> {
+    let Some(AttrText::Json(text)) = attrs.get(DIMS_KEY) else { return Vec::new() };
+    let dims: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+    if dims.len() != rank {
+        return Vec::new();
+    }
+    attrs.remove(DIMS_KEY);
+    dims
+}
+
+/// Takes the coordinate labels out of the attributes, if they fit the shape.
+pub(crate) fn take_coords(
+    attrs: &mut BTreeMap<String, AttrText>,
+    dims: &[String],
+    shape: &[u64],
+) -> BTreeMap<usize, Vec<String>> {
+    let Some(AttrText::Json(text)) = attrs.get(COORDS_KEY) else { return BTreeMap::new() };
+    let named: BTreeMap<String, Vec<String>> = serde_json::from_str(text).unwrap_or_default();
+    let count = named.len();
+    let numbered = named.into_iter().filter_map(|(key, labels)| {
+        // An axis is meant by its name, or else by its number.
+        Some((axis(&key, dims, shape.len())?, labels))
+    });
+    let coords: BTreeMap<usize, Vec<String>> = numbered.collect();
+    let fits = |(&axis, labels): (&usize, &Vec<String>)| {
+        shape.get(axis).is_some_and(|&extent| u64::try_from(labels.len()) == Ok(extent))
+    };
+    if coords.is_empty() || coords.len() != count || !coords.iter().all(fits) {
+        return BTreeMap::new();
+    }
+    attrs.remove(COORDS_KEY);
+    coords
+}
+
+/// The axis that a name or a number means.
+pub(crate) fn axis(asked: &str, dims: &[String], rank: usize) -> Option<usize> {
+    let named = dims.iter().position(|dim| dim == asked);
+    named.or_else(|| asked.parse().ok()).filter(|&axis| axis < rank)
+}

@@ -1,0 +1,5 @@
+//! An open file, and the ways to read its arrays that several containers share.
+
+pub(crate) mod opened;
+pub(crate) mod slabs;
+pub(crate) mod spool;

@@ -1,0 +1,12 @@
+//! The way to an output that all containers share: options, a conversion, elements block by block, a
+//! new file.
+
+pub(crate) mod array;
+pub(crate) mod conversion;
+pub(crate) mod csv;
+pub(crate) mod file;
+pub(crate) mod joined;
+pub(crate) mod left_out;
+pub(crate) mod options;
+pub(crate) mod stream;
+pub(crate) mod text;

@@ -1,0 +1,243 @@
+//! One array as `.npy`, raw elements or text: to a stream, or to a new file.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use tet_format::{DType, Shape};
+use tet_io::{Publish, Publisher};
+use tet_query::{Array, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+
+use crate::container::Output;
+use crate::container::npy::header as npy_header;
+use crate::model::notes;
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::file::{ExportOptions, of_file, publish};
+use crate::write::stream::{self, shape_of};
+use crate::write::{csv, text};
+use crate::{Error, Note, Result};
+
+/// What an array is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// NumPy's file of one array.
+    Npy,
+    /// NumPy's archive of arrays.
+    Npz,
+    /// The elements alone: little endian, row-major.
+    Raw,
+    /// Text: a line per row of the last axis, values between commas, no header.
+    Csv,
+}
+
+impl Encoding {
+    /// Its name, as `--format` takes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Raw => "raw",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// What the file says differently from the array.
+    pub notes: Vec<Note>,
+}
+
+/// Writes an array in memory; `name` is for notes and errors.
+///
+/// # Errors
+/// The encoding has no such dtype, is `.npz`, or `out` refuses the bytes.
+pub fn write_array(
+    name: &str,
+    array: &Array,
+    encoding: Encoding,
+    out: &mut dyn Write,
+) -> Result<Vec<Note>> {
+    let mut sink = Sink::begin(name, array.dtype(), array.shape(), encoding, out)?;
+    sink.block(array.bytes(), out)?;
+    sink.finish(out)
+}
+
+/// Writes the elements of a lazy array.
+///
+/// `progress` is told the bytes of elements written so far and in all.
+///
+/// # Errors
+/// As [`write_array`], and when the dataset cannot be read.
+pub fn write_lazy(
+    lazy: &LazyArray,
+    encoding: Encoding,
+    execution: &Execution,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    let name = &lazy.dataset().name;
+    let mut sink = Sink::begin(name, lazy.dtype(), &shape_of(lazy), encoding, out)?;
+    let (mut done, total) = (0, stream::len_of(lazy));
+    stream::for_each(lazy, execution, &mut |elements| {
+        sink.block(elements, out)?;
+        done += u64::try_from(elements.len()).unwrap_or(0);
+        progress(done, total);
+        Ok(())
+    })?;
+    sink.finish(out)
+}
+
+/// Writes the elements of a lazy array to the file `path`; the files of `catalog` are never written over.
+///
+/// # Errors
+/// As [`write_lazy`], and when the file exists, is the input, or cannot be published.
+pub fn write_lazy_file(
+    catalog: &Catalog,
+    lazy: &LazyArray,
+    encoding: Encoding,
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    Ok(write_file(catalog, lazy, encoding, path, options, progress)?.notes)
+}
+
+/// As [`write_lazy_file`]; gives the file's length too.
+pub(crate) fn write_file(
+    catalog: &Catalog,
+    lazy: &LazyArray,
+    encoding: Encoding,
+    path: &Path,
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Written> {
+    publish(catalog, path, options, |out| {
+        let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
+        let notes = write_lazy(lazy, encoding, &options.execution, &mut out, progress)?;
+        out.flush().map_err(Error::Write)?;
+        Ok(Written { bytes: out.len, notes })
+    })
+}
+
+/// Writes an array in memory to the file `path`; `inputs` of `publish` are never written over.
+///
+/// # Errors
+/// As [`write_array`], and when the file exists, is an input, or cannot be published.
+pub fn write_array_file(
+    name: &str,
+    array: &Array,
+    encoding: Encoding,
+    path: &Path,
+    how: &Publish,
+) -> Result<Vec<Note>> {
+    Ok(write_array_to(name, array, encoding, path, how)?.notes)
+}
+
+/// As [`write_array_file`]; gives the file's length too.
+pub(crate) fn write_array_to(
+    name: &str,
+    array: &Array,
+    encoding: Encoding,
+    path: &Path,
+    how: &Publish,
+) -> Result<Written> {
+    let mut publisher = Publisher::begin(path, how)?;
+    let mut out = Counted { out: publisher.file(), len: 0 };
+    let written = write_array(name, array, encoding, &mut out);
+    let bytes = out.len;
+    let notes = written.map_err(|error| of_file(&publisher, error))?;
+    publisher.commit()?;
+    Ok(Written { bytes, notes })
+}
+
+/// Writes the one dataset that an output of one array holds.
+pub(crate) fn write_one(
+    conversion: &mut Conversion<'_>,
+    datasets: &[Dataset],
+    encoding: Encoding,
+    (output, options): (&Path, &ConvertOptions),
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Output> {
+    let [dataset] = datasets else {
+        return Err(Error::OneDataset { encoding: encoding.name() });
+    };
+    let lazy = LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?;
+    let (catalog, how) = (conversion.catalog, options.export());
+    let written = write_file(catalog, &lazy, encoding, output, &how, progress)?;
+    conversion.notes.extend(written.notes.into_iter().chain(notes::unchecked([&lazy])));
+    Ok(Output { len: written.bytes, ..Output::default() })
+}
+
+/// A stream that counts its bytes.
+struct Counted<W> {
+    out: W,
+    len: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = self.out.write(bytes)?;
+        self.len += u64::try_from(len).unwrap_or(0);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// An output that takes blocks of elements in row-major order.
+struct Sink {
+    encoding: Encoding,
+    notes: Vec<Note>,
+    lines: csv::Lines,
+}
+
+impl Sink {
+    fn begin(
+        name: &str,
+        dtype: DType,
+        shape: &Shape,
+        encoding: Encoding,
+        out: &mut dyn Write,
+    ) -> Result<Self> {
+        let no_dtype =
+            || Error::NoDType { dataset: name.to_owned(), dtype, encoding: encoding.name() };
+        let mut notes = Vec::new();
+        match encoding {
+            Encoding::Npz => return Err(Error::OneDataset { encoding: encoding.name() }),
+            Encoding::Npy => {
+                let header = npy_header(dtype, shape).ok_or_else(no_dtype)?;
+                out.write_all(&header).map_err(Error::Write)?;
+                if dtype == DType::BFloat16 {
+                    let (dataset, to) = (name.to_owned(), DType::UInt16);
+                    let from = dtype.name().to_owned();
+                    notes.push(Note::AsBits { dataset, from, to });
+                }
+            }
+            Encoding::Csv if !text::is_known(dtype) => return Err(no_dtype()),
+            Encoding::Raw if dtype.size().is_none() => return Err(no_dtype()),
+            Encoding::Csv | Encoding::Raw => {}
+        }
+        Ok(Self { encoding, notes, lines: csv::Lines::new(dtype, shape) })
+    }
+
+    fn block(&mut self, elements: &[u8], out: &mut dyn Write) -> Result<()> {
+        let written = match self.encoding {
+            Encoding::Csv => self.lines.write(elements, out),
+            _ => out.write_all(elements),
+        };
+        written.map_err(Error::Write)
+    }
+
+    fn finish(self, out: &mut dyn Write) -> Result<Vec<Note>> {
+        out.flush().map_err(Error::Write)?;
+        Ok(self.notes)
+    }
+}

@@ -1,0 +1,133 @@
+//! What is converted, and how.
+
+use tet_query::{Catalog, Dataset, Execution};
+use tet_tensogram::{NonFinite, Readers, Recipe, VersionKey};
+
+use crate::model::logical;
+use crate::read::opened::OpenOptions;
+use crate::write::file::ExportOptions;
+use crate::write::joined::Joined;
+use crate::write::options::ImportOptions;
+use crate::{Note, Result};
+
+/// How to convert.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// Which datasets, and how a `.tet` file is written.
+    pub tet: ImportOptions,
+    /// How a zTensor file is written.
+    pub ztensor: tet_ztensor::WriteOptions,
+    /// How a Tensogram file is written.
+    pub tensogram: TensogramOptions,
+    /// The name of the axis along which datasets of a Tensogram file that share a name are stacked.
+    pub stack: Option<String>,
+    /// How the input is opened.
+    pub open: OpenOptions,
+    /// How elements are read.
+    pub execution: Execution,
+    /// How sparse tensors are written.
+    pub sparse: SparseCarry,
+    /// How dense arrays are written.
+    pub dense: DenseCarry,
+    /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
+    pub shard_len: Option<u64>,
+}
+
+impl ConvertOptions {
+    /// How elements are read; reading stops when the caller stops the writing.
+    pub(crate) fn reading(&self) -> Execution {
+        Execution { progress: self.execution.progress.silent(), ..self.execution.clone() }
+    }
+
+    /// How files are written that hold arrays and nothing of `.tet`.
+    pub(crate) fn export(&self) -> ExportOptions {
+        let (overwrite, sync) = (self.tet.overwrite, self.tet.sync);
+        ExportOptions { overwrite, sync, execution: self.reading(), ..ExportOptions::default() }
+    }
+}
+
+/// How a Tensogram file is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TensogramOptions {
+    /// How the message is written.
+    pub message: tet_tensogram::WriteOptions,
+    /// How elements are stored; bytes are shuffled as [`TensogramOptions::filter`] says.
+    pub recipe: Recipe,
+    /// Whether bytes of elements are shuffled.
+    pub filter: Filter,
+}
+
+/// Whether bytes of elements are shuffled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// They are not.
+    #[default]
+    None,
+    /// All first bytes of a dataset's elements stand first, then all second ones, and so on.
+    Shuffle,
+}
+
+impl Default for TensogramOptions {
+    /// Elements as they are, those that are not finite under masks where they come back exactly.
+    fn default() -> Self {
+        let recipe =
+            Recipe { nan: NonFinite::Exact, infinity: NonFinite::Exact, ..Recipe::default() };
+        TensogramOptions { message: Default::default(), recipe, filter: Filter::default() }
+    }
+}
+
+impl TensogramOptions {
+    /// The same for all releases of version 3 as readers, those before 0.19 too.
+    #[must_use]
+    pub fn universal(mut self) -> Self {
+        self.message.version_key = VersionKey::Written;
+        self.recipe.readers = Readers::All;
+        self
+    }
+}
+
+/// How sparse tensors are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SparseCarry {
+    /// With all their elements, however many bytes these are; those that the input keeps as parts are
+    /// put together.
+    Dense,
+    /// In a zTensor file with those that are stored, as [`tet_ztensor::SparseChoice`] says; elsewhere
+    /// with all their elements, up to 16 GiB.
+    #[default]
+    Sparse,
+}
+
+/// How dense arrays are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DenseCarry {
+    /// With all their elements.
+    #[default]
+    Dense,
+    /// In a zTensor file, of an input without sparse tensors, with the elements whose bytes are not all
+    /// zero: two axes as `csr`, one or more than two as `coo`.
+    Sparse,
+}
+
+/// What is to be written, for a [`Writer`](crate::Writer).
+#[derive(Debug)]
+pub struct Conversion<'c> {
+    /// The catalog of the input.
+    pub catalog: &'c Catalog,
+    /// The datasets to write, in their order.
+    pub datasets: Vec<&'c Dataset>,
+    /// What the output says differently from the input; writers add to it.
+    pub notes: Vec<Note>,
+    /// Those among the datasets that are put together of parts of the file.
+    pub(crate) joined: &'c [Joined],
+}
+
+impl Conversion<'_> {
+    /// The datasets as NumPy's files keep them.
+    pub(crate) fn in_numpy(&mut self) -> Result<Vec<Dataset>> {
+        let views = self.datasets.iter().map(|it| logical::in_numpy(it, &mut self.notes));
+        views.collect()
+    }
+}

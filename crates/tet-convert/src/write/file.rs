@@ -1,0 +1,56 @@
+//! A new file for arrays: how it is written, and how it takes its name.
+
+use std::path::Path;
+
+use tet_io::publish::Sync;
+use tet_io::vfs::VfsFile;
+use tet_io::{Overwrite, Publish, Publisher};
+use tet_query::{Catalog, Execution};
+
+use crate::{Error, Result};
+
+/// Whether the members of an archive are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// As they are, like `numpy.savez`: they can be read by position.
+    #[default]
+    Stored,
+    /// By deflate, like `numpy.savez_compressed`.
+    Deflated,
+}
+
+/// How to write a file.
+#[derive(Clone, Debug, Default)]
+pub struct ExportOptions {
+    /// Whether an existing output is replaced.
+    pub overwrite: Overwrite,
+    /// How durable the output is on return.
+    pub sync: Sync,
+    /// How the elements are read.
+    pub execution: Execution,
+    /// For `.npz`.
+    pub compression: Compression,
+}
+
+/// Runs `write` on a new file for `path`, and publishes it.
+pub(crate) fn publish<T>(
+    catalog: &Catalog,
+    path: &Path,
+    options: &ExportOptions,
+    write: impl FnOnce(&mut dyn VfsFile) -> Result<T>,
+) -> Result<T> {
+    let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
+    let mut publisher = Publisher::begin(path, &how)?;
+    let written = write(publisher.file()).map_err(|error| of_file(&publisher, error))?;
+    catalog.check_unchanged()?;
+    publisher.commit()?;
+    Ok(written)
+}
+
+/// A refused write as an error of the file.
+pub(crate) fn of_file(publisher: &Publisher, error: Error) -> Error {
+    match error {
+        Error::Write(source) => Error::Io(publisher.write_fault(source)),
+        other => other,
+    }
+}

@@ -1,0 +1,35 @@
+//! Notes of the metadata that an output has no place for.
+
+use tet_query::{Catalog, Dataset};
+
+use crate::Note;
+use crate::container::safetensors::is_of_origin;
+use crate::model::attributes::SCALAR_KEY;
+
+/// What outputs that hold arrays alone have no place for.
+pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
+    let mut notes = of_datasets(datasets, |key| key == SCALAR_KEY);
+    // What a safetensors file said of its own bytes is about that file.
+    let count = catalog.attrs().keys().filter(|key| !is_of_origin(key)).count();
+    if count != 0 {
+        let (dataset, what) = (String::new(), "attributes of the file");
+        notes.push(Note::LeftBehind { dataset, what, count });
+    }
+    notes
+}
+
+/// The metadata of datasets that has no place, but for the attributes that `is_ours` names.
+pub(crate) fn of_datasets(datasets: &[&Dataset], is_ours: impl Fn(&str) -> bool) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for dataset in datasets {
+        let counts = [
+            ("dimension names", dataset.dims.len()),
+            ("axes with labels", dataset.coords.len()),
+            ("attributes", dataset.attrs.keys().filter(|key| !is_ours(key)).count()),
+        ];
+        for (what, count) in counts.into_iter().filter(|&(_, count)| count != 0) {
+            notes.push(Note::LeftBehind { dataset: dataset.name.clone(), what, count });
+        }
+    }
+    notes
+}

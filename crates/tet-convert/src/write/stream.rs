@@ -1,0 +1,147 @@
+//! A lazy array as a stream of bytes: the next blocks are read while one is written.
+//!
+//! A quarter of the memory budget is for blocks, the rest for reading them.
+
+use std::sync::mpsc::{channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use tet_format::Shape;
+use tet_query::{AttrText, Execution, Hyperslab, LazyArray};
+
+use crate::model::attributes::SCALAR_KEY;
+use crate::{Error, Result};
+
+/// Blocks are about this long where memory allows.
+const BLOCK_LEN: u64 = 4 << 20;
+/// Blocks that are held at once: one is read, one waits, one is written.
+const BLOCK_COUNT: u64 = 3;
+/// Shorter blocks are not worth a thread.
+const BLOCK_LEN_MIN: u64 = 1 << 20;
+
+/// Calls `visit` with the elements of a lazy array, block by block in row-major order.
+pub(crate) fn for_each(
+    lazy: &LazyArray,
+    execution: &Execution,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    // Blocks are parts, and a seal is of the whole.
+    lazy.check_seal(execution)?;
+    let room = execution.memory_budget / 4;
+    let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
+    let share = room / BLOCK_COUNT;
+    let is_ahead = share.min(len_of(lazy)) >= BLOCK_LEN_MIN && band_len(lazy) <= share;
+    let len_max = if is_ahead { share } else { room };
+    let size = lazy.dtype().size().unwrap_or(1);
+    let Some(blocks) = lazy.blocks(BLOCK_LEN, len_max) else {
+        return Err(Error::Budget {
+            dataset: lazy.dataset().name.clone(),
+            wanted: size.saturating_mul(4),
+            limit: execution.memory_budget,
+        });
+    };
+    if is_ahead {
+        return ahead(lazy, blocks, &how, visit);
+    }
+    one_by_one(lazy, blocks, &how, visit)
+}
+
+fn one_by_one(
+    lazy: &LazyArray,
+    blocks: impl Iterator<Item = Hyperslab>,
+    how: &Execution,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = Vec::new();
+    for block in blocks {
+        read(lazy, &block, how, &mut buffer)?;
+        visit(&buffer)?;
+    }
+    Ok(())
+}
+
+/// Reads on a thread of its own, at most as many blocks ahead as there are buffers; on the caller's
+/// where the system has no thread left.
+fn ahead(
+    lazy: &LazyArray,
+    blocks: impl Iterator<Item = Hyperslab> + Send,
+    how: &Execution,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let blocks = Mutex::new(Some(blocks));
+    let taken = || blocks.lock().unwrap_or_else(PoisonError::into_inner).take();
+    thread::scope(|scope| {
+        let (filled, arriving) = sync_channel(1);
+        let (used, spare) = channel();
+        for _ in 0..BLOCK_COUNT {
+            let _ = used.send(Vec::new());
+        }
+        let taken = &taken;
+        let reader = thread::Builder::new().spawn_scoped(scope, move || {
+            for block in taken().into_iter().flatten() {
+                // Nobody gives a buffer back, or takes one, once the writing has failed.
+                let Ok(mut buffer) = spare.recv() else { return };
+                let outcome = read(lazy, &block, how, &mut buffer).map(|()| buffer);
+                let is_lost = outcome.is_err();
+                if filled.send(outcome).is_err() || is_lost {
+                    return;
+                }
+            }
+        });
+        if reader.is_err() {
+            return taken().map_or(Ok(()), |blocks| one_by_one(lazy, blocks, how, visit));
+        }
+        for outcome in arriving {
+            let buffer = outcome?;
+            visit(&buffer)?;
+            let _ = used.send(buffer);
+        }
+        Ok(())
+    })
+}
+
+/// Reads a part of a lazy array into exactly its bytes.
+pub(crate) fn read(
+    lazy: &LazyArray,
+    part: &Hyperslab,
+    how: &Execution,
+    buffer: &mut Vec<u8>,
+) -> Result<()> {
+    let size = lazy.dtype().size().unwrap_or(1);
+    let len = part.element_count().and_then(|count| usize::try_from(count.checked_mul(size)?).ok());
+    let memory = || Error::Memory { dataset: lazy.dataset().name.clone() };
+    let len = len.ok_or_else(memory)?;
+    if buffer.capacity() < len {
+        buffer.clear();
+        buffer.try_reserve_exact(len).map_err(|_| memory())?;
+    }
+    buffer.resize(len, 0);
+    Ok(lazy.read_into(part, how, buffer)?)
+}
+
+/// Bytes of all elements.
+pub(crate) fn len_of(lazy: &LazyArray) -> u64 {
+    let size = lazy.dtype().size().unwrap_or(0);
+    lazy.shape().element_count().unwrap_or(u64::MAX).saturating_mul(size)
+}
+
+/// Bytes of the elements that lie along the first axis in the same chunks.
+fn band_len(lazy: &LazyArray) -> u64 {
+    let chunk = lazy.chunk_shape().first().copied().unwrap_or(1);
+    let inner = lazy.shape().iter().skip(1).copied().fold(1, u64::saturating_mul);
+    inner.saturating_mul(chunk).saturating_mul(lazy.dtype().size().unwrap_or(1))
+}
+
+/// The result's shape; a dataset that was a scalar is one again.
+pub(crate) fn shape_of(lazy: &LazyArray) -> Shape {
+    let dataset = lazy.dataset();
+    let is_scalar = matches!(
+        dataset.attrs.get(SCALAR_KEY),
+        Some(AttrText::Text(value)) if value == "1"
+    );
+    if is_scalar && dataset.shape() == [1] && **lazy.shape() == [1] {
+        Shape::from(Vec::new())
+    } else {
+        lazy.shape().clone()
+    }
+}
