@@ -1,11 +1,11 @@
-//! From one container to another: every tensor bit for bit, with what is said of it.
+//! From one container to another: every tensor bit for bit, with its metadata.
 //!
 //! ```text
 //!   open -> datasets -> logical: as the target stores them -> tet | ztensor | tensogram | ...
 //! ```
 //!
-//! Where the target lacks a type, its bits are kept under another and two attributes say what they
-//! are; whoever opens the file sees the type again.
+//! Where the target lacks a type, its bits are stored under another, with two attributes that say what
+//! they are; a reader of this crate shows the type again.
 
 mod choice;
 mod labels;
@@ -24,7 +24,7 @@ use crate::container::{Capabilities, Writer, writable};
 use crate::model::{logical, ties};
 use crate::open::open;
 use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions, SparseCarry};
+use crate::write::conversion::{Conversion, ConvertOptions, SparseOutput};
 use crate::write::joined::Joined;
 use crate::write::left_out::left_out;
 use crate::write::options::{ImportReport, Imported};
@@ -32,15 +32,15 @@ use crate::{Error, Format, Note, Result};
 
 pub use self::choice::chosen;
 
-/// Writes the arrays of `input` to the new file `output`, each told by what it is: the input by its
-/// content, the output by its suffix.
+/// Writes the arrays of `input` to the new file `output`. The format of the input follows from its
+/// content, that of the output from its suffix.
 ///
 /// `progress` is told the decoded bytes written so far and in all. The output appears complete or
 /// not at all.
 ///
 /// # Errors
 /// The input is damaged or of a format that is not read; a dataset is of a type that the output has
-/// no way to keep; an option names what is not there; the output exists, is the input, or cannot be
+/// no way to store; an option names what is not there; the output exists, is the input, or cannot be
 /// written; the caller canceled.
 pub fn convert(
     input: &Path,
@@ -77,7 +77,7 @@ fn converted(
     let tet = options.tet.named(&names.collect::<Vec<_>>());
     let options = &ConvertOptions { tet, ..options.clone() };
     opened = labeled(opened, &options.tet, &options.reading(), &mut notes)?;
-    let mut report = carry(&opened, output, (target, writer), options, progress)?;
+    let mut report = write(&opened, output, (target, writer), options, progress)?;
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => written.contains(dataset.as_str()),
@@ -136,13 +136,13 @@ pub fn append_ztensor(
     let opened = open(input, &OpenOptions::default())?;
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
-    let mut carried = conversion(&opened, &joined, options)?;
-    opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
-    let output_len = ztensor::append(&mut carried, target, place, options, progress)?;
-    Ok(report(carried, output_len))
+    let mut conversion = conversion(&opened, &joined, options)?;
+    opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
+    let output_len = ztensor::append(&mut conversion, target, place, options, progress)?;
+    Ok(report(conversion, output_len))
 }
 
-fn carry(
+fn write(
     opened: &Opened,
     output: &Path,
     (format, writer): (Format, &dyn Writer),
@@ -151,22 +151,22 @@ fn carry(
 ) -> Result<ImportReport> {
     let can = writer.can();
     let joined = joined_of(&opened.catalog, can, options)?;
-    let mut carried = conversion(opened, &joined, options)?;
-    if options.sparse == SparseCarry::Sparse && !can.sparse {
-        check_dense(&opened.catalog, &carried.datasets)?;
+    let mut conversion = conversion(opened, &joined, options)?;
+    if options.sparse == SparseOutput::Sparse && !can.sparse {
+        check_dense(&opened.catalog, &conversion.datasets)?;
     }
-    opened.catalog.check_decoded(carried.datasets.iter().copied(), &options.execution)?;
+    opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
     if !writer.keeps_shared_bytes(options) {
-        carried.notes.extend(ties::untied(carried.catalog, &carried.datasets)?);
+        conversion.notes.extend(ties::untied(conversion.catalog, &conversion.datasets)?);
     }
-    if !can.several && carried.datasets.len() != 1 {
+    if !can.several && conversion.datasets.len() != 1 {
         return Err(Error::OneDataset { encoding: format.name() });
     }
-    let written = writer.write(&mut carried, output, options, progress)?;
+    let written = writer.write(&mut conversion, output, options, progress)?;
     if !can.metadata {
-        carried.notes.extend(left_out(carried.catalog, &carried.datasets));
+        conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
     }
-    let mut report = report(carried, written.len);
+    let mut report = report(conversion, written.len);
     report.shard_count = written.shard_count;
     for (dataset, chunk_shape) in report.datasets.iter_mut().zip(written.chunk_shapes) {
         dataset.chunk_shape = chunk_shape;

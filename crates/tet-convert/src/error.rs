@@ -58,7 +58,7 @@ pub enum Error {
         /// What it is.
         format: Format,
     },
-    /// The file could not be looked over.
+    /// The file could not be checked.
     #[error(transparent)]
     Verify(#[from] tet_verify::Error),
     /// An array of the input cannot become a dataset.
@@ -261,7 +261,7 @@ pub enum Error {
         /// The rule that they break.
         rule: &'static ForeignRule,
     },
-    /// Sparse tensors would be written with all their elements, and nobody asked for that.
+    /// Sparse tensors would be written with all their elements, and that was not asked for.
     #[error(
         "sparse tensors such as {dataset:?} are {wanted} bytes with all their elements, more than {limit}"
     )]

@@ -50,7 +50,7 @@ pub use format::Format;
 pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, is_opaque};
 pub use model::notes::Note;
-pub use model::sparse::{SparseKept, SparseTensor, sparse_tensors};
+pub use model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 pub use open::{open, open_source};
 pub use read::opened::{FileRegion, Io, OpenOptions, Opened};
 pub use read::slabs::Slabs;
@@ -60,7 +60,7 @@ pub use result::{
 pub use verify::{foreign_rules, verify};
 pub use write::array::Written;
 pub use write::conversion::{
-    Conversion, ConvertOptions, DenseCarry, Filter, SparseCarry, TensogramOptions,
+    Conversion, ConvertOptions, DenseOutput, Filter, SparseOutput, TensogramOptions,
 };
 pub use write::options::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, ImportReport, Imported,

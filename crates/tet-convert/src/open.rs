@@ -9,11 +9,11 @@ use std::path::Path;
 use tet_io::{Source, Step};
 
 use crate::container::{Input, container, sniff};
-use crate::model::logical::restored;
+use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, Opener};
 use crate::{Error, Result};
 
-/// Opens the container at `path`, told by its content.
+/// Opens the container at `path`, whose format follows from its content.
 ///
 /// A `.npy`, and a stored member of an `.npz`, is read in place, in either order of bytes and of axes.
 /// One without axes stays without.
@@ -53,7 +53,7 @@ pub(crate) fn of_source(
         return Err(Error::NotReadable { path: path.to_path_buf(), format });
     };
     let mut opened = container.open(Input { path, source, opener }, options)?;
-    opened.catalog = opened.catalog.viewed(restored);
+    opened.catalog = opened.catalog.viewed(to_logical);
     opened.form_rules = container.form_rules();
     Ok(opened)
 }

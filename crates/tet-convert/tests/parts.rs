@@ -9,8 +9,8 @@ use std::fs;
 use common::opened;
 use tensors::{World, bytes, words};
 use tet_convert::{
-    Attribute, ConvertOptions, DimNames, Error, Note, OpenOptions, SparseCarry, SparseKept, open,
-    sparse_tensors,
+    Attribute, ConvertOptions, DimNames, Error, Note, OpenOptions, SparseOutput, SparseStorage,
+    open, sparse_tensors,
 };
 use tet_format::DType;
 use tet_query::{Execution, Hyperslab};
@@ -30,7 +30,7 @@ fn sparse(choice: SparseChoice) -> Writer<Vec<u8>> {
     writer
 }
 
-fn how(sparse: SparseCarry, choice: SparseChoice) -> ConvertOptions {
+fn how(sparse: SparseOutput, choice: SparseChoice) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.sparse = sparse;
     options.ztensor.sparse = choice;
@@ -54,12 +54,12 @@ fn parts_of_any_container_are_put_together_again() {
         let input = world.path(name);
         let told = sparse_tensors(&opened(&input).catalog);
         assert_eq!(told.len(), 2, "{name}");
-        assert!(told.iter().all(|it| it.kept == SparseKept::Split));
+        assert!(told.iter().all(|it| it.storage == SparseStorage::Split));
         for (to, options) in [
-            ("out.zt", how(SparseCarry::Sparse, SparseChoice::Native)),
-            ("dense.zt", how(SparseCarry::Dense, SparseChoice::Split)),
-            ("dense.tet", how(SparseCarry::Dense, SparseChoice::Split)),
-            ("dense.npz", how(SparseCarry::Dense, SparseChoice::Split)),
+            ("out.zt", how(SparseOutput::Sparse, SparseChoice::Native)),
+            ("dense.zt", how(SparseOutput::Dense, SparseChoice::Split)),
+            ("dense.tet", how(SparseOutput::Dense, SparseChoice::Split)),
+            ("dense.npz", how(SparseOutput::Dense, SparseChoice::Split)),
         ] {
             let report = world.go(&input, to, &options);
             let mut names: Vec<_> = report.datasets.iter().map(|it| it.name.as_str()).collect();
@@ -88,7 +88,7 @@ fn parts_of_any_container_are_put_together_again() {
 #[test]
 fn parts_that_do_not_fit_are_refused_and_some_stay_parts() {
     let world = World::new();
-    let native = how(SparseCarry::Sparse, SparseChoice::Native);
+    let native = how(SparseOutput::Sparse, SparseChoice::Native);
     let split = world.put("split.zt", sparse(SparseChoice::Split));
     let mut some = native.clone();
     some.tet.exclude = vec!["m.indices".to_owned()];

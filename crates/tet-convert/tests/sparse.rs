@@ -7,7 +7,9 @@ use std::path::Path;
 
 use common::opened;
 use tensors::{World, bytes, words};
-use tet_convert::{ConvertOptions, ImportReport, Note, SparseCarry, SparseKept, sparse_tensors};
+use tet_convert::{
+    ConvertOptions, ImportReport, Note, SparseOutput, SparseStorage, sparse_tensors,
+};
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{AxisSlice, Execution, Hyperslab};
@@ -115,8 +117,8 @@ fn parts_of_native_tensors_are_found_by_name_and_not_listed() {
         assert!(opened.catalog.find("m.coords").is_err());
         let told = sparse_tensors(&opened.catalog);
         let told: Vec<_> =
-            told.iter().map(|it| (&*it.name, it.format, it.value_count, it.kept)).collect();
-        let native = SparseKept::Native;
+            told.iter().map(|it| (&*it.name, it.format, it.value_count, it.storage)).collect();
+        let native = SparseStorage::Native;
         assert_eq!(told, [("m", "csr", 3, native), ("c", "coo", 3, native)]);
     }
     // A tensor of the file has its name.
@@ -148,8 +150,9 @@ fn native_tensors_become_parts_that_are_told_as_sparse() {
             assert_eq!(bytes(&split, name), bytes(&a, name), "{name}");
         }
         let told = sparse_tensors(&split.catalog);
-        let told: Vec<_> = told.iter().map(|it| (&*it.name, it.kept, it.shape.clone())).collect();
-        let kept = SparseKept::Split;
+        let told: Vec<_> =
+            told.iter().map(|it| (&*it.name, it.storage, it.shape.clone())).collect();
+        let kept = SparseStorage::Split;
         assert_eq!(told, [("m", kept, vec![3, 4]), ("c", kept, vec![2, 3])]);
         // What does not fit together is not told.
         let mut some = ConvertOptions::default();
@@ -161,9 +164,9 @@ fn native_tensors_become_parts_that_are_told_as_sparse() {
         one.tet.include = vec!["m.values".to_owned()];
         assert_eq!(world.go(&path, "one.npz", &one).datasets[0].name, "m.values");
         let mut how = ConvertOptions::default();
-        how.sparse = SparseCarry::Dense;
+        how.sparse = SparseOutput::Dense;
         assert_eq!(world.go(&path, "dense.zt", &how).notes, []);
-        how.sparse = SparseCarry::Sparse;
+        how.sparse = SparseOutput::Sparse;
         how.ztensor.sparse = SparseChoice::Native;
         assert_eq!(world.go(&path, "native.zt", &how).notes, []);
         let fields = opened(&world.path("native.zt")).catalog.find("m").unwrap().attrs.clone();
@@ -244,7 +247,7 @@ fn dense_arrays_become_sparse_where_that_is_asked_for() {
         std::fs::write(&input, common::npy("<f4", "False", shape, &bytes)).unwrap();
         for choice in [tet_ztensor::SparseChoice::Native, tet_ztensor::SparseChoice::Split] {
             let mut options = tet_convert::ConvertOptions::default();
-            options.dense = tet_convert::DenseCarry::Sparse;
+            options.dense = tet_convert::DenseOutput::Sparse;
             options.ztensor.sparse = choice;
             options.tet.overwrite = tet_io::Overwrite::Replace;
             let output = folder.path().join("x.zt");
@@ -255,7 +258,7 @@ fn dense_arrays_become_sparse_where_that_is_asked_for() {
             };
             assert_eq!((tensor.format, tensor.value_count), (format, 3), "{shape} {choice:?}");
             let mut dense = tet_convert::ConvertOptions::default();
-            dense.sparse = tet_convert::SparseCarry::Dense;
+            dense.sparse = tet_convert::SparseOutput::Dense;
             dense.tet.overwrite = tet_io::Overwrite::Replace;
             let back = folder.path().join("back.zt");
             tet_convert::convert(&output, &back, &dense, &mut |_, _| ()).unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::opened;
-use tet_convert::{ConvertOptions, Note, SparseCarry, convert, verify};
+use tet_convert::{ConvertOptions, Note, SparseOutput, convert, verify};
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{AxisSlice, DigestPolicy, Execution, Hyperslab};
@@ -81,7 +81,7 @@ fn samples_go_through_every_container_and_come_back() {
             .unwrap_or_else(|error| panic!("{from:?} to {to:?}: {error}"))
     };
     let mut dense = ConvertOptions::default();
-    dense.sparse = SparseCarry::Dense;
+    dense.sparse = SparseOutput::Dense;
     for path in samples() {
         let wanted = held(&path);
         for (between, back) in [("a.tet", "b.zt"), ("a.zt", "b.zt"), ("a.safetensors", "b.zt")] {
@@ -96,7 +96,7 @@ fn samples_go_through_every_container_and_come_back() {
             }
         }
         let mut sparse = ConvertOptions::default();
-        sparse.sparse = SparseCarry::Sparse;
+        sparse.sparse = SparseOutput::Sparse;
         sparse.ztensor.sparse = tet_ztensor::SparseChoice::Native;
         go(&path, &at("s.zt"), &sparse);
         assert_eq!(held(&at("s.zt")), wanted, "{path:?}");

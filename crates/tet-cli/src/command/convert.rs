@@ -19,7 +19,7 @@ pub(super) use self::outputs::check_level;
 pub(super) use self::tet::LEVEL as TET_LEVEL;
 use self::told::failed;
 pub(super) use self::told::{failure, tell};
-pub(super) use self::ztensor::{dense_carry, options as ztensor_options, sparse_carry};
+pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
 /// Runs the command.
 ///
@@ -77,8 +77,8 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     if target == Format::ZTENSOR {
         options.ztensor = ztensor_options(&args.store, &args.zt)?;
     }
-    options.sparse = sparse_carry(&args.zt);
-    options.dense = dense_carry(&args.zt);
+    options.sparse = sparse_output(&args.zt);
+    options.dense = dense_output(&args.zt);
     if target == Format::TENSOGRAM {
         options.tensogram = tensogram::options(args)?;
     }

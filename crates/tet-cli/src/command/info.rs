@@ -225,7 +225,7 @@ fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     for tensor in tensors {
         let extents: Shape = tensor.shape.iter().copied().collect();
         let count = grouped(tensor.value_count);
-        let (format, kept) = (tensor.format.to_owned(), tensor.kept.name().to_owned());
+        let (format, kept) = (tensor.format.to_owned(), tensor.storage.name().to_owned());
         let parts = tensor.parts.join(", ");
         table.row([tensor.name, format, extents.to_string(), count, kept, parts]);
     }
@@ -332,7 +332,7 @@ fn memory_hint(tet: &TetFile) -> Option<MemoryHint> {
 }
 
 fn sparse_entry(tensor: SparseTensor) -> SparseEntry {
-    let (format, kept) = (tensor.format, tensor.kept.name());
+    let (format, kept) = (tensor.format, tensor.storage.name());
     let SparseTensor { name, shape, value_count, parts, .. } = tensor;
     SparseEntry { name, format, kept, shape, value_count, parts }
 }

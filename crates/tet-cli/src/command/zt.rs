@@ -95,8 +95,8 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut options = ConvertOptions::default();
     convert::check_level(&args.store)?;
     options.ztensor = convert::ztensor_options(&args.store, &args.zt)?;
-    options.sparse = convert::sparse_carry(&args.zt);
-    options.dense = convert::dense_carry(&args.zt);
+    options.sparse = convert::sparse_output(&args.zt);
+    options.dense = convert::dense_output(&args.zt);
     options.tet.include.clone_from(&args.dataset);
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);

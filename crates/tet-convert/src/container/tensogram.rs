@@ -1,7 +1,7 @@
 //! Tensogram v3 files, read where they lie.
 //!
 //! The format is `tet-tensogram`'s; here its objects become datasets, in the order of the file, its
-//! rules findings, and what is said of objects attributes. An object that is stored as it is is slabs
+//! rules findings, and the metadata of objects attributes. An object that is stored as it is is slabs
 //! of one array, one that can be decoded in parts is a chunk for each, any other is one chunk. The
 //! hash of a frame is the seal of its object.
 

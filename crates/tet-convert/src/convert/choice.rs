@@ -7,8 +7,8 @@ use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
 use crate::model::logical;
-use crate::model::sparse::{SparseKept, sparse_tensors};
-use crate::write::conversion::{ConvertOptions, SparseCarry};
+use crate::model::sparse::{SparseStorage, sparse_tensors};
+use crate::write::conversion::{ConvertOptions, SparseOutput};
 use crate::write::joined::{Joined, joined};
 use crate::write::options::ImportOptions;
 use crate::{Error, Result};
@@ -61,7 +61,7 @@ pub(super) fn joined_of(
     options: &ConvertOptions,
 ) -> Result<Vec<Joined>> {
     let is_native = can.sparse && options.ztensor.sparse == SparseChoice::Native;
-    if options.sparse == SparseCarry::Sparse && !is_native {
+    if options.sparse == SparseOutput::Sparse && !is_native {
         return Ok(Vec::new());
     }
     let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
@@ -76,7 +76,8 @@ const DENSE_LEN_MAX: u64 = 16 << 30;
 /// # Errors
 /// Those among the datasets come to too many bytes.
 pub(super) fn check_dense(catalog: &Catalog, datasets: &[&Dataset]) -> Result<()> {
-    let native = sparse_tensors(catalog).into_iter().filter(|it| it.kept == SparseKept::Native);
+    let native =
+        sparse_tensors(catalog).into_iter().filter(|it| it.storage == SparseStorage::Native);
     let names: BTreeSet<String> = native.map(|it| it.name).collect();
     let sparse = || datasets.iter().filter(|it| names.contains(&it.name));
     let wanted = sparse().map(|it| logical::byte_len(it)).fold(0, u64::saturating_add);

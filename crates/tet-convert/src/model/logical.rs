@@ -1,4 +1,4 @@
-//! Types that a container lacks: kept as bits of one that it has, and two attributes.
+//! Types that a container lacks: stored as bits of one that it has, with two attributes.
 //!
 //! ```text
 //!   bfloat16  uint16   bool  uint8   int8  int16   float8_...  uint8      logical_dtype
@@ -24,9 +24,9 @@ pub(crate) const SHAPE_KEY: &str = "logical_shape";
 /// The name of the axis that the two parts of complex numbers are stored along.
 pub(crate) const PARTS_DIM: &str = "complex";
 
-/// A dataset as a container keeps it.
+/// A dataset as a container stores it.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct Physical {
     /// Its elements, of a type that can be read.
     pub(crate) view: Dataset,
     /// The type in the container; another than that of `view` where elements are widened.
@@ -37,8 +37,8 @@ pub(crate) struct Kept {
     from: Option<String>,
 }
 
-impl Kept {
-    /// That the bits are kept under another type, if they are.
+impl Physical {
+    /// The note that the bits are stored under another type, if they are.
     pub(crate) fn note(&self) -> Option<Note> {
         let (dataset, from, to) = (self.view.name.clone(), self.from.clone()?, self.stored);
         let is_widened = self.view.dtype == Some(DType::Int8);
@@ -58,21 +58,21 @@ pub(crate) fn byte_len(dataset: &Dataset) -> u64 {
     u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
 }
 
-/// A dataset as a container with these types keeps it; `encoding` is the container's name.
+/// A dataset as a container with these types stores it; `encoding` is the container's name.
 ///
 /// # Errors
-/// No type of the container holds the bits, or nobody knows how many there are.
-pub(crate) fn kept(
+/// No type of the container holds the bits, or their number is not known.
+pub(crate) fn to_physical(
     dataset: &Dataset,
     encoding: &'static str,
     has: impl Fn(DType) -> bool,
-) -> Result<Kept> {
+) -> Result<Physical> {
     let dtype = match (dataset.dtype, dataset.why()) {
         (Some(dtype), _) => dtype,
         (None, Some(tet_query::Error::Opaque { .. })) => return packed(dataset, encoding),
         (None, _) => return Err(unreadable(dataset, encoding)),
     };
-    let as_is = |dtype| Kept {
+    let as_is = |dtype| Physical {
         view: Dataset { dtype: Some(dtype), ..dataset.clone() },
         stored: dtype,
         inner: 0,
@@ -81,24 +81,25 @@ pub(crate) fn kept(
     if has(dtype) {
         return Ok(as_is(dtype));
     }
-    let mut kept = match dtype {
-        DType::Bool => as_is(DType::UInt8),
-        DType::BFloat16 => as_is(DType::UInt16),
-        DType::Int8 => Kept { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None },
-        DType::Complex64 => {
-            in_pairs(dataset, DType::Float32, encoding).ok_or_else(|| unknown(dataset, encoding))?
-        }
-        DType::Complex128 => {
-            in_pairs(dataset, DType::Float64, encoding).ok_or_else(|| unknown(dataset, encoding))?
-        }
-        _ => return Err(Error::NoDType { dataset: dataset.name.clone(), dtype, encoding }),
-    };
-    say(&mut kept.view, dataset);
-    kept.from = Some(dataset.dtype_name.clone());
-    Ok(kept)
+    let mut physical =
+        match dtype {
+            DType::Bool => as_is(DType::UInt8),
+            DType::BFloat16 => as_is(DType::UInt16),
+            DType::Int8 => {
+                Physical { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None }
+            }
+            DType::Complex64 => in_pairs(dataset, DType::Float32, encoding)
+                .ok_or_else(|| unknown(dataset, encoding))?,
+            DType::Complex128 => in_pairs(dataset, DType::Float64, encoding)
+                .ok_or_else(|| unknown(dataset, encoding))?,
+            _ => return Err(Error::NoDType { dataset: dataset.name.clone(), dtype, encoding }),
+        };
+    set_logical_dtype(&mut physical.view, dataset);
+    physical.from = Some(dataset.dtype_name.clone());
+    Ok(physical)
 }
 
-/// Why a dataset whose elements nobody can read is not written.
+/// The error for a dataset whose elements cannot be read.
 fn unreadable(dataset: &Dataset, encoding: &'static str) -> Error {
     match &dataset.fault {
         Some(cause) => {
@@ -109,15 +110,15 @@ fn unreadable(dataset: &Dataset, encoding: &'static str) -> Error {
     }
 }
 
-/// A dataset as NumPy's files keep it.
+/// A dataset as NumPy's files store it.
 ///
 /// # Errors
-/// As [`kept`].
+/// As [`to_physical`].
 pub(crate) fn in_numpy(dataset: &Dataset, notes: &mut Vec<Note>) -> Result<Dataset> {
-    // bfloat16 is written as bits, with a note, by whoever writes it.
-    let kept = kept(dataset, "npz", |dtype| dtype != DType::Bitmask)?;
-    notes.extend(kept.note());
-    Ok(kept.view)
+    // The writer of a .npy stores bfloat16 as bits, and adds the note.
+    let physical = to_physical(dataset, "npz", |dtype| dtype != DType::Bitmask)?;
+    notes.extend(physical.note());
+    Ok(physical.view)
 }
 
 fn unknown(dataset: &Dataset, encoding: &'static str) -> Error {
@@ -125,8 +126,8 @@ fn unknown(dataset: &Dataset, encoding: &'static str) -> Error {
     Error::NoSuchDType { dataset, dtype, encoding }
 }
 
-/// Writes down which type the bits are of.
-fn say(view: &mut Dataset, dataset: &Dataset) {
+/// Sets the attribute of the type that the bits are of.
+fn set_logical_dtype(view: &mut Dataset, dataset: &Dataset) {
     let name = AttrText::Text(dataset.dtype_name.clone());
     view.attrs.insert(DTYPE_KEY.to_owned(), name);
 }
@@ -138,7 +139,7 @@ fn is_scalar(dataset: &Dataset) -> bool {
 }
 
 /// Complex numbers as a last axis of two.
-fn in_pairs(dataset: &Dataset, part: DType, encoding: &str) -> Option<Kept> {
+fn in_pairs(dataset: &Dataset, part: DType, encoding: &str) -> Option<Physical> {
     let is_scalar = encoding != "tet" && is_scalar(dataset);
     let longer = |extents: &Shape| {
         let extents = extents.iter().copied().filter(|_| !is_scalar);
@@ -151,14 +152,14 @@ fn in_pairs(dataset: &Dataset, part: DType, encoding: &str) -> Option<Kept> {
     if is_scalar {
         view.attrs.remove(SCALAR_KEY);
     }
-    Some(Kept { view, stored: part, inner: 1, from: None })
+    Some(Physical { view, stored: part, inner: 1, from: None })
 }
 
 /// The elements of a dataset that nothing computes with, as the bytes that hold them; `None` for any
 /// other dataset.
 #[must_use]
 pub fn as_bytes(dataset: &Dataset) -> Option<Dataset> {
-    packed(dataset, "raw").ok().filter(|_| is_opaque(dataset)).map(|kept| kept.view)
+    packed(dataset, "raw").ok().filter(|_| is_opaque(dataset)).map(|physical| physical.view)
 }
 
 /// Whether nothing here computes with the elements of a dataset, which is sound.
@@ -176,19 +177,19 @@ pub fn as_counted(dataset: &Dataset) -> Option<Dataset> {
 }
 
 /// Elements that nothing computes with, as bytes.
-fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Kept> {
+fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Physical> {
     let bits = bits_of(&dataset.dtype_name).ok_or_else(|| unknown(dataset, encoding))?;
     let grid = rescaled(&dataset.grid, bits, 8).ok_or_else(|| unknown(dataset, encoding))?;
     let shape = dataset.shape();
     let is_other = grid.shape() != dataset.grid.shape();
     let mut view = Dataset { dtype: Some(DType::UInt8), grid, fault: None, ..dataset.clone() };
-    say(&mut view, dataset);
+    set_logical_dtype(&mut view, dataset);
     if is_other {
         let extents: Vec<String> = shape.iter().map(ToString::to_string).collect();
         let text = format!("[{}]", extents.join(","));
         view.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(text));
     }
-    Ok(Kept { view, stored: DType::UInt8, inner: 0, from: Some(dataset.dtype_name.clone()) })
+    Ok(Physical { view, stored: DType::UInt8, inner: 0, from: Some(dataset.dtype_name.clone()) })
 }
 
 /// The grid of the same bits as elements of another width: along the last axis where these fill
@@ -216,14 +217,14 @@ fn rescaled(grid: &Grid, from: u64, to: u64) -> Option<Grid> {
     if is_one { Grid::new([len].into(), [len.max(1)].into()) } else { None }
 }
 
-/// A dataset as what its attributes say that it is; as it is where they do not fit it.
-pub(crate) fn restored(dataset: Dataset) -> Dataset {
+/// A dataset as what its attributes set_logical_dtype that it is; as it is where they do not fit it.
+pub(crate) fn to_logical(dataset: Dataset) -> Dataset {
     let Some(AttrText::Text(name)) = dataset.attrs.get(DTYPE_KEY) else { return dataset };
     match of_name(&dataset, name) {
-        Some(mut restored) => {
-            restored.attrs.remove(DTYPE_KEY);
-            restored.attrs.remove(SHAPE_KEY);
-            restored
+        Some(mut logical) => {
+            logical.attrs.remove(DTYPE_KEY);
+            logical.attrs.remove(SHAPE_KEY);
+            logical
         }
         None => dataset,
     }
@@ -263,12 +264,12 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
 
 /// The grid of packed elements.
 fn unpacked(dataset: &Dataset, bits: u64) -> Option<Grid> {
-    let Some(said) = dataset.attrs.get(SHAPE_KEY) else {
+    let Some(shape) = dataset.attrs.get(SHAPE_KEY) else {
         // Where there are no elements any width fills whole bytes.
         let is_same = bits == 8 || dataset.shape().contains(&0);
         return is_same.then(|| dataset.grid.clone());
     };
-    let (AttrText::Json(text) | AttrText::Text(text)) = said;
+    let (AttrText::Json(text) | AttrText::Text(text)) = shape;
     let shape: Vec<u64> = serde_json::from_str(text).ok()?;
     let along = rescaled(&dataset.grid, 8, bits).filter(|grid| grid.shape().as_slice() == shape);
     along.or_else(|| {

@@ -88,7 +88,7 @@ pub enum Note {
     },
     /// Some values were not compared with the checksums that the input has of them.
     Unchecked,
-    /// The output has no place for what is said of a dataset, or of the file.
+    /// The output has no place for metadata of a dataset, or of the file.
     LeftBehind {
         /// The dataset; empty for the file.
         dataset: String,

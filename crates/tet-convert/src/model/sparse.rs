@@ -24,19 +24,19 @@ pub struct SparseTensor {
     /// The names of its parts, which are datasets: places first, values last.
     pub parts: Vec<String>,
     /// Whether it is a dataset itself, with all its elements.
-    pub kept: SparseKept,
+    pub storage: SparseStorage,
 }
 
-/// How a sparse tensor is kept.
+/// How a sparse tensor is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SparseKept {
+pub enum SparseStorage {
     /// As one tensor, which is a dataset of all elements; its parts are found by name.
     Native,
     /// As its parts, which are datasets like others.
     Split,
 }
 
-impl SparseKept {
+impl SparseStorage {
     /// The word of `--sparse`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -50,19 +50,19 @@ impl SparseKept {
 /// The sparse tensors of a file, in the order of their values.
 #[must_use]
 pub fn sparse_tensors(catalog: &Catalog) -> Vec<SparseTensor> {
-    let split = found(catalog.datasets(), SparseKept::Split);
-    let native = found(catalog.parts(), SparseKept::Native);
-    split.into_iter().chain(native).map(|(told, _)| told).collect()
+    let split = found(catalog.datasets(), SparseStorage::Split);
+    let native = found(catalog.parts(), SparseStorage::Native);
+    split.into_iter().chain(native).map(|(tensor, _)| tensor).collect()
 }
 
 /// The parts that name tensors, by the name and by what they are.
 pub(crate) type Parts<'c> = HashMap<(&'c str, &'c str), &'c Dataset>;
 
 /// The tensors whose parts are all among the datasets and fit, with their parts.
-fn found(datasets: &[Dataset], kept: SparseKept) -> Vec<(SparseTensor, Vec<&Dataset>)> {
+fn found(datasets: &[Dataset], storage: SparseStorage) -> Vec<(SparseTensor, Vec<&Dataset>)> {
     let parts = parts(datasets.iter());
     let values = datasets.iter().filter(|it| text(it, PART_KEY) == Some(VALUES));
-    values.filter_map(|values| tensor(&parts, values, kept)?.ok()).collect()
+    values.filter_map(|values| tensor(&parts, values, storage)?.ok()).collect()
 }
 
 pub(crate) fn parts<'c>(datasets: impl Iterator<Item = &'c Dataset>) -> Parts<'c> {
@@ -85,7 +85,7 @@ pub(crate) type Fitted<'c> =
 pub(crate) fn tensor<'c>(
     parts: &Parts<'c>,
     values: &'c Dataset,
-    kept: SparseKept,
+    storage: SparseStorage,
 ) -> Option<Fitted<'c>> {
     let name = text(values, OF_KEY)?;
     let format = match text(values, FORMAT_KEY) {
@@ -103,7 +103,7 @@ pub(crate) fn tensor<'c>(
     Some(fitted.map(|(shape, value_count)| {
         let names = datasets.iter().map(|it| it.name.clone()).collect();
         let name = name.to_owned();
-        (SparseTensor { name, format, shape, value_count, parts: names, kept }, datasets)
+        (SparseTensor { name, format, shape, value_count, parts: names, storage }, datasets)
     }))
 }
 

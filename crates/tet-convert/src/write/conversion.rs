@@ -27,9 +27,9 @@ pub struct ConvertOptions {
     /// How elements are read.
     pub execution: Execution,
     /// How sparse tensors are written.
-    pub sparse: SparseCarry,
+    pub sparse: SparseOutput,
     /// How dense arrays are written.
-    pub dense: DenseCarry,
+    pub dense: DenseOutput,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
 }
@@ -65,7 +65,7 @@ pub enum Filter {
     /// They are not.
     #[default]
     None,
-    /// All first bytes of a dataset's elements stand first, then all second ones, and so on.
+    /// All first bytes of a dataset's elements come first, then all second ones, and so on.
     Shuffle,
 }
 
@@ -90,8 +90,8 @@ impl TensogramOptions {
 
 /// How sparse tensors are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SparseCarry {
-    /// With all their elements, however many bytes these are; those that the input keeps as parts are
+pub enum SparseOutput {
+    /// With all their elements, however many bytes these are; those that the input stores as parts are
     /// put together.
     Dense,
     /// In a zTensor file with those that are stored, as [`tet_ztensor::SparseChoice`] says; elsewhere
@@ -102,7 +102,7 @@ pub enum SparseCarry {
 
 /// How dense arrays are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DenseCarry {
+pub enum DenseOutput {
     /// With all their elements.
     #[default]
     Dense,
@@ -125,7 +125,7 @@ pub struct Conversion<'c> {
 }
 
 impl Conversion<'_> {
-    /// The datasets as NumPy's files keep them.
+    /// The datasets as NumPy's files store them.
     pub(crate) fn in_numpy(&mut self) -> Result<Vec<Dataset>> {
         let views = self.datasets.iter().map(|it| logical::in_numpy(it, &mut self.notes));
         views.collect()

@@ -9,7 +9,8 @@ use tet_ztensor::{DTYPES, Places, Scattered, Sparse, rule};
 use crate::container::ztensor::{Bands, Stored};
 use crate::model::logical;
 use crate::model::sparse::{
-    FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, SparseKept, SparseTensor, VALUES, parts, tensor, text,
+    FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, SparseStorage, SparseTensor, VALUES, parts, tensor,
+    text,
 };
 use crate::{Error, Result};
 
@@ -41,10 +42,10 @@ pub(crate) fn joined(datasets: &[&Dataset], how: &Execution) -> Result<Vec<Joine
     let mut all = Vec::new();
     let mut held = 0_u64;
     for values in values {
-        let Some(fitted) = tensor(&parts, values, SparseKept::Split) else { continue };
+        let Some(fitted) = tensor(&parts, values, SparseStorage::Split) else { continue };
         let name = text(values, OF_KEY).unwrap_or_default();
         let broken = |rule| Error::Parts { dataset: name.to_owned(), rule };
-        let (told, parts) = fitted.map_err(broken)?;
+        let (tensor, parts) = fitted.map_err(broken)?;
         let lens = parts.iter().map(|it| logical::byte_len(it));
         held = lens.fold(held, u64::saturating_add);
         // Bytes and the numbers made of them are held at once.
@@ -52,18 +53,18 @@ pub(crate) fn joined(datasets: &[&Dataset], how: &Execution) -> Result<Vec<Joine
         if budget < wanted {
             return Err(tet_query::Error::Budget { wanted, budget }.into());
         }
-        let kept = logical::kept(values, "ztensor", |dtype| DTYPES.contains(&dtype))?;
+        let physical = logical::to_physical(values, "ztensor", |dtype| DTYPES.contains(&dtype))?;
         // Values of several numbers each are none of a sparse tensor.
-        if kept.view.shape() == values.shape() {
+        if physical.view.shape() == values.shape() {
             let position = usize::MAX - all.len();
-            all.push(join(&told, &parts, kept.view, position, how)?.map_err(broken)?);
+            all.push(join(&tensor, &parts, physical.view, position, how)?.map_err(broken)?);
         }
     }
     Ok(all)
 }
 
 fn join(
-    told: &SparseTensor,
+    tensor: &SparseTensor,
     parts: &[&Dataset],
     values: Dataset,
     position: usize,
@@ -80,32 +81,32 @@ fn join(
         let bytes = read(dataset)?;
         Ok(Some(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()))
     };
-    let places = match told.format {
+    let places = match tensor.format {
         "csr" => words(0)?.zip(words(1)?).map(|(indptr, indices)| Places::Csr { indptr, indices }),
         _ => words(0)?.map(|coords| Places::Coo { coords }),
     };
     let facts = places.zip(values.dtype).and_then(|(places, dtype)| {
         let size = dtype.size()?;
-        let count = tet_format::Shape::from(&*told.shape).element_count()?;
+        let count = tet_format::Shape::from(&*tensor.shape).element_count()?;
         let is_small = count.checked_mul(size).is_some_and(|len| len < 1 << 63);
         is_small.then_some((places, dtype, size))
     });
     let Some((places, dtype, size)) = facts else { return Ok(Err(&rule::PART_FIT)) };
-    let sparse = match Sparse::of_parts(told.shape.clone(), size, places, read(&values)?) {
+    let sparse = match Sparse::of_parts(tensor.shape.clone(), size, places, read(&values)?) {
         Ok(sparse) => sparse,
         Err(rule) => return Ok(Err(rule)),
     };
     let stored = Arc::new(Scattered::new(sparse));
     let nowhere = Span::new(0, 0).expect("no bytes fit anywhere");
     let of = Arc::new(Stored::Held(Arc::clone(&stored)));
-    let bands = Bands::new((&told.shape, size), nowhere, &of, u64::MAX, None);
+    let bands = Bands::new((&tensor.shape, size), nowhere, &of, u64::MAX, None);
     let mut attrs = values.attrs;
     [OF_KEY, PART_KEY, FORMAT_KEY, SHAPE_KEY].iter().for_each(|key| drop(attrs.remove(*key)));
     let (source, grid) = (values.source, bands.grid().clone());
     let dataset = Dataset {
         index: position,
         attrs,
-        ..Dataset::new(source, &told.name, dtype, grid, Arc::new(bands))
+        ..Dataset::new(source, &tensor.name, dtype, grid, Arc::new(bands))
     };
     Ok(Ok(Joined { dataset, stored, parts: parts.iter().map(|it| it.index).collect() }))
 }

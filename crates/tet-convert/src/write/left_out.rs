@@ -9,7 +9,7 @@ use crate::model::attributes::SCALAR_KEY;
 /// What outputs that hold arrays alone have no place for.
 pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = of_datasets(datasets, |key| key == SCALAR_KEY);
-    // What a safetensors file said of its own bytes is about that file.
+    // What a safetensors file stores about its own bytes is about that file.
     let count = catalog.attrs().keys().filter(|key| !is_of_origin(key)).count();
     if count != 0 {
         let (dataset, what) = (String::new(), "attributes of the file");

@@ -79,7 +79,7 @@ fn ahead(
         let taken = &taken;
         let reader = thread::Builder::new().spawn_scoped(scope, move || {
             for block in taken().into_iter().flatten() {
-                // Nobody gives a buffer back, or takes one, once the writing has failed.
+                // No buffer comes back, and none is taken, once the writing has failed.
                 let Ok(mut buffer) = spare.recv() else { return };
                 let outcome = read(lazy, &block, how, &mut buffer).map(|()| buffer);
                 let is_lost = outcome.is_err();

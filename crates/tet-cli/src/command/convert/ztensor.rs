@@ -1,24 +1,24 @@
 //! How a zTensor file is written.
 
-use tet_convert::{DenseCarry, SparseCarry};
+use tet_convert::{DenseOutput, SparseOutput};
 use tet_ztensor as zt;
 
 use crate::args::{ChecksumName, CodecName, DialectName, SparseName, StoreArgs, ZtArgs};
 use crate::exit::{Failure, Result};
 
 /// How sparse tensors are written.
-pub(crate) const fn sparse_carry(zt: &ZtArgs) -> SparseCarry {
+pub(crate) const fn sparse_output(zt: &ZtArgs) -> SparseOutput {
     match zt.sparse {
-        Some(SparseName::Dense) => SparseCarry::Dense,
-        Some(SparseName::Split | SparseName::Native) | None => SparseCarry::Sparse,
+        Some(SparseName::Dense) => SparseOutput::Dense,
+        Some(SparseName::Split | SparseName::Native) | None => SparseOutput::Sparse,
     }
 }
 
 /// How dense arrays are written.
-pub(crate) const fn dense_carry(zt: &ZtArgs) -> DenseCarry {
+pub(crate) const fn dense_output(zt: &ZtArgs) -> DenseOutput {
     match zt.sparse {
-        Some(SparseName::Split | SparseName::Native) => DenseCarry::Sparse,
-        Some(SparseName::Dense) | None => DenseCarry::Dense,
+        Some(SparseName::Split | SparseName::Native) => DenseOutput::Sparse,
+        Some(SparseName::Dense) | None => DenseOutput::Dense,
     }
 }
 

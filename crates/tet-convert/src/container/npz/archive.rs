@@ -48,7 +48,7 @@ pub(crate) struct OpenMember<'a> {
 impl Archive {
     pub(crate) fn open(source: &Source) -> Result<Self, NpzFault> {
         let reader = SourceReader::new(source, 0);
-        // An archive with something before it would not have been told as one.
+        // An archive with something before it would not have been recognized.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let mut zip = ZipArchive::with_config(config, reader)?;
         if zip.has_duplicate_names() {

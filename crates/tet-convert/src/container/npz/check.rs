@@ -17,7 +17,7 @@ use crate::container::npy::check_header;
 use crate::error::is_of_system;
 use crate::{Error, Result};
 
-/// Bytes that are unpacked in one go.
+/// Bytes that are unpacked at once.
 const PIECE_LEN: usize = 1 << 18;
 
 /// Checks an archive.

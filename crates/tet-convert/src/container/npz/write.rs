@@ -22,7 +22,7 @@ const LARGE_LEN: u64 = u32::MAX as u64 / 2;
 /// Writes `datasets` to the archive `path`.
 ///
 /// A member is named after its dataset; a name that would be unsafe as a path is escaped, and a
-/// note says so. The bytes depend on the datasets alone: members carry no time of writing.
+/// note says so. The bytes depend on the datasets alone: members have no time of writing.
 ///
 /// # Errors
 /// A dataset cannot be read, two would become one member, or the file cannot be published.
@@ -68,8 +68,8 @@ fn write(
             .unix_permissions(0o644)
             .large_file(len >= LARGE_LEN);
         zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
-        let tell = &mut |done, _| progress(before + done, total);
-        let written = array::write_lazy(lazy, Encoding::Npy, &options.execution, &mut zip, tell)?;
+        let within = &mut |done, _| progress(before + done, total);
+        let written = array::write_lazy(lazy, Encoding::Npy, &options.execution, &mut zip, within)?;
         notes.extend(written);
         before += len;
     }

@@ -25,34 +25,35 @@ const KEYS: [&str; 6] = [
     sparse::SHAPE_KEY,
 ];
 
-/// Whether an attribute is kept in a safetensors file.
-pub(crate) fn is_kept(key: &str) -> bool {
+/// Whether an attribute is stored in a safetensors file.
+pub(crate) fn is_stored(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
 /// The string for these datasets; `None` where there is nothing to say.
 pub(super) fn of_datasets<'d>(datasets: impl Iterator<Item = &'d Dataset>) -> Option<String> {
-    let said = datasets.filter_map(|dataset| {
-        let attrs = dataset.attrs.iter().filter(|(key, _)| is_kept(key));
+    let entries = datasets.filter_map(|dataset| {
+        let attrs = dataset.attrs.iter().filter(|(key, _)| is_stored(key));
         let members: Map<String, Value> =
             attrs.map(|(key, value)| (key.clone(), json(value))).collect();
         (!members.is_empty()).then(|| (dataset.name.clone(), Value::Object(members)))
     });
     // In the order of the names, whatever the order of the tensors.
-    let said: BTreeMap<String, Value> = said.collect();
-    (!said.is_empty()).then(|| Value::Object(said.into_iter().collect()).to_string())
+    let entries: BTreeMap<String, Value> = entries.collect();
+    (!entries.is_empty()).then(|| Value::Object(entries.into_iter().collect()).to_string())
 }
 
 /// Gives each dataset what the string says of it. The string says no more then, and is taken away; one
 /// that says other things, or in other words, stays.
 pub(super) fn give(attrs: &mut BTreeMap<String, AttrText>, datasets: &mut [Dataset]) {
     let Some(AttrText::Text(text)) = attrs.get(ATTRS_KEY) else { return };
-    let Ok(said) = serde_json::from_str::<BTreeMap<String, BTreeMap<String, Value>>>(text) else {
+    let Ok(entries) = serde_json::from_str::<BTreeMap<String, BTreeMap<String, Value>>>(text)
+    else {
         return;
     };
     for dataset in datasets.iter_mut() {
-        let members = said.get(&dataset.name).into_iter().flatten();
-        for (key, value) in members.filter(|(key, _)| is_kept(key)) {
+        let members = entries.get(&dataset.name).into_iter().flatten();
+        for (key, value) in members.filter(|(key, _)| is_stored(key)) {
             let value = match value {
                 Value::String(text) => AttrText::Text(text.clone()),
                 other => AttrText::Json(other.to_string()),

@@ -1,8 +1,8 @@
-//! The header as the reference library writes it, letter by letter.
+//! The header as the reference library writes it, byte for byte.
 //!
 //! Tensors stand by dtype, the last of the library's list first, then by name; the file's strings
 //! stand by key, where the library has no order. A header that stands otherwise is kept as it is by
-//! those who carry its tensors on, so that the file can be made again.
+//! the containers that its tensors are converted to, so that the file can be made again.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use super::header::{self, METADATA_KEY};
 use super::index::TOTAL_KEY;
 use crate::{Format, Result};
 
-/// The attribute under which other containers carry a header that is not canonical.
+/// The attribute under which other containers store a header that is not canonical.
 pub(crate) const HEADER_KEY: &str = "safetensors:header";
 
 /// The attribute that holds what the index of a model in several files says of itself, as an object
@@ -87,7 +87,7 @@ pub(crate) fn header_of<'a>(
     out
 }
 
-/// The index of a model: the bytes of all tensors, what else is said of it as members of JSON, and the
+/// The index of a model: the bytes of all tensors, its other metadata as members of JSON, and the
 /// shard of each tensor.
 pub(crate) fn index_of<'a>(
     total: u64,
@@ -158,17 +158,17 @@ fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
     texts
 }
 
-/// The strings of a file of these datasets, with what is said of each.
+/// The strings of a file of these datasets, with the attributes of each.
 pub(crate) fn strings<'d>(
     catalog: &Catalog,
     datasets: impl Iterator<Item = &'d Dataset>,
 ) -> Vec<(String, String)> {
     let mut strings = metadata_of(catalog);
     match (strings.iter_mut().find(|(key, _)| key == ATTRS_KEY), attrs::of_datasets(datasets)) {
-        (Some((_, held)), Some(said)) => *held = said,
-        (None, Some(said)) => {
+        (Some((_, held)), Some(text)) => *held = text,
+        (None, Some(text)) => {
             let at = strings.partition_point(|(key, _)| key.as_str() < ATTRS_KEY);
-            strings.insert(at, (ATTRS_KEY.to_owned(), said));
+            strings.insert(at, (ATTRS_KEY.to_owned(), text));
         }
         (_, None) => strings.retain(|(key, _)| key != ATTRS_KEY),
     }
@@ -180,7 +180,10 @@ pub(crate) fn strings<'d>(
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn kept_header(source: &Source, catalog: &Catalog) -> Result<Option<String>> {
+pub(crate) fn header_unless_canonical(
+    source: &Source,
+    catalog: &Catalog,
+) -> Result<Option<String>> {
     let Some(text) = header::read_text(source)? else { return Ok(None) };
     let entries = catalog.datasets().iter().map(|dataset| {
         let stored = of_dataset(dataset)?;
@@ -194,13 +197,13 @@ pub(crate) fn kept_header(source: &Source, catalog: &Catalog) -> Result<Option<S
     Ok((canonical != text).then_some(text))
 }
 
-/// The header that other containers keep of a catalog's file, if it is one of ours and not canonical.
+/// The header that other containers store of a catalog's file, if it is one of ours and not canonical.
 ///
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn header_to_keep(catalog: &Catalog) -> Result<Option<String>> {
     if catalog.format() == Format::SAFETENSORS.name() {
-        kept_header(catalog.source(), catalog)
+        header_unless_canonical(catalog.source(), catalog)
     } else {
         Ok(None)
     }

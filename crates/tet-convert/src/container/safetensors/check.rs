@@ -43,18 +43,18 @@ pub(super) fn elements(
     found: &mut dyn FnMut(ForeignFound),
 ) -> Result<()> {
     let is_bool = tensor.stored_type().and_then(|it| it.dtype()) == Some(DType::Bool);
-    let (mut window, mut is_told) = (Vec::new(), !is_bool);
+    let (mut window, mut is_reported) = (Vec::new(), !is_bool);
     source.for_windows(tensor.stored.range(), &mut window, |at, bytes| {
         let done = (at - tensor.stored.start()).saturating_add(seen.payload_len);
         options.progress.report(done, seen.stored_len).map_err(tet_verify::Error::from)?;
-        let odd = if is_told { None } else { bytes.iter().position(|&byte| 1 < byte) };
+        let odd = if is_reported { None } else { bytes.iter().position(|&byte| 1 < byte) };
         if let Some(odd) = odd {
             let byte = u64::from(bytes[odd]);
             let at = at.saturating_add(u64::try_from(odd).unwrap_or(u64::MAX));
             let fault = ForeignFault { rule: &rule::BOOL_BYTE, at, found: byte, wanted: 1 };
             let dataset = Some((index, tensor.name.clone()));
             found(ForeignFound { fault, field: "stored", len: 1, dataset });
-            is_told = true;
+            is_reported = true;
         }
         Ok::<bool, crate::Error>(true)
     })

@@ -32,7 +32,7 @@ pub(crate) struct Header {
     pub(crate) buffer: Span,
     /// The tensors, in the order of the header.
     pub(crate) tensors: Vec<Tensor>,
-    /// What is said of the file, in the order of the header.
+    /// The metadata of the file, in the order of the header.
     pub(crate) metadata: Vec<(String, String)>,
 }
 

@@ -1,7 +1,7 @@
 //! A model in several files, opened: each shard once, each tensor in its shard.
 //!
 //! The index says what the model is. Its tensors stand in the order of its map; a tensor that a shard
-//! has and the map does not place there is told, and is none of the model's. A shard that is missing or
+//! has and the map does not place there is reported, and is none of the model's. A shard that is missing or
 //! damaged costs its tensors: they are listed, and the others are read.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -191,7 +191,7 @@ fn read(
         shards.push(shard);
     }
     let places = laid(&index, &shards, found);
-    said(&index, &shards, found);
+    check_agreement(&index, &shards, found);
     Ok(Ok(Model { index, shards, places }))
 }
 
@@ -268,7 +268,7 @@ fn laid(
 }
 
 /// Whether index and shards say the same of the model.
-fn said(index: &Index, shards: &[Shard], found: Found<'_>) {
+fn check_agreement(index: &Index, shards: &[Shard], found: Found<'_>) {
     let mut strings: HashMap<&str, &str> = HashMap::new();
     for (shard, named) in shards.iter().zip(&index.shards) {
         let Ok(Sound { header, .. }) = shard else { continue };

@@ -1,7 +1,7 @@
 //! Datasets as one safetensors file.
 //!
 //! The bytes depend on the datasets alone: tensors stand as the reference library sorts them. A
-//! header that came with them, and still fits, is written again letter by letter, so that a file
+//! header that came with them, and still fits, is written again verbatim, so that a file
 //! that went through another container comes back as it was.
 
 pub(super) mod shards;
@@ -15,7 +15,7 @@ use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
 
 use super::attrs;
 use super::canonical::{
-    Entry, HEADER_KEY, INDEX_KEY, header_of, is_of_origin, kept_header, strings,
+    Entry, HEADER_KEY, INDEX_KEY, header_of, header_unless_canonical, is_of_origin, strings,
 };
 use super::dtype::{StoredType, of_dataset};
 use super::header::{Header, LEN_MAX, METADATA_KEY, of_text};
@@ -62,19 +62,20 @@ pub fn write_safetensors_file(
     Ok(notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect())
 }
 
-/// The datasets as the format keeps them, and which are of a type that it lacks.
+/// The datasets as the format stores them, and which are of a type that it lacks.
 pub(super) fn views(datasets: &[&Dataset]) -> Result<(Vec<Dataset>, Vec<Note>)> {
     let (mut views, mut notes) = (Vec::with_capacity(datasets.len()), Vec::new());
     for dataset in datasets {
-        let mut kept = logical::kept(dataset, ENCODING, |dtype| dtype != DType::Complex128)?;
+        let mut physical =
+            logical::to_physical(dataset, ENCODING, |dtype| dtype != DType::Complex128)?;
         if of_dataset(dataset).is_some() {
             // The header has a word for the type.
-            kept.view.attrs.remove(logical::DTYPE_KEY);
-            kept.view.attrs.remove(logical::SHAPE_KEY);
+            physical.view.attrs.remove(logical::DTYPE_KEY);
+            physical.view.attrs.remove(logical::SHAPE_KEY);
         } else {
-            notes.extend(kept.note());
+            notes.extend(physical.note());
         }
-        views.push(kept.view);
+        views.push(physical.view);
     }
     Ok((views, notes))
 }
@@ -166,7 +167,7 @@ fn arranged(
     parts: &mut [Part],
 ) -> Result<String> {
     let kept = if catalog.format() == Format::SAFETENSORS.name() {
-        kept_header(catalog.source(), catalog)?
+        header_unless_canonical(catalog.source(), catalog)?
     } else {
         match catalog.attrs().get(HEADER_KEY) {
             Some(AttrText::Text(text)) => Some(text.clone()),
@@ -223,7 +224,7 @@ fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
 
 /// The same of shards, beside which there is an index.
 pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
-    let is_ours = |key: &str| key == SCALAR_KEY || attrs::is_kept(key);
+    let is_ours = |key: &str| key == SCALAR_KEY || attrs::is_stored(key);
     let mut notes = of_datasets(datasets, is_ours);
     let is_other = |(key, text): &(&String, &AttrText)| {
         matches!(text, AttrText::Json(_)) && !is_of_origin(key)
@@ -235,7 +236,7 @@ pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<No
     notes
 }
 
-/// What the index of the model said of itself.
+/// The metadata of the index of the model.
 pub(super) fn about(catalog: &Catalog) -> Vec<(String, String)> {
     match catalog.attrs().get(INDEX_KEY) {
         Some(AttrText::Json(text) | AttrText::Text(text)) => members(text),

@@ -39,29 +39,30 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
     }
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
-    let mut tell = |fault| findings.take(told(fault));
+    let mut report = |fault| findings.take(found(fault));
     let mut lost = Lost::default();
     let (mut datasets, mut about, mut regions) = (Vec::new(), BTreeMap::new(), Vec::new());
     lost.between(&file).map_err(|error| of_file(path, error))?;
     for number in 0..file.len() {
-        let (mut said, mut objects) = (Metadata::default(), Vec::new());
+        let (mut metadata, mut objects) = (Metadata::default(), Vec::new());
         let span = file.span(number).map_err(|error| of_file(path, error))?;
         lost.before(span, datasets.len());
         let mut unwalked = |fault| {
-            tell(fault);
+            report(fault);
             lost.message((number, span), fault, datasets.len());
         };
-        let walked = taken(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
+        let walked =
+            or_report(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
         if let Some(walked) = walked {
             let read = Metadata::of(file.source(), &walked, file.limits());
-            let read = taken(read, &mut tell).map_err(|it| of_file(path, it))?;
+            let read = or_report(read, &mut report).map_err(|it| of_file(path, it))?;
             let has_lost = lost.within((number, span), (&file, &walked), &read, datasets.len());
             if !has_lost.map_err(|error| of_file(path, error))? {
-                said = read.unwrap_or_default();
+                metadata = read.unwrap_or_default();
             }
-            lost.hidden((number, span), &walked, &said);
+            lost.hidden((number, span), &walked, &metadata);
             // Where nothing is lost, the order of its frames may break a rule.
-            walked.fault().filter(|_| walked.is_whole()).copied().into_iter().for_each(&mut tell);
+            walked.fault().filter(|_| walked.is_whole()).copied().into_iter().for_each(&mut report);
             if !walked.is_empty() {
                 objects = file.objects(number).map_err(|error| of_file(path, error))?;
             }
@@ -73,17 +74,19 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
             }
             let position = datasets.len();
             let by_number = lost.name((object.message, span), object.number, object.frame.at());
-            let dataset = dataset(&file, &object, (&said, by_number), position, &mut tell);
+            let dataset = dataset(&file, &object, (&metadata, by_number), position, &mut report);
             datasets.push(dataset.map_err(|error| of_file(path, error))?);
         }
         if file.len() == 1 {
-            let said = attrs(&said.extra).into_iter();
-            about = said.map(|(key, value)| (unescaped(key), value)).collect();
+            about = attrs(&metadata.extra)
+                .into_iter()
+                .map(|(key, value)| (unescaped(key), value))
+                .collect();
         }
         lost.after(&datasets);
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
     }
-    let uncounted = lost.list(file.source(), &mut datasets, &mut tell);
+    let uncounted = lost.list(file.source(), &mut datasets, &mut report);
     let mut catalog = Catalog::new(source, Format::TENSOGRAM.name(), datasets).with_attrs(about);
     if let Some((count, fault)) = uncounted {
         let cause = tet_query::Error::Foreign { dataset: format!("#{count}"), fault };
@@ -98,14 +101,15 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs
     if file.len() != 1 || !file.gaps().is_empty() {
         return Ok(None);
     }
-    let Some((object, said)) = file.object_by_header(0, number)? else { return Ok(None) };
+    let Some((object, metadata)) = file.object_by_header(0, number)? else { return Ok(None) };
     // A name may look like a position.
     let is_name = |entry: &Pairs| name_of(entry).is_some_and(|name| name.starts_with('#'));
-    if said.base.iter().any(is_name) {
+    if metadata.base.iter().any(is_name) {
         return Ok(None);
     }
-    let dataset = dataset(file, &object, (&said, name(&said, 0, number)), number, &mut |_| ())?;
-    let about = attrs(&said.extra).into_iter();
+    let dataset =
+        dataset(file, &object, (&metadata, name(&metadata, 0, number)), number, &mut |_| ())?;
+    let about = attrs(&metadata.extra).into_iter();
     let about = about.map(|(key, value)| (unescaped(key), value)).collect();
     let source = file.source().clone();
     let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset]).with_attrs(about);
@@ -114,23 +118,26 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs
 }
 
 /// A fault that costs a part of the file.
-fn told(fault: Fault) -> ForeignFound {
+fn found(fault: Fault) -> ForeignFound {
     ForeignFound { fault, field: "message", len: 0, dataset: None }
 }
 
-/// What is there of a part of the file; what it breaks is told.
-fn taken<T>(part: Result<T, Theirs>, tell: &mut dyn FnMut(Fault)) -> Result<Option<T>, Theirs> {
+/// What is there of a part of the file; what it breaks is reported.
+fn or_report<T>(
+    part: Result<T, Theirs>,
+    report: &mut dyn FnMut(Fault),
+) -> Result<Option<T>, Theirs> {
     match part {
         Ok(part) => Ok(Some(part)),
         Err(Theirs::Format(fault)) => {
-            tell(fault);
+            report(fault);
             Ok(None)
         }
         Err(error) => Err(error),
     }
 }
 
-/// What is said of an object or a message, as attributes; what the library says is left out.
+/// The metadata of an object or a message, as attributes, but for what the library stores.
 fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
     let ours = pairs.iter().filter(|(key, _)| key != RESERVED_KEY);
     ours.map(|(key, value)| (key.clone(), attr(value.clone()))).collect()
@@ -139,13 +146,13 @@ fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
 fn dataset(
     file: &TensogramFile,
     object: &ObjectAt,
-    (said, by_number): (&Metadata, String),
+    (metadata, by_number): (&Metadata, String),
     index: usize,
-    tell: &mut dyn FnMut(Fault),
+    report: &mut dyn FnMut(Fault),
 ) -> Result<Dataset, Theirs> {
     let nothing = Pairs::new();
-    let entry = said.base.get(object.number).unwrap_or(&nothing);
-    let name = given(said, object.number).unwrap_or(by_number);
+    let entry = metadata.base.get(object.number).unwrap_or(&nothing);
+    let name = given(metadata, object.number).unwrap_or(by_number);
     let mut attrs = attrs(entry);
     if is_name(attrs.get(NAME_KEY)) {
         attrs.remove(NAME_KEY);
@@ -156,7 +163,7 @@ fn dataset(
     };
     let mut dataset = unread(file.source(), index, name);
     match described {
-        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, tell)?,
+        Ok(descriptor) => store(&mut dataset, &descriptor, object, file, report)?,
         Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
     }
     dataset.dims = take_dims(&mut attrs, dataset.shape().len());
@@ -171,7 +178,7 @@ fn store(
     descriptor: &Descriptor,
     object: &ObjectAt,
     file: &TensogramFile,
-    tell: &mut dyn FnMut(Fault),
+    report: &mut dyn FnMut(Fault),
 ) -> Result<(), Theirs> {
     dataset.dtype_name = descriptor.dtype_word().to_owned();
     dataset.dtype = descriptor.dtype();
@@ -179,8 +186,8 @@ fn store(
     if dataset.dtype == Some(DType::Bitmask) {
         // Nothing computes with single bits: they are read as the bytes that hold them.
         dataset.dtype = Some(DType::UInt8);
-        let said = serde_json::Value::from(shape).to_string();
-        dataset.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(said));
+        let extents = serde_json::Value::from(shape).to_string();
+        dataset.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(extents));
         let name = std::mem::replace(&mut dataset.dtype_name, DType::UInt8.name().to_owned());
         dataset.attrs.insert(DTYPE_KEY.to_owned(), AttrText::Text(name));
         shape = vec![descriptor.element_count().unwrap_or_default().div_ceil(8)];
@@ -199,7 +206,7 @@ fn store(
             return Ok(());
         }
     };
-    region.notes().iter().for_each(|note| tell(*note));
+    region.notes().iter().for_each(|note| report(*note));
     let size = dataset.dtype.and_then(DType::size).unwrap_or(1);
     let is_plain = Stage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
     if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {

@@ -40,8 +40,8 @@ struct Opened {
     file: TensogramFile,
     /// How many objects stand before each message that was asked for, or before one.
     first: Vec<u64>,
-    /// What was said of the message that was asked for last.
-    said: Option<(usize, Arc<Metadata>)>,
+    /// The metadata of the message that was asked for last.
+    metadata: Option<(usize, Arc<Metadata>)>,
 }
 
 impl Objects<'_> {
@@ -50,13 +50,13 @@ impl Objects<'_> {
         let opened = match &mut self.opened {
             Some(opened) => opened,
             slot => match readable(TensogramFile::open(self.source.clone(), &Limits::default()))? {
-                Some(file) => slot.insert(Opened { file, first: vec![0], said: None }),
+                Some(file) => slot.insert(Opened { file, first: vec![0], metadata: None }),
                 None => return Ok(None),
             },
         };
-        let (first, said) = (opened.first(message)?, opened.said(message)?);
+        let (first, metadata) = (opened.first(message)?, opened.metadata(message)?);
         let position = first.saturating_add(u64::try_from(object).unwrap_or(u64::MAX));
-        Ok(Some((position, name(&said, message, object))))
+        Ok(Some((position, name(&metadata, message, object))))
     }
 }
 
@@ -72,15 +72,15 @@ impl Opened {
         Ok(self.first.get(message).copied().unwrap_or_default())
     }
 
-    fn said(&mut self, message: usize) -> Result<Arc<Metadata>, Theirs> {
-        if let Some((number, said)) = &self.said
+    fn metadata(&mut self, message: usize) -> Result<Arc<Metadata>, Theirs> {
+        if let Some((number, metadata)) = &self.metadata
             && *number == message
         {
-            return Ok(Arc::clone(said));
+            return Ok(Arc::clone(metadata));
         }
-        let said = Arc::new(readable(self.file.metadata(message))?.unwrap_or_default());
-        self.said = Some((message, Arc::clone(&said)));
-        Ok(said)
+        let metadata = Arc::new(readable(self.file.metadata(message))?.unwrap_or_default());
+        self.metadata = Some((message, Arc::clone(&metadata)));
+        Ok(metadata)
     }
 }
 

@@ -30,19 +30,19 @@ pub(crate) fn is_name(value: Option<&AttrText>) -> bool {
     matches!(value, Some(AttrText::Text(_)))
 }
 
-/// What an object of a message is called, of which this is said.
-pub(super) fn name(said: &Metadata, message: usize, number: usize) -> String {
-    given(said, number).unwrap_or_else(|| format!("m{message}_o{number}"))
+/// What an object of a message with this metadata is called.
+pub(super) fn name(metadata: &Metadata, message: usize, number: usize) -> String {
+    given(metadata, number).unwrap_or_else(|| format!("m{message}_o{number}"))
 }
 
 /// The name that metadata give to an object of a message.
-pub(super) fn given(said: &Metadata, number: usize) -> Option<String> {
-    said.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned)
+pub(super) fn given(metadata: &Metadata, number: usize) -> Option<String> {
+    metadata.base.get(number).and_then(|entry| name_of(entry)).map(str::to_owned)
 }
 
-/// The name that is said of an object: `name`, or `param` of `mars`.
-pub(crate) fn name_of(said: &[(String, Value)]) -> Option<&str> {
-    let value = |key: &str| said.iter().find(|(found, _)| found == key).map(|(_, value)| value);
+/// The name in the metadata of an object: `name`, or `param` of `mars`.
+pub(crate) fn name_of(entry: &[(String, Value)]) -> Option<&str> {
+    let value = |key: &str| entry.iter().find(|(found, _)| found == key).map(|(_, value)| value);
     if let Some(name) = value(NAME_KEY).and_then(Value::as_text) {
         return Some(name);
     }

@@ -66,11 +66,11 @@ impl Lost {
         &mut self,
         message: (usize, Span),
         (file, walked): (&TensogramFile, &Message),
-        said: &Option<Metadata>,
+        metadata: &Option<Metadata>,
         counted: usize,
     ) -> Result<bool, Theirs> {
         let is_unknown = |kind: FrameKind| matches!(kind, FrameKind::Unknown(_));
-        let is_odd = said.is_none()
+        let is_odd = metadata.is_none()
             || walked.fault().is_some()
             || walked.frames().iter().any(|frame| is_unknown(frame.kind()));
         if !walked.is_whole() || !is_odd {
@@ -92,18 +92,19 @@ impl Lost {
     }
 
     /// Takes note of the objects of a message that stand behind a broken frame.
-    pub(super) fn hidden(&mut self, message: (usize, Span), walked: &Message, said: &Metadata) {
+    pub(super) fn hidden(&mut self, message: (usize, Span), walked: &Message, metadata: &Metadata) {
         let Some(fault) = walked.fault().filter(|_| !walked.is_whole()) else { return };
         self.hidden = Some(*fault);
-        // Where nothing says how many objects there are, there may be one more.
+        // Where the number of objects is not stored, there may be one more.
         let known = walked.len();
-        let stated = if said.base.is_empty() { known.saturating_add(1) } else { said.base.len() };
+        let stated =
+            if metadata.base.is_empty() { known.saturating_add(1) } else { metadata.base.len() };
         if stated <= known {
             self.odd.push(*fault);
         }
         for position in (known..stated).take(LOST_MAX) {
             let by_number = format!("{}_o{position}", self.name_of_message(message));
-            self.push(given(said, position).unwrap_or(by_number), *fault);
+            self.push(given(metadata, position).unwrap_or(by_number), *fault);
         }
     }
 
@@ -138,18 +139,18 @@ impl Lost {
         }
     }
 
-    /// Puts them behind the datasets of a file, and tells what takes none away. Gives how many of the
+    /// Puts them behind the datasets of a file, and reports what takes none away. Gives how many of the
     /// datasets have a known position, and what is lost behind these.
     pub(super) fn list(
         mut self,
         source: &Source,
         datasets: &mut Vec<Dataset>,
-        tell: &mut dyn FnMut(Fault),
+        report: &mut dyn FnMut(Fault),
     ) -> Option<(usize, Fault)> {
         for (span, fault) in std::mem::take(&mut self.gaps) {
             self.push(format!("lost_at_{}", span.start()), fault);
         }
-        self.odd.into_iter().for_each(tell);
+        self.odd.into_iter().for_each(report);
         // What is lost behind the last message moves no dataset.
         let counted = self.counted.filter(|(count, _)| *count < datasets.len());
         for (name, fault) in self.parts {

@@ -66,7 +66,7 @@ impl Parts {
         (grid, Parts { stored, places, codecs, region, masks, sealed })
     }
 
-    /// Reads the masks, where parts are restored from them and nobody did so before.
+    /// Reads the masks, where parts are restored from them and they were not read before.
     fn hold_masks(&self) -> tet_query::Result<()> {
         if self.places.len() == 1 || self.region.is_at_hand() {
             return Ok(());
@@ -78,14 +78,14 @@ impl Parts {
         let Range { start, end } = self.region.masks();
         let at = self.stored.start().saturating_add(start);
         let blobs = self.masks.source.read_vec(at, end.saturating_sub(start))?;
-        let masks = self.region.read_masks(&blobs).map_err(|error| self.masks.told(error))?;
+        let masks = self.region.read_masks(&blobs).map_err(|error| self.masks.error_of(error))?;
         self.region.hold_masks(masks);
         Ok(())
     }
 }
 
 impl Masks {
-    fn told(&self, error: Theirs) -> tet_query::Error {
+    fn error_of(&self, error: Theirs) -> tet_query::Error {
         let dataset = self.dataset.clone();
         match error {
             Theirs::Io(error) => tet_query::Error::Io(error),

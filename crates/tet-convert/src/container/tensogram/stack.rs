@@ -125,7 +125,7 @@ fn stack(
     let (what, wanted, limit) = ("elements of a stack", u64::MAX, i64::MAX.unsigned_abs());
     let grid = grid.ok_or(tet_query::Error::Limit { what, wanted, limit })?;
     let chunks = Stacked::new(tables, part.chunk_count())?;
-    let mut attrs = said(group, notes);
+    let mut attrs = merged_attrs(group, notes);
     let mut coords: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     if let Some(labels) = labels(group, axis) {
         attrs.remove(axis);
@@ -145,8 +145,8 @@ fn stack(
     Ok(Dataset { grid, dims, coords, attrs, fault, chunks, ..first.clone() })
 }
 
-/// What is said of all, once where it is the same and else as a list.
-fn said(group: &[&Dataset], notes: &mut Vec<Note>) -> BTreeMap<String, AttrText> {
+/// The attributes of all, once where they are the same and else as a list.
+fn merged_attrs(group: &[&Dataset], notes: &mut Vec<Note>) -> BTreeMap<String, AttrText> {
     let mut all = BTreeMap::new();
     let (mut left, count) = (0, group.len());
     let mut keys: Vec<&String> = group.iter().flat_map(|it| it.attrs.keys()).collect();
@@ -319,9 +319,9 @@ struct Objects {
 
 impl Objects {
     fn open(path: &Path, catalog: &Catalog) -> Result<Self> {
-        let told = |error| of_file(path, error);
+        let refused = |error| of_file(path, error);
         let file =
-            TensogramFile::open(catalog.source().clone(), &Limits::default()).map_err(told)?;
+            TensogramFile::open(catalog.source().clone(), &Limits::default()).map_err(refused)?;
         let mut objects = Vec::new();
         for message in 0..file.len() {
             // What cannot be found has no dataset either.
@@ -335,14 +335,14 @@ impl Objects {
         else {
             return Ok(Arc::clone(&dataset.chunks));
         };
-        let told = |error| of_file(path, error);
-        let bytes = self.file.read_descriptor(object).map_err(told)?;
+        let refused = |error| of_file(path, error);
+        let bytes = self.file.read_descriptor(object).map_err(refused)?;
         let limits = self.file.limits();
         let descriptor =
-            Descriptor::read(&bytes, object.descriptor.start(), limits).map_err(told)?;
+            Descriptor::read(&bytes, object.descriptor.start(), limits).map_err(refused)?;
         let stored = object.region;
         let region =
-            Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(told)?;
+            Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(refused)?;
         let (decoded_len, sealed) = (region.decoded_len(), seal::of(object));
         Ok(Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)], sealed }))
     }

@@ -13,7 +13,7 @@ use tet_tensogram::{
     NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
 };
 
-use crate::model::logical::{self, DTYPE_KEY, Kept, SHAPE_KEY};
+use crate::model::logical::{self, DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions, Filter};
 use crate::write::stream::{self, shape_of};
@@ -32,23 +32,23 @@ struct Object {
 
 /// Writes and publishes the file; gives its length.
 pub(crate) fn write(
-    carried: &mut Conversion<'_>,
+    conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64> {
-    let catalog = carried.catalog;
+    let catalog = conversion.catalog;
     let has = |dtype: DType| dtype != DType::Bool;
-    let kept = carried.datasets.iter().map(|it| logical::kept(it, "tensogram", has));
-    let kept = kept.collect::<Result<Vec<_>>>()?;
-    carried.notes.extend(kept.iter().filter_map(Kept::note));
-    let views: Vec<Bits> = kept.into_iter().map(|it| Bits::of(it.view, options)).collect();
+    let physical = conversion.datasets.iter().map(|it| logical::to_physical(it, "tensogram", has));
+    let physical = physical.collect::<Result<Vec<_>>>()?;
+    conversion.notes.extend(physical.iter().filter_map(Physical::note));
+    let views: Vec<Bits> = physical.into_iter().map(|it| Bits::of(it.view, options)).collect();
     let mut objects = Vec::new();
     for view in &views {
         objects.push(object(view, options)?);
     }
     let metadata = metadata::of(catalog, &objects, options)?;
-    metadata::note_lost(carried)?;
+    metadata::note_lost(conversion)?;
     let (force, sync) = (options.tet.overwrite, options.tet.sync);
     let publish = Publish { force, sync, inputs: catalog.stamps() };
     let mut publisher = Publisher::begin(output, &publish)?;
@@ -64,7 +64,7 @@ pub(crate) fn write(
             let notes = put(object, &mut writer, &reading, &mut |within| {
                 progress(total.min(done + within), total);
             })?;
-            carried.notes.extend(notes);
+            conversion.notes.extend(notes);
             done = done.saturating_add(stream::len_of(&object.lazy));
         }
         Ok(writer.finish()?.1)
@@ -75,7 +75,7 @@ pub(crate) fn write(
         }
         other => other,
     })?;
-    carried.notes.extend(notes::unchecked(objects.iter().map(|it| &it.lazy)));
+    conversion.notes.extend(notes::unchecked(objects.iter().map(|it| &it.lazy)));
     catalog.check_unchanged()?;
     options.execution.progress.check()?;
     publisher.commit()?;
@@ -186,8 +186,8 @@ fn put<W: Write + Seek>(
     }
     let is_plain = recipe.packing.is_none() && recipe.shuffle.is_none();
     let has_others = dtype.is_float() || dtype.is_complex();
-    let is_kept = (recipe.nan, recipe.infinity) == (NonFinite::Kept, NonFinite::Kept);
-    let is_read_once = is_plain && (is_kept || !has_others);
+    let is_unmasked = (recipe.nan, recipe.infinity) == (NonFinite::Kept, NonFinite::Kept);
+    let is_read_once = is_plain && (is_unmasked || !has_others);
     let (descriptor, seen) = if limit < len || is_read_once && !needs_all {
         in_pieces(object, writer, reading, progress)?
     } else {
@@ -230,11 +230,11 @@ fn in_pieces<W: Write + Seek>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Descriptor, NonFiniteSeen)> {
     let Object { lazy, dtype, shape, recipe } = object;
-    let told = |error| of_object(lazy, error);
+    let refused = |error| of_object(lazy, error);
     let is_raw = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
     let body_len = match recipe.packing {
         None if is_raw => {
-            let descriptor = Descriptor::new(*dtype, shape).map_err(told)?.encode()?;
+            let descriptor = Descriptor::new(*dtype, shape).map_err(refused)?.encode()?;
             stream::len_of(lazy).saturating_add(descriptor.len() as u64)
         }
         _ => 0,
@@ -254,7 +254,7 @@ fn in_pieces<W: Write + Seek>(
     let mut put = |bytes: &[u8]| tensor.write(bytes).map_err(Failed::from);
     let encoded = encode_in_passes(*dtype, shape, &mut elements, recipe, &mut put);
     let (descriptor, seen) = encoded.map_err(|Failed(error)| match error {
-        Error::Tensogram(error) => told(error),
+        Error::Tensogram(error) => refused(error),
         other => other,
     })?;
     tensor.finish(&descriptor.encode()?)?;

@@ -10,7 +10,7 @@ use tet_query::{AttrText, Catalog, Hyperslab, LazyArray};
 
 use super::{bands, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
-use crate::model::logical::{self, Kept};
+use crate::model::logical::{self, Physical};
 use crate::model::{attributes, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::ChunkChoice;
@@ -19,20 +19,20 @@ use crate::{Error, Note, Result, chunking};
 
 /// Writes and publishes the file; gives its length, and the chunk shapes of its datasets.
 pub(crate) fn write(
-    carried: &mut Conversion<'_>,
+    conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(u64, Vec<Shape>)> {
-    let catalog = carried.catalog;
+    let catalog = conversion.catalog;
     let has = |dtype: DType| dtype.tet_tag().is_some();
-    let kept = carried.datasets.iter().map(|it| logical::kept(it, "tet", has));
-    let kept = kept.collect::<Result<Vec<_>>>()?;
-    let arrays = kept.iter().map(lazy).collect::<Result<Vec<_>>>()?;
+    let physical = conversion.datasets.iter().map(|it| logical::to_physical(it, "tet", has));
+    let physical = physical.collect::<Result<Vec<_>>>()?;
+    let arrays = physical.iter().map(lazy).collect::<Result<Vec<_>>>()?;
     let mut specs = Vec::new();
-    for (kept, lazy) in kept.iter().zip(&arrays) {
-        let spec = spec(kept, lazy, &options.tet.chunks)?;
-        note(kept, lazy, &mut carried.notes);
+    for (physical, lazy) in physical.iter().zip(&arrays) {
+        let spec = spec(physical, lazy, &options.tet.chunks)?;
+        note(physical, lazy, &mut conversion.notes);
         specs.push(spec);
     }
     let tet = &options.tet;
@@ -57,7 +57,7 @@ pub(crate) fn write(
         done += stream::len_of(lazy);
         progress(done.min(total), total);
     }
-    carried.notes.extend(notes::unchecked(&arrays));
+    conversion.notes.extend(notes::unchecked(&arrays));
     catalog.check_unchanged()?;
     options.execution.progress.check()?;
     let metadata = metadata(catalog, &arrays, options)?;
@@ -70,22 +70,22 @@ pub(crate) fn write(
     Ok((written.file_len, specs.into_iter().map(|spec| spec.chunk_shape).collect()))
 }
 
-fn lazy(kept: &Kept) -> Result<LazyArray> {
-    Ok(LazyArray::values(&kept.view, &Hyperslab::whole(kept.view.shape()))?)
+fn lazy(physical: &Physical) -> Result<LazyArray> {
+    Ok(LazyArray::values(&physical.view, &Hyperslab::whole(physical.view.shape()))?)
 }
 
-fn spec(kept: &Kept, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {
-    let name = kept.view.name.clone();
-    let rank = kept.view.shape().len();
+fn spec(physical: &Physical, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {
+    let name = physical.view.name.clone();
+    let rank = physical.view.shape().len();
     if tet_format::layout::RANK_MAX < u32::try_from(rank).unwrap_or(u32::MAX) {
         return Err(Error::Rank { dataset: name, rank });
     }
     let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
     // What an element is made of stays together.
-    let (outer, inner) = shape.split_at(shape.rank() - kept.inner);
+    let (outer, inner) = shape.split_at(shape.rank() - physical.inner);
     let mut chunk_shape = match choice {
         ChunkChoice::Auto => {
-            let size = kept.stored.size().unwrap_or(1);
+            let size = physical.stored.size().unwrap_or(1);
             chunking::auto(outer, inner.iter().copied().fold(size, u64::saturating_mul))
         }
         ChunkChoice::Shape(chunk_shape) if chunk_shape.len() != outer.len() => {
@@ -98,8 +98,8 @@ fn spec(kept: &Kept, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSp
         ChunkChoice::Shape(chunk_shape) => chunk_shape.clone(),
     };
     chunk_shape.extend(inner);
-    check_memory(&name, (&shape, &chunk_shape), kept.stored)?;
-    Ok(DatasetSpec { name, dtype: kept.stored, shape, chunk_shape: chunk_shape.into() })
+    check_memory(&name, (&shape, &chunk_shape), physical.stored)?;
+    Ok(DatasetSpec { name, dtype: physical.stored, shape, chunk_shape: chunk_shape.into() })
 }
 
 /// Memory can hold a chunk.
@@ -111,15 +111,15 @@ fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> R
 }
 
 /// What the file says differently.
-fn note(kept: &Kept, lazy: &LazyArray, notes: &mut Vec<Note>) {
-    let dataset = || kept.view.name.clone();
+fn note(physical: &Physical, lazy: &LazyArray, notes: &mut Vec<Note>) {
+    let dataset = || physical.view.name.clone();
     if shape_of(lazy).is_empty() {
         notes.push(Note::Scalar { dataset: dataset() });
     }
-    if kept.view.shape().contains(&0) {
+    if physical.view.shape().contains(&0) {
         notes.push(Note::NoElements { dataset: dataset() });
     }
-    notes.extend(kept.note());
+    notes.extend(physical.note());
 }
 
 fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -> Result<Metadata> {
@@ -127,9 +127,9 @@ fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -
     for (key, value) in catalog.attrs() {
         metadata.file.insert(key.clone(), attr_value(value));
     }
-    // What another program said of itself as the writer is not so of this file.
+    // What another program stored of itself as the writer is not so of this file.
     for (key, value) in [("tool", "tet"), ("library_version", env!("CARGO_PKG_VERSION"))] {
-        metadata.file.entry(key.to_owned()).and_modify(|said| *said = AttrValue::from(value));
+        metadata.file.entry(key.to_owned()).and_modify(|old| *old = AttrValue::from(value));
     }
     if let Some(header) = header_to_keep(catalog)? {
         metadata.file.insert(HEADER_KEY.to_owned(), AttrValue::Text(header));
@@ -139,12 +139,12 @@ fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -
         metadata::dataset(lazy, is_scalar, &mut metadata);
         let name = &lazy.dataset().name;
         let asked = attributes::given(name, lazy.shape().rank(), &options.tet);
-        let said = metadata.datasets.entry(name.clone()).or_default();
+        let about = metadata.datasets.entry(name.clone()).or_default();
         if !asked.dim_names.is_empty() {
-            said.dim_names = asked.dim_names;
+            about.dim_names = asked.dim_names;
         }
-        said.attrs.extend(asked.attrs);
-        if said.is_empty() {
+        about.attrs.extend(asked.attrs);
+        if about.is_empty() {
             metadata.datasets.remove(name);
         }
     }

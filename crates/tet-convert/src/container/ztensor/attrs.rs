@@ -13,11 +13,11 @@ pub(super) fn of_file(file: &ZTensorFile, datasets: &[Dataset]) -> BTreeMap<Stri
     let mut named = datasets.iter().filter(|dataset| dataset.name == METADATA_NAME);
     let only = named.next().filter(|_| named.next().is_none());
     let tensor = only.and_then(|dataset| file.tensor(dataset.index)).filter(is_of_file);
-    // What keeps them from being decoded is told of the tensor.
+    // What keeps them from being decoded is reported of the tensor.
     tensor.and_then(|tensor| of_tensor(&tensor).ok()).unwrap_or_default()
 }
 
-/// Whether a tensor holds nothing but what is said of the file.
+/// Whether a tensor holds nothing but metadata of the file.
 pub(super) fn is_of_file(tensor: &Tensor<'_>) -> bool {
     tensor.name() == METADATA_NAME && tensor.shape() == [0]
 }

@@ -16,7 +16,7 @@ use tet_ztensor::{
 
 use super::error::{of_error, of_file};
 use super::framed::Framed;
-use super::sparse::{Bands, Shelf, Stored, decoded_max};
+use super::sparse::{Bands, Cache, Stored, decoded_max};
 use super::{attrs, check, seal};
 use crate::model::axes::{take_coords, take_dims};
 use crate::read::opened::{FileRegion, Opened};
@@ -43,7 +43,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
     let limits = Limits { sparse_len_max: decoded_max(budget), ..Limits::default() };
     let file = ZTensorFile::open(source.clone(), &limits);
     let file = Arc::new(file.map_err(|error| of_file(path, error))?);
-    let shelf = Shelf::new(&file, budget);
+    let cache = Cache::new(&file, budget);
     let mut empty_left = EMPTY_LEN_MAX;
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
@@ -59,7 +59,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
                 return Err(Error::ZTensor(Theirs::Limit { what, wanted, limit }));
             }
         }
-        let stored = tensor.is_sparse().then(|| Stored::new(&shelf, tensor.position()));
+        let stored = tensor.is_sparse().then(|| Stored::new(&cache, tensor.position()));
         let sparse = stored.as_ref().map(|stored| (stored, bands_left));
         let dataset = dataset(&file, tensor, sparse, &mut |fault| {
             findings.take(check::found(&tensor, fault));
@@ -130,7 +130,7 @@ fn dataset(
     file: &Arc<ZTensorFile>,
     tensor: Tensor<'_>,
     sparse: Option<(&Arc<Stored>, u64)>,
-    tell: &mut dyn FnMut(Fault),
+    report: &mut dyn FnMut(Fault),
 ) -> Result<Dataset, Theirs> {
     let name = tensor.name().to_owned();
     let foreign = |fault| tet_query::Error::Foreign { dataset: name.clone(), fault };
@@ -149,7 +149,7 @@ fn dataset(
     let mut attrs = match attrs::of_tensor(&tensor) {
         Ok(attrs) => attrs,
         Err(Theirs::Tensor { fault, .. }) => {
-            tell(fault);
+            report(fault);
             BTreeMap::new()
         }
         Err(error) => return Err(error),

@@ -33,7 +33,7 @@ pub(super) const fn keys(tensor: &Tensor<'_>) -> &'static [&'static str] {
     }
 }
 
-/// The parts of a sound sparse tensor; none where nobody knows yet how many values it has.
+/// The parts of a sound sparse tensor; none where it is not known yet how many values it has.
 pub(super) fn of(
     file: &Arc<ZTensorFile>,
     tensor: Tensor<'_>,
@@ -45,7 +45,7 @@ pub(super) fn of(
         return Vec::new();
     };
     let is_inline = keys(&tensor).contains(&INLINE_KEY) && dataset.attrs.contains_key(INLINE_KEY);
-    // What cannot be told now is an error when the tensor is read.
+    // What cannot be read now is an error when the tensor is read.
     let blob_len = file.sparse_len(tensor).ok().flatten();
     let element_size = dtype.size().unwrap_or(1);
     let shape = tensor.shape();
@@ -169,7 +169,7 @@ impl Decode for Copied {
     }
 
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        let scattered = self.stored.again()?;
+        let scattered = self.stored.reload()?;
         let Sparse { places, values, .. } = scattered.sparse();
         let numbers = match (self.part, places) {
             ("indptr", Places::Csr { indptr, .. }) => indptr,

@@ -25,17 +25,17 @@ const BANDS_MAX: u64 = 1 << 16;
 const HELD_CSR: u64 = 2;
 const HELD_COO: u64 = 3;
 
-/// The sparse tensor of a file that was read last, which is the only one that is kept.
-pub(crate) struct Shelf {
+/// The sparse tensor of a file that was read last, the only one that stays in memory.
+pub(crate) struct Cache {
     file: Arc<ZTensorFile>,
     budget: u64,
     held: Mutex<Option<(usize, Arc<Scattered>)>>,
 }
 
-impl Shelf {
+impl Cache {
     /// An empty one, for tensors that may take so many bytes.
-    pub(super) fn new(file: &Arc<ZTensorFile>, budget: u64) -> Arc<Shelf> {
-        Arc::new(Shelf { file: Arc::clone(file), budget, held: Mutex::new(None) })
+    pub(super) fn new(file: &Arc<ZTensorFile>, budget: u64) -> Arc<Cache> {
+        Arc::new(Cache { file: Arc::clone(file), budget, held: Mutex::new(None) })
     }
 
     fn load(&self, position: usize) -> tet_query::Result<Arc<Scattered>> {
@@ -72,7 +72,7 @@ pub(crate) fn check_budget(
     if wanted <= budget { Ok(()) } else { Err(tet_query::Error::Budget { wanted, budget }) }
 }
 
-/// The bytes that a blob may decode to where its length is not told, so that the budget holds it.
+/// The bytes that a blob may decode to where its length is not stored, so that the budget holds it.
 pub(super) fn decoded_max(budget: u64) -> u64 {
     (budget / HELD_COO).min(Limits::default().sparse_len_max)
 }
@@ -80,26 +80,26 @@ pub(super) fn decoded_max(budget: u64) -> u64 {
 /// The stored elements of one tensor, read when they are first asked for.
 pub(crate) enum Stored {
     /// Those of a tensor of a file.
-    Shelved(Arc<Shelf>, usize),
+    Cached(Arc<Cache>, usize),
     /// Those that are in memory.
     Held(Arc<Scattered>),
 }
 
 impl Stored {
-    pub(super) fn new(shelf: &Arc<Shelf>, position: usize) -> Arc<Stored> {
-        Arc::new(Stored::Shelved(Arc::clone(shelf), position))
+    pub(super) fn new(cache: &Arc<Cache>, position: usize) -> Arc<Stored> {
+        Arc::new(Stored::Cached(Arc::clone(cache), position))
     }
 
-    /// Reads and checks what is stored, where what is wrong can be said.
+    /// Reads and checks what is stored, with an error that names what is wrong.
     pub(super) fn load(&self) -> tet_query::Result<Arc<Scattered>> {
         match self {
-            Stored::Shelved(shelf, position) => shelf.load(*position),
+            Stored::Cached(cache, position) => cache.load(*position),
             Stored::Held(sparse) => Ok(Arc::clone(sparse)),
         }
     }
 
-    /// The same for a decoder, of whose tensor it was said.
-    pub(super) fn again(&self) -> tet_codec::Result<Arc<Scattered>> {
+    /// The same for a decoder, after [`Stored::load`] has checked it.
+    pub(super) fn reload(&self) -> tet_codec::Result<Arc<Scattered>> {
         let lost = |_| Refused::Corrupt { codec: NAME, reason: "it cannot be read again" };
         self.load().map_err(lost)
     }
@@ -226,7 +226,7 @@ impl Decode for Band {
     }
 
     fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        self.stored.again()?.scatter(self.elements.clone(), out);
+        self.stored.reload()?.scatter(self.elements.clone(), out);
         Ok(())
     }
 

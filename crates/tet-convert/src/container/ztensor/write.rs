@@ -13,18 +13,18 @@ use tet_ztensor::{
     Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
 };
 
-use self::from_dense::made_sparse;
+use self::from_dense::from_dense;
 use super::attrs::escaped;
 use super::sparse::check_budget;
 use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::model::axes::{COORDS_KEY, DIMS_KEY};
 use crate::model::item::field;
-use crate::model::logical::{self, Kept};
+use crate::model::logical::{self, Physical};
 use crate::model::notes;
-use crate::model::sparse::{SparseKept, SparseTensor, sparse_tensors};
+use crate::model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 use crate::model::ties::ties;
-use crate::write::conversion::{Conversion, ConvertOptions, DenseCarry, SparseCarry};
+use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
 use crate::write::joined::Joined;
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Format, Note, Result};
@@ -40,95 +40,97 @@ pub enum AppendPlace {
 
 /// Writes and publishes the file; gives its length.
 pub(crate) fn write(
-    carried: &mut Conversion<'_>,
+    conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64> {
-    let kept = kept(carried, options)?;
-    let file = of_file(carried, options)?;
+    let physical = to_physical(conversion, options)?;
+    let file = of_file(conversion, options)?;
     let publish = Publish {
         force: options.tet.overwrite,
         sync: options.tet.sync,
-        inputs: carried.catalog.stamps(),
+        inputs: conversion.catalog.stamps(),
     };
     let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
-        let note = put((carried.catalog, carried.joined), &kept, writer, options, progress)?;
+        let note =
+            put((conversion.catalog, conversion.joined), &physical, writer, options, progress)?;
         // Behind the others, which keep their numbers.
         if !file.is_empty() {
             writer.metadata(file)?;
         }
         Ok::<_, Error>(note)
     })?;
-    carried.notes.extend(note);
+    conversion.notes.extend(note);
     Ok(written.file_len)
 }
 
 /// Writes the datasets behind the tensors of the file `target`; gives its new length.
 pub(crate) fn append(
-    carried: &mut Conversion<'_>,
+    conversion: &mut Conversion<'_>,
     target: &Path,
     place: AppendPlace,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64> {
-    let kept = kept(carried, options)?;
-    let count = carried.catalog.attrs().len();
+    let physical = to_physical(conversion, options)?;
+    let count = conversion.catalog.attrs().len();
     if count != 0 {
         let (dataset, what) = (String::new(), "attributes of the file");
-        carried.notes.push(Note::LeftBehind { dataset, what, count });
+        conversion.notes.push(Note::LeftBehind { dataset, what, count });
     }
     let source = Source::open(target)?;
     let how = &options.ztensor;
     let limits = Limits::default();
     let (note, written) = match place {
         AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
-            put((carried.catalog, carried.joined), &kept, writer, options, progress)
+            put((conversion.catalog, conversion.joined), &physical, writer, options, progress)
         })?,
         AppendPlace::Beside => {
-            let inputs = carried.catalog.stamps();
+            let inputs = conversion.catalog.stamps();
             let publish = Publish { force: Overwrite::Refuse, sync: options.tet.sync, inputs };
             let draft = Draft::open(&source, &limits)?;
             draft.save_with(Output::InPlace(target), &publish, how, |writer| {
-                put((carried.catalog, carried.joined), &kept, writer, options, progress)
+                put((conversion.catalog, conversion.joined), &physical, writer, options, progress)
             })?
         }
     };
-    carried.notes.extend(note);
+    conversion.notes.extend(note);
     Ok(written.file_len)
 }
 
-/// The datasets as the format keeps them; those whose type it lacks are told, and those that are
-/// written in parts.
-fn kept(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Kept>> {
+/// The datasets as the format stores them, with notes of those whose type it lacks and of those that
+/// are written in parts.
+fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Physical>> {
     let has = |dtype: DType| DTYPES.contains(&dtype);
-    let kept = carried.datasets.iter().map(|it| logical::kept(it, "ztensor", has));
-    let kept = kept.collect::<Result<Vec<_>>>()?;
-    carried.notes.extend(kept.iter().filter_map(Kept::note));
+    let physical = conversion.datasets.iter().map(|it| logical::to_physical(it, "ztensor", has));
+    let physical = physical.collect::<Result<Vec<_>>>()?;
+    conversion.notes.extend(physical.iter().filter_map(Physical::note));
     let is_split = options.ztensor.sparse == SparseChoice::Split;
-    if options.sparse == SparseCarry::Sparse && is_split {
-        let native = sparse_tensors(carried.catalog).into_iter();
-        let native = native.filter(|it| it.kept == SparseKept::Native);
-        let is_carried = |it: &SparseTensor| kept.iter().any(|kept| kept.view.name == it.name);
-        let notes = native.filter(is_carried).map(|it| {
+    if options.sparse == SparseOutput::Sparse && is_split {
+        let native = sparse_tensors(conversion.catalog).into_iter();
+        let native = native.filter(|it| it.storage == SparseStorage::Native);
+        let is_written =
+            |it: &SparseTensor| physical.iter().any(|physical| physical.view.name == it.name);
+        let notes = native.filter(is_written).map(|it| {
             let (dataset, parts) = (it.name, it.parts);
             Note::InParts { dataset, parts }
         });
-        carried.notes.extend(notes);
+        conversion.notes.extend(notes);
     }
-    Ok(kept)
+    Ok(physical)
 }
 
 /// Writes the tensors one after the other; gives the note that some were not compared.
 fn put<W: Write + Send>(
     (catalog, joined): (&Catalog, &[Joined]),
-    kept: &[Kept],
+    physical: &[Physical],
     writer: &mut Writer<W>,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Option<Note>> {
-    let whole = |it: &Kept| Hyperslab::whole(it.view.shape());
-    let arrays = kept.iter().map(|it| Ok(LazyArray::values(&it.view, &whole(it))?));
+    let whole = |it: &Physical| Hyperslab::whole(it.view.shape());
+    let arrays = physical.iter().map(|it| Ok(LazyArray::values(&it.view, &whole(it))?));
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     let how = options.reading();
     let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
@@ -136,8 +138,8 @@ fn put<W: Write + Send>(
     let stored = sparse_of(catalog, options)?;
     let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
     let firsts = ties(catalog, &datasets)?;
-    let makes_sparse = options.dense == DenseCarry::Sparse && sparse_tensors(catalog).is_empty();
-    for ((lazy, kept), first) in arrays.iter().zip(kept).zip(firsts) {
+    let makes_sparse = options.dense == DenseOutput::Sparse && sparse_tensors(catalog).is_empty();
+    for ((lazy, physical), first) in arrays.iter().zip(physical).zip(firsts) {
         let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
         if let Some(first) = first.and_then(|first| datasets.get(first)) {
             writer.alias(declaration(lazy, options), &first.name)?;
@@ -156,15 +158,15 @@ fn put<W: Write + Send>(
         }
         let tensor = joined.iter().find(|it| it.dataset.index == lazy.dataset().index);
         if let Some(Joined { stored, .. }) =
-            tensor.filter(|_| options.sparse == SparseCarry::Sparse)
+            tensor.filter(|_| options.sparse == SparseOutput::Sparse)
         {
             let Sparse { places, values, .. } = stored.sparse();
             writer.sparse(declaration(lazy, options), places, values)?;
             continue;
         }
-        let is_plain = kept.note().is_none() && !shape_of(lazy).is_empty();
+        let is_plain = physical.note().is_none() && !shape_of(lazy).is_empty();
         if makes_sparse && is_plain && !lazy.shape().contains(&0) {
-            let (places, values) = made_sparse(lazy, &how)?;
+            let (places, values) = from_dense(lazy, &how)?;
             writer.sparse(declaration(lazy, options), &places, &values)?;
             done = done.saturating_add(stream::len_of(lazy));
             progress(done, total);
@@ -186,7 +188,7 @@ fn put<W: Write + Send>(
 
 /// The file itself, where sparse tensors are taken out of it as they are.
 fn sparse_of(catalog: &Catalog, options: &ConvertOptions) -> Result<Option<ZTensorFile>> {
-    let is_asked = options.sparse == SparseCarry::Sparse;
+    let is_asked = options.sparse == SparseOutput::Sparse;
     if !is_asked || catalog.format() != Format::ZTENSOR.name() {
         return Ok(None);
     }
@@ -200,25 +202,28 @@ const fn of_policy(policy: DigestPolicy) -> Check {
     }
 }
 
-/// What is said of the whole file, unless the dialect has no place for it.
-fn of_file(carried: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<(String, Value)>> {
-    let attrs = carried.catalog.attrs();
-    // The index of a model is to come back letter by letter.
+/// The metadata of the whole file, unless the dialect has no place for it.
+fn of_file(
+    conversion: &mut Conversion<'_>,
+    options: &ConvertOptions,
+) -> Result<Vec<(String, Value)>> {
+    let attrs = conversion.catalog.attrs();
+    // The index of a model is to come back verbatim.
     let item = |key: &str, value: &AttrText| match value {
         AttrText::Json(text) if key == INDEX_KEY => Value::Text(text.clone()),
         value => field(value),
     };
-    let mut said: Vec<(String, Value)> =
+    let mut fields: Vec<(String, Value)> =
         attrs.iter().map(|(key, value)| (escaped(key), item(key, value))).collect();
-    if let Some(header) = header_to_keep(carried.catalog)? {
-        said.push((HEADER_KEY.to_owned(), Value::Text(header)));
+    if let Some(header) = header_to_keep(conversion.catalog)? {
+        fields.push((HEADER_KEY.to_owned(), Value::Text(header)));
     }
-    if options.ztensor.dialect == Dialect::V01x && !said.is_empty() {
-        let (dataset, what, count) = (String::new(), "attributes of the file", said.len());
-        carried.notes.push(Note::LeftBehind { dataset, what, count });
-        said.clear();
+    if options.ztensor.dialect == Dialect::V01x && !fields.is_empty() {
+        let (dataset, what, count) = (String::new(), "attributes of the file", fields.len());
+        conversion.notes.push(Note::LeftBehind { dataset, what, count });
+        fields.clear();
     }
-    Ok(said)
+    Ok(fields)
 }
 
 fn declaration(lazy: &LazyArray, options: &ConvertOptions) -> Declaration {

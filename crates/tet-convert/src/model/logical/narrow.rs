@@ -1,4 +1,4 @@
-//! `int8` that is kept as `int16`: every value fits, and one that does not is an error.
+//! `int8` that is stored as `int16`: every value fits, and one that does not is an error.
 
 use std::fmt;
 use std::sync::Arc;

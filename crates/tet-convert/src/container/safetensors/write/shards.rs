@@ -98,9 +98,9 @@ pub fn write_shards(
     for (mut parts, publisher) in shards.into_iter().zip(&mut publishers) {
         parts.sort_by(|one, other| one.entry.order(&other.entry));
         let header = header_of(&metadata, parts.iter().map(|part| &part.entry));
-        let mut tell = |within: u64| progress(done.saturating_add(within), total);
+        let mut advance = |within: u64| progress(done.saturating_add(within), total);
         let written =
-            super::write(&header, &parts, &options.execution, publisher.file(), &mut tell);
+            super::write(&header, &parts, &options.execution, publisher.file(), &mut advance);
         written.map_err(|error| of_file(publisher, error))?;
         done = done.saturating_add(super::len_of(&parts));
         unchecked = unchecked.or(notes::unchecked(parts.iter().map(|part| &part.lazy)));

@@ -1,4 +1,4 @@
-//! What is said of a Tensogram file and of its objects.
+//! The metadata of a Tensogram file and of its objects.
 //!
 //! ```text
 //!   base[i]: attributes, name, dims, coords, _reserved_: {tensor}     _extra_: attributes of the file
@@ -17,7 +17,7 @@ use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::stream::shape_of;
 use crate::{Format, Note, Result};
 
-/// All that is said.
+/// All of it.
 pub(super) fn of(
     catalog: &Catalog,
     objects: &[Object],
@@ -37,25 +37,25 @@ pub(super) fn of(
 }
 
 /// Notes what of a Tensogram file has no place in one message.
-pub(super) fn note_lost(carried: &mut Conversion<'_>) -> Result<()> {
-    if carried.catalog.format() != Format::TENSOGRAM.name() {
+pub(super) fn note_lost(conversion: &mut Conversion<'_>) -> Result<()> {
+    if conversion.catalog.format() != Format::TENSOGRAM.name() {
         return Ok(());
     }
-    let source = carried.catalog.source().clone();
+    let source = conversion.catalog.source().clone();
     let file = TensogramFile::open(source, &Limits::default())?;
     if file.len() < 2 {
         return Ok(());
     }
-    let said = (0..file.len()).filter_map(|message| file.metadata(message).ok());
-    let count = said.map(|said| said.extra.len()).fold(0, usize::saturating_add);
+    let messages = (0..file.len()).filter_map(|message| file.metadata(message).ok());
+    let count = messages.map(|metadata| metadata.extra.len()).fold(0, usize::saturating_add);
     if count != 0 {
         let (dataset, what) = (String::new(), "keys that single messages have for all objects");
-        carried.notes.push(Note::LeftBehind { dataset, what, count });
+        conversion.notes.push(Note::LeftBehind { dataset, what, count });
     }
     Ok(())
 }
 
-/// What is said of an object.
+/// The metadata of an object.
 fn entry(at: usize, object: &Object, options: &ConvertOptions) -> Result<Pairs> {
     // Bits have the axes of the bytes that hold them, as they are read.
     let (dataset, shape) = (object.lazy.dataset(), shape_of(&object.lazy));
@@ -82,12 +82,12 @@ fn entry(at: usize, object: &Object, options: &ConvertOptions) -> Result<Pairs> 
         };
         entry.push((key, field(value)));
     }
-    // A name that readers give by themselves is not said.
-    let is_told = match name_of(&entry) {
+    // A name that readers give by themselves is not stored.
+    let is_implied = match name_of(&entry) {
         Some(name) => name == dataset.name,
         None => dataset.name == format!("m0_o{at}"),
     };
-    if !is_told {
+    if !is_implied {
         entry.push((NAME_KEY.to_owned(), Value::Text(dataset.name.clone())));
     }
     let texts = |texts: &[String]| Value::Array(texts.iter().cloned().map(Value::Text).collect());
@@ -103,7 +103,7 @@ fn entry(at: usize, object: &Object, options: &ConvertOptions) -> Result<Pairs> 
     Ok(entry)
 }
 
-/// What libraries of the format say of each object.
+/// The metadata that libraries of the format store of each object.
 fn tensor(object: &Object) -> Result<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
     let shape = object.shape.iter().map(|&extent| Value::Int(extent.into())).collect();

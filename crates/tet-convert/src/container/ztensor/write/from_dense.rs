@@ -11,7 +11,7 @@ use crate::write::stream::{self, shape_of};
 ///
 /// # Errors
 /// The array cannot be read, or what is stored takes more than half of the memory budget.
-pub(super) fn made_sparse(lazy: &LazyArray, how: &Execution) -> Result<(Places, Vec<u8>)> {
+pub(super) fn from_dense(lazy: &LazyArray, how: &Execution) -> Result<(Places, Vec<u8>)> {
     let shape = shape_of(lazy);
     let size = lazy.dtype().size().unwrap_or(1);
     let width = usize::try_from(size).unwrap_or(1).max(1);
