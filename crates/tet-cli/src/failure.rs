@@ -286,9 +286,6 @@ impl From<tet_convert::Error> for Failure {
             E::Query(error) => error.into(),
             E::Canceled => Failure::interrupted(),
             E::Write(error) => error.into(),
-            E::NoSuchDataset { name, known, suggestion } => {
-                tet_query::Error::NoSuchDataset { name, known, suggestion }.into()
-            }
             E::Verify(error) => error.into(),
             E::ZTensor(error) => error.into(),
             E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),

@@ -25,10 +25,10 @@ pub const AUTO_LEN_MAX: u64 = 4 << 20;
 /// ```
 #[must_use]
 pub fn auto(shape: &[u64], element_size: u64) -> Vec<u64> {
-    slab(shape, (AUTO_LEN_MAX / element_size.max(1)).max(1))
+    slab(shape, (AUTO_LEN_MAX / element_size.max(1)).max(1), cut)
 }
 
-/// The chunk shape of an array that is read where it lies: as [`auto`], but that nothing is clipped is
+/// The chunk shape of an array that is read in place: as [`auto`], but that nothing is clipped is
 /// not sought, for nothing is stored by it.
 #[must_use]
 pub fn in_place(shape: &[u64], element_size: u64) -> Vec<u64> {
@@ -37,21 +37,12 @@ pub fn in_place(shape: &[u64], element_size: u64) -> Vec<u64> {
 
 /// The same with chunks of at most so many decoded bytes.
 pub(crate) fn within(shape: &[u64], element_size: u64, len_max: u64) -> Vec<u64> {
-    let mut room = (len_max / element_size.max(1)).max(1);
-    let mut chunk_shape = vec![1; shape.len()];
-    for (axis, &extent) in shape.iter().enumerate().rev() {
-        let is_whole = extent <= room;
-        chunk_shape[axis] = if is_whole { extent.max(1) } else { room };
-        if !is_whole {
-            break;
-        }
-        room /= extent.max(1);
-    }
-    chunk_shape
+    slab(shape, (len_max / element_size.max(1)).max(1), |_, room| room)
 }
 
-/// The slab of at most `element_count_max` elements.
-fn slab(shape: &[u64], element_count_max: u64) -> Vec<u64> {
+/// The slab of at most `element_count_max` elements; `cut` says how far it goes along the axis that does
+/// not fit.
+fn slab(shape: &[u64], element_count_max: u64, cut: impl Fn(u64, u64) -> u64) -> Vec<u64> {
     let mut room = element_count_max;
     let mut chunk_shape = vec![1; shape.len()];
     for (axis, &extent) in shape.iter().enumerate().rev() {
@@ -99,7 +90,7 @@ mod tests {
 
     /// States the rule in its own words: by trying all chunk shapes of a small world.
     fn check(shape: &[u64], room: u64) {
-        let chunk = slab(shape, room);
+        let chunk = slab(shape, room, cut);
         let what = format!("{shape:?} in {room}: {chunk:?}");
         assert_eq!(chunk.len(), shape.len(), "{what}");
         assert!(product(&chunk) <= room, "fits: {what}");

@@ -73,8 +73,7 @@ fn converted(
     notes.extend(unread(&opened));
     let malformed = opened.malformed().map(ToString::to_string);
     notes.extend(malformed.map(|what| Note::Malformed { what }));
-    let names = opened.catalog.datasets().iter().map(|it| it.name.as_str());
-    let tet = options.tet.named(&names.collect::<Vec<_>>());
+    let tet = options.tet.named(&opened.catalog);
     let options = &ConvertOptions { tet, ..options.clone() };
     opened = labeled(opened, &options.tet, &options.reading(), &mut notes)?;
     let mut report = write(&opened, output, (target, writer), options, progress)?;
@@ -118,8 +117,7 @@ fn unread(opened: &Opened) -> Option<Note> {
     let is_loss = |it: &&Finding| it.severity == Severity::Error && !opened.is_form(it);
     let errors = opened.findings.iter().filter(is_loss);
     let count = errors.filter(|it| it.place.dataset.is_none()).count();
-    let (dataset, what) = (String::new(), "parts of the metadata that cannot be read");
-    (count != 0).then_some(Note::LeftBehind { dataset, what, count })
+    Note::left_behind("", "parts of the metadata that cannot be read", count)
 }
 
 /// Writes the arrays of `input` behind the tensors of the zTensor file `target`.
@@ -188,7 +186,7 @@ fn conversion<'c>(
         if is_metadata(dataset) || opened.is_text(dataset) {
             continue;
         }
-        // A tensor stands where its first part stood.
+        // A tensor takes the place of its first part.
         match joined.iter().zip(&mut placed).find(|(tensor, _)| tensor.has(dataset)) {
             None => datasets.push(dataset),
             Some((_, true)) => {}

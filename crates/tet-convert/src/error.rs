@@ -1,7 +1,6 @@
 //! Everything that can go wrong on the way in or out.
 
 mod kind;
-mod nearest;
 mod words;
 
 use std::io;
@@ -10,8 +9,7 @@ use std::path::PathBuf;
 use tet_format::{DType, ForeignFault, ForeignRule};
 
 pub(crate) use self::kind::is_of_system;
-use self::nearest::nearest;
-use self::words::{advice, broken, did_you_mean, folders, of_member};
+use self::words::{advice, broken, folders, of_member};
 use crate::Format;
 use crate::container::npy::NpyFault;
 use crate::container::npz::NpzFault;
@@ -88,16 +86,6 @@ pub enum Error {
         path: PathBuf,
         /// Whether the caller's choice left none.
         is_filtered: bool,
-    },
-    /// No dataset has this name.
-    #[error("no dataset {name:?}{}", did_you_mean(suggestion.as_deref()))]
-    NoSuchDataset {
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-        /// A name that looks like the one asked for.
-        suggestion: Option<String>,
     },
     /// The chunk shape's rank is not the dataset's.
     #[error("chunk shape {chunk_shape:?} has {} axes, dataset {dataset:?} of shape {shape:?} has {}", chunk_shape.len(), shape.len())]
@@ -207,7 +195,7 @@ pub enum Error {
         /// The output's name.
         encoding: &'static str,
     },
-    /// The result lies outside the folders that may be written to.
+    /// The result is outside the folders that may be written to.
     #[error("{} is outside of what may be written to: {}", tet_io::shown(path), folders(roots))]
     Outside {
         /// The output.
@@ -355,22 +343,13 @@ impl From<tet_tensogram::Error> for Error {
     }
 }
 
-impl Error {
-    /// An unknown name among `known`.
-    pub(crate) fn no_such_dataset<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
-        let known = known.map(str::to_owned).collect::<Vec<_>>();
-        let suggestion = nearest(name, &known).map(str::to_owned);
-        Self::NoSuchDataset { name: name.to_owned(), known, suggestion }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn names_are_shown_escaped() {
-        let error = Error::no_such_dataset("\u{1b}[31m\u{202e}", std::iter::empty());
+        let error = Error::NoLabeledAxis { axis: "\u{1b}[31m\u{202e}".to_owned() };
         let text = error.to_string();
         assert!(text.is_ascii() && !text.contains('\u{1b}'), "{text}");
     }

@@ -33,9 +33,7 @@ pub mod export {
     pub use crate::container::safetensors::{
         SHARD_LEN, Sharded, index_path, write_safetensors_file, write_shards,
     };
-    pub use crate::write::array::{
-        Encoding, write_array, write_array_file, write_lazy, write_lazy_file,
-    };
+    pub use crate::write::array::{Encoding, write_array, write_lazy, write_lazy_file};
     pub use crate::write::file::{Compression, ExportOptions};
 }
 

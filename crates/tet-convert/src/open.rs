@@ -42,7 +42,7 @@ pub fn open_source(source: Source, options: &OpenOptions) -> Result<Opened> {
 }
 
 /// Opens what `source` has; `opener` opens the other files, where the container is several.
-pub(crate) fn of_source(
+fn of_source(
     path: &Path,
     source: Source,
     opener: Opener<'_>,

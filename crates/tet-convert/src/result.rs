@@ -19,8 +19,8 @@ mod tet;
 use std::path::Path;
 
 use tet_file::write::CodecChoice;
+use tet_io::Overwrite;
 use tet_io::publish::Sync;
-use tet_io::{Overwrite, Publish};
 use tet_query::{Answer, Catalog, Dataset, Execution, LazyArray, Reduced};
 
 pub use self::cells::reduced_array;
@@ -58,6 +58,14 @@ pub struct ResultOptions {
     pub history: Option<Origin>,
 }
 
+impl ResultOptions {
+    /// How a file is written that is no `.tet`.
+    fn export(&self) -> ExportOptions {
+        let (overwrite, sync, execution) = (self.overwrite, self.sync, self.execution.clone());
+        ExportOptions { overwrite, sync, execution, ..ExportOptions::default() }
+    }
+}
+
 /// Writes an array result of a file to the file `path`, if the policy allows it.
 ///
 /// `progress` is told the bytes of elements written so far and in all.
@@ -84,14 +92,9 @@ pub fn write_result(
     let mut written = match encoding {
         None => tet::write(catalog, lazy, &path, options, progress)?,
         Some(encoding) => {
-            let options = ExportOptions {
-                overwrite: options.overwrite,
-                sync: options.sync,
-                execution: options.execution.clone(),
-                ..ExportOptions::default()
-            };
+            let options = options.export();
             let mut written =
-                array::write_file(catalog, lazy, encoding, &path, &options, progress)?;
+                array::write_lazy_file(catalog, lazy, encoding, &path, &options, progress)?;
             written.notes.extend(notes::unchecked([lazy]));
             written
         }
@@ -119,8 +122,8 @@ pub fn write_reduced(
 ) -> Result<Written> {
     let path = policy.resolve(path, catalog.source())?;
     let (array, mut notes) = reduced_array(&dataset.name, reduced, encoding)?;
-    let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
-    let written = array::write_array_to(&dataset.name, &array, encoding, &path, &how)?;
+    let how = options.export().publish(catalog);
+    let written = array::write_array_file(&dataset.name, &array, encoding, &path, &how)?;
     notes.extend(written.notes);
     notes.extend(notes::of_integrity(reduced.integrity));
     Ok(Written { bytes: written.bytes, notes })

@@ -5,6 +5,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use crate::container::{container, containers, sniff};
+use crate::read::opened::path_of;
 use crate::{Error, Format, Result};
 
 /// Checks a file and reports what is wrong with it.
@@ -17,10 +18,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let format = sniff(source)?;
     match container(format) {
         Some(container) => container.verify(source, options),
-        None => {
-            let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();
-            Err(Error::NotVerifiable { path, format })
-        }
+        None => Err(Error::NotVerifiable { path: path_of(source), format }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sparse tensors in parts: put together again, carried through other containers, and refused where
+//! Sparse tensors in parts: put together again, converted through other containers, and refused where
 //! they do not fit.
 
 mod common;
@@ -45,7 +45,7 @@ fn parts_of_any_container_are_put_together_again() {
     let plain = ConvertOptions::default();
     world.go(&split, "split.tet", &plain);
     let report = world.go(&split, "split.safetensors", &plain);
-    // What ties the parts is carried; the rest is told.
+    // What ties the parts is written; the rest is noted.
     let kinds = |note: &Note| matches!(note, Note::LeftBehind { dataset, count: 1, .. } if dataset == "m.values");
     assert!(report.notes.iter().all(kinds), "{:?}", report.notes);
     world.go(&split, "split.safetensors.index.json", &plain);
@@ -151,12 +151,18 @@ fn names_that_are_not_there_are_refused_and_nothing_is_no_file() {
         let dims = DimNames { dataset: Some("k".to_owned()), names: vec!["x".to_owned()] };
         options.tet.dims = vec![dims];
         let found = world.try_go(&path, to, &options);
-        assert!(matches!(found, Err(Error::NoSuchDataset { .. })), "{to}: {found:?}");
+        assert!(
+            matches!(found, Err(Error::Query(tet_query::Error::NoSuchDataset { .. }))),
+            "{to}: {found:?}"
+        );
         let (key, value) = ("a".to_owned(), "b".to_owned());
         let attr = Attribute { dataset: Some("k".to_owned()), key, value };
         (options.tet.dims, options.tet.attrs) = (Vec::new(), vec![attr]);
         let found = world.try_go(&path, to, &options);
-        assert!(matches!(found, Err(Error::NoSuchDataset { .. })), "{to}: {found:?}");
+        assert!(
+            matches!(found, Err(Error::Query(tet_query::Error::NoSuchDataset { .. }))),
+            "{to}: {found:?}"
+        );
         options.tet.attrs.clear();
         options.tet.include = vec!["m".to_owned()];
         options.tet.exclude = vec!["m".to_owned()];

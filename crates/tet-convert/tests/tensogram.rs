@@ -1,4 +1,4 @@
-//! Tensogram files read in place, and carried into other containers.
+//! Tensogram files read in place, and converted into other containers.
 
 mod common;
 
@@ -132,7 +132,7 @@ fn findings_name_the_datasets_of_the_catalog() {
 }
 
 #[test]
-fn objects_are_carried_into_other_containers() {
+fn objects_are_converted_into_other_containers() {
     let folder = tempfile::tempdir().unwrap();
     let mixed = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../tests/data/rivals/tgm/multi_object_mixed.tgm");

@@ -1,4 +1,4 @@
-//! zTensor files read in place, and carried from container to container and back.
+//! zTensor files read in place, and converted from container to container and back.
 
 mod common;
 

@@ -160,7 +160,7 @@ fn save(
         let mut tell = bar.teller();
         let written = export::write_lazy_file(catalog, &lazy, encoding, &at, &options, &mut tell);
         bar.finish();
-        for note in written? {
+        for note in written?.notes {
             context.warn(note);
         }
         Some(lazy.integrity())

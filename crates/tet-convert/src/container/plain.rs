@@ -10,19 +10,28 @@ use crate::write::array::{Encoding, write_one};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
+/// A file of one array without a header.
+pub(super) struct Plain {
+    format: Format,
+    suffixes: &'static [&'static str],
+    encoding: Encoding,
+}
+
 /// The elements of one array: little endian, row-major.
-pub(super) struct Raw;
+pub(super) static RAW: Plain =
+    Plain { format: Format::RAW, suffixes: &["raw", "bin"], encoding: Encoding::Raw };
 
-/// One array as text, a line per row of the last axis.
-pub(super) struct Csv;
+/// One array as text: a line per row of the last axis.
+pub(super) static CSV: Plain =
+    Plain { format: Format::CSV, suffixes: &["csv"], encoding: Encoding::Csv };
 
-impl Container for Raw {
+impl Container for Plain {
     fn format(&self) -> Format {
-        Format::RAW
+        self.format
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        &["raw", "bin"]
+        self.suffixes
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
@@ -30,21 +39,7 @@ impl Container for Raw {
     }
 }
 
-impl Container for Csv {
-    fn format(&self) -> Format {
-        Format::CSV
-    }
-
-    fn suffixes(&self) -> &'static [&'static str] {
-        &["csv"]
-    }
-
-    fn writer(&self) -> Option<&dyn Writer> {
-        Some(self)
-    }
-}
-
-impl Writer for Raw {
+impl Writer for Plain {
     fn can(&self) -> Capabilities {
         Capabilities { several: false, ..Capabilities::ARRAYS }
     }
@@ -56,25 +51,10 @@ impl Writer for Raw {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let bytes = |it: &&Dataset| as_bytes(it).unwrap_or_else(|| (*it).clone());
-        let views: Vec<Dataset> = conversion.datasets.iter().map(bytes).collect();
-        write_one(conversion, &views, Encoding::Raw, (output, options), progress)
-    }
-}
-
-impl Writer for Csv {
-    fn can(&self) -> Capabilities {
-        Raw.can()
-    }
-
-    fn write(
-        &self,
-        conversion: &mut Conversion<'_>,
-        output: &Path,
-        options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Output> {
-        let views: Vec<Dataset> = conversion.datasets.iter().map(|it| (*it).clone()).collect();
-        write_one(conversion, &views, Encoding::Csv, (output, options), progress)
+        // Elements that nothing computes with have bytes, and no text.
+        let bytes = |it| as_bytes(it).filter(|_| self.encoding == Encoding::Raw);
+        let views = conversion.datasets.iter().map(|it| bytes(it).unwrap_or((*it).clone()));
+        let views: Vec<Dataset> = views.collect();
+        write_one(conversion, &views, self.encoding, (output, options), progress)
     }
 }

@@ -1,4 +1,4 @@
-//! Safetensors: the file of named arrays in which models are kept, read where it lies.
+//! Safetensors: the file of named arrays that models are stored in, read in place.
 //!
 //! ```text
 //!   8 bytes: length of the header   header: JSON, padded with spaces   buffer: elements, gapless

@@ -17,8 +17,8 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &safetensors::Index,
     &npz::Npz,
     &npy::Npy,
-    &plain::Raw,
-    &plain::Csv,
+    &plain::RAW,
+    &plain::CSV,
 ];
 
 /// Those of other crates.

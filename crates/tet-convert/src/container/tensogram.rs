@@ -1,4 +1,4 @@
-//! Tensogram v3 files, read where they lie.
+//! Tensogram v3 files, read in place.
 //!
 //! The format is `tet-tensogram`'s; here its objects become datasets, in the order of the file, its
 //! rules findings, and the metadata of objects attributes. An object that is stored as it is is slabs
@@ -114,7 +114,6 @@ impl Writer for Tensogram {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let len = write::write(conversion, output, options, progress)?;
-        Ok(Output { len, ..Output::default() })
+        write::write(conversion, output, options, progress)
     }
 }

@@ -76,8 +76,6 @@ impl Writer for Tet {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let (len, chunk_shapes) = write::write(conversion, output, options, progress)?;
-        let chunk_shapes = chunk_shapes.into_iter().map(|shape| shape.into_vec()).collect();
-        Ok(Output { len, chunk_shapes, ..Output::default() })
+        write::write(conversion, output, options, progress)
     }
 }

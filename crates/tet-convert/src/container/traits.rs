@@ -6,7 +6,7 @@ use tet_format::ForeignRule;
 use tet_io::{Error as IoError, Source, Step};
 use tet_verify::{Report, VerifyOptions};
 
-use crate::read::opened::{OpenOptions, Opened, Opener};
+use crate::read::opened::{OpenOptions, Opened, Opener, path_of};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Error, Format, Result};
 
@@ -61,8 +61,7 @@ pub trait Container: Sync {
     /// The file cannot be read; such files are not checked.
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         let _ = options;
-        let path = source.path().unwrap_or("(memory)".as_ref()).to_path_buf();
-        Err(Error::NotVerifiable { path, format: self.format() })
+        Err(Error::NotVerifiable { path: path_of(source), format: self.format() })
     }
 
     /// The rules that its checks have beside those of `.tet`.
@@ -158,7 +157,7 @@ impl Output {
     /// The one file that was written.
     ///
     /// # Errors
-    /// The system does not tell its length.
+    /// Its length cannot be read.
     pub(crate) fn file(path: &Path) -> Result<Output> {
         let metadata =
             std::fs::metadata(path).map_err(|error| IoError::io(Step::Stat, path, error))?;

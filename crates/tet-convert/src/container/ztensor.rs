@@ -1,4 +1,4 @@
-//! zTensor 0.1.0 files, read where they lie.
+//! zTensor 0.1.0 files, read in place.
 //!
 //! The format is `tet-ztensor`'s; here its tensors become datasets, its rules findings, and its
 //! custom fields attributes. A raw tensor is slabs of one array, a zstd tensor of several frames is
@@ -96,7 +96,6 @@ impl Writer for ZTensor {
         options: &ConvertOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        let len = write::write(conversion, output, options, progress)?;
-        Ok(Output { len, ..Output::default() })
+        write::write(conversion, output, options, progress)
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use tet_query::{Catalog, Dataset};
+use tet_query::{Catalog, Dataset, nearest_word};
 use tet_ztensor::SparseChoice;
 
 use crate::container::Capabilities;
 use crate::model::logical;
 use crate::model::sparse::{SparseStorage, sparse_tensors};
+use crate::read::opened::path_of;
 use crate::write::conversion::{ConvertOptions, SparseOutput};
 use crate::write::joined::{Joined, joined};
 use crate::write::options::ImportOptions;
@@ -35,8 +36,7 @@ pub fn chosen<'c>(
     let chosen: Vec<_> = datasets.chain(parts).filter(|it| !is_left(it)).collect();
     let is_asked = !include.is_empty() || !exclude.is_empty();
     if chosen.is_empty() && is_asked {
-        let path = catalog.source().path().unwrap_or("(memory)".as_ref()).to_path_buf();
-        return Err(Error::NoArrays { path, is_filtered: true });
+        return Err(Error::NoArrays { path: path_of(catalog.source()), is_filtered: true });
     }
     Ok(chosen)
 }
@@ -49,7 +49,11 @@ pub(super) fn check_names(datasets: &[&Dataset], options: &ImportOptions) -> Res
     let attrs = attrs.chain(labels);
     let known = || datasets.iter().map(|it| it.name.as_str());
     match dims.chain(attrs).find(|name| !known().any(|known| known == *name)) {
-        Some(name) => Err(Error::no_such_dataset(name, known())),
+        Some(name) => {
+            let suggestion = nearest_word(name, known()).map(str::to_owned);
+            let (name, known) = (name.to_owned(), known().map(str::to_owned).collect());
+            Err(tet_query::Error::NoSuchDataset { name, known, suggestion }.into())
+        }
         None => Ok(()),
     }
 }

@@ -45,7 +45,6 @@ impl Error {
             | Self::Archive { .. } => Kind::Format,
             Self::NoArrays { is_filtered: false, .. } => Kind::Format,
             Self::NoArrays { .. }
-            | Self::NoSuchDataset { .. }
             | Self::ChunkRank { .. }
             | Self::ChunkZero { .. }
             | Self::DimsRank { .. }

@@ -33,7 +33,3 @@ pub(super) fn folders(roots: &[PathBuf]) -> String {
     }
     roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
 }
-
-pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
-}

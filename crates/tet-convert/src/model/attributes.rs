@@ -3,17 +3,29 @@
 use std::collections::BTreeMap;
 
 use tet_file::metadata::{AttrValue, DatasetMetadata};
+use tet_query::{AttrText, Dataset};
 
 use crate::write::options::ImportOptions;
 
 /// The attribute of a dataset that was an array of rank 0.
 pub(crate) const SCALAR_KEY: &str = "tet:scalar";
-/// The attribute that says what the integers of times count.
+/// The attribute of the unit of times.
 pub(crate) const UNITS_KEY: &str = "units";
-/// The attribute that says which value stands for a missing one.
+/// The attribute of the value that stands for a missing one.
 pub(crate) const FILL_KEY: &str = "_FillValue";
 /// The integer of NumPy's "not a time".
 pub(crate) const NOT_A_TIME: &str = "-9223372036854775808";
+
+/// Whether a dataset is a scalar that a container without them has as one element.
+pub(crate) fn is_scalar(dataset: &Dataset) -> bool {
+    let value = dataset.attrs.get(SCALAR_KEY);
+    dataset.shape() == [1] && matches!(value, Some(AttrText::Text(text)) if text == "1")
+}
+
+/// A shape as the text of an attribute.
+pub(crate) fn shape_text(shape: &[u64]) -> AttrText {
+    AttrText::Json(serde_json::Value::from(shape).to_string())
+}
 
 /// The dimension names and attributes that the caller gives a dataset; those for it alone come after
 /// those for all.

@@ -9,17 +9,13 @@ use tet_ztensor::Value;
 pub(crate) fn attr(value: Value) -> AttrText {
     match value {
         Value::Text(text) => AttrText::Text(text),
-        value => AttrText::Json(of_value(value).to_string()),
+        value => AttrText::Json(json_of_field(value).to_string()),
     }
 }
 
 /// An item as JSON, from which [`field_of_text`] makes it again.
 #[must_use]
 pub fn json_of_field(value: Value) -> Json {
-    of_value(value)
-}
-
-fn of_value(value: Value) -> Json {
     match value {
         Value::Null => Json::Null,
         Value::Bool(it) => Json::Bool(it),
@@ -33,9 +29,9 @@ fn of_value(value: Value) -> Json {
         },
         Value::Text(text) => Json::String(text),
         Value::Bytes(bytes) => json!({ "$bytes": hex(&bytes) }),
-        Value::Array(items) => Json::Array(items.into_iter().map(of_value).collect()),
+        Value::Array(items) => Json::Array(items.into_iter().map(json_of_field).collect()),
         Value::Map(pairs) => of_map(pairs),
-        Value::Tag(tag, item) => json!({ "$tag": [tag, of_value(*item)] }),
+        Value::Tag(tag, item) => json!({ "$tag": [tag, json_of_field(*item)] }),
         Value::Simple(number) => json!({ "$simple": number }),
         _ => json!({ "$undefined": true }),
     }
@@ -49,11 +45,11 @@ fn of_map(pairs: Vec<(Value, Value)>) -> Json {
         key.is_some_and(|key| object.insert(key.to_owned(), Json::Null).is_none())
     });
     if !is_plain {
-        let pair = |(key, value)| Json::Array(vec![of_value(key), of_value(value)]);
+        let pair = |(key, value)| Json::Array(vec![json_of_field(key), json_of_field(value)]);
         return json!({ "$map": pairs.into_iter().map(pair).collect::<Vec<_>>() });
     }
     let text = |key: Value| key.as_text().unwrap_or_default().to_owned();
-    Json::Object(pairs.into_iter().map(|(key, value)| (text(key), of_value(value))).collect())
+    Json::Object(pairs.into_iter().map(|(key, value)| (text(key), json_of_field(value))).collect())
 }
 
 /// The item of an attribute: what [`attr`] made of it came from.

@@ -13,13 +13,13 @@ use tet_format::{DType, Grid, Shape};
 use tet_query::{AttrText, Dataset};
 
 use self::narrow::Narrowed;
-use crate::model::attributes::SCALAR_KEY;
+use crate::model::attributes::{SCALAR_KEY, is_scalar, shape_text};
 use crate::model::dtype::bits_of;
 use crate::{Error, Note, Result};
 
-/// The attribute that says which type the bits are of.
+/// The attribute of the type that the bits are of.
 pub(crate) const DTYPE_KEY: &str = "logical_dtype";
-/// The attribute that says the shape, where the stored one is another.
+/// The attribute of the shape, where the stored one is another.
 pub(crate) const SHAPE_KEY: &str = "logical_shape";
 /// The name of the axis that the two parts of complex numbers are stored along.
 pub(crate) const PARTS_DIM: &str = "complex";
@@ -81,19 +81,16 @@ pub(crate) fn to_physical(
     if has(dtype) {
         return Ok(as_is(dtype));
     }
-    let mut physical =
-        match dtype {
-            DType::Bool => as_is(DType::UInt8),
-            DType::BFloat16 => as_is(DType::UInt16),
-            DType::Int8 => {
-                Physical { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None }
-            }
-            DType::Complex64 => in_pairs(dataset, DType::Float32, encoding)
-                .ok_or_else(|| unknown(dataset, encoding))?,
-            DType::Complex128 => in_pairs(dataset, DType::Float64, encoding)
-                .ok_or_else(|| unknown(dataset, encoding))?,
-            _ => return Err(Error::NoDType { dataset: dataset.name.clone(), dtype, encoding }),
-        };
+    let mut physical = match dtype {
+        DType::Bool => as_is(DType::UInt8),
+        DType::BFloat16 => as_is(DType::UInt16),
+        DType::Int8 => {
+            Physical { view: dataset.clone(), stored: DType::Int16, inner: 0, from: None }
+        }
+        DType::Complex64 => in_pairs(dataset, DType::Float32, encoding)?,
+        DType::Complex128 => in_pairs(dataset, DType::Float64, encoding)?,
+        _ => return Err(Error::NoDType { dataset: dataset.name.clone(), dtype, encoding }),
+    };
     set_logical_dtype(&mut physical.view, dataset);
     physical.from = Some(dataset.dtype_name.clone());
     Ok(physical)
@@ -110,17 +107,6 @@ fn unreadable(dataset: &Dataset, encoding: &'static str) -> Error {
     }
 }
 
-/// A dataset as NumPy's files store it.
-///
-/// # Errors
-/// As [`to_physical`].
-pub(crate) fn in_numpy(dataset: &Dataset, notes: &mut Vec<Note>) -> Result<Dataset> {
-    // The writer of a .npy stores bfloat16 as bits, and adds the note.
-    let physical = to_physical(dataset, "npz", |dtype| dtype != DType::Bitmask)?;
-    notes.extend(physical.note());
-    Ok(physical.view)
-}
-
 fn unknown(dataset: &Dataset, encoding: &'static str) -> Error {
     let (dataset, dtype) = (dataset.name.clone(), dataset.dtype_name.clone());
     Error::NoSuchDType { dataset, dtype, encoding }
@@ -132,27 +118,22 @@ fn set_logical_dtype(view: &mut Dataset, dataset: &Dataset) {
     view.attrs.insert(DTYPE_KEY.to_owned(), name);
 }
 
-/// Whether a dataset is a scalar that a container without them has as one element.
-fn is_scalar(dataset: &Dataset) -> bool {
-    let said = dataset.attrs.get(SCALAR_KEY);
-    dataset.shape() == [1] && matches!(said, Some(AttrText::Text(text)) if text == "1")
-}
-
 /// Complex numbers as a last axis of two.
-fn in_pairs(dataset: &Dataset, part: DType, encoding: &str) -> Option<Physical> {
+fn in_pairs(dataset: &Dataset, part: DType, encoding: &'static str) -> Result<Physical> {
     let is_scalar = encoding != "tet" && is_scalar(dataset);
     let longer = |extents: &Shape| {
         let extents = extents.iter().copied().filter(|_| !is_scalar);
         extents.chain([2]).collect::<Shape>()
     };
-    let grid = Grid::new(longer(dataset.grid.shape()), longer(dataset.grid.chunk_shape()))?;
+    let grid = Grid::new(longer(dataset.grid.shape()), longer(dataset.grid.chunk_shape()));
+    let grid = grid.ok_or_else(|| unknown(dataset, encoding))?;
     let mut dims = dataset.dims.clone();
     dims.extend((!dims.is_empty() && !is_scalar).then(|| PARTS_DIM.to_owned()));
     let mut view = Dataset { dtype: Some(part), grid, dims, ..dataset.clone() };
     if is_scalar {
         view.attrs.remove(SCALAR_KEY);
     }
-    Some(Physical { view, stored: part, inner: 1, from: None })
+    Ok(Physical { view, stored: part, inner: 1, from: None })
 }
 
 /// The elements of a dataset that nothing computes with, as the bytes that hold them; `None` for any
@@ -180,14 +161,11 @@ pub fn as_counted(dataset: &Dataset) -> Option<Dataset> {
 fn packed(dataset: &Dataset, encoding: &'static str) -> Result<Physical> {
     let bits = bits_of(&dataset.dtype_name).ok_or_else(|| unknown(dataset, encoding))?;
     let grid = rescaled(&dataset.grid, bits, 8).ok_or_else(|| unknown(dataset, encoding))?;
-    let shape = dataset.shape();
     let is_other = grid.shape() != dataset.grid.shape();
     let mut view = Dataset { dtype: Some(DType::UInt8), grid, fault: None, ..dataset.clone() };
     set_logical_dtype(&mut view, dataset);
     if is_other {
-        let extents: Vec<String> = shape.iter().map(ToString::to_string).collect();
-        let text = format!("[{}]", extents.join(","));
-        view.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(text));
+        view.attrs.insert(SHAPE_KEY.to_owned(), shape_text(dataset.shape()));
     }
     Ok(Physical { view, stored: DType::UInt8, inner: 0, from: Some(dataset.dtype_name.clone()) })
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use tet_format::{DType, Integrity};
 use tet_query::LazyArray;
 
-/// One thing the output says differently from the input; the values themselves are kept.
+/// One thing that differs in the output from the input; the values are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
@@ -213,6 +213,12 @@ pub(crate) fn of_integrity(integrity: Integrity) -> Option<Note> {
 }
 
 impl Note {
+    /// The note that so many parts of a dataset, or of the file, are left out; `None` for no parts.
+    pub(crate) fn left_behind(dataset: &str, what: &'static str, count: usize) -> Option<Note> {
+        let dataset = dataset.to_owned();
+        (count != 0).then_some(Note::LeftBehind { dataset, what, count })
+    }
+
     /// The notes that are of values and of axes.
     fn fmt_values(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

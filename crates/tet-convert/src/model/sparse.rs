@@ -1,4 +1,4 @@
-//! The sparse tensors of a file, as far as it says of them: those of a sparse layout, and those that
+//! The sparse tensors of a file, as far as it describes them: those of a sparse layout, and those that
 //! were written as dense parts which name each other (`docs/spec/ztensor.md`, section 9).
 
 use std::collections::HashMap;

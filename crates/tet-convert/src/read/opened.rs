@@ -88,6 +88,11 @@ pub struct Opened {
 /// Opens the file at a path, as the caller asked for.
 pub(crate) type Opener<'a> = &'a dyn Fn(&Path) -> tet_io::Result<Source>;
 
+/// The path of a source, for messages.
+pub(crate) fn path_of(source: &Source) -> PathBuf {
+    source.path().unwrap_or("(memory)".as_ref()).to_path_buf()
+}
+
 /// Reads the elements of an array of text; the argument is its name, for messages.
 type ReadTexts = dyn Fn(&str) -> Result<Vec<String>> + Send + Sync;
 
@@ -107,7 +112,7 @@ impl fmt::Debug for TextArray {
 pub struct FileRegion {
     /// What the container calls it.
     pub name: &'static str,
-    /// Where it lies.
+    /// Where it is.
     pub span: Span,
     /// What it holds, in a few words.
     pub holds: String,

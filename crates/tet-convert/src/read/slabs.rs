@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use tet_codec::{Decode, Raw};
+use tet_codec::{Decode, Raw, Swapped};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Sealed};
 
-/// Where the elements of an array lie, one after the other.
+/// Where the elements of an array are, one after the other.
 pub struct Slabs {
     grid: Grid,
     /// Bits of one element.
@@ -39,13 +39,21 @@ impl Slabs {
         Slabs { codecs: [codec], ..self }
     }
 
+    /// The same with numbers of the other byte order, if they are that.
+    pub(crate) fn swapped(self, swapped: Option<Swapped>) -> Slabs {
+        match swapped {
+            Some(swapped) => self.decoded_by(Arc::new(swapped)),
+            None => self,
+        }
+    }
+
     /// The same with a checksum of all of it.
     #[must_use]
     pub fn sealed(self, sealed: Option<Sealed>) -> Slabs {
         Slabs { sealed, ..self }
     }
 
-    /// Where a chunk lies; `None` when its bytes cannot be counted.
+    /// Where a chunk is; `None` when its bytes cannot be counted.
     fn place(&self, linear: u64, coord: &mut [u64]) -> Option<ChunkPlace> {
         self.grid.coord(linear, coord);
         let axes = self.grid.shape().iter().zip(self.grid.chunk_shape().iter());
@@ -107,6 +115,17 @@ pub(crate) fn grid(shape: &[u64], element_bits: u64) -> Option<Grid> {
 pub(crate) fn grid_of_one(shape: &[u64]) -> Grid {
     let chunk_shape: Shape = shape.iter().map(|&extent| extent.max(1)).collect();
     Grid::new(Shape::from(shape), chunk_shape).expect("one chunk can be counted")
+}
+
+/// The grid and the table of an array that cannot be read: one chunk of no bytes.
+pub(crate) fn unread(shape: &[u64], sealed: Option<Sealed>) -> (Grid, Arc<dyn ChunkTable>) {
+    let grid = grid_of_one(shape);
+    (grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes()).sealed(sealed)))
+}
+
+/// The place of what is not in the file.
+pub(crate) fn no_bytes() -> Span {
+    Span::new(0, 0).expect("no bytes fit anywhere")
 }
 
 /// Why a shape is not read, if it has more axes than a selection can name.

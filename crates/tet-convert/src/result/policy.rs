@@ -30,7 +30,7 @@ impl WritePolicy {
     /// The path with the links of its folders followed, if it is allowed for a result of `read`.
     ///
     /// # Errors
-    /// The path's folder is not there, lies outside all roots, or the path is a link itself.
+    /// The path's folder is not there, is outside all roots, or the path is a link itself.
     pub fn resolve(&self, path: &Path, read: &Source) -> Result<PathBuf> {
         let Some(name) = path.file_name() else {
             return Err(tet_io::Error::NoName { path: path.to_path_buf() }.into());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tet_format::{DType, Shape};
 use tet_io::{Publish, Publisher};
-use tet_query::{Array, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+use tet_query::{Array, Catalog, Dataset, Execution, LazyArray};
 
 use crate::container::Output;
 use crate::container::npy::header as npy_header;
@@ -49,7 +49,7 @@ impl Encoding {
 pub struct Written {
     /// Bytes of the file.
     pub bytes: u64,
-    /// What the file says differently from the array.
+    /// What differs in the file from the array.
     pub notes: Vec<Note>,
 }
 
@@ -104,18 +104,6 @@ pub fn write_lazy_file(
     path: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Vec<Note>> {
-    Ok(write_file(catalog, lazy, encoding, path, options, progress)?.notes)
-}
-
-/// As [`write_lazy_file`]; gives the file's length too.
-pub(crate) fn write_file(
-    catalog: &Catalog,
-    lazy: &LazyArray,
-    encoding: Encoding,
-    path: &Path,
-    options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
     publish(catalog, path, options, |out| {
         let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
@@ -129,18 +117,7 @@ pub(crate) fn write_file(
 ///
 /// # Errors
 /// As [`write_array`], and when the file exists, is an input, or cannot be published.
-pub fn write_array_file(
-    name: &str,
-    array: &Array,
-    encoding: Encoding,
-    path: &Path,
-    how: &Publish,
-) -> Result<Vec<Note>> {
-    Ok(write_array_to(name, array, encoding, path, how)?.notes)
-}
-
-/// As [`write_array_file`]; gives the file's length too.
-pub(crate) fn write_array_to(
+pub(crate) fn write_array_file(
     name: &str,
     array: &Array,
     encoding: Encoding,
@@ -167,9 +144,9 @@ pub(crate) fn write_one(
     let [dataset] = datasets else {
         return Err(Error::OneDataset { encoding: encoding.name() });
     };
-    let lazy = LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?;
+    let lazy = stream::whole(dataset)?;
     let (catalog, how) = (conversion.catalog, options.export());
-    let written = write_file(catalog, &lazy, encoding, output, &how, progress)?;
+    let written = write_lazy_file(catalog, &lazy, encoding, output, &how, progress)?;
     conversion.notes.extend(written.notes.into_iter().chain(notes::unchecked([&lazy])));
     Ok(Output { len: written.bytes, ..Output::default() })
 }

@@ -1,9 +1,10 @@
 //! What is converted, and how.
 
+use tet_format::DType;
 use tet_query::{Catalog, Dataset, Execution};
 use tet_tensogram::{NonFinite, Readers, Recipe, VersionKey};
 
-use crate::model::logical;
+use crate::model::logical::{self, Physical};
 use crate::read::opened::OpenOptions;
 use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
@@ -118,16 +119,26 @@ pub struct Conversion<'c> {
     pub catalog: &'c Catalog,
     /// The datasets to write, in their order.
     pub datasets: Vec<&'c Dataset>,
-    /// What the output says differently from the input; writers add to it.
+    /// What differs in the output from the input; writers add to it.
     pub notes: Vec<Note>,
     /// Those among the datasets that are put together of parts of the file.
     pub(crate) joined: &'c [Joined],
 }
 
 impl Conversion<'_> {
-    /// The datasets as NumPy's files store them.
+    /// The datasets as a container with these types stores them; `encoding` is the container's name.
+    pub(crate) fn to_physical(
+        &self,
+        encoding: &'static str,
+        has: impl Fn(DType) -> bool,
+    ) -> Result<Vec<Physical>> {
+        self.datasets.iter().map(|it| logical::to_physical(it, encoding, &has)).collect()
+    }
+
+    /// The datasets as NumPy's files store them, but for bfloat16, which is left to the writer.
     pub(crate) fn in_numpy(&mut self) -> Result<Vec<Dataset>> {
-        let views = self.datasets.iter().map(|it| logical::in_numpy(it, &mut self.notes));
-        views.collect()
+        let physical = self.to_physical("npz", |dtype| dtype != DType::Bitmask)?;
+        self.notes.extend(physical.iter().filter_map(Physical::note));
+        Ok(physical.into_iter().map(|it| it.view).collect())
     }
 }

@@ -32,6 +32,13 @@ pub struct ExportOptions {
     pub compression: Compression,
 }
 
+impl ExportOptions {
+    /// How a file is published that no file of `catalog` is replaced by.
+    pub(crate) fn publish(&self, catalog: &Catalog) -> Publish {
+        Publish { force: self.overwrite, sync: self.sync, inputs: catalog.stamps() }
+    }
+}
+
 /// Runs `write` on a new file for `path`, and publishes it.
 pub(crate) fn publish<T>(
     catalog: &Catalog,
@@ -39,8 +46,7 @@ pub(crate) fn publish<T>(
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn VfsFile) -> Result<T>,
 ) -> Result<T> {
-    let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
-    let mut publisher = Publisher::begin(path, &how)?;
+    let mut publisher = Publisher::begin(path, &options.publish(catalog))?;
     let written = write(publisher.file()).map_err(|error| of_file(&publisher, error))?;
     catalog.check_unchanged()?;
     publisher.commit()?;

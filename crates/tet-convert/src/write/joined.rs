@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tet_format::{DType, ForeignRule, Span};
+use tet_format::{DType, ForeignRule};
 use tet_query::{Dataset, Execution, Hyperslab};
 use tet_ztensor::{DTYPES, Places, Scattered, Sparse, rule};
 
@@ -12,6 +12,7 @@ use crate::model::sparse::{
     FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, SparseStorage, SparseTensor, VALUES, parts, tensor,
     text,
 };
+use crate::read::slabs::no_bytes;
 use crate::{Error, Result};
 
 /// A sparse tensor that was made of its parts again.
@@ -97,9 +98,8 @@ fn join(
         Err(rule) => return Ok(Err(rule)),
     };
     let stored = Arc::new(Scattered::new(sparse));
-    let nowhere = Span::new(0, 0).expect("no bytes fit anywhere");
     let of = Arc::new(Stored::Held(Arc::clone(&stored)));
-    let bands = Bands::new((&tensor.shape, size), nowhere, &of, u64::MAX, None);
+    let bands = Bands::new((&tensor.shape, size), no_bytes(), &of, u64::MAX, None);
     let mut attrs = values.attrs;
     [OF_KEY, PART_KEY, FORMAT_KEY, SHAPE_KEY].iter().for_each(|key| drop(attrs.remove(*key)));
     let (source, grid) = (values.source, bands.grid().clone());

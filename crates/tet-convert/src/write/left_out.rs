@@ -11,10 +11,7 @@ pub(crate) fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = of_datasets(datasets, |key| key == SCALAR_KEY);
     // What a safetensors file stores about its own bytes is about that file.
     let count = catalog.attrs().keys().filter(|key| !is_of_origin(key)).count();
-    if count != 0 {
-        let (dataset, what) = (String::new(), "attributes of the file");
-        notes.push(Note::LeftBehind { dataset, what, count });
-    }
+    notes.extend(Note::left_behind("", "attributes of the file", count));
     notes
 }
 
@@ -27,9 +24,8 @@ pub(crate) fn of_datasets(datasets: &[&Dataset], is_ours: impl Fn(&str) -> bool)
             ("axes with labels", dataset.coords.len()),
             ("attributes", dataset.attrs.keys().filter(|key| !is_ours(key)).count()),
         ];
-        for (what, count) in counts.into_iter().filter(|&(_, count)| count != 0) {
-            notes.push(Note::LeftBehind { dataset: dataset.name.clone(), what, count });
-        }
+        let left = counts.map(|(what, count)| Note::left_behind(&dataset.name, what, count));
+        notes.extend(left.into_iter().flatten());
     }
     notes
 }

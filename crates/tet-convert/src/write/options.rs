@@ -3,7 +3,7 @@
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
-use tet_query::Dataset;
+use tet_query::{Catalog, Dataset};
 
 use crate::Note;
 
@@ -100,11 +100,11 @@ pub struct ImportOptions {
 
 impl ImportOptions {
     /// The same with axes and attributes of datasets that have names instead of `#N`.
-    pub(crate) fn named(&self, names: &[&str]) -> Self {
+    pub(crate) fn named(&self, catalog: &Catalog) -> Self {
         let mut options = self.clone();
         let name = |asked: &mut String| {
-            if let Some(found) = position(names, asked).and_then(|at| names.get(at)) {
-                *asked = (*found).to_owned();
+            if let Ok(found) = catalog.find(asked) {
+                asked.clone_from(&found.name);
             }
         };
         options.dims.iter_mut().filter_map(|it| it.dataset.as_mut()).for_each(name);
@@ -140,20 +140,13 @@ impl Default for ImportOptions {
     }
 }
 
-/// Where the dataset of a name, or `#N`, stands among others; a name comes before a number.
-pub(crate) fn position(names: &[&str], asked: &str) -> Option<usize> {
-    let number = || asked.strip_prefix('#')?.parse().ok();
-    let found = names.iter().position(|name| *name == asked);
-    found.or_else(|| number().filter(|at| *at < names.len()))
-}
-
 /// What an import wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportReport {
     /// The datasets, in the output's order.
     pub datasets: Vec<Imported>,
-    /// What the output says differently from the input.
+    /// What differs in the output from the input.
     pub notes: Vec<Note>,
     /// Bytes of the input file, or of all its files.
     pub input_len: u64,

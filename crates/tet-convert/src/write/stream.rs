@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use tet_format::Shape;
-use tet_query::{AttrText, Execution, Hyperslab, LazyArray};
+use tet_query::{Dataset, Execution, Hyperslab, LazyArray};
 
-use crate::model::attributes::SCALAR_KEY;
+use crate::model::attributes::is_scalar;
 use crate::{Error, Result};
 
 /// Blocks are about this long where memory allows.
@@ -18,6 +18,11 @@ const BLOCK_LEN: u64 = 4 << 20;
 const BLOCK_COUNT: u64 = 3;
 /// Shorter blocks are not worth a thread.
 const BLOCK_LEN_MIN: u64 = 1 << 20;
+
+/// All elements of a dataset.
+pub(crate) fn whole(dataset: &Dataset) -> Result<LazyArray> {
+    Ok(LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?)
+}
 
 /// Calls `visit` with the elements of a lazy array, block by block in row-major order.
 pub(crate) fn for_each(
@@ -125,7 +130,12 @@ pub(crate) fn len_of(lazy: &LazyArray) -> u64 {
     lazy.shape().element_count().unwrap_or(u64::MAX).saturating_mul(size)
 }
 
-/// Bytes of the elements that lie along the first axis in the same chunks.
+/// Bytes of all elements of several.
+pub(crate) fn total_len<'l>(arrays: impl IntoIterator<Item = &'l LazyArray>) -> u64 {
+    arrays.into_iter().map(len_of).fold(0, u64::saturating_add)
+}
+
+/// Bytes of the elements along the first axis in the same chunks.
 fn band_len(lazy: &LazyArray) -> u64 {
     let chunk = lazy.chunk_shape().first().copied().unwrap_or(1);
     let inner = lazy.shape().iter().skip(1).copied().fold(1, u64::saturating_mul);
@@ -134,14 +144,6 @@ fn band_len(lazy: &LazyArray) -> u64 {
 
 /// The result's shape; a dataset that was a scalar is one again.
 pub(crate) fn shape_of(lazy: &LazyArray) -> Shape {
-    let dataset = lazy.dataset();
-    let is_scalar = matches!(
-        dataset.attrs.get(SCALAR_KEY),
-        Some(AttrText::Text(value)) if value == "1"
-    );
-    if is_scalar && dataset.shape() == [1] && **lazy.shape() == [1] {
-        Shape::from(Vec::new())
-    } else {
-        lazy.shape().clone()
-    }
+    let is_whole = **lazy.shape() == [1];
+    if is_scalar(lazy.dataset()) && is_whole { Shape::from([]) } else { lazy.shape().clone() }
 }

@@ -1,10 +1,4 @@
-//! `.npy`, NumPy's file of one array, read in place.
-//!
-//! ```text
-//!   \x93NUMPY | version | header: a Python dict of descr, fortran_order, shape | elements
-//! ```
-//!
-//! The layout is that of NumPy's `numpy.lib.format`. Members of an `.npz` are such files.
+//! The array of a `.npy` file as a dataset, read in place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +6,7 @@ use std::sync::Arc;
 
 use tet_format::{Grid, Shape, Span, planted};
 use tet_io::Source;
-use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Sealed};
+use tet_query::{AttrText, Catalog, ChunkTable, Dataset};
 
 use super::columns::Columns;
 use super::fault::NpyFault;
@@ -20,7 +14,7 @@ use super::header::{ElementOrder, Header};
 use super::place::Place;
 use crate::model::attributes::{FILL_KEY, NOT_A_TIME, UNITS_KEY};
 use crate::read::opened::{OpenOptions, Opened};
-use crate::read::slabs::{Slabs, grid_of_one, too_deep};
+use crate::read::slabs::{Slabs, too_deep, unread};
 use crate::read::spool::SourceReader;
 use crate::{Error, Format, Note, Result, chunking};
 
@@ -63,7 +57,10 @@ pub(crate) fn dataset(
         };
         Arc::new(too_deep(&header.shape).unwrap_or(limit))
     });
-    let (source, grid, chunks) = chunks.unwrap_or_else(|| nothing(&header.shape, source, None));
+    let (source, grid, chunks) = chunks.unwrap_or_else(|| {
+        let (grid, chunks) = unread(&header.shape, None);
+        (source, grid, chunks)
+    });
     let attrs = attrs(header);
     Dataset { attrs, fault, ..Dataset::new(source, name, dtype, grid, chunks) }
 }
@@ -76,9 +73,9 @@ pub(crate) fn unreadable(name: String, fault: &NpyFault, place: Place) -> Datase
         _ => ("?".to_owned(), &[][..]),
     };
     let why = tet_query::Error::Unsupported { why: fault.to_string() };
-    let (source, grid, chunks) = nothing(shape, place.source, place.seal);
+    let (grid, chunks) = unread(shape, place.seal);
     let fault = Some(Arc::new(why));
-    Dataset { fault, ..Dataset::unknown(source, name, dtype_name, grid, chunks) }
+    Dataset { fault, ..Dataset::unknown(place.source, name, dtype_name, grid, chunks) }
 }
 
 /// That integers are times, if they are.
@@ -94,26 +91,17 @@ fn attrs(header: &Header) -> BTreeMap<String, AttrText> {
     attrs.map(|(key, value)| (key.to_owned(), AttrText::Text(value.to_owned()))).collect()
 }
 
-/// Where chunks lie, how they cover the array, and their table.
+/// Where chunks are, how they cover the array, and their table.
 type Chunks = (Source, Grid, Arc<dyn ChunkTable>);
-
-/// The chunks of an array that is not read; it has a checksum as those have that are.
-fn nothing(shape: &[u64], source: Source, seal: Option<Sealed>) -> Chunks {
-    let grid = grid_of_one(shape);
-    let no_bytes = Span::new(0, 0).expect("no bytes fit anywhere");
-    (source, grid.clone(), Arc::new(Slabs::new(grid, 8, no_bytes).sealed(seal)))
-}
 
 /// The chunks of elements in row-major order.
 fn rows(header: &Header, stored: Span, place: Place) -> Option<Chunks> {
     let size = u64::try_from(header.descr.size).unwrap_or(u64::MAX);
     let chunk_shape = chunking::auto(&header.shape, size);
     let grid = Grid::new(Shape::from(&*header.shape), Shape::from(chunk_shape))?;
-    let mut slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored);
-    if let Some(swapped) = header.descr.swapped() {
-        slabs = slabs.decoded_by(Arc::new(swapped));
-    }
-    Some((place.source, grid, Arc::new(slabs.sealed(place.seal))))
+    let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored);
+    let slabs = slabs.swapped(header.descr.swapped()).sealed(place.seal);
+    Some((place.source, grid, Arc::new(slabs)))
 }
 
 /// The chunks of elements in column-major order.
@@ -124,7 +112,7 @@ fn columns(header: &Header, stored: Span, place: Place, options: &OpenOptions) -
     Some((columns.source().clone(), columns.grid().clone(), Arc::new(columns)))
 }
 
-/// Whether the elements lie in column-major order (Fortran order).
+/// Whether the elements are in column-major order (Fortran order).
 fn is_turned(header: &Header) -> bool {
     // Along one axis both orders are the same.
     let is_line = header.shape.iter().filter(|&&extent| extent != 1).count() <= 1;

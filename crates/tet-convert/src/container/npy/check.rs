@@ -26,7 +26,7 @@ tet_format::foreign_rules! { pub(crate),
         "bytes are missing or were appended: fetch or copy the file again";
 }
 
-/// Checks a file. Nothing tells whether its elements are those that were written: they are read, so
+/// Checks a file. Nothing shows whether its elements are those that were written: they are read, so
 /// that a disk that cannot read them is noticed.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut findings = ForeignFindings::new(options);

@@ -1,4 +1,4 @@
-//! A column-major array in a file (Fortran order), cut into chunks that lie in one piece.
+//! A column-major array in a file (Fortran order), cut into chunks of one piece.
 //!
 //! In that order the first axis varies fastest: a chunk has all of the first axes, a part of the next,
 //! and one position of the others. Its decoder turns the axes around. An array that is about to be read
@@ -19,7 +19,7 @@ use crate::read::opened::OpenOptions;
 use crate::read::slabs::locate;
 use crate::read::spool::Spool;
 
-/// Where the elements of an array lie, column after column.
+/// Where the elements of an array are, column after column.
 #[derive(Clone)]
 pub(super) struct Columns {
     grid: Grid,
@@ -28,7 +28,7 @@ pub(super) struct Columns {
     codecs: [Arc<dyn Decode>; 1],
     source: Source,
     sealed: Option<Arc<Sealed>>,
-    /// Whether a chunk's elements lie in the source in their own order.
+    /// Whether a chunk's elements are in the source in their own order.
     is_turned: bool,
 }
 
@@ -192,7 +192,7 @@ impl Decode for Turned {
         }
         let mut coord = vec![0_usize; leading.len()];
         for row in out.chunks_exact_mut((width * size).max(1)) {
-            // Where the row's first element lies in a column.
+            // Where the row's first element is in a column.
             let at = coord.iter().zip(&leading).rev().fold(0, |at, (it, extent)| at * extent + it);
             let elements = row.chunks_exact_mut(size).zip(stored.chunks_exact(column_len));
             for (element, column) in elements {

@@ -33,7 +33,7 @@ pub enum NpyFault {
     /// The header is longer than any array needs.
     #[error("a .npy header of {found} bytes is refused (at most {HEADER_LEN_MAX})")]
     HeaderLen {
-        /// What the file says.
+        /// What the file has.
         found: u32,
     },
     /// A version 3.0 header is not UTF-8.
@@ -56,7 +56,7 @@ pub enum NpyFault {
         /// The key.
         key: &'static str,
     },
-    /// The dtype string says nothing.
+    /// The dtype string is not understood.
     #[error("the .npy dtype `{descr}` is not understood")]
     Descr {
         /// The string, escaped.

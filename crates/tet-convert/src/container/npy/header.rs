@@ -24,7 +24,7 @@ pub(crate) enum ElementOrder {
     ColumnMajor,
 }
 
-/// What a `.npy` header says, bounded and checked.
+/// The content of a `.npy` header, bounded and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) descr: Descr,

@@ -37,7 +37,7 @@ pub(crate) struct Members {
 pub(crate) struct OpenMember<'a> {
     /// Its decompressed bytes; its checksum is compared at their end.
     pub(crate) bytes: ZipFile<'a, SourceReader>,
-    /// Its decompressed length, as the archive says.
+    /// Its decompressed length, as the archive lists.
     pub(crate) len: u64,
     /// Where its bytes are in the archive, unless they are compressed.
     pub(crate) offset: Option<u64>,

@@ -1,8 +1,4 @@
-//! `.npz`, NumPy's archive of arrays: a zip file of `.npy` files.
-//!
-//! Members that are stored are read in place, and compared with their CRC-32 as digests are. Members
-//! that are compressed are unpacked when they are first read, into a file without a name, and compared
-//! on the way. Arrays of text are listed; they can become the labels of an axis.
+//! The arrays of an `.npz` archive as datasets, and the CRC-32 of its members.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,6 +14,7 @@ use super::fault::NpzFault;
 use super::rule::MEMBER_CRC;
 use crate::container::npy::{self, Header, NpyFault, Place, Texts};
 use crate::read::opened::{OpenOptions, Opened, TextArray};
+use crate::read::slabs::no_bytes;
 use crate::read::spool::Spool;
 use crate::{Error, Format, Note, Result};
 
@@ -103,7 +100,7 @@ struct CheckedWhenUnpacked;
 
 impl Seal for CheckedWhenUnpacked {
     fn span(&self) -> Span {
-        Span::new(0, 0).expect("no bytes fit anywhere")
+        no_bytes()
     }
 
     fn digester(&self) -> Box<dyn SealDigester + '_> {

@@ -15,6 +15,7 @@ use super::fault::NpzFault;
 use super::rule::{ARCHIVE, MEMBER_CRC, MEMBER_DATA};
 use crate::container::npy::check_header;
 use crate::error::is_of_system;
+use crate::read::opened::path_of;
 use crate::{Error, Result};
 
 /// Bytes that are unpacked at once.
@@ -136,7 +137,7 @@ impl Read for Summed<'_> {
 /// An error of the system while the archive is read.
 fn of_system(source: &Source, member: Option<&Member>, error: io::Error) -> Error {
     Error::Archive {
-        path: source.path().unwrap_or("(memory)".as_ref()).to_path_buf(),
+        path: path_of(source),
         member: member.map(|member| member.name.clone()),
         fault: NpzFault::Read(error),
     }

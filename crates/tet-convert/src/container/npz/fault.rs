@@ -15,7 +15,7 @@ pub enum NpzFault {
     /// The archive's structure is broken.
     #[error("the zip archive is damaged: {reason}")]
     Damaged {
-        /// What the zip reader says.
+        /// The message of the zip reader.
         reason: String,
     },
     /// Two members have one name.
@@ -36,7 +36,7 @@ pub enum NpzFault {
     /// A member's sizes contradict each other.
     #[error("the archive says the member has {size} bytes in {stored_len}, which cannot be")]
     Size {
-        /// Its bytes, as the archive says.
+        /// Its bytes, as the archive lists.
         size: u64,
         /// Its compressed bytes.
         stored_len: u64,

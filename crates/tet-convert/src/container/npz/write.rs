@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_io::vfs::VfsFile;
-use tet_query::{Catalog, Dataset, Hyperslab, LazyArray};
+use tet_query::{Catalog, Dataset, LazyArray};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
@@ -35,9 +35,7 @@ pub fn write_npz_file(
 ) -> Result<Vec<Note>> {
     let mut notes = Vec::new();
     let members = members(datasets, &mut notes)?;
-    let whole =
-        |dataset: &&Dataset| Ok(LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?);
-    let arrays = datasets.iter().map(whole).collect::<Result<Vec<_>>>()?;
+    let arrays = datasets.iter().map(|it| stream::whole(it)).collect::<Result<Vec<_>>>()?;
     file::publish(catalog, path, options, |out| {
         write(&arrays, &members, out, options, progress, &mut notes)
     })?;
@@ -53,7 +51,7 @@ fn write(
     progress: &mut dyn FnMut(u64, u64),
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let total = stream::total_len(arrays);
     let mut zip = ZipWriter::new(BufWriter::new(out));
     let method = match options.compression {
         Compression::Stored => CompressionMethod::Stored,

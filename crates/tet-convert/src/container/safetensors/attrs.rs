@@ -1,5 +1,5 @@
-//! What other containers say of a tensor in attributes, among the file's strings: of which type its bits
-//! are, and of which sparse tensor it is a part.
+//! Attributes that tensors have in other containers, among the file's strings: the type of the bits, and
+//! the sparse tensor that they are a part of.
 //!
 //! ```text
 //!   "tet:attrs": "{\"m.values\":{\"sparse_format\":\"csr\",\"sparse_shape\":[3,4],...}}"
@@ -30,7 +30,7 @@ pub(crate) fn is_stored(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// The string for these datasets; `None` where there is nothing to say.
+/// The string for these datasets; `None` where no dataset has any.
 pub(super) fn of_datasets<'d>(datasets: impl Iterator<Item = &'d Dataset>) -> Option<String> {
     let entries = datasets.filter_map(|dataset| {
         let attrs = dataset.attrs.iter().filter(|(key, _)| is_stored(key));
@@ -43,8 +43,8 @@ pub(super) fn of_datasets<'d>(datasets: impl Iterator<Item = &'d Dataset>) -> Op
     (!entries.is_empty()).then(|| Value::Object(entries.into_iter().collect()).to_string())
 }
 
-/// Gives each dataset what the string says of it. The string says no more then, and is taken away; one
-/// that says other things, or in other words, stays.
+/// Gives each dataset its attributes out of the string, and removes the string; one that holds more, or
+/// is written in another way, stays.
 pub(super) fn give(attrs: &mut BTreeMap<String, AttrText>, datasets: &mut [Dataset]) {
     let Some(AttrText::Text(text)) = attrs.get(ATTRS_KEY) else { return };
     let Ok(entries) = serde_json::from_str::<BTreeMap<String, BTreeMap<String, Value>>>(text)

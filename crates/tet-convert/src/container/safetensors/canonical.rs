@@ -1,8 +1,8 @@
 //! The header as the reference library writes it, byte for byte.
 //!
-//! Tensors stand by dtype, the last of the library's list first, then by name; the file's strings
-//! stand by key, where the library has no order. A header that stands otherwise is kept as it is by
-//! the containers that its tensors are converted to, so that the file can be made again.
+//! Tensors are sorted by dtype, the last of the library's list first, then by name; the file's strings
+//! by key, where the library has no order. A header in another order is stored as it is by the
+//! containers that its tensors are converted to, so that the file can be made again.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use crate::{Format, Result};
 /// The attribute under which other containers store a header that is not canonical.
 pub(crate) const HEADER_KEY: &str = "safetensors:header";
 
-/// The attribute that holds what the index of a model in several files says of itself, as an object
+/// The attribute that holds the metadata of the index of a model in several files, as an object
 /// of JSON.
 pub(crate) const INDEX_KEY: &str = "safetensors:index";
 
@@ -175,8 +175,7 @@ pub(crate) fn strings<'d>(
     strings
 }
 
-/// The header of a safetensors file, when it stands otherwise than the reference library would write
-/// it.
+/// The header of a safetensors file, when it is not the one that the reference library would write.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -1,4 +1,4 @@
-//! The catalog of a safetensors file: its tensors where they lie.
+//! The catalog of a safetensors file: its tensors, read in place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
 
 use super::header::{self, PREFIX_LEN, Tensor};
 use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, grid_of_one};
+use crate::read::slabs::{Slabs, grid, grid_of_one, unread};
 use crate::{Error, Format, Result};
 
 /// Opens the file at `path`.
@@ -78,8 +78,7 @@ fn broken(dataset: &str, shard: Option<&str>, fault: ForeignFault) -> tet_query:
 
 /// A tensor of which nothing but its name and its shard is known, by the index of a model, and why.
 pub(super) fn lost(index: &Source, name: String, shard: &str, fault: ForeignFault) -> Dataset {
-    let (grid, nothing) = (grid_of_one(&[]), Span::new(0, 0).expect("no bytes fit anywhere"));
-    let chunks = Arc::new(Slabs::new(grid.clone(), 8, nothing));
+    let (grid, chunks) = unread(&[], None);
     Dataset {
         fault: Some(Arc::new(broken(&name, Some(shard), fault))),
         ..Dataset::unknown(index.clone(), name, "?", grid, chunks)

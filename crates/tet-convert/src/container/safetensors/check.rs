@@ -10,7 +10,7 @@ use super::header::{self, Tensor};
 use super::rule;
 use crate::Result;
 
-/// Looks a file over.
+/// Checks a file.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut findings = ForeignFindings::new(options);
     let header = header::read(source, &mut |found| findings.take(found))?;

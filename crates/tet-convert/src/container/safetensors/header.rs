@@ -1,4 +1,4 @@
-//! The header: which tensors there are, and where they lie.
+//! The header: which tensors there are, and where they are.
 //!
 //! Every rule is written once. What is found goes to a judge: a reader asks it for the first breach
 //! that concerns the whole file, `verify` takes all of them.
@@ -47,7 +47,7 @@ pub(crate) struct Tensor {
     pub(crate) offsets: [u64; 2],
     /// Its bytes in the file, saturated.
     pub(crate) stored: Span,
-    /// Where in the file its key stands.
+    /// Where in the file its key is.
     pub(crate) at: u64,
     /// Why it cannot be read, when the others can.
     pub(crate) fault: Option<ForeignFault>,
@@ -111,7 +111,7 @@ impl Spot {
     }
 }
 
-/// Reads and checks the header, and tells `found` all that is wrong or odd; the error is the first
+/// Reads and checks the header, and passes to `found` all that is wrong or odd; the error is the first
 /// breach that leaves no tensor readable.
 pub(super) fn read(
     source: &Source,
@@ -135,7 +135,7 @@ pub(super) fn read(
     })
 }
 
-/// The header as it stands in the file, its padding included.
+/// The header as it is in the file, its padding included.
 pub(super) fn read_text(source: &Source) -> Result<Option<String>> {
     text(source, &mut Judge { found: &mut |_| {}, broken: None })
 }
@@ -189,7 +189,7 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
     }
 }
 
-/// What the text says, not compared with anything.
+/// The content of the text, not compared with anything.
 fn entries(text: &str, judge: &mut Judge<'_>) -> Option<Header> {
     let buffer = Span::from_range(0..0)?;
     let mut header = Header { buffer, tensors: Vec::new(), metadata: Vec::new() };

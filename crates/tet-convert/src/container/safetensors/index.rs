@@ -23,23 +23,23 @@ const SHARDS_MAX: usize = 4096;
 const TENSORS_MAX: usize = 1_000_000;
 /// Bytes of a file name, at most: more than any file system takes.
 const NAME_LEN_MAX: usize = 1024;
-/// The key that says where tensors are; what tells an index from other JSON.
+/// The key of where tensors are, which tells an index from other JSON.
 pub(crate) const MAP_KEY: &str = "weight_map";
-/// What the index says of itself.
+/// The metadata of the index.
 const ABOUT_KEY: &str = "metadata";
 /// The bytes of all tensors, among that.
 pub(crate) const TOTAL_KEY: &str = "total_size";
 
-/// What an index says.
+/// The content of an index.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// The shards, in the order in which they are first named.
     pub(super) shards: Vec<Named>,
     /// The tensors, in the order of the map.
     pub(super) tensors: Vec<Mapped>,
-    /// What else it says of itself, as JSON, but for the bytes of all tensors.
+    /// Its other metadata, as JSON, but for the bytes of all tensors.
     pub(super) about: Vec<(String, String)>,
-    /// The bytes of all tensors, and where that stands.
+    /// The bytes of all tensors, and where that is.
     pub(super) total: Option<(u64, u64)>,
 }
 
@@ -59,11 +59,11 @@ pub(super) struct Mapped {
     pub(super) name: String,
     /// The position of its shard.
     pub(super) shard: usize,
-    /// Where in the index its key stands.
+    /// Where in the index its key is.
     pub(super) at: u64,
 }
 
-/// Reads and checks an index, and tells `found` all that is wrong; the error is the first breach
+/// Reads and checks an index, and passes to `found` all that is wrong; the error is the first breach
 /// that leaves no tensor readable.
 pub(super) fn read(
     source: &Source,
@@ -96,7 +96,7 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
     }
 }
 
-/// What the text says.
+/// The content of the text.
 fn entries(text: &str, judge: &mut Judge<'_>) -> Option<Index> {
     let mut index = Index::default();
     let mut seen: HashSet<String> = HashSet::new();
@@ -182,7 +182,7 @@ fn map(scanner: &mut Scanner<'_>, index: &mut Index, judge: &mut Judge<'_>) -> R
     Ok(())
 }
 
-/// What the index says of itself.
+/// The metadata of the index.
 fn about(scanner: &mut Scanner<'_>, index: &mut Index, judge: &mut Judge<'_>) -> Result<(), Unfit> {
     let mut keys = HashSet::new();
     scanner.object(|scanner, at, key| {

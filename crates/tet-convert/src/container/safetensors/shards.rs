@@ -1,6 +1,6 @@
 //! A model in several files, opened: each shard once, each tensor in its shard.
 //!
-//! The index says what the model is. Its tensors stand in the order of its map; a tensor that a shard
+//! The index says what the model is. Its tensors are in the order of its map; a tensor that a shard
 //! has and the map does not place there is reported, and is none of the model's. A shard that is missing or
 //! damaged costs its tensors: they are listed, and the others are read.
 
@@ -18,7 +18,7 @@ use super::canonical::{INDEX_KEY, ORDER_KEY};
 use super::header::{self, Header, PREFIX_LEN};
 use super::index::{self, Index};
 use super::{catalog, check, rule};
-use crate::read::opened::{FileRegion, Opened, Opener};
+use crate::read::opened::{FileRegion, Opened, Opener, path_of};
 use crate::{Error, Format, Result};
 
 /// An index with more tensors that cannot be read is not opened: each takes memory, and few bytes of
@@ -91,7 +91,7 @@ pub(crate) fn open(path: &Path, source: Source, opener: Opener<'_>) -> Result<Op
         match (tensor, held_in) {
             (Ok(Some(tensor)), Some(held_in)) => catalog::dataset(tensor, held_in, Some(shard)),
             (Err(fault), _) => catalog::lost(&source, mapped.name, shard, fault),
-            // Every name stands once in the map, so every tensor is there to be taken.
+            // Every name is once in the map, so every tensor is there to be taken.
             _ => {
                 let fault = at_index(&rule::TENSOR_MISSING, mapped.at);
                 catalog::lost(&source, mapped.name, shard, fault)
@@ -115,11 +115,11 @@ fn keep_order(mut order: Vec<String>, attrs: &mut BTreeMap<String, AttrText>) {
     }
 }
 
-/// Looks a model over: its index, every shard, and what they say of each other.
+/// Checks a model: its index, every shard, and whether they agree.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let Some(path) = source.path() else {
-        let (path, format) = ("(memory)".into(), Format::SAFETENSORS_INDEX);
-        return Err(Error::NotVerifiable { path, format });
+        let format = Format::SAFETENSORS_INDEX;
+        return Err(Error::NotVerifiable { path: path_of(source), format });
     };
     let mut findings = ForeignFindings::new(options);
     let mut found = |shard: Option<&str>, it| take(&mut findings, shard, it);
@@ -195,7 +195,7 @@ fn read(
     Ok(Ok(Model { index, shards, places }))
 }
 
-/// Opens a shard; the rule is one about what stands in the index.
+/// Opens a shard; the rule is one about the index.
 fn shard(
     path: &Path,
     opener: Opener<'_>,
@@ -267,7 +267,7 @@ fn laid(
     places
 }
 
-/// Whether index and shards say the same of the model.
+/// Checks that index and shards agree about the model.
 fn check_agreement(index: &Index, shards: &[Shard], found: Found<'_>) {
     let mut strings: HashMap<&str, &str> = HashMap::new();
     for (shard, named) in shards.iter().zip(&index.shards) {

@@ -1,6 +1,6 @@
 //! Datasets as one safetensors file.
 //!
-//! The bytes depend on the datasets alone: tensors stand as the reference library sorts them. A
+//! The bytes depend on the datasets alone: tensors are in the order of the reference library. A
 //! header that came with them, and still fits, is written again verbatim, so that a file
 //! that went through another container comes back as it was.
 
@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tet_format::DType;
-use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, LazyArray};
+use tet_query::{AttrText, Catalog, Dataset, Execution, LazyArray};
 
 use super::attrs;
 use super::canonical::{
@@ -123,7 +123,7 @@ pub(super) fn write(
 
 fn part(dataset: &Dataset, view: &Dataset) -> Result<Part> {
     let name = || dataset.name.clone();
-    let lazy = LazyArray::values(view, &Hyperslab::whole(view.shape()))?;
+    let lazy = stream::whole(view)?;
     let is_scalar = view.shape() == dataset.shape() && shape_of(&lazy).is_empty();
     let shape = match of_dataset(dataset) {
         Some(_) if is_scalar => Vec::new(),
@@ -214,11 +214,8 @@ fn places(
 /// What the format has no place for.
 fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = left_in_shards(catalog, datasets);
-    let count = about(catalog).len();
-    if count != 0 {
-        let (dataset, what) = (String::new(), "members of the index's metadata");
-        notes.push(Note::LeftBehind { dataset, what, count });
-    }
+    let what = "members of the index's metadata";
+    notes.extend(Note::left_behind("", what, about(catalog).len()));
     notes
 }
 

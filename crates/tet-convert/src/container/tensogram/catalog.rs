@@ -1,4 +1,4 @@
-//! The catalog of a Tensogram file: the objects of all messages where they lie.
+//! The catalog of a Tensogram file: the objects of all messages, read in place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,9 +15,10 @@ use tet_tensogram::{
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::keys::{NAME_KEY, given, is_name, name, name_of, unescaped};
-use super::lost::{Lost, unread};
+use super::lost::{Lost, unread_dataset};
 use super::parts::{Masks, Parts};
 use super::seal;
+use crate::model::attributes::shape_text;
 use crate::model::axes::{take_coords, take_dims};
 use crate::model::item::attr;
 use crate::model::logical::{DTYPE_KEY, SHAPE_KEY};
@@ -78,10 +79,7 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
             datasets.push(dataset.map_err(|error| of_file(path, error))?);
         }
         if file.len() == 1 {
-            about = attrs(&metadata.extra)
-                .into_iter()
-                .map(|(key, value)| (unescaped(key), value))
-                .collect();
+            about = file_attrs(&metadata);
         }
         lost.after(&datasets);
         regions.push(FileRegion { name: "message", span, holds: format!("message {number}") });
@@ -109,10 +107,9 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Catalog>, Theirs
     }
     let dataset =
         dataset(file, &object, (&metadata, name(&metadata, 0, number)), number, &mut |_| ())?;
-    let about = attrs(&metadata.extra).into_iter();
-    let about = about.map(|(key, value)| (unescaped(key), value)).collect();
     let source = file.source().clone();
-    let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset]).with_attrs(about);
+    let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset])
+        .with_attrs(file_attrs(&metadata));
     // It keeps its position among those that are left out.
     Ok(Some(catalog.viewed(|dataset| Dataset { index: number, ..dataset })))
 }
@@ -143,6 +140,12 @@ fn attrs(pairs: &[(String, Value)]) -> BTreeMap<String, AttrText> {
     ours.map(|(key, value)| (key.clone(), attr(value.clone()))).collect()
 }
 
+/// The attributes of a file of one message.
+fn file_attrs(metadata: &Metadata) -> BTreeMap<String, AttrText> {
+    let attrs = attrs(&metadata.extra).into_iter();
+    attrs.map(|(key, value)| (unescaped(key), value)).collect()
+}
+
 fn dataset(
     file: &TensogramFile,
     object: &ObjectAt,
@@ -161,7 +164,7 @@ fn dataset(
         Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
         Err(error) => Err(error),
     };
-    let mut dataset = unread(file.source(), index, name);
+    let mut dataset = unread_dataset(file.source(), index, name);
     match described {
         Ok(descriptor) => store(&mut dataset, &descriptor, object, file, report)?,
         Err(error) => dataset.fault = Some(Arc::new(fault_of(&dataset, error)?)),
@@ -186,8 +189,7 @@ fn store(
     if dataset.dtype == Some(DType::Bitmask) {
         // Nothing computes with single bits: they are read as the bytes that hold them.
         dataset.dtype = Some(DType::UInt8);
-        let extents = serde_json::Value::from(shape).to_string();
-        dataset.attrs.insert(SHAPE_KEY.to_owned(), AttrText::Json(extents));
+        dataset.attrs.insert(SHAPE_KEY.to_owned(), shape_text(&shape));
         let name = std::mem::replace(&mut dataset.dtype_name, DType::UInt8.name().to_owned());
         dataset.attrs.insert(DTYPE_KEY.to_owned(), AttrText::Text(name));
         shape = vec![descriptor.element_count().unwrap_or_default().div_ceil(8)];
@@ -217,10 +219,7 @@ fn store(
             if matches!(dataset.dtype_name.as_str(), "complex64" | "complex128") { 2 } else { 1 };
         let swapped = Swapped::new(size / parts);
         let swapped = swapped.filter(|_| descriptor.byte_order() == ByteOrder::Big);
-        dataset.chunks = match swapped {
-            None => Arc::new(slabs),
-            Some(swapped) => Arc::new(slabs.decoded_by(Arc::new(swapped))),
-        };
+        dataset.chunks = Arc::new(slabs.swapped(swapped));
         dataset.grid = grid;
         return Ok(());
     }

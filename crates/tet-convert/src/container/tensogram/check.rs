@@ -38,7 +38,7 @@ struct Objects<'s> {
 
 struct Opened {
     file: TensogramFile,
-    /// How many objects stand before each message that was asked for, or before one.
+    /// How many objects are before each message that was asked for, or before one.
     first: Vec<u64>,
     /// The metadata of the message that was asked for last.
     metadata: Option<(usize, Arc<Metadata>)>,
@@ -61,7 +61,7 @@ impl Objects<'_> {
 }
 
 impl Opened {
-    /// How many objects stand before a message.
+    /// How many objects are before a message.
     fn first(&mut self, message: usize) -> Result<u64, Theirs> {
         while self.first.len() <= message {
             let number = self.first.len().saturating_sub(1);

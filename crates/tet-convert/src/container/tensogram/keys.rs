@@ -7,7 +7,7 @@ use crate::model::axes::{COORDS_KEY, DIMS_KEY};
 
 /// The key of the name of an object.
 pub(crate) const NAME_KEY: &str = "name";
-/// What stands before a key with a meaning of its own when it is that of an attribute.
+/// The prefix of a key with a meaning of its own when it is that of an attribute.
 const ESCAPE: &str = "attr:";
 
 fn is_own(key: &str) -> bool {

@@ -5,7 +5,7 @@
 //!   datasets: t, u, t, and, lost, at_900_o1 and lost_at_700
 //! ```
 //!
-//! They stand behind the others. Behind the first loss positions are not known: how many objects and
+//! They come after the others. Behind the first loss positions are not known: how many objects and
 //! messages are lost is not. So `#N` means nothing there, and an object without a name is called by
 //! the byte where its message or its frame starts.
 
@@ -17,7 +17,7 @@ use tet_query::Dataset;
 use tet_tensogram::{Error as Theirs, Fault, FrameKind, Message, Metadata, TensogramFile, rule};
 
 use super::keys::given;
-use crate::read::slabs::{Slabs, grid_of_one};
+use crate::read::slabs::unread;
 
 /// Lost datasets of one file, at most: a few bytes may speak of any number.
 const LOST_MAX: usize = 1 << 10;
@@ -91,7 +91,7 @@ impl Lost {
         Ok(true)
     }
 
-    /// Takes note of the objects of a message that stand behind a broken frame.
+    /// Takes note of the objects of a message behind a broken frame.
     pub(super) fn hidden(&mut self, message: (usize, Span), walked: &Message, metadata: &Metadata) {
         let Some(fault) = walked.fault().filter(|_| !walked.is_whole()) else { return };
         self.hidden = Some(*fault);
@@ -154,7 +154,7 @@ impl Lost {
         // What is lost behind the last message moves no dataset.
         let counted = self.counted.filter(|(count, _)| *count < datasets.len());
         for (name, fault) in self.parts {
-            let mut dataset = unread(source, datasets.len(), name);
+            let mut dataset = unread_dataset(source, datasets.len(), name);
             let name = dataset.name.clone();
             dataset.fault = Some(Arc::new(tet_query::Error::Foreign { dataset: name, fault }));
             datasets.push(dataset);
@@ -164,9 +164,7 @@ impl Lost {
 }
 
 /// A dataset of which no more than the name is known.
-pub(super) fn unread(source: &Source, index: usize, name: String) -> Dataset {
-    let no_bytes = Span::new(0, 0).expect("no bytes fit anywhere");
-    let grid = grid_of_one(&[]);
-    let chunks = Arc::new(Slabs::new(grid.clone(), 8, no_bytes));
+pub(super) fn unread_dataset(source: &Source, index: usize, name: String) -> Dataset {
+    let (grid, chunks) = unread(&[], None);
     Dataset { index, ..Dataset::unknown(source.clone(), name, "", grid, chunks) }
 }

@@ -1,8 +1,8 @@
 //! An object that is cut into parts: each is a chunk with a stretch of the payload of its own.
 //!
 //! Packed numbers are cut anywhere, zstd between frames and szip between intervals where their
-//! places are known; what is shuffled, or compressed in one piece, is one chunk. What masks say is
-//! read once, before the first part is.
+//! places are known; what is shuffled, or compressed in one piece, is one chunk. Masks are read
+//! once, before the first part is.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -15,7 +15,7 @@ pub(super) fn of(object: &ObjectAt) -> Option<Sealed> {
 
 struct BodySeal {
     span: Span,
-    /// Where the hash stands.
+    /// Where the hash is.
     at: u64,
     wanted: u64,
 }

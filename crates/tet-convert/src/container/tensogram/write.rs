@@ -6,14 +6,15 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use tet_format::DType;
-use tet_io::{Publish, Publisher};
-use tet_query::{AttrText, Dataset, Execution, Hyperslab, LazyArray};
+use tet_io::Publisher;
+use tet_query::{AttrText, Dataset, Execution, LazyArray};
 use tet_tensogram::{
     Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
     NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
 };
 
-use crate::model::logical::{self, DTYPE_KEY, Physical, SHAPE_KEY};
+use crate::container::Output;
+use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions, Filter};
 use crate::write::stream::{self, shape_of};
@@ -30,17 +31,16 @@ struct Object {
     recipe: Recipe,
 }
 
-/// Writes and publishes the file; gives its length.
+/// Writes and publishes the file.
 pub(crate) fn write(
     conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64> {
+) -> Result<Output> {
     let catalog = conversion.catalog;
     let has = |dtype: DType| dtype != DType::Bool;
-    let physical = conversion.datasets.iter().map(|it| logical::to_physical(it, "tensogram", has));
-    let physical = physical.collect::<Result<Vec<_>>>()?;
+    let physical = conversion.to_physical("tensogram", has)?;
     conversion.notes.extend(physical.iter().filter_map(Physical::note));
     let views: Vec<Bits> = physical.into_iter().map(|it| Bits::of(it.view, options)).collect();
     let mut objects = Vec::new();
@@ -49,15 +49,13 @@ pub(crate) fn write(
     }
     let metadata = metadata::of(catalog, &objects, options)?;
     metadata::note_lost(conversion)?;
-    let (force, sync) = (options.tet.overwrite, options.tet.sync);
-    let publish = Publish { force, sync, inputs: catalog.stamps() };
-    let mut publisher = Publisher::begin(output, &publish)?;
+    let mut publisher = Publisher::begin(output, &options.export().publish(catalog))?;
     let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
     let maker = options.tet.history.map(|origin| Maker { name, version, time: origin.at });
     let put = || {
         let how = &options.tensogram.message;
         let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
-        let total = objects.iter().map(|it| stream::len_of(&it.lazy)).fold(0, u64::saturating_add);
+        let total = stream::total_len(objects.iter().map(|it| &it.lazy));
         let mut done = 0;
         let reading = options.reading();
         for object in &objects {
@@ -79,7 +77,7 @@ pub(crate) fn write(
     catalog.check_unchanged()?;
     options.execution.progress.check()?;
     publisher.commit()?;
-    Ok(len)
+    Ok(Output { len, ..Output::default() })
 }
 
 /// A dataset, and what its bits are if it is one of bits.
@@ -115,7 +113,7 @@ impl Bits {
 
 fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     let view = &bits.view;
-    let lazy = LazyArray::values(view, &Hyperslab::whole(view.shape()))?;
+    let lazy = stream::whole(view)?;
     let (dtype, shape) = match &bits.shape {
         Some(shape) => (DType::Bitmask, shape.clone()),
         None => (lazy.dtype(), shape_of(&lazy).to_vec()),

@@ -1,4 +1,4 @@
-//! Chunks out of a lazy array: as many as lie side by side are read at once.
+//! Chunks out of a lazy array: as many neighbors as possible are read at once.
 //!
 //! A band is one chunk wide along the leading axes, some chunks along the axis it is cut along, and
 //! all of the axes after. Its chunks follow one another in the file.

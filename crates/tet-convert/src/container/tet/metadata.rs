@@ -1,4 +1,4 @@
-//! What a written dataset says about itself: names, labels, attributes, where it comes from. Pure.
+//! The metadata of a written dataset: names, labels, attributes, where it comes from. Pure.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) fn name(lazy: &LazyArray) -> String {
     lazy.transform().map_or(name.clone(), |it| format!("{name}-{}", it.method.name()))
 }
 
-/// What the file says about the dataset, added to `metadata`.
+/// The metadata of the dataset, added to `metadata`.
 pub(crate) fn dataset(lazy: &LazyArray, is_scalar: bool, metadata: &mut Metadata) {
     let dataset = lazy.dataset();
     let mut about = DatasetMetadata::default();
@@ -66,10 +66,14 @@ fn attrs(dataset: &Dataset, method: Option<Method>) -> BTreeMap<String, AttrValu
         Some(Method::Center) => key != "add_offset",
         Some(_) => !matches!(key, "units" | "add_offset" | "scale_factor"),
     };
-    let value = |value: &AttrText| match value {
+    let held = dataset.attrs.iter().filter(|(key, _)| holds(key));
+    held.map(|(key, it)| (key.clone(), attr_value(it))).collect()
+}
+
+/// An attribute of any container as one of `.tet`.
+pub(super) fn attr_value(value: &AttrText) -> AttrValue {
+    match value {
         AttrText::Text(text) => AttrValue::Text(text.clone()),
         AttrText::Json(json) => AttrValue::Json(json.clone()),
-    };
-    let held = dataset.attrs.iter().filter(|(key, _)| holds(key));
-    held.map(|(key, it)| (key.clone(), value(it))).collect()
+    }
 }

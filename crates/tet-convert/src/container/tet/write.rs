@@ -6,29 +6,29 @@ use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
 use tet_file::write::{WriteOptions, Writer, ZeroExtents};
 use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
-use tet_query::{AttrText, Catalog, Hyperslab, LazyArray};
+use tet_query::{Catalog, LazyArray};
 
 use super::{bands, metadata};
+use crate::container::Output;
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
-use crate::model::logical::{self, Physical};
+use crate::model::logical::Physical;
 use crate::model::{attributes, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::ChunkChoice;
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Note, Result, chunking};
 
-/// Writes and publishes the file; gives its length, and the chunk shapes of its datasets.
+/// Writes and publishes the file.
 pub(crate) fn write(
     conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(u64, Vec<Shape>)> {
+) -> Result<Output> {
     let catalog = conversion.catalog;
     let has = |dtype: DType| dtype.tet_tag().is_some();
-    let physical = conversion.datasets.iter().map(|it| logical::to_physical(it, "tet", has));
-    let physical = physical.collect::<Result<Vec<_>>>()?;
-    let arrays = physical.iter().map(lazy).collect::<Result<Vec<_>>>()?;
+    let physical = conversion.to_physical("tet", has)?;
+    let arrays = physical.iter().map(|it| stream::whole(&it.view)).collect::<Result<Vec<_>>>()?;
     let mut specs = Vec::new();
     for (physical, lazy) in physical.iter().zip(&arrays) {
         let spec = spec(physical, lazy, &options.tet.chunks)?;
@@ -47,7 +47,7 @@ pub(crate) fn write(
         inputs: catalog.stamps(),
     };
     let mut writer = Writer::create(output, specs.clone(), &how)?;
-    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let total = stream::total_len(&arrays);
     let mut done = 0;
     let reading = options.reading();
     for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
@@ -67,11 +67,8 @@ pub(crate) fn write(
         HistoryRow::new("convert", &name, &origin.at.to_string())
     });
     let written = writer.finish(&metadata, history.as_slice())?;
-    Ok((written.file_len, specs.into_iter().map(|spec| spec.chunk_shape).collect()))
-}
-
-fn lazy(physical: &Physical) -> Result<LazyArray> {
-    Ok(LazyArray::values(&physical.view, &Hyperslab::whole(physical.view.shape()))?)
+    let chunk_shapes = specs.into_iter().map(|spec| spec.chunk_shape.into_vec()).collect();
+    Ok(Output { len: written.file_len, chunk_shapes, ..Output::default() })
 }
 
 fn spec(physical: &Physical, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {
@@ -110,7 +107,7 @@ fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> R
     if fits { Ok(()) } else { Err(Error::Memory { dataset: name.to_owned() }) }
 }
 
-/// What the file says differently.
+/// What differs in the file.
 fn note(physical: &Physical, lazy: &LazyArray, notes: &mut Vec<Note>) {
     let dataset = || physical.view.name.clone();
     if shape_of(lazy).is_empty() {
@@ -125,7 +122,7 @@ fn note(physical: &Physical, lazy: &LazyArray, notes: &mut Vec<Note>) {
 fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -> Result<Metadata> {
     let mut metadata = Metadata::new();
     for (key, value) in catalog.attrs() {
-        metadata.file.insert(key.clone(), attr_value(value));
+        metadata.file.insert(key.clone(), metadata::attr_value(value));
     }
     // What another program stored of itself as the writer is not so of this file.
     for (key, value) in [("tool", "tet"), ("library_version", env!("CARGO_PKG_VERSION"))] {
@@ -149,11 +146,4 @@ fn metadata(catalog: &Catalog, arrays: &[LazyArray], options: &ConvertOptions) -
         }
     }
     Ok(metadata)
-}
-
-fn attr_value(value: &AttrText) -> AttrValue {
-    match value {
-        AttrText::Text(text) => AttrValue::Text(text.clone()),
-        AttrText::Json(json) => AttrValue::Json(json.clone()),
-    }
 }

@@ -44,7 +44,7 @@ const RESERVED: [&str; 10] = [
     "checksum",
     "sparse_format",
 ];
-/// What stands before such a key when it is that of an attribute.
+/// The prefix of such a key when it is that of an attribute.
 const ESCAPE: &str = "attr:";
 
 /// The key of the custom field of an attribute.

@@ -1,4 +1,4 @@
-//! The catalog of a zTensor file: its tensors where they lie.
+//! The catalog of a zTensor file: its tensors, read in place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use super::sparse::{Bands, Cache, Stored, decoded_max};
 use super::{attrs, check, seal};
 use crate::model::axes::{take_coords, take_dims};
 use crate::read::opened::{FileRegion, Opened};
-use crate::read::slabs::{Slabs, grid, grid_of_one, too_deep};
+use crate::read::slabs::{Slabs, grid, too_deep, unread};
 use crate::{Error, Format, Result};
 
 /// Shorter tensors are decoded at once, however many frames they have.
@@ -74,7 +74,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
             if parts.len() < PARTS_MAX {
                 parts.extend(super::parts::of(&file, tensor, &dataset, &stored));
             }
-            // What the format says of places is no attribute of the elements.
+            // The fields of places are no attributes of the elements.
             super::parts::keys(&tensor).iter().for_each(|key| drop(dataset.attrs.remove(*key)));
         }
         datasets.push(dataset);
@@ -141,11 +141,7 @@ fn dataset(
     let fault = tensor.fault().map(|fault| foreign((*fault).into()));
     let fault = fault.or(deep);
     let chunks = if fault.is_none() { chunks(file, tensor, sparse)? } else { None };
-    let (grid, chunks) = chunks.unwrap_or_else(|| {
-        let grid = grid_of_one(shape);
-        let nothing = Span::new(0, 0).expect("no bytes fit anywhere");
-        (grid.clone(), Arc::new(Slabs::new(grid, 8, nothing)))
-    });
+    let (grid, chunks) = chunks.unwrap_or_else(|| unread(shape, None));
     let mut attrs = match attrs::of_tensor(&tensor) {
         Ok(attrs) => attrs,
         Err(Theirs::Tensor { fault, .. }) => {
@@ -195,9 +191,5 @@ fn chunks(
     let Some(grid) = grid(shape, size.saturating_mul(8)) else { return Ok(None) };
     let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored).sealed(sealed);
     let swapped = Swapped::new(size).filter(|_| tensor.byte_order() == ByteOrder::Big);
-    let slabs = match swapped {
-        None => slabs,
-        Some(swapped) => slabs.decoded_by(Arc::new(swapped)),
-    };
-    Ok(Some((grid, Arc::new(slabs))))
+    Ok(Some((grid, Arc::new(slabs.swapped(swapped)))))
 }

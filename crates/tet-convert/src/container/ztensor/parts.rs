@@ -2,8 +2,8 @@
 //! are not stored.
 //!
 //! They are found by name, `NAME.indptr`, `NAME.indices` and `NAME.values`, or `NAME.coords` and
-//! `NAME.values`, unless a tensor of the file has it; they are not listed. What they say of themselves
-//! is what the parts of a tensor say that was written in parts.
+//! `NAME.values`, unless a tensor of the file has it; they are not listed. They have the
+//! attributes of the parts of a tensor that was written in parts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,15 +17,16 @@ use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFi
 
 use super::seal;
 use super::sparse::Stored;
+use crate::model::attributes::shape_text;
 use crate::read::slabs::{Slabs, grid, grid_of_one};
 
 /// Bytes of a number of a place.
 const WORD_LEN: u64 = 8;
 
-/// The field that says where values belong, where the blob does not.
+/// The field of where values belong, where the blob does not.
 const INLINE_KEY: &str = "indices";
 
-/// The fields that say of a sparse tensor how it is stored.
+/// The fields of how a sparse tensor is stored.
 pub(super) const fn keys(tensor: &Tensor<'_>) -> &'static [&'static str] {
     match tensor.layout() {
         Some(Layout::Csr | Layout::Coo) => &["nnz", "indptr", INLINE_KEY],
@@ -108,7 +109,7 @@ fn count(
     len.is_multiple_of(each).then_some(len / each)
 }
 
-/// What a part says of itself.
+/// The attributes of a part.
 fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<String, AttrText> {
     let text = |text: &str| AttrText::Text(text.to_owned());
     let mut attrs = BTreeMap::new();
@@ -116,14 +117,12 @@ fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<String, AttrTe
     attrs.insert(PART_KEY.to_owned(), text(part));
     if part == VALUES {
         attrs.insert(FORMAT_KEY.to_owned(), text(format));
-        let extents: Vec<String> = dataset.shape().iter().map(ToString::to_string).collect();
-        let shape = AttrText::Json(format!("[{}]", extents.join(",")));
-        attrs.insert(SHAPE_KEY.to_owned(), shape);
+        attrs.insert(SHAPE_KEY.to_owned(), shape_text(dataset.shape()));
     }
     attrs
 }
 
-/// A part that does not lie in the file as it is: one chunk, copied out of what was read.
+/// A part that is not in the file as it is: one chunk, copied out of what was read.
 struct Held {
     stored: Arc<Stored>,
     blob: Span,

@@ -133,7 +133,7 @@ impl Bands {
         &self.grid
     }
 
-    /// Where a band lies. Its elements are all over the blob: each has a part of that, so that they
+    /// Where a band is. Its elements are all over the blob: each has a part of that, so that they
     /// come to its length.
     fn place(&self, linear: u64) -> Option<ChunkPlace> {
         let count = self.grid.chunk_count();

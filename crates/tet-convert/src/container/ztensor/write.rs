@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::Path;
 
 use tet_format::DType;
-use tet_io::{Overwrite, Publish, Source};
-use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, Hyperslab, LazyArray};
-use tet_ztensor::edit::{Draft, Output, append_in_place};
+use tet_io::{Overwrite, Source};
+use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, LazyArray};
+use tet_ztensor::edit::{self, Draft, append_in_place};
 use tet_ztensor::{
     Check, DTYPES, Declaration, Dialect, Limits, Sparse, SparseChoice, Value, Writer, ZTensorFile,
 };
@@ -16,15 +16,17 @@ use tet_ztensor::{
 use self::from_dense::from_dense;
 use super::attrs::escaped;
 use super::sparse::check_budget;
+use crate::container::Output;
 use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::model::axes::{COORDS_KEY, DIMS_KEY};
 use crate::model::item::field;
-use crate::model::logical::{self, Physical};
+use crate::model::logical::Physical;
 use crate::model::notes;
 use crate::model::sparse::{SparseStorage, SparseTensor, sparse_tensors};
 use crate::model::ties::ties;
 use crate::write::conversion::{Conversion, ConvertOptions, DenseOutput, SparseOutput};
+use crate::write::file::ExportOptions;
 use crate::write::joined::Joined;
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Format, Note, Result};
@@ -38,20 +40,16 @@ pub enum AppendPlace {
     InPlace,
 }
 
-/// Writes and publishes the file; gives its length.
+/// Writes and publishes the file.
 pub(crate) fn write(
     conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64> {
+) -> Result<Output> {
     let physical = to_physical(conversion, options)?;
     let file = of_file(conversion, options)?;
-    let publish = Publish {
-        force: options.tet.overwrite,
-        sync: options.tet.sync,
-        inputs: conversion.catalog.stamps(),
-    };
+    let publish = options.export().publish(conversion.catalog);
     let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
         let note =
             put((conversion.catalog, conversion.joined), &physical, writer, options, progress)?;
@@ -62,7 +60,7 @@ pub(crate) fn write(
         Ok::<_, Error>(note)
     })?;
     conversion.notes.extend(note);
-    Ok(written.file_len)
+    Ok(Output { len: written.file_len, ..Output::default() })
 }
 
 /// Writes the datasets behind the tensors of the file `target`; gives its new length.
@@ -75,10 +73,7 @@ pub(crate) fn append(
 ) -> Result<u64> {
     let physical = to_physical(conversion, options)?;
     let count = conversion.catalog.attrs().len();
-    if count != 0 {
-        let (dataset, what) = (String::new(), "attributes of the file");
-        conversion.notes.push(Note::LeftBehind { dataset, what, count });
-    }
+    conversion.notes.extend(Note::left_behind("", "attributes of the file", count));
     let source = Source::open(target)?;
     let how = &options.ztensor;
     let limits = Limits::default();
@@ -87,10 +82,10 @@ pub(crate) fn append(
             put((conversion.catalog, conversion.joined), &physical, writer, options, progress)
         })?,
         AppendPlace::Beside => {
-            let inputs = conversion.catalog.stamps();
-            let publish = Publish { force: Overwrite::Refuse, sync: options.tet.sync, inputs };
+            let export = ExportOptions { overwrite: Overwrite::Refuse, ..options.export() };
+            let publish = export.publish(conversion.catalog);
             let draft = Draft::open(&source, &limits)?;
-            draft.save_with(Output::InPlace(target), &publish, how, |writer| {
+            draft.save_with(edit::Output::InPlace(target), &publish, how, |writer| {
                 put((conversion.catalog, conversion.joined), &physical, writer, options, progress)
             })?
         }
@@ -103,8 +98,7 @@ pub(crate) fn append(
 /// are written in parts.
 fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Result<Vec<Physical>> {
     let has = |dtype: DType| DTYPES.contains(&dtype);
-    let physical = conversion.datasets.iter().map(|it| logical::to_physical(it, "ztensor", has));
-    let physical = physical.collect::<Result<Vec<_>>>()?;
+    let physical = conversion.to_physical("ztensor", has)?;
     conversion.notes.extend(physical.iter().filter_map(Physical::note));
     let is_split = options.ztensor.sparse == SparseChoice::Split;
     if options.sparse == SparseOutput::Sparse && is_split {
@@ -129,11 +123,10 @@ fn put<W: Write + Send>(
     options: &ConvertOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Option<Note>> {
-    let whole = |it: &Physical| Hyperslab::whole(it.view.shape());
-    let arrays = physical.iter().map(|it| Ok(LazyArray::values(&it.view, &whole(it))?));
+    let arrays = physical.iter().map(|it| stream::whole(&it.view));
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     let how = options.reading();
-    let total = arrays.iter().map(stream::len_of).fold(0, u64::saturating_add);
+    let total = stream::total_len(&arrays);
     let mut done = 0_u64;
     let stored = sparse_of(catalog, options)?;
     let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
@@ -218,9 +211,8 @@ fn of_file(
     if let Some(header) = header_to_keep(conversion.catalog)? {
         fields.push((HEADER_KEY.to_owned(), Value::Text(header)));
     }
-    if options.ztensor.dialect == Dialect::V01x && !fields.is_empty() {
-        let (dataset, what, count) = (String::new(), "attributes of the file", fields.len());
-        conversion.notes.push(Note::LeftBehind { dataset, what, count });
+    if options.ztensor.dialect == Dialect::V01x {
+        conversion.notes.extend(Note::left_behind("", "attributes of the file", fields.len()));
         fields.clear();
     }
     Ok(fields)

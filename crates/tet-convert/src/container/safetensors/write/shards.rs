@@ -11,7 +11,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use tet_io::{Publish, Publisher, commit_all};
+use tet_io::{Publisher, commit_all};
 use tet_query::{Catalog, Dataset};
 
 use super::Part;
@@ -88,7 +88,7 @@ pub fn write_shards(
         .collect();
     let map = places(&order, &shards, &names);
     let index = index_of(total, &super::about(catalog), map.into_iter());
-    let how = Publish { force: options.overwrite, sync: options.sync, inputs: catalog.stamps() };
+    let how = options.publish(catalog);
     let publishers = names.iter().map(|name| Publisher::begin(path.with_file_name(name), &how));
     let mut publishers = publishers.collect::<Result<Vec<_>, _>>()?;
     let mut last = Publisher::begin(index_path(path), &how)?;

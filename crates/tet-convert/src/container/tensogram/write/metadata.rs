@@ -48,10 +48,8 @@ pub(super) fn note_lost(conversion: &mut Conversion<'_>) -> Result<()> {
     }
     let messages = (0..file.len()).filter_map(|message| file.metadata(message).ok());
     let count = messages.map(|metadata| metadata.extra.len()).fold(0, usize::saturating_add);
-    if count != 0 {
-        let (dataset, what) = (String::new(), "keys that single messages have for all objects");
-        conversion.notes.push(Note::LeftBehind { dataset, what, count });
-    }
+    let what = "keys that single messages have for all objects";
+    conversion.notes.extend(Note::left_behind("", what, count));
     Ok(())
 }
 
