@@ -99,7 +99,7 @@ fn written(folder: &Path, codec: CodecChoice) -> Vec<u8> {
 fn converted(folder: &Path, name: &str, options: &ConvertOptions) -> Vec<u8> {
     let (from, to) = (folder.join("good.tet"), folder.join(name));
     assert!(tet_convert::writable(&to).is_ok());
-    tet_convert::convert(&from, &to, options, &mut |_, _| {}).unwrap();
+    tet_convert::convert(&from, &to, options).unwrap();
     std::fs::read(to).unwrap()
 }
 

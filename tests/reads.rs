@@ -200,7 +200,7 @@ fn what_is_read_of_other_containers_are_the_runs_of_the_plan() {
         ("sample.safetensors.index.json", sharded),
     ] {
         let to = folder.path().join(name);
-        tet_convert::convert(&from, &to, &options, &mut |_, _| {}).unwrap();
+        tet_convert::convert(&from, &to, &options).unwrap();
         let metered = Metered::open(&to);
         let is_sharded = name.ends_with(".json");
         assert!(!is_sharded || metered.meters.len() > 2, "{name} has shards");

@@ -1,6 +1,7 @@
 //! Files made by the project's own writer, for suites that ask what it writes.
 
 use std::path::{Path, PathBuf};
+use tet_io::Progress;
 
 use crate::assemble::every_coord;
 use tet_file::write::{CodecChoice, WriteOptions, Writer};
@@ -42,7 +43,7 @@ pub fn write_with(
                     assert_eq!(out.len() as u64, chunk.decoded_len, "a chunk is of its length");
                     Ok(())
                 },
-                &mut |_| {},
+                &Progress::default(),
             )
             .unwrap();
     }

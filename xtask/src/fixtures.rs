@@ -3,6 +3,7 @@
 //! The same seed gives the same bytes on every machine.
 
 use std::path::{Path, PathBuf};
+use tet_io::Progress;
 
 use anyhow::{Context, Result};
 use tet_file::write::{CodecChoice, WriteOptions, Writer};
@@ -153,7 +154,7 @@ impl Fixture {
                 }
                 Ok(())
             };
-            writer.write_dataset(id, &mut fill, &mut |_| {})?;
+            writer.write_dataset(id, &mut fill, &Progress::default())?;
         }
         let history = HistoryRow::new("fixture", &self.name, "1700000000");
         let history = if self.footer == Footer::None { Vec::new() } else { vec![history] };

@@ -8,7 +8,7 @@ use tet_file::write::Writer;
 use tet_file::{CodecChoice, Metadata, OpenOptions, TetFile, WriteOptions};
 use tet_format::write::{DatasetSpec, Declaration, FileWriter};
 use tet_format::{Codec, DType, Shape};
-use tet_io::Source;
+use tet_io::{Progress, Source};
 use tet_query::Catalog;
 
 /// The shape of all arrays but the largest.
@@ -165,7 +165,7 @@ fn write_with(
             elements(dtype, seed, chunk.decoded_len, out);
             Ok(())
         };
-        writer.write_dataset(id, &mut fill, &mut |_| {})?;
+        writer.write_dataset(id, &mut fill, &Progress::default())?;
     }
     writer.finish(&Metadata::default(), &[])?;
     Ok(())

@@ -49,12 +49,6 @@ impl Bar {
         Progress::new(move |done, all| bar.with(|shown| shown.tell(done, all))).with_cancel(cancel)
     }
 
-    /// Tells how far a task is.
-    pub(crate) fn teller(&self) -> impl FnMut(u64, u64) + use<> {
-        let bar = self.clone();
-        move |done, all| bar.with(|shown| shown.tell(done, all))
-    }
-
     /// The same bar for the next task, over so many bytes.
     pub(crate) fn next(&self, what: &str, len: u64) {
         self.with(|shown| {

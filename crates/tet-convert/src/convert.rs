@@ -35,30 +35,20 @@ pub use self::choice::chosen;
 /// Writes the arrays of `input` to the new file `output`. The format of the input follows from its
 /// content, that of the output from its suffix.
 ///
-/// `progress` is told the decoded bytes written so far and in all. The output appears complete or
-/// not at all.
+/// The progress of `options.execution` counts the decoded bytes that are written. The output appears
+/// complete or not at all.
 ///
 /// # Errors
 /// The input is damaged or of a format that is not read; a dataset is of a type that the output has
 /// no way to store; an option names what is not there; the output exists, is the input, or cannot be
 /// written; the caller canceled.
-pub fn convert(
-    input: &Path,
-    output: &Path,
-    options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<ImportReport> {
-    let outcome = converted(input, output, options, progress);
+pub fn convert(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
+    let outcome = converted(input, output, options);
     let is_canceled = options.execution.progress.is_canceled();
     outcome.map_err(|error| if is_canceled { Error::Canceled } else { error })
 }
 
-fn converted(
-    input: &Path,
-    output: &Path,
-    options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<ImportReport> {
+fn converted(input: &Path, output: &Path, options: &ConvertOptions) -> Result<ImportReport> {
     let (target, writer) = writable(output)?;
     let mut opened = opened_for(input, output, options)?;
     let mut notes = Vec::new();
@@ -75,8 +65,8 @@ fn converted(
     notes.extend(malformed.map(|what| Note::Malformed { what }));
     let tet = options.tet.named(&opened.catalog);
     let options = &ConvertOptions { tet, ..options.clone() };
-    opened = labeled(opened, &options.tet, &options.reading(), &mut notes)?;
-    let mut report = write(&opened, output, (target, writer), options, progress)?;
+    opened = labeled(opened, &options.tet, &options.unreported(), &mut notes)?;
+    let mut report = write(&opened, output, (target, writer), options)?;
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => written.contains(dataset.as_str()),
@@ -129,14 +119,13 @@ pub fn append_ztensor(
     target: &Path,
     place: AppendPlace,
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let opened = open(input, &OpenOptions::default())?;
     let sparse = Capabilities { sparse: true, ..Capabilities::ARRAYS };
     let joined = joined_of(&opened.catalog, sparse, options)?;
     let mut conversion = conversion(&opened, &joined, options)?;
     opened.catalog.check_decoded(conversion.datasets.iter().copied(), &options.execution)?;
-    let output_len = ztensor::append(&mut conversion, target, place, options, progress)?;
+    let output_len = ztensor::append(&mut conversion, target, place, options)?;
     Ok(report(conversion, output_len))
 }
 
@@ -145,7 +134,6 @@ fn write(
     output: &Path,
     (format, writer): (Format, &dyn Writer),
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ImportReport> {
     let can = writer.can();
     let joined = joined_of(&opened.catalog, can, options)?;
@@ -160,7 +148,7 @@ fn write(
     if !can.several && conversion.datasets.len() != 1 {
         return Err(Error::OneDataset { encoding: format.name() });
     }
-    let written = writer.write(&mut conversion, output, options, progress)?;
+    let written = writer.write(&mut conversion, output, options)?;
     if !can.metadata {
         conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
     }

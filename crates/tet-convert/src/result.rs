@@ -68,7 +68,7 @@ impl ResultOptions {
 
 /// Writes an array result of a file to the file `path`, if the policy allows it.
 ///
-/// `progress` is told the bytes of elements written so far and in all.
+/// The progress of the execution counts the bytes of elements that are written.
 ///
 /// # Errors
 /// The policy does not allow the path; the file exists, is the input, or cannot be written; the
@@ -80,7 +80,6 @@ pub fn write_result(
     path: &Path,
     policy: &WritePolicy,
     options: &ResultOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
     let path = policy.resolve(path, catalog.source())?;
     let zeros_before = lazy.zero_denominators();
@@ -90,11 +89,10 @@ pub fn write_result(
         ResultTarget::Tet => None,
     };
     let mut written = match encoding {
-        None => tet::write(catalog, lazy, &path, options, progress)?,
+        None => tet::write(catalog, lazy, &path, options)?,
         Some(encoding) => {
             let options = options.export();
-            let mut written =
-                array::write_lazy_file(catalog, lazy, encoding, &path, &options, progress)?;
+            let mut written = array::write_lazy_file(catalog, lazy, encoding, &path, &options)?;
             written.notes.extend(notes::unchecked([lazy]));
             written
         }

@@ -9,7 +9,7 @@ use tet_convert::{
 use tet_file::metadata::{AttrValue, DatasetMetadata, Metadata};
 use tet_file::write::{DatasetSpec, WriteOptions, Writer};
 use tet_format::DType;
-use tet_io::Overwrite;
+use tet_io::{Overwrite, Progress};
 use tet_query::{
     AttrText, Axes, AxisPicks, CatalogLabels, Choice, Execution, LabelLookup, LazyArray, Method,
     NanPolicy, NoLabels, Selection, Transform,
@@ -29,7 +29,7 @@ fn labeled(folder: &Path) -> Opened {
             out.extend((first..first + count).flat_map(|at| (at * scale).to_le_bytes()));
             Ok(())
         };
-        writer.write_dataset(id, fill, &mut |_| {}).unwrap();
+        writer.write_dataset(id, fill, &Progress::default()).unwrap();
     }
     let mut about = DatasetMetadata::default();
     about.dim_names = vec!["x".to_owned(), "y".to_owned()];
@@ -63,16 +63,8 @@ fn coordinate_datasets_come_along_as_they_are_selected() {
         let how = Execution::default();
         let lazy = LazyArray::new(temp, &slab, choice, transform, &how).unwrap();
         let (path, policy) = (folder.path().join("out.tet"), WritePolicy::default());
-        write_result(
-            &opened.catalog,
-            &lazy,
-            ResultTarget::Tet,
-            &path,
-            &policy,
-            &replacing,
-            &mut |_, _| {},
-        )
-        .unwrap();
+        write_result(&opened.catalog, &lazy, ResultTarget::Tet, &path, &policy, &replacing)
+            .unwrap();
         let again = open(&path, &OpenOptions::default()).unwrap();
         let result = &again.catalog.datasets()[0];
         assert_eq!(result.shape(), &**lazy.shape());

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{DTYPES, elements, fixture, imported, read};
+use common::{DTYPES, elements, fixture, imported, read, watched};
 use tet_convert::export::{
     Compression, Encoding, ExportOptions, write_array, write_lazy, write_lazy_file, write_npz_file,
 };
@@ -22,7 +22,7 @@ fn written(opened: &Opened, name: &str, encoding: Encoding, execution: &Executio
     let slab = Hyperslab::whole(dataset.shape());
     let mut out = vec![];
     let lazy = LazyArray::values(dataset, &slab).expect("it can be read");
-    write_lazy(&lazy, encoding, execution, &mut out, &mut |_, _| {}).expect("it can be read");
+    write_lazy(&lazy, encoding, execution, &mut out).expect("it can be read");
     out
 }
 
@@ -47,7 +47,7 @@ fn blocks_of_any_budget_give_the_same_bytes() {
         let slab = Hyperslab::whole(dataset.shape());
         let mut out = vec![];
         let lazy = LazyArray::values(dataset, &slab).unwrap();
-        let outcome = write_lazy(&lazy, Encoding::Raw, &execution, &mut out, &mut |_, _| {});
+        let outcome = write_lazy(&lazy, Encoding::Raw, &execution, &mut out);
         // The engine has a floor of its own below which it refuses; never are bytes wrong.
         if outcome.is_ok() {
             assert_eq!(out, elements("f8", 60), "{memory_budget}");
@@ -71,8 +71,7 @@ fn an_array_of_no_elements_opens_again() {
     let slab = Hyperslab::new(slices.collect(), dataset.shape()).unwrap();
     let lazy = LazyArray::values(dataset, &slab).unwrap();
     let options = ExportOptions::default();
-    write_lazy_file(&opened.catalog, &lazy, Encoding::Npy, &path, &options, &mut |_, _| {})
-        .unwrap();
+    write_lazy_file(&opened.catalog, &lazy, Encoding::Npy, &path, &options).unwrap();
     let again = tet_convert::open(&path, &Default::default()).unwrap();
     let found = &again.catalog.datasets()[0];
     assert_eq!(found.shape(), &**lazy.shape());
@@ -87,13 +86,14 @@ fn archives_round_trip() {
     for compression in [Compression::Stored, Compression::Deflated] {
         let opened = imported(folder.path(), &fixture("deflated.npz"), &chunked(&[3, 2, 4]));
         let opened = opened.unwrap();
-        let options = ExportOptions { compression, ..ExportOptions::default() };
+        let (progress, last) = watched();
+        let execution = Execution { progress, ..Execution::default() };
+        let options = ExportOptions { compression, execution, ..ExportOptions::default() };
         let path = folder.path().join("x.npz");
         let datasets = opened.catalog.datasets().iter().collect::<Vec<_>>();
-        let mut last = (0, 0);
-        let progress = &mut |done, total| last = (done, total);
-        write_npz_file(&opened.catalog, &datasets, &path, &options, progress).unwrap();
-        assert!(last.0 == last.1 && last.1 > 0);
+        write_npz_file(&opened.catalog, &datasets, &path, &options).unwrap();
+        let (done, all) = *last.lock().unwrap();
+        assert!(done == all && all > 0);
         drop(opened);
         let again = imported(folder.path(), &path, &ImportOptions::default()).unwrap();
         for (code, _) in DTYPES {
@@ -113,8 +113,7 @@ fn a_selection_is_exported_as_text() {
     let path = folder.path().join("x.csv");
     let lazy = LazyArray::values(dataset, &slab).unwrap();
     let options = ExportOptions::default();
-    write_lazy_file(&opened.catalog, &lazy, Encoding::Csv, &path, &options, &mut |_, _| {})
-        .unwrap();
+    write_lazy_file(&opened.catalog, &lazy, Encoding::Csv, &path, &options).unwrap();
     let line = |time: i64| {
         let first = time * 12 + 8;
         let values = (first..first + 4).map(|i| ((i * 37 + 11) % 101 - 50).to_string());
@@ -137,8 +136,7 @@ fn an_output_over_its_input_is_refused() {
     let options =
         ExportOptions { overwrite: tet_io::Overwrite::Replace, ..ExportOptions::default() };
     let datasets = opened.catalog.datasets().iter().collect::<Vec<_>>();
-    let error =
-        write_npz_file(&opened.catalog, &datasets, &path, &options, &mut |_, _| {}).unwrap_err();
+    let error = write_npz_file(&opened.catalog, &datasets, &path, &options).unwrap_err();
     assert_eq!(error.kind(), tet_io::Kind::Usage, "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -179,7 +177,7 @@ fn columns_are_read_in_place_as_rows() {
             let output = folder.path().join(format!("{descr}.{suffix}").replace(['<', '>'], "_"));
             let _ = std::fs::remove_file(&output);
             let options = tet_convert::ConvertOptions::default();
-            tet_convert::convert(&path, &output, &options, &mut |_, _| ()).unwrap();
+            tet_convert::convert(&path, &output, &options).unwrap();
         }
     }
     // Along one axis columns are rows.

@@ -15,7 +15,7 @@ fn outcome(folder: &Path, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut options = ImportOptions::default();
     options.sync = tet_io::publish::Sync::None;
     options.threads = 1;
-    let outcome = to_tet(&input, &output, &options, &mut |_, _| {});
+    let outcome = to_tet(&input, &output, &options);
     let entries = std::fs::read_dir(folder).expect("a folder").count();
     match outcome {
         Ok(_) => {
@@ -134,7 +134,7 @@ fn a_chunk_that_memory_cannot_hold_is_an_error() {
     }
     let mut options = ImportOptions::default();
     options.chunks = ChunkChoice::Shape(vec![1 << 50]);
-    let error = to_tet(&input, &output, &options, &mut |_, _| {}).unwrap_err();
+    let error = to_tet(&input, &output, &options).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{DTYPES, elements, fixture, imported, npy, read, to_tet};
+use common::{DTYPES, elements, fixture, imported, npy, read, to_tet, watched};
 use tet_convert::{
     Attribute, ChunkChoice, ConvertOptions, DimNames, Error, ImportOptions, Note, Origin, convert,
 };
@@ -77,7 +77,7 @@ fn streamed_archives_and_odd_members_are_read() {
 
     let options = with(|options| options.exclude = vec!["text".to_owned()]);
     let output = folder.path().join("mixed.tet");
-    let report = to_tet(&fixture("mixed.npz"), &output, &options, &mut |_, _| {}).unwrap();
+    let report = to_tet(&fixture("mixed.npz"), &output, &options).unwrap();
     assert_eq!(report.notes, [Note::LeftOut { member: "notes.txt".to_owned() }]);
     let names = report.datasets.iter().map(|dataset| dataset.name.as_str()).collect::<Vec<_>>();
     assert_eq!(names, ["good", "group/b.npy"]);
@@ -111,8 +111,7 @@ fn nan_payloads_and_signs_are_kept() {
 fn a_scalar_becomes_one_element_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("x.tet");
-    let report =
-        to_tet(&fixture("scalar.npy"), &output, &ImportOptions::default(), &mut |_, _| {}).unwrap();
+    let report = to_tet(&fixture("scalar.npy"), &output, &ImportOptions::default()).unwrap();
     assert_eq!(report.notes, [Note::Scalar { dataset: "scalar".to_owned() }]);
     let opened = tet_convert::open(&output, &tet_convert::OpenOptions::default()).unwrap();
     let dataset = &opened.catalog.datasets()[0];
@@ -151,7 +150,7 @@ fn notes_say_what_was_widened() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("x.tet");
     let options = with(|options| options.include = vec!["b1".to_owned(), "i1".to_owned()]);
-    let report = to_tet(&fixture("stored.npz"), &output, &options, &mut |_, _| {}).unwrap();
+    let report = to_tet(&fixture("stored.npz"), &output, &options).unwrap();
     let notes = report.notes.iter().map(Note::to_string).collect::<Vec<_>>();
     assert_eq!(
         notes,
@@ -226,16 +225,16 @@ fn the_input_and_existing_files_are_never_written_over() {
     let before = std::fs::read(&input).unwrap();
     let force = with(|options| options.overwrite = tet_io::Overwrite::Replace);
     for output in [&input, &link] {
-        let error = to_tet(&input, output, &force, &mut |_, _| {}).unwrap_err();
+        let error = to_tet(&input, output, &force).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage, "{error}");
         assert!(error.to_string().contains("input"), "{error}");
     }
     let taken = folder.path().join("taken.tet");
     std::fs::write(&taken, "mine").unwrap();
-    let error = to_tet(&input, &taken, &ImportOptions::default(), &mut |_, _| {}).unwrap_err();
+    let error = to_tet(&input, &taken, &ImportOptions::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage, "{error}");
     assert_eq!(std::fs::read(&taken).unwrap(), b"mine");
-    to_tet(&input, &taken, &force, &mut |_, _| {}).unwrap();
+    to_tet(&input, &taken, &force).unwrap();
     assert_eq!(std::fs::read(&input).unwrap(), before);
     assert_eq!(&std::fs::read(&taken).unwrap()[..4], b"TETR");
 }
@@ -270,18 +269,16 @@ fn large_arrays_go_through_every_way() {
         .collect::<Vec<_>>();
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("x.npy");
-    let mut last = 0;
     for (descr, order, elements) in [("<u4", "False", &rows), (">u4", "True", &columns)] {
         std::fs::write(&input, npy(descr, order, "(1024, 3072)", elements)).unwrap();
         for chunk_shape in [vec![100, 3072], vec![1000, 1000], vec![1024, 7]] {
-            let options = with(|options| options.chunks = ChunkChoice::Shape(chunk_shape.clone()));
+            let (progress, last) = watched();
+            let mut options = ConvertOptions::default();
+            options.tet = with(|options| options.chunks = ChunkChoice::Shape(chunk_shape.clone()));
+            options.execution.progress = progress;
             let output = folder.path().join("x.tet");
-            let mut progress = |done: u64, total: u64| {
-                assert!(done <= total && total == rows.len() as u64);
-                last = done;
-            };
-            to_tet(&input, &output, &options, &mut progress).unwrap();
-            assert_eq!(last, rows.len() as u64);
+            convert(&input, &output, &options).unwrap();
+            assert_eq!(*last.lock().unwrap(), (rows.len() as u64, rows.len() as u64));
             let opened = tet_convert::open(&output, &tet_convert::OpenOptions::default()).unwrap();
             assert!(read(&opened, "x").bytes() == rows, "{order} by {chunk_shape:?}");
             drop(opened);
@@ -301,10 +298,12 @@ fn a_canceled_import_leaves_nothing() {
             let cancel = Arc::new(AtomicBool::new(after == 0));
             let mut options = ConvertOptions::default();
             options.tet = with(|options| options.chunks = ChunkChoice::Shape(vec![10, 1000]));
-            options.execution.progress = Progress::default().with_cancel(Arc::clone(&cancel));
-            let outcome = convert(&input, &output, &options, &mut |done, _| {
-                cancel.fetch_or(after <= done, Ordering::Relaxed);
+            let late = Arc::clone(&cancel);
+            let progress = Progress::new(move |done, _| {
+                late.fetch_or(after <= done, Ordering::Relaxed);
             });
+            options.execution.progress = progress.with_cancel(cancel);
+            let outcome = convert(&input, &output, &options);
             assert!(matches!(outcome, Err(Error::Canceled)), "{order} after {after}: {outcome:?}");
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the input");
         }

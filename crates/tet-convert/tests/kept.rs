@@ -24,7 +24,7 @@ impl World {
 
     fn go(&self, from: &str, to: &str) -> Result<ImportReport> {
         let _ = fs::remove_file(self.path(to));
-        convert(&self.path(from), &self.path(to), &ConvertOptions::default(), &mut |_, _| ())
+        convert(&self.path(from), &self.path(to), &ConvertOptions::default())
     }
 
     fn opened(&self, name: &str) -> Opened {

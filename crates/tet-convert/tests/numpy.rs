@@ -9,7 +9,7 @@ use common::{npy, opened, read};
 use tet_convert::{ChunkChoice, ConvertOptions, Note, convert};
 
 fn converted(input: &Path, output: &Path, options: &ConvertOptions) -> Vec<Note> {
-    let report = convert(input, output, options, &mut |_, _| {});
+    let report = convert(input, output, options);
     report.unwrap_or_else(|error| panic!("{output:?}: {error}")).notes
 }
 
@@ -109,7 +109,7 @@ fn archives_of_anything_become_ztensor() {
     }
     // Other readers of `.tet` refuse an extent of 0.
     let output = folder.path().join("x.tet");
-    let report = convert(&input, &output, &ConvertOptions::default(), &mut |_, _| {}).unwrap();
+    let report = convert(&input, &output, &ConvertOptions::default()).unwrap();
     let told = report.notes.iter().filter(|note| matches!(note, Note::NoElements { .. }));
     assert_eq!(told.count(), 2);
 }

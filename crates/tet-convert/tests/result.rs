@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::npy;
+use common::{npy, watched};
 use tet_convert::export::Encoding;
 use tet_convert::{
     Error, Note, OpenOptions, Opened, Origin, ResultOptions, ResultTarget, WritePolicy, open,
@@ -51,7 +51,7 @@ fn source(
         }
         Ok(())
     };
-    writer.write_dataset(0, fill, &mut |_| {}).unwrap();
+    writer.write_dataset(0, fill, &Progress::default()).unwrap();
     let mut about = DatasetMetadata::default();
     about.dim_names = (0..shape.len()).map(|axis| format!("dim{axis}")).collect();
     let labels = (0..shape[0]).map(|at| format!("label {at}")).collect();
@@ -101,13 +101,15 @@ fn check(folder: &Path, (opened, lazy): (&Opened, &LazyArray), options: &ResultO
     let wanted = whole(lazy);
     for target in TARGETS {
         let path = out_path(folder, target);
-        let mut last = (0, 0);
-        let progress = &mut |done, total| last = (done, total);
+        let (progress, last) = watched();
+        let execution = options.execution.with_progress(progress);
+        let options = ResultOptions { execution, ..options.clone() };
         let policy = WritePolicy::default();
         let written =
-            write_result(&opened.catalog, lazy, target, &path, &policy, options, progress).unwrap();
+            write_result(&opened.catalog, lazy, target, &path, &policy, &options).unwrap();
         assert_eq!(written.bytes, fs::metadata(&path).unwrap().len());
-        assert_eq!(last.0, last.1);
+        let (done, all) = *last.lock().unwrap();
+        assert_eq!(done, all);
         if target == ResultTarget::Raw {
             assert!(fs::read(&path).unwrap() == wanted.bytes());
             continue;
@@ -212,16 +214,7 @@ fn a_written_dataset_says_where_it_comes_from() {
     let method = Some((Method::Sqrt, Axes::Some(vec![0])));
     let lazy = lazy(&opened, "1:6:2, 3, :", choice, method);
     let (policy, options) = (WritePolicy::default(), replacing());
-    write_result(
-        &opened.catalog,
-        &lazy,
-        ResultTarget::Tet,
-        &path,
-        &policy,
-        &options,
-        &mut |_, _| {},
-    )
-    .unwrap();
+    write_result(&opened.catalog, &lazy, ResultTarget::Tet, &path, &policy, &options).unwrap();
     let again = open(&path, &OpenOptions::default()).unwrap();
     let dataset = &again.catalog.datasets()[0];
     assert_eq!((dataset.name.as_str(), dataset.shape()), ("temp-sqrt", &[3, 2][..]));
@@ -256,8 +249,7 @@ fn plain_values_keep_name_and_attributes_and_differences_their_unit() {
         let lazy = lazy(&opened, "1:5", Choice::default(), method);
         let options = ResultOptions { history: None, ..replacing() };
         let (target, policy) = (ResultTarget::Tet, WritePolicy::default());
-        write_result(&opened.catalog, &lazy, target, &path, &policy, &options, &mut |_, _| {})
-            .unwrap();
+        write_result(&opened.catalog, &lazy, target, &path, &policy, &options).unwrap();
         let again = open(&path, &OpenOptions::default()).unwrap();
         let dataset = &again.catalog.datasets()[0];
         assert_eq!(dataset.name, name);
@@ -297,8 +289,7 @@ fn foreign_types_are_widened() {
         let (target, policy) = (ResultTarget::Tet, WritePolicy::default());
         let options = replacing();
         let written =
-            write_result(&opened.catalog, &lazy, target, &out, &policy, &options, &mut |_, _| {})
-                .unwrap();
+            write_result(&opened.catalog, &lazy, target, &out, &policy, &options).unwrap();
         assert!(matches!(&written.notes[..], [Note::Widened { to, .. }] if *to == wanted));
         let again = open(&out, &OpenOptions::default()).unwrap();
         let dataset = &again.catalog.datasets()[0];
@@ -318,16 +309,8 @@ fn zero_denominators_are_noted() {
     let lazy = lazy(&opened, "2:3", Choice::default(), Some((Method::MinMax, Axes::All)));
     let path = folder.path().join("out.npy");
     let (policy, options) = (WritePolicy::default(), replacing());
-    let written = write_result(
-        &opened.catalog,
-        &lazy,
-        ResultTarget::Npy,
-        &path,
-        &policy,
-        &options,
-        &mut |_, _| {},
-    )
-    .unwrap();
+    let written =
+        write_result(&opened.catalog, &lazy, ResultTarget::Npy, &path, &policy, &options).unwrap();
     let wanted = Note::ZeroDenominators { dataset: "temp".to_owned(), method: "minmax", count: 1 };
     assert_eq!(written.notes, [Note::Unchecked, wanted]);
     assert_eq!(whole(&lazy).get(0).unwrap().to_f64().map(f64::is_nan), Some(true));
@@ -349,15 +332,7 @@ fn what_may_not_be_written_is_refused_and_leaves_nothing() {
     for target in TARGETS {
         let refused = |path: &Path, options: &ResultOptions, wanted: Kind| {
             let policy = WritePolicy::default();
-            let outcome = write_result(
-                &opened.catalog,
-                &lazy,
-                target,
-                path,
-                &policy,
-                options,
-                &mut |_, _| {},
-            );
+            let outcome = write_result(&opened.catalog, &lazy, target, path, &policy, options);
             let error = outcome.unwrap_err();
             assert_eq!(error.kind(), wanted, "{target:?} {}: {error}", path.display());
         };
@@ -389,14 +364,14 @@ fn a_late_request_to_stop_leaves_nothing() {
     let lazy = lazy(&opened, ":", Choice::default(), Some((Method::Sqrt, Axes::All)));
     for target in TARGETS {
         let cancel = Arc::new(AtomicBool::new(false));
-        let progress = Progress::default().with_cancel(Arc::clone(&cancel));
+        let late = Arc::clone(&cancel);
+        let progress = Progress::new(move |_, _| late.store(true, Ordering::Relaxed));
+        let progress = progress.with_cancel(cancel);
         let execution = Execution { progress, ..Execution::default() };
         let options = ResultOptions { execution, ..ResultOptions::default() };
         let path = folder.path().join("out");
-        let progress = &mut |_, _| cancel.store(true, Ordering::Relaxed);
         let policy = WritePolicy::default();
-        let outcome =
-            write_result(&opened.catalog, &lazy, target, &path, &policy, &options, progress);
+        let outcome = write_result(&opened.catalog, &lazy, target, &path, &policy, &options);
         let error = outcome.unwrap_err();
         assert!(error.to_string().contains("canceled"), "{error}");
         assert!(!path.exists());

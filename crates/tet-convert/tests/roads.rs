@@ -56,7 +56,7 @@ fn array_of(path: &Path, name: &str) -> (String, String, Vec<u8>) {
 fn go(folder: &Path, from: &str, to: &str, options: &ConvertOptions) -> Result<Vec<Note>> {
     let (from, to) = (folder.join(from), folder.join(to));
     let _ = fs::remove_file(&to);
-    convert(&from, &to, options, &mut |_, _| ()).map(|report| report.notes)
+    convert(&from, &to, options).map(|report| report.notes)
 }
 
 /// Takes an array from `.npz` or `.npy` through each container, and through each after another.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use tet_io::Progress;
 
 use tet_convert::{ConvertOptions, Error, Note, OpenOptions, Opened, Result, convert, open};
 use tet_file::metadata::{AttrValue, Metadata};
@@ -56,7 +57,7 @@ fn convert_some(opened: &Opened, names: &[&str], output: &Path) -> Result<Vec<No
     let mut options = ConvertOptions::default();
     options.tet.include = names.iter().map(|name| (*name).to_owned()).collect();
     let input = opened.catalog.source().path().expect("a file");
-    Ok(convert(input, output, &options, &mut |_, _| {})?.notes)
+    Ok(convert(input, output, &options)?.notes)
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn tet(path: &Path, datasets: &[(&str, DType, &[u64], &[u8])], attrs: &[(&str, &
             out.extend_from_slice(elements);
             Ok(())
         };
-        writer.write_dataset(id, &mut fill, &mut |_| {}).expect("written");
+        writer.write_dataset(id, &mut fill, &Progress::default()).expect("written");
     }
     let mut metadata = Metadata::new();
     for (key, value) in attrs {

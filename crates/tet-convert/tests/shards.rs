@@ -4,12 +4,14 @@ mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::opened;
 use tet_convert::{
     ConvertOptions, Error, ImportReport, Io, OpenOptions, Opened, Result, convert, open, verify,
 };
-use tet_io::Source;
+use tet_io::{Progress, Source};
 use tet_query::{AttrText, Execution, Hyperslab};
 use tet_verify::{Level, VerifyOptions};
 
@@ -61,7 +63,7 @@ impl World {
     }
 
     fn go(&self, from: &Path, to: &str, options: &ConvertOptions) -> Result<ImportReport> {
-        convert(from, &self.path(to), options, &mut |_, _| ())
+        convert(from, &self.path(to), options)
     }
 
     fn names(&self) -> Vec<String> {
@@ -314,12 +316,14 @@ fn hostile_indexes_are_refused() {
 fn an_archive_is_unpacked_without_a_name() {
     let folder = tempfile::tempdir().expect("done");
     let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/deflated.npz");
-    let mut report_count = 0;
-    let mut see = |_, _| {
-        report_count += 1;
-        assert_eq!(fs::read_dir(folder.path()).expect("done").count(), 0);
-    };
+    let report_count = Arc::new(AtomicUsize::new(0));
+    let (count, path) = (Arc::clone(&report_count), folder.path().to_path_buf());
+    let mut options = ConvertOptions::default();
+    options.execution.progress = Progress::new(move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(fs::read_dir(&path).expect("done").count(), 0);
+    });
     let out = folder.path().join("out.tet");
-    convert(&archive, &out, &ConvertOptions::default(), &mut see).expect("done");
-    assert!(0 < report_count);
+    convert(&archive, &out, &options).expect("done");
+    assert!(0 < report_count.load(Ordering::Relaxed));
 }

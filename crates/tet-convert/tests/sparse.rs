@@ -251,7 +251,7 @@ fn dense_arrays_become_sparse_where_that_is_asked_for() {
             options.ztensor.sparse = choice;
             options.tet.overwrite = tet_io::Overwrite::Replace;
             let output = folder.path().join("x.zt");
-            tet_convert::convert(&input, &output, &options, &mut |_, _| ()).unwrap();
+            tet_convert::convert(&input, &output, &options).unwrap();
             let opened = common::opened(&output);
             let [tensor] = &tet_convert::sparse_tensors(&opened.catalog)[..] else {
                 panic!("{shape} {choice:?}: one sparse tensor")
@@ -261,7 +261,7 @@ fn dense_arrays_become_sparse_where_that_is_asked_for() {
             dense.sparse = tet_convert::SparseOutput::Dense;
             dense.tet.overwrite = tet_io::Overwrite::Replace;
             let back = folder.path().join("back.zt");
-            tet_convert::convert(&output, &back, &dense, &mut |_, _| ()).unwrap();
+            tet_convert::convert(&output, &back, &dense).unwrap();
             let found = common::read(&common::opened(&back), "x");
             assert_eq!(found.bytes(), bytes, "{shape} {choice:?}");
         }

@@ -152,7 +152,7 @@ fn objects_are_converted_into_other_containers() {
     let wanted = held(&mixed);
     for name in ["x.zt", "x.tet", "x.safetensors"] {
         let output = folder.path().join(name);
-        convert(&mixed, &output, &ConvertOptions::default(), &mut |_, _| {}).unwrap();
+        convert(&mixed, &output, &ConvertOptions::default()).unwrap();
         let mut found = held(&output);
         found.sort_by_key(|it| wanted.iter().position(|other| other.0 == it.0));
         assert!(found == wanted, "{name}");
@@ -222,7 +222,7 @@ fn one_object_of_many_takes_few_reads() {
     zip.finish().unwrap();
     let path = folder.path().join("x.tgm");
     let options = ConvertOptions::default();
-    convert(&folder.path().join("in.npz"), &path, &options, &mut |_, _| ()).unwrap();
+    convert(&folder.path().join("in.npz"), &path, &options).unwrap();
     let whole = opened(&path);
     for position in [0_usize, 999, 1999] {
         let counting = std::sync::Arc::new(Counting {

@@ -77,8 +77,7 @@ fn samples_go_through_every_container_and_come_back() {
     let at = |name: &str| folder.path().join(name);
     let go = |from: &Path, to: &Path, options: &ConvertOptions| {
         let _ = fs::remove_file(to);
-        convert(from, to, options, &mut |_, _| ())
-            .unwrap_or_else(|error| panic!("{from:?} to {to:?}: {error}"))
+        convert(from, to, options).unwrap_or_else(|error| panic!("{from:?} to {to:?}: {error}"))
     };
     let mut dense = ConvertOptions::default();
     dense.sparse = SparseOutput::Dense;
@@ -135,11 +134,11 @@ fn types_that_tet_lacks_come_back_with_what_is_said_of_them() {
     }
     fs::write(at("a.zt"), writer.finish().unwrap().0).unwrap();
     let how = ConvertOptions::default();
-    let report = convert(&at("a.zt"), &at("a.tet"), &how, &mut |_, _| ()).unwrap();
+    let report = convert(&at("a.zt"), &at("a.tet"), &how).unwrap();
     let is_kept = |note: &&Note| matches!(note, Note::AsBits { .. } | Note::Widened { .. });
     let kept = report.notes.iter().filter(is_kept).count();
     assert_eq!(kept, 3, "{:?}", report.notes);
-    convert(&at("a.tet"), &at("b.zt"), &how, &mut |_, _| ()).unwrap();
+    convert(&at("a.tet"), &at("b.zt"), &how).unwrap();
     assert_eq!(held(&at("b.zt")), held(&at("a.zt")));
     let [first, last] = ["a.zt", "b.zt"].map(|name| {
         ZTensorFile::open(Source::open(at(name)).unwrap(), &Limits::default()).unwrap()
@@ -218,7 +217,7 @@ fn the_dialect_of_0_1_x_gives_raw_samples_byte_for_byte() {
     for name in ["py_all_dtypes.zt", "py_special_floats.zt"] {
         let path = samples().into_iter().find(|path| path.ends_with(name)).unwrap();
         let out = folder.path().join(name);
-        convert(&path, &out, &how, &mut |_, _| ()).unwrap();
+        convert(&path, &out, &how).unwrap();
         assert_eq!(how.ztensor.dialect, Dialect::V01x);
         assert!(fs::read(&path).unwrap() == fs::read(&out).unwrap(), "{name}");
     }
@@ -252,8 +251,7 @@ fn custom_fields_come_through_exactly_whatever_their_keys_and_values() {
     fs::write(at("m.safetensors"), &bytes).unwrap();
     let how = ConvertOptions::default();
     let go = |from: &str, to: &str| {
-        convert(&at(from), &at(to), &how, &mut |_, _| ())
-            .unwrap_or_else(|error| panic!("{from} to {to}: {error}"))
+        convert(&at(from), &at(to), &how).unwrap_or_else(|error| panic!("{from} to {to}: {error}"))
     };
     go("a.zt", "a.tet");
     go("a.tet", "b.zt");
@@ -282,16 +280,16 @@ fn narrow_floats_are_copied_whatever_the_chunks() {
     fs::write(at("a.safetensors"), &bytes).unwrap();
     for between in ["b.zt", "b.tet"] {
         let how = ConvertOptions::default();
-        convert(&at("a.safetensors"), &at(between), &how, &mut |_, _| ()).unwrap();
+        convert(&at("a.safetensors"), &at(between), &how).unwrap();
         let _ = fs::remove_file(at("c.safetensors"));
-        convert(&at(between), &at("c.safetensors"), &how, &mut |_, _| ()).unwrap();
+        convert(&at(between), &at("c.safetensors"), &how).unwrap();
         assert!(fs::read(at("c.safetensors")).unwrap() == bytes, "{between}");
     }
     let mut tiles = ConvertOptions::default();
     tiles.tet.chunks = tet_convert::ChunkChoice::Shape(vec![3, 7]);
     tiles.tet.include = vec!["e".to_owned()];
-    convert(&at("a.safetensors"), &at("t.tet"), &tiles, &mut |_, _| ()).unwrap();
-    convert(&at("t.tet"), &at("t.zt"), &ConvertOptions::default(), &mut |_, _| ()).unwrap();
+    convert(&at("a.safetensors"), &at("t.tet"), &tiles).unwrap();
+    convert(&at("t.tet"), &at("t.zt"), &ConvertOptions::default()).unwrap();
     let file = ZTensorFile::open(Source::open(at("t.zt")).unwrap(), &Limits::default()).unwrap();
     let start = bytes.len() - 5_000_501;
     assert!(

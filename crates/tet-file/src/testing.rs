@@ -1,6 +1,7 @@
 //! A small file for tests.
 
 use tet_format::DType;
+use tet_io::Progress;
 
 use crate::metadata::{AttrValue, HistoryRow, Metadata};
 use crate::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
@@ -21,7 +22,7 @@ pub(crate) fn written(attr_len: usize, digests: DigestChoice) -> Vec<u8> {
             out.extend((0..chunk.decoded_len).map(|at| (at + chunk.linear) as u8 | 1));
             Ok(())
         };
-        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
+        writer.write_dataset(id, fill, &Progress::default()).unwrap();
     }
     let mut metadata = Metadata::new();
     let about = metadata.datasets.entry("a".to_owned()).or_default();

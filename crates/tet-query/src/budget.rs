@@ -85,6 +85,12 @@ impl fmt::Debug for Execution {
 }
 
 impl Execution {
+    /// The same with another progress.
+    #[must_use]
+    pub fn with_progress(&self, progress: Progress) -> Execution {
+        Execution { progress, ..self.clone() }
+    }
+
     /// The same within a memory hint of a file: a hint lowers the budget and never raises it.
     #[must_use]
     pub fn within(mut self, hint: Option<u64>) -> Execution {

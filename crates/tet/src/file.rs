@@ -38,7 +38,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<File> {
 pub fn convert(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Result<Vec<Note>> {
     let options = ConvertOptions::default();
     let (input, output) = (input.as_ref(), output.as_ref());
-    Ok(tet_convert::convert(input, output, &options, &mut |_, _| {})?.notes)
+    Ok(tet_convert::convert(input, output, &options)?.notes)
 }
 
 /// Checks every byte of a file. What is wrong with it is no error here: it is in the report.

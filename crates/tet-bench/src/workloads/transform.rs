@@ -31,7 +31,7 @@ pub(super) fn scores(run: Run<'_>) -> Result<Vec<Row>> {
         let (choice, how) = (Choice::default(), &options.execution);
         let lazy = LazyArray::new(dataset, &slab, choice, Some(score.clone()), how)?;
         let (raw, policy) = (ResultTarget::Raw, WritePolicy::default());
-        write_result(&catalog, &lazy, raw, &work, &policy, &options, &mut |_, _| {})?;
+        write_result(&catalog, &lazy, raw, &work, &policy, &options)?;
         Ok(())
     };
     let plainly = || {

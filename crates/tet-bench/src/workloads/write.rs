@@ -4,6 +4,7 @@ use anyhow::Result;
 use tet_file::write::Writer;
 use tet_file::{CodecChoice, DigestChoice, Metadata, WriteOptions};
 use tet_format::DType;
+use tet_io::Progress;
 
 use super::Run;
 use crate::data;
@@ -38,7 +39,7 @@ fn write(path: &std::path::Path, bytes: &[u8], options: &WriteOptions) -> Result
         out.extend_from_slice(chunks.next().unwrap_or_default());
         Ok(())
     };
-    writer.write_dataset(0, &mut fill, &mut |_| {})?;
+    writer.write_dataset(0, &mut fill, &Progress::default())?;
     writer.finish(&Metadata::default(), &[])?;
     Ok(())
 }

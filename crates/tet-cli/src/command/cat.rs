@@ -153,12 +153,11 @@ fn save(
     let at = context.world().at(path);
     let (overwrite, sync) = open::publish_options(args.write);
     let integrity = if let Some(encoding) = encoding(format) {
-        let options =
-            ExportOptions { overwrite, sync, execution: how.clone(), ..Default::default() };
-        let lazy = LazyArray::values(target.dataset, &target.slab)?;
         let bar = Bar::new(context, "writing", stored_len(target));
-        let mut tell = bar.teller();
-        let written = export::write_lazy_file(catalog, &lazy, encoding, &at, &options, &mut tell);
+        let execution = how.with_progress(bar.progress(context));
+        let options = ExportOptions { overwrite, sync, execution, ..Default::default() };
+        let lazy = LazyArray::values(target.dataset, &target.slab)?;
+        let written = export::write_lazy_file(catalog, &lazy, encoding, &at, &options);
         bar.finish();
         for note in written?.notes {
             context.warn(note);
@@ -200,9 +199,9 @@ fn emit(
     }
     let lazy = LazyArray::values(target.dataset, &target.slab)?;
     let bar = Bar::new(context, "reading", stored_len(target));
-    let mut tell = bar.teller();
+    let how = how.with_progress(bar.progress(context));
     let out = context.streams.out.as_mut();
-    let notes = export::write_lazy(&lazy, encoding, how, out, &mut tell);
+    let notes = export::write_lazy(&lazy, encoding, &how, out);
     bar.finish();
     for note in notes? {
         context.warn(note);

@@ -65,7 +65,9 @@ pub(super) fn write(
 ) -> Result<Exit> {
     let (from, to) = (context.world().at(input), context.world().at(output));
     let bar = Bar::new(context, "converting", 0);
-    let report = tet_convert::convert(&from, &to, options, &mut bar.teller());
+    let mut options = options.clone();
+    options.execution.progress = bar.progress(context);
+    let report = tet_convert::convert(&from, &to, &options);
     bar.finish();
     let report = report.map_err(|error| failed(error, input, output))?;
     tell(input, output, &report, is_json, context)
@@ -85,7 +87,6 @@ fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<
     options.stack.clone_from(&args.stack);
     options.shard_len = args.shard_size;
     options.execution.threads = args.threads;
-    options.execution.progress = context.progress();
     options.execution.decoded_max = args.max_decoded;
     Ok(options)
 }

@@ -100,11 +100,11 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     options.tet.include.clone_from(&args.dataset);
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
-    options.execution.progress = context.progress();
     let place = if args.in_place { AppendPlace::InPlace } else { AppendPlace::Beside };
     let (input, target) = (context.world().at(&args.input), context.world().at(&args.file));
     let bar = Bar::new(context, "appending", 0);
-    let report = tet_convert::append_ztensor(&input, &target, place, &options, &mut bar.teller());
+    options.execution.progress = bar.progress(context);
+    let report = tet_convert::append_ztensor(&input, &target, place, &options);
     bar.finish();
     let report = report.map_err(|error| {
         let failure = convert::failure(error);

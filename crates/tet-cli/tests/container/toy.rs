@@ -108,7 +108,6 @@ impl Writer for Toy {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         let (force, sync) = (options.tet.overwrite, options.tet.sync);
         let inputs = conversion.catalog.stamps();
@@ -130,7 +129,7 @@ impl Writer for Toy {
         let len = bytes.len() as u64;
         publisher.file().write_all(&bytes).map_err(Error::Write)?;
         publisher.commit()?;
-        progress(len, len);
+        options.execution.progress.report(len, len)?;
         Ok(Output { len, ..Output::default() })
     }
 }

@@ -84,9 +84,8 @@ impl Writer for Npy {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         let views = conversion.in_numpy()?;
-        write_one(conversion, &views, Encoding::Npy, (output, options), progress)
+        write_one(conversion, &views, Encoding::Npy, (output, options))
     }
 }

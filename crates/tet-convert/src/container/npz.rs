@@ -68,12 +68,11 @@ impl Writer for Npz {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         let views = conversion.in_numpy()?;
         let views: Vec<_> = views.iter().collect();
         let how = options.export();
-        let notes = write_npz_file(conversion.catalog, &views, output, &how, progress)?;
+        let notes = write_npz_file(conversion.catalog, &views, output, &how)?;
         conversion.notes.extend(notes);
         Output::file(output)
     }

@@ -49,12 +49,11 @@ impl Writer for Plain {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         // Elements that nothing computes with have bytes, and no text.
         let bytes = |it| as_bytes(it).filter(|_| self.encoding == Encoding::Raw);
         let views = conversion.datasets.iter().map(|it| bytes(it).unwrap_or((*it).clone()));
         let views: Vec<Dataset> = views.collect();
-        write_one(conversion, &views, self.encoding, (output, options), progress)
+        write_one(conversion, &views, self.encoding, (output, options))
     }
 }

@@ -81,14 +81,13 @@ impl Writer for SafeTensors {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         if options.shard_len.is_some() {
-            return Index.write(conversion, output, options, progress);
+            return Index.write(conversion, output, options);
         }
         let how = options.export();
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
-        let notes = write_safetensors_file(catalog, datasets, output, &how, progress)?;
+        let notes = write_safetensors_file(catalog, datasets, output, &how)?;
         conversion.notes.extend(notes);
         Output::file(output)
     }
@@ -142,12 +141,11 @@ impl Writer for Index {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
         let len = options.shard_len.unwrap_or(SHARD_LEN);
         let how = options.export();
         let (catalog, datasets) = (conversion.catalog, &conversion.datasets);
-        let (sharded, notes) = write_shards(catalog, datasets, output, len, &how, progress)?;
+        let (sharded, notes) = write_shards(catalog, datasets, output, len, &how)?;
         if sharded.shard_count == 0 {
             conversion.notes.extend(notes);
             return Output::file(output);

@@ -74,8 +74,7 @@ impl Writer for Tet {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        write::write(conversion, output, options, progress)
+        write::write(conversion, output, options)
     }
 }

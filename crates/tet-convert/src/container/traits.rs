@@ -111,7 +111,6 @@ pub trait Writer: Sync {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output>;
 }
 

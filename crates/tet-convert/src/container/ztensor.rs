@@ -94,8 +94,7 @@ impl Writer for ZTensor {
         conversion: &mut Conversion<'_>,
         output: &Path,
         options: &ConvertOptions,
-        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Output> {
-        write::write(conversion, output, options, progress)
+        write::write(conversion, output, options)
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn joined_of(
         return Ok(Vec::new());
     }
     let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
-    joined(&datasets, &options.reading())
+    joined(&datasets, &options.unreported())
 }
 
 /// Bytes of sparse tensors that are written with all their elements unasked, at most.

@@ -28,7 +28,6 @@ pub(super) fn write(
     lazy: &LazyArray,
     path: &Path,
     options: &ResultOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
     let mut notes = Vec::new();
     let coordinates = coordinates::of(catalog, lazy, &options.execution)?;
@@ -45,14 +44,11 @@ pub(super) fn write(
     };
     let specs = parts.iter().map(|part| part.spec.clone()).collect();
     let mut writer = Writer::create(path, specs, &how)?;
-    let total = stream::len_of(lazy);
+    let total = stream::total_len(parts.iter().map(|part| part.lazy));
+    let how = options.execution.with_progress(options.execution.progress.begin(total));
     for (id, part) in parts.iter().enumerate() {
-        bands::write(part.lazy, (id, &part.spec), &mut writer, &options.execution, &mut |done| {
-            // Coordinates are few beside what they label.
-            progress(if id == 0 { done.min(total) } else { total }, total);
-        })?;
+        bands::write(part.lazy, (id, &part.spec), &mut writer, &how)?;
     }
-    progress(total, total);
     notes.extend(notes::unchecked(parts.iter().map(|part| part.lazy)));
     catalog.check_unchanged()?;
     options.execution.progress.check()?;

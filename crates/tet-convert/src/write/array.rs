@@ -68,9 +68,7 @@ pub fn write_array(
     sink.finish(out)
 }
 
-/// Writes the elements of a lazy array.
-///
-/// `progress` is told the bytes of elements written so far and in all.
+/// Writes the elements of a lazy array, and reports the progress of `execution` in bytes of elements.
 ///
 /// # Errors
 /// As [`write_array`], and when the dataset cannot be read.
@@ -79,17 +77,21 @@ pub fn write_lazy(
     encoding: Encoding,
     execution: &Execution,
     out: &mut dyn Write,
-    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Note>> {
+    let progress = execution.progress.begin(stream::len_of(lazy));
+    write_elements(lazy, encoding, &execution.with_progress(progress), out)
+}
+
+/// The same as a part of a whole whose progress has begun.
+pub(crate) fn write_elements(
+    lazy: &LazyArray,
+    encoding: Encoding,
+    execution: &Execution,
+    out: &mut dyn Write,
 ) -> Result<Vec<Note>> {
     let name = &lazy.dataset().name;
     let mut sink = Sink::begin(name, lazy.dtype(), &shape_of(lazy), encoding, out)?;
-    let (mut done, total) = (0, stream::len_of(lazy));
-    stream::for_each(lazy, execution, &mut |elements| {
-        sink.block(elements, out)?;
-        done += u64::try_from(elements.len()).unwrap_or(0);
-        progress(done, total);
-        Ok(())
-    })?;
+    stream::for_each(lazy, execution, &mut |elements| sink.block(elements, out))?;
     sink.finish(out)
 }
 
@@ -103,11 +105,10 @@ pub fn write_lazy_file(
     encoding: Encoding,
     path: &Path,
     options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Written> {
     publish(catalog, path, options, |out| {
         let mut out = Counted { out: io::BufWriter::new(out), len: 0 };
-        let notes = write_lazy(lazy, encoding, &options.execution, &mut out, progress)?;
+        let notes = write_lazy(lazy, encoding, &options.execution, &mut out)?;
         out.flush().map_err(Error::Write)?;
         Ok(Written { bytes: out.len, notes })
     })
@@ -139,14 +140,13 @@ pub(crate) fn write_one(
     datasets: &[Dataset],
     encoding: Encoding,
     (output, options): (&Path, &ConvertOptions),
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Output> {
     let [dataset] = datasets else {
         return Err(Error::OneDataset { encoding: encoding.name() });
     };
     let lazy = stream::whole(dataset)?;
     let (catalog, how) = (conversion.catalog, options.export());
-    let written = write_lazy_file(catalog, &lazy, encoding, output, &how, progress)?;
+    let written = write_lazy_file(catalog, &lazy, encoding, output, &how)?;
     conversion.notes.extend(written.notes.into_iter().chain(notes::unchecked([&lazy])));
     Ok(Output { len: written.bytes, ..Output::default() })
 }

@@ -24,7 +24,8 @@ pub(crate) fn whole(dataset: &Dataset) -> Result<LazyArray> {
     Ok(LazyArray::values(dataset, &Hyperslab::whole(dataset.shape()))?)
 }
 
-/// Calls `visit` with the elements of a lazy array, block by block in row-major order.
+/// Calls `visit` with the elements of a lazy array, block by block in row-major order; the progress of
+/// `execution` counts the bytes that were visited.
 pub(crate) fn for_each(
     lazy: &LazyArray,
     execution: &Execution,
@@ -33,7 +34,13 @@ pub(crate) fn for_each(
     // Blocks are parts, and a seal is of the whole.
     lazy.check_seal(execution)?;
     let room = execution.memory_budget / 4;
-    let how = Execution { memory_budget: execution.memory_budget - room, ..execution.clone() };
+    let progress = execution.progress.silent();
+    let memory_budget = execution.memory_budget - room;
+    let how = Execution { memory_budget, ..execution.with_progress(progress) };
+    let visit = &mut |elements: &[u8]| {
+        visit(elements)?;
+        Ok(execution.progress.advance(elements.len() as u64)?)
+    };
     let share = room / BLOCK_COUNT;
     let is_ahead = share.min(len_of(lazy)) >= BLOCK_LEN_MIN && band_len(lazy) <= share;
     let len_max = if is_ahead { share } else { room };

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each suite uses its part")]
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use tet_io::Progress;
 
 use half::f16;
 use tet_convert::{
@@ -64,15 +66,17 @@ pub(crate) fn npy(descr: &str, order: &str, shape: &str, elements: &[u8]) -> Vec
 }
 
 /// Converts `input`.
-pub(crate) fn to_tet(
-    input: &Path,
-    output: &Path,
-    tet: &ImportOptions,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<ImportReport> {
+pub(crate) fn to_tet(input: &Path, output: &Path, tet: &ImportOptions) -> Result<ImportReport> {
     let mut options = ConvertOptions::default();
     options.tet = tet.clone();
-    convert(input, output, &options, progress)
+    convert(input, output, &options)
+}
+
+/// A progress, and what it reported last.
+pub(crate) fn watched() -> (Progress, Arc<Mutex<(u64, u64)>>) {
+    let last = Arc::new(Mutex::new((0, 0)));
+    let seen = Arc::clone(&last);
+    (Progress::new(move |done, all| *seen.lock().expect("no panic") = (done, all)), last)
 }
 
 /// Converts `input` to a new `.tet` file and opens that.
@@ -81,7 +85,7 @@ pub(crate) fn imported(folder: &Path, input: &Path, options: &ImportOptions) -> 
     if output.exists() {
         std::fs::remove_file(&output).expect("it exists");
     }
-    to_tet(input, &output, options, &mut |_, _| {})?;
+    to_tet(input, &output, options)?;
     open(&output, &OpenOptions::default())
 }
 

@@ -41,7 +41,7 @@ impl World {
         options: &ConvertOptions,
     ) -> Result<ImportReport> {
         let _ = fs::remove_file(self.path(to));
-        convert(from, &self.path(to), options, &mut |_, _| ())
+        convert(from, &self.path(to), options)
     }
 }
 

@@ -1,9 +1,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tet_codec::decoder;
 use tet_format::{Codec, DType, Grid};
-use tet_io::{Overwrite, Source};
+use tet_io::{Overwrite, Progress, Source};
 
 use super::footer::{FooterText, footer_text};
 use super::*;
@@ -36,18 +38,19 @@ fn elements(dataset: usize, linear: u64, len: u64) -> Vec<u8> {
 fn write_all(path: &Path, specs: &[DatasetSpec], options: &WriteOptions) -> Result<Written> {
     let mut writer = Writer::create(path, specs.to_vec(), options)?;
     for (id, spec) in specs.iter().enumerate() {
-        let mut last = 0;
+        let last = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&last);
+        let progress = Progress::new(move |done, _| {
+            assert!(seen.swap(done, Ordering::Relaxed) < done, "progress goes on");
+        });
         let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
             assert!(out.is_empty());
             out.extend(elements(id, chunk.linear, chunk.decoded_len));
             Ok(())
         };
-        writer.write_dataset(id, fill, &mut |done| {
-            assert!(last < done, "progress goes on");
-            last = done;
-        })?;
+        writer.write_dataset(id, fill, &progress)?;
         let size = spec.dtype.size().unwrap();
-        assert_eq!(last, spec.shape.element_count().unwrap() * size);
+        assert_eq!(last.load(Ordering::Relaxed), spec.shape.element_count().unwrap() * size);
     }
     writer.finish(&Metadata::new(), &[HistoryRow::new("test", "none", "1")])
 }
@@ -143,7 +146,7 @@ fn a_writer_that_does_not_finish_leaves_the_old_file() {
     ];
     for (mut fill, is_wanted) in cases {
         let mut writer = Writer::create(&path, spec(), &options).unwrap();
-        let error = writer.write_dataset(0, &mut fill, &mut |_| {}).unwrap_err();
+        let error = writer.write_dataset(0, &mut fill, &Progress::default()).unwrap_err();
         assert!(is_wanted(&error), "{error:?}");
         drop(writer);
     }
@@ -165,7 +168,7 @@ fn datasets_are_written_in_order_and_once() {
         out.push(1);
         Ok(())
     };
-    let mut write = |id| writer.write_dataset(id, fill, &mut |_| {});
+    let mut write = |id| writer.write_dataset(id, fill, &Progress::default());
     assert!(matches!(write(1), Err(Error::DatasetOrder { found: 1, wanted: 0 })));
     write(0).unwrap();
     assert!(matches!(write(0), Err(Error::DatasetOrder { found: 0, wanted: 1 })));
@@ -184,7 +187,7 @@ fn extents_of_zero_are_refused_unless_asked_for() {
     let zero_extents = ZeroExtents::Allow;
     let options = WriteOptions { zero_extents, ..WriteOptions::default() };
     let mut writer = Writer::create(folder.path("t.tet"), vec![spec], &options).unwrap();
-    writer.write_dataset(0, &mut |_, _| Err("never asked".into()), &mut |_| {}).unwrap();
+    writer.write_dataset(0, &mut |_, _| Err("never asked".into()), &Progress::default()).unwrap();
     let written = writer.finish(&Metadata::new(), &[]).unwrap();
     assert_eq!((written.chunk_count, written.decoded_len), (0, 0));
     let source = Source::open(folder.path("t.tet")).unwrap();

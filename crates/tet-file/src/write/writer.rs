@@ -9,7 +9,7 @@ use tet_format::footer::FOOTER_VERSION;
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::write::{DatasetSpec, Declaration, FileWriter, FooterParts, WriteError};
 use tet_format::{Digest, Grid};
-use tet_io::{Publisher, Step};
+use tet_io::{Progress, Publisher, Step};
 
 use super::BUDGET_LEN;
 use super::footer::footer_text;
@@ -100,19 +100,19 @@ impl Writer {
     /// Writes all chunks of dataset `id`, the next one declared.
     ///
     /// `fill` is called on this thread for each chunk in row-major order, with an empty buffer to
-    /// which it appends the chunk's elements. `progress` hears how many bytes of the dataset are
-    /// written, before encoding.
+    /// which it appends the chunk's elements. `progress` counts the bytes that are written, before
+    /// encoding.
     ///
     /// # Errors
     ///
     /// Returns [`Error::DatasetOrder`] when another dataset is next, [`Error::Fill`] and
-    /// [`Error::ChunkLen`] when `fill` fails or gives other bytes than asked for, and errors of
-    /// encoder and file. The file is lost then.
+    /// [`Error::ChunkLen`] when `fill` fails or gives other bytes than asked for,
+    /// [`Error::Canceled`], and errors of encoder and file. The file is lost then.
     pub fn write_dataset(
         &mut self,
         id: usize,
         fill: &mut Fill<'_>,
-        progress: &mut dyn FnMut(u64),
+        progress: &Progress,
     ) -> Result<()> {
         let wanted = self.next_dataset;
         let layout = self.file.layout();
@@ -144,7 +144,6 @@ impl Writer {
             coord: vec![0; rank],
             extents: vec![0; rank],
             linear: 0,
-            done_len: 0,
             fill,
             progress,
             sink: if is_raw { None } else { Some(&sink) },
@@ -325,10 +324,8 @@ struct Stream<'a> {
     extents: Vec<u64>,
     /// The chunk that is filled next.
     linear: u64,
-    /// Bytes written, before encoding.
-    done_len: u64,
     fill: &'a mut Fill<'a>,
-    progress: &'a mut dyn FnMut(u64),
+    progress: &'a Progress,
     /// Where encoded batches go; raw ones are written by the worker.
     sink: Option<&'a Mutex<Sink<'a>>>,
     spare: &'a mut Vec<Batch>,
@@ -403,10 +400,9 @@ impl Pipeline for Stream<'_> {
         if let Some(sink) = self.sink {
             lock(sink).write(&batch)?;
         }
-        self.done_len += batch.decoded.len() as u64;
-        (self.progress)(self.done_len);
+        let len = batch.decoded.len() as u64;
         self.spare.push(batch);
-        Ok(())
+        Ok(self.progress.advance(len)?)
     }
 
     fn lost(&self) -> Error {

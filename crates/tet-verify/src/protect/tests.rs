@@ -17,7 +17,7 @@ fn written(path: &Path, digests: DigestChoice) -> Vec<u8> {
         out.extend((0..chunk.decoded_len).map(|at| (at + chunk.linear) as u8 | 1));
         Ok(())
     };
-    writer.write_dataset(0, fill, &mut |_| ()).unwrap();
+    writer.write_dataset(0, fill, &Progress::default()).unwrap();
     writer.finish(&Metadata::new(), &[HistoryRow::new("test", "none", "1")]).unwrap();
     std::fs::read(path).unwrap()
 }

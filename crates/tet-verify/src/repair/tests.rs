@@ -3,7 +3,7 @@
 use tet_file::write::{ChunkAt, CodecChoice, DatasetSpec, DigestChoice, WriteOptions, Writer};
 use tet_file::{AttrValue, HistoryRow, Metadata, OpenOptions, TetFile};
 use tet_format::DType;
-use tet_io::Source;
+use tet_io::{Progress, Source};
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn written(made: Made) -> Vec<u8> {
             out.extend(bytes);
             Ok(())
         };
-        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
+        writer.write_dataset(id, fill, &Progress::default()).unwrap();
     }
     let mut metadata = Metadata::new();
     let about = metadata.datasets.entry("wide".to_owned()).or_default();
@@ -458,7 +458,7 @@ fn floats_are_filled_where_integers_are_lost() {
             out.extend((0..chunk.decoded_len).map(|at| (at * 7 + chunk.linear) as u8 | 1));
             Ok(())
         };
-        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
+        writer.write_dataset(id, fill, &Progress::default()).unwrap();
     }
     writer.finish(&Metadata::new(), &[]).unwrap();
     let good = std::fs::read(path).unwrap();

@@ -5,6 +5,7 @@ use tet_file::write::{ChunkAt, CodecChoice, DigestChoice, WriteOptions, Writer};
 use tet_file::{HistoryRow, Metadata};
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::footer::{TAIL_LEN, Tail};
+use tet_io::Progress;
 
 use super::*;
 
@@ -31,7 +32,7 @@ pub(super) fn written_as(
             out.extend((0..chunk.decoded_len).map(|at| (at + chunk.linear) as u8 | 1));
             Ok(())
         };
-        writer.write_dataset(id, fill, &mut |_| ()).unwrap();
+        writer.write_dataset(id, fill, &Progress::default()).unwrap();
     }
     let mut metadata = Metadata::new();
     let about = metadata.datasets.entry("a".to_owned()).or_default();

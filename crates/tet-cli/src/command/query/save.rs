@@ -141,14 +141,12 @@ impl Output {
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
         // This bar counts what is written, not what is read.
-        self.options.execution = Execution { progress: how.progress.silent(), ..how.clone() };
+        self.options.execution = how.clone();
         let size = lazy.dtype().size().unwrap_or(1);
         let count = lazy.shape().element_count().unwrap_or(u64::MAX);
         bar.next("writing", count.saturating_mul(size));
-        let mut tell = bar.teller();
         let Output { target, policy, options, .. } = &self;
-        let written =
-            tet_convert::write_result(catalog, lazy, *target, &self.at, policy, options, &mut tell);
+        let written = tet_convert::write_result(catalog, lazy, *target, &self.at, policy, options);
         self.told(written, context)
     }
 

@@ -31,13 +31,12 @@ pub fn write_npz_file(
     datasets: &[&Dataset],
     path: &Path,
     options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
     let mut notes = Vec::new();
     let members = members(datasets, &mut notes)?;
     let arrays = datasets.iter().map(|it| stream::whole(it)).collect::<Result<Vec<_>>>()?;
     file::publish(catalog, path, options, |out| {
-        write(&arrays, &members, out, options, progress, &mut notes)
+        write(&arrays, &members, out, options, &mut notes)
     })?;
     notes.extend(notes::unchecked(&arrays));
     Ok(notes)
@@ -48,16 +47,15 @@ fn write(
     members: &[String],
     out: &mut dyn VfsFile,
     options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    let total = stream::total_len(arrays);
+    let progress = options.execution.progress.begin(stream::total_len(arrays));
+    let execution = options.execution.with_progress(progress);
     let mut zip = ZipWriter::new(BufWriter::new(out));
     let method = match options.compression {
         Compression::Stored => CompressionMethod::Stored,
         Compression::Deflated => CompressionMethod::Deflated,
     };
-    let mut before = 0;
     for (lazy, member) in arrays.iter().zip(members) {
         let len = stream::len_of(lazy);
         let how = SimpleFileOptions::default()
@@ -66,10 +64,7 @@ fn write(
             .unix_permissions(0o644)
             .large_file(len >= LARGE_LEN);
         zip.start_file(format!("{member}.npy"), how).map_err(of_zip)?;
-        let within = &mut |done, _| progress(before + done, total);
-        let written = array::write_lazy(lazy, Encoding::Npy, &options.execution, &mut zip, within)?;
-        notes.extend(written);
-        before += len;
+        notes.extend(array::write_elements(lazy, Encoding::Npy, &execution, &mut zip)?);
     }
     zip.finish().map_err(of_zip)?.flush().map_err(Error::Write)
 }

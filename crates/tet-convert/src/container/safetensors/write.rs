@@ -49,15 +49,13 @@ pub fn write_safetensors_file(
     datasets: &[&Dataset],
     path: &Path,
     options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Note>> {
     let (views, notes) = views(datasets)?;
     let mut parts = parts(datasets, &views)?;
     let header = arranged(catalog, &strings(catalog, views.iter()), &mut parts)?;
-    let total = len_of(&parts);
-    file::publish(catalog, path, options, |out| {
-        write(&header, &parts, &options.execution, out, &mut |done| progress(done, total))
-    })?;
+    let progress = options.execution.progress.begin(len_of(&parts));
+    let execution = options.execution.with_progress(progress);
+    file::publish(catalog, path, options, |out| write(&header, &parts, &execution, out))?;
     let unchecked = notes::unchecked(parts.iter().map(|part| &part.lazy));
     Ok(notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect())
 }
@@ -93,13 +91,12 @@ pub(super) fn len_of(parts: &[Part]) -> u64 {
     parts.iter().map(|part| part.entry.len).fold(0, u64::saturating_add)
 }
 
-/// Writes a file; `progress` is told the bytes of elements that are written.
+/// Writes a file; the progress of `execution` counts the bytes of elements.
 pub(super) fn write(
     header: &str,
     parts: &[Part],
     execution: &Execution,
     out: &mut dyn Write,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let header_len = u64::try_from(header.len()).unwrap_or(u64::MAX);
     if LEN_MAX < header_len {
@@ -109,13 +106,9 @@ pub(super) fn write(
     let mut out = BufWriter::new(out);
     out.write_all(&header_len.to_le_bytes()).map_err(Error::Write)?;
     out.write_all(header.as_bytes()).map_err(Error::Write)?;
-    let mut done = 0_u64;
     for part in parts {
         stream::for_each(&part.lazy, execution, &mut |elements| {
-            out.write_all(elements).map_err(Error::Write)?;
-            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
-            progress(done);
-            Ok(())
+            out.write_all(elements).map_err(Error::Write)
         })?;
     }
     out.flush().map_err(Error::Write)

@@ -36,7 +36,6 @@ pub(crate) fn write(
     conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Output> {
     let catalog = conversion.catalog;
     let has = |dtype: DType| dtype != DType::Bool;
@@ -55,15 +54,9 @@ pub(crate) fn write(
     let put = || {
         let how = &options.tensogram.message;
         let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
-        let total = stream::total_len(objects.iter().map(|it| &it.lazy));
-        let mut done = 0;
-        let reading = options.reading();
+        let reading = options.reading(stream::total_len(objects.iter().map(|it| &it.lazy)));
         for object in &objects {
-            let notes = put(object, &mut writer, &reading, &mut |within| {
-                progress(total.min(done + within), total);
-            })?;
-            conversion.notes.extend(notes);
-            done = done.saturating_add(stream::len_of(&object.lazy));
+            conversion.notes.extend(put(object, &mut writer, &reading)?);
         }
         Ok(writer.finish()?.1)
     };
@@ -172,7 +165,6 @@ fn put<W: Write + Seek>(
     object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<Vec<Note>> {
     let Object { lazy, dtype, recipe, .. } = object;
     let dataset = &lazy.dataset().name;
@@ -187,9 +179,9 @@ fn put<W: Write + Seek>(
     let is_unmasked = (recipe.nan, recipe.infinity) == (NonFinite::Kept, NonFinite::Kept);
     let is_read_once = is_plain && (is_unmasked || !has_others);
     let (descriptor, seen) = if limit < len || is_read_once && !needs_all {
-        in_pieces(object, writer, reading, progress)?
+        in_pieces(object, writer, reading)?
     } else {
-        at_once(object, writer, reading, progress)?
+        at_once(object, writer, reading)?
     };
     Ok(notes(dataset, &descriptor, seen))
 }
@@ -199,7 +191,6 @@ fn at_once<W: Write + Seek>(
     object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<(Descriptor, NonFiniteSeen)> {
     let Object { lazy, dtype, shape, recipe } = object;
     let mut elements = Vec::new();
@@ -208,7 +199,6 @@ fn at_once<W: Write + Seek>(
     elements.try_reserve_exact(wanted).map_err(memory)?;
     stream::for_each(lazy, reading, &mut |block| {
         elements.extend_from_slice(block);
-        progress(elements.len() as u64);
         Ok(())
     })?;
     let encoded = encode_seen(*dtype, shape, &elements, recipe);
@@ -225,7 +215,6 @@ fn in_pieces<W: Write + Seek>(
     object: &Object,
     writer: &mut HeadedWriter<W>,
     reading: &Execution,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<(Descriptor, NonFiniteSeen)> {
     let Object { lazy, dtype, shape, recipe } = object;
     let refused = |error| of_object(lazy, error);
@@ -238,13 +227,14 @@ fn in_pieces<W: Write + Seek>(
         _ => 0,
     };
     let mut tensor = writer.tensor(body_len)?;
-    let mut furthest = 0;
+    // Elements are counted when they are read for the first time.
+    let (mut furthest, silent) = (0, reading.with_progress(reading.progress.silent()));
     let mut elements = |visit: &mut dyn FnMut(&[u8]) -> Result<(), Failed>| {
         let mut at = 0_u64;
-        let read = stream::for_each(lazy, reading, &mut |block| {
+        let read = stream::for_each(lazy, &silent, &mut |block| {
             at = at.saturating_add(block.len() as u64);
+            reading.progress.advance(at.saturating_sub(furthest))?;
             furthest = at.max(furthest);
-            progress(furthest);
             visit(block).map_err(|Failed(error)| error)
         });
         read.map_err(Failed)

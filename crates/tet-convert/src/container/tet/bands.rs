@@ -22,11 +22,11 @@ pub(crate) fn write(
     (id, spec): (usize, &DatasetSpec),
     writer: &mut Writer,
     how: &Execution,
-    progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     // Bands are parts, none of which is the whole.
-    lazy.check_seal(how)?;
-    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, how)?;
+    let reading = how.with_progress(how.progress.silent());
+    lazy.check_seal(&reading)?;
+    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, &reading)?;
     // The writer hands on an error of ours as a box; it is kept here as it was.
     let mut fault = None;
     let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
@@ -35,7 +35,7 @@ pub(crate) fn write(
             "the input failed".into()
         })
     };
-    let written = writer.write_dataset(id, fill, progress);
+    let written = writer.write_dataset(id, fill, &how.progress);
     match fault {
         Some(error) => Err(error),
         None => Ok(written?),

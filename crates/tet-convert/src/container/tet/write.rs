@@ -23,7 +23,6 @@ pub(crate) fn write(
     conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Output> {
     let catalog = conversion.catalog;
     let has = |dtype: DType| dtype.tet_tag().is_some();
@@ -47,15 +46,9 @@ pub(crate) fn write(
         inputs: catalog.stamps(),
     };
     let mut writer = Writer::create(output, specs.clone(), &how)?;
-    let total = stream::total_len(&arrays);
-    let mut done = 0;
-    let reading = options.reading();
+    let reading = options.reading(stream::total_len(&arrays));
     for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
-        bands::write(lazy, (id, spec), &mut writer, &reading, &mut |within| {
-            progress(done + within, total);
-        })?;
-        done += stream::len_of(lazy);
-        progress(done.min(total), total);
+        bands::write(lazy, (id, spec), &mut writer, &reading)?;
     }
     conversion.notes.extend(notes::unchecked(&arrays));
     catalog.check_unchanged()?;

@@ -45,14 +45,12 @@ pub(crate) fn write(
     conversion: &mut Conversion<'_>,
     output: &Path,
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Output> {
     let physical = to_physical(conversion, options)?;
     let file = of_file(conversion, options)?;
     let publish = options.export().publish(conversion.catalog);
     let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
-        let note =
-            put((conversion.catalog, conversion.joined), &physical, writer, options, progress)?;
+        let note = put((conversion.catalog, conversion.joined), &physical, writer, options)?;
         // Behind the others, which keep their numbers.
         if !file.is_empty() {
             writer.metadata(file)?;
@@ -69,7 +67,6 @@ pub(crate) fn append(
     target: &Path,
     place: AppendPlace,
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64> {
     let physical = to_physical(conversion, options)?;
     let count = conversion.catalog.attrs().len();
@@ -79,14 +76,14 @@ pub(crate) fn append(
     let limits = Limits::default();
     let (note, written) = match place {
         AppendPlace::InPlace => append_in_place(&source, &limits, how, |writer| {
-            put((conversion.catalog, conversion.joined), &physical, writer, options, progress)
+            put((conversion.catalog, conversion.joined), &physical, writer, options)
         })?,
         AppendPlace::Beside => {
             let export = ExportOptions { overwrite: Overwrite::Refuse, ..options.export() };
             let publish = export.publish(conversion.catalog);
             let draft = Draft::open(&source, &limits)?;
             draft.save_with(edit::Output::InPlace(target), &publish, how, |writer| {
-                put((conversion.catalog, conversion.joined), &physical, writer, options, progress)
+                put((conversion.catalog, conversion.joined), &physical, writer, options)
             })?
         }
     };
@@ -121,13 +118,10 @@ fn put<W: Write + Send>(
     physical: &[Physical],
     writer: &mut Writer<W>,
     options: &ConvertOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Option<Note>> {
     let arrays = physical.iter().map(|it| stream::whole(&it.view));
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
-    let how = options.reading();
-    let total = stream::total_len(&arrays);
-    let mut done = 0_u64;
+    let how = options.reading(stream::total_len(&arrays));
     let stored = sparse_of(catalog, options)?;
     let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
     let firsts = ties(catalog, &datasets)?;
@@ -136,8 +130,7 @@ fn put<W: Write + Send>(
         let first = first.filter(|_| options.ztensor.dialect == Dialect::Common);
         if let Some(first) = first.and_then(|first| datasets.get(first)) {
             writer.alias(declaration(lazy, options), &first.name)?;
-            done = done.saturating_add(stream::len_of(lazy));
-            progress(done, total);
+            how.progress.advance(stream::len_of(lazy))?;
             continue;
         }
         if let Some(file) = &stored
@@ -161,17 +154,10 @@ fn put<W: Write + Send>(
         if makes_sparse && is_plain && !lazy.shape().contains(&0) {
             let (places, values) = from_dense(lazy, &how)?;
             writer.sparse(declaration(lazy, options), &places, &values)?;
-            done = done.saturating_add(stream::len_of(lazy));
-            progress(done, total);
             continue;
         }
         let mut tensor = writer.tensor(declaration(lazy, options))?;
-        stream::for_each(lazy, &how, &mut |elements| {
-            tensor.write(elements)?;
-            done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(0));
-            progress(done, total);
-            Ok(())
-        })?;
+        stream::for_each(lazy, &how, &mut |elements| Ok(tensor.write(elements)?))?;
         tensor.finish()?;
     }
     catalog.check_unchanged()?;

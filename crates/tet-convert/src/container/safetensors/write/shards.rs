@@ -72,13 +72,12 @@ pub fn write_shards(
     path: &Path,
     shard_len: u64,
     options: &ExportOptions,
-    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Sharded, Vec<Note>)> {
     let (views, mut notes) = super::views(datasets)?;
     let parts = super::parts(datasets, &views)?;
     let total = super::len_of(&parts);
     if !is_index(path) && total <= shard_len {
-        let notes = super::write_safetensors_file(catalog, datasets, path, options, progress)?;
+        let notes = super::write_safetensors_file(catalog, datasets, path, options)?;
         return Ok((Sharded::default(), notes));
     }
     let order: Vec<String> = parts.iter().map(|part| part.entry.name.clone()).collect();
@@ -92,17 +91,15 @@ pub fn write_shards(
     let publishers = names.iter().map(|name| Publisher::begin(path.with_file_name(name), &how));
     let mut publishers = publishers.collect::<Result<Vec<_>, _>>()?;
     let mut last = Publisher::begin(index_path(path), &how)?;
-    let (metadata, mut done) = (strings(catalog, views.iter()), 0_u64);
+    let metadata = strings(catalog, views.iter());
+    let execution = options.execution.with_progress(options.execution.progress.begin(total));
     let mut len = u64::try_from(index.len()).unwrap_or(u64::MAX);
     let mut unchecked = None;
     for (mut parts, publisher) in shards.into_iter().zip(&mut publishers) {
         parts.sort_by(|one, other| one.entry.order(&other.entry));
         let header = header_of(&metadata, parts.iter().map(|part| &part.entry));
-        let mut advance = |within: u64| progress(done.saturating_add(within), total);
-        let written =
-            super::write(&header, &parts, &options.execution, publisher.file(), &mut advance);
+        let written = super::write(&header, &parts, &execution, publisher.file());
         written.map_err(|error| of_file(publisher, error))?;
-        done = done.saturating_add(super::len_of(&parts));
         unchecked = unchecked.or(notes::unchecked(parts.iter().map(|part| &part.lazy)));
         let header_len = u64::try_from(header.len()).unwrap_or(u64::MAX).saturating_add(8);
         len = len.saturating_add(header_len);
