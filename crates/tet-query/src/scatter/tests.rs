@@ -133,8 +133,10 @@ fn a_dataset_is_read_from_its_own_file() {
     dataset_of(&ones.mapped).read(&slab, &how).unwrap();
     assert_eq!(told.load(Ordering::Relaxed), 6);
     let how = Execution { progress: progress.with_cancel(Arc::new(AtomicBool::new(true))), ..how };
-    let read = dataset_of(&ones.mapped).read(&slab, &how);
+    let mut out = [0; 6];
+    let read = dataset_of(&ones.mapped).read_into(&slab, &how, &mut out);
     assert!(matches!(read, Err(Error::Canceled)));
+    assert_eq!(out, [0; 6], "nothing is read");
 }
 
 /// Every box of up to 2 x 3 x 3 elements of every size between every two layouts with strides that
