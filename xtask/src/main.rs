@@ -71,7 +71,7 @@ enum Task {
     Interop(interop::Options),
     /// Asks documents by the thousand of NumPy, installed into target/, and of us
     Oracle(oracle::Options),
-    /// Plants bugs that people make, and looks whether the tests notice each
+    /// Plants bugs that people make in a copy of the sources, and checks that the tests notice each
     Planted(planted::Options),
 }
 

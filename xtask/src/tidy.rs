@@ -67,7 +67,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// All files of the tree but those that are made.
-fn files(root: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

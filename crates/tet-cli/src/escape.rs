@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use tet_format::planted;
-
 /// Prints a text with every character that could act on a terminal written as an escape.
 ///
 /// Control characters (C0, DEL, C1), bidirectional controls, zero-width characters and line
@@ -54,7 +52,7 @@ fn escaped(text: &str) -> String {
     for c in text.chars() {
         if c == '\\' {
             out.push_str("\\\\");
-        } else if acts(c) && !planted::is("raw_name") {
+        } else if acts(c) {
             // Writing to a string cannot fail.
             let _ = write_escape(&mut out, c);
         } else {

@@ -11,7 +11,7 @@ mod stream;
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
-use tet_format::{planted, zstd_decoded_max};
+use tet_format::zstd_decoded_max;
 use zstd_safe::{CCtx, CParameter, DCtx, compress_bound, find_frame_compressed_size};
 
 use crate::codec::{Decode, Encode};
@@ -108,7 +108,7 @@ impl Encode for ZstdEncoder {
             let parameters = [
                 CParameter::CompressionLevel(self.level),
                 CParameter::ContentSizeFlag(true),
-                CParameter::ChecksumFlag(!planted::is("frame_checksum")),
+                CParameter::ChecksumFlag(true),
             ];
             for parameter in parameters {
                 context.set_parameter(parameter).map_err(refused)?;

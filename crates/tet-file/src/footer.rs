@@ -13,7 +13,7 @@ pub use json::FooterJson;
 use tet_codec::Strength;
 use tet_format::footer::{Spill, TAIL_LEN, Tail, WireTail, check_spills};
 use tet_format::superblock::{FLAG_FOOTER, WireSuperblock};
-use tet_format::{Error as Fault, Faults, Limits, Rule, Strict, Superblock, planted};
+use tet_format::{Error as Fault, Faults, Limits, Rule, Strict, Superblock};
 use tet_io::Source;
 
 use crate::error::Result;
@@ -147,9 +147,7 @@ pub fn check(
     let Some(spill) = spills.metadata else { return Ok(footer) };
     let is_inside = superblock.index_end() <= spill.offset
         && spill.offset.checked_add(spill.len).is_some_and(|end| end <= json_at);
-    if let Err(fault) = limits.check_spill_len(spill.len, spill.offset)
-        && !planted::is("spill_limit")
-    {
+    if let Err(fault) = limits.check_spill_len(spill.len, spill.offset) {
         faults.fault(fault)?;
     } else if is_inside {
         let bytes = source.read_vec(spill.offset, spill.len)?;

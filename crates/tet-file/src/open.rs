@@ -3,7 +3,7 @@
 use tet_format::directory::Directory;
 use tet_format::footer::{TAIL_LEN, WireTail};
 use tet_format::superblock::WireSuperblock;
-use tet_format::{Limits, Note, NoteCode, Superblock, planted};
+use tet_format::{Limits, Note, NoteCode, Superblock};
 use tet_io::Source;
 
 use crate::dataset::{self, DatasetEntry};
@@ -97,7 +97,7 @@ impl TetFile {
                 Protection::Unknown
             }
             Said::Nothing if is_ignored || self.footer_fault.is_some() => Protection::Unknown,
-            Said::Nothing => match self.stale_block()?.filter(|_| !planted::is("stale")) {
+            Said::Nothing => match self.stale_block()? {
                 Some(note) => {
                     self.warnings.push(Warning::Note(note));
                     Protection::Stale

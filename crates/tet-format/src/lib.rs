@@ -24,7 +24,7 @@
 )]
 
 extern crate alloc;
-#[cfg(any(test, planted, feature = "std"))]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 #[macro_use]
@@ -58,9 +58,6 @@ mod file;
 pub mod layout;
 pub mod map;
 pub mod write;
-
-#[doc(hidden)]
-pub mod planted;
 
 #[cfg(test)]
 mod testing;

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use tet_format::{Span, planted};
+use tet_format::Span;
 
 use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source};
@@ -264,10 +264,8 @@ impl Publisher {
     fn finish(&mut self) -> Result<()> {
         let Self { file, place } = self;
         retried(|| file.flush()).map_err(|error| place.fault(Step::Write, error))?;
-        if place.sync == Sync::Full && !planted::is("file_sync") {
-            let again = planted::is("sync_again");
-            let synced = if again { retried(|| file.sync()) } else { file.sync() };
-            synced.map_err(|error| place.fault(Step::Sync, error))?;
+        if place.sync == Sync::Full {
+            file.sync().map_err(|error| place.fault(Step::Sync, error))?;
         }
         Ok(())
     }
@@ -318,7 +316,7 @@ impl Place {
         let lock = lock.map_err(|error| self.fault(Step::Lock, error))?;
         let entry = retried(|| self.vfs.entry(&self.target));
         match entry.map_err(|error| self.fault(Step::Stat, error))? {
-            Entry::File(now) if stamp.is_same_state(&now) || planted::is("edit_state") => Ok(lock),
+            Entry::File(now) if stamp.is_same_state(&now) => Ok(lock),
             _ => Err(Error::Changed { path: self.target.clone() }),
         }
     }
@@ -326,10 +324,10 @@ impl Place {
     /// Makes the names in the folder durable, if it is open for that.
     fn sync_folder(&self) -> Result<()> {
         match &self.open_folder {
-            Some(folder) if !planted::is("folder_sync") => {
+            Some(folder) => {
                 self.vfs.sync_folder(folder).map_err(|error| self.fault(Step::SyncFolder, error))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -4,7 +4,6 @@ use super::IndexRow;
 use crate::codec::{Codec, zstd_decoded_max};
 use crate::error::{Error, Faults, Result};
 use crate::note::{Note, NoteCode};
-use crate::planted;
 use crate::rule::Rule;
 use crate::span::Span;
 use alloc::vec::Vec;
@@ -24,7 +23,7 @@ pub fn check_payload(
 ) -> Result<()> {
     let offset_at = at.saturating_add(const { IndexRow::offset_of("payload_offset") });
     let end = row.payload().map_or(u64::MAX, Span::end);
-    if (row.payload().is_none() || end > payload_end) && !planted::is("payload_end") {
+    if row.payload().is_none() || end > payload_end {
         let [at, found, wanted] = [offset_at, end, payload_end];
         faults.fault(Error { rule: Rule::PayloadBounds, at, found, wanted })?;
     }

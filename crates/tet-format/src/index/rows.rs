@@ -4,7 +4,6 @@ use super::IndexRow;
 use crate::codec::Codec;
 use crate::error::{Error, Faults, Result};
 use crate::grid::Grid;
-use crate::planted;
 use crate::rule::Rule;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -80,7 +79,7 @@ fn check_raw_len(
 ) -> Result<()> {
     let Some(size) = context.element_size else { return Ok(()) };
     let wanted = context.grid.chunk_elements(coord).and_then(|count| count.checked_mul(size));
-    if wanted == Some(row.raw_len) || planted::is("raw_len") {
+    if wanted == Some(row.raw_len) {
         return Ok(());
     }
     let at = at.saturating_add(const { IndexRow::offset_of("raw_len") });

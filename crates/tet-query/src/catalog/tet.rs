@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tet_codec::Decode;
 use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
-use tet_format::{Codec, Digest, Integrity, Strict, planted};
+use tet_format::{Codec, Digest, Integrity, Strict};
 
 use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
 use crate::error::{Error, Result};
@@ -164,9 +164,7 @@ impl TetChunks {
             let Some(&[_, _, number]) = same.next() else {
                 return Err(Error::MissingChunk { dataset: dataset(), chunk: chunk() });
             };
-            if let Some(&[_, _, second]) = same.next()
-                && !planted::is("duplicate_row")
-            {
+            if let Some(&[_, _, second]) = same.next() {
                 let at = index.row_at(second);
                 return Err(Error::DuplicateChunk { dataset: dataset(), chunk: chunk(), at });
             }

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use tet_format::planted;
-
 use super::assemble::Assembly;
 use crate::error::Result;
 use crate::kernel::State;
@@ -56,8 +54,7 @@ impl Board {
             waiting: BTreeMap::new(),
         });
         entry.waiting.insert(part, states);
-        let turn = |merged| if planted::is("merge_order") { part } else { merged };
-        while let Some(next) = entry.waiting.remove(&turn(entry.merged)) {
+        while let Some(next) = entry.waiting.remove(&entry.merged) {
             entry.merged += 1;
             match (&mut entry.states, next) {
                 (Some(states), Some(next)) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use tet_cbor as cbor;
-use tet_format::{ForeignRule, Losses, Severity, Span, planted};
+use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::{Image, Source};
 use tet_report::{Finding, Proof, Report};
 
@@ -190,8 +190,7 @@ fn is_of_sound(flip: &Flip, index: &Index, wrong: &[(usize, &'static ForeignRule
         tensor.stored().is_some_and(|stored| stored.range().contains(&flip.at))
     };
     let is_wrong = |tensor: &Tensor<'_>| wrong.iter().any(|(at, _)| *at == tensor.position());
-    let is_bug = planted::is("shared_bit");
-    !is_bug && flip.index.is_none() && index.tensors().any(|it| covers(&it) && !is_wrong(&it))
+    flip.index.is_none() && index.tensors().any(|it| covers(&it) && !is_wrong(&it))
 }
 
 /// So many tensors are named among what is lost; the rest is counted.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_format::{Grid, Shape, Span, planted};
+use tet_format::{Grid, Shape, Span};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, ChunkTable, Dataset};
 
@@ -116,5 +116,5 @@ fn columns(header: &Header, stored: Span, place: Place, options: &OpenOptions) -
 fn is_turned(header: &Header) -> bool {
     // Along one axis both orders are the same.
     let is_line = header.shape.iter().filter(|&&extent| extent != 1).count() <= 1;
-    header.order == ElementOrder::ColumnMajor && !is_line && !planted::is("column_order")
+    header.order == ElementOrder::ColumnMajor && !is_line
 }

@@ -9,7 +9,6 @@ use std::marker::PhantomData;
 use std::ops::Add;
 
 use multiversion::multiversion;
-use tet_format::planted;
 
 use super::SumKernel;
 use super::fixed::power_of_two;
@@ -351,9 +350,7 @@ impl<T: Element, A: Terms<T>> Kernel<T> for IntegerSum<A> {
     }
 
     fn finish(self) -> Result<Values> {
-        let rounded =
-            |total: i128| if planted::is("sum_in_f64") { total as f64 as i128 } else { total };
-        Ok(integers((0..self.low.len()).map(|cell| rounded(self.total(cell))).collect()))
+        Ok(integers((0..self.low.len()).map(|cell| self.total(cell)).collect()))
     }
 }
 
