@@ -22,13 +22,13 @@ pub use model::{model, repair};
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
-pub use ztensor::ztensor;
+pub use ztensor::{zt_repair, ztensor};
 
 /// A fuzz target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -38,6 +38,7 @@ pub const TARGETS: [Target; 13] = [
     ("repair", repair),
     ("roundtrip", roundtrip),
     ("ztensor", ztensor),
+    ("zt_repair", zt_repair),
     ("tgm_scan", tgm_scan),
     ("tgm_decode", tgm_decode),
     ("tgm_metadata", tgm_metadata),

@@ -21,7 +21,7 @@ use crate::run;
 use ledger::{Entry, Way};
 
 /// The targets, and how often each is to have been executed.
-const TARGETS: [(&str, u64); 13] = [
+const TARGETS: [(&str, u64); 14] = [
     ("open", 100_000_000),
     ("footer", 10_000_000),
     ("decode", 10_000_000),
@@ -31,6 +31,7 @@ const TARGETS: [(&str, u64); 13] = [
     ("repair", 10_000_000),
     ("roundtrip", 10_000_000),
     ("ztensor", 10_000_000),
+    ("zt_repair", 10_000_000),
     ("tgm_scan", 10_000_000),
     ("tgm_decode", 10_000_000),
     ("tgm_metadata", 10_000_000),

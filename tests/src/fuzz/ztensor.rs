@@ -1,7 +1,7 @@
 //! zTensor files: any bytes, and files of known kinds with some items put in the place of others.
 
 mod made;
-mod mend;
+mod repair;
 
 use tet_convert::OpenOptions;
 use tet_io::Source;
@@ -18,15 +18,24 @@ pub(super) use made::seed as made_seed;
 /// Tensors of more bytes are not read as a whole: a few bytes of a file may stand for them.
 const LEN_MAX: u64 = 1 << 20;
 
-/// Opens, reads, verifies and mends the bytes if they begin as a file; else a file made of them.
+/// Opens, reads and verifies the bytes if they begin as a file; else a file made of them.
 pub fn ztensor(bytes: &[u8]) {
+    of_file(bytes, read);
+}
+
+/// Repairs the same file.
+pub fn zt_repair(bytes: &[u8]) {
+    of_file(bytes, repair::repair);
+}
+
+fn of_file(bytes: &[u8], ask: fn(&[u8])) {
     match bytes {
-        [b'Z', ..] => whole(bytes),
-        bytes => whole(&made::file(&mut Feed(bytes))),
+        [b'Z', ..] => ask(bytes),
+        bytes => ask(&made::file(&mut Feed(bytes))),
     }
 }
 
-fn whole(bytes: &[u8]) {
+fn read(bytes: &[u8]) {
     let report = verified(bytes);
     match ZTensorFile::open(Source::from_bytes(bytes), &limits()) {
         Ok(file) => opened(bytes, &file, &report),
@@ -35,7 +44,6 @@ fn whole(bytes: &[u8]) {
             assert!(!error.to_string().is_empty());
         }
     }
-    mend::mend(bytes);
 }
 
 /// What a small machine believes of a file.

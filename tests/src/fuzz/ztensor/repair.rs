@@ -9,9 +9,9 @@ use tet_ztensor::{Check, Finding, Severity, ZTensorFile, rule};
 
 use super::{LEN_MAX, limits, verified};
 
-/// Makes a plan of each kind: what it makes needs no more of it, keeps every tensor that could be
+/// Makes a plan of each kind: the repaired file needs no more of it, keeps every tensor that could be
 /// read, and is as sound as is claimed.
-pub(super) fn mend(bytes: &[u8]) {
+pub(super) fn repair(bytes: &[u8]) {
     let before = values(bytes);
     for salvage in [Salvage::None, Salvage::Entries, Salvage::Blobs] {
         let losses = Losses::Allowed;
@@ -19,18 +19,18 @@ pub(super) fn mend(bytes: &[u8]) {
             RepairOptions { limits: limits(), salvage, losses, ..RepairOptions::default() };
         let Some(plan) = planned(bytes, &options) else { continue };
         assert!(plan.losses().all(|loss| !loss.to_string().is_empty()));
-        let mended = plan.repaired();
-        let mended = mended.read_vec(0, mended.len()).unwrap();
-        assert!(mended == bytes || !plan.edits.is_empty());
+        let repaired = plan.repaired();
+        let repaired = repaired.read_vec(0, repaired.len()).unwrap();
+        assert!(repaired == bytes || !plan.edits.is_empty());
         if plan.edits.is_empty() {
             continue;
         }
-        let Some(again) = planned(&mended, &options) else { continue };
+        let Some(again) = planned(&repaired, &options) else { continue };
         assert!(again.edits.is_empty(), "{salvage:?}: {:?}, then {:?}", plan.edits, again.edits);
         assert_eq!(again.remaining, [], "{salvage:?}: {:?}", plan.edits);
-        kept(&plan, before.as_ref(), &mended);
+        kept(&plan, before.as_ref(), &repaired);
         if plan.is_whole() {
-            check_sound(&mended, salvage);
+            check_sound(&repaired, salvage);
         }
     }
 }
@@ -56,9 +56,9 @@ fn values(bytes: &[u8]) -> Option<HashMap<Vec<u8>, Vec<u8>>> {
 }
 
 /// Every tensor that could be read is still there, with its elements.
-fn kept(plan: &Plan, before: Option<&HashMap<Vec<u8>, Vec<u8>>>, mended: &[u8]) {
+fn kept(plan: &Plan, before: Option<&HashMap<Vec<u8>, Vec<u8>>>, repaired: &[u8]) {
     let Some(before) = before else { return };
-    let after = values(mended).unwrap();
+    let after = values(repaired).unwrap();
     let is_flip = |edit: &Edit| {
         matches!(edit.action, Action::FlipIndexBit { .. } | Action::FlipBlobBit { .. })
     };
@@ -75,8 +75,8 @@ fn kept(plan: &Plan, before: Option<&HashMap<Vec<u8>, Vec<u8>>>, mended: &[u8]) 
 }
 
 /// A file that is called whole has no error left that its plan is about.
-fn check_sound(mended: &[u8], salvage: Salvage) {
-    let report = verified(mended);
+fn check_sound(repaired: &[u8], salvage: Salvage) {
+    let report = verified(repaired);
     let kinds =
         [&rule::DTYPE_KNOWN, &rule::ENCODING_KNOWN, &rule::LAYOUT_KNOWN, &rule::FORMAT_KNOWN];
     for finding in report.findings.iter().filter(|it| it.severity == Severity::Error) {
