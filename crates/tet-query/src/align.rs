@@ -19,7 +19,7 @@ impl Alignment {
     ///
     /// # Errors
     ///
-    /// Whatever stands in the way of reading labels.
+    /// The labels cannot be read.
     pub fn of(
         (catalog, how): (&Catalog, &Execution),
         dataset: &Dataset,
@@ -47,7 +47,7 @@ impl Alignment {
     }
 }
 
-/// One axis of each dataset. What stands first is the queried dataset's, then the other's.
+/// One axis of each dataset: of the queried dataset first, then of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisAlignment {
     /// Which axes.

@@ -175,7 +175,7 @@ impl Dataset {
         self.answer(|doubt| reduce::reduce_all(self, slab, reductions, (how, doubt)))
     }
 
-    /// What [`Dataset::reduce`] would cost; no element is read to tell.
+    /// The cost of [`Dataset::reduce`]. Reads no element.
     ///
     /// # Errors
     ///
@@ -243,9 +243,9 @@ impl Dataset {
 
 /// Many small reads that count as one request.
 ///
-/// Answers are good once [`Session::finish`] says so.
+/// Answers are valid once [`Session::finish`] returns `Ok`.
 #[derive(Debug)]
-#[must_use = "answers are good once `finish` says so"]
+#[must_use = "answers are valid once `finish` returns `Ok`"]
 pub struct Session {
     dataset: Dataset,
 }

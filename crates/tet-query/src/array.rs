@@ -112,7 +112,7 @@ impl Array {
         &mut bytemuck::cast_slice_mut(&mut self.words)[..self.byte_len]
     }
 
-    /// A copy of the bytes that stands alone.
+    /// An owned copy of the bytes.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes().to_vec()
@@ -185,7 +185,7 @@ const fn in_huge_pages<T>(zeros: Vec<T>) -> Vec<T> {
     zeros
 }
 
-/// So many zeros in pages that the system has zeroed already: a resize would touch every one of them.
+/// `count` zeros in pages that the system has zeroed already: a resize would touch every one of them.
 /// `None` where memory does not hold them.
 pub(crate) fn zeroed_elements<T: Pod>(count: usize) -> Option<Vec<T>> {
     let zeros: Vec<T> = bytemuck::allocation::try_zeroed_vec(count).ok()?;

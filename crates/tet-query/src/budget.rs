@@ -26,7 +26,7 @@ pub struct Execution {
     pub coalesce: Coalesce,
     /// Which payloads are compared with their digests.
     pub digests: DigestPolicy,
-    /// Told the selected bytes that are finished, and asked whether to stop.
+    /// Receives the number of selected bytes that are finished, and can cancel.
     pub progress: Progress,
     /// The sizes that work is cut by; only tests change them.
     #[doc(hidden)]
@@ -53,7 +53,7 @@ pub enum DigestPolicy {
 const MEMORY_BUDGET: u64 = 1 << 30;
 /// 16 GiB: no sparse file of a terabyte is taken for an array by accident.
 const RESULT_MAX: u64 = 1 << 34;
-/// What is read in one go, when the budget allows it.
+/// The length of one read, when the budget allows it.
 const WINDOW_LEN_MAX: u64 = 1 << 20;
 
 impl Default for Execution {
@@ -98,12 +98,12 @@ impl Execution {
         self
     }
 
-    /// The most bytes one thread reads of a run in one go.
+    /// The most bytes of a run in one read of a thread.
     pub(crate) fn window_len(&self) -> u64 {
         (self.memory_budget / 8).clamp(self.tuning.window_len_min, WINDOW_LEN_MAX)
     }
 
-    /// How many threads may work at once when each holds `held` bytes beside its windows.
+    /// How many threads may work at once when each holds `held` bytes besides its windows.
     ///
     /// # Errors
     ///

@@ -91,7 +91,7 @@ pub trait ChunkTable: Send + Sync {
         false
     }
 
-    /// How an answer stands of which every byte was compared with what the file has of it.
+    /// The integrity of an answer when every byte was compared with the digests of the file.
     fn integrity(&self) -> Integrity {
         let is_bare = !self.has_digests() && self.seals().is_empty();
         if is_bare { Integrity::Unprotected } else { Integrity::Verified }
@@ -112,7 +112,7 @@ pub trait ChunkTable: Send + Sync {
         Vec::new()
     }
 
-    /// The rule of the container that a payload breaks when its decoder says this; `None` where the
+    /// The rule of the container that a payload breaks when its decoder returns this error; `None` where the
     /// codec's own will do.
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
         let _ = fault;
@@ -123,7 +123,7 @@ pub trait ChunkTable: Send + Sync {
     fn codecs(&self) -> &[Arc<dyn Decode>];
 }
 
-/// Where one chunk lies and how it is stored.
+/// Where one chunk is and how it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPlace {
     /// Its stored bytes in the file.
@@ -202,7 +202,7 @@ impl Dataset {
         self.dtype.ok_or_else(|| Error::unknown_dtype(self))
     }
 
-    /// Says which file lists it.
+    /// Sets the file that lists it.
     fn list(&mut self, index: usize, source: &Source) {
         self.index = index;
         self.listed_in = (!self.source.is_same(source)).then(|| source.clone());
@@ -259,7 +259,7 @@ impl Catalog {
     }
 
     /// The same where `#N` means a dataset for N below `count` alone: a part of the file is lost, and
-    /// which positions the datasets behind it had is not known. `cause` says what is lost.
+    /// which positions the datasets behind it had is not known. `cause` is the reason.
     #[must_use]
     pub fn with_positions(self, count: usize, cause: Arc<Error>) -> Catalog {
         Catalog { uncounted: Some((count, cause)), ..self }

@@ -39,7 +39,7 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    /// A span that is joined to what lies near.
+    /// A span that is joined to spans near it.
     pub(crate) const fn joined(span: Span) -> Need {
         Need { span, is_alone: false }
     }
@@ -143,7 +143,7 @@ mod tests {
             pair[0].end() <= pair[1].start() && pair[1].start() - pair[0].end() <= policy.gap_max
         };
         if len_max == 1000 && spans.windows(2).all(near) {
-            assert_eq!(runs.len(), 1, "what lies close together is one run");
+            assert_eq!(runs.len(), 1, "close spans are one run");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What an answer costs, told before it is computed.
+//! The cost of an answer, before it is computed.
 //!
-//! Every driver tells it from the numbers it runs with: the passes it makes, the threads that can be
+//! Every driver derives it from the numbers it runs with: the passes it makes, the threads that can be
 //! afforded, the windows, chunks and states they hold.
 
 use crate::budget::Execution;
@@ -9,12 +9,12 @@ use crate::plan::ReadPlan;
 /// Bytes of one value of a result, at most.
 pub(crate) const VALUE_LEN: u64 = 16;
 
-/// What an answer costs.
+/// The cost of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// How often the selected elements are read.
     pub passes: Passes,
-    /// The most bytes a thread holds beside its windows: a chunk that is decoded whole and the states
+    /// The most bytes a thread holds besides its windows: a chunk that is decoded whole and the states
     /// of a task. Over the budget the answer is refused.
     pub thread_len: u64,
     /// Bytes held at once, about: what all threads hold, and the cells of the result. An array that
@@ -41,14 +41,14 @@ impl Passes {
         self.least == self.most
     }
 
-    /// So many times these.
+    /// These costs, `count` times.
     pub(crate) const fn times(self, count: u64) -> Passes {
         Passes { least: self.least.saturating_mul(count), most: self.most.saturating_mul(count) }
     }
 }
 
 impl Cost {
-    /// One pass over a plan by threads that hold `thread_len` bytes each, for so many tasks.
+    /// One pass over a plan by threads that hold `thread_len` bytes each, for `tasks` tasks.
     pub(crate) fn pass(plan: &ReadPlan, how: &Execution, thread_len: u64, tasks: u64) -> Cost {
         if plan.element_count == 0 {
             return Cost::default();
@@ -73,12 +73,12 @@ impl Cost {
         }
     }
 
-    /// The same with so many values held beside it.
+    /// The same with `count` more values in memory.
     pub(crate) const fn with_values(self, count: u64) -> Cost {
         self.with_held(count.saturating_mul(VALUE_LEN))
     }
 
-    /// The same with so many bytes held beside it.
+    /// The same with `len` more bytes in memory.
     pub(crate) const fn with_held(self, len: u64) -> Cost {
         Cost { memory_len: self.memory_len.saturating_add(len), ..self }
     }

@@ -9,7 +9,7 @@ use tet_format::DType;
 /// Lanes of every unrolled loop: the same on every machine, so that the same bits come out.
 pub(crate) const LANES: usize = 16;
 
-/// Elements that are widened in one go, at most.
+/// The most elements that are widened together.
 pub(crate) const ROOM_LEN: usize = 2048;
 
 mod sealed {
@@ -70,7 +70,7 @@ pub(crate) fn make_truths(bytes: &mut [u8]) {
 pub(crate) trait Single: Element {
     /// Significant bits of a value.
     const DIGITS: u32;
-    /// Elements that are widened in one go, at most; none where nothing is widened.
+    /// The most elements that are widened together; none where nothing is widened.
     const ROOM_LEN: usize = ROOM_LEN;
     /// The same value as float32; a NaN stays a NaN.
     fn widen(self) -> f32;
@@ -161,7 +161,7 @@ mod tests {
     fn check_nearest(name: &str, infinity: u16, wide: fn(u16) -> f64, nearest: fn(f64) -> u16) {
         for low in 0..infinity {
             let (below, above) = (wide(low), wide(low + 1));
-            // Infinity stands where the next number would.
+            // Infinity has the bits that the next number would have.
             let above = if above.is_infinite() { 2.0 * below - wide(low - 1) } else { above };
             let middle = f64::midpoint(below, above);
             let even = low + (low & 1);

@@ -66,7 +66,7 @@ pub enum Error {
         /// The rule, the place and the numbers.
         fault: ForeignFault,
     },
-    /// The file that a dataset lies in, one of several, breaks a rule of its container.
+    /// The file of a dataset, one of several, breaks a rule of its container.
     #[error("dataset {dataset:?}, in {shard:?}: {fault}")]
     Shard {
         /// The dataset.
@@ -125,7 +125,7 @@ pub enum Error {
         dataset: String,
         /// The chunk's coordinate in the grid.
         chunk: Shape,
-        /// Where the second row lies in the file.
+        /// The offset of the second row in the file.
         at: u64,
     },
     /// A chunk is stored with a codec that is not known or not built in.
@@ -147,7 +147,7 @@ pub enum Error {
         chunk: Shape,
         /// Where the payload starts in the file.
         at: u64,
-        /// What the codec says.
+        /// The error of the codec.
         fault: tet_codec::Error,
     },
     /// The selection is not of this dataset's rank or extents.

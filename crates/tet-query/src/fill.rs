@@ -1,17 +1,17 @@
-//! The fill value of a dataset: what stands where nothing was measured.
+//! The fill value of a dataset, which marks missing elements.
 //!
 //! It comes from the attributes `_FillValue`, `missing_value` and `fill_value`, the first of them
-//! that says a number.
+//! that is a number.
 
 use tet_format::DType;
 
 use crate::catalog::{AttrText, Dataset};
 use crate::reduction::Number;
 
-/// The attributes that may say the fill value, the one that counts most first.
+/// The attributes that may hold the fill value, by precedence.
 const ATTRS: [&str; 3] = ["_FillValue", "missing_value", "fill_value"];
 
-/// The fill value of a dataset, if its attributes say one.
+/// The fill value of a dataset, if its attributes have one.
 #[must_use]
 pub fn fill_of(dataset: &Dataset) -> Option<Number> {
     ATTRS.iter().find_map(|&name| number(dataset.attrs.get(name)?))
@@ -43,7 +43,7 @@ impl Number {
     }
 }
 
-/// The number an attribute says, be it a number, a list of one, or text.
+/// The number of an attribute that is a number, a list of one, or text.
 fn number(attr: &AttrText) -> Option<Number> {
     let text = match attr {
         AttrText::Text(text) => text.trim(),

@@ -59,7 +59,7 @@ use crate::value::{Cells, Values};
 pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
     /// Whether [`At::index`] matters to it.
     const INDEXED: bool = false;
-    /// Whether a state holds on to all elements: it takes their bytes beside [`Kernel::cell_len`].
+    /// Whether a state keeps all elements: it takes their bytes besides [`Kernel::cell_len`].
     const KEEPS: bool = false;
 
     /// Values to a cell.
@@ -88,14 +88,14 @@ pub(crate) trait Kernel<T: Element>: Sized + Send + 'static {
         }
     }
 
-    /// Folds elements whose cells a table says.
+    /// Folds elements into the cells of a table.
     fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, elements: &[T]) {
         for (at, element) in scatter.targets(at) {
             self.fold_run(at, &elements[element..=element]);
         }
     }
 
-    /// Folds into one cell what stands in for elements that are not there.
+    /// Folds the pads that replace missing elements into one cell.
     fn fold_pads(&mut self, cell: usize, pads: &[T]) {
         self.fold_run(At { cell, index: 0 }, pads);
     }
@@ -176,7 +176,7 @@ impl Runs {
     }
 }
 
-/// Elements at even distances whose cells a table says.
+/// Elements at even distances, with a table of their cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scatter<'a> {
     /// The cell of each element, or [`AxisGroups::NONE`].
@@ -201,7 +201,7 @@ impl Scatter<'_> {
     }
 }
 
-/// What a kernel is told beside the elements.
+/// The parameters of a kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Setup {
     /// What happens with NaN.
@@ -216,7 +216,7 @@ pub(crate) struct Setup {
     pub tally: Tally,
     /// Quantiles, in the order they were asked for.
     pub q: Vec<f64>,
-    /// What lies between two neighbors in order.
+    /// How to interpolate between two neighbors in order.
     pub between: Between,
     /// The edges of a histogram.
     pub edges: Vec<f64>,

@@ -18,7 +18,7 @@ pub trait LabelLookup {
     ///
     /// # Errors
     ///
-    /// Whatever stands in the way of reading them.
+    /// They cannot be read.
     fn labels(&self, axis: usize) -> Result<Option<Labels<'_>>>;
 }
 

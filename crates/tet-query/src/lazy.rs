@@ -128,7 +128,7 @@ impl LazyArray {
         Ok(lazy)
     }
 
-    /// What it costs to make a lazy array and to read all of it once; no element is read to tell.
+    /// The cost of making a lazy array and reading all of it once. Reads no element.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
-/// Chunks that are looked up in one go.
+/// Chunks that are looked up together.
 const BATCH: u64 = 8192;
 
 /// One chunk that a plan touches.
@@ -32,7 +32,7 @@ const BATCH: u64 = 8192;
 pub struct ChunkRead {
     /// The chunk's linear index in the grid.
     pub linear: u64,
-    /// Where it lies.
+    /// Where it is.
     pub place: ChunkPlace,
 }
 

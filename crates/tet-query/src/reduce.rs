@@ -104,7 +104,7 @@ fn reduced(asked: &Asked<'_>, axes: Vec<usize>, answer: Answer) -> Result<Reduce
     Ok(reduced)
 }
 
-/// What reducing a selection costs.
+/// The cost of reducing a selection.
 pub(crate) fn cost(
     dataset: &Dataset,
     slab: &Hyperslab,
@@ -157,7 +157,7 @@ fn quantiles_first(reduced: &mut Reduced, q: &[f64]) {
     reduced.along.insert(0, Along::Quantiles(q.to_vec()));
 }
 
-/// Takes what lies outside of a histogram out of the values, which have its bins then.
+/// Takes the counts outside of a histogram out of the values, which then are its bins.
 fn bins_last(reduced: &mut Reduced, edges: Vec<f64>) {
     let bins = edges.len().saturating_sub(1);
     let Cells::Count(counts) = &mut reduced.values.cells else { return };

@@ -90,19 +90,19 @@ pub struct Params {
     pub fill: Option<Number>,
     /// For `quantile`: from 0 to 1.
     pub q: Vec<f64>,
-    /// For `quantile`: whether one was asked for rather than a list, so that no axis stands for it.
+    /// For `quantile`: whether one quantile was requested and not a list; the result then has no axis for it.
     pub one_q: bool,
     /// For `quantile`: how it is computed from its neighbors.
     pub between: Between,
     /// For `histogram`: how many bins.
     pub bins: u32,
     /// For `histogram`: the first and the last edge; the range of all selected elements when it is
-    /// not said, whatever the cells.
+    /// not given, for all cells together.
     pub range: Option<(f64, f64)>,
 }
 
 impl Params {
-    /// The bins of a histogram that does not say how many.
+    /// The default number of bins of a histogram.
     pub const BINS: u32 = 10;
 
     /// The most bins of a histogram.
@@ -111,7 +111,7 @@ impl Params {
     /// The most quantiles at once.
     pub const Q_MAX: usize = 64;
 
-    /// What `op` takes when nothing is said. A quantile has to say which.
+    /// The defaults of `op`. A quantile has none.
     #[must_use]
     pub fn of(op: Op) -> Params {
         let bins = if op == Op::Histogram { Params::BINS } else { 0 };
@@ -155,7 +155,7 @@ pub struct Window {
     pub step: u64,
     /// Whether windows tile the axis or roll over it.
     pub mode: WindowMode,
-    /// What stands in where a window reaches past the ends.
+    /// How elements past the ends of a window are filled in.
     pub pad: Option<Number>,
     /// Which end is whole.
     pub align: WindowAlign,

@@ -64,7 +64,7 @@ fn strip_elements(plan: &ReadPlan, how: &Execution) -> u64 {
     how.tuning.copy_strip_len / plan.element_size.max(1)
 }
 
-/// What reading a selection costs, its elements aside.
+/// The cost of reading a selection, without the memory of its elements.
 pub(crate) fn cost(dataset: &Dataset, slab: &Hyperslab, how: &Execution) -> Result<Cost> {
     let plan = plan(dataset, slab, how.coalesce)?;
     let len = plan.element_count.saturating_mul(plan.element_size);
@@ -125,7 +125,7 @@ fn fill(
     checks.finish()
 }
 
-/// Serves what lies in one piece of one raw chunk, such as a point, without any further ado; false
+/// Reads a contiguous part of one raw chunk, such as a point, directly; false
 /// when it does not.
 fn fill_at_once(
     (source, checks): (&Source, &Checks<'_>),

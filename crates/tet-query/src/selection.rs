@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   0:10:3, :, -1        by position; an integer takes one position and drops the axis
-//!   ..., 0               `...` stands for as many whole axes as are missing
+//!   ..., 0               `...` selects as many whole axes as are missing
 //!   time=0:10, lat=5     by dimension name; axes not named are whole
 //!   time="a":"c"         by coordinate label, half open
 //! ```

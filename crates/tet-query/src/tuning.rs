@@ -6,7 +6,7 @@
 /// reduction, so a result may depend on it in its last digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Bytes that are read in one go, at least.
+    /// The least bytes of one read.
     pub(crate) window_len_min: u64,
     /// Bytes of a strip that is copied into an array, at most.
     pub(crate) copy_strip_len: u64,

@@ -15,7 +15,7 @@ pub struct Reduced {
     pub axes: Vec<usize>,
     /// The extents of the result; empty for one value.
     pub shape: Vec<u64>,
-    /// What each axis of `shape` stands for.
+    /// The meaning of each axis of `shape`.
     pub along: Vec<Along>,
     /// The cells, row-major.
     pub values: Values,
@@ -27,7 +27,7 @@ pub struct Reduced {
     pub details: Details,
 }
 
-/// What an axis of a result stands for.
+/// The meaning of an axis of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Along {
     /// An axis of the dataset, position by position.

@@ -6,13 +6,13 @@ use super::Catalog;
 use crate::error::Result;
 
 impl Catalog {
-    /// The same of a container of several files: those in which datasets say that they lie.
+    /// The same with the other files of a container of several, in which datasets are stored.
     #[must_use]
     pub fn with_shards(self, shards: Vec<Source>) -> Catalog {
         Catalog { shards: shards.into(), ..self }
     }
 
-    /// The files beside [`Catalog::source`], where the container is several.
+    /// The other files of a container of several, without [`Catalog::source`].
     #[must_use]
     pub fn shards(&self) -> &[Source] {
         &self.shards

@@ -14,7 +14,7 @@ use tet_format::{Codec, Digest, Integrity, Strict};
 use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
 use crate::error::{Error, Result};
 
-/// Rows that may lie unused between two that are read in one go.
+/// The most unused rows between two that are read together.
 const ROW_GAP_MAX: u64 = 32;
 
 /// Lays the catalog over an open file.
@@ -30,13 +30,13 @@ pub(super) fn catalog(file: TetFile) -> Catalog {
 
 fn dataset(file: &Arc<Opened>, id: usize, entry: &DatasetEntry) -> Dataset {
     let rank = entry.grid.rank();
-    let said = file.file.metadata().dataset(&entry.name);
-    let dims = said.map(|said| said.dim_names.clone()).filter(|names| names.len() == rank);
-    let coords = said.into_iter().flat_map(|said| {
-        let labels = said.coords.iter();
-        labels.filter_map(|(key, labels)| Some((said.axis(key, rank)?, labels.clone())))
+    let metadata = file.file.metadata().dataset(&entry.name);
+    let dims = metadata.map(|it| it.dim_names.clone()).filter(|names| names.len() == rank);
+    let coords = metadata.into_iter().flat_map(|it| {
+        let labels = it.coords.iter();
+        labels.filter_map(|(key, labels)| Some((it.axis(key, rank)?, labels.clone())))
     });
-    let attrs = said.into_iter().flat_map(|said| said.attrs.iter());
+    let attrs = metadata.into_iter().flat_map(|it| it.attrs.iter());
     let fault =
         entry.fault.map(|fault| Arc::new(Error::Dataset { dataset: entry.name.clone(), fault }));
     let chunks = Arc::new(TetChunks { file: Arc::clone(file), id });
@@ -65,7 +65,7 @@ struct Opened {
     file: TetFile,
     codecs: Vec<Arc<dyn Decode>>,
     /// Dataset, chunk and row number of all rows that name a chunk, sorted; made when the rows are
-    /// found not to be where their order says.
+    /// found not to be where their order implies.
     sorted: Mutex<Option<Arc<Vec<[u64; 3]>>>>,
 }
 

@@ -8,7 +8,7 @@
 //!   thread 2   comes to 0, takes 1   folds its part of 0   ...   comes to 1, which is compared
 //! ```
 //!
-//! What was found of a chunk is told when a task comes to it, whoever compared it and when: so the
+//! A mismatch is reported when a task reaches its chunk, whichever thread compared it and when: so the
 //! error of an answer does not depend on threads.
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ struct State {
     waiting: usize,
 }
 
-/// A chunk that this thread compares. It is given back by errors and panics, so that nobody waits
+/// A chunk that this thread compares. It is given back by errors and panics, so that no thread waits
 /// for it in vain.
 struct Claim<'a> {
     ahead: &'a Ahead<'a>,
@@ -102,7 +102,7 @@ impl<'a> Ahead<'a> {
 }
 
 impl State {
-    /// The first chunk of the plan that nobody has taken. Those that are decoded whole are compared
+    /// The first chunk of the plan that no thread has taken. Those that are decoded whole are compared
     /// where that is done.
     fn later<'a>(&mut self, plan: &'a ReadPlan) -> Option<&'a ChunkRead> {
         loop {

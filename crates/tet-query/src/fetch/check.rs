@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   auto     every chunk of which the plan reads every byte: one that is decoded whole before it is
-//!            decoded, by XXH3; raw elements as they are used, by CRC-32C, whoever reads them
+//!            decoded, by XXH3; raw elements as they are used, by CRC-32C, in whichever task
 //!   always   every chunk that is touched, whole, by both halves, before its bytes are used
 //!   never    none
 //! ```
 //!
 //! Raw chunks may be longer than a task, so several threads digest what they use of one, and add
-//! it up (`passing.rs`). What differs is told when the pass ends ([`Checks::finish`]): the error
+//! it up (`passing.rs`). Mismatches are reported when the pass ends ([`Checks::finish`]): the error
 //! names the first such chunk of the plan, whatever the number of threads.
 //!
 //! A seal is of a whole dataset. It is compared before the dataset's bytes are used, at most once
@@ -326,11 +326,11 @@ impl<'a> Checks<'a> {
 }
 
 /// Compares the stored bytes of a dataset with its seals, where the policy asks for it and it was not
-/// done before; `is_all` says whether all of them are about to be used.
+/// done before; `is_all`: whether all of them are about to be used.
 ///
 /// # Errors
 ///
-/// Returns an error when they differ, whoever found that out, or cannot be read.
+/// Returns an error when they differ, whichever thread found that, or cannot be read.
 pub(crate) fn seal(
     dataset: &Dataset,
     is_all: impl FnOnce() -> bool,

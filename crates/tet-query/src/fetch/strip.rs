@@ -49,7 +49,7 @@ fn is_inner_dense(boxes: &[AxisBox]) -> bool {
 /// Elements between neighbors of the selection where they lie in the chunk.
 pub(super) fn held_strides(boxes: &[AxisBox]) -> Vec<usize> {
     let stride = |(part, stride): (&AxisBox, u64)| {
-        // Products of what lies inside a chunk in memory.
+        // Products within a chunk in memory.
         if part.count > 1 { usize::try_from(part.step * stride).unwrap_or(usize::MAX) } else { 0 }
     };
     boxes.iter().zip(strides(boxes)).map(stride).collect()

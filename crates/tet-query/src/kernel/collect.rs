@@ -12,7 +12,7 @@ use crate::value::Values;
 
 /// Lanes whose elements are brought together at once.
 const SPAN: usize = 64;
-/// So many elements or fewer say their cells one by one: two parts, their own and one for those
+/// At most this many elements list their cells one by one: two parts, their own and one for those
 /// behind them, take no less.
 const FEW: usize = 2 * size_of::<Part>() / size_of::<u32>();
 
@@ -66,7 +66,7 @@ impl<T: Numeric> Collect<T> {
         }
     }
 
-    /// Says what the elements kept last are, in no more than 4 bytes for each.
+    /// Lists the cells of the elements kept last, in at most 4 bytes for each.
     fn lay(&mut self, part: Part) {
         let Part { cell, lanes, rows } = part;
         let (count, end) = (lanes * rows, u32::try_from(cell + lanes));

@@ -30,7 +30,7 @@ pub(crate) enum Tally {
 pub(crate) struct CountWhere<T: Ranked> {
     counts: Vec<u64>,
     tester: Tester<T>,
-    /// The test of what stands in for elements.
+    /// The test of pads.
     pads: Option<Tester<T>>,
     tally: Tally,
     counts_nan: bool,

@@ -29,7 +29,7 @@ pub(crate) struct Pass {
     pub(crate) expected: u64,
 }
 
-/// Neighboring ranks, so many to a counter.
+/// Neighboring ranks that share a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) first: u64,
@@ -225,7 +225,7 @@ fn count_digits<T: Ranked>(elements: &[T], ends: (u64, u64), span: Span, counter
     }
 }
 
-/// Counts elements each of which lies in one of some spans.
+/// Counts elements, each in one of some spans.
 fn count_digits_of<T: Ranked>(elements: &[T], spans: &[Span], counters: &mut [u32]) {
     let mut bases = Vec::with_capacity(spans.len());
     let mut base = 0;

@@ -25,7 +25,7 @@ pub(crate) trait Ordered: Element {
     const ZERO: Self::Key;
     const LEAST: Self::Key;
     const GREATEST: Self::Key;
-    /// What stands for every NaN; any value for elements that know none.
+    /// The value that replaces every NaN; any value for types without NaN.
     const NAN: Self;
     fn key(self) -> Self::Key;
     fn from_key(key: Self::Key) -> Self;
@@ -84,7 +84,7 @@ macro_rules! floats {
                 let infinite = <$type>::INFINITY.to_bits() as $key;
                 if self.to_bits() as $key & <$key>::MAX > infinite { -1 } else { 0 }
             }
-            // Registers hold so many lanes; what is picked does not depend on it.
+            // As many lanes as registers hold; the result does not depend on it.
             fn best<E: End>(block: &[$type]) -> Option<$key> {
                 $best::<$type, E, $lanes>(block)
             }

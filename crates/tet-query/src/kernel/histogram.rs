@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Where the edges are even, rounding `(x - first) * scale` names the nearest edge, and comparing
-//! with that edge tells the slot exactly.
+//! with that edge gives the exact slot.
 
 use multiversion::multiversion;
 
@@ -71,7 +71,7 @@ impl Slots {
         slots
     }
 
-    /// The nearest edge, for what lies outside the outermost one; any for NaN.
+    /// The nearest edge, for values outside the outermost one; any for NaN.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "the lowest bits")]
     fn guess(&self, value: f64) -> u32 {

@@ -4,7 +4,7 @@
 //!   floats     NaN | -inf .. -0.0 0.0 .. inf | NaN      integers     least .. greatest
 //! ```
 //!
-//! Whatever is asked about an element is a question of where its rank lies.
+//! Every test of an element is a test of its rank.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -97,7 +97,7 @@ pub(crate) trait Word: Copy + Ord + Debug + Default + Send + Sync + 'static {
     fn small(self) -> u32;
 }
 
-/// A closed range of ranks, moved to where one signed comparison tells.
+/// A closed range of ranks, shifted so that one signed comparison decides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within<W> {
     bias: W,
@@ -160,7 +160,7 @@ macro_rules! common {
         fn from_rank(rank: u64) -> Self {
             Self::from_key((rank ^ Self::TOP) as $bits as Self::Key)
         }
-        // Registers hold so many lanes, and a lane counts no further than a word does.
+        // As many lanes as registers hold; a lane counts no further than a word does.
         fn count_in<const N: usize>(block: &[Self], ranges: &[Within<$word>; N]) -> u64 {
             count_in_lanes::<Self, N, $lanes>(block, ranges)
         }

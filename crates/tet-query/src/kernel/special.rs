@@ -1,4 +1,4 @@
-//! NaN and infinities, kept apart from the finite sums, cell by cell.
+//! NaN and infinities, counted apart from the finite sums, cell by cell.
 //!
 //! Sums add finite elements only. What was not finite is written down here and decides the result
 //! at the end as plain IEEE addition would, so no NaN can come out of a compensation.
@@ -47,7 +47,7 @@ pub(super) trait Sieve {
     fn pass<F: Float, const N: usize>(&mut self, lane: usize, row: [F; N]) -> [F; N];
 }
 
-/// Lets all pass; whether the sum is finite then tells whether the elements were.
+/// Lets all pass: the elements were finite if the sum is.
 pub(super) struct Open;
 
 impl Sieve for Open {

@@ -29,7 +29,7 @@ pub(crate) trait State: Send {
     fn fold_lanes(&mut self, at: At, lanes: Lanes, bytes: &[u8]);
     /// As [`Kernel::fold_scattered`]; the bytes are aligned for the elements.
     fn fold_scattered(&mut self, at: At, scatter: Scatter<'_>, bytes: &[u8]);
-    /// Folds as many copies of a number into one cell, whatever the filter says.
+    /// Folds copies of a number into one cell, without the filter.
     fn fold_copies(&mut self, cell: usize, number: Number, count: u64);
     /// As [`Kernel::take_lanes`]; `later` comes from the same maker.
     fn take(&mut self, cell: usize, later: &dyn State, from: usize, count: usize);

@@ -86,7 +86,7 @@ pub(crate) enum Step {
     Candidates,
 }
 
-/// Picks the kernel of a step; [`Setup::digits`] says of which pass. `None` as in [`maker`].
+/// Picks the kernel of a step of the pass [`Setup::digits`]. `None` as in [`maker`].
 pub(crate) fn rank_maker(
     dtype: DType,
     step: Step,

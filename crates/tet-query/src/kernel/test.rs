@@ -43,9 +43,9 @@ pub(crate) struct Tester<T: Ranked> {
 /// What passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// What lies in a range.
+    /// Values in a range.
     Inside,
-    /// What lies in none.
+    /// Values in none.
     Outside,
 }
 

@@ -48,7 +48,7 @@ impl FloatWidth {
     }
 }
 
-/// Which end of the equal labels is meant.
+/// Which end of the equal labels to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The first equal label.
@@ -57,7 +57,7 @@ pub(crate) enum Side {
     After,
 }
 
-/// A label's value: exact beside integers, as a float beside floats.
+/// A label's value: exact against integers, as a float against floats.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Int(i128),
@@ -82,7 +82,7 @@ impl Number {
         })
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "labels beside floats compare as floats")]
+    #[allow(clippy::cast_precision_loss, reason = "labels compare with floats as floats")]
     fn float(self) -> f64 {
         match self {
             Number::Int(int) => int as f64,
@@ -356,7 +356,7 @@ mod tests {
             width: FloatWidth::Half,
         };
         assert_eq!(halves.first_equal("0.1"), Some(0));
-        // Past the middle of two halves, by less than a float32 tells.
+        // Past the middle of two neighbors, by less than a float32 can resolve.
         let halves =
             Labels::Floats { values: vec![1.0, 1.000_976_562_5].into(), width: FloatWidth::Half };
         assert_eq!(halves.first_equal("1.000488281250001"), Some(1));

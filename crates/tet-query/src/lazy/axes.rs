@@ -67,7 +67,7 @@ impl LazyAxis {
         self.first_from(self.position(at) / self.chunk * self.chunk).min(at)
     }
 
-    /// The first shown position after `at` that lies in another chunk.
+    /// The first shown position after `at` in another chunk.
     pub(super) fn chunk_end(&self, at: u64) -> u64 {
         let end = (self.position(at) / self.chunk + 1).saturating_mul(self.chunk);
         self.first_from(end).max(at + 1)
@@ -144,7 +144,7 @@ pub(super) struct Run {
     pub count: usize,
     /// The dataset's positions that are read.
     pub slice: AxisSlice,
-    /// Which of the read positions are picked; all of them when it does not say.
+    /// Which of the read positions are picked; all of them when it is `None`.
     pub offsets: Option<Vec<usize>>,
 }
 

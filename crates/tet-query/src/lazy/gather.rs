@@ -70,7 +70,7 @@ impl LazyArray {
         }
     }
 
-    /// Reads one piece, straight to its place where it lies there in one stretch.
+    /// Reads one piece, straight to its place where that is contiguous.
     fn read_piece(
         &self,
         piece: &Piece<'_>,

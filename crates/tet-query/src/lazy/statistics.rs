@@ -52,7 +52,7 @@ impl LazyArray {
         Ok(Statistics::new(shift, scale, strides))
     }
 
-    /// What [`LazyArray::statistics`] costs.
+    /// The cost of [`LazyArray::statistics`].
     pub(super) fn statistics_cost(&self, transform: &Transform, how: &Execution) -> Result<Cost> {
         let (dataset, slab) = (&self.dataset, &self.slab);
         let cost = |op| dataset.reduce_cost(slab, &self.reduction(transform, op), how);

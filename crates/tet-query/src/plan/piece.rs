@@ -38,7 +38,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretches {
-    /// Merges what lies at most `gap_max` elements apart, from the innermost axis on. Stretches with
+    /// Merges runs at most `gap_max` elements apart, from the innermost axis on. Stretches with
     /// gaps have at most `len_max` elements.
     pub(crate) fn new(boxes: &[AxisBox], gap_max: u64, len_max: u64) -> Stretches {
         let (mut base, mut last, mut inner) = (0, 0, 0);
@@ -247,7 +247,7 @@ impl<'a> Strips<'a> {
     }
 }
 
-/// The elements of one strip as a range, when nothing unselected lies between them.
+/// The elements of one strip as a range, when all elements between them are selected.
 pub(crate) fn dense_range(boxes: &[AxisBox]) -> Option<Range<u64>> {
     let stretches = Stretches::new(boxes, 0, 0);
     (stretches.total() == 1).then_some(stretches.base..stretches.end)

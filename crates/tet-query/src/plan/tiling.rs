@@ -1,7 +1,7 @@
 //! Cutting a selection into the rectangles that tasks own.
 //!
 //! The cut depends on selection, grid, codecs and the limit only: never on threads or coalescing, nor
-//! on the budget but for kept elements, whose limit it says. So whatever is folded inside one
+//! on the budget but for kept elements, whose limit it sets. So whatever is folded inside one
 //! rectangle is folded the same way on every machine.
 
 use std::ops::Range;

@@ -171,7 +171,7 @@ impl Asked<'_> {
         self.job(&self.plan()?, std::slice::from_ref(maker), None).runs(visit)
     }
 
-    /// What kernels are told.
+    /// The parameters of kernels.
     pub(super) fn setup(&self) -> Result<Setup> {
         let params = &self.reduction.params;
         let test = match self.reduction.op {
@@ -266,7 +266,7 @@ impl Asked<'_> {
         Ok(Asked { dataset, dtype, slab, reduction, how, doubt, roles })
     }
 
-    /// A histogram: its edges, by a pass for each end if nobody said them, and the counts.
+    /// A histogram: its edges, by a pass for each end unless they are given, and the counts.
     fn histogram(&self) -> Result<Answer> {
         let params = &self.reduction.params;
         let range = match params.range {

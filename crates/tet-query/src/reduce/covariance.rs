@@ -51,7 +51,7 @@ pub(crate) enum Along {
 /// The matrix of a measure over `means.len()` variables, row-major; all NaN when there is no
 /// observation. `read` gives a range of the `count` observations, as many as asked for.
 ///
-/// It takes 8 bytes for every entry of the matrix beside what is read and one block.
+/// It takes 8 bytes for every entry of the matrix, besides the elements read and one block.
 ///
 /// # Errors
 ///
@@ -90,7 +90,7 @@ pub(crate) fn matrix(
     })
 }
 
-/// Bytes that [`matrix`] of so many variables takes beside what is read.
+/// Bytes that [`matrix`] of `variables` variables takes besides the elements read.
 pub(crate) fn memory_len(variables: u64) -> u64 {
     let sums = variables.saturating_mul(variables.saturating_add(1));
     let block = variables.saturating_mul(BLOCK as u64);

@@ -75,12 +75,13 @@ impl Tasks {
             axes.iter().map(|&axis| touch.axes[axis].count).fold(1, u64::saturating_mul)
         };
         let (cells, positions) = (product(&each), product(&folded));
-        let beside = weight.saturating_mul(beside(roles, &folded, windows, tuning)).max(1);
-        let most = (tuning.tile_cells / beside).max(1);
+        let per_cell =
+            weight.saturating_mul(cells_per_cell(roles, &folded, windows, tuning)).max(1);
+        let most = (tuning.tile_cells / per_cell).max(1);
         let least = lanes_min.max(tuning.task_elements / positions.max(1)).min(most);
         let limit = (cells / tuning.tiles_min).clamp(least, most);
         // A chunk of cells may be more than states can be held for: then tasks share its decoding.
-        let crowded = beside > 1 && chunk_cells(touch, &each) > most.saturating_mul(4);
+        let crowded = per_cell > 1 && chunk_cells(touch, &each) > most.saturating_mul(4);
         let inside = if crowded { Inside::Cut } else { inside };
         let tiles = Tiling::new(touch, &each, limit, inside);
         let tile_count = tiles.count().max(1).saturating_mul(windows.map_or(1, |cut| cut.count()));
@@ -120,8 +121,8 @@ impl Tasks {
             },
             _ => Some(roles.extent(axis)),
         };
-        let beside = roles.axes.iter().enumerate().filter_map(each).fold(1, u64::saturating_mul);
-        beside.saturating_mul(self.tiles.positions_max())
+        let others = roles.axes.iter().enumerate().filter_map(each).fold(1, u64::saturating_mul);
+        others.saturating_mul(self.tiles.positions_max())
     }
 
     /// What task number `index` owns.
@@ -187,8 +188,8 @@ fn window_cut(
     Some(WindowCut { axis, windows, each })
 }
 
-/// How many cells of a task stand beside each cell of its tile.
-fn beside(roles: &Roles, folded: &[usize], cut: Option<WindowCut>, tuning: &Tuning) -> u64 {
+/// How many cells of a task belong to each cell of its tile.
+fn cells_per_cell(roles: &Roles, folded: &[usize], cut: Option<WindowCut>, tuning: &Tuning) -> u64 {
     let mapped = folded.iter().map(|&axis| roles.extent(axis)).fold(1, u64::saturating_mul);
     let windows = match cut {
         // States of all positions, and as many twice while they slide.

@@ -143,7 +143,7 @@ impl Job<'_> {
             && chunks.any(|read| self.plan.is_identity(read))
     }
 
-    /// Bytes a thread holds beside its windows.
+    /// Bytes a thread holds besides its windows.
     fn thread_len(&self, states_len: u64) -> u64 {
         self.plan.whole_len_max.saturating_add(states_len)
     }

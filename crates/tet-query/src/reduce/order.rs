@@ -1,4 +1,4 @@
-//! Order statistics: elements are kept where a cell has few, else sought in several passes.
+//! Order statistics: the elements of small cells are kept in memory, others are searched in several passes.
 
 use tet_format::Span;
 
@@ -15,7 +15,7 @@ use crate::selection::Hyperslab;
 use crate::tuning::Tuning;
 use crate::value::{Cells, Values};
 
-/// The elements of a cell are kept when they take so much of the budget, at most.
+/// The largest part of the budget for the elements of a cell that are kept.
 const SHARE: u64 = 32;
 
 impl Asked<'_> {
@@ -33,7 +33,7 @@ impl Asked<'_> {
         self.cell_by_cell(&shape, &setup)
     }
 
-    /// What [`Asked::order_statistics`] costs.
+    /// The cost of [`Asked::order_statistics`].
     pub(super) fn order_cost(&self) -> Result<Cost> {
         let setup = self.order_setup()?;
         let shape = self.roles.shape();
@@ -92,7 +92,7 @@ impl Asked<'_> {
         cell_len <= self.how.memory_budget / SHARE
     }
 
-    /// What [`Asked::sought`] costs among at most `count` elements.
+    /// The cost of [`Asked::sought`] among at most `count` elements.
     fn sought_cost(&self, setup: &Setup, count: u64) -> Result<Cost> {
         let outlook = outlook(self.dtype, count, setup.q.len(), &self.how.tuning)
             .ok_or_else(|| self.undefined())?;

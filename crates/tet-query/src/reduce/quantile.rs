@@ -1,7 +1,7 @@
 //! Quantiles: the search for the elements they lie between, in a selection that need not fit into
 //! memory.
 //!
-//! A first pass counts digits of ranks, which tells for each wanted place where its element's rank
+//! A first pass counts digits of ranks, which gives for each wanted place where its element's rank
 //! lies; more passes look closer until the rank is known or few elements are left to be put in order.
 
 use tet_format::DType;
@@ -82,7 +82,7 @@ pub(crate) fn outlook(
     Some(Outlook { passes: Passes { least: 1, most }, digits, candidates })
 }
 
-/// Passes until ranks of so many bits are known at so many places: each pass tells a digit of what
+/// Passes until ranks of so many bits are known at so many places: each pass finds a digit of what
 /// is left, and few elements are kept instead.
 fn passes_max(bits: u32, count: u64, places: usize, tuning: &Tuning) -> u64 {
     let mut left = bits.saturating_sub(digit(1, tuning));

@@ -129,7 +129,7 @@ impl Roles {
         self.shown().into_iter().map(along).collect()
     }
 
-    /// Whether positions along an axis tell the elements of one cell apart.
+    /// Whether positions along an axis distinguish the elements of one cell.
     pub(super) fn is_indexed(&self, axis: usize) -> bool {
         match &self.axes[axis] {
             Role::Each => false,

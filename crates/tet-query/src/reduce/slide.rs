@@ -17,7 +17,7 @@ use crate::decode;
 use crate::error::Result;
 use crate::kernel::{Maker, State};
 
-/// One line of positions: the cells of a task that differ along the axis, and beside it.
+/// One line of positions: the cells of a task that differ along the axis.
 struct Line<'a> {
     maker: &'a Maker,
     states: &'a dyn State,

@@ -14,7 +14,7 @@ use crate::testing::{
 use crate::tuning::Tuning;
 use crate::value::Reduced;
 
-/// The operations that small whole numbers tell apart.
+/// The operations that small whole numbers distinguish.
 const OPS: [Op; 5] = [Op::Count, Op::Sum, Op::Mean, Op::Min, Op::Max];
 
 /// Shape, chunk shape, and which of the slabs are looked at.
@@ -189,7 +189,7 @@ fn bits_do_not_depend_on_company() {
     }
 }
 
-/// What is refused for its size is refused by whoever only asks what it costs.
+/// A result too large to compute is an error of its cost too.
 #[test]
 fn too_many_cells_are_refused_before_they_are_computed() {
     let bytes = |n: u64| f64::from(u32::try_from(n).unwrap()).to_le_bytes().to_vec();

@@ -74,7 +74,7 @@ impl Hand<'_, '_> {
 }
 
 impl Part<'_> {
-    /// The output of a strip, when it lies in one piece.
+    /// The output of a strip, when it is contiguous.
     pub(super) fn contiguous(
         &mut self,
         boxes: &[AxisBox],

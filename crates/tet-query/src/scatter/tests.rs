@@ -114,7 +114,7 @@ fn dataset_of(catalog: &Catalog) -> &Dataset {
 }
 
 /// A dataset belongs to the file that it was found in, whichever catalog is asked to read it; and
-/// whoever wants to stop is heard before the smallest read.
+/// a canceled read reads nothing, however small.
 #[test]
 fn a_dataset_is_read_from_its_own_file() {
     let of = |first: u8| {
@@ -126,12 +126,12 @@ fn a_dataset_is_read_from_its_own_file() {
     let how = small_tuning();
     let read = dataset_of(&tens.mapped).read(&slab, &how).unwrap();
     assert_eq!(read.bytes(), [10, 11, 12, 13, 14, 15]);
-    let told = Arc::new(AtomicU64::new(0));
-    let teller = told.clone();
-    let progress = Progress::new(move |done, _| teller.store(done, Ordering::Relaxed));
+    let reported = Arc::new(AtomicU64::new(0));
+    let sum = reported.clone();
+    let progress = Progress::new(move |done, _| sum.store(done, Ordering::Relaxed));
     let how = Execution { progress: progress.clone(), ..how };
     dataset_of(&ones.mapped).read(&slab, &how).unwrap();
-    assert_eq!(told.load(Ordering::Relaxed), 6);
+    assert_eq!(reported.load(Ordering::Relaxed), 6);
     let how = Execution { progress: progress.with_cancel(Arc::new(AtomicBool::new(true))), ..how };
     let mut out = [0; 6];
     let read = dataset_of(&ones.mapped).read_into(&slab, &how, &mut out);

@@ -1,4 +1,4 @@
-//! What can be wrong with a selection, said in the words of whoever wrote it.
+//! Errors of selections, in the words of the selection.
 
 use crate::axis::AxisRef;
 
@@ -105,7 +105,7 @@ pub enum SelectionFault {
 }
 
 impl SelectionFault {
-    /// What to do about it, if something general can be said.
+    /// What to do about it, if there is general advice.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

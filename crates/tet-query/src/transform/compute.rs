@@ -134,7 +134,7 @@ pub(super) fn sqrt<T: Wide, O: Narrow>(elements: &[T], out: &mut [O]) {
 mod tests {
     use super::*;
 
-    /// A little past the middle of 1 and what follows, by less than a float32 tells.
+    /// A little past the middle of 1 and the next number, by less than a float32 can resolve.
     #[test]
     fn results_are_rounded_once() {
         let shifted =

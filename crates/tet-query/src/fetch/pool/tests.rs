@@ -8,7 +8,7 @@ use crate::error::Error;
 const COUNT: u64 = 200;
 const WORKERS: usize = 3;
 
-/// Waits until so many tasks have begun, and a while longer; gives how many there are then.
+/// Waits until `count` tasks have begun, and a while longer; returns how many there are then.
 fn begun_after(begun: &AtomicU64, wanted: u64) -> u64 {
     let start = Instant::now();
     while begun.load(Ordering::SeqCst) < wanted && start.elapsed() < Duration::from_secs(20) {

@@ -73,7 +73,7 @@ proptest! {
         let specials = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 5e-324, f64::MAX];
         let value = |&(roll, nth, part): &(u32, u32, f64)| match roll {
             0..7 => specials[roll as usize],
-            // Edges, and what lies right beside them.
+            // Edges, and their nearest neighbors.
             7..100 => {
                 let edge = edges[nth as usize % edges.len()];
                 [edge, edge.next_up(), edge.next_down()][roll as usize % 3]

@@ -1,8 +1,8 @@
-//! How far elements are from a pivot among them, and what sums of that tell about their mean and
+//! The distances of elements from a pivot among them; sums of these give the mean and
 //! their squared distances from it.
 //!
 //! The pivot of `n` elements is the mean of some `s` of them, so its squared distance from the mean
-//! of all is at most `n / s` times the variance: no more than so much cancels.
+//! of all is at most `n / s` times the variance: no more than that cancels.
 
 use multiversion::multiversion;
 
@@ -24,9 +24,9 @@ type Halves = [f64; 2];
 pub(in crate::kernel) trait Distant: Ranked {
     /// The halves of 0.
     const ORIGIN: Halves;
-    /// The element, exactly, beside [`Distant::ORIGIN`].
+    /// The exact element, relative to [`Distant::ORIGIN`].
     fn halves(self) -> Halves;
-    /// The pivot that lies so far from another, about.
+    /// The pivot at about this distance from another.
     fn moved(pivot: Halves, by: f64) -> Halves;
     /// The distance; exact where the two are close.
     fn minus(self, pivot: Halves) -> f64;
@@ -111,7 +111,7 @@ impl<const N: usize> Sums<N> {
         }
     }
 
-    /// What they say of `count` elements to a pivot.
+    /// The moments of `count` elements by their distances to a pivot.
     #[inline(always)]
     fn part<T: Distant>(&self, count: f64) -> Part<N> {
         let mut part = Part { counts: [count; N], ..Part::EMPTY };

@@ -41,7 +41,7 @@ fn variance_of_integers(values: &[i128], ddof: u32) -> f64 {
     fsum(&values.iter().map(square).collect::<Vec<_>>()) / (count - i128::from(ddof)) as f64
 }
 
-/// What NumPy makes of it beside: null of nothing, NaN of an infinity.
+/// As NumPy, but null for no elements and NaN for an infinity.
 fn wanted<T: Copy>(
     column: &[T],
     nan: NanPolicy,

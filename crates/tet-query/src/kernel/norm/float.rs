@@ -24,7 +24,7 @@ const N: usize = 8;
 /// Elements between these have squares that are added as they are.
 const SMALL: f64 = f64::from_bits((1023 - 450) << 52);
 const LARGE: f64 = f64::from_bits((1023 + 450) << 52);
-/// Elements beyond are multiplied by 2 to so much, or divided.
+/// Elements beyond are scaled by 2 to this power.
 const SCALE: i32 = 600;
 
 const _: () = assert!(SPAN / N <= 32, "a bit for each group of lanes");
@@ -67,7 +67,7 @@ impl FloatNorm {
         }
     }
 
-    /// Adds at most `N` elements whose sum of squares says nothing.
+    /// Adds at most `N` elements whose plain sum of squares over- or underflows.
     #[cold]
     fn fold_odd<const N: usize>(&mut self, cell: usize, values: impl Iterator<Item = f64>) {
         let mut found = Found::default();
@@ -194,7 +194,7 @@ fn square_rows<T: Ranked>(lanes: &mut [f64; LANES], rows: &[[T; LANES]]) {
 }
 
 /// Adds a strip to the cells; gives a bit for each group of lanes that it left out because a sum of
-/// it says nothing.
+/// it is not usable.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn fold_strip<T: Ranked>(strip: Strip<'_, T>, sums: &mut [Pair]) -> u32 {
     let mut odd = 0;

@@ -10,7 +10,7 @@ use crate::kernel::sum::Summed;
 use crate::kernel::{At, Kernel, Lanes, Setup, floats};
 use crate::value::{Cells, Values};
 
-/// Magnitudes made in one go.
+/// Magnitudes that are computed together.
 const BLOCK: usize = ROWS * SPAN;
 
 /// An element and what it is without its sign.

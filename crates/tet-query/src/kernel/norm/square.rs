@@ -11,7 +11,7 @@ use crate::value::Values;
 
 /// Elements added in lanes: their halves add less than `2^17` a pair, `2^28` a lane.
 const BLOCK: usize = 1 << 16;
-/// Lanes: so many that the compiler keeps each in its place.
+/// Lanes: few enough that the compiler keeps them in registers.
 const LANES: usize = 32;
 /// Lanes of a strip.
 const WIDE_LANES: usize = 8;

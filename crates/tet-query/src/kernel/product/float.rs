@@ -69,7 +69,7 @@ fn split(value: f64) -> (f64, i64) {
     (f64::from_bits(bits & MANTISSA | ONE), exponent)
 }
 
-/// Whether the exponent of a float is all it says: not for 0, denormals, infinities, NaN.
+/// Whether a float is normal: not 0, denormal, infinite or NaN.
 #[inline(always)]
 fn is_plain(value: f64) -> bool {
     let exponent = value.to_bits() >> FRACTION_BITS & EXPONENT_MAX;
@@ -94,7 +94,7 @@ impl FloatProduct {
         }
         self.zeros[cell] |= value == 0.0;
         let factor = match value {
-            // Its sign says nothing.
+            // Its sign has no meaning.
             _ if nan => return,
             _ if infinite != 0 || value == 0.0 => {
                 Factor { mantissa: 1.0_f64.copysign(value), ..Factor::ONE }
@@ -169,7 +169,7 @@ impl<T: Ranked> Kernel<T> for FloatProduct {
     }
 }
 
-/// Multiplies rows into lanes and says whether all of them are plain.
+/// Multiplies rows into lanes; returns whether all of them are plain.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn multiply_rows<T: Ranked>(
     mantissas: &mut [f64; LANES],

@@ -17,7 +17,7 @@ use crate::kernel::special::Found;
 const BLOCK: usize = 1024;
 /// Twice the bits of infinity: a larger doubled pattern is a NaN.
 const INFINITE: u32 = 0xff00_0000;
-/// Exponents may differ by so much when 1024 values are added exactly in float64: 53 bits hold 10
+/// The largest difference of exponents at which float64 adds 1024 values exactly: 53 bits hold 10
 /// for their number and the digits of the smallest.
 const fn spread_max(digits: u32) -> u32 {
     53 - 10 - digits
@@ -76,7 +76,7 @@ impl Lanes {
         for i in 0..LANES {
             let doubled = same_row[i].to_bits() << 1;
             self.high[i] = self.high[i].max(doubled);
-            // Zero wraps to the largest, and so says nothing about the smallest.
+            // Zero wraps to the largest, and is never the smallest.
             self.low[i] = self.low[i].min(doubled.wrapping_sub(1));
         }
         add_row(&mut self.total, row);

@@ -5,7 +5,7 @@
 //!            2^(LOW+32(n-1))            2^LOW
 //! ```
 
-/// Carries are settled after so many additions; each adds less than 2^32 to a limb.
+/// Additions between two propagations of carries; each adds less than 2^32 to a limb.
 const CARRY_MAX: u32 = 1 << 30;
 const LIMB_BITS: u32 = 32;
 const LIMB_MASK: i64 = 0xffff_ffff;
@@ -140,7 +140,7 @@ impl<const LIMBS: usize, const LOW: i32> Fixed<LIMBS, LOW> {
     }
 }
 
-/// The float64 nearest to limbs of which the first counts units of `2^low`; `rest` says that a
+/// The float64 nearest to limbs of which the first counts units of `2^low`; `rest` means that a
 /// little is still missing.
 fn nearest(limbs: &[i64], rest: bool, low: i32) -> f64 {
     let Some(top) = limbs.iter().rposition(|&limb| limb != 0) else {
@@ -156,7 +156,7 @@ fn nearest(limbs: &[i64], rest: bool, low: i32) -> f64 {
     scale(leading, rest, low + 32 * base as i32)
 }
 
-/// `leading * 2^exponent` to the nearest float64; `rest` says that a little is still missing.
+/// `leading * 2^exponent` to the nearest float64; `rest` means that a little is still missing.
 ///
 /// A result below 2^-1022 has at most 53 bits above 2^-1074, so it is never rounded twice.
 fn scale(leading: u128, rest: bool, exponent: i32) -> f64 {

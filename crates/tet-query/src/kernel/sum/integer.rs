@@ -2,7 +2,7 @@
 //!
 //! Up to 32 bits, elements add in narrow lanes for as long as those cannot overflow, then into 64
 //! bits. 64-bit elements give two sums: of all bits, modulo 2^64, and of the high halves; together
-//! they say the sum exactly for up to 2^32 elements. Then both move into 128 bits.
+//! they hold the exact sum of up to 2^32 elements. Then both move into 128 bits.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ use crate::value::Values;
 /// Lanes of integer loops; exact, so the number is free.
 const LANES: usize = 32;
 const WIDE_LANES: usize = 16;
-/// So many elements may be pending in a cell.
+/// The most elements that may be pending in a cell.
 const PENDING_MAX: u64 = 1 << 31;
 /// Integers below it are floats too, and their quotient rounds once.
 const FLOAT_EXACT: u64 = 1 << 53;
@@ -242,7 +242,7 @@ pub(crate) struct IntegerSum<A = Themselves> {
     low: Vec<i64>,
     /// Sums of high halves; empty for narrow elements.
     high: Vec<i64>,
-    /// What no longer fits beside them; no memory until then.
+    /// The part that no longer fits into them; no memory until then.
     settled: Vec<i128>,
     /// No cell has more elements pending.
     pending: u64,
@@ -381,7 +381,7 @@ fn quotient(sum: i128, count: u64) -> f64 {
     let mut bits = magnitude / count;
     let mut rest = magnitude % count;
     let mut shift = 0;
-    // Longer than a float's 53 bits by one; the next bit then says "and a rest".
+    // Longer than a float's 53 bits by one; the next bit is the sticky bit.
     while bits >> 53 == 0 {
         rest <<= 1;
         bits = (bits << 1) | u128::from(rest >= count);

@@ -17,7 +17,7 @@ use crate::kernel::strip::{SPAN, Strip};
 use crate::kernel::{At, Kernel, Lanes, Scatter, Setup, floats};
 use crate::value::Values;
 
-/// Chains with their lost parts fill half the registers of the smallest machine meant.
+/// Chains with their lost parts fill half the registers of the smallest supported machine.
 const LANES: usize = 8;
 /// Elements folded between two looks at whether the sum is still finite.
 const BLOCK: usize = 2048;
@@ -260,7 +260,7 @@ struct Chains {
 }
 
 impl Chains {
-    /// Adds a block and says whether all is still finite.
+    /// Adds a block; returns whether all sums are still finite.
     fn add_block(&mut self, block: &[f64]) -> bool {
         let (rows, tail) = block.as_chunks::<LANES>();
         add_rows(&mut self.sums, &mut self.losts, rows);

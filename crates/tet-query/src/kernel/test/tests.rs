@@ -102,7 +102,7 @@ fn passes<T: Plain>(element: T, filter: &Filter) -> bool {
         && (!null || !filter.is_not_null)
 }
 
-/// Every way to ask must give what `wanted` says.
+/// Every way to ask must give `wanted`.
 fn check<T: Plain>(elements: &[T], test: &Test, wanted: impl Fn(T) -> bool) {
     let tester = Tester::<T>::new(test);
     let bytes = |elements: &[T]| bytemuck::cast_slice::<T, u8>(elements).to_vec();
@@ -143,7 +143,7 @@ const FLOATS: &[f64] = &[
     f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.000_488_281_25,
     1.000_488_281_250_000_2, 1.001_464_843_75, 1.001_464_843_749_999_8,
 ];
-/// The ends of every type and what lies beside them.
+/// The ends of every type and their neighbors.
 #[rustfmt::skip]
 const INTEGERS: &[i128] = &[
     0, 1, -1, 2, 100, 127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535, 65536,
@@ -220,11 +220,11 @@ fn elements_beside_every_number_are_compared_exactly() {
     check_all(&singles, |value| value.is_infinite());
     macro_rules! integers {
         ($($type:ty),+) => {$(
-            let beside = |value: f64| {
+            let neighbors = |value: f64| {
                 let value = value as $type;
                 [value.wrapping_sub(1), value, value.wrapping_add(1)]
             };
-            let elements: Vec<$type> = doubles.iter().copied().flat_map(beside)
+            let elements: Vec<$type> = doubles.iter().copied().flat_map(neighbors)
                 .chain([<$type>::MIN, <$type>::MAX, (1_u64 << 60) as $type, ((1_u64 << 60) + 1) as $type])
                 .collect();
             check_all(&elements, |_| false);

@@ -144,7 +144,7 @@ impl<T: Element> Ways<'_, T> {
         }
     }
 
-    /// Whether every way says that the results do not fit; no way may say so alone.
+    /// Whether the results overflow in every way; in one way alone they must not.
     pub(in crate::kernel) fn overflows<K: Kernel<T>>(&self, setup: &Setup) -> bool {
         let all = self.all::<K>(setup);
         let overflows = all.iter().filter(|(values, _)| values.is_err()).count();

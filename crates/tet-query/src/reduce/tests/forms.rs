@@ -46,7 +46,7 @@ const FORMS: &[Form] = &[
 /// The number that fills windows up.
 const PAD: u64 = 7;
 
-/// The selected positions of every cell along one axis, and how many pads stand beside them.
+/// The selected positions of every cell along one axis, and its number of pads.
 type AxisCells = Vec<(Vec<u64>, u64)>;
 
 impl Form {
@@ -158,13 +158,13 @@ fn cells(
             .filter(|&it| passes(it))
             .collect();
         let pads: u64 = at.iter().enumerate().map(|it| of(it).1).sum();
-        let beside: usize = at
+        let others: usize = at
             .iter()
             .enumerate()
             .filter(|it| !forms[it.0].is_window())
             .map(|it| of(it).0.len())
             .product();
-        elements.extend(std::iter::repeat_n(PAD, usize::try_from(pads).unwrap() * beside));
+        elements.extend(std::iter::repeat_n(PAD, usize::try_from(pads).unwrap() * others));
         elements
     };
     product(&numbers).iter().map(cell).collect()
@@ -322,13 +322,13 @@ fn check_places(world: &World, slab: &Hyperslab, forms: &[Form]) {
             continue;
         };
         assert_eq!(place.len(), reduced.axes.len(), "{forms:?}");
-        let told = |axis: usize| reduced.axes.iter().position(|&told| told == axis);
-        let nth = |axis: usize| match (told(axis), forms[axis]) {
+        let shown = |axis: usize| reduced.axes.iter().position(|&shown| shown == axis);
+        let nth = |axis: usize| match (shown(axis), forms[axis]) {
             (Some(at), _) => place[at],
             (None, Form::Each) => number[axis],
             (None, Form::Picks) => number[axis] * 2 + 1,
             (None, form) => {
-                assert!(!slab.axes()[axis].is_kept(), "{form:?} tells no position");
+                assert!(!slab.axes()[axis].is_kept(), "{form:?} has no position");
                 0
             }
         };
