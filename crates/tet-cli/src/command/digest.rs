@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use tet_convert::Format;
 
 use tet_format::Limits;
 use tet_io::{Publish, Publisher, Source};
@@ -42,6 +43,7 @@ pub(crate) fn run(verb: &DigestVerb, context: &mut Context<'_>) -> Result<Exit> 
 fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
     let path = context.world().at(&args.file);
     let source = source(&path, &args.file)?;
+    check_format(&source, &args.file)?;
     let (force, sync) = open::publish_options(args.write);
     let publish = Publish { force, sync, inputs: Vec::new() };
     let output = args.output.as_ref().map(|output| context.world().at(output));
@@ -63,6 +65,17 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Refuses a file of another format than `.tet`; whatever is not recognized may be a damaged one.
+fn check_format(source: &Source, file: &Path) -> Result<()> {
+    let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
+    if matches!(format, Format::TET | Format::EMPTY | Format::UNKNOWN) {
+        return Ok(());
+    }
+    let text = format!("{} is {format}, and digests are added to .tet files", tet_io::shown(file));
+    let hint = "`tet digest create` writes the checksums of any file into a second file";
+    Err(Failure::usage("no-digests", text).hint(hint))
 }
 
 /// A file that is damaged is told with what to do about it.

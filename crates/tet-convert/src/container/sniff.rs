@@ -35,16 +35,15 @@ pub fn sniff(source: &Source) -> Result<Format> {
     if let Some(found) = containers.iter().find(|container| begins(container.magics())) {
         return Ok(found.format());
     }
-    if let Some((_, format)) = OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Ok(*format);
-    }
     let head = Head { bytes: &bytes, source };
     for container in containers.into_iter().rev() {
         if container.matches(&head)? {
             return Ok(container.format());
         }
     }
-    Ok(Format::UNKNOWN)
+    // Last, for the first bytes of a safetensors file are a length: any bytes.
+    let other = OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic));
+    Ok(other.map_or(Format::UNKNOWN, |(_, format)| *format))
 }
 
 #[cfg(test)]
@@ -71,6 +70,7 @@ mod tests {
             (b"\x5d\0\0\0\0\0\0\0{ ", Format::UNKNOWN),
             (b"\x5d\0\0\0\0\0\0\0{\"", Format::SAFETENSORS),
             (b"\0\0\0\0\0\0\0\x01{\"", Format::UNKNOWN),
+            (b"\x1f\x8b\x08\0\0\0\0\0\x02\xff", OTHERS[6].1),
             (b"\x10\0\0\0\0\0\0\0[]", Format::UNKNOWN),
             (b"{\"metadata\": {}, \"weight_map\": {}}", Format::SAFETENSORS_INDEX),
             (b" \n{\"weight_map\"", Format::SAFETENSORS_INDEX),

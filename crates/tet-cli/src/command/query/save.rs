@@ -161,8 +161,7 @@ impl Output {
             ResultTarget::Raw => Ok(Encoding::Raw),
             _ => {
                 let text = "the cells of a reduction go to .npy or .raw, not to .tet";
-                let hint =
-                    "write {\"target\": \"npy\", \"path\": \"result.npy\"}, or -o result.npy";
+                let hint = "use -o result.npy; in a document \"target\": \"npy\"";
                 Err(Failure::usage("output-format", text).hint(hint))
             }
         }

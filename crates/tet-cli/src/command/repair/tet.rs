@@ -85,7 +85,7 @@ fn advice(args: &RepairArgs, plan: &Plan) -> Vec<&'static str> {
     let mut advice = Vec::new();
     if needs(Need::Trust) {
         advice.push(
-            "the file has no digests: --trust-other takes chunks of the same place from --from",
+            "the file has no usable digests: --trust-other takes chunks of the same place from --from",
         );
     }
     if needs(Need::Salvage) || needs(Need::Fill) && !args.salvage {
