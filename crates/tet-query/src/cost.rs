@@ -1,7 +1,8 @@
 //! The cost of an answer, before it is computed.
 //!
 //! Every driver derives it from the numbers it runs with: the passes it makes, the threads that can be
-//! afforded, the windows, chunks and states they hold.
+//! afforded, the windows, chunks and states they hold. A plan alone knows none of these, and no element
+//! may be read for them: so every driver has a second function that returns its cost.
 
 use crate::budget::Execution;
 use crate::plan::ReadPlan;

@@ -1,4 +1,7 @@
 //! Sums: exact for integers and, over a whole selection, for float32; compensated elsewhere.
+//!
+//! Floats have three kernels, because each is at the speed of memory where the others are not: one cell of
+//! narrow floats (`whole.rs`), many cells of them (`lanes.rs`), and float64 (`pair.rs`).
 
 mod exact;
 mod fixed;
