@@ -1,4 +1,4 @@
-//! Sizes in bytes: printed for people, parsed from flags.
+//! Sizes in bytes: formatted as text, parsed from options.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Size {
 }
 
 impl Size {
-    /// The same in as few letters as a table has room for: `61.2K`.
+    /// The same in fewer characters, for tables: `61.2K`.
     #[must_use]
     pub(crate) fn brief(self) -> String {
         self.to_string().replace(" B", "").replace("iB", "").replace(' ', "")
@@ -39,26 +39,26 @@ impl Size {
 ///
 /// # Errors
 ///
-/// A text that is not a number with one of these units, or a size past 2^63.
+/// The text is not a number with one of these units, or the size is past 2^63.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     parse_by(text, 1024)
 }
 
-/// Threads that a command may be asked for, at most.
+/// The largest number of threads that a command accepts.
 const THREAD_COUNT_MAX: usize = 1024;
 
 /// Reads a number of threads.
 ///
 /// # Errors
 ///
-/// A text that is no number, or more threads than a machine is asked for in earnest.
+/// The text is not a number, or above the limit.
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     let count = text.trim().parse().ok().filter(|count| *count <= THREAD_COUNT_MAX);
     count
         .ok_or_else(|| format!("{text:?} is not a number of threads: give 0 to {THREAD_COUNT_MAX}"))
 }
 
-/// As [`parse`], where `K` and `kB` mean 1000, as whoever splits models counts; `KiB` means 1024.
+/// As [`parse`], but `K` and `kB` mean 1000, as in the shard sizes of model libraries.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ fn parse_by(text: &str, kilo: u64) -> Result<u64, String> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let whole: u64 = whole.parse().map_err(|_| wrong())?;
     let size = whole.checked_mul(scale).filter(|&size| size < 1 << 63).ok_or_else(wrong)?;
-    // Nine digits are more than a byte of a tebibyte needs, and their product fits.
+    // Nine digits resolve a byte of a tebibyte, and their product fits into the integer.
     if fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(wrong());
     }
@@ -99,7 +99,7 @@ fn parse_by(text: &str, kilo: u64) -> Result<u64, String> {
     Ok(size + rest)
 }
 
-/// Prints a count with thin grouping, `1,234,567`.
+/// Prints a count with its digits in groups of three, `1,234,567`.
 #[must_use]
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();

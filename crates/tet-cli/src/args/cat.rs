@@ -70,7 +70,7 @@ EXAMPLES
   tet cat climate.tet temp -o - | sha256sum          raw elements into a pipe
   tet cat climate.tet 'temp[6]' --format heatmap     a map";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Print or save the values of a dataset or a slice of it.\n\nText looks like NumPy's: large \
 arrays show their first and last values (--full shows all). For other programs use -o OUT.npy, \

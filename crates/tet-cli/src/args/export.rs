@@ -42,7 +42,7 @@ EXAMPLES
   tet export weights.tet model.safetensors           a file for model loaders
   tet export model.safetensors some.safetensors --dataset wte.weight --dataset wpe.weight";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Write the datasets of a file in the format of the suffix of OUT: `tet convert` with options for \
 reading instead of those for writing.\n\nThe input is any file that tet reads, recognized by its \

@@ -48,7 +48,7 @@ EXAMPLES
 
 If the footer cannot be read, the rest is shown with a warning, and the exit status is 3.";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 List the datasets of a file with type, shape, chunk shape, codec, stored and logical size, \
 ratio and names of the axes.\n\nThe format is recognized by the content of the file, not by its \

@@ -99,7 +99,7 @@ pub struct ManArgs {
     pub dir: Option<PathBuf>,
 }
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const VERIFY_LONG_ABOUT: &str = "\
 Check every byte of files and report every error: its rule, its place, what was found, what was \
 expected, what to do. docs/reference/verify.md lists all codes.\n\nThe structure is checked first: superblock, \
@@ -112,7 +112,7 @@ does not know them wrote the footer. Checksums that are stale, or of an unknown 
 they cannot be compared.\n\nThe rules of other containers have codes of their own: ST for safetensors, \
 ZT for zTensor, TGM for Tensogram.";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const DEMO_LONG_ABOUT: &str = "\
 Make a small data set, a year of monthly temperatures on a map of the world, and run seven commands \
 on it.\n\nEvery step prints the command and its output. The files go to DIR, or to a new \

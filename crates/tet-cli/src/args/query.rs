@@ -20,13 +20,13 @@ pub use op::{OpArgs, flag};
     after_long_help = EXAMPLES
 )]
 pub struct QueryArgs {
-    /// What is asked.
+    /// The query.
     #[command(flatten)]
     pub question: QuestionArgs,
-    /// How the answer is shown.
+    /// The options of the output.
     #[command(flatten)]
     pub show: ShowArgs,
-    /// Where an array goes.
+    /// The output file.
     #[command(flatten)]
     pub save: SaveArgs,
     /// How the file is written.
@@ -37,7 +37,7 @@ pub struct QueryArgs {
     pub read: ReadArgs,
 }
 
-/// How the answer is shown.
+/// The options of the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The answer")]
 pub struct ShowArgs {
@@ -65,14 +65,14 @@ pub struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// How many values of an array a report shows.
+    /// The number of values of an array in a report.
     #[must_use]
     pub fn preview(&self) -> u64 {
         self.preview.unwrap_or(64)
     }
 }
 
-/// Where an array goes.
+/// The output file of an array.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub struct SaveArgs {
@@ -103,7 +103,7 @@ pub enum QueryFormat {
     Text,
     /// One `tet.query/1` object.
     Json,
-    /// The report, with what was read.
+    /// The report, followed by the plan.
     Stats,
     /// The plan only.
     Plan,
@@ -114,7 +114,7 @@ pub enum QueryFormat {
 }
 
 impl QueryArgs {
-    /// Whether the answer and the errors are for programs.
+    /// Whether the answer and the errors are JSON.
     #[must_use]
     pub fn wants_json(&self) -> bool {
         self.show.json || self.show.format == QueryFormat::Json
@@ -150,7 +150,7 @@ EXAMPLES
     after_long_help = EXPLAIN_EXAMPLES
 )]
 pub struct ExplainArgs {
-    /// What is asked.
+    /// The query.
     #[command(flatten)]
     pub question: QuestionArgs,
     /// Print one `tet.explain/1` object
@@ -171,7 +171,7 @@ EXAMPLES
   tet explain climate.tet question.toml --json
   tet explain climate.tet temp --plan-chunks         every chunk and its run";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Compute over a dataset: reductions over all of a selection, along any axes, in groups or \
 windows; transforms; comparisons.\n\nThe query is a document in JSON or TOML: \
@@ -180,7 +180,7 @@ a path, the text itself, or - for standard input. Options build the same documen
 whole selection are correctly rounded; the answer does not depend on threads or memory. \
 Fill values count as numbers unless --where not-null is given.";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const EXPLAIN_LONG_ABOUT: &str = "\
 Show what a query would read: chunks, spans, runs, bytes, memory, passes.\n\nThe plan is the \
 one that `tet query` runs, but no value is read. For each axis it prints what one position along \

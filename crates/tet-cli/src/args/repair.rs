@@ -67,7 +67,7 @@ EXIT STATUS
   0 no errors are left and nothing was lost; 1 edits are pending, errors are left, or something
   was lost; 3 the file is damaged and cannot be repaired";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Plan the repair of a damaged file, and make it with --all or --apply.\n\nWithout --apply or --all \
 the plan is printed and nothing is changed: each edit with the rule that was broken, the proof that \

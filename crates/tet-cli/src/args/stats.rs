@@ -40,7 +40,7 @@ EXAMPLES
   tet stats climate.tet temp -s 'time=\"Jul\"'         of a slice
   tet stats climate.tet --no-quartiles --json | jq '.datasets[].mean'";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Summarize the values of every dataset: count, minimum, maximum, mean, standard deviation, \
 quartiles, number of NaN and infinities, and a histogram.\n\nNaN are counted and ignored \

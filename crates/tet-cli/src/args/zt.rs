@@ -10,7 +10,7 @@ use super::{StoreArgs, WriteArgs, ZtArgs};
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct ZtEditArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub verb: ZtVerb,
 }
@@ -22,7 +22,7 @@ impl ZtEditArgs {
     }
 }
 
-/// How to edit a zTensor file.
+/// The subcommands of `tet zt`.
 #[derive(Debug, Subcommand)]
 pub enum ZtVerb {
     /// Rename a tensor
@@ -54,7 +54,7 @@ pub struct ZtRenameArgs {
     /// Its new name
     #[arg(value_name = "NEW")]
     pub to: String,
-    /// Where the new file goes.
+    /// The output file.
     #[command(flatten)]
     pub place: ZtPlaceArgs,
 }
@@ -68,7 +68,7 @@ pub struct ZtDropArgs {
     /// The tensors, by name or as #N
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// Where the new file goes.
+    /// The output file.
     #[command(flatten)]
     pub place: ZtPlaceArgs,
 }
@@ -88,7 +88,7 @@ pub struct ZtSetArgs {
     /// Remove this field (repeatable)
     #[arg(long, value_name = "KEY")]
     pub unset: Vec<String>,
-    /// Where the new file goes.
+    /// The output file.
     #[command(flatten)]
     pub place: ZtPlaceArgs,
 }
@@ -131,12 +131,12 @@ pub struct ZtCompactArgs {
     /// The .zt file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where the new file goes.
+    /// The output file.
     #[command(flatten)]
     pub place: ZtPlaceArgs,
 }
 
-/// Where an edited file goes.
+/// The output file of an edit.
 #[derive(Debug, Args)]
 pub struct ZtPlaceArgs {
     /// Write the new file here instead of replacing FILE

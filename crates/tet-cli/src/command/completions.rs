@@ -1,4 +1,4 @@
-//! `tet completions`: a script for a shell, made of the definition of the command line.
+//! `tet completions`: a script for a shell, generated from the definition of the command line.
 
 use crate::args::CompletionsArgs;
 use crate::context::Context;
@@ -8,7 +8,7 @@ use crate::exit::{Exit, Result};
 ///
 /// # Errors
 ///
-/// Standard output does not take it.
+/// Writing to standard output fails.
 pub(crate) fn run(args: &CompletionsArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut crate::command(), "tet", &mut script);

@@ -1,4 +1,4 @@
-//! The field: where land is, how high it is, how warm it is.
+//! The data of the demo: a map of land, its elevation, and temperatures.
 
 /// Months of the year.
 pub(crate) const MONTHS: usize = 12;
@@ -7,7 +7,7 @@ pub(crate) const LATITUDES: usize = 30;
 /// Columns of the map, from west to east, six degrees each.
 pub(crate) const LONGITUDES: usize = 60;
 
-/// Land and sea: a digit is the height of the land in half kilometers, a dot is the sea.
+/// A digit is the elevation of land in units of 500 m, a dot is the sea.
 const MAP: [&str; LATITUDES] = [
     "............................................................",
     "..............11112333333332....11...........1..............",
@@ -41,7 +41,7 @@ const MAP: [&str; LATITUDES] = [
     "2223345555555555555555555566666666666666666666666666644222..",
 ];
 
-/// The temperatures and heights, row-major.
+/// Temperatures and elevations, row-major.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     /// Degrees Celsius, by month, latitude and longitude.
@@ -51,7 +51,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field, the same every time.
+    /// Computes the data; the result is always the same.
     #[must_use]
     pub(crate) fn new() -> Field {
         let cells = || (0..LATITUDES).flat_map(|row| (0..LONGITUDES).map(move |at| (row, at)));
@@ -68,7 +68,7 @@ impl Default for Field {
     }
 }
 
-/// The digit of the map, or none at sea; the map wraps around in longitude and ends at the poles.
+/// The digit of the map; `None` at sea. The map wraps around in longitude and ends at the poles.
 fn land(row: isize, at: isize) -> Option<u8> {
     let line = MAP.get(usize::try_from(row).ok()?)?;
     let width = isize::try_from(LONGITUDES).ok()?;
@@ -78,12 +78,12 @@ fn land(row: isize, at: isize) -> Option<u8> {
 
 fn elevation(row: usize, at: usize) -> i16 {
     let (row, at) = (row.cast_signed(), at.cast_signed());
-    // A few meters of relief, so that no two plains are alike.
+    // Add a few meters, so that plains are not constant.
     let relief = i16::try_from((row * 37 + at * 101).rem_euclid(97)).unwrap_or(0);
     land(row, at).map_or(0, |height| i16::from(height) * 500 - 450 + relief)
 }
 
-/// How much of the neighborhood is land: smooth coasts make smooth seasons.
+/// The share of land in the neighborhood, which makes temperatures change smoothly at coasts.
 fn continentality(row: usize, at: usize) -> f64 {
     let (row, at) = (row.cast_signed(), at.cast_signed());
     let around = (-1..=1).flat_map(|down| (-2..=2).map(move |right| (down, right)));

@@ -1,7 +1,7 @@
-//! The data set of the tour: a year of monthly temperatures on a map of the world.
+//! The data set of the demo: a year of monthly temperatures on a map of the world.
 //!
-//! Nothing is measured: a few smooth functions of latitude, season, land and height, the same on
-//! every machine.
+//! The data are not measured. They are smooth functions of latitude, season, land and elevation, the
+//! same on every machine.
 
 mod field;
 mod npz;

@@ -1,4 +1,4 @@
-//! The NumPy archive the tour starts from, the same bytes every time.
+//! Writes the NumPy archive of the demo, always with the same bytes.
 
 use std::io::{self, Seek, Write};
 
@@ -11,7 +11,7 @@ use super::field::{Field, LATITUDES, LONGITUDES, MONTHS};
 ///
 /// # Errors
 ///
-/// The file does not take it.
+/// Writing fails.
 pub(crate) fn write<W: Write + Seek>(out: W, field: &Field) -> io::Result<W> {
     let extent = |extent: usize| u64::try_from(extent).unwrap_or(u64::MAX);
     let (months, rows, columns) = (extent(MONTHS), extent(LATITUDES), extent(LONGITUDES));

@@ -1,19 +1,19 @@
-//! Bytes as hex and as text, harmless on a terminal.
+//! Bytes as hex and as text, escaped for a terminal.
 
 use std::fmt::Write;
 
 use crate::escape::Escaped;
 
-/// Bytes on a line.
+/// Bytes of a line.
 pub(crate) const LINE_LEN: usize = 8;
 
-/// Bytes in hex, side by side: `54 45 54 52`.
+/// Bytes in hex, separated by spaces: `54 45 54 52`.
 #[must_use]
 pub(crate) fn spaced(bytes: &[u8]) -> String {
     join(bytes, " ")
 }
 
-/// Bytes in hex without anything between: `54455452`.
+/// Bytes in hex without separators: `54455452`.
 #[must_use]
 pub(crate) fn packed(bytes: &[u8]) -> String {
     join(bytes, "")
@@ -29,7 +29,7 @@ fn join(bytes: &[u8], between: &str) -> String {
     out
 }
 
-/// Bytes as text; what is no UTF-8 is `\xff`, what acts on a terminal is escaped.
+/// Bytes as text; invalid UTF-8 is shown as `\xff`, control characters are escaped.
 #[must_use]
 pub(crate) fn text(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
@@ -43,7 +43,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     out
 }
 
-/// How many of these bytes make a line of text: all, or those before a character that is cut off.
+/// The number of bytes before a UTF-8 character that is cut off at the end; all bytes if none is.
 #[must_use]
 pub(crate) fn whole_text_len(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {

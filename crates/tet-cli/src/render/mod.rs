@@ -1,4 +1,4 @@
-//! How results look: tables, values, pictures, JSON.
+//! Formats results: tables, values, heatmaps, JSON.
 
 pub(crate) mod heatmap;
 pub(crate) mod hex;

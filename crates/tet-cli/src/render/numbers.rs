@@ -1,4 +1,4 @@
-//! Many values: as they were computed, made into numbers one by one when they are told.
+//! Many values in their own dtype; each becomes a [`Number`] when it is printed.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use tet_query::Values;
 
 use super::number::Number;
 
-/// The values of an answer, row-major.
+/// The values of a result, row-major.
 #[derive(Debug)]
 pub(crate) enum Numbers {
     /// The cells of a reduction.
@@ -18,7 +18,7 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
-    /// How many there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> usize {
         match self {
             Numbers::Cells(values) => values.len(),
@@ -39,7 +39,7 @@ impl Numbers {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    /// For each whether it is none.
+    /// Whether each value is null.
     pub(crate) fn nulls(&self) -> Vec<bool> {
         self.iter().map(|number| number == Number::Null).collect()
     }
@@ -56,7 +56,7 @@ impl Serialize for Numbers {
     }
 }
 
-/// On one line, full precision.
+/// All values on one line, with full precision.
 impl fmt::Display for Numbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, number) in self.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! The few styles text has, or none of them.
+//! The styles of text on a terminal.
 
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-/// Styles when colors are on, nothing when they are off.
+/// Text styles, or plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// Plain text.
@@ -14,38 +14,38 @@ pub(crate) enum Paint {
 }
 
 impl Paint {
-    /// Colors when asked for.
+    /// Colors if `colored`.
     #[must_use]
     pub(crate) fn when(colored: bool) -> Paint {
         if colored { Paint::Colored } else { Paint::Plain }
     }
 
-    /// What stands out.
+    /// Bold text, for headings and results.
     pub(crate) fn strong(self, text: impl fmt::Display) -> impl fmt::Display {
         self.with(Style::new().bold(), text)
     }
 
-    /// What stands back.
+    /// Faint text, for offsets and secondary facts.
     pub(crate) fn faint(self, text: impl fmt::Display) -> impl fmt::Display {
         self.with(Style::new().dimmed(), text)
     }
 
-    /// What is well.
+    /// A good result.
     pub(crate) fn good(self, text: impl fmt::Display) -> impl fmt::Display {
         self.with(AnsiColor::Green.on_default().bold(), text)
     }
 
-    /// What deserves a look.
+    /// A warning.
     pub(crate) fn warning(self, text: impl fmt::Display) -> impl fmt::Display {
         self.with(AnsiColor::Yellow.on_default().bold(), text)
     }
 
-    /// What is wrong.
+    /// An error.
     pub(crate) fn wrong(self, text: impl fmt::Display) -> impl fmt::Display {
         self.with(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// What to type, what to do next.
+    /// A command to type, or advice.
     pub(crate) fn advice(self, text: impl fmt::Display) -> impl fmt::Display {
         self.with(AnsiColor::Cyan.on_default(), text)
     }

@@ -1,10 +1,10 @@
-//! A histogram in one line: eighths of a block, as high as the count.
+//! A histogram on one line, drawn with block characters of eight heights.
 
 const BLOCKS: [char; 8] = [
     '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}',
 ];
 
-/// One block a count; a count of zero is blank, the largest is a whole block.
+/// One block for each count: blank for zero, a full block for the largest.
 #[must_use]
 pub(crate) fn line(counts: &[f64]) -> String {
     let high = counts.iter().copied().filter(|count| count.is_finite()).fold(0.0, f64::max);
@@ -12,7 +12,7 @@ pub(crate) fn line(counts: &[f64]) -> String {
         if count.is_nan() || count <= 0.0 {
             return ' ';
         }
-        // One count of many is still to be seen.
+        // A small count is visible too.
         let eighth = super::layout::columns(count / high, BLOCKS.len()).max(1);
         BLOCKS.get(eighth - 1).copied().unwrap_or(' ')
     };

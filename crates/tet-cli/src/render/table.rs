@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, ContentArrangement, presets};
 use super::paint::Paint;
 use crate::escape::Escaped;
 
-/// A table: columns with a name and a side, rows of texts.
+/// A table: columns with a name and an alignment, rows of texts.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<(&'static str, Side)>,
@@ -40,9 +40,9 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines, indented by two; columns in which every cell is empty are left out.
+    /// The lines, indented by two, without columns in which every cell is empty.
     ///
-    /// With a width long cells wrap inside their column, without one they do not.
+    /// With a width, long cells wrap inside their column.
     #[must_use]
     pub(crate) fn lines(&self, width: Option<usize>, paint: Paint) -> Vec<String> {
         let used: Vec<usize> = (0..self.columns.len()).filter(|&at| self.is_used(at)).collect();

@@ -22,7 +22,7 @@ const TOY: Format = Format::new("toy", "a toy file");
 /// The toy container.
 pub(crate) struct Toy;
 
-/// The arrays of a file, and what is wrong with it.
+/// The arrays of a file, and its error.
 fn datasets(source: &Source) -> Result<(Vec<Dataset>, Option<ForeignFault>)> {
     let bytes = source.read_vec(0, source.len().min(1 << 16))?;
     let broken = |rule: &'static ForeignRule, at, found, wanted| {

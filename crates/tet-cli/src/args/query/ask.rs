@@ -1,4 +1,4 @@
-//! The query by options: they build the same document.
+//! The options of a query; they build a query document.
 
 use std::path::PathBuf;
 
@@ -30,32 +30,32 @@ pub struct QuestionArgs {
     /// Print the document instead of executing it
     #[arg(long)]
     pub print_doc: bool,
-    /// The question, by flags.
+    /// The query, as options.
     #[command(flatten)]
     pub ask: AskArgs,
 }
 
-/// The question, by flags.
+/// The query, as options.
 #[derive(Debug, Args)]
 pub struct AskArgs {
-    /// Of what.
+    /// The selected elements.
     #[command(flatten)]
     pub part: PartArgs,
-    /// Which reduction.
+    /// The reduction.
     #[command(flatten)]
     pub op: OpArgs,
     /// Parameters of the reduction.
     #[command(flatten)]
     pub params: ParamArgs,
-    /// In which groups or windows.
+    /// The groups or windows.
     #[command(flatten)]
     pub cells: CellArgs,
-    /// Arrays instead.
+    /// Operations that are not reductions.
     #[command(flatten)]
     pub other: OtherArgs,
 }
 
-/// Which elements.
+/// The selected elements.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which elements")]
 pub struct PartArgs {
@@ -128,7 +128,7 @@ pub struct CellArgs {
     pub min_count: Option<u64>,
 }
 
-/// What is no reduction.
+/// Operations that are not reductions.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Instead of a reduction")]
 pub struct OtherArgs {
@@ -144,7 +144,7 @@ fn methods() -> clap::builder::PossibleValuesParser {
     tet_query::Method::ALL.iter().map(|method| method.name()).collect::<Vec<_>>().into()
 }
 
-/// What a NaN does to a result.
+/// How NaN are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum NanName {
     /// The result is NaN.

@@ -1,9 +1,9 @@
-//! One flag for every reduction, made of the list of them: none can be forgotten.
+//! One option for every reduction, generated from the list of reductions.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use tet_query::Op;
 
-/// The group that a reduction, a transform and a comparison exclude each other in.
+/// The group of options that exclude each other: reductions, transforms, comparisons.
 pub(super) const GROUP: &str = "made";
 
 /// The reduction that an option requests, and the value of the option.
@@ -42,13 +42,13 @@ impl Takes {
     }
 }
 
-/// The flag of a reduction, without its dashes.
+/// The option of a reduction, without its dashes.
 #[must_use]
 pub fn flag(op: Op) -> String {
     op.name().replace('_', "-")
 }
 
-/// The name of the flag's value among the matches.
+/// The id of the option in the matches.
 fn id(op: Op) -> String {
     format!("op-{}", op.name())
 }

@@ -1,5 +1,5 @@
-//! What a question costs beside bytes: passes and memory, as the engine tells them, and the price of
-//! each axis.
+//! The passes and the memory of a query, as the engine reports them, and what is read for one position
+//! of each axis.
 
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
@@ -10,27 +10,27 @@ use crate::context::Context;
 use crate::exit::Result;
 use crate::render::json::AxisCostShape;
 
-/// What a question costs beside bytes.
+/// The passes and the memory of a query.
 #[derive(Debug)]
 pub(super) struct Cost {
-    /// How often the values are read.
+    /// The number of passes over the values.
     pub(super) passes: Passes,
     /// Bytes of the selected elements.
     pub(super) selected_len: u64,
-    /// Bytes held at once, about.
+    /// The approximate memory of the query in bytes.
     pub(super) memory_len: u64,
-    /// Bytes of chunks that are decoded whole, or read at all.
+    /// Bytes of chunks that are decoded whole, or bytes that are read.
     pub(super) handled_len: u64,
-    /// The most bytes one thread holds for a task.
+    /// The most memory of one thread for a task, in bytes.
     pub(super) thread_len: u64,
 }
 
 impl Cost {
-    /// The cost of a question and its plan.
+    /// The cost of a query and its plan.
     ///
     /// # Errors
     ///
-    /// What is asked cannot be answered.
+    /// The query cannot be executed.
     pub(super) fn of(
         resolved: &Resolved,
         (plan, reads): (&ReadPlan, &Reads),
@@ -67,7 +67,7 @@ fn element_size(dataset: &Dataset) -> u64 {
     dataset.dtype.and_then(DType::size).unwrap_or(0)
 }
 
-/// What one position of each kept axis costs, by planning to read the first of them alone.
+/// What is read for one position of each axis that is not dropped: the plan for its first position.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The chunks of a dataset: how many bytes they take, where they are.
+//! The chunks of a dataset: their offsets and lengths.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +11,17 @@ use crate::render::json::ChunkEntry;
 use crate::render::table::{Side, Table};
 use crate::size::{counted, grouped};
 
-/// Chunks that are looked up at once.
+/// The number of chunks that are looked up together.
 const BATCH: u64 = 8192;
 
-/// What the index says of a dataset's chunks.
+/// A summary of the chunks of a dataset.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
-    /// How many chunks cover the shape.
+    /// The number of chunks that cover the shape.
     pub(crate) chunk_count: u64,
-    /// Bytes in the file; none when a chunk cannot be found.
+    /// Bytes in the file; `None` if a chunk cannot be found.
     pub(crate) stored_len: Option<u64>,
-    /// Bytes of the elements, when they can be counted.
+    /// Bytes of the elements; `None` if the number does not fit.
     pub(crate) decoded_len: Option<u64>,
     /// How chunks are stored.
     pub(crate) codecs: Vec<String>,
@@ -30,7 +30,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// `3.62x`: how much smaller the file is than the elements.
+    /// `3.62x`: the bytes of the elements divided by the stored bytes.
     pub(crate) fn ratio(&self) -> String {
         let (Some(stored), Some(decoded)) = (self.stored_len, self.decoded_len) else {
             return String::new();
@@ -42,12 +42,12 @@ impl Stored {
     }
 }
 
-/// Looks all chunks of a dataset up.
+/// Looks up all chunks of a dataset.
 pub(crate) fn stored(dataset: &Dataset) -> Stored {
     let chunk_count = dataset.grid.chunk_count();
     let element_size = dataset.dtype.and_then(|dtype| dtype.size());
     let elements = dataset.grid.shape().element_count();
-    // What nothing computes with has its places all the same.
+    // Chunks of an opaque dtype can be looked up too.
     let is_opaque = matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }));
     let decoded_len = elements.zip(element_size).and_then(|(count, size)| count.checked_mul(size));
     let mut stored = Stored { chunk_count, decoded_len, ..Stored::default() };
@@ -115,11 +115,11 @@ pub(crate) fn list(dataset: &Dataset, count_max: u64) -> Result<Vec<ChunkEntry>>
     Ok(entries)
 }
 
-/// The first chunks of every dataset, for people.
+/// Prints the first chunks of every dataset.
 ///
 /// # Errors
 ///
-/// Standard output does not take them.
+/// Writing to standard output fails.
 pub(crate) fn write(datasets: &[Dataset], count_max: u64, context: &mut Context<'_>) -> Result<()> {
     let columns = [
         ("chunk", Side::Left),

@@ -1,4 +1,4 @@
-//! The regions of a file: where they start, how long they are.
+//! The regions of a file: their offsets and lengths.
 
 use tet_convert::{FileRegion, Opened};
 use tet_file::TetFile;
@@ -45,7 +45,7 @@ pub(crate) fn regions(opened: &Opened) -> Vec<LayoutEntry> {
     regions
 }
 
-/// The memory hint of the index, for people: bytes, or a share of the memory of the machine.
+/// The memory hint of the index as text: bytes, or a share of the memory of the machine.
 fn memory_hint(tet: &TetFile) -> Option<String> {
     let header = tet.index().header();
     match (header.memory_budget_len, header.memory_budget_bps) {
@@ -64,11 +64,11 @@ fn entry_of(region: &FileRegion) -> LayoutEntry {
     }
 }
 
-/// The regions, for people.
+/// Prints the regions.
 ///
 /// # Errors
 ///
-/// Standard output does not take them.
+/// Writing to standard output fails.
 pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     let columns = [
         ("region", Side::Left),

@@ -1,4 +1,4 @@
-//! A plan, told: what would be read.
+//! Prints a plan: what a query would read.
 
 use tet_document::{Ask, Resolved};
 use tet_query::{Execution, ReadPlan};
@@ -12,20 +12,20 @@ use crate::size::{Size, counted, grouped};
 /// What one pass reads.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    /// How many runs.
+    /// The number of runs.
     pub(crate) count: u64,
-    /// Their bytes.
+    /// The bytes of all runs.
     pub(crate) len: u64,
-    /// The first run that reads of each chunk, if it is wanted.
+    /// The first run that reads each chunk, if requested.
     first: Option<Vec<Option<u64>>>,
 }
 
 impl Reads {
-    /// Goes through the runs of a question; with the first ones of all chunks if they are wanted.
+    /// Counts the runs of a query; finds the first run of each chunk if requested.
     ///
     /// # Errors
     ///
-    /// What is asked cannot be answered.
+    /// The query cannot be executed.
     pub(crate) fn of(
         resolved: &Resolved,
         plan: &ReadPlan,
@@ -58,7 +58,7 @@ impl Reads {
     }
 }
 
-/// The plan for programs.
+/// The plan as JSON.
 pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> PlanShape {
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
     let is_array = matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..));
@@ -90,7 +90,7 @@ fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved) -> Ve
     plan.chunks().iter().zip(first).map(chunk).collect()
 }
 
-/// The plan for people.
+/// Prints the plan as text.
 pub(crate) fn write_text(
     plan: &ReadPlan,
     reads: &Reads,
@@ -109,7 +109,7 @@ pub(crate) fn write_text(
     write_chunks(plan, reads, resolved, context)
 }
 
-/// What there is to say of a plan, line by line.
+/// The facts about a plan, with names.
 pub(crate) fn rows(
     plan: &ReadPlan,
     reads: &Reads,
@@ -128,7 +128,7 @@ pub(crate) fn rows(
     ]
 }
 
-/// The chunks for people, if they are wanted: a line each.
+/// Prints the chunks, if requested, one on each line.
 pub(crate) fn write_chunks(
     plan: &ReadPlan,
     reads: &Reads,

@@ -1,4 +1,4 @@
-//! Values as users write them: JSON where it is, else text. Integers are exact, or refused.
+//! Parses values of the command line: JSON if valid, else text. Integers are exact or refused.
 //!
 //! `serde_json` reads integers past 64 bits as floats, unless its feature `arbitrary_precision` is set:
 //! that would hold for every crate of the build, and change how they read, compare and print numbers.
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use tet_convert::field_of_text;
 use tet_tensogram::Value;
 
-/// The value that a text says.
+/// Parses a value.
 ///
 /// # Errors
 ///
@@ -21,8 +21,8 @@ pub(super) fn value_of_text(text: &str) -> Result<Value, String> {
     }
 }
 
-/// The text with integers that JSON readers make floats of under a name that keeps them, and the
-/// first integer that no value is.
+/// Replaces integers that `serde_json` would read as floats by a marker object; also returns the first
+/// integer that is out of range.
 fn exact(text: &str) -> (String, Option<&str>) {
     let (mut out, mut past, mut rest) = (String::new(), None, text);
     while let Some(at) = rest.find(|c: char| c == '"' || is_of_number(c)) {
@@ -53,7 +53,7 @@ fn number_len(text: &str) -> usize {
     text.find(|c| !is_of_number(c)).unwrap_or(text.len())
 }
 
-/// The length of a string with its quotes; of all that is left, where it does not end.
+/// The length of a string with its quotes; that of the rest if it has no end.
 fn quoted_len(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -64,7 +64,7 @@ fn quoted_len(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at.saturating_add(1))
 }
 
-/// The integer that a token of JSON is, if CBOR has it.
+/// Parses a JSON token as an integer; an error if CBOR cannot store it.
 fn integer(token: &str) -> Option<Result<i128, ()>> {
     let digits = token.strip_prefix('-').unwrap_or(token);
     let is_integer = !digits.is_empty()

@@ -19,7 +19,7 @@ pub(crate) struct Converted {
     pub(crate) output_len: u64,
     /// The datasets written.
     pub(crate) datasets: Vec<ConvertedDataset>,
-    /// What the output says differently from the input.
+    /// What differs in the output from the input.
     pub(crate) notes: Vec<String>,
 }
 

@@ -2,22 +2,22 @@
 
 use serde::Serialize;
 
-/// A field or a stretch of a file.
+/// A field or another segment of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct DumpedField {
     /// `tet.dump/1`.
     pub(crate) schema: &'static str,
     /// The region of the file.
     pub(crate) region: &'static str,
-    /// The field, or what the stretch is.
+    /// The field, or the kind of the segment.
     pub(crate) field: &'static str,
     /// Where it starts in the file.
     pub(crate) offset: u64,
-    /// How many bytes it takes.
+    /// Its length in bytes.
     pub(crate) len: u64,
     /// Its bytes, or the first 64 of them, in hex.
     pub(crate) bytes: String,
-    /// What the bytes say, where all of them are given.
+    /// The value, if all bytes are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<FieldValue>,
     /// What the value means.
@@ -38,15 +38,15 @@ pub(crate) struct DumpedField {
     /// How a payload is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) codec: Option<String>,
-    /// The byte that was asked for.
+    /// The requested byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<AskedByte>,
-    /// Rules it breaks, and oddities.
+    /// Broken rules and other remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<RemarkShape>,
 }
 
-/// What a field says.
+/// The value of a field.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum FieldValue {
@@ -58,21 +58,21 @@ pub(crate) enum FieldValue {
     Text(String),
 }
 
-/// The byte that was asked for.
+/// The requested byte.
 #[derive(Debug, Serialize)]
 pub(crate) struct AskedByte {
-    /// Its place in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
-    /// Its place in the field or payload.
+    /// Its offset in the field or payload.
     pub(crate) within: u64,
-    /// What it is.
+    /// Its value.
     pub(crate) byte: u8,
-    /// The element of the dataset that it is in, where it is stored as it is.
+    /// The element of the dataset that contains it, if the payload is raw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) element: Option<Vec<u64>>,
 }
 
-/// A broken rule or an oddity.
+/// A broken rule or another remark.
 #[derive(Debug, Serialize)]
 pub(crate) struct RemarkShape {
     /// The rule's id.
@@ -81,11 +81,11 @@ pub(crate) struct RemarkShape {
     pub(crate) severity: &'static str,
     /// One sentence.
     pub(crate) message: &'static str,
-    /// The byte that shows it.
+    /// The offset of the byte that shows it.
     pub(crate) offset: u64,
     /// What was found.
     pub(crate) found: u64,
-    /// What was wanted, when that is one number.
+    /// What was expected, if that is one number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wanted: Option<u64>,
 }

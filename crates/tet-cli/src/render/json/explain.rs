@@ -1,10 +1,10 @@
-//! `tet.explain/1`: what a query would read, and what that costs.
+//! `tet.explain/1`: what a query would read, and its passes and memory.
 
 use serde::Serialize;
 
 use super::query::{DatasetShape, PlanShape, SelectionShape};
 
-/// What a query would read, and what that costs.
+/// What a query would read, and its passes and memory.
 #[derive(Debug, Serialize)]
 pub(crate) struct Explained {
     /// `tet.explain/1`.
@@ -13,33 +13,33 @@ pub(crate) struct Explained {
     pub(crate) file: String,
     /// The container.
     pub(crate) format: &'static str,
-    /// What is asked about.
+    /// The dataset of the query.
     pub(crate) dataset: DatasetShape,
-    /// What part of it.
+    /// The selected part of it.
     pub(crate) selection: SelectionShape,
     /// The reduction, the transform, `values` or `align`.
     pub(crate) op: &'static str,
-    /// What is read for it.
+    /// What is read.
     pub(crate) plan: PlanShape,
     /// Chunks of the dataset.
     pub(crate) chunks_of: u64,
-    /// How often the values are read, at most.
+    /// The most passes over the values.
     pub(crate) passes: u64,
-    /// How often they are read at least: it depends on the values where the two differ.
+    /// The fewest passes; if the two differ, the number depends on the values.
     pub(crate) passes_min: u64,
     /// Bytes of the selected elements.
     pub(crate) selected_len: u64,
-    /// Bytes held at once while it runs, about: buffers, chunks and the result.
+    /// The approximate memory of the query in bytes: buffers, chunks and the result.
     pub(crate) memory_len: u64,
-    /// The most bytes that may be held at once.
+    /// The memory budget in bytes.
     pub(crate) memory_budget: u64,
-    /// What one position of each axis costs.
+    /// What is read for one position of each axis.
     pub(crate) axes: Vec<AxisCostShape>,
-    /// What would make it cheaper.
+    /// How to read less or need less memory.
     pub(crate) advice: Vec<AdviceShape>,
 }
 
-/// What one position of an axis costs.
+/// What is read for one position of an axis.
 #[derive(Debug, Serialize)]
 pub(crate) struct AxisCostShape {
     /// The axis of the dataset.
@@ -49,7 +49,7 @@ pub(crate) struct AxisCostShape {
     pub(crate) dim: Option<String>,
     /// Selected positions.
     pub(crate) positions: u64,
-    /// Chunks one position touches.
+    /// Chunks that one position needs.
     pub(crate) chunks: u64,
     /// Bytes read for one position.
     pub(crate) read_len: u64,
@@ -57,11 +57,11 @@ pub(crate) struct AxisCostShape {
     pub(crate) selected_len: u64,
 }
 
-/// What would make a query cheaper.
+/// How to read less or need less memory.
 #[derive(Debug, Serialize)]
 pub(crate) struct AdviceShape {
-    /// A stable word for programs.
+    /// A stable code for programs.
     pub(crate) code: &'static str,
-    /// The same for people.
+    /// The advice as text.
     pub(crate) text: String,
 }

@@ -20,31 +20,31 @@ pub(crate) struct Info {
     pub(crate) file_len: u64,
     /// The datasets, in catalog order.
     pub(crate) datasets: Vec<DatasetInfo>,
-    /// The sparse tensors, where there are any.
+    /// The sparse tensors, if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) sparse: Vec<SparseEntry>,
     /// The attributes of the file.
     pub(crate) attrs: BTreeMap<String, Attr>,
-    /// How the file came to be.
+    /// The history of the file.
     pub(crate) history: Vec<HistoryEntry>,
     /// `verified`, `unchecked`, `unprotected`, ...
     pub(crate) integrity: &'static str,
-    /// The memory hint of the index, where there is one.
+    /// The memory hint of the index, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory_hint: Option<MemoryHint>,
     /// The regions of the file, with `--layout`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) layout: Option<Vec<LayoutEntry>>,
-    /// What should be known about the file.
+    /// Warnings about the file.
     pub(crate) warnings: Vec<String>,
 }
 
-/// How much memory the index asks readers to stay within. Bytes win over the share.
+/// The memory that readers should use at most, as the index requests. Bytes override the share.
 #[derive(Debug, Serialize)]
 pub(crate) struct MemoryHint {
-    /// A share of the memory of the machine, in hundredths of a percent; 0: none.
+    /// A share of the memory of the machine, in hundredths of a percent; 0 means unset.
     pub(crate) percent_bps: u16,
-    /// Bytes; 0: none.
+    /// Bytes; 0 means unset.
     pub(crate) bytes: u32,
 }
 
@@ -57,11 +57,11 @@ pub(crate) struct SparseEntry {
     pub(crate) format: &'static str,
     /// `native` or `split`.
     pub(crate) kept: &'static str,
-    /// The extents, stored or not.
+    /// The shape of the dense array.
     pub(crate) shape: Vec<u64>,
     /// How many elements are stored.
     pub(crate) value_count: u64,
-    /// The names of the datasets that are its parts.
+    /// The names of the datasets that are its components.
     pub(crate) parts: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct DatasetInfo {
     pub(crate) index: usize,
     /// Its name.
     pub(crate) name: String,
-    /// Its dtype, by NumPy's name.
+    /// Its dtype, as NumPy names it.
     pub(crate) dtype: String,
     /// Its shape.
     pub(crate) shape: Vec<u64>,
@@ -84,7 +84,7 @@ pub(crate) struct DatasetInfo {
     pub(crate) codecs: Vec<String>,
     /// Bytes in the file; null when the chunks cannot be found.
     pub(crate) stored_len: Option<u64>,
-    /// Bytes of the elements; null when they are past what 64 bits count.
+    /// Bytes of the elements; null if the number does not fit into 64 bits.
     pub(crate) decoded_len: Option<u64>,
     /// The names of its axes, or none.
     pub(crate) dims: Vec<String>,
@@ -101,13 +101,13 @@ pub(crate) struct DatasetInfo {
     pub(crate) chunks: Option<Vec<ChunkEntry>>,
 }
 
-/// The value of an attribute: text, or the JSON value it is.
+/// The value of an attribute: text, or a JSON value.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Attr {
     /// Text.
     Text(String),
-    /// Any other value, exactly as it stands in the file.
+    /// Any other value, exactly as in the file.
     Json(Box<RawValue>),
 }
 
@@ -129,16 +129,16 @@ pub(crate) struct ChunkEntry {
 /// One step of the file's history.
 #[derive(Debug, Serialize)]
 pub(crate) struct HistoryEntry {
-    /// What was done.
+    /// The operation.
     pub(crate) op: String,
-    /// From what.
+    /// The source.
     pub(crate) source: String,
-    /// When, in Unix seconds.
+    /// The time, in Unix seconds.
     pub(crate) at: String,
-    /// From which files.
+    /// The input files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parents: Vec<String>,
-    /// How.
+    /// The parameters of the operation.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) params: BTreeMap<String, String>,
 }
@@ -146,13 +146,13 @@ pub(crate) struct HistoryEntry {
 /// One region of the file.
 #[derive(Debug, Serialize)]
 pub(crate) struct LayoutEntry {
-    /// What it is.
+    /// Its name.
     pub(crate) region: String,
     /// Where it starts.
     pub(crate) offset: u64,
-    /// Bytes of it.
+    /// Its length in bytes.
     pub(crate) len: u64,
-    /// What it holds.
+    /// Its contents.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) holds: String,
 }

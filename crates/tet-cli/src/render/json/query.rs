@@ -14,22 +14,22 @@ pub(crate) struct QueryAnswer {
     pub(crate) file: String,
     /// The container.
     pub(crate) format: &'static str,
-    /// What was asked about.
+    /// The dataset of the query.
     pub(crate) dataset: DatasetShape,
-    /// What part of it.
+    /// The selected part of it.
     pub(crate) selection: SelectionShape,
-    /// What is read for it.
+    /// What is read.
     pub(crate) plan: PlanShape,
-    /// The answer; absent when only the plan was asked for.
+    /// The answer; absent if only the plan was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<AnswerShape>,
-    /// How far digests stand behind the answer.
+    /// The integrity state of the answer.
     pub(crate) integrity: &'static str,
-    /// What should be known about the answer.
+    /// Warnings about the answer.
     pub(crate) warnings: Vec<String>,
 }
 
-/// A dataset, as queries see it.
+/// The dataset of a query.
 #[derive(Debug, Serialize)]
 pub(crate) struct DatasetShape {
     /// Its name.
@@ -49,11 +49,11 @@ pub(crate) struct DatasetShape {
 pub(crate) struct SelectionShape {
     /// The first position of each axis.
     pub(crate) start: Vec<u64>,
-    /// One past the last.
+    /// One past the last position of each axis.
     pub(crate) stop: Vec<u64>,
-    /// The distance between positions.
+    /// The distance between selected positions of each axis.
     pub(crate) step: Vec<u64>,
-    /// How many positions each axis has.
+    /// The number of selected positions of each axis.
     pub(crate) shape: Vec<u64>,
     /// Axes that do not appear in an array result.
     pub(crate) dropped_axes: Vec<usize>,
@@ -62,15 +62,15 @@ pub(crate) struct SelectionShape {
 /// What is read.
 #[derive(Debug, Serialize)]
 pub(crate) struct PlanShape {
-    /// Chunks that are touched.
+    /// Chunks that are read.
     pub(crate) chunks: u64,
-    /// Stretches of the file that are needed.
+    /// Spans of the file that are needed.
     pub(crate) spans: u64,
-    /// Ranges that are read, cut where a task or the memory budget ends.
+    /// Ranges that one pass reads; a range ends where a task or its memory budget ends.
     pub(crate) runs: u64,
     /// Bytes that are read, gaps included.
     pub(crate) stored_len: u64,
-    /// Bytes of the touched chunks after decoding.
+    /// Bytes of these chunks after decoding.
     pub(crate) decoded_len: u64,
     /// Elements selected.
     pub(crate) elements: u64,
@@ -92,7 +92,7 @@ pub(crate) struct ChunkPlan {
     pub(crate) stored_len: u64,
     /// How it is stored.
     pub(crate) codec: String,
-    /// The first run that reads of it.
+    /// The first run that reads a part of it.
     pub(crate) run: Option<u64>,
 }
 
@@ -101,29 +101,29 @@ pub(crate) struct ChunkPlan {
 pub(crate) struct AnswerShape {
     /// The reduction, the transform, `values` or `align`.
     pub(crate) op: &'static str,
-    /// The axes that were folded away, compared, that statistics were taken over, or along which
-    /// places count.
+    /// The axes that were reduced or compared, that statistics were computed over, or along which
+    /// `places` counts.
     pub(crate) axes: Vec<usize>,
     /// The names of the axes of the result, or none.
     pub(crate) dims: Vec<String>,
-    /// The labels of each axis of the result, where they are known and all values are here.
+    /// The labels of each axis of the result, if they are known and all values are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) labels: Option<Vec<Option<Vec<String>>>>,
     /// The shape of the result.
     pub(crate) shape: Vec<u64>,
     /// The dtype of its values.
     pub(crate) dtype: String,
-    /// One value, or all of them row-major.
+    /// One value, or all values in row-major order.
     pub(crate) values: ValuesShape,
     /// Whether there are more values than are shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
-    /// Elements selected, before a filter or `nan: skip` leaves some out.
+    /// Elements selected, before a filter or `nan: skip` removes some.
     pub(crate) count: u64,
-    /// How many of those that passed the filter were NaN.
+    /// How many of the elements that passed the filter are NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nan_count: Option<u64>,
-    /// What a NaN does.
+    /// How NaN are treated.
     pub(crate) nan: &'static str,
     /// The quantiles along the first axis.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,16 +137,16 @@ pub(crate) struct AnswerShape {
     /// Elements above the last edge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) above: Option<OneOrMany<u64>>,
-    /// The groups that axes of the result stand for.
+    /// The groups along axes of the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) groups: Vec<GroupShape>,
-    /// The windows that an axis of the result stands for.
+    /// The windows along an axis of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) windows: Option<WindowShape>,
-    /// Where extrema are: for each value one selected position for each of `axes`.
+    /// The positions of extrema: for each value one selected position for each of `axes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) places: Option<OneOrMany<Option<Vec<u64>>>>,
-    /// How often a transform divided by zero: of the values shown, or of all if they are written.
+    /// How often a transform divided by zero: for the shown values, or for all if they are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) zero_denominators: Option<u64>,
     /// How the axes compare.
@@ -167,18 +167,18 @@ pub(crate) enum ValuesShape {
     Many(Numbers),
 }
 
-/// The same for what stands beside values.
+/// Additional data of one value, or of each value.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum OneOrMany<T> {
-    /// Of one value.
+    /// For one value.
     One(T),
-    /// Of each value, row-major.
+    /// For each value, row-major.
     Many(Vec<T>),
 }
 
 impl<T> OneOrMany<T> {
-    /// The first of them when there is one value, else all.
+    /// The first element if there is one value, else all.
     pub(crate) fn of(mut all: Vec<T>, one: bool) -> Self {
         match all.len() {
             1 if one => OneOrMany::One(all.remove(0)),
@@ -217,11 +217,11 @@ pub(crate) struct WindowShape {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dim: Option<String>,
-    /// Where the first window starts, in selected positions.
+    /// The start of the first window, in selected positions.
     pub(crate) first: i64,
-    /// Positions between two starts.
+    /// The distance between the starts of two windows, in positions.
     pub(crate) step: u64,
-    /// Positions of a window.
+    /// The number of positions of a window.
     pub(crate) size: u64,
 }
 
@@ -237,14 +237,14 @@ pub(crate) struct WrittenShape {
 }
 
 impl WrittenShape {
-    /// The same in words.
+    /// The same as text.
     pub(crate) fn text(&self) -> String {
         let path = crate::escape::Escaped(&self.path);
         format!("wrote {} of {} to {path}", crate::size::Size(self.bytes), self.format)
     }
 }
 
-/// How the axes of two datasets compare.
+/// The comparison of the axes of two datasets.
 #[derive(Debug, Serialize)]
 pub(crate) struct AlignmentShape {
     /// The other dataset.
@@ -258,13 +258,13 @@ pub(crate) struct AlignmentShape {
 /// One axis of each dataset.
 #[derive(Debug, Serialize)]
 pub(crate) struct AxisPairShape {
-    /// Which axes.
+    /// The two axes.
     pub(crate) axes: [usize; 2],
     /// Whether extent, name and labels agree.
     pub(crate) agrees: bool,
-    /// How long they are.
+    /// Their extents.
     pub(crate) extents: [u64; 2],
-    /// What they are called; null without a name.
+    /// Their names; null without a name.
     pub(crate) names: [Option<String>; 2],
     /// `absent`, `equal`, `one-sided` or `differ`.
     pub(crate) labels: &'static str,
@@ -274,7 +274,7 @@ pub(crate) struct AxisPairShape {
     /// The labels there; null past the end of an axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) found: Option<[Option<String>; 2]>,
-    /// Which of the two have labels, when one has.
+    /// Which of the two has labels, if only one has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) labeled: Option<[bool; 2]>,
 }

@@ -1,10 +1,10 @@
-//! `tet.stats/1`: what the values of datasets are like.
+//! `tet.stats/1`: statistics of the values of datasets.
 
 use serde::Serialize;
 
 use crate::render::number::Number;
 
-/// What the values of a file's datasets are like.
+/// Statistics of the datasets of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Stats {
     /// `tet.stats/1`.
@@ -15,13 +15,13 @@ pub(crate) struct Stats {
     pub(crate) format: &'static str,
     /// The datasets, in file order.
     pub(crate) datasets: Vec<DatasetStats>,
-    /// How far digests stand behind the values.
+    /// The integrity state of the values.
     pub(crate) integrity: &'static str,
-    /// What should be known about the answer.
+    /// Warnings about the answer.
     pub(crate) warnings: Vec<String>,
 }
 
-/// What the values of a dataset are like; members that do not apply are left out.
+/// Statistics of a dataset; members that do not apply are omitted.
 #[derive(Debug, Serialize)]
 pub(crate) struct DatasetStats {
     /// Its position in the catalog.
@@ -30,38 +30,38 @@ pub(crate) struct DatasetStats {
     pub(crate) name: String,
     /// Its dtype.
     pub(crate) dtype: String,
-    /// The shape of what was looked at.
+    /// The shape of the selection.
     pub(crate) shape: Vec<u64>,
     /// Whether there are statistics.
     pub(crate) readable: bool,
-    /// Why there are none.
+    /// Why there are no statistics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<String>,
-    /// How many elements there are.
+    /// The number of elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u64>,
-    /// How many are NaN.
+    /// The number of NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nan_count: Option<u64>,
-    /// How many are infinite.
+    /// The number of infinite elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) inf_count: Option<u64>,
-    /// The smallest, NaN left out.
+    /// The smallest value, without NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min: Option<Number>,
-    /// The largest, NaN left out.
+    /// The largest value, without NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max: Option<Number>,
-    /// The mean, NaN left out.
+    /// The mean, without NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mean: Option<Number>,
-    /// The standard deviation, NaN left out.
+    /// The standard deviation, without NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) std: Option<Number>,
-    /// The quartiles, NaN left out.
+    /// The quartiles, without NaN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) quartiles: Option<QuartilesShape>,
-    /// How many finite elements lie in each of some bins.
+    /// A histogram of the finite elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) histogram: Option<BinsShape>,
 }
@@ -69,18 +69,18 @@ pub(crate) struct DatasetStats {
 /// Quartiles.
 #[derive(Debug, Serialize)]
 pub(crate) struct QuartilesShape {
-    /// A quarter lies below.
+    /// The first quartile.
     pub(crate) q25: Number,
     /// The median.
     pub(crate) q50: Number,
-    /// A quarter lies above.
+    /// The third quartile.
     pub(crate) q75: Number,
 }
 
-/// Counts between edges.
+/// A histogram.
 #[derive(Debug, Serialize)]
 pub(crate) struct BinsShape {
-    /// One more than there are counts.
+    /// The edges of the bins: one more than counts.
     pub(crate) edges: Vec<Number>,
     /// The counts.
     pub(crate) counts: Vec<u64>,

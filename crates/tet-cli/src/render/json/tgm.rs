@@ -14,31 +14,31 @@ pub(crate) struct TgmObject {
     pub(crate) message: usize,
     /// The number of the object in the message.
     pub(crate) object: Option<usize>,
-    /// What it is called.
+    /// Its name.
     pub(crate) name: Option<String>,
-    /// The word for the type of its elements.
+    /// Its dtype, as the descriptor names it.
     pub(crate) dtype: Option<String>,
     /// Its extents.
     pub(crate) shape: Option<Vec<u64>>,
-    /// The word for its encoding.
+    /// Its encoding, as the descriptor names it.
     pub(crate) encoding: Option<String>,
-    /// The word for its filter.
+    /// Its filter, as the descriptor names it.
     pub(crate) filter: Option<String>,
-    /// The word for its compression.
+    /// Its compression, as the descriptor names it.
     pub(crate) compression: Option<String>,
-    /// Where its payload starts in the file.
+    /// The offset of its payload in the file.
     pub(crate) offset: Option<u64>,
     /// Bytes of payload and masks.
     pub(crate) stored_len: Option<u64>,
     /// The hash of its frame.
     pub(crate) hash: Option<String>,
-    /// The keys that were asked for.
+    /// The requested keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) keys: Option<Map<String, Value>>,
-    /// All that is said of the object, if no keys were asked for.
+    /// The metadata of the object, if no keys were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) metadata: Option<Map<String, Value>>,
-    /// All that is said of its message, if no keys were asked for.
+    /// The metadata of its message, if no keys were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) extra: Option<Map<String, Value>>,
 }

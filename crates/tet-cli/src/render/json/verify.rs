@@ -17,31 +17,31 @@ pub(crate) struct Verified {
     pub(crate) errors: u64,
     /// How many findings are warnings.
     pub(crate) warnings: u64,
-    /// How closely the file was looked at.
+    /// The level of the check: structure or deep.
     pub(crate) level: &'static str,
     /// Whether payloads were read and checked: not with `--quick`.
     pub(crate) data_checked: bool,
-    /// Whether the bytes are those that were written.
+    /// The integrity state of the file.
     pub(crate) integrity: &'static str,
-    /// Whether warnings are told as errors.
+    /// Whether warnings are treated as errors.
     pub(crate) strict: bool,
     /// Bytes of the file.
     pub(crate) file_len: u64,
-    /// Datasets that were looked at.
+    /// The number of datasets that were checked.
     pub(crate) dataset_count: u64,
-    /// Rows of the index that were looked at.
+    /// The number of index rows that were checked.
     pub(crate) row_count: u64,
-    /// Bytes in payloads, those that rows share once.
+    /// Bytes of all payloads; shared payloads count once.
     pub(crate) stored_len: u64,
     /// Bytes that all payloads decode to.
     pub(crate) decoded_len: u64,
-    /// Bytes of payloads that were looked at.
+    /// Bytes of payloads that were checked.
     pub(crate) payload_len: u64,
-    /// Bytes between payloads that were too many to be looked at.
+    /// Bytes between payloads that were not checked because there are too many.
     pub(crate) gap_len_left: u64,
     /// The findings: errors, warnings and notes.
     pub(crate) findings: Vec<FindingShape>,
-    /// Findings that are counted and not told.
+    /// Findings that are counted but not listed.
     pub(crate) omitted: Vec<OmittedShape>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct FindingShape {
     pub(crate) code: &'static str,
     /// `error`, `warning` or `note`.
     pub(crate) severity: &'static str,
-    /// How deep the check looked that found it.
+    /// The level of the check that found it.
     pub(crate) level: &'static str,
     /// One sentence.
     pub(crate) message: &'static str,
@@ -61,7 +61,7 @@ pub(crate) struct FindingShape {
     pub(crate) place: Place,
     /// What was found.
     pub(crate) found: u64,
-    /// What was wanted, when that is one number.
+    /// What was expected, if that is one number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wanted: Option<u64>,
     /// What to do.
@@ -69,7 +69,7 @@ pub(crate) struct FindingShape {
     pub(crate) hint: Option<&'static str>,
 }
 
-/// Findings that are counted and not told.
+/// Findings that are counted but not listed.
 #[derive(Debug, Serialize)]
 pub(crate) struct OmittedShape {
     /// The rule's id.
