@@ -84,7 +84,7 @@ pub struct ConvertArgs {
     pub json: bool,
 }
 
-/// What the bytes of datasets start at a multiple of unless another is asked for.
+/// The default alignment of the bytes of datasets.
 pub(crate) const ALIGN: &str = "64";
 
 /// How elements are stored.
@@ -149,34 +149,34 @@ pub struct TgmArgs {
 /// How elements are encoded before they are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EncodingName {
-    /// As they are.
+    /// Unchanged.
     None,
     /// Integers with a fixed number of bits, times a step.
     #[value(name = "simple_packing")]
     SimplePacking,
 }
 
-/// What is done to bytes before they are compressed.
+/// How bytes are reordered before they are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FilterName {
-    /// Nothing.
+    /// Unchanged.
     None,
     /// All first bytes of the elements, then all second bytes, and so on.
     Shuffle,
 }
 
-/// Which elements that are not finite go under masks.
+/// Which NaN and infinities are stored as masks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MasksName {
     /// Mask them if all of them are restored bit for bit.
     Exact,
     /// Mask all: signs and payloads of NaN are lost.
     All,
-    /// Mask none: they are stored as they are.
+    /// Mask none: they are stored with the other elements.
     None,
 }
 
-/// For which readers a Tensogram file is written.
+/// The readers that can read a Tensogram file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
     /// All releases of version 3, from 0.17 on.
@@ -198,7 +198,7 @@ pub enum CodecName {
     Szip,
 }
 
-/// What tells that a tensor's bytes have changed.
+/// The checksum of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChecksumName {
     /// CRC-32C, which all readers check.
@@ -209,7 +209,7 @@ pub enum ChecksumName {
     None,
 }
 
-/// For which readers a zTensor file is written.
+/// The programs whose zTensor files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
     /// The same bytes as the programs of 0.1.x.
@@ -217,10 +217,10 @@ pub enum DialectName {
     V01x,
 }
 
-/// How sparse tensors are kept.
+/// How sparse tensors are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SparseName {
-    /// With all elements; component arrays of the input are combined.
+    /// As dense arrays; component arrays of the input are combined.
     Dense,
     /// In .zt: as component arrays, NAME.indptr, NAME.indices, NAME.values or NAME.coords.
     #[default]
@@ -248,7 +248,7 @@ EXAMPLES
 A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
 .safetensors, .safetensors.index.json with its shards, or .npz; or one dataset to .npy, .raw or .csv.\n\n\
@@ -258,4 +258,4 @@ their index are several files: each is atomic, and while an old model is replace
 If the output format lacks a type, the elements are stored as bits of another type, with an \
 attribute that names the original type. A warning reports this, and everything that the format \
 cannot store. Arrays of objects, strings and records are refused. Compressed members of an .npz are \
-unpacked to a temporary file beside OUT.";
+unpacked to a temporary file in the directory of OUT.";

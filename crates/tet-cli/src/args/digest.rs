@@ -10,7 +10,7 @@ use super::WriteArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct DigestArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub verb: DigestVerb,
 }
@@ -26,7 +26,7 @@ impl DigestArgs {
     }
 }
 
-/// What to do with digests.
+/// The subcommands of `tet digest`.
 #[derive(Debug, Subcommand)]
 pub enum DigestVerb {
     /// Add digests to a .tet file, so that every changed bit is found
@@ -121,7 +121,7 @@ Add digests to a .tet file, so that every changed bit is found.\n\nThe payloads 
 history, metadata and unknown keys are preserved. A file with errors is refused, because digests \
 would hide its damage. Unused digests from another program are replaced.";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
-Detect accidental changes to files.\n\n`add` writes digests into a .tet file. `create` and `check` keep \
-the checksums of a file of any format in a second file.";
+Detect accidental changes to files.\n\n`add` writes digests into a .tet file. `create` writes \
+the checksums of a file of any format to a second file; `check` compares the file with them.";

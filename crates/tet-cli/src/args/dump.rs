@@ -72,9 +72,9 @@ EXAMPLES
   tet dump broken.tet --json | jq -c 'select(.remarks)'
 
 EXIT STATUS
-  0 no rule is broken in what was printed, 3 a rule is broken; the rest is printed all the same";
+  0 no rule is broken in what was printed, 3 a rule is broken; the rest is printed anyway";
 
-/// What it does, at length.
+/// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Show the bytes of a .tet file with their meaning, in file order: offset, bytes in hex, name \
 of the field, value.\n\nEvery byte of the structure is shown: superblock, directory, index, \

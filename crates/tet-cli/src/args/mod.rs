@@ -1,4 +1,4 @@
-//! Flags: every command, its help and its examples.
+//! The command line: every command, its options, help and examples.
 
 mod cat;
 mod convert;
@@ -59,17 +59,17 @@ pub use zt::{
     max_term_width = 100
 )]
 pub struct Cli {
-    /// Flags every command takes.
+    /// Options of every command.
     #[command(flatten)]
     pub global: GlobalArgs,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
 const TET_EXAMPLES: &str = "\
 EXAMPLES
-  tet demo                                   a tour on a small data set
+  tet demo                                   commands on a small data set
   tet convert arrays.npz arrays.tet          NumPy arrays in, a .tet file out
   tet info arrays.tet                        what is in it
   tet cat arrays.tet 'temp[0:3, :, -1]'      values of a slice
@@ -78,7 +78,7 @@ EXAMPLES
   tet stats arrays.tet                       statistics of all datasets
   tet info model.safetensors                 model files work in the same way
   tet export arrays.tet model.safetensors    write a model file
-  tet verify *.tet && echo sound             check files, exit 1 on errors
+  tet verify *.tet && echo ok                check files, exit 1 on errors
   tet dump arrays.tet --at 1000              what one byte means
   tet repair broken.tet                      what can be repaired
 
@@ -95,7 +95,7 @@ ENVIRONMENT
   NO_COLOR, CLICOLOR_FORCE    no colors; colors even when piped (--color wins)
   SOURCE_DATE_EPOCH           the time written into a file's history";
 
-/// Flags every command takes.
+/// Options of every command.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct GlobalArgs {
     /// Choose when to print colors
@@ -172,7 +172,7 @@ pub enum Command {
     Digest(DigestArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page, or write all of them into a folder
+    /// Print the manual page, or write all of them into a directory
     Man(ManArgs),
 }
 
@@ -234,7 +234,7 @@ pub struct ReadArgs {
     pub max_decoded: Option<u64>,
 }
 
-/// How bytes are fetched.
+/// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum IoName {
     /// The same as `pread`.
@@ -242,11 +242,11 @@ pub enum IoName {
     Auto,
     /// Positioned reads.
     Pread,
-    /// A map under a lease.
+    /// A memory map under a lease.
     Mmap,
 }
 
-/// Which payloads are compared with their digests.
+/// Which chunks are compared with their digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum DigestName {
     /// Chunks that are read whole.
