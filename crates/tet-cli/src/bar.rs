@@ -1,4 +1,4 @@
-//! A bar on standard error: on terminals only, after half a second only, never when quiet.
+//! The progress bar on standard error: only on a terminal, after half a second, and not with --quiet.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use tet_io::Progress;
 
 use crate::context::Context;
 
-/// What takes less time is not worth a bar.
+/// Shorter tasks show no bar.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// How far a long task is, in bytes. Clones show the same bar.
+/// The progress of a long task, in bytes. Clones show the same bar.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     shown: Option<Arc<Mutex<Shown>>>,
@@ -25,31 +25,32 @@ struct Shown {
     what: String,
     /// Bytes of the task, or of one pass of it.
     len: u64,
-    /// Bytes that were done before this task, and with it.
+    /// Bytes processed before this task.
     before: u64,
+    /// Bytes processed in all, this task included.
     done: u64,
 }
 
 impl Bar {
-    /// A bar for a task over so many bytes; invisible where bars do not belong.
+    /// A bar for a task over `len` bytes; hidden if standard error is no terminal or with --quiet.
     #[must_use]
     pub(crate) fn new(context: &Context<'_>, what: &str, len: u64) -> Bar {
-        let visible = context.world().err_terminal && !context.quiet;
+        let visible = context.env().err_terminal && !context.quiet;
         Bar { shown: visible.then(|| Arc::new(Mutex::new(Shown::new(what, len)))) }
     }
 
-    /// What a task is given that tells how far it is, and stops when the user asks for it.
+    /// The progress that a task reports to; it shows the bar and cancels the task on Ctrl-C.
     #[must_use]
     pub(crate) fn progress(&self, context: &Context<'_>) -> Progress {
-        let cancel = Arc::clone(&context.world().cancel);
+        let cancel = Arc::clone(&context.env().cancel);
         if self.shown.is_none() {
             return Progress::default().with_cancel(cancel);
         }
         let bar = self.clone();
-        Progress::new(move |done, all| bar.with(|shown| shown.tell(done, all))).with_cancel(cancel)
+        Progress::new(move |done, all| bar.with(|shown| shown.set(done, all))).with_cancel(cancel)
     }
 
-    /// The same bar for the next task, over so many bytes.
+    /// Starts the next task, over `len` bytes, in the same bar.
     pub(crate) fn next(&self, what: &str, len: u64) {
         self.with(|shown| {
             what.clone_into(&mut shown.what);
@@ -58,7 +59,7 @@ impl Bar {
         });
     }
 
-    /// The task is over: the bar disappears.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Some(Ok(shown)) = self.shown.as_ref().map(|shown| shown.lock()) {
             shown.bar.finish_and_clear();
@@ -79,7 +80,6 @@ impl Shown {
     fn new(what: &str, len: u64) -> Shown {
         let bar = ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::hidden());
         let template = "{prefix:>12} [{bar:28}] {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
-        // The template is fixed; should it be wrong, the plain bar does.
         bar.set_style(
             ProgressStyle::with_template(template)
                 .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> ")),
@@ -89,16 +89,16 @@ impl Shown {
         Shown { bar, since, visible: false, what, len, before: 0, done: 0 }
     }
 
-    /// Starts again at the left.
+    /// Resets the bar to the start.
     fn begin(&mut self, len: u64) {
         self.bar.reset();
         self.bar.set_length(len);
         self.bar.set_prefix(self.what.clone());
     }
 
-    /// So many bytes of so many are done. Where the task does not know how many there are, the bytes
-    /// that come after those of one pass belong to the next.
-    fn tell(&mut self, done: u64, all: u64) {
+    /// Sets the number of bytes processed, of `all` bytes. If `all` is 0, the task does not know it: then
+    /// every `len` bytes are one pass.
+    fn set(&mut self, done: u64, all: u64) {
         if all != 0 {
             if all != self.len {
                 self.len = all;
@@ -121,7 +121,7 @@ impl Shown {
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        // A failure on the way leaves a clean line for its message.
+        // An error message must not follow a bar on the same line.
         self.bar.finish_and_clear();
     }
 }

@@ -1,4 +1,4 @@
-//! What every command is given: streams, colors, and the two ways to speak beside the result.
+//! Passed to every command: streams, colors, notes and warnings.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -12,14 +12,14 @@ use crate::escape::Message;
 use crate::exit::{Failure, Result};
 use crate::render::json;
 use crate::render::paint::Paint;
-use crate::streams::{Depth, Streams, World};
+use crate::streams::{Depth, Environment, Streams};
 
-/// A command's surroundings.
+/// The streams and settings of a command.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     /// The streams.
     pub(crate) streams: &'a mut Streams,
-    /// No progress and no notes.
+    /// Whether to print no progress, notes or warnings.
     pub(crate) quiet: bool,
     /// When to use colors.
     pub(crate) color: ColorWhen,
@@ -30,9 +30,9 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The surroundings under the flags every command takes.
+    /// The context under the global options.
     pub(crate) fn new(streams: &'a mut Streams, global: GlobalArgs) -> Context<'a> {
-        let depth = streams.world.out_depth(global.color);
+        let depth = streams.env.out_depth(global.color);
         Context {
             streams,
             quiet: global.quiet,
@@ -42,10 +42,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What the environment says.
+    /// The environment.
     #[must_use]
-    pub(crate) fn world(&self) -> &World {
-        &self.streams.world
+    pub(crate) fn env(&self) -> &Environment {
+        &self.streams.env
     }
 
     /// Standard output.
@@ -53,73 +53,73 @@ impl<'a> Context<'a> {
         self.streams.out.as_mut()
     }
 
-    /// The width tables wrap at: the terminal's, or no limit in a pipe.
+    /// The width of tables: that of the terminal; no limit in a pipe.
     #[must_use]
     pub(crate) fn table_width(&self) -> Option<usize> {
-        self.world().out_terminal.then_some(self.world().width)
+        self.env().out_terminal.then_some(self.env().width)
     }
 
     /// Prints a line of the result.
     ///
     /// # Errors
     ///
-    /// Standard output does not take it.
+    /// Writing to standard output fails.
     pub(crate) fn line(&mut self, text: impl Display) -> Result<()> {
         Ok(writeln!(self.streams.out, "{text}")?)
     }
 
-    /// Prints the result for programs.
+    /// Prints the result as JSON.
     ///
     /// # Errors
     ///
-    /// Standard output does not take it.
+    /// Writing to standard output fails.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<()> {
         Ok(json::write_pretty(self.streams.out.as_mut(), value)?)
     }
 
-    /// Says something pleasant to know, to people only.
+    /// Prints a note, only on a terminal.
     pub(crate) fn note(&mut self, text: impl Display) {
-        if self.world().err_terminal && !self.quiet {
+        if self.env().err_terminal && !self.quiet {
             let text = text.to_string();
-            self.say(&Message(&text).to_string());
+            self.print_err(&Message(&text).to_string());
         }
     }
 
-    /// Says something to be known, unless quiet.
+    /// Prints a warning, unless quiet.
     pub(crate) fn warn(&mut self, text: impl Display) {
         if !self.quiet {
-            let paint = Paint::when(self.world().err_is_colored(self.color));
+            let paint = Paint::when(self.env().err_is_colored(self.color));
             let text = text.to_string();
-            self.say(&format!("{} {}", paint.warning("warning:"), Message(&text)));
+            self.print_err(&format!("{} {}", paint.warning("warning:"), Message(&text)));
         }
     }
 
-    /// Tells a failure and goes on.
+    /// Prints a failure; the command continues.
     pub(crate) fn fail(&mut self, failure: &Failure, json: bool) {
-        let colored = self.world().err_is_colored(self.color);
+        let colored = self.env().err_is_colored(self.color);
         let _ = self.streams.out.flush();
         let err = self.streams.err.as_mut();
         let _ = if json { failure.write_json(err) } else { failure.write_text(err, colored) };
     }
 
-    // Notes and warnings are not worth failing for.
-    fn say(&mut self, line: &str) {
+    // A note or warning that cannot be printed is not a failure.
+    fn print_err(&mut self, line: &str) {
         let _ = self.streams.out.flush();
         let _ = writeln!(self.streams.err, "{line}");
     }
 
-    /// For a task that shows no bar, and stops when the user asks for it.
+    /// The progress of a task without a bar; Ctrl-C cancels it.
     #[must_use]
     pub(crate) fn progress(&self) -> Progress {
-        Progress::default().with_cancel(Arc::clone(&self.world().cancel))
+        Progress::default().with_cancel(Arc::clone(&self.env().cancel))
     }
 
-    /// Stops when the user asked to stop.
+    /// Fails if the user pressed Ctrl-C.
     ///
     /// # Errors
     ///
-    /// The user asked to stop.
+    /// The user pressed Ctrl-C.
     pub(crate) fn check_cancelled(&self) -> Result<()> {
-        if self.world().is_cancelled() { Err(Failure::interrupted()) } else { Ok(()) }
+        if self.env().is_cancelled() { Err(Failure::interrupted()) } else { Ok(()) }
     }
 }

@@ -1,15 +1,15 @@
-//! Names and texts from a file, made harmless for a terminal and for a log.
+//! Escapes names and texts from a file for a terminal and for a log.
 //!
-//! Whatever stands in a file is data: it never moves the cursor, sets a title, forges a line or
-//! turns the reading direction. Everything printed from a file passes through [`Escaped`].
+//! Text from a file must not move the cursor, set a title, forge a line or change the reading direction.
+//! Everything printed from a file passes through [`Escaped`].
 
 use std::fmt;
 
 /// Prints a text with every character that could act on a terminal written as an escape.
 ///
 /// Control characters (C0, DEL, C1), bidirectional controls, zero-width characters and line
-/// separators become `\n`, `\t`, `\x1b` or `\u{202e}`; a backslash is doubled, so that the text
-/// can be told from its escapes.
+/// separators become `\n`, `\t`, `\x1b` or `\u{202e}`. A backslash is doubled, so that escapes are
+/// unambiguous.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 
@@ -19,8 +19,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Prints text that is ours but quotes a file, such as a message of a library: like [`Escaped`],
-/// but line feeds and backslashes stay.
+/// Prints a message that quotes a file: like [`Escaped`], but line feeds and backslashes are
+/// unchanged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message<'a>(pub(crate) &'a str);
 
@@ -37,7 +37,7 @@ impl fmt::Display for Message<'_> {
     }
 }
 
-/// Whether a character acts on a terminal, or hides, instead of showing itself.
+/// Whether a character controls a terminal, or is invisible.
 #[must_use]
 pub(crate) fn acts(c: char) -> bool {
     c.is_control()
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_told_from_text() {
+    fn escapes_are_unambiguous() {
         let cases = [
             ("plain", "plain"),
             ("temp\u{b0}C", "temp\u{b0}C"),

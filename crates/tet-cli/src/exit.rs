@@ -1,9 +1,9 @@
-//! Exit codes, failures, and how a failure is told.
+//! Exit codes, failures, and how a failure is reported.
 //!
-//! A failure says what, where, and what to do. People get lines on standard error, programs
-//! (`--json`) one `tet.error/1` object.
+//! A failure contains what happened, where, and what to do. It is printed to standard error as text, or
+//! with `--json` as one `tet.error/1` object.
 
-mod told;
+mod report;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -11,22 +11,22 @@ use std::path::Path;
 
 use serde::Serialize;
 
-/// What the process tells its caller. The numbers are a promise; the larger one is the worse.
+/// The exit code of the process. The numbers are stable; a larger number is a worse result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Exit {
-    /// Done, a broken pipe included.
+    /// Success; also if the output is a broken pipe.
     Done = 0,
     /// The answer is no: `verify` found errors.
     No = 1,
-    /// Wrong usage: flags, query document, names, selections, an output that exists.
+    /// Wrong usage: options, query document, names, selections, an output that exists.
     Usage = 2,
     /// The file is damaged, or of a version or codec this build does not read.
     Format = 3,
     /// A limit or the memory budget was reached, or an integer result overflowed.
     Limit = 4,
-    /// The world: missing path, permission, input and output, a file that changed while read.
-    World = 5,
+    /// Environment error: file not found, permission denied, I/O error, file changed during the read.
+    Environment = 5,
     /// The user stopped it.
     Interrupted = 130,
 }
@@ -51,15 +51,15 @@ impl From<tet_io::Kind> for Exit {
             tet_io::Kind::Format => Exit::Format,
             tet_io::Kind::Usage => Exit::Usage,
             tet_io::Kind::Limit => Exit::Limit,
-            tet_io::Kind::Io => Exit::World,
+            tet_io::Kind::Io => Exit::Environment,
         }
     }
 }
 
-/// Where in a file or a document something is wrong; absent members are left out.
+/// The place of an error in a file or a document; JSON omits absent members.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The shard that it is about, where a container is several files.
+    /// The shard, if the container is several files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     /// The region of the file.
@@ -68,10 +68,10 @@ pub struct Place {
     /// The field of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The byte, from the start of the file.
+    /// The offset in bytes from the start of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// How many bytes.
+    /// The length in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub len: Option<u64>,
     /// The dataset's name.
@@ -91,9 +91,9 @@ pub struct Place {
     pub path: Option<String>,
 }
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 ///
-/// A pointer wide, so that results stay small; it derefs to its [`Facts`].
+/// It is one pointer, so that results stay small, and dereferences to its [`Facts`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     facts: Box<Facts>,
@@ -113,28 +113,28 @@ impl DerefMut for Failure {
     }
 }
 
-/// What there is to tell about a failure.
+/// The contents of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// What the process will exit with.
+    /// The exit code of the process.
     pub exit: Exit,
-    /// A stable word for programs: a rule id, or `no-such-dataset`.
+    /// A stable code for programs: a rule id, or `no-such-dataset`.
     pub code: String,
-    /// One sentence: what is wrong.
+    /// One sentence: what happened.
     pub message: String,
-    /// Lines that help to see it: the names there are, the place in a document.
+    /// Additional lines: the existing names, the excerpt of a document.
     pub notes: Vec<String>,
-    /// The names of the datasets there are, when another one was asked for.
+    /// The names of the existing datasets, if the requested one does not exist.
     pub datasets: Vec<String>,
-    /// What to do about it.
+    /// What to do.
     pub hint: Option<String>,
-    /// The file in question, as the user wrote it.
+    /// The file, as the user wrote it.
     pub file: Option<String>,
-    /// Where in it.
+    /// The place in the file.
     pub place: Place,
 }
 
-/// What commands return.
+/// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -164,7 +164,7 @@ impl Failure {
         Failure::new(Exit::Interrupted, "interrupted", "interrupted")
     }
 
-    /// The same with a hint, when there is none yet.
+    /// Adds a hint, unless there is one.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         let hint = hint.into();
@@ -174,28 +174,28 @@ impl Failure {
         self
     }
 
-    /// The same at this place.
+    /// Sets the place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Failure {
         self.place = place;
         self
     }
 
-    /// The same in other words.
+    /// Replaces the message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> Failure {
         self.message = message.into();
         self
     }
 
-    /// The same with one more line under the message.
+    /// Adds a line under the message.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Failure {
         self.notes.push(note.into());
         self
     }
 
-    /// The same with the names of the datasets there are.
+    /// Adds the names of the existing datasets.
     #[must_use]
     pub fn among<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Failure {
         self.datasets = names.into_iter().map(str::to_owned).collect();
@@ -203,7 +203,7 @@ impl Failure {
         self.note(note)
     }
 
-    /// The same about a file, when it names none yet.
+    /// Sets the file, unless there is one.
     #[must_use]
     pub fn about(mut self, path: &Path) -> Failure {
         if self.file.is_none() {
@@ -212,40 +212,40 @@ impl Failure {
         self
     }
 
-    /// Whether the reader of our output has left: not a failure to speak of.
+    /// Whether the output is a broken pipe, which is not reported.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         self.code == BROKEN_PIPE
     }
 
-    /// The word for who can act on it.
+    /// The kind of the failure, by who can act on it.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.exit {
             Exit::Done | Exit::No | Exit::Usage => "usage",
             Exit::Format => "format",
             Exit::Limit => "limit",
-            Exit::World => "io",
+            Exit::Environment => "io",
             Exit::Interrupted => "interrupted",
         }
     }
 }
 
 const BROKEN_PIPE: &str = "broken-pipe";
-/// What helps when a disk is full.
-pub(crate) const MAKE_ROOM: &str = "make room, then try again";
+/// The hint if a disk is full.
+pub(crate) const MAKE_ROOM: &str = "free some space, then try again";
 
-/// Errors of our own output; paths of inputs come with the libraries' errors.
+/// Errors of standard output; errors of files come from the libraries.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure::new(Exit::Done, BROKEN_PIPE, "the reader of the output has left");
+            return Failure::new(Exit::Done, BROKEN_PIPE, "broken pipe");
         }
         let message = format!("cannot write the output: {error}");
         if error.kind() == io::ErrorKind::StorageFull {
-            return Failure::new(Exit::World, "disk-full", message).hint(MAKE_ROOM);
+            return Failure::new(Exit::Environment, "disk-full", message).hint(MAKE_ROOM);
         }
-        Failure::new(Exit::World, "io", message)
+        Failure::new(Exit::Environment, "io", message)
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
             (Exit::Usage, 2),
             (Exit::Format, 3),
             (Exit::Limit, 4),
-            (Exit::World, 5),
+            (Exit::Environment, 5),
             (Exit::Interrupted, 130),
         ];
         for (exit, code) in codes {
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(Exit::from(tet_io::Kind::Format), Exit::Format);
         assert_eq!(Exit::from(tet_io::Kind::Usage), Exit::Usage);
         assert_eq!(Exit::from(tet_io::Kind::Limit), Exit::Limit);
-        assert_eq!(Exit::from(tet_io::Kind::Io), Exit::World);
+        assert_eq!(Exit::from(tet_io::Kind::Io), Exit::Environment);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The libraries' errors as failures: who can act, what, where, and what to do.
+//! Converts the errors of the libraries to failures: exit code, message, place, hint.
 
 use tet_document::DocumentError;
 use tet_format::ForeignFault;
@@ -6,18 +6,18 @@ use tet_format::ForeignFault;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
 
-/// What to do about data that decodes to more than a file should.
-const RAISE_DECODED: &str = "if you trust the file, give a limit with --max-decoded, as 64GiB";
-/// Names shown in one line, at most.
+/// The hint if data decodes to more bytes than the limit.
+const RAISE_DECODED: &str = "if you trust the file, raise the limit with --max-decoded, as 64GiB";
+/// At most this many names are shown in one line.
 const NAMES_SHOWN_MAX: usize = 12;
 
-/// `datasets: temp, pressure`, escaped and cut when there are many.
+/// `datasets: temp, pressure`, escaped, and cut if there are many.
 pub(crate) fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let count = names.len();
     let shown: Vec<String> =
         names.take(NAMES_SHOWN_MAX).map(|name| Escaped(name).to_string()).collect();
     match count.saturating_sub(shown.len()) {
-        0 if shown.is_empty() => "the file holds no dataset".to_owned(),
+        0 if shown.is_empty() => "the file contains no dataset".to_owned(),
         0 => format!("datasets: {}", shown.join(", ")),
         more => format!("datasets: {} and {more} more", shown.join(", ")),
     }
@@ -40,10 +40,10 @@ fn io_failure(error: &tet_io::Error) -> Failure {
     path_hint(failure, error).at(place).about(error.path()).hint(hint)
 }
 
-/// Files that say what a folder is.
+/// Files that mark a directory as a Zarr store.
 const ZARR_KEYS: [&str; 4] = ["zarr.json", ".zgroup", ".zarray", ".zmetadata"];
 
-/// What a path is that cannot be opened, where it is known.
+/// Explains why a path cannot be opened: a URL, a missing directory, a Zarr store.
 fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     let path = error.path();
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -62,10 +62,10 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     }
 }
 
-/// Suffixes of what `torch.save` writes: a zip archive too.
+/// Suffixes of PyTorch checkpoints, which are zip archives.
 const CHECKPOINTS: [&str; 4] = ["pt", "pth", "ckpt", "bin"];
 
-/// What a zip archive is that holds no arrays of NumPy, by its name.
+/// Explains a zip archive without NumPy arrays, by its suffix.
 fn archive_hint(failure: Failure, path: &std::path::Path) -> Failure {
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
     if !CHECKPOINTS.iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
@@ -80,10 +80,10 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
     use std::io::ErrorKind;
     match error {
         tet_io::Error::Io { step: tet_io::Step::OpenFolder, .. } => {
-            ("io", "--no-sync does without the folder, and a power cut may lose the new file")
+            ("io", "--no-sync skips this, but a power failure may lose the new file")
         }
         tet_io::Error::Io { source, .. } => match source.kind() {
-            ErrorKind::NotFound => ("not-found", "is the path right?"),
+            ErrorKind::NotFound => ("not-found", "check the path"),
             ErrorKind::PermissionDenied => ("permission", ""),
             ErrorKind::StorageFull => ("disk-full", MAKE_ROOM),
             ErrorKind::ReadOnlyFilesystem => ("read-only", "write somewhere else"),
@@ -91,19 +91,21 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
         },
         tet_io::Error::NotRegular { .. } => ("not-regular", "give the path of a file"),
         tet_io::Error::Changed { .. } => ("changed", ""),
-        tet_io::Error::PastEnd { .. } => ("truncated", "the file is shorter than it says"),
+        tet_io::Error::PastEnd { .. } => {
+            ("truncated", "the file is truncated: copy or download it again")
+        }
         tet_io::Error::NoLease { .. } => ("no-lease", "use --io pread"),
         tet_io::Error::Exists { .. } => ("exists", "use --force to replace it"),
         tet_io::Error::SameFile { .. } => ("same-file", "give the output another name"),
         tet_io::Error::NotWritten { .. } => {
-            ("not-written", "the disk does not keep what is written: write to another one")
+            ("not-written", "the disk does not store what is written: write to another disk")
         }
         tet_io::Error::NoName { .. } => ("no-name", "give the path of a file"),
         _ => ("io", ""),
     }
 }
 
-/// A broken rule of the format: its id, its place, what to do.
+/// The failure for a broken rule of the format: its id, its place, what to do.
 pub(crate) fn broken_rule(fault: &tet_format::Error, message: String) -> Failure {
     let place = Place {
         region: Some(fault.rule.region().name().to_owned()),
@@ -115,7 +117,7 @@ pub(crate) fn broken_rule(fault: &tet_format::Error, message: String) -> Failure
     failure.at(place)
 }
 
-/// The same of another container.
+/// The same for another container.
 fn broken_foreign_rule(fault: &ForeignFault, message: String) -> Failure {
     let place = Place {
         region: Some(fault.rule.region.to_owned()),
@@ -168,7 +170,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::File(error) => file_failure(error),
         E::Selection(wrong) => plain("selection").hint(wrong.fault.hint().unwrap_or_default()),
         E::Ambiguous { .. } => plain("ambiguous"),
-        // Some causes name the dataset themselves.
+        // Some causes name the dataset already.
         E::Unreadable { dataset, cause } if cause.to_string().contains(&format!("{dataset:?}")) => {
             query_failure(cause)
         }
@@ -186,7 +188,7 @@ fn query_failure(error: &tet_query::Error) -> Failure {
             at(failure, dataset, None, None)
         }
         E::Opaque { dataset, .. } => {
-            let hint = "tet export writes such a dataset as it is";
+            let hint = "tet export copies such a dataset unchanged";
             at(plain("opaque"), dataset, None, None).hint(hint)
         }
         E::Unsupported { .. } => plain("unsupported"),
@@ -215,9 +217,9 @@ fn query_failure(error: &tet_query::Error) -> Failure {
         E::NoFill { .. } => plain("no-fill"),
         E::Histogram { .. } => plain("histogram").hint("give them as --range MIN:MAX"),
         E::Overflow { .. } => plain("overflow"),
-        E::Budget { .. } => plain("limit").hint("ask for a smaller part, or raise --memory"),
+        E::Budget { .. } => plain("limit").hint("select a smaller part, or raise --memory"),
         E::Expansion { .. } => plain("limit").hint(RAISE_DECODED),
-        E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("ask for a smaller part"),
+        E::Limit { .. } | E::NoMemory { .. } => plain("limit").hint("select a smaller part"),
         _ => plain("query"),
     }
 }
@@ -238,7 +240,7 @@ impl From<tet_ztensor::Error> for Failure {
             }
             E::NoSuchTensor { .. } => Failure::new(exit, "no-such-dataset", message),
             E::Ambiguous { .. } => {
-                Failure::new(exit, "ambiguous", message).hint("ask for one as #N, its position")
+                Failure::new(exit, "ambiguous", message).hint("select one as #N, its position")
             }
             E::Limit { what: tet_ztensor::DECODED, .. } => {
                 Failure::new(exit, "limit", message).hint(RAISE_DECODED)
@@ -260,9 +262,7 @@ impl From<tet_tensogram::Error> for Failure {
             E::Io(error) => error.into(),
             E::Format(fault) | E::NotBuilt { fault, .. } => broken_foreign_rule(&fault, message),
             E::Key { .. } => plain("key"),
-            E::Clash { .. } => {
-                plain("clash").hint("--strategy first or last says which one counts")
-            }
+            E::Clash { .. } => plain("clash").hint("use --strategy first or last to choose one"),
             E::Uncarried { at, .. } => {
                 plain("uncarried").at(Place { offset: Some(at), ..Place::default() })
             }
@@ -306,23 +306,23 @@ impl From<tet_convert::Error> for Failure {
             }
             E::Rank { .. } => plain("rank"),
             E::LabelCount { .. } | E::NoLabeledAxis { .. } | E::NoLabels { .. } => {
-                plain("labels").hint("write --labels AXIS=a,b,c or AXIS=@ARRAY, an axis by --dims name or number")
+                plain("labels").hint("write --labels AXIS=a,b,c or AXIS=@ARRAY; AXIS is a name of --dims, or a number")
             }
             E::DimsRank { .. } => plain("dims").hint("give one name for each axis"),
             E::Memory { .. } | E::Budget { .. } => plain("limit"),
             E::Dense { .. } => plain("limit").hint(
-                "tet convert --sparse dense writes them all the same; a .zt output keeps them sparse",
+                "tet convert --sparse dense writes them above the limit; a .zt output stores them sparse",
             ),
             E::Parts { rule, .. } => {
-                plain(rule.id).hint("--sparse split keeps the parts as they are")
+                plain(rule.id).hint("--sparse split copies the component arrays unchanged")
             }
             E::OneDataset { .. } => plain("one-dataset").hint("name it with --dataset"),
             E::Outside { path, .. } => {
-                let hint = "a document writes into the working folder or beside the file; \
+                let hint = "a document writes to the working directory or to that of the input; \
                             -o writes anywhere";
                 plain("outside").about(&path).hint(hint)
             }
-            E::Link { path, .. } => plain("link").about(&path).hint("name what it points to"),
+            E::Link { path, .. } => plain("link").about(&path).hint("give the path that the link points to"),
             E::TooWide { .. } => plain("too-wide").hint("--json shows such integers exactly"),
             _ => plain("convert"),
         }
@@ -345,7 +345,7 @@ impl From<Box<DocumentError>> for Failure {
     }
 }
 
-/// A document that cannot be used: the place to mend, and what is allowed there.
+/// The failure for an invalid document: the place of the error, and what is allowed there.
 pub(crate) fn document_failure(error: &DocumentError) -> Failure {
     let number = |number: Option<usize>| number.and_then(|number| u64::try_from(number).ok());
     let place = Place {

@@ -1,18 +1,18 @@
-//! The `tet` command as a library: [`run`] takes arguments and streams and says how it went.
+//! The `tet` command as a library: [`run`] runs one command and returns its exit code.
 //!
 //! ```text
 //!   args       flags, help, examples
-//!   streams    the three streams and the world around them (all reading of the environment)
-//!   context    what every command is given: streams, colors, notes, warnings
-//!   open       a path becomes a catalog; target: what of it is meant; part, corner: what is shown
-//!   progress   a bar on standard error
-//!   command/   one file a command
-//!   render/    tables, values, pictures, JSON
+//!   streams    standard streams and the environment; nothing else reads the environment
+//!   context    passed to every command: streams, colors, notes, warnings
+//!   open       opens a path as a catalog; target: the selected dataset and slice; part, preview: the shown part
+//!   bar        the progress bar on standard error
+//!   command/   one file for each command
+//!   render/    tables, values, heatmaps, JSON
 //!   exit       failures and exit codes
 //! ```
 //!
-//! Results go to standard output and nothing else does. What comes from a file is escaped before
-//! it is printed. Types that become JSON live here, for their shape is a promise of the command.
+//! Only results go to standard output. Text from a file is escaped before it is printed. The types of
+//! the JSON output are in `render/json`: their shape is a stable interface.
 
 #![forbid(unsafe_code)]
 
@@ -22,14 +22,14 @@ pub mod streams;
 mod bar;
 mod command;
 mod context;
-mod corner;
 mod demo;
 mod escape;
 mod exit;
 mod failure;
+mod heatmap;
 mod open;
 mod part;
-mod picture;
+mod preview;
 mod render;
 mod size;
 mod target;
@@ -51,13 +51,13 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-/// Runs one command and says how it went; never panics on any arguments or files.
+/// Runs one command and returns its exit code; no argument or file makes it panic.
 pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     let early = Early::scan(&args);
     let cli = match parse(&args, early) {
         Ok(cli) => cli,
-        Err(error) => return tell_usage(&error, early, streams),
+        Err(error) => return report_usage(&error, early, streams),
     };
     let wants_json = cli.command.wants_json();
     let mut context = Context::new(streams, cli.global);
@@ -65,7 +65,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, streams: &mut Streams) -> E
         .and_then(|exit| context.streams.out.flush().map_err(Failure::from).map(|()| exit));
     match done {
         Ok(exit) => exit,
-        Err(failure) => tell(&failure, wants_json, cli.global.color, streams),
+        Err(failure) => report_failure(&failure, wants_json, cli.global.color, streams),
     }
 }
 
@@ -100,50 +100,51 @@ fn dispatch(command: Command, context: &mut Context<'_>) -> exit::Result<Exit> {
     }
 }
 
-/// Tells a failure and gives its exit code; a reader that left is no failure.
-fn tell(failure: &Failure, json: bool, color: ColorWhen, streams: &mut Streams) -> Exit {
+/// Prints a failure and returns its exit code; a broken pipe is not a failure.
+fn report_failure(failure: &Failure, json: bool, color: ColorWhen, streams: &mut Streams) -> Exit {
     if failure.is_broken_pipe() {
         return Exit::Done;
     }
-    let interrupted = streams.world.is_cancelled();
+    let interrupted = streams.env.is_cancelled();
     let failure = if interrupted { &Failure::interrupted() } else { failure };
-    // What was found before the failure is worth having; a stream that fails now has no reader.
+    // Print the results from before the failure. Ignore errors: there is no stream left to report them.
     let _ = streams.out.flush();
-    let colored = streams.world.err_is_colored(color);
+    let colored = streams.env.err_is_colored(color);
     let err = streams.err.as_mut();
     let _ = if json { failure.write_json(err) } else { failure.write_text(err, colored) };
     let _ = streams.err.flush();
     failure.exit
 }
 
-/// Help and version go to standard output; wrong usage goes to standard error.
-fn tell_usage(error: &clap::Error, early: Early, streams: &mut Streams) -> Exit {
+/// Prints help and version to standard output, and usage errors to standard error.
+fn report_usage(error: &clap::Error, early: Early, streams: &mut Streams) -> Exit {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
     let asked = matches!(error.kind(), DisplayHelp | DisplayVersion);
     if !asked && early.json {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         let failure = Failure::usage("usage", first.trim_start_matches("error: "));
-        return tell(&failure.hint("see `tet --help`"), true, early.color, streams);
+        let failure = failure.hint("see `tet --help`");
+        return report_failure(&failure, true, early.color, streams);
     }
-    let world = &streams.world;
+    let env = &streams.env;
     let colored = if asked {
-        world.out_depth(early.color) != streams::Depth::Plain
+        env.out_depth(early.color) != streams::Depth::Plain
     } else {
-        world.err_is_colored(early.color)
+        env.err_is_colored(early.color)
     };
     let text = error.render();
     let text = if colored { text.ansi().to_string() } else { text.to_string() };
     let stream = if asked { streams.out.as_mut() } else { streams.err.as_mut() };
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     match written.map_err(Failure::from) {
-        Err(failure) if asked => tell(&failure, early.json, early.color, streams),
+        Err(failure) if asked => report_failure(&failure, early.json, early.color, streams),
         _ if asked => Exit::Done,
         _ => Exit::Usage,
     }
 }
 
-/// What must be known before the arguments are understood: how to tell that they are not.
+/// The options that set how a usage error is printed; they are read before the arguments are parsed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Early {
     color: ColorWhen,
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_of_the_command_line_is_sound() {
+    fn the_definition_of_the_command_line_is_valid() {
         command().debug_assert();
     }
 
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_json_when_json_was_asked_for() {
+    fn wrong_usage_is_json_when_json_is_requested() {
         let (exit, out, err) = tet("info --json --nonsense x.tet");
         assert_eq!((exit, out.as_str()), (Exit::Usage, ""));
         assert!(err.starts_with("{\"schema\":\"tet.error/1\",\"kind\":\"usage\""), "{err}");

@@ -1,4 +1,4 @@
-//! A path becomes an open container, by its content; flags become the way it is read.
+//! Opens a path as a container, by its content, and sets how it is read from the options.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::size::counted;
 ///
 /// # Errors
 ///
-/// The file is not there, damaged, or of a format this build does not read.
+/// The file is missing, damaged, or of a format this build does not read.
 pub(crate) fn open(path: &Path, args: &ReadArgs, context: &Context<'_>) -> Result<Opened> {
     open_for(path, "", args, context)
 }
 
-/// Opens a file for reading values of the dataset that is `asked` for, such as `#12[0]`: of many
-/// others it may not be told anything.
+/// Opens a file for reading values of the dataset `asked`, such as `#12[0]`. If the file has many
+/// datasets, metadata of the others may be left unread.
 ///
 /// # Errors
 ///
-/// The file is not there, damaged, or of a format this build does not read.
+/// The file is missing, damaged, or of a format this build does not read.
 pub(crate) fn open_for(
     path: &Path,
     asked: &str,
@@ -42,11 +42,11 @@ pub(crate) fn open_for(
     open_by(path, &options, context).map_err(|failure| footer_hint(failure, args.no_footer))
 }
 
-/// Opens a file with this mode of reading its footer.
+/// Opens a file with this footer mode.
 ///
 /// # Errors
 ///
-/// The file is not there, damaged, or of a format this build does not read.
+/// The file is missing, damaged, or of a format this build does not read.
 pub(crate) fn open_with(
     path: &Path,
     how: (IoName, Option<u64>),
@@ -56,16 +56,16 @@ pub(crate) fn open_with(
     open_by(path, &options_with(how, footer), context)
 }
 
-/// Opens a file by these options.
+/// Opens a file with these options.
 fn open_by(path: &Path, options: &OpenOptions, context: &Context<'_>) -> Result<Opened> {
     let mut options = options.clone();
-    options.scratch = Some(context.world().temp_dir.clone());
+    options.scratch = Some(context.env().temp_dir.clone());
     options.progress = context.progress();
-    tet_convert::open(context.world().at(path), &options)
+    tet_convert::open(context.env().at(path), &options)
         .map_err(|error| Failure::from(error).about(path))
 }
 
-/// How a file is opened for reading values.
+/// The options to open a file for reading values.
 pub(crate) fn options(args: &ReadArgs) -> OpenOptions {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Required };
     options_with((args.io, args.memory), footer)
@@ -83,7 +83,7 @@ fn options_with((io, memory): (IoName, Option<u64>), footer: FooterMode) -> Open
     options
 }
 
-/// A footer that cannot be read is no reason to give up the values.
+/// Adds the hint that values can be read without a damaged footer.
 pub(crate) fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
     let region = failure.place.region.as_deref().unwrap_or_default();
     let of_footer = failure.code.starts_with("TET-H") || failure.code.starts_with("TET-M");
@@ -94,27 +94,27 @@ pub(crate) fn footer_hint(mut failure: Failure, no_footer: bool) -> Failure {
     failure
 }
 
-/// How a file is read.
+/// How a file is read, with the options of the command line.
 #[must_use]
 pub(crate) fn execution(args: &ReadArgs, opened: &Opened, context: &Context<'_>) -> Execution {
-    let memory_len = context.world().memory_len;
+    let memory_len = context.env().memory_len;
     with_flags(unflagged(context).within(memory_hint(opened, memory_len)), args)
 }
 
-/// How files are read without flags: in 1 GiB, or in a quarter of the memory where that is less.
+/// How files are read by default: in 1 GiB, or in a quarter of the memory if that is less.
 #[must_use]
 pub(crate) fn unflagged(context: &Context<'_>) -> Execution {
     let how = Execution { progress: context.progress(), ..Execution::default() };
-    how.within(Some(context.world().memory_len / 4))
+    how.within(Some(context.env().memory_len / 4))
 }
 
-/// Bytes of memory that the index of a `.tet` file asks readers to stay within.
+/// The memory hint in the index of a `.tet` file, in bytes.
 #[must_use]
 pub(crate) fn memory_hint(opened: &Opened, memory_len: u64) -> Option<u64> {
     opened.tet.as_ref()?.index().header().memory_hint(memory_len)
 }
 
-/// The same with what the flags say.
+/// The same, changed by the options of the command line.
 #[must_use]
 pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
     if args.threads > 0 {
@@ -132,20 +132,20 @@ pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
     how
 }
 
-/// What to do with an output that exists, and whether to wait for the disk.
+/// Whether to replace an existing output, and whether to sync it.
 #[must_use]
 pub(crate) fn publish_options(args: WriteArgs) -> (Overwrite, Sync) {
     let overwrite = if args.force { Overwrite::Replace } else { Overwrite::Refuse };
     (overwrite, if args.no_sync { Sync::None } else { Sync::Full })
 }
 
-/// What should be known about values that are read from a file.
+/// Warnings about the values of a file.
 pub(crate) fn warnings(opened: &Opened, args: &ReadArgs) -> Vec<String> {
     let digests = (args.digests == DigestName::Always).then(|| not_compared(opened)).flatten();
     loss(opened).into_iter().chain(digests).collect()
 }
 
-/// Why nothing of a file can be compared with digests, if so.
+/// Why no data of a file can be compared with digests; `None` if it can.
 fn not_compared(opened: &Opened) -> Option<String> {
     let why = match opened.tet.as_ref().map(TetFile::protection) {
         Some(Protection::Stale) => "its digests are stale",
@@ -158,13 +158,13 @@ fn not_compared(opened: &Opened) -> Option<String> {
     Some(format!("--digests always: {why}, so nothing was compared"))
 }
 
-/// What of a file cannot be read, if a part of it: whoever asks for another part is told.
+/// A warning if a part of a file cannot be read; it is printed for every part that is requested.
 pub(crate) fn loss(opened: &Opened) -> Option<String> {
     let lost = opened.catalog.datasets().iter().filter(|dataset| is_lost(dataset));
     let count = u64::try_from(lost.clone().count()).unwrap_or(u64::MAX);
     let first = lost.filter_map(Dataset::why).map(ToString::to_string).next();
     let of_file =
-        || opened.findings.iter().find(|it| is_untold(opened, it)).map(ToString::to_string);
+        || opened.findings.iter().find(|it| is_unlisted(opened, it)).map(ToString::to_string);
     let (what, first) = match first {
         Some(first) => (counted(count, "dataset"), first),
         None => ("a part".to_owned(), of_file()?),
@@ -172,27 +172,27 @@ pub(crate) fn loss(opened: &Opened) -> Option<String> {
     if let (0, Some(malformed)) = (count, opened.malformed()) {
         return Some(malformation(malformed));
     }
-    Some(format!("{what} of this file cannot be read: {first}; `tet verify` tells all"))
+    Some(format!("{what} of this file cannot be read: {first}; `tet verify` lists all errors"))
 }
 
-/// What is told of a file that breaks a rule although all of it can be read.
+/// The warning about a file that breaks a rule although all of it can be read.
 pub(crate) fn malformation(finding: &Finding) -> String {
     format!("this file is malformed, and other programs may refuse it: {finding}")
 }
 
-/// Whether a dataset breaks a rule of its container, and not even its type is known.
+/// Whether a dataset breaks a rule of its container so that its type is unknown.
 fn is_lost(dataset: &Dataset) -> bool {
     dataset.dtype_name.is_empty() && matches!(dataset.why(), Some(tet_query::Error::Foreign { .. }))
 }
 
-/// Whether a finding is an error that no dataset is listed with.
-pub(crate) fn is_untold(opened: &Opened, finding: &Finding) -> bool {
+/// Whether a finding is an error that is not listed with a dataset.
+pub(crate) fn is_unlisted(opened: &Opened, finding: &Finding) -> bool {
     finding.severity == Severity::Error
         && finding.place.dataset.is_none()
         && opened.catalog.datasets().iter().all(|dataset| dataset.why().is_none())
 }
 
-/// Says why a dataset cannot be read, if it cannot.
+/// Checks that a dataset can be read.
 ///
 /// # Errors
 ///
@@ -207,7 +207,7 @@ pub(crate) fn check_readable(dataset: &Dataset) -> Result<()> {
     }
 }
 
-/// How far digests stand behind what is told of a file of which no values are read.
+/// The integrity state of a file of which no values are read.
 #[must_use]
 pub(crate) fn integrity(opened: &Opened) -> Integrity {
     if let Some(tet) = &opened.tet {
@@ -215,14 +215,13 @@ pub(crate) fn integrity(opened: &Opened) -> Integrity {
     }
     let each = opened.catalog.datasets().iter().map(|dataset| dataset.chunks.integrity());
     match each.reduce(Integrity::and) {
-        // The checksum of a dataset says nothing of the structure around it.
+        // The checksum of a dataset does not cover the structure around it.
         Some(Integrity::Verified) => Integrity::Unchecked,
         integrity => integrity.unwrap_or(Integrity::Unprotected),
     }
 }
 
-/// What should be known of values that were read, if they are not known to be those that were
-/// written: that another program writes to the file.
+/// A warning if the values are not verified and another program has the file open for writing.
 #[must_use]
 pub(crate) fn doubt(opened: &Opened, integrity: Integrity) -> Option<String> {
     let catalog = &opened.catalog;

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use tet_query::{Axis, AxisSlice, Hyperslab};
 
-/// The part of `slab` with these positions of each kept axis, counted within the selection.
+/// The part of `slab` with the positions `ranges` of each kept axis, counted within the selection.
 ///
-/// Ranges past the selection are cut to it.
+/// Ranges past the selection are clipped to it.
 #[must_use]
-pub(crate) fn part(slab: &Hyperslab, shape: &[u64], kept: &[Range<u64>]) -> Option<Hyperslab> {
-    let mut kept = kept.iter();
+pub(crate) fn part(slab: &Hyperslab, shape: &[u64], ranges: &[Range<u64>]) -> Option<Hyperslab> {
+    let mut ranges = ranges.iter();
     let mut cut = |slice: &AxisSlice| {
-        let Some(range) = (slice.axis == Axis::Kept).then(|| kept.next()).flatten() else {
+        let Some(range) = (slice.axis == Axis::Kept).then(|| ranges.next()).flatten() else {
             return *slice;
         };
         let end = range.end.min(slice.count());

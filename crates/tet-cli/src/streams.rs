@@ -1,7 +1,7 @@
-//! The rim: the three streams and what the world says about them.
+//! The standard streams and the environment of the process.
 //!
-//! Every reading of the environment happens in [`Streams::process`]; the commands see the answers
-//! only. Tests and embedders build the same value over memory with [`Streams::captured`].
+//! Only [`Streams::process`] reads the environment. Tests and embedders use [`Streams::captured`], whose
+//! streams are in memory.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Read, Write};
@@ -14,28 +14,28 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::args::ColorWhen;
 
-/// The width text is made for when the terminal does not say, or when there is none.
+/// The width of text if the width of the terminal is unknown, or there is none.
 const WIDTH_DEFAULT: usize = 80;
 
-/// Standard input, output and error, and the facts of the world around them.
+/// Standard input, output and error, and the environment.
 pub struct Streams {
-    /// Where a document named `-` is read from.
+    /// The document named `-` is read from here.
     pub input: Box<dyn Read>,
     /// Results, and nothing else.
     pub out: Box<dyn Write>,
     /// Errors, notes and progress.
     pub err: Box<dyn Write>,
-    /// What the environment says.
-    pub world: World,
+    /// The environment.
+    pub env: Environment,
 }
 
 impl std::fmt::Debug for Streams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Streams").field("world", &self.world).finish_non_exhaustive()
+        f.debug_struct("Streams").field("env", &self.env).finish_non_exhaustive()
     }
 }
 
-/// How many colors a stream shows.
+/// How many colors a stream can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// No colors: plain text.
@@ -46,9 +46,9 @@ pub enum Depth {
     True,
 }
 
-/// What the environment says, read once.
+/// The environment, read once.
 #[derive(Debug, Clone)]
-pub struct World {
+pub struct Environment {
     /// Whether standard input is a terminal.
     pub input_terminal: bool,
     /// Whether standard output is a terminal.
@@ -57,29 +57,29 @@ pub struct World {
     pub err_terminal: bool,
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether standard output would be colored when nobody asks.
+    /// Whether standard output is colored by default.
     pub out_color: bool,
-    /// Whether standard error would be colored when nobody asks.
+    /// Whether standard error is colored by default.
     pub err_color: bool,
-    /// What colors there are when there are any.
+    /// The number of colors if colors are on.
     pub depth: Depth,
     /// `SOURCE_DATE_EPOCH`, when it is a number.
     pub source_date_epoch: Option<u64>,
-    /// Set when the user asked to stop.
+    /// Set on Ctrl-C.
     pub cancel: Arc<AtomicBool>,
-    /// The folder relative paths start from; empty for the working directory.
+    /// The directory of relative paths; empty for the working directory.
     pub base: PathBuf,
-    /// The folder for files nobody named.
+    /// The directory for temporary files.
     pub temp_dir: PathBuf,
     /// Bytes of memory of this machine.
     pub memory_len: u64,
 }
 
-impl World {
-    /// A world without terminals, colors or environment.
+impl Environment {
+    /// An environment without terminals, colors and variables.
     #[must_use]
-    pub fn plain() -> World {
-        World {
+    pub fn plain() -> Environment {
+        Environment {
             input_terminal: false,
             out_terminal: false,
             err_terminal: false,
@@ -103,13 +103,13 @@ impl World {
         })
     }
 
-    /// A path as the user wrote it, found from the base folder.
+    /// Resolves a path, as the user wrote it, from the base directory.
     #[must_use]
     pub fn at(&self, path: &Path) -> PathBuf {
         self.base.join(path)
     }
 
-    /// Whether the user asked to stop.
+    /// Whether the user pressed Ctrl-C.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
@@ -137,16 +137,16 @@ impl World {
     }
 }
 
-/// Files that are open at once, at most: an index of a model may name 4096 shards.
+/// The most files open at once: the index of a model may name 4096 shards.
 const FILE_COUNT_MAX: u64 = 1 << 16;
 
-/// Asks for as many open files as the system allows this process, which begins with fewer.
+/// Raises the limit of open files to the most that the system allows this process.
 fn allow_many_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.unwrap_or(FILE_COUNT_MAX).min(FILE_COUNT_MAX);
     if current.is_some_and(|current| current < wanted) {
-        // Most commands need no more than they have; the others fail with the name of a file.
+        // If this fails, commands that open many files fail with the name of a file.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
 }
@@ -160,7 +160,7 @@ impl Streams {
         take_signals(&cancel);
         allow_many_files();
         let colored = |choice| choice != anstream::ColorChoice::Never;
-        let world = World {
+        let env = Environment {
             input_terminal: stdin.is_terminal(),
             out_terminal: stdout.is_terminal(),
             err_terminal: stderr.is_terminal(),
@@ -180,10 +180,10 @@ impl Streams {
             memory_len: memory_len(),
         };
         let out = io::BufWriter::with_capacity(1 << 16, stdout);
-        Streams { input: Box::new(stdin), out: Box::new(out), err: Box::new(stderr), world }
+        Streams { input: Box::new(stdin), out: Box::new(out), err: Box::new(stderr), env }
     }
 
-    /// Streams over memory, in a plain world: what is written can be read back from the sinks.
+    /// Streams over memory in a plain environment; the sinks contain what is written.
     #[must_use]
     pub fn captured(input: &[u8]) -> (Streams, Sink, Sink) {
         let (out, err) = (Sink::default(), Sink::default());
@@ -191,7 +191,7 @@ impl Streams {
             input: Box::new(io::Cursor::new(input.to_vec())),
             out: Box::new(out.clone()),
             err: Box::new(err.clone()),
-            world: World::plain(),
+            env: Environment::plain(),
         };
         (streams, out, err)
     }
@@ -228,11 +228,11 @@ impl Write for Sink {
     }
 }
 
-/// The first Ctrl-C sets the flag, the second one ends the process; a file past its size limit
-/// becomes an error instead of a death.
+/// The first Ctrl-C sets the flag, the second one ends the process. A file past the size limit of the
+/// process becomes an I/O error instead of a fatal signal.
 fn take_signals(cancel: &Arc<AtomicBool>) {
     use signal_hook::consts::signal::{SIGINT, SIGXFSZ};
-    // When a handler cannot be set, the default of the system stays: nothing is lost but manners.
+    // If a handler cannot be set, the default of the system stays: Ctrl-C ends the process.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(cancel));
     let _ = signal_hook::flag::register(SIGINT, Arc::clone(cancel));
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
@@ -244,7 +244,7 @@ fn terminal_width(stdout: &io::Stdout) -> usize {
     asked.or_else(shown).filter(|&width| width >= 20).unwrap_or(WIDTH_DEFAULT)
 }
 
-/// The memory this process may have: the machine's, or what its limits leave of that.
+/// The memory of this machine, or the limit of this process if that is less.
 #[allow(clippy::useless_conversion, reason = "the number is narrower on other machines")]
 fn memory_len() -> u64 {
     let facts = rustix::system::sysinfo();
@@ -253,7 +253,7 @@ fn memory_len() -> u64 {
     limits.into_iter().flatten().fold(machine, u64::min)
 }
 
-/// What colors the terminal has, by the two variables everybody sets.
+/// The number of colors of the terminal, by `COLORTERM` and `TERM`.
 fn depth_of(colorterm: Option<&OsStr>, term: Option<&OsStr>) -> Depth {
     let has = |value: Option<&OsStr>, word: &str| {
         value.and_then(OsStr::to_str).is_some_and(|value| value.contains(word))
@@ -284,21 +284,21 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_wins_over_the_world() {
-        let mut world = World::plain();
-        assert_eq!(world.out_depth(ColorWhen::Auto), Depth::Plain);
-        assert_eq!(world.out_depth(ColorWhen::Always), Depth::Indexed);
-        world.out_color = true;
-        assert_eq!(world.out_depth(ColorWhen::Auto), Depth::Indexed);
-        assert_eq!(world.out_depth(ColorWhen::Never), Depth::Plain);
+    fn the_flag_wins_over_the_environment() {
+        let mut env = Environment::plain();
+        assert_eq!(env.out_depth(ColorWhen::Auto), Depth::Plain);
+        assert_eq!(env.out_depth(ColorWhen::Always), Depth::Indexed);
+        env.out_color = true;
+        assert_eq!(env.out_depth(ColorWhen::Auto), Depth::Indexed);
+        assert_eq!(env.out_depth(ColorWhen::Never), Depth::Plain);
     }
 
     #[test]
     fn relative_paths_start_from_the_base() {
-        let mut world = World::plain();
-        assert_eq!(world.at(Path::new("a/b.tet")), Path::new("a/b.tet"));
-        world.base = PathBuf::from("/data");
-        assert_eq!(world.at(Path::new("b.tet")), Path::new("/data/b.tet"));
-        assert_eq!(world.at(Path::new("/b.tet")), Path::new("/b.tet"));
+        let mut env = Environment::plain();
+        assert_eq!(env.at(Path::new("a/b.tet")), Path::new("a/b.tet"));
+        env.base = PathBuf::from("/data");
+        assert_eq!(env.at(Path::new("b.tet")), Path::new("/data/b.tet"));
+        assert_eq!(env.at(Path::new("/b.tet")), Path::new("/b.tet"));
     }
 }

@@ -1,10 +1,10 @@
-//! `DATASET[slice]`: which dataset is meant, and what part of it.
+//! Resolves `DATASET[slice]` to a dataset and a part of it.
 
 use tet_query::{Catalog, CatalogLabels, Dataset, Execution, Hyperslab, Selection};
 
 use crate::exit::{Failure, Result};
 
-/// A dataset and the part of it that was asked for.
+/// The requested dataset and slice.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     /// The dataset.
@@ -13,11 +13,11 @@ pub(crate) struct Target<'a> {
     pub(crate) slab: Hyperslab,
 }
 
-/// Finds what `asked` and `--select` mean in this catalog.
+/// Resolves `asked` and `--select` in this catalog.
 ///
 /// # Errors
 ///
-/// No such dataset, one that cannot be read, no such part of it, or two slices at once.
+/// The dataset or the slice does not exist or cannot be read, or there are two slices.
 pub(crate) fn find<'a>(
     catalog: &'a Catalog,
     asked: Option<&str>,
@@ -29,12 +29,12 @@ pub(crate) fn find<'a>(
     let dataset = if name.is_empty() { only(catalog)? } else { catalog.find(name)? };
     let select = match (bracket, select) {
         (Some(_), Some(_)) => {
-            let text = format!("{asked:?} has a slice already, and --select gives another");
-            return Err(Failure::usage("two-slices", text).hint("give one of them"));
+            let text = format!("{asked:?} has a slice already, and --select sets another one");
+            return Err(Failure::usage("two-slices", text).hint("use one of them"));
         }
         (bracket, select) => bracket.or(select),
     };
-    // The shape of what cannot be read says nothing of a slice.
+    // The slice of an unreadable dataset cannot be checked against its shape.
     if !tet_convert::is_opaque(dataset) {
         crate::open::check_readable(dataset)?;
     }
@@ -42,7 +42,7 @@ pub(crate) fn find<'a>(
     Ok(Target { dataset, slab })
 }
 
-/// The part of a dataset that a slice in text means; all of it without one.
+/// Parses a slice of a dataset; the whole dataset without one.
 ///
 /// # Errors
 ///
@@ -61,9 +61,9 @@ pub(crate) fn resolve(
     Ok(selection.resolve(dataset, &labels)?)
 }
 
-/// Splits a name from the slice in brackets behind it.
+/// Splits a name from the slice in brackets after it.
 ///
-/// Names may hold brackets themselves, so a split whose name is known wins over one whose is not.
+/// Names may contain brackets, so a split whose name is known has priority.
 pub(crate) fn split(asked: &str, is_known: impl Fn(&str) -> bool) -> (&str, Option<&str>) {
     let inner = asked.trim_end().strip_suffix(']');
     let Some(inner) = inner.filter(|_| !is_known(asked)) else { return (asked, None) };
@@ -77,12 +77,12 @@ pub(crate) fn split(asked: &str, is_known: impl Fn(&str) -> bool) -> (&str, Opti
     known.or_else(|| splits().next()).map_or((asked, None), |(name, slice)| (name, Some(slice)))
 }
 
-/// The dataset of a file that holds one.
+/// The only dataset of a file.
 fn only(catalog: &Catalog) -> Result<&Dataset> {
     match catalog.datasets() {
         [dataset] => Ok(dataset),
         datasets => {
-            let text = format!("the file holds {} datasets: name one", datasets.len());
+            let text = format!("the file contains {} datasets: name one", datasets.len());
             let names = datasets.iter().map(|dataset| dataset.name.as_str());
             Err(Failure::usage("no-dataset-named", text).among(names))
         }

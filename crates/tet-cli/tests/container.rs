@@ -1,4 +1,4 @@
-//! A container of another crate joins with one folder and one line, and every command works on it.
+//! A container of another crate is added with one directory and one line, and every command supports it.
 
 #![allow(clippy::unwrap_used, reason = "a panic is a failed test")]
 
@@ -14,14 +14,14 @@ use tet_cli::{Exit, Streams};
 /// Runs a command on files of a folder.
 fn tet(folder: &Path, args: &[&str]) -> (Exit, String, String) {
     let (mut streams, out, err) = Streams::captured(b"");
-    streams.world.base = folder.to_path_buf();
+    streams.env.base = folder.to_path_buf();
     let args = std::iter::once("tet").chain(args.iter().copied()).map(OsString::from);
     let exit = tet_cli::run(args, &mut streams);
     (exit, out.text(), err.text())
 }
 
 #[test]
-fn a_toy_container_joins_with_one_line() {
+fn a_toy_container_is_added_with_one_line() {
     tet_convert::register(&toy::Toy);
     let folder = tempfile::tempdir().unwrap();
     let done = |args: &[&str]| {
@@ -40,7 +40,7 @@ fn a_toy_container_joins_with_one_line() {
     assert!(done(&["stats", "x.toy"]).contains('5'));
     done(&["verify", "x.toy"]);
 
-    // Both ways over every container that holds both arrays.
+    // To and from every container that stores both arrays.
     for suffix in ["tet", "zt", "tgm", "safetensors", "npz"] {
         let (there, back) = (format!("x.{suffix}"), format!("{suffix}.toy"));
         done(&["convert", "x.toy", &there, "-q"]);
@@ -49,7 +49,7 @@ fn a_toy_container_joins_with_one_line() {
     }
     let (exit, _, err) = tet(folder.path(), &["convert", "x.toy", "y.toy", "--chunks", "1,1"]);
     assert_eq!(exit, Exit::Usage, "{err}");
-    assert!(err.contains(".toy has no place for --chunks"), "{err}");
+    assert!(err.contains(".toy does not support --chunks"), "{err}");
 
     fs::write(folder.path().join("bad.toy"), &toy[..toy.len() - 1]).unwrap();
     let (exit, out, _) = tet(folder.path(), &["verify", "bad.toy"]);

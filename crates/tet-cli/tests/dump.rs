@@ -1,4 +1,4 @@
-//! `tet dump` on files of all kinds: every object conforms, every damage gets an answer.
+//! `tet dump` on files of all kinds: every object matches the schema, also for damaged files.
 
 mod fixtures;
 
@@ -66,7 +66,7 @@ fn objects_are_what_the_schema_says_and_tile_a_sound_file() {
     }
 }
 
-/// Every cut and every changed byte of a small file.
+/// Every truncation and every changed byte of a small file.
 #[test]
 fn any_damage_is_dumped() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -97,23 +97,23 @@ fn any_damage_is_dumped() {
 }
 
 #[test]
-fn parts_and_bounds_are_kept_to() {
+fn only_requested_parts_are_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     fixtures::make(folder.path());
     let validator = validator();
-    let told = |args: &[&str]| {
+    let fields = |args: &[&str]| {
         let args = [&["dump", "numbers.tet", "--json"], args].concat();
         let (exit, out, err) = fixtures::tet_in(folder.path(), &args);
         assert_eq!((exit, err.as_str()), (Exit::Done, ""), "{args:?}");
         objects(&validator, &out)
     };
-    let index = told(&["--only", "index"]);
+    let index = fields(&["--only", "index"]);
     assert_eq!(index.len(), 7 + 6 * 7);
     assert!(index.iter().all(|object| object["region"] == "index"));
-    assert_eq!(told(&["--only", "index", "-n", "2"]).len(), 7 + 2 * 7);
-    assert_eq!(told(&["--only", "index", "-d", "large"]).len(), 7);
-    let payloads = told(&["--only", "payloads", "-d", "#0"]);
+    assert_eq!(fields(&["--only", "index", "-n", "2"]).len(), 7 + 2 * 7);
+    assert_eq!(fields(&["--only", "index", "-d", "large"]).len(), 7);
+    let payloads = fields(&["--only", "payloads", "-d", "#0"]);
     assert_eq!(payloads.len(), 4);
     assert!(payloads.iter().all(|object| object["name"] == "grid" && object["codec"] == "raw"));
-    assert_eq!(told(&["--only", "superblock,payloads"]).len(), 6 + 8);
+    assert_eq!(fields(&["--only", "superblock,payloads"]).len(), 6 + 8);
 }

@@ -1,4 +1,4 @@
-//! `tet tgm`: lines for programs, and files that take their own place.
+//! `tet tgm`: JSON lines, and outputs that replace the input.
 
 mod fixtures;
 
@@ -47,7 +47,7 @@ fn lines_are_what_the_schema_says() {
 }
 
 #[test]
-fn a_file_takes_its_own_place_and_nothing_else_does() {
+fn an_output_replaces_its_input_and_no_other_file() {
     let folder = folder();
     let path = folder.path().join("forecast.tgm");
     let before = fs::read(&path).expect("is there");
@@ -63,7 +63,7 @@ fn a_file_takes_its_own_place_and_nothing_else_does() {
     let args = ["tgm", "copy", "stream.tgm", "forecast.tgm"];
     assert_eq!(tet_in(folder.path(), &args).0, Exit::Usage);
     done(folder.path(), "tgm copy stream.tgm forecast.tgm --force");
-    // None of several files is written when one of them is in the way.
+    // No file is written if one of the outputs exists.
     fs::write(folder.path().join("x_0003.tgm"), b"mine").expect("a file");
     let (exit, _, err) = tet_in(folder.path(), &["tgm", "split", "mixed.tgm", "-o", "x.tgm"]);
     assert_eq!(exit, Exit::Usage, "{err}");
@@ -85,8 +85,8 @@ fn the_same_edit_at_the_same_time_is_the_same_file() {
     let (exit, _, _) = tet_in(folder.path(), &["tgm", "get", "-p", "_reserved_.time", "c.tgm"]);
     assert_eq!(exit, Exit::Usage);
     done(folder.path(), "tgm set -s units=K mixed.tgm d.tgm --provenance keep");
-    let kept = |name: &str| done(folder.path(), &format!("tgm get -p _reserved_.uuid {name}"));
-    assert_eq!(kept("mixed.tgm"), kept("d.tgm"));
+    let uuid = |name: &str| done(folder.path(), &format!("tgm get -p _reserved_.uuid {name}"));
+    assert_eq!(uuid("mixed.tgm"), uuid("d.tgm"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_damaged_frame_is_refused_by_every_verb() {
     let folder = folder();
     let path = folder.path().join("forecast.tgm");
     let mut bytes = fs::read(&path).expect("is there");
-    // The length of the first frame, behind a preamble of 24 bytes.
+    // The length of the first frame, after a preamble of 24 bytes.
     bytes[24 + 9] = 1;
     fs::write(folder.path().join("bent.tgm"), bytes).expect("a file");
     for line in [
@@ -141,18 +141,18 @@ fn a_damaged_frame_is_refused_by_every_verb() {
 fn integers_of_every_width_go_through_edits_and_conversion() {
     let folder = folder();
     let wide = ["-18446744073709551616", "-9223372036854775809", "18446744073709551615"];
-    let said = wide.join(",");
-    done(folder.path(), &format!("tgm set -s n=[{said}] mixed.tgm a.tgm"));
+    let integers = wide.join(",");
+    done(folder.path(), &format!("tgm set -s n=[{integers}] mixed.tgm a.tgm"));
     done(folder.path(), "tgm reshuffle --provenance none a.tgm -o b.tgm");
     done(folder.path(), "convert b.tgm c.tgm");
     for name in ["a.tgm", "b.tgm", "c.tgm"] {
         let found = done(folder.path(), &format!("tgm get -p n -w object=0 {name}"));
-        assert_eq!(found, format!("[{said}]\n"), "{name}");
+        assert_eq!(found, format!("[{integers}]\n"), "{name}");
     }
 }
 
 #[test]
-fn reshuffle_says_what_it_is_asked_to_say() {
+fn reshuffle_records_the_requested_encoder() {
     let folder = folder();
     let uuid = |name: &str| {
         let (_, out, _) =

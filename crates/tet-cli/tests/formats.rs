@@ -1,4 +1,4 @@
-//! What the formats ask of every command: memory hints, malformed messages, other versions, labels.
+//! What the formats require of every command: memory hints, malformed messages, other versions, labels.
 
 #[allow(dead_code, reason = "each suite uses its part")]
 mod fixtures;
@@ -57,7 +57,7 @@ fn a_memory_hint_lowers_the_budget_and_never_raises_it() {
         let found: serde_json::Value = serde_json::from_str(&out).unwrap();
         found["memory_budget"].as_u64().unwrap()
     };
-    // The world of tests has 4 GiB.
+    // The environment of tests has 4 GiB of memory.
     assert_eq!(budget(&[]), 1 << 30);
     hinted(0, 400_000);
     assert_eq!(budget(&[]), 400_000);
@@ -75,12 +75,12 @@ fn a_memory_hint_lowers_the_budget_and_never_raises_it() {
     assert_eq!(budget(&[]), (1 << 32) / 10_000 * 100);
     let (out, _) = done(folder, &["info", "x.tet", "--all"]);
     assert!(out.contains("memory hint 1.00 % of the memory"), "{out}");
-    // More than is taken without a hint.
+    // More than the default.
     hinted(10_000, 0);
     assert_eq!(budget(&[]), 1 << 30);
     hinted(0, u32::MAX);
     assert_eq!(budget(&[]), 1 << 30);
-    // Too little for the answer: told, and a flag is the way out.
+    // Too little for the answer: an error, unless --memory overrides it.
     hinted(0, 1);
     let (exit, err) = failed(folder, &["query", "x.tet", "x", "--median"]);
     assert!(exit == Exit::Limit && err.contains("--memory"), "{err}");
@@ -97,11 +97,11 @@ fn chunks_are_shown_up_to_32() {
     assert!(out.contains("68 more"), "{out}");
 }
 
-/// The place of a frame among those of metadata and tensors, and the type that it gets, or 0 for
-/// none at all.
+/// The position of a frame among those of metadata and tensors, and its new type, or 0 to remove
+/// it.
 type Edit = (usize, u8);
 
-/// A message of three objects, some of whose frames are made others.
+/// A message of three objects, with some frames changed.
 fn malformed(folder: &Path, name: &str, edits: &[Edit]) {
     for at in ["a", "b", "c"] {
         array(folder, &format!("{at}.npy"), &[4]);
@@ -151,10 +151,10 @@ fn every_reader_warns_of_a_malformed_message() {
         ];
         for args in readers {
             let (_, out, err) = tet_in(folder, args);
-            let said = out + &err;
-            // Where the index counts more objects than there are, some are lost.
-            let is_told = said.contains("malformed") || what.contains("preceder");
-            assert!(is_told && said.contains(rule), "{what}, {args:?}: {said}");
+            let printed = out + &err;
+            // If the index counts more objects than there are, some are lost.
+            let is_reported = printed.contains("malformed") || what.contains("preceder");
+            assert!(is_reported && printed.contains(rule), "{what}, {args:?}: {printed}");
         }
         let (exit, _) = failed(folder, &["info", "x.tgm"]);
         assert_eq!(exit, Exit::Format, "{what}");
@@ -178,7 +178,7 @@ fn other_versions_of_ztensor_are_not_called_damaged() {
 }
 
 #[test]
-fn labels_that_stand_twice_are_no_error_of_a_strict_verify() {
+fn duplicate_labels_are_no_error_of_a_strict_verify() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     array(folder, "x.npy", &[3]);
@@ -226,7 +226,7 @@ fn an_archive_of_nothing_is_a_file_of_no_datasets() {
 }
 
 #[test]
-fn a_rewritten_file_is_not_said_to_be_of_its_former_writer() {
+fn a_rewritten_file_does_not_name_its_former_writer() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rivals/tet");

@@ -1,4 +1,4 @@
-//! Outputs: no input is written over, options work or are refused, and what is lost is noted.
+//! Outputs: no input is overwritten, options work or are refused, and losses are reported.
 
 mod fixtures;
 
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use tet_cli::Exit;
 
-/// What `convert` writes.
+/// The formats that `convert` writes.
 const OUTPUTS: [&str; 9] =
     ["tet", "zt", "tgm", "safetensors", "safetensors.index.json", "npz", "npy", "raw", "csv"];
 
-/// What of these it reads.
+/// The formats of these that it reads.
 const INPUTS: [&str; 7] =
     ["tet", "zt", "tgm", "safetensors", "safetensors.index.json", "npz", "npy"];
 
-struct World(tempfile::TempDir);
+struct Env(tempfile::TempDir);
 
-impl World {
-    fn new() -> World {
-        World(tempfile::tempdir().expect("a folder"))
+impl Env {
+    fn new() -> Env {
+        Env(tempfile::tempdir().expect("a folder"))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -30,7 +30,7 @@ impl World {
         fixtures::tet_in(self.0.path(), args)
     }
 
-    /// Runs a command that works, and gives what it says on both streams.
+    /// Runs a command that must succeed; returns its output and its errors.
     fn works(&self, args: &[&str]) -> String {
         let (exit, out, err) = self.run(args);
         assert_eq!(exit, Exit::Done, "{args:?}: {err}");
@@ -43,22 +43,22 @@ impl World {
         err
     }
 
-    /// The array `v`, and a model of it and another one as `in.SUFFIX` for every suffix.
-    fn with_inputs() -> World {
-        let world = World::new();
-        fs::write(world.path("v.npy"), npy(&noise())).expect("a file");
-        fs::write(world.path("w.npy"), npy(&[1.0, 2.0])).expect("a file");
-        world.works(&["convert", "v.npy", "in.zt"]);
-        world.works(&["zt", "append", "in.zt", "w.npy"]);
+    /// The array `v`, and `in.SUFFIX` with `v` and another array for every suffix.
+    fn with_inputs() -> Env {
+        let env = Env::new();
+        fs::write(env.path("v.npy"), npy(&noise())).expect("a file");
+        fs::write(env.path("w.npy"), npy(&[1.0, 2.0])).expect("a file");
+        env.works(&["convert", "v.npy", "in.zt"]);
+        env.works(&["zt", "append", "in.zt", "w.npy"]);
         for suffix in INPUTS {
             let input = format!("in.{suffix}");
             match suffix {
                 "zt" => {}
-                "npy" => drop(fs::copy(world.path("v.npy"), world.path(&input)).expect("a copy")),
-                _ => drop(world.works(&["convert", "in.zt", &input])),
+                "npy" => drop(fs::copy(env.path("v.npy"), env.path(&input)).expect("a copy")),
+                _ => drop(env.works(&["convert", "in.zt", &input])),
             }
         }
-        world
+        env
     }
 }
 
@@ -76,7 +76,7 @@ fn npy(elements: &[f64]) -> Vec<u8> {
         .collect()
 }
 
-/// Numbers that compress some, and one that is none.
+/// Numbers that are compressible, and a NaN.
 fn noise() -> Vec<f64> {
     let mut state = 7_u64;
     let mut elements: Vec<f64> = (0..64 * 128)
@@ -89,7 +89,7 @@ fn noise() -> Vec<f64> {
     elements
 }
 
-/// All files of a folder but links.
+/// All files of a directory except links.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let paths = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a name").path());
     let mut files: Vec<_> =
@@ -99,47 +99,47 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn no_input_is_written_over_by_whatever_name() {
-    let world = World::with_inputs();
+fn no_input_is_overwritten_under_any_name() {
+    let env = Env::with_inputs();
     for suffix in INPUTS {
         let input = format!("in.{suffix}");
         let (hard, soft) = (format!("hard.{suffix}"), format!("soft.{suffix}"));
-        fs::hard_link(world.path(&input), world.path(&hard)).expect("a link");
-        std::os::unix::fs::symlink(&input, world.path(&soft)).expect("a link");
-        let before = files(world.0.path());
+        fs::hard_link(env.path(&input), env.path(&hard)).expect("a link");
+        std::os::unix::fs::symlink(&input, env.path(&soft)).expect("a link");
+        let before = files(env.0.path());
         for output in [&input, &hard, &soft] {
             for from in [&input, &soft] {
                 for command in ["convert", "export"] {
-                    let said = world.refused(&[command, from, output, "--force"]);
-                    assert!(said.contains("is the input itself"), "{said}");
-                    world.refused(&[command, from, output, "--force", "--dataset", "#0"]);
+                    let printed = env.refused(&[command, from, output, "--force"]);
+                    assert!(printed.contains("is the input itself"), "{printed}");
+                    env.refused(&[command, from, output, "--force", "--dataset", "#0"]);
                 }
             }
             match suffix {
                 "npy" => {
-                    world.refused(&["cat", &input, "-o", output, "--force"]);
-                    world.refused(&["query", &input, "-o", output, "--force"]);
+                    env.refused(&["cat", &input, "-o", output, "--force"]);
+                    env.refused(&["query", &input, "-o", output, "--force"]);
                 }
-                "tet" => drop(world.refused(&["query", &input, "v", "-o", output, "--force"])),
+                "tet" => drop(env.refused(&["query", &input, "v", "-o", output, "--force"])),
                 _ => {}
             }
-            assert!(files(world.0.path()) == before, "{input} as {output}");
+            assert!(files(env.0.path()) == before, "{input} as {output}");
         }
     }
-    // A shard of the model that is read is an input too.
+    // A shard of the input is an input too.
     let shard = "in-00001-of-00001.safetensors";
-    world.refused(&["convert", "in.safetensors.index.json", shard, "--force"]);
+    env.refused(&["convert", "in.safetensors.index.json", shard, "--force"]);
 }
 
 #[test]
-fn messages_are_never_written_over_those_they_come_from() {
-    let world = World::with_inputs();
-    let one = fs::read(world.path("in.tgm")).expect("a file");
-    fs::write(world.path("two.tgm"), [&one[..], &one].concat()).expect("a file");
-    fs::copy(world.path("two.tgm"), world.path("v.tgm")).expect("a copy");
-    fs::hard_link(world.path("v.tgm"), world.path("hard.tgm")).expect("a link");
-    std::os::unix::fs::symlink("v.tgm", world.path("soft.tgm")).expect("a link");
-    let before = files(world.0.path());
+fn messages_never_overwrite_their_input() {
+    let env = Env::with_inputs();
+    let one = fs::read(env.path("in.tgm")).expect("a file");
+    fs::write(env.path("two.tgm"), [&one[..], &one].concat()).expect("a file");
+    fs::copy(env.path("two.tgm"), env.path("v.tgm")).expect("a copy");
+    fs::hard_link(env.path("v.tgm"), env.path("hard.tgm")).expect("a link");
+    std::os::unix::fs::symlink("v.tgm", env.path("soft.tgm")).expect("a link");
+    let before = files(env.0.path());
     for force in [&[][..], &["--force"]] {
         for target in ["v.tgm", "hard.tgm", "soft.tgm"] {
             for args in [
@@ -150,32 +150,32 @@ fn messages_are_never_written_over_those_they_come_from() {
                 &["tgm", "merge", "in.tgm", "v.tgm", "-o", target],
                 &["tgm", "merge", "v.tgm", "in.tgm", "-o", target],
             ] {
-                world.refused(&[args, force].concat());
+                env.refused(&[args, force].concat());
             }
         }
-        // What the file says itself chooses the name.
-        world.refused(&[&["tgm", "copy", "v.tgm", "[name].tgm"], force].concat());
-        world.refused(&[&["tgm", "split", "v.tgm", "-o", "[name].tgm"], force].concat());
-        assert!(files(world.0.path()) == before, "{force:?}");
+        // The metadata of the file sets the name.
+        env.refused(&[&["tgm", "copy", "v.tgm", "[name].tgm"], force].concat());
+        env.refused(&[&["tgm", "split", "v.tgm", "-o", "[name].tgm"], force].concat());
+        assert!(files(env.0.path()) == before, "{force:?}");
     }
-    // Others are replaced only if that is asked for, all of them or none.
-    fs::write(world.path("w.tgm"), "old").expect("a file");
+    // Other files are replaced only with --force, all of them or none.
+    fs::write(env.path("w.tgm"), "old").expect("a file");
     let split = ["tgm", "split", "two.tgm", "-o", "[name].tgm"];
-    let said = world.refused(&split);
-    assert!(said.contains("exists"), "{said}");
-    assert_eq!(fs::read(world.path("w.tgm")).expect("a file"), b"old");
-    world.works(&[&split[..], &["--force"]].concat());
-    assert_eq!(fs::read(world.path("two.tgm")).expect("a file"), [&one[..], &one].concat());
-    assert!(world.works(&["verify", "--deep", "v.tgm", "w.tgm"]).contains("ok"));
-    // One file that becomes one file may take its own place, by any name.
+    let printed = env.refused(&split);
+    assert!(printed.contains("exists"), "{printed}");
+    assert_eq!(fs::read(env.path("w.tgm")).expect("a file"), b"old");
+    env.works(&[&split[..], &["--force"]].concat());
+    assert_eq!(fs::read(env.path("two.tgm")).expect("a file"), [&one[..], &one].concat());
+    assert!(env.works(&["verify", "--deep", "v.tgm", "w.tgm"]).contains("ok"));
+    // An edit of one file may replace it, under any name.
     for target in ["v.tgm", "soft.tgm"] {
-        world.works(&["tgm", "set", "-s", "a=1", "v.tgm", target]);
-        world.works(&["tgm", "reshuffle", "v.tgm", "-o", target]);
-        assert_eq!(world.works(&["tgm", "get", "-p", "name", "v.tgm"]), "v\nv\n");
+        env.works(&["tgm", "set", "-s", "a=1", "v.tgm", target]);
+        env.works(&["tgm", "reshuffle", "v.tgm", "-o", target]);
+        assert_eq!(env.works(&["tgm", "get", "-p", "name", "v.tgm"]), "v\nv\n");
     }
 }
 
-/// Options, and those that they need.
+/// Options, each with those that it needs.
 const OPTIONS: [(&[&str], &[&str]); 22] = [
     (&["--name", "other"], &[]),
     (&["--chunks", "16,16"], &[]),
@@ -201,21 +201,21 @@ const OPTIONS: [(&[&str], &[&str]); 22] = [
     (&["--exclude", "v"], &[]),
 ];
 
-/// No option is ignored: the output is another one, or there is none.
+/// No option is ignored: the output differs, or is not written.
 #[test]
 fn every_option_works_or_is_refused() {
-    let world = World::with_inputs();
+    let env = Env::with_inputs();
     for suffix in OUTPUTS {
         for (option, base) in OPTIONS {
-            // One tensor is one shard, however short shards are to be.
+            // One tensor is always one shard.
             if suffix == "safetensors.index.json" && option[0] == "--shard-size" {
                 continue;
             }
             let written = |name: &str, options: &[&str]| {
-                let folder = world.path(name);
+                let folder = env.path(name);
                 fs::create_dir(&folder).expect("a folder");
                 let output = format!("{name}/out.{suffix}");
-                let (exit, _, err) = world.run(&[&["convert", "v.npy", &output], options].concat());
+                let (exit, _, err) = env.run(&[&["convert", "v.npy", &output], options].concat());
                 let files = files(&folder)
                     .into_iter()
                     .map(|(path, bytes)| (path.file_name().expect("a name").to_owned(), bytes));
@@ -232,19 +232,19 @@ fn every_option_works_or_is_refused() {
     }
 }
 
-/// Messages are stacked whatever the output is.
+/// Messages are stacked for every output format.
 #[test]
-fn stacks_are_written_as_everything() {
-    let world = World::with_inputs();
-    let one = fs::read(world.path("in.tgm")).expect("a file");
-    fs::write(world.path("two.tgm"), [&one[..], &one].concat()).expect("a file");
+fn stacks_are_written_in_every_format() {
+    let env = Env::with_inputs();
+    let one = fs::read(env.path("in.tgm")).expect("a file");
+    fs::write(env.path("two.tgm"), [&one[..], &one].concat()).expect("a file");
     for suffix in OUTPUTS {
         let output = format!("stack.{suffix}");
         let args = ["convert", "two.tgm", &output, "--stack", "time", "--dataset", "v", "--json"];
-        let said = world.works(&args);
+        let printed = env.works(&args);
         assert!(
-            said.contains("2,\n        64,\n        128\n") || said.contains("[2, 64, 128]"),
-            "{said}"
+            printed.contains("2,\n        64,\n        128\n") || printed.contains("[2, 64, 128]"),
+            "{printed}"
         );
     }
 }
@@ -252,21 +252,21 @@ fn stacks_are_written_as_everything() {
 /// Both commands write the same bytes, or neither writes any.
 #[test]
 fn export_is_convert() {
-    let world = World::new();
-    fixtures::make(world.0.path());
+    let env = Env::new();
+    fixtures::make(env.0.path());
     for input in ["climate.npz", "climate.tet", "model.safetensors", "fp8.safetensors", "sparse.zt"]
     {
         for suffix in OUTPUTS {
             for dataset in [&[][..], &["--dataset", "#0"]] {
                 let [one, two] = ["convert", "export"].map(|command| {
                     let output = format!("same.{suffix}");
-                    let (exit, _, err) = world.run(&[&[command, input, &output], dataset].concat());
-                    let bytes = fs::read(world.path(&output)).ok();
-                    let _ = fs::remove_file(world.path(&output));
-                    fs::read_dir(world.0.path()).expect("a folder").for_each(|entry| {
+                    let (exit, _, err) = env.run(&[&[command, input, &output], dataset].concat());
+                    let bytes = fs::read(env.path(&output)).ok();
+                    let _ = fs::remove_file(env.path(&output));
+                    fs::read_dir(env.0.path()).expect("a folder").for_each(|entry| {
                         let name = entry.expect("a name").file_name();
                         if name.to_string_lossy().starts_with("same-") {
-                            fs::remove_file(world.path(&name.to_string_lossy())).expect("a file");
+                            fs::remove_file(env.path(&name.to_string_lossy())).expect("a file");
                         }
                     });
                     (exit, err, bytes)
@@ -277,88 +277,88 @@ fn export_is_convert() {
     }
 }
 
-/// What a file says beside its elements is in the output, or a note says that it is left out.
+/// The metadata of the input is in the output, or a note reports that it is omitted.
 #[test]
-fn what_an_output_has_no_place_for_is_noted() {
-    let world = World::with_inputs();
+fn metadata_that_an_output_cannot_store_is_reported() {
+    let env = Env::with_inputs();
     let header = "{\"__metadata__\":{\"maker\":\"somebody\"},\
         \"v\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_offsets\":[0,4]}}";
     let len = u64::try_from(header.len()).expect("short").to_le_bytes();
     let bytes = [&len[..], header.as_bytes(), &[0; 4]].concat();
-    fs::write(world.path("m.safetensors"), bytes).expect("a file");
-    let told = ["--dims", "north,east", "--attr", "v:units=furlong"];
-    world.works(&[&["convert", "m.safetensors", "told.tet"][..], &told].concat());
+    fs::write(env.path("m.safetensors"), bytes).expect("a file");
+    let options = ["--dims", "north,east", "--attr", "v:units=furlong"];
+    env.works(&[&["convert", "m.safetensors", "attrs.tet"][..], &options].concat());
     let things = [
         (&["north", "east"][..], "dimension names"),
         (&["furlong"], "\"v\": attributes"),
         (&["somebody"], "attributes of the file"),
     ];
     for suffix in OUTPUTS {
-        let output = format!("told.{suffix}");
-        let said = match suffix {
+        let output = format!("attrs.{suffix}");
+        let printed = match suffix {
             "tet" => String::new(),
-            _ => world.works(&["convert", "told.tet", &output]),
+            _ => env.works(&["convert", "attrs.tet", &output]),
         };
-        let (_, info, _) = world.run(&["info", &output, "--json", "--metadata"]);
+        let (_, info, _) = env.run(&["info", &output, "--json", "--metadata"]);
         for (words, note) in things {
             let is_there = words.iter().all(|word| info.contains(word));
-            assert!(is_there != said.contains(note), ".{suffix}: {note}: {said} {info}");
+            assert!(is_there != printed.contains(note), ".{suffix}: {note}: {printed} {info}");
         }
     }
 }
 
 #[test]
 fn standard_output_is_not_a_file() {
-    let world = World::with_inputs();
+    let env = Env::with_inputs();
     for args in [
         &["convert", "in.tet", "-"][..],
         &["export", "in.tet", "-"],
         &["query", "in.tet", "v", "-o", "-"],
         &["query", "in.tet", "v", "-o", "-", "--to", "npy"],
     ] {
-        assert!(world.refused(args).contains("standard output"));
+        assert!(env.refused(args).contains("standard output"));
     }
-    assert!(!world.path("-").exists());
-    // What takes bytes as they come is no file that is replaced.
-    world.works(&["cat", "in.tet", "w", "-o", "/dev/null", "--format", "raw"]);
-    world.refused(&["cat", "in.tet", "w", "-o", "w.npy", "--format", "csv", "--force"]);
-    world.refused(&["query", "in.tet", "w", "-o", "w.npy", "--to", "raw", "--force"]);
+    assert!(!env.path("-").exists());
+    // A stream is not a file that is replaced.
+    env.works(&["cat", "in.tet", "w", "-o", "/dev/null", "--format", "raw"]);
+    env.refused(&["cat", "in.tet", "w", "-o", "w.npy", "--format", "csv", "--force"]);
+    env.refused(&["query", "in.tet", "w", "-o", "w.npy", "--to", "raw", "--force"]);
 }
 
 #[test]
 fn numbers_name_datasets_of_archives_too() {
-    let world = World::with_inputs();
+    let env = Env::with_inputs();
     for input in ["in.npz", "in.tet", "in.zt"] {
         let output = ["convert", input, "out.tet", "--force", "--dims", "#1=t", "--attr"];
-        world.works(&[&output[..], &["#0:units=K", "--attr", ":cf:role=x"]].concat());
-        let info = world.works(&["info", "out.tet", "--json", "--metadata"]);
+        env.works(&[&output[..], &["#0:units=K", "--attr", ":cf:role=x"]].concat());
+        let info = env.works(&["info", "out.tet", "--json", "--metadata"]);
         assert!(["\"t\"", "\"units\"", "\"cf:role\""].iter().all(|it| info.contains(it)), "{info}");
         let twice = ["convert", input, "out.tet", "--force", "--dims", "v=t,t"];
-        assert!(world.refused(&twice).contains("two axes"));
+        assert!(env.refused(&twice).contains("two axes"));
     }
 }
 
 #[test]
 fn more_threads_than_a_machine_has_are_refused() {
-    let world = World::with_inputs();
+    let env = Env::with_inputs();
     for args in [
         &["convert", "in.npz", "out.tet"][..],
         &["export", "in.tet", "out.npz"],
         &["verify", "in.tet"],
         &["query", "in.tet", "v"],
     ] {
-        let said = world.refused(&[args, &["--threads", "100000"]].concat());
-        assert!(said.contains("0 to 1024"), "{said}");
+        let printed = env.refused(&[args, &["--threads", "100000"]].concat());
+        assert!(printed.contains("0 to 1024"), "{printed}");
     }
 }
 
 #[test]
 fn names_of_files_forge_no_lines() {
-    let world = World::with_inputs();
+    let env = Env::with_inputs();
     let forged = "v.tet: ok\nfake.tet";
-    fs::copy(world.path("in.tet"), world.path(forged)).expect("a copy");
+    fs::copy(env.path("in.tet"), env.path(forged)).expect("a copy");
     for args in [&["verify", forged][..], &["info", forged], &["verify", "no\nfile"]] {
-        let (_, out, err) = world.run(args);
+        let (_, out, err) = env.run(args);
         assert!(
             !(out + &err).lines().any(|line| line.starts_with("fake") || line.starts_with("file"))
         );

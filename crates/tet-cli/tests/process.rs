@@ -1,4 +1,4 @@
-//! What only a process can show: pipes that close, pipes that are files, disks that are full.
+//! Tests that need a process: closed pipes, pipes as files, full disks.
 
 #![cfg(unix)]
 
@@ -21,7 +21,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_reader_that_leaves_ends_the_command_quietly() {
+fn a_broken_pipe_ends_the_command_without_an_error() {
     let folder = folder();
     let cat = ["cat", "climate.tet", "temp", "--format", "csv"];
     for args in [&cat[..], &["dump", "climate.tet"]] {
@@ -61,7 +61,7 @@ fn h21_a_pipe_in_place_of_a_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_full_disk_under_the_output_is_an_error() {
+fn a_full_disk_is_an_error() {
     let folder = folder();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("is there");
     let output = program()
@@ -79,10 +79,10 @@ fn a_full_disk_under_the_output_is_an_error() {
         .stdout(full)
         .output()
         .expect("runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(5), "{told}");
-    assert!(told.contains(r#""kind":"io","code":"disk-full""#), "{told}");
-    assert!(told.contains(r#""hint":"make room"#), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{printed}");
+    assert!(printed.contains(r#""kind":"io","code":"disk-full""#), "{printed}");
+    assert!(printed.contains(r#""hint":"free some space"#), "{printed}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_command_that_is_stopped_leaves_no_file() {
     ];
     for args in stopped {
         let (mut streams, out, err) = Streams::captured(b"");
-        streams.world.cancel.store(true, Ordering::Relaxed);
+        streams.env.cancel.store(true, Ordering::Relaxed);
         let args = std::iter::once("tet").chain(args.iter().copied()).map(Into::into);
         let exit = tet_cli::run(args, &mut streams);
         assert_eq!(exit, Exit::Interrupted, "{}", err.text());
@@ -140,7 +140,7 @@ fn manual_pages_and_completions_are_made_of_the_definition() {
 }
 
 #[test]
-fn colors_are_the_flags_choice_and_pictures_follow() {
+fn the_option_sets_the_colors_of_heatmaps_too() {
     let folder = folder();
     let file = folder.path().join("climate.tet");
     let file = file.to_str().expect("text");
@@ -152,9 +152,9 @@ fn colors_are_the_flags_choice_and_pictures_follow() {
     assert!(colored.lines().all(|line| !line.contains('\u{1b}') || line.contains("\u{1b}[0m")));
 }
 
-/// Names are data: whatever stands in a file, it reaches the terminal as text only.
+/// Names from a file are escaped before they are printed.
 #[test]
-fn h13_names_of_a_file_never_act_on_the_terminal() {
+fn h13_names_of_a_file_never_control_the_terminal() {
     let folder = folder();
     let file = folder.path().join("hostile.tet");
     let file = file.to_str().expect("text");

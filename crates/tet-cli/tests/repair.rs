@@ -1,4 +1,4 @@
-//! `tet repair` and `tet digest` on files damaged in many ways: every object is what its schema says.
+//! `tet repair` and `tet digest` on damaged files: all JSON output matches the schema.
 
 mod fixtures;
 
@@ -13,15 +13,15 @@ use tet_format::digest::{BLOCK_MAGIC, DigestBlock};
 use tet_format::footer::{TAIL_LEN, Tail};
 use tet_io::Source;
 
-/// A folder of files, and the schema that answers are held against.
-struct World {
+/// A directory of files, and the schema of the answers.
+struct Env {
     folder: tempfile::TempDir,
     validator: Validator,
 }
 
-impl World {
-    /// The usual files, and `bare.tet`, which is `climate.tet` without digests.
-    fn new(schema: &str) -> World {
+impl Env {
+    /// The files of [`fixtures`], and `bare.tet`, which is `climate.tet` without digests.
+    fn new(schema: &str) -> Env {
         let path =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/schema").join(schema);
         let schema = fs::read_to_string(path).expect("a schema");
@@ -30,12 +30,12 @@ impl World {
         let validator = jsonschema::validator_for(&schema).expect("a schema that compiles");
         let folder = tempfile::tempdir().expect("a folder");
         fixtures::make(folder.path());
-        let world = World { folder, validator };
-        world.write("bare.tet", &bare(&world.read("climate.tet")));
-        world
+        let env = Env { folder, validator };
+        env.write("bare.tet", &bare(&env.read("climate.tet")));
+        env
     }
 
-    /// The answer of a command, which conforms.
+    /// The answer of a command; it must match the schema.
     fn answer(&self, exit: Exit, args: &[&str]) -> Value {
         let (found, out, err) = fixtures::tet_in(self.folder.path(), args);
         assert_eq!((found, err.as_str()), (exit, ""), "{args:?}: {out}");
@@ -76,18 +76,18 @@ fn json_at(bytes: &[u8]) -> usize {
     usize::try_from(open(bytes).footer().json_at).expect("small")
 }
 
-/// Where digests lie.
+/// The offset of the digests.
 fn block(bytes: &[u8]) -> usize {
     bytes.windows(4).rposition(|it| it == BLOCK_MAGIC).expect("a block")
 }
 
-/// Nine bytes of the first payload, so that no flipped bit explains it.
+/// Changes nine bytes of the first payload: more than a flipped bit.
 fn payload(bytes: &mut [u8]) {
     let at = usize::try_from(open(bytes).index_end()).expect("small") + 64;
     bytes[at..at + 9].fill(3);
 }
 
-/// Three bytes of the digest of the first payload.
+/// Changes three bytes of the digest of the first payload.
 fn digest(bytes: &mut [u8]) {
     let at = block(bytes);
     let row_count = open(bytes).index().row_count();
@@ -97,26 +97,26 @@ fn digest(bytes: &mut [u8]) {
     bytes[at..at + 3].fill(0x77);
 }
 
-/// The first bytes of a row: 72 say of which chunk it is, 80 where its payload starts too.
+/// Overwrites the first bytes of a row: 72 contain its chunk, 80 the offset of its payload too.
 fn row(bytes: &mut [u8], len: usize) {
     let at = usize::try_from(open(bytes).index().row_at(2)).expect("small");
     bytes[at..at + len].fill(0x11);
 }
 
-/// The history, so that the JSON is none.
+/// Makes the JSON of the history invalid.
 fn history(bytes: &mut [u8]) {
     let at = bytes.windows(4).rposition(|it| it == b"\"op\"").expect("a history");
     bytes[at..at + 4].fill(0);
 }
 
-/// The footer, by a program that does not know digests.
+/// Rewrites the footer as a program that does not know digests.
 fn stale(bytes: &mut Vec<u8>) {
     let (at, bare) = (json_at(bytes), bare(bytes));
     bytes.truncate(at);
     bytes.extend_from_slice(&bare[json_at(&bare)..]);
 }
 
-/// The file that is damaged, how, with what it is repaired, and the start of the first edit's action.
+/// A file, its damage, the options of its repair, and the start of the first edit's action.
 type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str], &'static str);
 
 const CASES: &[Case] = &[
@@ -144,19 +144,19 @@ const CASES: &[Case] = &[
 
 #[test]
 fn every_action_is_planned_and_made_as_the_schema_says() {
-    let world = World::new("tet.repair.1.json");
+    let env = Env::new("tet.repair.1.json");
     for (file, damage, with, action) in CASES {
-        let mut bytes = world.read(file);
+        let mut bytes = env.read(file);
         damage(&mut bytes);
-        world.write("bad.tet", &bytes);
+        env.write("bad.tet", &bytes);
         let args = [&["repair", "bad.tet", "--json"], *with].concat();
-        let plan = world.answer(Exit::No, &args);
+        let plan = env.answer(Exit::No, &args);
         let first = &plan["edits"][0];
         assert!(first["action"].as_str().expect("text").starts_with(action), "{action}: {plan}");
         assert_eq!((&plan["whole"], &first["applied"]), (&true.into(), &false.into()), "{action}");
         let args = [&args[..], &["--all", "-o", "good.tet", "--force"]].concat();
         let is_lossy = with.contains(&"--salvage");
-        let made = world.answer(if is_lossy { Exit::No } else { Exit::Done }, &args);
+        let made = env.answer(if is_lossy { Exit::No } else { Exit::Done }, &args);
         if *action == "clear the flag" {
             assert_eq!(made["output"], Value::Null, "nothing is gained");
             continue;
@@ -165,57 +165,57 @@ fn every_action_is_planned_and_made_as_the_schema_says() {
         for edit in made["edits"].as_array().expect("edits") {
             assert_eq!(edit["applied"], true, "{action}: {edit}");
         }
-        let again = world.answer(Exit::Done, &["repair", "good.tet", "--json"]);
+        let again = env.answer(Exit::Done, &["repair", "good.tet", "--json"]);
         assert_eq!(again["edits"], json!([]), "{action}");
     }
 }
 
 #[test]
 fn what_is_lost_and_what_is_left_is_as_the_schema_says() {
-    let world = World::new("tet.repair.1.json");
-    let mut bytes = world.read("climate.tet");
+    let env = Env::new("tet.repair.1.json");
+    let mut bytes = env.read("climate.tet");
     payload(&mut bytes);
-    world.write("lost.tet", &bytes);
-    let lost = world.answer(Exit::Format, &["repair", "lost.tet", "--json"]);
+    env.write("lost.tet", &bytes);
+    let lost = env.answer(Exit::Format, &["repair", "lost.tet", "--json"]);
     assert_eq!(lost["lost"][0]["dataset"], "temp");
-    let filled = world.answer(Exit::No, &["repair", "lost.tet", "--json", "--salvage"]);
+    let filled = env.answer(Exit::No, &["repair", "lost.tet", "--json", "--salvage"]);
     assert_eq!(filled["edits"][0]["losses"].as_array().map(Vec::len), Some(1));
-    let left = world.answer(Exit::Format, &["repair", "truncated.tet", "--json"]);
+    let left = env.answer(Exit::Format, &["repair", "truncated.tet", "--json"]);
     assert_eq!((&left["whole"], &left["remaining"][0]["code"]), (&false.into(), &"TET-S4".into()));
-    // One edit of two, and what the other would have ended.
-    let mut bytes = world.read("climate.tet");
+    // Make one of two edits; the error of the other remains.
+    let mut bytes = env.read("climate.tet");
     bytes[0] = b'?';
     *bytes.last_mut().expect("a file") ^= 1;
-    world.write("twice.tet", &bytes);
+    env.write("twice.tet", &bytes);
     let args = ["repair", "twice.tet", "--json", "--apply", "TET-S2", "-o", "once.tet"];
-    let once = world.answer(Exit::No, &args);
+    let once = env.answer(Exit::No, &args);
     let applied: Vec<&Value> =
         once["edits"].as_array().expect("edits").iter().map(|edit| &edit["applied"]).collect();
     assert_eq!(applied, [false, true]);
     assert_eq!(once["remaining"].as_array().map(Vec::len), Some(1), "{once}");
-    let sound = world.answer(Exit::Done, &["repair", "climate.tet", "--json"]);
+    let sound = env.answer(Exit::Done, &["repair", "climate.tet", "--json"]);
     assert_eq!((&sound["whole"], &sound["output"]), (&true.into(), &Value::Null));
 }
 
 #[test]
 fn digests_are_added_listed_and_compared_as_the_schema_says() {
-    let world = World::new("tet.digest.1.json");
+    let env = Env::new("tet.digest.1.json");
     let add = ["digest", "add", "bare.tet", "--json"];
-    let other = world.answer(Exit::Done, &[&add[..], &["-o", "other.tet"]].concat());
+    let other = env.answer(Exit::Done, &[&add[..], &["-o", "other.tet"]].concat());
     assert_eq!((&other["file"], &other["output"]), (&"bare.tet".into(), &"other.tet".into()));
-    assert_eq!(other["file_len"], world.read("other.tet").len());
-    assert_eq!(world.answer(Exit::Done, &add)["output"], "bare.tet");
-    assert!(world.answer(Exit::Done, &add)["output"].is_null());
+    assert_eq!(other["file_len"], env.read("other.tet").len());
+    assert_eq!(env.answer(Exit::Done, &add)["output"], "bare.tet");
+    assert!(env.answer(Exit::Done, &add)["output"].is_null());
     for file in ["climate.tet", "climate.npz"] {
         let sum = format!("{file}.sum");
-        let created = world.answer(Exit::Done, &["digest", "create", file, "--json"]);
+        let created = env.answer(Exit::Done, &["digest", "create", file, "--json"]);
         assert_eq!(created["output"], sum.as_str());
-        let same = world.answer(Exit::Done, &["digest", "check", &sum, "--json"]);
+        let same = env.answer(Exit::Done, &["digest", "check", &sum, "--json"]);
         assert_eq!((&same["ok"], &same["file"]), (&true.into(), &file.into()));
-        let mut bytes = world.read(file);
+        let mut bytes = env.read(file);
         bytes[3000] ^= 1;
-        world.write("other", &bytes);
-        let changed = world.answer(Exit::No, &["digest", "check", &sum, "other", "--json"]);
+        env.write("other", &bytes);
+        let changed = env.answer(Exit::No, &["digest", "check", &sum, "other", "--json"]);
         assert_eq!(changed["differs"], json!([{ "offset": 0, "len": bytes.len() }]));
         let what = |held: &Value| held["what"].as_str().expect("text").to_owned();
         let held: Vec<String> =

@@ -8,20 +8,20 @@ use jsonschema::Validator;
 use serde_json::Value;
 use tet_cli::{Exit, Streams};
 
-/// A folder with files of messages, and the schema that plans are held against.
-struct World {
+/// A directory of files, and the schema of the plans.
+struct Env {
     folder: tempfile::TempDir,
     validator: Validator,
 }
 
-impl World {
-    fn new() -> World {
+impl Env {
+    fn new() -> Env {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../docs/reference/schema/tet.repair.1.json");
         let schema: Value =
             serde_json::from_str(&fs::read_to_string(path).expect("a schema")).expect("JSON");
         let validator = jsonschema::validator_for(&schema).expect("a schema that compiles");
-        World { folder: tempfile::tempdir().expect("a folder"), validator }
+        Env { folder: tempfile::tempdir().expect("a folder"), validator }
     }
 
     fn write(&self, name: &str, bytes: &[u8]) {
@@ -32,20 +32,20 @@ impl World {
         fs::read(self.folder.path().join(name)).expect("a file")
     }
 
-    /// What a command says, when it ends so.
-    fn said(&self, exit: Exit, args: &[&str]) -> String {
+    /// The output of a command that must end with this exit code.
+    fn output(&self, exit: Exit, args: &[&str]) -> String {
         let (mut streams, out, err) = Streams::captured(b"");
-        streams.world.base = self.folder.path().to_path_buf();
+        streams.env.base = self.folder.path().to_path_buf();
         let all = std::iter::once("tet").chain(args.iter().copied()).map(OsString::from);
         let found = tet_cli::run(all, &mut streams);
-        let said = format!("{}{}", out.text(), err.text());
-        assert_eq!(found, exit, "{args:?}: {said}");
-        said
+        let printed = format!("{}{}", out.text(), err.text());
+        assert_eq!(found, exit, "{args:?}: {printed}");
+        printed
     }
 
-    /// The answer of a command, which conforms.
+    /// The plan of a command; it must match the schema.
     fn plan(&self, exit: Exit, args: &[&str]) -> Value {
-        let out = self.said(exit, args);
+        let out = self.output(exit, args);
         let value: Value = serde_json::from_str(&out).expect("JSON");
         let faults: Vec<String> =
             self.validator.iter_errors(&value).map(|fault| fault.to_string()).collect();
@@ -61,88 +61,88 @@ fn sample(name: &str) -> Vec<u8> {
 
 #[test]
 fn a_sound_file_needs_nothing() {
-    let world = World::new();
-    world.write("a.tgm", &sample("multi_message_3.tgm"));
-    assert!(world.said(Exit::Done, &["repair", "a.tgm", "--all"]).contains("nothing to repair"));
-    let plan = world.plan(Exit::Done, &["repair", "a.tgm", "--json"]);
+    let env = Env::new();
+    env.write("a.tgm", &sample("multi_message_3.tgm"));
+    assert!(env.output(Exit::Done, &["repair", "a.tgm", "--all"]).contains("nothing to repair"));
+    let plan = env.plan(Exit::Done, &["repair", "a.tgm", "--json"]);
     assert_eq!((&plan["whole"], plan["edits"].as_array().unwrap().len()), (&true.into(), 0));
-    world.said(Exit::Done, &["verify", "a.tgm"]);
+    env.output(Exit::Done, &["verify", "a.tgm"]);
 }
 
-/// What an append left that was stopped: the whole messages stay byte for byte.
+/// A file after an interrupted append: complete messages stay the same byte for byte.
 #[test]
-fn a_cut_message_at_the_end_is_left_out() {
-    let world = World::new();
+fn a_truncated_message_at_the_end_is_dropped() {
+    let env = Env::new();
     let whole = sample("multi_message_3.tgm");
     let other = sample("dt_float32_be.tgm");
     let bytes = [&whole[..], &other[..other.len() / 2]].concat();
-    world.write("cut.tgm", &bytes);
-    world.said(Exit::No, &["verify", "cut.tgm"]);
-    let plan = world.plan(Exit::No, &["repair", "cut.tgm", "--json"]);
+    env.write("cut.tgm", &bytes);
+    env.output(Exit::No, &["verify", "cut.tgm"]);
+    let plan = env.plan(Exit::No, &["repair", "cut.tgm", "--json"]);
     assert_eq!(plan["edits"][0]["applied"], false);
-    assert_eq!(world.read("cut.tgm"), bytes, "a plan changes nothing");
+    assert_eq!(env.read("cut.tgm"), bytes, "a plan changes nothing");
     assert_eq!(plan["edits"][0]["withheld"], true);
-    let said = world.said(Exit::No, &["repair", "cut.tgm", "--all", "-o", "mended.tgm"]);
-    assert!(said.contains("--salvage"), "{said}");
-    assert!(!world.folder.path().join("mended.tgm").exists(), "nothing is lost unasked");
-    world.said(Exit::No, &["repair", "cut.tgm", "--all", "--salvage", "-o", "mended.tgm"]);
-    assert_eq!(world.read("cut.tgm"), bytes);
-    assert!(world.read("mended.tgm").starts_with(&whole));
-    world.said(Exit::Done, &["verify", "mended.tgm"]);
-    world.said(Exit::Usage, &["repair", "cut.tgm", "--all", "--salvage", "-o", "mended.tgm"]);
-    world.write("cut.tgm.bak", b"an older one");
-    world.said(Exit::No, &["repair", "cut.tgm", "--all", "--salvage"]);
-    assert_eq!(world.read("cut.tgm.bak"), b"an older one");
-    assert_eq!(world.read("cut.tgm.bak.1"), bytes, "the damaged file is kept");
-    world.said(Exit::Done, &["repair", "cut.tgm"]);
+    let printed = env.output(Exit::No, &["repair", "cut.tgm", "--all", "-o", "repaired.tgm"]);
+    assert!(printed.contains("--salvage"), "{printed}");
+    assert!(!env.folder.path().join("repaired.tgm").exists(), "nothing is lost without --salvage");
+    env.output(Exit::No, &["repair", "cut.tgm", "--all", "--salvage", "-o", "repaired.tgm"]);
+    assert_eq!(env.read("cut.tgm"), bytes);
+    assert!(env.read("repaired.tgm").starts_with(&whole));
+    env.output(Exit::Done, &["verify", "repaired.tgm"]);
+    env.output(Exit::Usage, &["repair", "cut.tgm", "--all", "--salvage", "-o", "repaired.tgm"]);
+    env.write("cut.tgm.bak", b"an older one");
+    env.output(Exit::No, &["repair", "cut.tgm", "--all", "--salvage"]);
+    assert_eq!(env.read("cut.tgm.bak"), b"an older one");
+    assert_eq!(env.read("cut.tgm.bak.1"), bytes, "the damaged file is copied");
+    env.output(Exit::Done, &["repair", "cut.tgm"]);
 }
 
-/// Damaged elements stay until they are to go; a bit comes back by itself.
+/// Damaged elements are dropped only with --salvage; a flipped bit is restored.
 #[test]
-fn damaged_objects_stay_or_go() {
-    let world = World::new();
+fn damaged_objects_are_dropped_with_salvage() {
+    let env = Env::new();
     let bytes = sample("multi_object_mixed.tgm");
     let mut bad = bytes.clone();
     let at = bad.windows(4).rposition(|it| it == b"ENDF").unwrap() - 60;
     bad[at] ^= 0x10;
-    world.write("bit.tgm", &bad);
-    let plan = world.plan(Exit::Done, &["repair", "bit.tgm", "--all", "--json"]);
+    env.write("bit.tgm", &bad);
+    let plan = env.plan(Exit::Done, &["repair", "bit.tgm", "--all", "--json"]);
     assert_eq!(plan["edits"][0]["proof"], "digest");
-    world.said(Exit::Done, &["verify", "bit.tgm"]);
+    env.output(Exit::Done, &["verify", "bit.tgm"]);
     bad[at..at + 8].fill(0xA5);
-    world.write("more.tgm", &bad);
-    let said = world.said(Exit::No, &["verify", "more.tgm"]);
-    assert!(said.contains("TGM-F10"), "{said}");
-    let said = world.said(Exit::Format, &["repair", "more.tgm"]);
-    assert!(said.contains("--salvage"), "{said}");
-    let plan = world
-        .plan(Exit::No, &["repair", "more.tgm", "--salvage", "--all", "--no-backup", "--json"]);
-    assert!(plan["backup"].is_null() && !world.folder.path().join("more.tgm.bak").exists());
-    world.said(Exit::Done, &["verify", "more.tgm"]);
+    env.write("more.tgm", &bad);
+    let printed = env.output(Exit::No, &["verify", "more.tgm"]);
+    assert!(printed.contains("TGM-F10"), "{printed}");
+    let printed = env.output(Exit::Format, &["repair", "more.tgm"]);
+    assert!(printed.contains("--salvage"), "{printed}");
+    let plan =
+        env.plan(Exit::No, &["repair", "more.tgm", "--salvage", "--all", "--no-backup", "--json"]);
+    assert!(plan["backup"].is_null() && !env.folder.path().join("more.tgm.bak").exists());
+    env.output(Exit::Done, &["verify", "more.tgm"]);
 }
 
-/// A file that has lost its first bytes is known by its first frame.
+/// A file that has lost its first bytes is recognized by its first frame.
 #[test]
 fn a_lost_magic_is_written_anew() {
-    let world = World::new();
+    let env = Env::new();
     let mut bytes = sample("dt_float32_be.tgm");
     let whole = bytes.clone();
     bytes[..8].fill(1);
-    world.write("headless.tgm", &bytes);
-    world.said(Exit::Done, &["repair", "headless.tgm", "--all"]);
-    world.said(Exit::Done, &["verify", "headless.tgm"]);
-    assert_eq!(world.read("headless.tgm")[..24], whole[..24]);
+    env.write("headless.tgm", &bytes);
+    env.output(Exit::Done, &["repair", "headless.tgm", "--all"]);
+    env.output(Exit::Done, &["verify", "headless.tgm"]);
+    assert_eq!(env.read("headless.tgm")[..24], whole[..24]);
 }
 
 #[test]
-fn options_that_mean_nothing_are_refused() {
-    let world = World::new();
+fn options_without_effect_are_refused() {
+    let env = Env::new();
     let bytes = sample("dt_float32_be.tgm");
-    world.write("cut.tgm", &bytes[..bytes.len() - 9]);
-    world.said(Exit::Usage, &["repair", "cut.tgm", "-o", "b.tgm"]);
-    world.said(Exit::Usage, &["repair", "cut.tgm", "--from", "b.tgm", "--all"]);
-    world.said(Exit::Usage, &["repair", "cut.tgm", "--apply", "TGM-K1"]);
-    world.write("nothing.tgm", b"TENSOGRM\0\x03\0\0");
-    let said = world.said(Exit::Format, &["repair", "nothing.tgm", "--all"]);
-    assert!(said.contains("nothing can be done"), "{said}");
+    env.write("cut.tgm", &bytes[..bytes.len() - 9]);
+    env.output(Exit::Usage, &["repair", "cut.tgm", "-o", "b.tgm"]);
+    env.output(Exit::Usage, &["repair", "cut.tgm", "--from", "b.tgm", "--all"]);
+    env.output(Exit::Usage, &["repair", "cut.tgm", "--apply", "TGM-K1"]);
+    env.write("nothing.tgm", b"TENSOGRM\0\x03\0\0");
+    let printed = env.output(Exit::Format, &["repair", "nothing.tgm", "--all"]);
+    assert!(printed.contains("cannot be repaired"), "{printed}");
 }

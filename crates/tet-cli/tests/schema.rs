@@ -1,4 +1,4 @@
-//! Every object for programs is what `docs/reference/schema/` says: answers of real commands, and failures.
+//! All JSON output matches `docs/reference/schema/`: answers of real commands, and failures.
 
 mod fixtures;
 
@@ -19,32 +19,32 @@ fn validator(name: &str) -> Validator {
     jsonschema::validator_for(&schema).expect("a schema that compiles")
 }
 
-/// A folder of files, and the schema answers are held against.
-struct World {
+/// A directory of files, and the schema of the answers.
+struct Env {
     folder: tempfile::TempDir,
     validator: Validator,
     errors: Validator,
 }
 
-impl World {
-    fn new(schema: &str) -> World {
+impl Env {
+    fn new(schema: &str) -> Env {
         let folder = tempfile::tempdir().expect("a folder");
         fixtures::make(folder.path());
-        World { folder, validator: validator(schema), errors: validator("tet.error/1") }
+        Env { folder, validator: validator(schema), errors: validator("tet.error/1") }
     }
 
     fn run(&self, args: &[&str]) -> (Exit, String, String) {
         fixtures::tet_in(self.folder.path(), args)
     }
 
-    /// The answer of a command, which conforms.
+    /// The answer of a command; it must match the schema.
     fn answer(&self, args: &[&str]) -> Value {
         let (exit, out, err) = self.run(args);
         assert_eq!((exit, err.as_str()), (Exit::Done, ""), "{args:?}");
         conforms(&self.validator, &out, args)
     }
 
-    /// The failure of a command, which conforms.
+    /// The failure of a command; it must match the schema.
     fn failure(&self, args: &[&str]) -> (Exit, Value) {
         let (exit, out, err) = self.run(args);
         assert_eq!((out.as_str(), err.lines().count()), ("", 1), "{args:?}: {err}");
@@ -62,7 +62,7 @@ fn conforms(validator: &Validator, text: &str, args: &[&str]) -> Value {
     value
 }
 
-/// What stands behind an operation's key in a document, without axes.
+/// The value of an operation's key in a document, without axes.
 fn bare(op: Op) -> String {
     match op {
         Op::Quantile => r#"{"q": [0.25, 0.5]}"#.to_owned(),
@@ -75,7 +75,7 @@ fn bare(op: Op) -> String {
 
 #[test]
 fn every_operation_answers_what_the_schema_says() {
-    let world = World::new("tet.query/1");
+    let env = Env::new("tet.query/1");
     for &op in Op::ALL {
         let matrix = matches!(op, Op::Covariance | Op::Correlation);
         for dataset in ["grid", "gappy", "large"] {
@@ -84,9 +84,9 @@ fn every_operation_answers_what_the_schema_says() {
             }
             let name = op.name();
             let document = format!(r#"{{"dataset": "{dataset}", "{name}": {}}}"#, bare(op));
-            let answer = world.answer(&["query", "numbers.tet", &document, "--json"]);
+            let answer = env.answer(&["query", "numbers.tet", &document, "--json"]);
             assert_eq!(answer["result"]["op"], name);
-            let planned = world.answer(&["query", "numbers.tet", &document, "--json", "--plan"]);
+            let planned = env.answer(&["query", "numbers.tet", &document, "--json", "--plan"]);
             assert!(planned.get("result").is_none());
         }
     }
@@ -94,7 +94,7 @@ fn every_operation_answers_what_the_schema_says() {
 
 #[test]
 fn every_form_answers_what_the_schema_says() {
-    let world = World::new("tet.query/1");
+    let env = Env::new("tet.query/1");
     let forms: [&[&str]; 14] = [
         &["--mean", "0"],
         &["--arg-max", "1"],
@@ -113,7 +113,7 @@ fn every_form_answers_what_the_schema_says() {
     ];
     for form in forms {
         let args = [&["query", "numbers.tet", "grid", "--json"], form].concat();
-        let answer = world.answer(&args);
+        let answer = env.answer(&args);
         let shape = answer["result"]["shape"].as_array().expect("a shape");
         let count: u64 = shape.iter().filter_map(Value::as_u64).product();
         match answer["result"]["values"].as_array() {
@@ -121,21 +121,13 @@ fn every_form_answers_what_the_schema_says() {
             None => assert!(shape.is_empty(), "{form:?}"),
         }
     }
-    world.answer(&[
-        "query",
-        "climate.tet",
-        "temp",
-        "--mean",
-        "--group-by-labels",
-        "month",
-        "--json",
-    ]);
-    world.answer(&["query", "climate.tet", "temp", "--max", "--label-filter", "month=3", "--json"]);
+    env.answer(&["query", "climate.tet", "temp", "--mean", "--group-by-labels", "month", "--json"]);
+    env.answer(&["query", "climate.tet", "temp", "--max", "--label-filter", "month=3", "--json"]);
 }
 
 #[test]
 fn places_have_a_position_for_each_axis() {
-    let world = World::new("tet.query/1");
+    let env = Env::new("tet.query/1");
     let cells: [(&[&str], &[u64], u64); 5] = [
         (&["lat,lon", "--window", "month:5"], &[0, 1, 2], 11_494),
         (&["lat", "--rolling", "month:12", "-s", "lon=34:35"], &[0, 1], 191),
@@ -145,7 +137,7 @@ fn places_have_a_position_for_each_axis() {
     ];
     for (cells, axes, value) in cells {
         let args = [&["query", "climate.tet", "temp", "--json", "--arg-max"], cells].concat();
-        let answer = world.answer(&args);
+        let answer = env.answer(&args);
         let result = &answer["result"];
         assert_eq!(result["axes"], serde_json::json!(axes), "{args:?}");
         let values = result["values"].as_array().expect("cells").iter().map(Value::as_u64);
@@ -158,86 +150,86 @@ fn places_have_a_position_for_each_axis() {
 
 #[test]
 fn arrays_answer_what_the_schema_says() {
-    let world = World::new("tet.query/1");
-    world.answer(&["query", "numbers.tet", "gappy", "--json", "--plan-chunks"]);
-    world.answer(&["query", "numbers.tet", "gappy[0]", "--json"]);
-    let answer = world.answer(&["query", "climate.tet", "temp", "--json", "--preview", "5"]);
+    let env = Env::new("tet.query/1");
+    env.answer(&["query", "numbers.tet", "gappy", "--json", "--plan-chunks"]);
+    env.answer(&["query", "numbers.tet", "gappy[0]", "--json"]);
+    let answer = env.answer(&["query", "climate.tet", "temp", "--json", "--preview", "5"]);
     assert_eq!(answer["result"]["truncated"], true);
-    world.answer(&["query", "numbers.tet", "gappy", "--where", "gt 2", "--json"]);
+    env.answer(&["query", "numbers.tet", "gappy", "--where", "gt 2", "--json"]);
     for method in Method::ALL {
         for over in [&[][..], &["--over", "0"]] {
             let args = ["query", "numbers.tet", "grid", "--json", "--transform", method.name()];
-            let answer = world.answer(&[&args, over].concat());
+            let answer = env.answer(&[&args, over].concat());
             assert_eq!(answer["result"]["op"], method.name());
         }
     }
     for name in ["out.npy", "out.raw", "out.tet"] {
         let args = ["query", "numbers.tet", "grid", "--json", "--transform", "center", "-o", name];
-        let answer = world.answer(&args);
+        let answer = env.answer(&args);
         let written = &answer["result"]["written"];
-        let len = std::fs::metadata(world.folder.path().join(name)).expect("a file").len();
+        let len = std::fs::metadata(env.folder.path().join(name)).expect("a file").len();
         assert_eq!((written["path"].as_str(), written["bytes"].as_u64()), (Some(name), Some(len)));
     }
 }
 
 #[test]
 fn files_are_described_as_the_schema_says() {
-    let world = World::new("tet.info/1");
+    let env = Env::new("tet.info/1");
     let tet = ["climate.tet", "numbers.tet", "hostile.tet"];
     for file in tet.into_iter().chain(["model.safetensors", "fp8.safetensors", "sparse.zt"]) {
-        world.answer(&["info", file, "--json"]);
-        world.answer(&["info", file, "--json", "--all"]);
+        env.answer(&["info", file, "--json"]);
+        env.answer(&["info", file, "--json", "--all"]);
     }
 }
 
 #[test]
 fn explanations_are_what_the_schema_says() {
-    let world = World::new("tet.explain/1");
+    let env = Env::new("tet.explain/1");
     for form in [&[][..], &["--mean", "0"], &["--median"], &["--transform", "zscore"]] {
-        world.answer(&[&["explain", "numbers.tet", "grid", "--json"], form].concat());
+        env.answer(&[&["explain", "numbers.tet", "grid", "--json"], form].concat());
     }
-    let advised = world.answer(&["explain", "climate.tet", "temp[:, 0, 0]", "--json"]);
+    let advised = env.answer(&["explain", "climate.tet", "temp[:, 0, 0]", "--json"]);
     assert_eq!(advised["advice"][0]["code"], "amplification");
-    world.answer(&["explain", "climate.tet", "temp", "--json", "--plan-chunks"]);
-    world.answer(&["explain", "numbers.tet", "grid", "--align", "grid:0", "--json"]);
+    env.answer(&["explain", "climate.tet", "temp", "--json", "--plan-chunks"]);
+    env.answer(&["explain", "numbers.tet", "grid", "--align", "grid:0", "--json"]);
 }
 
 #[test]
 fn statistics_are_what_the_schema_says() {
-    let world = World::new("tet.stats/1");
-    let all = world.answer(&["stats", "numbers.tet", "--json"]);
+    let env = Env::new("tet.stats/1");
+    let all = env.answer(&["stats", "numbers.tet", "--json"]);
     let gappy = &all["datasets"][1];
     assert_eq!((&gappy["nan_count"], &gappy["inf_count"]), (&Value::from(1), &Value::from(1)));
-    let quick = world.answer(&["stats", "climate.tet", "temp", "--json", "--no-quartiles"]);
+    let quick = env.answer(&["stats", "climate.tet", "temp", "--json", "--no-quartiles"]);
     assert!(quick["datasets"][0].get("quartiles").is_none());
-    let empty = world.answer(&["stats", "numbers.tet", "gappy[0:0]", "--json"]);
+    let empty = env.answer(&["stats", "numbers.tet", "gappy[0:0]", "--json"]);
     assert!(empty["datasets"][0]["min"].is_null());
 }
 
 #[test]
 fn conversions_are_what_the_schema_says() {
-    let world = World::new("tet.convert/1");
-    world.answer(&["convert", "climate.npz", "out.tet", "--json"]);
-    world.answer(&["export", "numbers.tet", "out.npz", "--json"]);
-    world.answer(&["convert", "numbers.tet", "out.npy", "--dataset", "grid", "--json"]);
-    world.answer(&["convert", "numbers.tet", "one.zt", "--json"]);
-    world.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);
+    let env = Env::new("tet.convert/1");
+    env.answer(&["convert", "climate.npz", "out.tet", "--json"]);
+    env.answer(&["export", "numbers.tet", "out.npz", "--json"]);
+    env.answer(&["convert", "numbers.tet", "out.npy", "--dataset", "grid", "--json"]);
+    env.answer(&["convert", "numbers.tet", "one.zt", "--json"]);
+    env.answer(&["zt", "append", "one.zt", "climate.tet", "--json", "-q"]);
     let args = ["convert", "climate.tet", "out.csv", "--dataset", "temp", "--json", "-q"];
-    let told = world.answer(&args);
-    assert_eq!(told["datasets"][0]["name"], "temp");
-    assert!(told["notes"].as_array().is_some_and(|notes| !notes.is_empty()));
+    let report = env.answer(&args);
+    assert_eq!(report["datasets"][0]["name"], "temp");
+    assert!(report["notes"].as_array().is_some_and(|notes| !notes.is_empty()));
 }
 
 #[test]
 fn checks_are_what_the_schema_says() {
-    let world = World::new("tet.verify/1");
-    let quick = world.answer(&["verify", "climate.tet", "--json", "--quick"]);
+    let env = Env::new("tet.verify/1");
+    let quick = env.answer(&["verify", "climate.tet", "--json", "--quick"]);
     assert_eq!((&quick["level"], &quick["payload_len"]), (&"structure".into(), &0.into()));
     assert_eq!(quick["data_checked"], false);
-    let sound = world.answer(&["verify", "climate.tet", "--json"]);
+    let sound = env.answer(&["verify", "climate.tet", "--json"]);
     assert_eq!((&sound["level"], &sound["payload_len"]), (&"deep".into(), &sound["stored_len"]));
     assert_eq!(sound["data_checked"], true);
-    assert_eq!(world.answer(&["verify", "climate.tet", "--json", "--deep"]), sound);
+    assert_eq!(env.answer(&["verify", "climate.tet", "--json", "--deep"]), sound);
     for args in [
         &["rotten.tet"][..],
         &["truncated.tet"],
@@ -247,9 +239,9 @@ fn checks_are_what_the_schema_says() {
         &["fp8.safetensors"],
     ] {
         let args = [&["verify", "--json"], args].concat();
-        let (exit, out, err) = world.run(&args);
+        let (exit, out, err) = env.run(&args);
         assert_eq!((exit, err.as_str()), (Exit::No, ""), "{args:?}");
-        assert_eq!(conforms(&world.validator, &out, &args)["ok"], false);
+        assert_eq!(conforms(&env.validator, &out, &args)["ok"], false);
     }
 }
 
@@ -261,48 +253,48 @@ fn what_is_left_of_a_damaged_file_comes_with_a_failure() {
         ("tet.stats/1", &["stats", "fp8.safetensors", "--json"], "ST-T2"),
     ];
     for (schema, args, code) in damaged {
-        let world = World::new(schema);
-        let (exit, out, err) = world.run(args);
+        let env = Env::new(schema);
+        let (exit, out, err) = env.run(args);
         assert_eq!((exit, err.lines().count()), (Exit::Format, 1), "{args:?}: {err}");
-        conforms(&world.validator, &out, args);
-        let failure = conforms(&world.errors, &err, args);
+        conforms(&env.validator, &out, args);
+        let failure = conforms(&env.errors, &err, args);
         assert_eq!((&failure["code"], &failure["file"]), (&code.into(), &args[1].into()));
     }
 }
 
 #[test]
 fn a_name_that_is_not_there_comes_with_those_that_are() {
-    let world = World::new("tet.query/1");
+    let env = Env::new("tet.query/1");
     for command in ["query", "stats", "explain"] {
-        let (exit, failure) = world.failure(&[command, "numbers.tet", "grd", "--json"]);
+        let (exit, failure) = env.failure(&[command, "numbers.tet", "grd", "--json"]);
         assert_eq!((exit, &failure["code"]), (Exit::Usage, &"no-such-dataset".into()));
         assert_eq!(failure["where"]["dataset"], "grd");
         assert_eq!(failure["datasets"], serde_json::json!(["grid", "gappy", "large"]));
     }
-    let (_, failure) = world.failure(&["query", "numbers.tet", "--json"]);
+    let (_, failure) = env.failure(&["query", "numbers.tet", "--json"]);
     assert_eq!(failure["datasets"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
 fn a_document_that_is_no_text_names_its_file() {
-    let world = World::new("tet.query/1");
+    let env = Env::new("tet.query/1");
     let long = vec![b' '; (1 << 20) + 1];
     let marked = b"\xef\xbb\xbf{\"dataset\": \"grid\", \"sum\": []}";
     for (name, content) in [("bytes.json", &b"{\xff}"[..]), ("long.json", &long)] {
-        std::fs::write(world.folder.path().join(name), content).expect("a file");
-        let (_, failure) = world.failure(&["query", "numbers.tet", name, "--json"]);
+        std::fs::write(env.folder.path().join(name), content).expect("a file");
+        let (_, failure) = env.failure(&["query", "numbers.tet", name, "--json"]);
         assert_eq!((&failure["code"], &failure["file"]), (&"document".into(), &name.into()));
     }
-    std::fs::write(world.folder.path().join("marked.json"), marked).expect("a file");
+    std::fs::write(env.folder.path().join("marked.json"), marked).expect("a file");
     assert_eq!(
-        world.answer(&["query", "numbers.tet", "marked.json", "--json"])["result"]["values"],
+        env.answer(&["query", "numbers.tet", "marked.json", "--json"])["result"]["values"],
         66
     );
 }
 
 #[test]
 fn every_kind_of_failure_is_what_the_schema_says() {
-    let world = World::new("tet.query/1");
+    let env = Env::new("tet.query/1");
     let failures: [(Exit, &str, &[&str]); 12] = [
         (Exit::Usage, "usage", &["query", "climate.tet", "temp", "--nonsense"]),
         (Exit::Usage, "usage", &["query", "climate.tet", "tmep"]),
@@ -314,15 +306,15 @@ fn every_kind_of_failure_is_what_the_schema_says() {
         (Exit::Format, "format", &["stats", "truncated.tet"]),
         (Exit::Format, "format", &["info", "notes.txt"]),
         (Exit::Limit, "limit", &["query", "climate.tet", "temp", "--mean", "--memory", "1KiB"]),
-        (Exit::World, "io", &["query", "missing.tet", "temp"]),
-        (Exit::World, "io", &["explain", "folder", "temp"]),
+        (Exit::Environment, "io", &["query", "missing.tet", "temp"]),
+        (Exit::Environment, "io", &["explain", "folder", "temp"]),
     ];
     for (exit, kind, args) in failures {
-        let (found, failure) = world.failure(&[args, &["--json"]].concat());
+        let (found, failure) = env.failure(&[args, &["--json"]].concat());
         assert_eq!((found, failure["kind"].as_str()), (exit, Some(kind)), "{args:?}: {failure}");
     }
-    let document = world.failure(&["query", "climate.tet", r#"{"dataset": 1}"#, "--json"]).1;
+    let document = env.failure(&["query", "climate.tet", r#"{"dataset": 1}"#, "--json"]).1;
     assert_eq!((&document["where"]["line"], &document["where"]["column"]), (&1.into(), &13.into()));
     let formatted = ["query", "missing.tet", "temp", "--format", "json"];
-    assert_eq!(world.failure(&formatted).1["code"], "not-found");
+    assert_eq!(env.failure(&formatted).1["code"], "not-found");
 }

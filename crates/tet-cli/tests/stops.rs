@@ -1,5 +1,5 @@
-//! Every command that writes, stopped: by a signal at any moment, and by a process that may open few
-//! files. There is the old file or the new one, and nothing else.
+//! Stops every command that writes, by a signal at any moment or by a limit of open files. Then the
+//! directory contains the complete old files or the complete new ones, and no others.
 
 #![cfg(target_os = "linux")]
 
@@ -87,8 +87,8 @@ fn fresh(folder: &Path, files: &Files) {
     }
 }
 
-/// What is there after a command was stopped: each file is the old one or the new one.
-fn judge(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_done: bool) {
+/// Checks the files after a command was stopped: each is the old one or the new one.
+fn check(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_done: bool) {
     for (name, bytes) in now {
         let is_known = [old, new].iter().any(|all| all.get(name) == Some(bytes));
         assert!(is_known, "{line}, {how}: {name} is neither the old file nor the new one");
@@ -118,7 +118,7 @@ fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
             let mut child = tet(&work, line).spawn().expect("it runs");
             sleep(Duration::from_millis(delay));
             let process = rustix::process::Pid::from_child(&child);
-            // It may have ended by now.
+            // The process may have ended already.
             let _ = rustix::process::kill_process(process, rustix::process::Signal::INT);
             let status = child.wait().expect("it ends");
             let is_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(2);
@@ -126,7 +126,7 @@ fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
             assert!(is_killed || code == Some(130) || code == Some(0), "{line}: {status:?}");
             interrupted += usize::from(code != Some(0));
             let how = format!("interrupted after {delay} ms");
-            judge(line, &how, &files(&work), (&old, &new), code == Some(0));
+            check(line, &how, &files(&work), (&old, &new), code == Some(0));
         }
         for count in 4..12 {
             fresh(&work, &old);
@@ -136,13 +136,13 @@ fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
             command.args(["-c", &script]).current_dir(&work);
             command.env("SOURCE_DATE_EPOCH", "1700000000");
             let output = command.stdin(Stdio::null()).output().expect("sh is there");
-            let said = String::from_utf8_lossy(&output.stderr);
+            let text = String::from_utf8_lossy(&output.stderr);
             let is_done = output.status.success();
-            let is_told = matches!(output.status.code(), Some(4 | 5 | 127)) && !said.is_empty();
-            assert!(is_done || is_told, "{line}, {count} descriptors: {said}");
+            let is_error = matches!(output.status.code(), Some(4 | 5 | 127)) && !text.is_empty();
+            assert!(is_done || is_error, "{line}, {count} descriptors: {text}");
             (done, refused) = (done + usize::from(is_done), refused + usize::from(!is_done));
             let how = format!("{count} descriptors");
-            judge(line, &how, &files(&work), (&old, &new), is_done);
+            check(line, &how, &files(&work), (&old, &new), is_done);
         }
     }
     assert!(interrupted > 10 && refused > 30 && done > 30, "{interrupted} {refused} {done}");

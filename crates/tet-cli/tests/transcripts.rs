@@ -1,7 +1,7 @@
 //! Runs the transcripts in `tests/cmd/` and the commands in `README.md` and `docs/`.
 //!
-//! Each transcript runs in a folder of its own that holds the files of [`fixtures`]. With `BLESS=1`
-//! the transcripts are rewritten to what the program says; read the difference in review.
+//! Each transcript runs in its own directory with the files of [`fixtures`]. With `BLESS=1` the
+//! transcripts are rewritten to the output of the program; read the difference in review.
 
 mod fixtures;
 
@@ -40,10 +40,10 @@ fn transcripts_hold() {
     assert!(held.is_ok(), "run with BLESS=1 to rewrite the transcripts, then read the difference");
 }
 
-/// Pages, and folders of pages, whose examples are commands: from the root of the workspace.
+/// Pages, and directories of pages, whose examples are commands, from the root of the workspace.
 const PAGES: [&str; 2] = ["README.md", "docs"];
 
-/// The name of a transcript among the others: `reference-query` for `docs/reference/query.md`.
+/// The unique name of a transcript: `reference-query` for `docs/reference/query.md`.
 fn name(transcript: &Path) -> String {
     let stem = transcript.file_stem().expect("a name").to_string_lossy().into_owned();
     let folder = transcript.parent().and_then(Path::file_name).unwrap_or_default();
@@ -77,7 +77,7 @@ fn pages_of(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Runs the cases in their own process with `TRYCMD=overwrite`, then takes what came of it.
+/// Runs the cases in their own process with `TRYCMD=overwrite`, then copies the results.
 fn overwrite(cases: &trycmd::TestCases, work: &Path, transcripts: &[PathBuf]) {
     if std::env::var_os("TRYCMD").is_some() {
         cases.run();
@@ -91,7 +91,7 @@ fn overwrite(cases: &trycmd::TestCases, work: &Path, transcripts: &[PathBuf]) {
         .expect("runs itself");
     assert!(status.success());
     for transcript in transcripts {
-        let told = work.join(format!("{}.md", name(transcript)));
-        fs::copy(told, transcript).expect("a copy");
+        let blessed = work.join(format!("{}.md", name(transcript)));
+        fs::copy(blessed, transcript).expect("a copy");
     }
 }

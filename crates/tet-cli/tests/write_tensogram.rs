@@ -1,4 +1,4 @@
-//! `tet convert` to `.tgm` and back: every type, pipeline and mask, what is said, and what is refused.
+//! `tet convert` to `.tgm` and back: every type, pipeline and mask, metadata, and refused inputs.
 
 mod fixtures;
 mod tgm;
@@ -13,7 +13,7 @@ use tgm::{Held, bits_of, done, held, message, owned, samples, values};
 
 use crate::fixtures::tet_in;
 
-/// Runs a command that must be refused as wrong usage; gives what it said.
+/// Runs a command that must be refused as wrong usage; returns its error.
 fn refused(folder: &Path, args: &[&str]) -> String {
     let (exit, _, err) = tet_in(folder, args);
     assert_eq!(exit, Exit::Usage, "{args:?}: {err}");
@@ -108,7 +108,7 @@ fn archives_of_numpy_come_from_it_and_go_into_it() {
     assert_eq!((scalar[0].name.as_str(), scalar[0].shape.len()), ("scalar", 0));
 }
 
-/// Elements of which masks keep all bits are masked, others are stored as they are, and it is said.
+/// Elements that masks restore bit for bit are masked; others are stored unmasked, with a note.
 #[test]
 fn elements_that_are_not_finite_keep_their_bits() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,14 +130,14 @@ fn elements_that_are_not_finite_keep_their_bits() {
     let masks = |path: &str| -> Vec<usize> {
         tgm::descriptors(&folder.join(path)).iter().map(|it| it.masks().len()).collect()
     };
-    let said = done(folder, &["convert", "in.tgm", "a.tgm"]);
-    assert!(said.contains("\"odd\": 2 elements that are not finite are stored without masks"));
-    assert!(!said.contains("\"plain\""), "{said}");
+    let text = done(folder, &["convert", "in.tgm", "a.tgm"]);
+    assert!(text.contains("\"odd\": 2 elements that are not finite are stored without masks"));
+    assert!(!text.contains("\"plain\""), "{text}");
     assert_eq!((masks("a.tgm"), held(&folder.join("a.tgm"))), (vec![3, 0], wanted.clone()));
     done(folder, &["convert", "in.tgm", "b.tgm", "--masks", "none"]);
     assert_eq!((masks("b.tgm"), held(&folder.join("b.tgm"))), (vec![0, 0], wanted.clone()));
-    let said = done(folder, &["convert", "in.tgm", "c.tgm", "--masks", "all", "--json"]);
-    assert!(said.contains("\\\"odd\\\": 1 elements under masks become plain NaN"), "{said}");
+    let text = done(folder, &["convert", "in.tgm", "c.tgm", "--masks", "all", "--json"]);
+    assert!(text.contains("\\\"odd\\\": 1 elements under masks become plain NaN"), "{text}");
     assert_eq!(masks("c.tgm"), [3, 2]);
     let changed = &held(&folder.join("c.tgm"))[1];
     assert_eq!(changed.elements[4..8], f32::NAN.to_le_bytes());
@@ -147,7 +147,7 @@ fn elements_that_are_not_finite_keep_their_bits() {
 }
 
 #[test]
-fn what_is_said_comes_back() {
+fn metadata_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let text = |text: &str| tg::Value::Text(text.to_owned());
@@ -171,14 +171,14 @@ fn what_is_said_comes_back() {
     ];
     let extra = [pair("title", text("all")), pair("n", tg::Value::Null)];
     fs::write(folder.join("in.tgm"), message(objects, &extra)).unwrap();
-    let wanted = tgm::said(&folder.join("in.tgm"));
+    let wanted = tgm::metadata(&folder.join("in.tgm"));
     done(folder, &["convert", "in.tgm", "a.tgm"]);
     done(folder, &["convert", "in.tgm", "b.tet"]);
     done(folder, &["convert", "b.tet", "c.tgm"]);
     for path in ["a.tgm", "c.tgm"] {
-        let mut found = tgm::said(&folder.join(path));
+        let mut found = tgm::metadata(&folder.join(path));
         found.reserved.clear();
-        // A key that would be read as the name now says that it is an attribute.
+        // A key that would be read as the name is marked as an attribute.
         let last = found.base.last_mut().unwrap();
         last.iter_mut().filter(|it| it.0 == "attr:name").for_each(|it| it.0 = "name".to_owned());
         found.base.iter_mut().for_each(|it| it.sort_by(|one, next| one.0.cmp(&next.0)));
@@ -202,12 +202,12 @@ fn the_same_file_gives_the_same_bytes() {
             done(folder, &[&args, options].concat());
         }
         assert!(fs::read(folder.join("a.tgm")).unwrap() == fs::read(folder.join("b.tgm")).unwrap());
-        let said = tgm::said(&folder.join("a.tgm"));
-        let reserved = format!("{:?}", said.reserved);
+        let metadata = tgm::metadata(&folder.join("a.tgm"));
+        let reserved = format!("{:?}", metadata.reserved);
         assert_eq!(reserved.contains("2023-11-14T22:13:20Z"), options.len() == 2, "{reserved}");
     }
     done(folder, &["convert", "in.tgm", "c.tgm", "--no-provenance"]);
-    assert!(tgm::said(&folder.join("c.tgm")).reserved.is_empty());
+    assert!(tgm::metadata(&folder.join("c.tgm")).reserved.is_empty());
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn doubles_are_packed_as_exactly_as_is_asked() {
     ];
     for (options, error) in cases {
         let args = [&["convert", "in.tgm", "out.tgm", "--force"], &packing[..], options].concat();
-        let said = done(folder, &args);
-        assert!(said.contains("values are rounded") || said.contains("become one"), "{said}");
+        let text = done(folder, &args);
+        assert!(text.contains("values are rounded") || text.contains("become one"), "{text}");
         let found: Held = held(&folder.join("out.tgm")).remove(0);
         let found = found.elements.as_chunks::<8>().0.iter().map(|it| f64::from_le_bytes(*it));
         let off = found.zip(&doubles).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
@@ -246,8 +246,8 @@ fn doubles_are_packed_as_exactly_as_is_asked() {
     let convert = |input, more: &[&str]| {
         refused(folder, &[&["convert", input, "new.tgm"], &packing[..], more].concat())
     };
-    let said = convert("nan.tgm", &["--bits", "16"]);
-    assert!(said.contains("element 1 is NaN") && said.contains("--masks all"), "{said}");
+    let text = convert("nan.tgm", &["--bits", "16"]);
+    assert!(text.contains("element 1 is NaN") && text.contains("--masks all"), "{text}");
     for input in ["single.tgm", "ints.tgm"] {
         assert!(convert(input, &["--bits", "16"]).contains("simple_packing takes float64"));
     }
@@ -264,23 +264,23 @@ const fn dtype_size(dtype: DType) -> u64 {
 }
 
 #[test]
-fn what_would_spoil_elements_is_refused() {
+fn options_that_damage_elements_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fixtures::make(folder.path());
     let folder = folder.path();
     let cases: [(&[&str], &str); 13] = [
-        (&["new.tgm", "--encoding", "simple_packing"], "--bits N, or --max-error"),
+        (&["new.tgm", "--encoding", "simple_packing"], "--bits N or --max-error"),
         (&["new.tgm", "--bits", "8"], "add --encoding simple_packing"),
         (&["new.tgm", "--encoding", "none", "--max-error", "1"], "add --encoding simple_packing"),
         (&["new.tgm", "--encoding", "simple_packing", "--bits", "65"], "0 to 64 bits"),
         (&["new.tgm", "--encoding", "simple_packing", "--max-error=-1"], "0 or more"),
         (
             &["new.tgm", "--encoding", "simple_packing", "--bits", "12", "--codec", "szip"],
-            "szip spoils packed values of 12 bits",
+            "szip damages packed values of 12 bits",
         ),
         (
             &["new.tgm", "--encoding", "simple_packing", "--bits", "16", "--filter", "shuffle"],
-            "packed values are not shuffled",
+            "packed values cannot be shuffled",
         ),
         (&["new.tgm", "--level", "3"], "--level is for --codec zstd"),
         (&["new.tgm", "--chunks", "1"], "--chunks is for .tet outputs"),
@@ -290,18 +290,18 @@ fn what_would_spoil_elements_is_refused() {
         (&["new.tgm", "--stack", "time"], "what is stacked is Tensogram messages"),
     ];
     for (args, wanted) in cases {
-        let said = refused(folder, &[&["convert", "numbers.tet"], args].concat());
-        assert!(said.contains(wanted), "{args:?}: {said}");
+        let text = refused(folder, &[&["convert", "numbers.tet"], args].concat());
+        assert!(text.contains(wanted), "{args:?}: {text}");
     }
-    let said = refused(folder, &["convert", "numbers.tet", "new.tgm", "--codec", "szip"]);
-    assert!(said.contains("\"large\": cannot be written: szip takes samples of up to 32 bits"));
-    let said = refused(folder, &["zt", "append", "model.zt", "numbers.tet", "--codec", "lz4"]);
-    assert!(said.contains("no place for this codec"), "{said}");
+    let text = refused(folder, &["convert", "numbers.tet", "new.tgm", "--codec", "szip"]);
+    assert!(text.contains("\"large\": cannot be written: szip takes samples of up to 32 bits"));
+    let text = refused(folder, &["zt", "append", "model.zt", "numbers.tet", "--codec", "lz4"]);
+    assert!(text.contains("does not support this codec"), "{text}");
 }
 
-/// Every sample that others wrote becomes a file of ours, and its values stay.
+/// Every sample of another writer is converted, and its values stay the same.
 #[test]
-fn samples_of_others_are_carried() {
+fn samples_of_other_writers_are_converted() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for path in samples() {

@@ -10,7 +10,7 @@ use super::WriteArgs;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub struct TgmEditArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub verb: TgmVerb,
 }
@@ -26,7 +26,7 @@ impl TgmEditArgs {
     }
 }
 
-/// What to do with Tensogram files.
+/// The subcommands of `tet tgm`.
 #[derive(Debug, Subcommand)]
 pub enum TgmVerb {
     /// List objects with their metadata
@@ -70,9 +70,9 @@ pub struct TgmLsArgs {
     /// The .tgm files
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Which objects.
+    /// The clauses that select objects.
     #[command(flatten)]
-    pub meant: TgmWhereArgs,
+    pub filter: TgmWhereArgs,
     /// Show these keys, with commas between them
     #[arg(short = 'p', long, value_name = "KEYS")]
     pub keys: Option<String>,
@@ -90,9 +90,9 @@ pub struct TgmGetArgs {
     /// The keys, with commas between them
     #[arg(short = 'p', long, value_name = "KEYS")]
     pub keys: String,
-    /// Which objects.
+    /// The clauses that select objects.
     #[command(flatten)]
-    pub meant: TgmWhereArgs,
+    pub filter: TgmWhereArgs,
     /// Print one JSON object of the keys per line
     #[arg(short, long)]
     pub json: bool,
@@ -114,10 +114,10 @@ pub struct TgmSetArgs {
     /// Remove this key (repeatable)
     #[arg(short = 'd', long, value_name = "KEY")]
     pub unset: Vec<String>,
-    /// Which objects.
+    /// The clauses that select objects.
     #[command(flatten)]
-    pub meant: TgmWhereArgs,
-    /// The encoder that is recorded.
+    pub filter: TgmWhereArgs,
+    /// The encoder to record.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the file is written.
@@ -134,9 +134,9 @@ pub struct TgmCopyArgs {
     /// The new file, or several: `[KEY]` stands for the value of a key
     #[arg(value_name = "OUT")]
     pub output: String,
-    /// Which messages: those with such an object.
+    /// The clauses that select messages by their objects.
     #[command(flatten)]
-    pub meant: TgmWhereArgs,
+    pub filter: TgmWhereArgs,
     /// How the files are written.
     #[command(flatten)]
     pub write: WriteArgs,
@@ -154,7 +154,7 @@ pub struct TgmMergeArgs {
     /// Choose the value if messages have different values for one key
     #[arg(short, long, value_name = "WHICH", default_value = "first")]
     pub strategy: StrategyName,
-    /// The encoder that is recorded.
+    /// The encoder to record.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the file is written.
@@ -172,7 +172,7 @@ pub struct TgmSplitArgs {
     /// without a bracket, `_[index]` goes before the suffix
     #[arg(short, long, value_name = "TEMPLATE")]
     pub output: String,
-    /// The encoder that is recorded.
+    /// The encoder to record.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the files are written.
@@ -189,7 +189,7 @@ pub struct TgmReshuffleArgs {
     /// The new file; it may be IN, which is then replaced
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// The encoder that is recorded.
+    /// The encoder to record.
     #[command(flatten)]
     pub provenance: TgmProvenanceArgs,
     /// How the file is written.

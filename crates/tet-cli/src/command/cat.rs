@@ -12,21 +12,21 @@ use tet_query::{Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 use crate::args::{CatArgs, CatFormat};
 use crate::bar::Bar;
 use crate::context::Context;
-use crate::corner::Corner;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
+use crate::heatmap;
 use crate::open;
-use crate::picture;
+use crate::preview::Preview;
 use crate::target::{self, Target};
 
-/// NumPy's own width of a line, where the terminal is wider too.
+/// The most columns of a line, also on a wider terminal.
 const LINE_MAX: usize = 100;
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// The file, the slice, or the output.
+/// The file cannot be read, the slice is invalid, or the output cannot be written.
 pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
     let format = format(args)?;
@@ -44,11 +44,11 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     open::check_readable(target.dataset).map_err(&about)?;
     let integrity = match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         None => emit(catalog, &target, &how, args, format, context).map_err(&about)?,
-        Some(path) => match stream(&context.world().at(path)) {
+        Some(path) => match stream(&context.env().at(path)) {
             Some(out) => {
                 let out = out.map_err(|error| of_stream(path, error))?;
                 context.streams.out = Box::new(BufWriter::new(out));
-                context.streams.world.out_terminal = false;
+                context.streams.env.out_terminal = false;
                 let integrity =
                     emit(catalog, &target, &how, args, format, context).map_err(&about)?;
                 context.out().flush().map_err(|error| of_stream(path, error))?;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The same part of elements as the bytes that hold them.
+/// Replaces a part of elements that are smaller than a byte by the bytes that contain them.
 fn of_bytes<'a>(target: &Target<'a>, bytes: &'a Dataset) -> Result<Target<'a>> {
     let Target { dataset, slab } = target;
     if dataset.shape() == bytes.shape() {
@@ -80,13 +80,13 @@ fn of_bytes<'a>(target: &Target<'a>, bytes: &'a Dataset) -> Result<Target<'a>> {
     if let Some(slab) = slab_of_bytes(slab, dataset, bytes) {
         return Ok(Target { dataset: bytes, slab });
     }
-    let text = format!("these elements of {} are no whole bytes", dataset.dtype_name);
-    let hint = "begin and end on the last axis where bytes do, or write all of them";
+    let text = format!("these elements of {} do not start and end at a byte", dataset.dtype_name);
+    let hint = "start and end the slice of the last axis at a byte, or write all elements";
     Err(Failure::usage("part-of-bytes", text).hint(hint))
 }
 
-/// The bytes that hold a part of elements which are several a byte along the last axis; `None` where
-/// the part begins or ends within one.
+/// The bytes that contain a part of elements, if one byte holds several elements of the last axis;
+/// `None` if the part starts or ends within a byte.
 fn slab_of_bytes(slab: &Hyperslab, dataset: &Dataset, bytes: &Dataset) -> Option<Hyperslab> {
     let (last, head) = slab.axes().split_last()?;
     let (&extent, outer) = dataset.shape().split_last()?;
@@ -102,7 +102,7 @@ fn slab_of_bytes(slab: &Hyperslab, dataset: &Dataset, bytes: &Dataset) -> Option
     Hyperslab::new(head.iter().copied().chain([last]).collect(), bytes.shape())
 }
 
-/// The format by flag, else by the output's name, else text; `-o -` is raw.
+/// The format of the option, else of the output's suffix, else text; `-o -` is raw.
 fn format(args: &CatArgs) -> Result<CatFormat> {
     let Some(path) = &args.output else { return Ok(args.format.unwrap_or(CatFormat::Text)) };
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -114,20 +114,20 @@ fn format(args: &CatArgs) -> Result<CatFormat> {
         "txt" => Some(CatFormat::Text),
         _ => None,
     };
-    // Text files hold pictures and rows too.
+    // A .txt file may contain a heatmap or CSV rows too.
     let is_other = |(format, named)| format != named && named != CatFormat::Text;
     if args.format.zip(named).is_some_and(is_other) {
-        let text = format!("--format says something else than the name of {}", tet_io::shown(path));
-        return Err(Failure::usage("output-format", text).hint("leave out --format, or rename it"));
+        let text = format!("--format contradicts the suffix of {}", tet_io::shown(path));
+        return Err(Failure::usage("output-format", text).hint("omit --format, or rename OUT"));
     }
     args.format.or(named).ok_or_else(|| {
-        let text = format!("what to write into {} is not clear from its name", tet_io::shown(path));
+        let text = format!("the suffix of {} is not an output format", tet_io::shown(path));
         let failure = Failure::usage("output-format", text);
         failure.hint("name it .npy, .raw, .csv or .txt, or give --format")
     })
 }
 
-/// What takes bytes as they come: a pipe, or a device such as /dev/null.
+/// Opens an output that is a stream: a pipe, or a device such as /dev/null.
 fn stream(at: &Path) -> Option<std::io::Result<File>> {
     use std::os::unix::fs::FileTypeExt;
     let kind = std::fs::metadata(at).ok()?.file_type();
@@ -139,8 +139,7 @@ fn of_stream(path: &Path, error: std::io::Error) -> Failure {
     tet_io::Error::io(Step::Write, path, error).into()
 }
 
-/// Writes to a file: beside its place, then renamed. Says how far its bytes were compared, where any
-/// were read.
+/// Writes to a file atomically. Returns the integrity, if any bytes were read.
 fn save(
     path: &Path,
     catalog: &Catalog,
@@ -150,7 +149,7 @@ fn save(
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
     let format = format(args)?;
-    let at = context.world().at(path);
+    let at = context.env().at(path);
     let (overwrite, sync) = open::publish_options(args.write);
     let integrity = if let Some(encoding) = encoding(format) {
         let bar = Bar::new(context, "writing", stored_len(target));
@@ -176,7 +175,7 @@ fn save(
     Ok(integrity)
 }
 
-/// Writes to standard output. Says how far the bytes of it were compared, where any were read.
+/// Writes to standard output. Returns the integrity, if any bytes were read.
 fn emit(
     catalog: &Catalog,
     target: &Target<'_>,
@@ -193,8 +192,8 @@ fn emit(
         }
         return Ok(integrity);
     };
-    if context.world().out_terminal && encoding != Encoding::Csv {
-        let failure = Failure::usage("binary-output", "binary values do not go to a terminal");
+    if context.env().out_terminal && encoding != Encoding::Csv {
+        let failure = Failure::usage("binary-output", "cannot print binary values to a terminal");
         return Err(failure.hint("use -o FILE, or a pipe"));
     }
     let lazy = LazyArray::values(target.dataset, &target.slab)?;
@@ -209,7 +208,7 @@ fn emit(
     Ok(Some(lazy.integrity()))
 }
 
-/// What the export writes; text and pictures are made here.
+/// The encoding of the export; `None` for text and heatmaps, which this command prints itself.
 fn encoding(format: CatFormat) -> Option<Encoding> {
     match format {
         CatFormat::Npy => Some(Encoding::Npy),
@@ -219,7 +218,7 @@ fn encoding(format: CatFormat) -> Option<Encoding> {
     }
 }
 
-/// Bytes of the selected elements, for the bar.
+/// Bytes of the selected elements, for the progress bar.
 fn stored_len(target: &Target<'_>) -> u64 {
     let size = target.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(1);
     target.slab.element_count().unwrap_or(u64::MAX).saturating_mul(size)
@@ -233,21 +232,21 @@ fn text_of(
     format: CatFormat,
     context: &mut Context<'_>,
 ) -> Result<(String, Option<Integrity>)> {
-    let width = context.world().width;
+    let width = context.env().width;
     if format == CatFormat::Heatmap {
-        let (picture, note, integrity) = picture::read(catalog, target, how)?;
+        let (map, note, integrity) = heatmap::read(catalog, target, how)?;
         if let Some(note) = note {
             context.note(note);
         }
         let depth =
             if args.output.is_some() { crate::streams::Depth::Plain } else { context.depth };
-        return Ok((picture.draw(depth, width), Some(integrity)));
+        return Ok((map.draw(depth, width), Some(integrity)));
     }
-    let (corner, integrity) = Corner::read(target, how, args.full)?;
-    Ok((corner.lay_out(width.min(LINE_MAX)) + "\n", integrity))
+    let (preview, integrity) = Preview::read(target, how, args.full)?;
+    Ok((preview.lay_out(width.min(LINE_MAX)) + "\n", integrity))
 }
 
-/// Says what was printed, to people only.
+/// Prints a note about the printed selection, only on a terminal.
 fn describe(target: &Target<'_>, context: &mut Context<'_>) {
     let dataset = target.dataset;
     let kept = target.slab.axes().iter().enumerate().filter(|(_, slice)| slice.is_kept());

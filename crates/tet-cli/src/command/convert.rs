@@ -1,9 +1,9 @@
-//! `tet convert`: the arrays of a file become another file.
+//! `tet convert`: writes the arrays of a file in another format.
 
 mod outputs;
+mod report;
 mod tensogram;
 mod tet;
-mod told;
 mod ztensor;
 
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 
 pub(super) use self::outputs::check_level;
+use self::report::failed;
+pub(super) use self::report::{failure, print_report};
 pub(super) use self::tet::LEVEL as TET_LEVEL;
-use self::told::failed;
-pub(super) use self::told::{failure, tell};
 pub(super) use self::ztensor::{dense_output, options as ztensor_options, sparse_output};
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// The input, an option, or the output.
+/// The input cannot be read, an option is invalid, or the output cannot be written.
 pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit> {
     let (target, can) = target(&args.output)?;
     outputs::check(args, can)?;
@@ -33,16 +33,16 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
     write(&args.input, &args.output, &options, args.json, context)
 }
 
-/// What the output is to be.
+/// The output format, from the suffix.
 ///
 /// # Errors
 ///
-/// Its name does not say, or it is standard output.
+/// The suffix is unknown, or the output is standard output.
 pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
     if output.as_os_str() == "-" {
-        let text = "a file does not go to standard output";
-        let hint = "`tet cat FILE DATASET -o -` writes the values of a dataset into a pipe; ./- is \
-                    a file of that name";
+        let text = "cannot write this format to standard output";
+        let hint = "`tet cat FILE DATASET -o -` writes the values of a dataset to a pipe; use ./- \
+                    for a file named -";
         return Err(Failure::usage("output-name", text).hint(hint));
     }
     match tet_convert::writable(output) {
@@ -51,11 +51,11 @@ pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
     }
 }
 
-/// Converts, and tells what was written.
+/// Converts, and reports what was written.
 ///
 /// # Errors
 ///
-/// The input, an option, or the output.
+/// The input cannot be read, an option is invalid, or the output cannot be written.
 pub(super) fn write(
     input: &Path,
     output: &Path,
@@ -63,14 +63,14 @@ pub(super) fn write(
     is_json: bool,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let (from, to) = (context.world().at(input), context.world().at(output));
+    let (from, to) = (context.env().at(input), context.env().at(output));
     let bar = Bar::new(context, "converting", 0);
     let mut options = options.clone();
     options.execution.progress = bar.progress(context);
     let report = tet_convert::convert(&from, &to, &options);
     bar.finish();
     let report = report.map_err(|error| failed(error, input, output))?;
-    tell(input, output, &report, is_json, context)
+    print_report(input, output, &report, is_json, context)
 }
 
 fn options(args: &ConvertArgs, target: Format, context: &Context<'_>) -> Result<ConvertOptions> {

@@ -1,4 +1,4 @@
-//! `tet demo`: a small data set, and a tour of what can be done with it.
+//! `tet demo`: makes a small data set and shows commands on it.
 
 use std::ffi::OsString;
 use std::io::{Cursor, Write};
@@ -11,14 +11,14 @@ use crate::args::DemoArgs;
 use crate::context::Context;
 use crate::demo::{Field, write_npz};
 use crate::exit::{Exit, Failure, Result};
-use crate::streams::{Depth, Sink, Streams, World};
+use crate::streams::{Depth, Environment, Sink, Streams};
 
-/// The tour is made for this width; a wider terminal is not used further.
+/// The most columns that the demo uses.
 const WIDTH_MAX: usize = 80;
-/// Folders tried before giving up on a fresh name.
+/// The most directory names that are tried.
 const FOLDERS_MAX: usize = 10_000;
 
-/// One step of the tour: what it shows, and the command that does it.
+/// One step of the demo: a title and a command.
 struct Step {
     title: &'static str,
     args: &'static [&'static str],
@@ -55,14 +55,14 @@ const STEPS: [Step; 6] = [
         title: "One number, of a part",
         args: &["query", "climate.tet", "temp", "--max", "--select", "month=\"7\""],
     },
-    Step { title: "Is the file sound?", args: &["verify", "climate.tet"] },
+    Step { title: "Does the file have errors?", args: &["verify", "climate.tet"] },
     Step {
-        title: "A picture: January",
+        title: "A heatmap: January",
         args: &["cat", "climate.tet", "temp[month=\"1\"]", "--format", "heatmap"],
     },
 ];
 
-/// What to try next, and why.
+/// Further commands, with comments.
 const NEXT: [(&str, &str); 6] = [
     ("tet cat climate.tet 'temp[6]' --format heatmap", "July"),
     ("tet query climate.tet temp --min month,lon", "the coldest, by latitude"),
@@ -76,10 +76,10 @@ const NEXT: [(&str, &str); 6] = [
 ///
 /// # Errors
 ///
-/// The folder cannot be made, its files exist, or a step fails.
+/// The directory cannot be created, its files exist, or a step fails.
 pub(crate) fn run(args: &DemoArgs, context: &mut Context<'_>) -> Result<Exit> {
     let shown = folder(args, context)?;
-    let dir = context.world().at(&shown);
+    let dir = context.env().at(&shown);
     write_archive(&dir, args.force)?;
     if context.quiet {
         let convert = arguments(&CONVERT, args.force);
@@ -106,18 +106,18 @@ pub(crate) fn run(args: &DemoArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The folder of the tour, made if it is not there; a fresh one when none is named.
+/// The directory of the demo, created if missing; a new temporary one by default.
 fn folder(args: &DemoArgs, context: &Context<'_>) -> Result<PathBuf> {
     let cannot = |path: &Path, error: &std::io::Error| {
-        let text = format!("cannot make the folder {}: {error}", tet_io::shown(path));
-        Failure::new(Exit::World, "io", text).about(path)
+        let text = format!("cannot create the directory {}: {error}", tet_io::shown(path));
+        Failure::new(Exit::Environment, "io", text).about(path)
     };
     if let Some(dir) = &args.dir {
-        let path = context.world().at(dir);
+        let path = context.env().at(dir);
         std::fs::create_dir_all(&path).map_err(|error| cannot(dir, &error))?;
         return Ok(dir.clone());
     }
-    let temp_dir = &context.world().temp_dir;
+    let temp_dir = &context.env().temp_dir;
     for number in 1..=FOLDERS_MAX {
         let name = if number == 1 { "tet-demo".to_owned() } else { format!("tet-demo-{number}") };
         let dir = temp_dir.join(name);
@@ -127,8 +127,8 @@ fn folder(args: &DemoArgs, context: &Context<'_>) -> Result<PathBuf> {
             Err(error) => return Err(cannot(&dir, &error)),
         }
     }
-    let text = format!("{} holds {FOLDERS_MAX} tours already", tet_io::shown(temp_dir));
-    Err(Failure::usage("exists", text).hint("name a folder: tet demo DIR"))
+    let text = format!("{} contains {FOLDERS_MAX} demos already", tet_io::shown(temp_dir));
+    Err(Failure::usage("exists", text).hint("give a directory: tet demo DIR"))
 }
 
 fn write_archive(dir: &Path, force: bool) -> Result<()> {
@@ -145,7 +145,7 @@ fn arguments(step: &Step, force: bool) -> Vec<&'static str> {
     std::iter::once("tet").chain(step.args.iter().copied()).chain(forced).collect()
 }
 
-/// Prints a step: its title, its command, and what the command prints.
+/// Prints a step: its title, its command, and the output of the command.
 fn show(
     number: usize,
     step: &Step,
@@ -168,45 +168,45 @@ fn show(
     Ok(())
 }
 
-/// Runs a command as if it had been typed in the folder, and takes what it prints.
+/// Runs a command in the directory and returns its output.
 fn run_step(args: &[&str], dir: &Path, context: &Context<'_>) -> Result<Vec<u8>> {
     let (out, err) = (Sink::default(), Sink::default());
     let colored = context.depth != Depth::Plain;
-    let world = World {
+    let env = Environment {
         input_terminal: false,
         out_terminal: true,
         err_terminal: true,
-        width: context.world().width.min(WIDTH_MAX),
+        width: context.env().width.min(WIDTH_MAX),
         out_color: colored,
         err_color: colored,
         base: dir.to_path_buf(),
-        ..context.world().clone()
+        ..context.env().clone()
     };
     let mut streams = Streams {
         input: Box::new(std::io::empty()),
         out: Box::new(out.clone()),
         err: Box::new(err.clone()),
-        world,
+        env,
     };
     let exit = crate::run(args.iter().map(OsString::from), &mut streams);
-    let (mut output, told) = (out.bytes(), err.bytes());
+    let (mut output, errors) = (out.bytes(), err.bytes());
     if exit == Exit::Done {
-        output.extend(told);
+        output.extend(errors);
         return Ok(output);
     }
-    let text = String::from_utf8_lossy(&told);
+    let text = String::from_utf8_lossy(&errors);
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let failure = Failure::new(exit, "demo-step", first);
     Err(lines.fold(failure, |failure, line| failure.note(line.trim())))
 }
 
-/// The command as it would be typed, broken before options where it is long.
+/// The command as typed in a shell; a long one is wrapped before options.
 fn command_lines(args: &[&str]) -> Vec<String> {
     let mut lines = vec!["$".to_owned()];
     let mut at = 0;
     while at < args.len() {
-        // An option stays with its value.
+        // An option and its value are on one line.
         let is_option = args[at].starts_with("--");
         let has_value = is_option && args.get(at + 1).is_some_and(|arg| !arg.starts_with("--"));
         let end = if has_value { at + 2 } else { at + 1 };
@@ -227,7 +227,7 @@ fn command_lines(args: &[&str]) -> Vec<String> {
     lines
 }
 
-/// An argument as a shell wants it.
+/// An argument, quoted for a shell if necessary.
 fn quoted(arg: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:#%+@".contains(c);
     if !arg.is_empty() && arg.chars().all(plain) && !arg.starts_with('#') {

@@ -1,4 +1,4 @@
-//! `tet digest`: files under digests, and lists of digests beside files.
+//! `tet digest`: adds digests to files, and compares files with lists of checksums.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -18,13 +18,13 @@ use crate::context::Context;
 use crate::escape::{Escaped, Message};
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::json::{DigestShape, HeldShape, StretchShape};
+use crate::render::json::{ChangedPartShape, DigestShape, SpanShape};
 use crate::size::{Size, counted};
 
-/// A longer list is not read.
+/// The most bytes of a list.
 const SUM_LEN_MAX: u64 = 1 << 30;
 
-/// How many chunks are named.
+/// At most this many changed chunks are listed.
 const NAMED_MAX: usize = 20;
 
 /// Runs the command.
@@ -41,12 +41,12 @@ pub(crate) fn run(verb: &DigestVerb, context: &mut Context<'_>) -> Result<Exit> 
 }
 
 fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let path = context.world().at(&args.file);
+    let path = context.env().at(&args.file);
     let source = source(&path, &args.file)?;
     check_format(&source, &args.file)?;
     let (force, sync) = open::publish_options(args.write);
     let publish = Publish { force, sync, inputs: Vec::new() };
-    let output = args.output.as_ref().map(|output| context.world().at(output));
+    let output = args.output.as_ref().map(|output| context.env().at(output));
     let place = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
     let bar = Bar::new(context, "digesting", 0);
     let progress = bar.progress(context);
@@ -67,7 +67,7 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses a file of another format than `.tet`; whatever is not recognized may be a damaged one.
+/// Refuses a file of another format than `.tet`. A file of unknown format may be a damaged `.tet` file.
 fn check_format(source: &Source, file: &Path) -> Result<()> {
     let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
     if matches!(format, Format::TET | Format::EMPTY | Format::UNKNOWN) {
@@ -78,12 +78,12 @@ fn check_format(source: &Source, file: &Path) -> Result<()> {
     Err(Failure::usage("no-digests", text).hint(hint))
 }
 
-/// A file that is damaged is told with what to do about it.
+/// The failure of `tet digest add`, with a hint if the file is damaged.
 fn refused(error: tet_verify::Error, file: &Path) -> Failure {
     use tet_verify::Error as E;
     let hint = match &error {
-        E::NotSound { .. } => "see what `tet repair` can do for it",
-        E::Unused { .. } => "`tet repair` clears them",
+        E::NotSound { .. } => "run `tet repair` to see what can be repaired",
+        E::Unused { .. } => "`tet repair` removes them",
         _ => "",
     };
     Failure::from(error).hint(hint).about(file)
@@ -94,10 +94,10 @@ fn source(path: &Path, asked: &Path) -> Result<Source> {
 }
 
 fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let source = source(&context.world().at(&args.file), &args.file)?;
+    let source = source(&context.env().at(&args.file), &args.file)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let output = args.sum.clone().unwrap_or_else(|| beside(&args.file));
-    let target = context.world().at(&output);
+    let output = args.sum.clone().unwrap_or_else(|| default_list(&args.file));
+    let target = context.env().at(&output);
     let (force, sync) = open::publish_options(args.write);
     let publish = Publish { force, sync, inputs: source.stamp().into_iter().collect() };
     let exists = |error: tet_io::Error| Failure::from(error).about(&output);
@@ -117,20 +117,20 @@ fn create(args: &DigestCreateArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The list of a file, where no other name is given.
-fn beside(file: &Path) -> PathBuf {
+/// The default path of the list of a file.
+fn default_list(file: &Path) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(".sum");
     name.into()
 }
 
 fn check(args: &DigestCheckArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let sum = read_sum(&context.world().at(&args.sum), &args.sum)?;
+    let sum = read_sum(&context.env().at(&args.sum), &args.sum)?;
     let file = match &args.file {
         Some(file) => file.clone(),
         None => named(&args.sum, &sum.name)?,
     };
-    let source = source(&context.world().at(&file), &file)?;
+    let source = source(&context.env().at(&file), &file)?;
     let about = |error: tet_verify::Error| Failure::from(error).about(&file);
     let progress = Bar::new(context, "comparing", 0).progress(context);
     let differs = sum.compare(&source, &progress).map_err(about)?;
@@ -139,13 +139,13 @@ fn check(args: &DigestCheckArgs, context: &mut Context<'_>) -> Result<Exit> {
         if differs.is_empty() { Vec::new() } else { held(&source, &differs).map_err(about)? };
     if args.json {
         let output = Some(args.sum.to_string_lossy().into_owned());
-        let stretches = differs
+        let spans = differs
             .iter()
-            .map(|it| StretchShape { offset: it.start, len: it.end.saturating_sub(it.start) });
+            .map(|it| SpanShape { offset: it.start, len: it.end.saturating_sub(it.start) });
         context.json(&DigestShape {
             ok: differs.is_empty(),
-            differs: stretches.collect(),
-            holds: holds.iter().map(held_shape).collect(),
+            differs: spans.collect(),
+            holds: holds.iter().map(part_shape).collect(),
             ..shape(&file, output, source.len())
         })?;
     } else if !context.quiet {
@@ -165,7 +165,7 @@ fn read_sum(path: &Path, asked: &Path) -> Result<Sum> {
     let text = str::from_utf8(&bytes).unwrap_or_default();
     Sum::parse(text).map_err(|error| {
         let failure = Failure::from(error).about(asked);
-        // The file itself was given, and its list lies beside it.
+        // The argument may be the file itself instead of its list.
         let [list, at] = [asked, path].map(|path| {
             let mut name = path.as_os_str().to_owned();
             name.push(".sum");
@@ -179,11 +179,11 @@ fn read_sum(path: &Path, asked: &Path) -> Result<Sum> {
     })
 }
 
-/// The file that a list names: one in the list's own folder and nowhere else.
+/// The file that a list names; it must be in the directory of the list.
 fn named(sum: &Path, name: &str) -> Result<PathBuf> {
     let is_plain = Path::new(name).file_name().is_some_and(|plain| plain == name);
     if !is_plain || name.contains(['/', '\\']) {
-        let text = format!("the list names \"{}\", which is no name of a file", Escaped(name));
+        let text = format!("the list names \"{}\", which is not a file name", Escaped(name));
         return Err(Failure::usage("name", text).hint("give the file after the list").about(sum));
     }
     Ok(sum.with_file_name(name))
@@ -212,7 +212,7 @@ fn write(
             Held::Structure => "superblock, directory or index".to_owned(),
             _ => "footer".to_owned(),
         };
-        context.line(format!("  in them: {text}"))?;
+        context.line(format!("  changed: {text}"))?;
     }
     if let Some(more) = holds.len().checked_sub(NAMED_MAX).filter(|&more| more != 0) {
         context.line(paint.faint(format!("  ... and {more} more")))?;
@@ -220,13 +220,14 @@ fn write(
     Ok(())
 }
 
-fn held_shape(held: &Held) -> HeldShape {
+fn part_shape(held: &Held) -> ChangedPartShape {
+    type Shape = ChangedPartShape;
     match held {
         Held::Chunk { dataset, coord } => {
-            HeldShape { what: "chunk", dataset: Some(dataset.clone()), chunk: Some(coord.clone()) }
+            Shape { what: "chunk", dataset: Some(dataset.clone()), chunk: Some(coord.clone()) }
         }
-        Held::Structure => HeldShape { what: "structure", dataset: None, chunk: None },
-        Held::Footer => HeldShape { what: "footer", dataset: None, chunk: None },
+        Held::Structure => Shape { what: "structure", dataset: None, chunk: None },
+        Held::Footer => Shape { what: "footer", dataset: None, chunk: None },
     }
 }
 

@@ -1,7 +1,7 @@
 //! `tet dump`: the bytes of a file with their meaning, field by field.
 
 mod at;
-mod told;
+mod field;
 mod walk;
 mod window;
 
@@ -18,13 +18,13 @@ use crate::exit::{Exit, Failure, Result};
 use crate::failure::broken_rule;
 use crate::render::hex;
 use crate::render::json::{self, AskedByte};
-use told::{Fill, Owner, SHOWN_MAX, Told};
+use field::{Fill, Owner, SHOWN_MAX, ShownField};
 use window::Window;
 
-/// The most bytes of a gap that are looked at for being zero.
-const LOOKED_AT_MAX: u64 = 64 << 20;
+/// The most bytes of padding that are checked for zeros.
+const CHECKED_LEN_MAX: u64 = 64 << 20;
 
-/// The column of hex, and that of names.
+/// The widths of the columns of hex and of names.
 const HEX_WIDTH: usize = 3 * hex::LINE_LEN - 1;
 const FIELD_WIDTH: usize = 17;
 
@@ -32,23 +32,22 @@ const FIELD_WIDTH: usize = 17;
 ///
 /// # Errors
 ///
-/// The file cannot be read, breaks a rule, or has no byte or dataset that was asked for.
+/// The file cannot be read, breaks a rule, or lacks the requested byte or dataset.
 pub(crate) fn run(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     dump(args, context).map_err(|failure| failure.about(&args.file))
 }
 
 fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let source = Source::open(context.world().at(&args.file))?;
+    let source = Source::open(context.env().at(&args.file))?;
     match tet_convert::sniff(&source)? {
-        // Whatever else has lost its first bytes may be a `.tet` file.
+        // A file of unknown format may be a `.tet` file whose first bytes are lost.
         Format::TET | Format::EMPTY | Format::UNKNOWN => {}
         format => {
             let text = format!(
-                "{} is {format}, and only .tet files are taken apart",
+                "{} is {format}, and `tet dump` is for .tet files",
                 tet_io::shown(&args.file)
             );
-            let hint =
-                "`tet info --layout` tells its regions, `tet info --chunks` where elements lie";
+            let hint = "`tet info --layout` lists its regions, --chunks the offsets of its data";
             return Err(Failure::usage("not-dumpable", text).hint(hint));
         }
     }
@@ -59,7 +58,7 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     let (anatomy, file_len) = (&anatomy, source.len());
     let mut dump = Dump { args, anatomy, window, file_len, offset_width, faults, context };
     match args.at {
-        Some(offset) => at::tell(&mut dump, offset)?,
+        Some(offset) => at::print_byte(&mut dump, offset)?,
         None => walk::walk(&mut dump)?,
     }
     let faults = dump.faults;
@@ -67,7 +66,7 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     faults.end(anatomy.remarks())
 }
 
-/// A dump at work.
+/// The state of a dump.
 struct Dump<'a, 'c, 's> {
     args: &'a DumpArgs,
     anatomy: &'a Anatomy<'a>,
@@ -79,7 +78,7 @@ struct Dump<'a, 'c, 's> {
     context: &'c mut Context<'s>,
 }
 
-/// The broken rules that were told.
+/// The broken rules that were printed.
 #[derive(Debug, Default)]
 struct Faults {
     first: Option<Fault>,
@@ -94,8 +93,8 @@ impl Faults {
         }
     }
 
-    /// How it went: done, or the first broken rule. `remarks` are those of the parts in memory,
-    /// told or not.
+    /// The result of the command: the first broken rule is a failure. `remarks` are those of the regions
+    /// in memory, printed or not.
     fn end(&self, remarks: &[Remark]) -> Result<Exit> {
         let mut all = Faults::default();
         all.take(remarks);
@@ -103,33 +102,33 @@ impl Faults {
         let failure = broken_rule(&fault, fault.to_string());
         let failure = match all.count.max(self.count) {
             0 | 1 => failure,
-            _ => failure.note("more than one rule is broken: `tet verify` tells all of them"),
+            _ => failure.note("more than one rule is broken: `tet verify` lists all of them"),
         };
         Err(failure)
     }
 }
 
 impl Dump<'_, '_, '_> {
-    /// Tells one field: its lines and what is wrong with it, or an object.
-    fn field(&mut self, stretch: &Stretch, owner: &Owner, at: Option<AskedByte>) -> Result<()> {
+    /// Prints one field: its lines and its remarks, or one JSON object.
+    fn print(&mut self, stretch: &Stretch, owner: &Owner, at: Option<AskedByte>) -> Result<()> {
         let fill = self.fill(stretch)?;
         let len = stretch.place.len.min(SHOWN_MAX);
         let bytes = self.window.bytes(stretch.place.offset, len)?.to_vec();
-        let told = Told { stretch, owner, bytes: &bytes, fill };
+        let shown = ShownField { stretch, owner, bytes: &bytes, fill };
         if self.args.json {
             self.faults.take(&stretch.remarks);
             let out = self.context.streams.out.as_mut();
-            return Ok(json::write_line(out, &told.shape(at))?);
+            return Ok(json::write_line(out, &shown.shape(at))?);
         }
-        for (offset, bytes, field, says) in told.lines() {
-            let line = self.line(offset, &hex::spaced(bytes), &field, &says);
+        for (offset, bytes, field, value) in shown.lines() {
+            let line = self.line(offset, &hex::spaced(bytes), &field, &value);
             self.context.line(line)?;
         }
-        self.remarks(&stretch.remarks)
+        self.print_remarks(&stretch.remarks)
     }
 
-    /// Tells what is wrong with what was told before.
-    fn remarks(&mut self, remarks: &[Remark]) -> Result<()> {
+    /// Prints the remarks on the field above.
+    fn print_remarks(&mut self, remarks: &[Remark]) -> Result<()> {
         self.faults.take(remarks);
         for remark in remarks {
             let (severity, paint) = (remark.code.severity(), self.context.paint);
@@ -146,9 +145,9 @@ impl Dump<'_, '_, '_> {
     }
 
     /// `00000000  54 45 54 52  magic  "TETR"`, indented.
-    fn line(&self, offset: u64, hex: &str, field: &str, says: &str) -> String {
+    fn line(&self, offset: u64, hex: &str, field: &str, value: &str) -> String {
         let width = self.offset_width;
-        let text = format!("  {hex:<HEX_WIDTH$}  {field:<FIELD_WIDTH$}  {says}");
+        let text = format!("  {hex:<HEX_WIDTH$}  {field:<FIELD_WIDTH$}  {value}");
         let offset = self.context.paint.faint(format!("{offset:0width$x}"));
         format!("    {offset}{}", text.trim_end())
     }
@@ -159,8 +158,8 @@ impl Dump<'_, '_, '_> {
         format!("    {}  {text}", self.context.paint.faint(format!("{offset:0width$x}")))
     }
 
-    /// Says that not all is shown.
-    fn more(&mut self) -> Result<()> {
+    /// Prints that more lines follow.
+    fn print_more(&mut self) -> Result<()> {
         if self.args.json {
             return Ok(());
         }
@@ -168,13 +167,13 @@ impl Dump<'_, '_, '_> {
         self.context.line(line)
     }
 
-    /// Looks whether a stretch that should be zero is.
+    /// Checks whether padding is zero.
     fn fill(&mut self, stretch: &Stretch) -> Result<Fill> {
         let place = &stretch.place;
         if !matches!(place.field, "name_padding" | "padding" | "unused") {
             return Ok(Fill::Unknown);
         }
-        let end = place.offset.saturating_add(place.len.min(LOOKED_AT_MAX));
+        let end = place.offset.saturating_add(place.len.min(CHECKED_LEN_MAX));
         Ok(match self.window.first_nonzero(place.offset, end)? {
             Some(at) => Fill::NotZeroAt(at),
             None if end < place.end() => Fill::ZeroSoFar,
@@ -182,8 +181,8 @@ impl Dump<'_, '_, '_> {
         })
     }
 
-    /// A line that names a part of the file.
-    fn heading(&mut self, text: &str) -> Result<()> {
+    /// Prints a heading.
+    fn print_heading(&mut self, text: &str) -> Result<()> {
         if self.args.json {
             return Ok(());
         }
@@ -192,7 +191,6 @@ impl Dump<'_, '_, '_> {
     }
 }
 
-/// What no part of the file has: a wrong question.
 fn usage(code: &str, text: String) -> Failure {
     Failure::usage(code, text)
 }

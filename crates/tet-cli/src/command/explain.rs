@@ -1,4 +1,4 @@
-//! `tet explain`: the plan that would run, what each axis costs, and what would be cheaper.
+//! `tet explain`: the plan of a query, what is read for one position of each axis, and advice.
 
 mod advice;
 mod cost;
@@ -23,9 +23,9 @@ use cost::Cost;
 ///
 /// # Errors
 ///
-/// The question or the file.
+/// The query is invalid, or the file cannot be read.
 pub(crate) fn run(args: &ExplainArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let question = question::understand(&args.question, context)?;
+    let question = question::parse(&args.question, context)?;
     if args.question.print_doc {
         context.line(question.query.to_json())?;
         return Ok(Exit::Done);
@@ -69,7 +69,7 @@ fn explain(
             advice,
         });
     }
-    let hint = open::memory_hint(&opened, context.world().memory_len);
+    let hint = open::memory_hint(&opened, context.env().memory_len);
     write_plan(&resolved, (&plan, &reads), (&cost, &how, hint), context)?;
     write_axes(&axes, context)?;
     for (at, advice) in advice.iter().enumerate() {
@@ -82,7 +82,7 @@ fn explain(
     plan::write_chunks(&plan, &reads, &resolved, context)
 }
 
-/// What is asked, in a word.
+/// The name of the operation.
 fn op(resolved: &Resolved) -> &'static str {
     match &resolved.ask {
         Ask::Values(_) => "values",
@@ -102,7 +102,7 @@ fn write_plan(
     let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
     let name = &dataset.name;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
-    table.row(["asked", &format!("{} of {}", op(resolved), dataset.name)]);
+    table.row(["query", &format!("{} of {}", op(resolved), dataset.name)]);
     table.row(["dataset", &format!("{name} {} {shape} in chunks of {chunks}", dataset.dtype_name)]);
     if matches!(resolved.ask, Ask::Align(_)) {
         table.row(["to read", "names and labels, no values"]);
@@ -123,7 +123,7 @@ fn write_plan(
     Ok(())
 }
 
-/// `3`, or `up to 5` where it depends on the values.
+/// `3`, or `up to 5` if it depends on the values.
 fn passes(passes: Passes) -> String {
     let most = grouped(passes.most);
     if passes.is_exact() { most } else { format!("up to {most}") }

@@ -1,4 +1,4 @@
-//! `tet export`: whole datasets as a file of another kind.
+//! `tet export`: writes whole datasets in another format.
 
 use tet_convert::{ConvertOptions, Origin};
 use tet_file::write::CodecChoice;
@@ -13,7 +13,7 @@ use crate::open;
 ///
 /// # Errors
 ///
-/// The input, a name, or the output.
+/// The input cannot be read, a name is unknown, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> {
     convert::target(&args.output)?;
     let options = whole(args, context);
@@ -21,14 +21,14 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> 
         .map_err(|failure| open::footer_hint(failure, args.read.no_footer))
 }
 
-/// The way of `tet convert` with nothing asked for but datasets.
+/// The options of `tet convert` that write the selected datasets unchanged.
 fn whole(args: &ExportArgs, context: &Context<'_>) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.tet.include.clone_from(&args.dataset);
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
     options.tet.codec = CodecChoice::Zstd { level: convert::TET_LEVEL };
-    options.tet.history = Some(Origin { at: context.world().now() });
+    options.tet.history = Some(Origin { at: context.env().now() });
     options.tet.threads = args.read.threads;
     options.execution = open::with_flags(open::unflagged(context), &args.read);
     options.open = open::options(&args.read);

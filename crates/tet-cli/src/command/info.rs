@@ -1,4 +1,4 @@
-//! `tet info`: what is in a file, without reading a value.
+//! `tet info`: lists the contents of a file without reading values.
 
 mod chunks;
 mod layout;
@@ -26,7 +26,7 @@ use chunks::Stored;
 ///
 /// # Errors
 ///
-/// The file cannot be opened, or its index not be read.
+/// The file cannot be opened, or its index cannot be read.
 pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
     let opened = open::open_with(&args.file, (IoName::Auto, None), footer, context)?;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
         let is_all = open::loss(&opened).is_none() && !has_lost_chunks(&opened);
         return Ok(if is_all { Exit::Done } else { Exit::Format });
     };
-    // The rest was shown; the exit code says that it is not all.
+    // The rest was printed; the exit code reports that something is missing.
     let fault = tet_file::Error::from(fault);
     if args.json {
         return Err(Failure::from(fault).about(&args.file));
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::from(fault.kind()))
 }
 
-/// Whether chunks of a dataset are not there, as in a file that is cut short.
+/// Whether chunks of a dataset are missing, as in a truncated file.
 fn has_lost_chunks(opened: &Opened) -> bool {
     let is_chunk = |error: &tet_query::Error| {
         matches!(error, tet_query::Error::Chunk { .. } | tet_query::Error::MissingChunk { .. })
@@ -117,7 +117,7 @@ fn write(
     Ok(())
 }
 
-/// The version of the container, where it has one.
+/// The version of the container, if it has one.
 fn version(opened: &Opened) -> String {
     match (opened.tet.as_ref().map(TetFile::version), opened.format) {
         (Some(version), _) => format!(" version {version}"),
@@ -126,12 +126,12 @@ fn version(opened: &Opened) -> String {
     }
 }
 
-/// The version of another container; 1 where it has none of its own.
+/// The version of another container; 1 if it has none.
 fn foreign_version(format: Format) -> u32 {
     tet_convert::container(format).and_then(|container| container.version()).unwrap_or(1)
 }
 
-/// What is to be said of the digests of a file that may have them.
+/// The state of the digests of a `.tet` file.
 fn digests(opened: &Opened) -> &'static str {
     match opened.tet.as_ref().map(TetFile::protection) {
         None | Some(Protection::Unknown) => "",
@@ -142,7 +142,7 @@ fn digests(opened: &Opened) -> &'static str {
     }
 }
 
-/// A path as the user wrote it, harmless.
+/// A path as the user wrote it, escaped.
 struct Message<'a>(&'a Path);
 
 impl std::fmt::Display for Message<'_> {
@@ -164,7 +164,7 @@ const COLUMNS: [(&str, Side); 10] = [
     ("axes", Side::Left),
 ];
 
-/// The table of datasets; names of axes that do not fit stand under their dataset.
+/// Prints the table of datasets; names of axes that do not fit are printed under their dataset.
 fn write_table(datasets: &[Dataset], stored: &[Stored], context: &mut Context<'_>) -> Result<()> {
     if datasets.is_empty() {
         return Ok(());
@@ -213,21 +213,21 @@ fn write_table(datasets: &[Dataset], stored: &[Stored], context: &mut Context<'_
     Ok(())
 }
 
-/// The sparse tensors, each with its parts.
+/// Prints the sparse tensors, each with its components.
 fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     let tensors = sparse_tensors(&opened.catalog);
     if tensors.is_empty() {
         return Ok(());
     }
     let left = |name| (name, Side::Left);
-    let columns = ["name", "format", "shape", "values", "kept", "parts"].map(left);
+    let columns = ["name", "format", "shape", "values", "storage", "parts"].map(left);
     let mut table = Table::new(&columns);
     for tensor in tensors {
         let extents: Shape = tensor.shape.iter().copied().collect();
         let count = grouped(tensor.value_count);
-        let (format, kept) = (tensor.format.to_owned(), tensor.storage.name().to_owned());
+        let (format, storage) = (tensor.format.to_owned(), tensor.storage.name().to_owned());
         let parts = tensor.parts.join(", ");
-        table.row([tensor.name, format, extents.to_string(), count, kept, parts]);
+        table.row([tensor.name, format, extents.to_string(), count, storage, parts]);
     }
     context.line(format!("\n{}", context.paint.strong("sparse")))?;
     for line in table.lines(None, context.paint) {
@@ -236,7 +236,7 @@ fn write_sparse(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Positions are shown where names do not say enough.
+/// Whether positions are printed because names are empty or not unique.
 fn needs_numbers(datasets: &[Dataset]) -> bool {
     let mut names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
     names.sort_unstable();
@@ -264,14 +264,14 @@ fn row(dataset: &Dataset, stored: &Stored, numbered: bool) -> Vec<String> {
 
 fn warnings(opened: &Opened) -> Vec<String> {
     let warnings = opened.tet.as_ref().map(TetFile::warnings).unwrap_or_default();
-    // Other errors stand beside the datasets they concern.
-    let is_told = |it: &&Finding| it.severity == Severity::Warning || open::is_untold(opened, it);
-    let odd = opened.findings.iter().filter(is_told);
-    let told = |it: &Finding| match opened.malformed() {
+    // Other errors are printed with their dataset.
+    let is_own = |it: &&Finding| it.severity == Severity::Warning || open::is_unlisted(opened, it);
+    let odd = opened.findings.iter().filter(is_own);
+    let text = |it: &Finding| match opened.malformed() {
         Some(malformed) if std::ptr::eq(malformed, it) => open::malformation(it),
         _ => it.to_string(),
     };
-    warnings.iter().map(ToString::to_string).chain(odd.map(told)).collect()
+    warnings.iter().map(ToString::to_string).chain(odd.map(text)).collect()
 }
 
 fn shape(
@@ -281,12 +281,12 @@ fn shape(
     context: &Context<'_>,
 ) -> Result<Info> {
     let datasets = opened.catalog.datasets().iter().zip(stored);
-    let mut told = Vec::new();
+    let mut infos = Vec::new();
     for (dataset, stored) in datasets {
         context.check_cancelled()?;
         let why = dataset.why().map(ToString::to_string).or_else(|| stored.fault.clone());
         let with_chunks = (args.chunks || args.all) && why.is_none();
-        told.push(DatasetInfo {
+        infos.push(DatasetInfo {
             index: dataset.index,
             name: dataset.name.clone(),
             dtype: dataset.dtype_name.clone(),
@@ -313,7 +313,7 @@ fn shape(
         format: opened.catalog.format(),
         version: tet.map_or(foreign_version(opened.format), TetFile::version),
         file_len: opened.catalog.file_len(),
-        datasets: told,
+        datasets: infos,
         sparse: sparse_tensors(&opened.catalog).into_iter().map(sparse_entry).collect(),
         attrs: metadata::file_attrs(opened),
         history: metadata::history(opened),

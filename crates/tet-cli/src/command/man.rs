@@ -1,4 +1,4 @@
-//! `tet man`: manual pages, made of the definition of the command line.
+//! `tet man`: manual pages, generated from the definition of the command line.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit> {
         Man::new(command).render(&mut context.streams.out)?;
         return Ok(Exit::Done);
     };
-    let dir = context.world().at(dir);
+    let dir = context.env().at(dir);
     std::fs::create_dir_all(&dir).map_err(|error| cannot_write(&dir, &error))?;
     for command in with_nested(command) {
         let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A command, and behind it those that are named after it: `digest`, `digest add`.
+/// A command, followed by its subcommands: `digest`, `digest add`.
 fn with_nested(command: clap::Command) -> Vec<clap::Command> {
     let nested: Vec<clap::Command> =
         command.get_subcommands().cloned().flat_map(with_nested).collect();
@@ -46,5 +46,5 @@ fn with_nested(command: clap::Command) -> Vec<clap::Command> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::World, "io", format!("cannot write {}: {error}", tet_io::shown(path)))
+    Failure::new(Exit::Environment, "io", format!("cannot write {}: {error}", tet_io::shown(path)))
 }

@@ -1,12 +1,12 @@
-//! `tet query`: a question becomes a plan, a plan becomes an answer.
+//! `tet query`: plans a query, executes it and prints the answer.
 
 mod answer;
 mod filter;
 mod flags;
 pub(super) mod plan;
 pub(super) mod question;
+mod report;
 mod save;
-mod told;
 
 use std::path::Path;
 use std::time::Instant;
@@ -22,17 +22,17 @@ use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
 use answer::{Answer, Request};
-use told::Told;
+use report::QueryReport;
 
-pub(super) use told::{dataset as dataset_shape, selection as selection_shape};
+pub(super) use report::{dataset as dataset_shape, selection as selection_shape};
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// The question, the file, or the answer.
+/// The query is invalid, the file cannot be read, or the answer cannot be written.
 pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let mut question = question::understand(&args.question, context)?;
+    let mut question = question::parse(&args.question, context)?;
     save::apply(&args.save, &mut question.query)?;
     if args.question.print_doc {
         context.line(question.query.to_json())?;
@@ -48,7 +48,7 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
     let how = execution(&args.read, &query, &opened, context);
     let resolved = resolve(&query, &opened.catalog, &how)?;
     let plan = plan_of(&resolved, &how)?;
-    let mut told = Told {
+    let mut report = QueryReport {
         file,
         opened: &opened,
         warnings: query
@@ -68,22 +68,22 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
     let format = format(args, context);
     if !args.show.plan && format != QueryFormat::Plan {
         let since = Instant::now();
-        let asked = Asked { args, file, opened: &opened, query: &query, resolved: &resolved };
-        let (answer, integrity) = asked.answer(&told.plan, how.clone(), context)?;
-        (told.answer, told.integrity) = (Some(answer), integrity);
-        told.warnings.extend(open::doubt(&opened, integrity));
+        let open = OpenQuery { args, file, opened: &opened, query: &query, resolved: &resolved };
+        let (answer, integrity) = open.answer(&report.plan, how.clone(), context)?;
+        (report.answer, report.integrity) = (Some(answer), integrity);
+        report.warnings.extend(open::doubt(&opened, integrity));
         if format == QueryFormat::Stats {
             context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
         }
     }
-    told.tell(format, context)
+    report.print(format, context)
 }
 
-/// Opens the file as the question wants it, and names the dataset of a file that holds one.
+/// Opens the file for the query; if no dataset is named, the query gets the only one of the file.
 ///
 /// # Errors
 ///
-/// The file cannot be opened, or the question does not fit it.
+/// The file cannot be opened, or the query does not fit it.
 pub(super) fn open_for(
     file: &Path,
     mut query: Query,
@@ -92,26 +92,27 @@ pub(super) fn open_for(
 ) -> Result<(Opened, Query)> {
     let opened = open::open_for(file, &query.dataset, read, context)?;
     if query.dataset.is_empty() {
-        query.dataset = only_dataset(&opened).map_err(|failure| eaten(failure, &opened, &query))?;
+        query.dataset =
+            only_dataset(&opened).map_err(|failure| explain_axis(failure, &opened, &query))?;
     }
     let opened = if is_count(&query) { counted(opened) } else { opened };
     Ok((opened, query))
 }
 
-/// Whether all selected elements are counted, whatever they are.
+/// Whether the query counts all selected elements without reading them.
 fn is_count(query: &Query) -> bool {
     let is_asked = query.reduction.as_ref().is_some_and(|asked| asked.op == Op::Count);
     is_asked && query.filter.is_none() && query.nan != Some(NanPolicy::Skip)
 }
 
-/// The same file, where elements that nothing computes with may be counted too.
+/// Allows to count elements of opaque dtypes.
 fn counted(mut opened: Opened) -> Opened {
     let view = |dataset| tet_convert::as_counted(&dataset).unwrap_or(dataset);
     opened.catalog = opened.catalog.viewed(view);
     opened
 }
 
-/// What is read for a question; nothing when the answer is there already.
+/// The plan of a query; empty if the answer needs no values.
 ///
 /// # Errors
 ///
@@ -135,11 +136,11 @@ fn format(args: &QueryArgs, context: &Context<'_>) -> QueryFormat {
     }
 }
 
-/// Looks up what a question names.
+/// Resolves the names in a query.
 ///
 /// # Errors
 ///
-/// The file has no such dataset, axis or label, or the question does not fit it.
+/// The file has no such dataset, axis or label, or the query does not fit it.
 pub(super) fn resolve(query: &Query, catalog: &Catalog, how: &Execution) -> Result<Resolved> {
     query.resolve(catalog, how).map_err(|error| {
         let dataset = match &error {
@@ -153,15 +154,13 @@ pub(super) fn resolve(query: &Query, catalog: &Catalog, how: &Execution) -> Resu
         };
         let failure = Failure::from(error);
         match dataset {
-            Some(name) => {
-                failure.note(format!("\"{name}\" is a dataset, and no axis has its name"))
-            }
+            Some(name) => failure.note(format!("\"{name}\" is a dataset, not an axis")),
             None => failure,
         }
     })
 }
 
-/// What is worth knowing of a selection without elements.
+/// The warning about a selection without elements.
 fn empty(resolved: &Resolved) -> Option<String> {
     let (counts, shape) = (resolved.slab.counts(), resolved.dataset.shape());
     let axis = counts.iter().zip(shape).position(|(&count, &extent)| count == 0 && extent != 0)?;
@@ -174,8 +173,8 @@ fn empty(resolved: &Resolved) -> Option<String> {
     ))
 }
 
-/// The same failure, where the name of a dataset was taken for the axis of a reduction.
-fn eaten(failure: Failure, opened: &Opened, query: &Query) -> Failure {
+/// Explains a failure if a reduction took the name of the dataset as an axis.
+fn explain_axis(failure: Failure, opened: &Opened, query: &Query) -> Failure {
     let Some(reduction) = &query.reduction else { return failure };
     let op = crate::args::flag(reduction.op);
     let is_dataset =
@@ -189,35 +188,35 @@ fn eaten(failure: Failure, opened: &Opened, query: &Query) -> Failure {
     }
 }
 
-/// The name of the dataset of a file that holds one.
+/// The name of the only dataset of a file.
 fn only_dataset(opened: &Opened) -> Result<String> {
     match opened.catalog.datasets() {
         [_] => Ok("#0".to_owned()),
         datasets => {
-            let text = format!("the file holds {} datasets: name one", datasets.len());
+            let text = format!("the file contains {} datasets: name one", datasets.len());
             let names = datasets.iter().map(|dataset| dataset.name.as_str());
             Err(Failure::usage("no-dataset-named", text).among(names))
         }
     }
 }
 
-/// How a file is read: within its memory hint, unless the document or a flag sets a budget.
+/// How a file is read: within its memory hint, unless the document or an option sets a budget.
 pub(super) fn execution(
     args: &ReadArgs,
     query: &Query,
     opened: &Opened,
     context: &Context<'_>,
 ) -> Execution {
-    let memory_len = context.world().memory_len;
+    let memory_len = context.env().memory_len;
     let base = open::unflagged(context).within(open::memory_hint(opened, memory_len));
     let wished = query.execution.over(&base, memory_len);
     let mut how = open::with_flags(wished, args);
-    how.result_max = how.result_max.min(context.world().memory_len);
+    how.result_max = how.result_max.min(context.env().memory_len);
     how
 }
 
-/// A question put to an open file.
-struct Asked<'a> {
+/// A query on an open file.
+struct OpenQuery<'a> {
     args: &'a QueryArgs,
     file: &'a Path,
     opened: &'a Opened,
@@ -225,8 +224,8 @@ struct Asked<'a> {
     resolved: &'a Resolved,
 }
 
-impl Asked<'_> {
-    /// The answer, and how far the bytes behind it were compared.
+impl OpenQuery<'_> {
+    /// The answer and its integrity.
     fn answer(
         &self,
         plan: &ReadPlan,
@@ -244,7 +243,7 @@ impl Asked<'_> {
             }
             Ask::Reduce(reduction) => {
                 let output = self.output(reduction.op.name(), context);
-                // What cannot be written is not computed first.
+                // Check that the output format is supported before computing.
                 let encoding = output.as_ref().map(save::Output::encoding).transpose()?;
                 let reduced = resolved.dataset.reduce(&resolved.slab, reduction, &how)?;
                 let output = output.zip(encoding);
@@ -267,7 +266,7 @@ impl Asked<'_> {
         Ok(answer)
     }
 
-    /// An array: what is shown of it, and the file that all of it goes to.
+    /// Reads the shown part of an array, and writes all of it to the output file.
     fn array(
         &self,
         how: &Execution,

@@ -1,4 +1,4 @@
-//! `tet repair`: a plan for a damaged file, and the file that comes of it.
+//! `tet repair`: plans the repair of a damaged file, and makes it.
 
 mod flow;
 mod foreign;
@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure, Result};
 /// The file cannot be read, an option is wrong, or the new file cannot be written.
 pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> {
     let about = |failure: Failure| failure.about(&args.file);
-    let path = context.world().at(&args.file);
+    let path = context.env().at(&args.file);
     let source = Source::open(&path).map_err(|error| about(error.into()))?;
     match tet_convert::sniff(&source).map_err(|error| about(error.into()))? {
         Format::ZTENSOR => foreign::ztensor(args, &source, context),
@@ -26,19 +26,19 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
         Format::UNKNOWN if is_near_ztensor(&source).map_err(|error| about(error.into()))? => {
             foreign::ztensor(args, &source, context)
         }
-        // Whatever else has lost its first bytes may be a `.tet` file.
+        // A file of unknown format may be a `.tet` file whose first bytes are lost.
         Format::TET | Format::EMPTY | Format::UNKNOWN => tet::run(args, &source, context),
         format => {
             let text = format!(
                 "{} is {format}, and only .tet, .zt and .tgm files are repaired",
                 tet_io::shown(&args.file)
             );
-            Err(Failure::usage("not-repairable", text).hint("`tet verify` tells what is wrong"))
+            Err(Failure::usage("not-repairable", text).hint("`tet verify` lists its errors"))
         }
     }
 }
 
-/// Whether the file begins as a zTensor file does, but for a bit or two.
+/// Whether the first bytes are those of a zTensor file, except for at most two bits.
 fn is_near_ztensor(source: &Source) -> tet_io::Result<bool> {
     let magic = tet_ztensor::MAGIC;
     let head = source.read_vec(0, source.len().min(magic.len() as u64))?;

@@ -1,4 +1,4 @@
-//! `tet stats`: what the values of datasets are like.
+//! `tet stats`: summarizes the values of datasets.
 
 mod measure;
 
@@ -10,8 +10,8 @@ use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, Result};
+use crate::heatmap;
 use crate::open;
-use crate::picture;
 use crate::render::json::{DatasetStats, Stats};
 use crate::render::number::Number;
 use crate::render::spark;
@@ -24,7 +24,7 @@ use measure::Measure;
 ///
 /// # Errors
 ///
-/// The file, the dataset, the slice; of all datasets only what concerns the whole file.
+/// The file, the dataset or the slice cannot be read. Errors of one of several datasets come last.
 pub(crate) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::open(&args.file, &args.read, context)?;
     run_on(args, &opened, context).map_err(|failure| failure.about(&args.file))
@@ -56,7 +56,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
             Err(failure) if one || !is_of_dataset(&failure) => return Err(failure),
             Err(failure) => {
                 let stats = measure.unreadable(failure.message.clone());
-                // What has no numbers is not damaged.
+                // A dataset without numbers is not damaged.
                 let is_wrong = !matches!(failure.code.as_str(), "undefined" | "opaque");
                 faults.extend(Some(failure).filter(|_| is_wrong));
                 stats
@@ -87,7 +87,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     first_of(faults)
 }
 
-/// The rest was shown; the first of the failures says that it is not all.
+/// The first of the failures, after the statistics of the other datasets.
 fn first_of(faults: Vec<Failure>) -> Result<Exit> {
     let more = faults.len().saturating_sub(1);
     let Some(first) = faults.into_iter().next() else { return Ok(Exit::Done) };
@@ -95,16 +95,16 @@ fn first_of(faults: Vec<Failure>) -> Result<Exit> {
     Err(if more == 0 { first } else { first.note(format!("{count} could not be read")) })
 }
 
-/// Whether a failure concerns one dataset, and others may still be told.
+/// Whether a failure concerns one dataset only, so that others can be summarized.
 fn is_of_dataset(failure: &Failure) -> bool {
     matches!(failure.exit, Exit::Format | Exit::Limit | Exit::Usage)
 }
 
-/// All there is to say of one dataset.
+/// Prints all statistics of one dataset.
 fn write_one(stats: &DatasetStats, target: &Target<'_>, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
     let shape = tet_format::Shape::from(stats.shape.clone());
-    let unit = picture::unit(target.dataset);
+    let unit = heatmap::unit(target.dataset);
     let unit = if unit.is_empty() { unit } else { format!(" {}", Escaped(&unit)) };
     let name = Escaped(&stats.name);
     context.line(paint.strong(format!("{name} {} {shape}{unit}", Escaped(&stats.dtype))))?;
@@ -148,7 +148,7 @@ fn sparkline(stats: &DatasetStats) -> String {
     spark::line(&counts)
 }
 
-/// A line for each dataset.
+/// Prints a line for each dataset.
 fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()> {
     let columns = [
         ("name", Side::Left),
@@ -164,7 +164,7 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
         ("values", Side::Left),
     ];
     let mut table = Table::new(&columns);
-    // A column of zeros says nothing.
+    // Columns of zeros are omitted.
     let some =
         |count: Option<u64>| count.filter(|&count| count > 0).map(grouped).unwrap_or_default();
     let brief = |number: Option<Number>| number.map(Number::brief).unwrap_or_default();
@@ -189,7 +189,7 @@ fn write_all(datasets: &[DatasetStats], context: &mut Context<'_>) -> Result<()>
     }
     for stats in datasets {
         if let Some(why) = &stats.why {
-            let what = format!("\"{}\" is left out: {why}", Escaped(&stats.name));
+            let what = format!("\"{}\" is omitted: {why}", Escaped(&stats.name));
             let mark = context.paint.wrong("!");
             context.line(format!("  {mark} {}", crate::escape::Message(&what)))?;
         }

@@ -1,4 +1,4 @@
-//! `tet tgm`: Tensogram files listed, and edited without touching payloads.
+//! `tet tgm`: lists Tensogram files, and edits them without changing payloads.
 
 mod ls;
 mod value;
@@ -26,7 +26,7 @@ use crate::size::{Size, counted};
 ///
 /// # Errors
 ///
-/// A file, a key, a clause, or the new file.
+/// A file cannot be read, a key or a clause is invalid, or the output cannot be written.
 pub(crate) fn run(verb: &TgmVerb, context: &mut Context<'_>) -> Result<Exit> {
     match verb {
         TgmVerb::Ls(args) => ls::list(args, context),
@@ -41,13 +41,13 @@ pub(crate) fn run(verb: &TgmVerb, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn set(args: &TgmSetArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let (filter, assignments) = (filter(&args.meant)?, assignments(args)?);
+    let (filter, assignments) = (filter(&args.filter)?, assignments(args)?);
     let input = open_file(&args.input, context)?;
     let provenance = provenance(args.provenance, ProvenanceName::New, context);
     let edited = edit::set(&input, &filter, &assignments, provenance);
     let (image, changed) = edited.map_err(|error| of_input(error, &args.input))?;
     if changed == 0 {
-        context.warn("no message is changed: no object is meant, or all say so already");
+        context.warn("no message is changed: no object matches, or all have these values already");
     }
     save_edit(&image, &input, &args.output, args.write, context)
 }
@@ -56,7 +56,7 @@ fn assignments(args: &TgmSetArgs) -> Result<Vec<Assignment>> {
     let mut assignments = Vec::new();
     for text in args.set.iter().flat_map(|texts| split_outside(texts, ',')) {
         let Some((key, value)) = text.split_once('=') else {
-            let text = format!("{text:?} sets no key");
+            let text = format!("{text:?} does not set a key");
             return Err(Failure::usage("key", text).hint("write KEY=VALUE,KEY=VALUE"));
         };
         let key = settable(key.trim())?;
@@ -69,11 +69,10 @@ fn assignments(args: &TgmSetArgs) -> Result<Vec<Assignment>> {
     Ok(assignments)
 }
 
-/// The failure of an integer that no value is.
+/// The failure for an integer out of range.
 fn past(key: &Key, integer: &str) -> Failure {
-    let text = format!("key {:?}: {integer} is not one of -2^64 to 2^64 - 1", key.text());
-    Failure::usage("key", text)
-        .hint("a float ends with .0, and a text of digits has quotes: '\"1\"'")
+    let text = format!("key {:?}: {integer} is not in the range -2^64 to 2^64 - 1", key.text());
+    Failure::usage("key", text).hint("write a float with .0, and digits as text in quotes: '\"1\"'")
 }
 
 fn settable(text: &str) -> Result<Key> {
@@ -83,13 +82,13 @@ fn settable(text: &str) -> Result<Key> {
 }
 
 fn copy(args: &TgmCopyArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let (filter, template) = (filter(&args.meant)?, Template::parse(&args.output)?);
+    let (filter, template) = (filter(&args.filter)?, Template::parse(&args.output)?);
     let input = open_file(&args.input, context)?;
     let images = edit::copy(&input, &filter, &template);
     let images = images.map_err(|error| of_input(error, &args.input))?;
     if images.is_empty() {
-        let failure = Failure::usage("no-match", "no object is meant, and nothing was written");
-        return Err(failure.about(&args.input).hint("`tet tgm ls -w CLAUSES` lists what is meant"));
+        let failure = Failure::usage("no-match", "no object matches, and nothing was written");
+        return Err(failure.about(&args.input).hint("`tet tgm ls -w CLAUSES` lists the matches"));
     }
     save_all(&images, &input, args.write, context)
 }
@@ -102,7 +101,7 @@ fn merge(args: &TgmMergeArgs, context: &mut Context<'_>) -> Result<Exit> {
         StrategyName::Last => Clash::Last,
         StrategyName::Error => Clash::Refused,
     };
-    // Whose fault it is the library does not say: each file is looked at by itself.
+    // Errors of `merge` do not name the file, so each file is checked on its own.
     for (input, path) in inputs.iter().zip(&args.inputs) {
         edit::check_sound(input).map_err(|error| of_input(error, path))?;
     }
@@ -112,7 +111,7 @@ fn merge(args: &TgmMergeArgs, context: &mut Context<'_>) -> Result<Exit> {
         [path] => failure.about(path),
         _ => failure,
     };
-    let (target, publish) = (context.world().at(&args.output), publish(args.write, &inputs));
+    let (target, publish) = (context.env().at(&args.output), publish(args.write, &inputs));
     save(&image.map_err(alone)?, Output::Beside(&target), &args.output, &publish, context)
 }
 
@@ -138,7 +137,7 @@ fn append(args: &TgmAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     edit::check_sound(&target).map_err(|error| of_input(error, &args.file))?;
     let mut image = Image::behind(&target);
     for path in &args.inputs {
-        let hint = "`tet convert` makes a .tgm file of it, which can be appended";
+        let hint = "`tet convert` converts it to a .tgm file, which can be appended";
         let input = open_file(path, context).map_err(|failure| match &*failure.code {
             "not-tensogram" => failure.hint(hint),
             _ => failure,
@@ -148,20 +147,20 @@ fn append(args: &TgmAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         (0..input.len()).try_for_each(|number| image.copy(&input, number)).map_err(about)?;
     }
     if args.in_place {
-        let written = watched(&image, "appending", context, |watch| image.append_in_place(watch));
+        let written = with_bar(&image, "appending", context, |it| image.append_in_place(it));
         written.map_err(|error| Failure::from(error).about(&args.file))?;
-        tell(&image, &args.file, context);
+        print_written(&image, &args.file, context);
         return Ok(Exit::Done);
     }
     let write = WriteArgs { force: false, no_sync: args.no_sync };
-    let file = context.world().at(&args.file);
+    let file = context.env().at(&args.file);
     save(&image, Output::InPlace(&file), &args.file, &publish(write, &[]), context)
 }
 
-/// Opens a Tensogram file; another container is told by its name.
+/// Opens a Tensogram file; the failure for another container names its format.
 fn open_file(path: &Path, context: &Context<'_>) -> Result<TensogramFile> {
     let about = |failure: Failure| failure.about(path);
-    let source = Source::open(context.world().at(path)).map_err(|it| about(it.into()))?;
+    let source = Source::open(context.env().at(path)).map_err(|it| about(it.into()))?;
     let format = tet_convert::sniff(&source).map_err(|it| about(it.into()))?;
     if format == Format::EMPTY {
         let text = format!("{} is {format}", tet_io::shown(path));
@@ -174,12 +173,12 @@ fn open_file(path: &Path, context: &Context<'_>) -> Result<TensogramFile> {
     TensogramFile::open(source, &Limits::default()).map_err(|error| about(error.into()))
 }
 
-/// What is wrong with an input, and what to do about it.
+/// The failure of an input, with a hint if the file is damaged.
 fn of_input(error: tet_tensogram::Error, path: &Path) -> Failure {
     let is_damage = matches!(error, tet_tensogram::Error::Format(_));
     let failure = Failure::from(error).about(path);
     if is_damage {
-        failure.hint("nothing was written; `tet verify` tells all faults")
+        failure.hint("nothing was written; `tet verify` lists all errors")
     } else {
         failure
     }
@@ -203,13 +202,13 @@ fn provenance(
         ProvenanceName::Keep => Provenance::Kept,
         ProvenanceName::None => Provenance::Absent,
         ProvenanceName::New => {
-            let (version, time) = (env!("CARGO_PKG_VERSION"), context.world().now());
+            let (version, time) = (env!("CARGO_PKG_VERSION"), context.env().now());
             Provenance::New(Maker { name: "tet", version, time })
         }
     }
 }
 
-/// Writes a file; `path` is what the user calls it.
+/// Writes a file; `path` is the output as the user wrote it.
 fn save(
     image: &Image,
     output: Output<'_>,
@@ -217,13 +216,13 @@ fn save(
     publish: &Publish,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let saved = watched(image, "writing", context, |watch| image.save(output, publish, watch));
+    let saved = with_bar(image, "writing", context, |it| image.save(output, publish, it));
     saved.map_err(|error| Failure::from(error).about(path))?;
-    tell(image, path, context);
+    print_written(image, path, context);
     Ok(Exit::Done)
 }
 
-/// Writes a file that is made of one other file, and may replace that one.
+/// Writes a file that is made from `input`, and may replace it.
 fn save_edit(
     image: &Image,
     input: &TensogramFile,
@@ -231,7 +230,7 @@ fn save_edit(
     write: WriteArgs,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let target = context.world().at(path);
+    let target = context.env().at(path);
     let there = std::fs::metadata(&target).ok();
     let there = there.map(|metadata| Stamp::from_metadata(&metadata));
     let is_input =
@@ -240,7 +239,7 @@ fn save_edit(
     save(image, output, path, &publish(write, std::slice::from_ref(input)), context)
 }
 
-/// Writes all files, and renames them when all of them are complete; the input is none of them.
+/// Writes all files, and renames them when all are complete; the input is not among them.
 fn save_all(
     images: &[(String, Image)],
     input: &TensogramFile,
@@ -248,7 +247,7 @@ fn save_all(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let publish = publish(write, std::slice::from_ref(input));
-    let at = |name: &String| context.world().at(name.as_ref());
+    let at = |name: &String| context.env().at(name.as_ref());
     for (name, image) in images {
         let checked = image.check_target(&at(name), &publish);
         checked.map_err(|error| Failure::from(error).about(name.as_ref()))?;
@@ -257,19 +256,19 @@ fn save_all(
     for (name, image) in images {
         context.check_cancelled()?;
         let written =
-            watched(image, "writing", context, |watch| image.settle(&at(name), &publish, watch));
+            with_bar(image, "writing", context, |it| image.settle(&at(name), &publish, it));
         settled.push(written.map_err(|error| Failure::from(error).about(name.as_ref()))?);
     }
     context.check_cancelled()?;
     commit_all(settled, None)?;
     for (name, image) in images {
-        tell(image, name.as_ref(), context);
+        print_written(image, name.as_ref(), context);
     }
     Ok(Exit::Done)
 }
 
-/// Writes under the eyes of the user, who may stop it.
-fn watched<T>(
+/// Writes with a progress bar; Ctrl-C cancels it.
+fn with_bar<T>(
     image: &Image,
     what: &str,
     context: &Context<'_>,
@@ -287,7 +286,7 @@ fn publish(write: WriteArgs, inputs: &[TensogramFile]) -> Publish {
     Publish { force, sync, inputs }
 }
 
-fn tell(image: &Image, path: &Path, context: &mut Context<'_>) {
+fn print_written(image: &Image, path: &Path, context: &mut Context<'_>) {
     let count = counted(u64::try_from(image.message_count()).unwrap_or(0), "message");
     context.note(format!("wrote {}: {count}, {}", tet_io::shown(path), Size(image.len())));
 }

@@ -1,4 +1,4 @@
-//! `tet verify`: every fault of a file, with its place.
+//! `tet verify`: reports every error of files, with its place.
 
 use std::path::Path;
 
@@ -13,17 +13,17 @@ use crate::exit::{Exit, Failure, Place, Result};
 use crate::render::json::{FindingShape, OmittedShape, Verified};
 use crate::size::{Size, counted, grouped};
 
-/// Runs the command: all files are looked at, the worst exit code is told.
+/// Runs the command: checks all files, and returns the worst exit code.
 ///
 /// # Errors
 ///
-/// The only file cannot be looked at, or standard output does not take the report.
+/// The only file cannot be read, or writing to standard output fails.
 pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> {
     let mut worst = Exit::Done;
     for path in &args.files {
         context.check_cancelled()?;
         let exit = match verify(path, args, context) {
-            Ok(report) => tell(path, &report, args, context)?,
+            Ok(report) => print_report(path, &report, args, context)?,
             Err(failure) if failure.exit == Exit::Interrupted => return Err(failure),
             Err(failure) if args.files.len() == 1 => return Err(failure),
             Err(failure) => {
@@ -40,15 +40,15 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
 
 fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Report> {
     let about = |failure: Failure| failure.about(path);
-    let source = Source::open(context.world().at(path)).map_err(|error| about(error.into()))?;
+    let source = Source::open(context.env().at(path)).map_err(|error| about(error.into()))?;
     let bar = Bar::new(context, "verifying", 0);
     let report = tet_convert::verify(&source, &options(args, &bar, context));
     bar.finish();
     report.map_err(|error| match error {
         tet_convert::Error::NotVerifiable { format, .. } => {
-            // Under the name the user gave it.
+            // The message contains the path as the user wrote it.
             let text =
-                format!("{} is {format}, and not one this build checks", tet_io::shown(path));
+                format!("{} is {format}, which `tet verify` cannot check", tet_io::shown(path));
             about(Failure::new(Exit::Format, "unknown-format", text))
         }
         error => about(error.into()),
@@ -72,7 +72,7 @@ fn options(args: &VerifyArgs, bar: &Bar, context: &Context<'_>) -> VerifyOptions
     options
 }
 
-fn tell(
+fn print_report(
     path: &Path,
     report: &Report,
     args: &VerifyArgs,
@@ -96,7 +96,7 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
         counted(report.dataset_count, "dataset"),
         counted(report.row_count, "chunk"),
         Size(report.file_len),
-        looked_at(report)
+        checked_text(report)
     );
     let good = paint.good(if report.level == Level::Deep { "ok" } else { "structure ok" });
     let verdict = match (errors, warnings) {
@@ -141,24 +141,24 @@ fn is_checked(report: &Report) -> bool {
     report.level == Level::Deep && (report.is_ok() || report.payload_len != 0)
 }
 
-/// What was looked at, in words.
-fn looked_at(report: &Report) -> String {
+/// What was checked, as text.
+fn checked_text(report: &Report) -> String {
     let mut words = match report.level {
         Level::Deep if is_checked(report) && report.payload_len == report.stored_len => {
             "every byte"
         }
-        // Decoded, since there is nothing else that the bytes could be compared with.
+        // Without checksums the bytes can only be decoded.
         Level::Deep if report.is_ok() && report.integrity == Integrity::Unprotected => {
             "every object decoded, no checksums to compare"
         }
         Level::Deep if report.is_ok() => "every byte that can be checked",
-        Level::Deep if report.payload_len != 0 => "every byte, but those behind faults",
+        Level::Deep if report.payload_len != 0 => "every byte except those after errors",
         Level::Deep => "structure, as far as it can be read",
         _ => "structure",
     }
     .to_owned();
     if report.gap_len_left != 0 {
-        words += &format!(", {} between payloads not looked at", Size(report.gap_len_left));
+        words += &format!(", {} between payloads not checked", Size(report.gap_len_left));
     }
     words
 }
@@ -190,7 +190,7 @@ fn shape(path: &Path, report: &Report, args: &VerifyArgs) -> Verified {
     }
 }
 
-/// A finding, for programs.
+/// A finding as JSON.
 pub(super) fn finding(finding: &Finding) -> FindingShape {
     let place = &finding.place;
     let number = || place.dataset.map(|dataset| format!("#{dataset}"));

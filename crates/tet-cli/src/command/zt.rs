@@ -1,4 +1,4 @@
-//! `tet zt`: edits of zTensor files that leave the bytes of tensors alone.
+//! `tet zt`: edits zTensor files without changing the bytes of tensors.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::size::{Size, counted};
 ///
 /// # Errors
 ///
-/// The file, a name, a field, or the new file.
+/// The file cannot be read, a name or a field is unknown, or the output cannot be written.
 pub(crate) fn run(verb: &ZtVerb, context: &mut Context<'_>) -> Result<Exit> {
     match verb {
         ZtVerb::Rename(ZtRenameArgs { file, name, to, place }) => {
@@ -45,7 +45,7 @@ fn edit(
     context: &mut Context<'_>,
     change: impl FnOnce(&mut Draft) -> Result<()>,
 ) -> Result<Exit> {
-    let path = context.world().at(file);
+    let path = context.env().at(file);
     let source = Source::open(&path).map_err(|error| Failure::from(error).about(file))?;
     let about = |failure: Failure| failure.about(file);
     check_format(&source, file)?;
@@ -54,7 +54,7 @@ fn edit(
     change(&mut draft).map_err(about)?;
     let (force, sync) = open::publish_options(place.write);
     let publish = Publish { force, sync, inputs: Vec::new() };
-    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.world().at(output));
+    let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
     let target = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
     let named = place.output.as_deref().unwrap_or(file);
     let written =
@@ -64,14 +64,14 @@ fn edit(
     Ok(Exit::Done)
 }
 
-/// Another container is told by its name.
+/// Checks that the file is a zTensor file; the failure for another container names its format.
 fn check_format(source: &Source, file: &Path) -> Result<()> {
     let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
     if matches!(format, Format::ZTENSOR | Format::UNKNOWN) {
         return Ok(());
     }
-    let text = format!("{} is {format}, and `tet zt` edits .zt files", tet_io::shown(file));
-    Err(Failure::usage("not-ztensor", text).hint("`tet convert` makes a .zt file of it"))
+    let text = format!("{} is {format}, and `tet zt` is for .zt files", tet_io::shown(file));
+    Err(Failure::usage("not-ztensor", text).hint("`tet convert` converts it to a .zt file"))
 }
 
 fn set(draft: &mut Draft, args: &ZtSetArgs) -> Result<()> {
@@ -101,7 +101,7 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     options.tet.exclude.clone_from(&args.exclude);
     (options.tet.overwrite, options.tet.sync) = open::publish_options(args.write);
     let place = if args.in_place { AppendPlace::InPlace } else { AppendPlace::Beside };
-    let (input, target) = (context.world().at(&args.input), context.world().at(&args.file));
+    let (input, target) = (context.env().at(&args.input), context.env().at(&args.file));
     let bar = Bar::new(context, "appending", 0);
     options.execution.progress = bar.progress(context);
     let report = tet_convert::append_ztensor(&input, &target, place, &options);
@@ -111,5 +111,5 @@ fn append(args: &ZtAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
         let is_of_input = failure.code == "no-such-dataset";
         failure.about(if is_of_input { &args.input } else { &args.file })
     })?;
-    convert::tell(&args.input, &args.file, &report, args.json, context)
+    convert::print_report(&args.input, &args.file, &report, args.json, context)
 }

@@ -1,26 +1,26 @@
-//! A picture of two axes in the terminal.
+//! A heatmap of two axes in the terminal.
 //!
-//! With colors every character is an upper half block: its foreground is one row of the picture,
-//! its background the next. Without colors a character of a ramp stands for two rows.
+//! With colors every character is an upper half block: its foreground is one row of pixels, its
+//! background the next. Without colors one character of a ramp shows two rows.
 
 use std::fmt::Write;
 
 use crate::escape::Escaped;
 use crate::streams::Depth;
 
-/// Rows of pixels a picture has at most, two to a line of text.
+/// At most this many rows of pixels; a line of text shows two.
 const PIXEL_ROWS_MAX: usize = 48;
-/// How many pixels one value may grow to, each way.
+/// At most this many pixels for one value, in each direction.
 const GROWTH_MAX: usize = 6;
-/// Steps of the color scale under the picture.
+/// Steps of the color scale under the heatmap.
 const LEGEND_STEPS: u8 = 24;
-/// From low to high; a blank is a value that is not a number.
+/// From low to high; a blank is a value that is not finite.
 const RAMP: &[u8] = b".:-=+*#%@";
 
-/// A matrix of values and what its axes are called.
+/// A matrix of values, with the labels of its axes.
 #[derive(Debug, Clone)]
-pub(crate) struct Picture {
-    /// Row-major values; what is not finite stays blank.
+pub(crate) struct Heatmap {
+    /// Row-major values; those that are not finite are blank.
     pub(crate) values: Vec<f64>,
     /// Rows of the matrix.
     pub(crate) row_count: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Picture {
     pub(crate) unit: String,
 }
 
-impl Picture {
+impl Heatmap {
     /// Draws lines of at most `width` columns.
     #[must_use]
     pub(crate) fn draw(&self, depth: Depth, width: usize) -> String {
@@ -47,7 +47,7 @@ impl Picture {
         let mut out = String::new();
         for line in 0..pixels.row_count.div_ceil(2) {
             let label = self.row_label(&pixels, line);
-            // Labels are cut to the gutter, so the pad is exact.
+            // Labels are cut to the width of the gutter.
             let _ = write!(out, "  {label:>gutter$} ");
             pixels.line(line, &range, depth, &mut out);
             out.push('\n');
@@ -61,7 +61,7 @@ impl Picture {
         self.row_labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).min(12)
     }
 
-    /// Shrinks by means or grows by repetition until the picture fits, one scale for both axes.
+    /// Scales the values to the size of the heatmap, by means or by repetition, equally on both axes.
     fn pixels(&self, column_max: usize) -> Pixels {
         let shrink = self
             .column_count
@@ -87,7 +87,7 @@ impl Picture {
             let columns = column..(column + len).min(self.column_count);
             columns.filter_map(move |column| self.values.get(row * self.column_count + column))
         });
-        // A hole that fills half of a cell is shown.
+        // A pixel is blank if half of its values are not finite.
         let (count, holes) = cells.clone().fold((0_usize, 0_usize), |(count, holes), value| {
             (count + 1, holes + usize::from(!value.is_finite()))
         });
@@ -201,9 +201,9 @@ impl Range {
         Range { low, high: finite().reduce(f64::max).unwrap_or(low) }
     }
 
-    /// Where a value stands between low and high; a constant picture is all middle.
+    /// The position of a value between low and high, 0 to 1; 0.5 if all values are equal.
     fn part(&self, value: f64) -> Option<f64> {
-        // Halves keep the difference finite for any two finite values.
+        // Halves keep the difference of any two finite values finite.
         let span = self.high / 2.0 - self.low / 2.0;
         let part = if span > 0.0 { (value / 2.0 - self.low / 2.0) / span } else { 0.5 };
         value.is_finite().then(|| part.clamp(0.0, 1.0))
@@ -227,7 +227,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count > 0.0 { sum / count } else { f64::NAN }
 }
 
-/// Which of `count` equal steps a part of 0..=1 falls into.
+/// The index of the step, of `count` equal ones, that contains a part of 0..=1.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -257,7 +257,7 @@ fn indexed(r: u8, g: u8, b: u8) -> u8 {
     16 + 36 * level(r) + 6 * level(g) + level(b)
 }
 
-/// A label that fits, escaped.
+/// A label, escaped and cut to the width.
 fn cut(label: &str, len_max: usize) -> String {
     let label = Escaped(label).to_string();
     if label.chars().count() <= len_max {
@@ -266,7 +266,7 @@ fn cut(label: &str, len_max: usize) -> String {
     label.chars().take(len_max.saturating_sub(1)).chain(['~']).collect()
 }
 
-/// Three or four digits of a number.
+/// A number with three or four digits.
 fn brief(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -283,8 +283,8 @@ fn brief(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn picture(row_count: usize, column_count: usize, values: Vec<f64>) -> Picture {
-        Picture {
+    fn map(row_count: usize, column_count: usize, values: Vec<f64>) -> Heatmap {
+        Heatmap {
             values,
             row_count,
             column_count,
@@ -297,20 +297,20 @@ mod tests {
     #[test]
     fn a_gradient_runs_through_the_ramp() {
         let values = (0..9).map(f64::from).collect();
-        let mut picture = picture(1, 9, values);
-        picture.row_labels.clear();
-        let text = picture.draw(Depth::Plain, 18);
+        let mut map = map(1, 9, values);
+        map.row_labels.clear();
+        let text = map.draw(Depth::Plain, 18);
         assert_eq!(text, "   .:-=+*#%@\n   0 .:-=+*#%@ 8.0\n");
     }
 
     #[test]
     fn what_is_not_a_number_is_blank() {
         let values = vec![0.0, f64::NAN, f64::INFINITY, 1.0];
-        let mut picture = picture(1, 4, values);
-        picture.row_labels.clear();
-        let text = picture.draw(Depth::Plain, 9);
+        let mut map = map(1, 4, values);
+        map.row_labels.clear();
+        let text = map.draw(Depth::Plain, 9);
         assert_eq!(text.lines().next(), Some("   .  @"));
-        let blank = Picture { values: vec![f64::NAN; 4], ..picture };
+        let blank = Heatmap { values: vec![f64::NAN; 4], ..map };
         assert!(blank.draw(Depth::True, 9).contains("- "));
     }
 
@@ -319,9 +319,9 @@ mod tests {
         for (rows, columns) in [(1, 1), (3, 500), (500, 3), (1, 80), (30, 60), (101, 99), (2, 2)] {
             let values =
                 (0..rows * columns).map(|at| f64::from(u32::try_from(at).unwrap())).collect();
-            let picture = picture(rows, columns, values);
+            let map = map(rows, columns, values);
             for width in [20, 80, 200] {
-                let text = picture.draw(Depth::Plain, width);
+                let text = map.draw(Depth::Plain, width);
                 let widest = text.lines().map(str::len).max().unwrap_or(0);
                 assert!(widest <= width, "{rows}x{columns} at {width}: {widest}");
                 assert!(text.lines().count() <= PIXEL_ROWS_MAX / 2 + 2);
@@ -330,18 +330,18 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_or_extreme_picture_is_drawn() {
+    fn a_constant_or_extreme_heatmap_is_drawn() {
         for values in [vec![3.0; 4], vec![f64::MAX, f64::MIN, 0.0, 1.0]] {
-            let text = picture(2, 2, values).draw(Depth::Indexed, 40);
+            let text = map(2, 2, values).draw(Depth::Indexed, 40);
             assert!(text.contains('\u{2580}'), "{text:?}");
         }
     }
 
     #[test]
     fn h13_labels_are_cut_and_escaped() {
-        let mut picture = picture(1, 1, vec![1.0]);
-        picture.row_labels = vec!["\u{1b}[2J and a long name".to_owned()];
-        let text = picture.draw(Depth::Plain, 40);
+        let mut map = map(1, 1, vec![1.0]);
+        map.row_labels = vec!["\u{1b}[2J and a long name".to_owned()];
+        let text = map.draw(Depth::Plain, 40);
         assert!(!text.chars().any(|c| c != '\n' && crate::escape::acts(c)), "{text:?}");
     }
 

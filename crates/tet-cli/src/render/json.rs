@@ -1,4 +1,4 @@
-//! JSON output: the shapes, which are a promise, and a writer that is harmless on a terminal.
+//! JSON output: its types, which are a stable interface, and a writer that escapes control characters.
 
 mod convert;
 mod dump;
@@ -28,7 +28,7 @@ pub(crate) use query::{
     OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,
 };
 pub(crate) use repair::{
-    DigestShape, EditShape, HeldShape, KeptShape, LostShape, Repaired, StretchShape,
+    ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,
 };
 pub(crate) use stats::{BinsShape, DatasetStats, QuartilesShape, Stats};
 pub(crate) use tgm::TgmObject;
@@ -38,16 +38,16 @@ pub(crate) use verify::{FindingShape, OmittedShape, Verified};
 ///
 /// # Errors
 ///
-/// The stream does not take it.
+/// Writing to the stream fails.
 pub(crate) fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     write_with(out, value, CompactFormatter)
 }
 
-/// Writes a value over several lines: a line a member, lists of numbers side by side.
+/// Writes a value over several lines: one line for each member, arrays on one line.
 ///
 /// # Errors
 ///
-/// The stream does not take it.
+/// Writing to the stream fails.
 pub(crate) fn write_pretty(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     write_with(out, value, Indented::default())
 }
@@ -57,12 +57,12 @@ fn write_with(
     value: &impl Serialize,
     inner: impl Formatter,
 ) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Harmless(inner));
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Escaping(inner));
     value.serialize(&mut serializer).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
 
-/// Members on lines of their own, indented by two; elements of arrays side by side.
+/// Writes each member on its own line, indented by two, and each array on one line.
 #[derive(Default)]
 struct Indented {
     depth: usize,
@@ -120,8 +120,8 @@ impl Formatter for Indented {
     }
 }
 
-/// Escapes what JSON leaves as it is but a terminal would obey: C1, bidi, line separators.
-struct Harmless<F>(F);
+/// Escapes characters that JSON allows but that control a terminal: C1, bidi, line separators.
+struct Escaping<F>(F);
 
 macro_rules! delegate {
     ($($name:ident($($arg:ident: $kind:ty),*);)*) => {$(
@@ -131,7 +131,7 @@ macro_rules! delegate {
     )*};
 }
 
-impl<F: Formatter> Formatter for Harmless<F> {
+impl<F: Formatter> Formatter for Escaping<F> {
     delegate! {
         begin_array();
         end_array();
@@ -176,9 +176,9 @@ mod tests {
             let written =
                 if pretty { write_pretty(&mut out, &text) } else { write_line(&mut out, &text) };
             written.expect("a vector takes all");
-            let told = String::from_utf8(out).expect("text");
-            assert!(!told.trim_end().chars().any(acts), "{told:?}");
-            let back: String = serde_json::from_str(&told).expect("is JSON");
+            let json = String::from_utf8(out).expect("text");
+            assert!(!json.trim_end().chars().any(acts), "{json:?}");
+            let back: String = serde_json::from_str(&json).expect("is JSON");
             assert_eq!(back, text);
         }
     }

@@ -1,4 +1,4 @@
-//! Arrays as text, laid out as NumPy does it: nested brackets, columns aligned, edges of the large.
+//! Arrays as text in the layout of NumPy: nested brackets, aligned columns, only the edges of large ones.
 //!
 //! ```text
 //!   [[ 1.   2.5 ...  9. ]
@@ -9,24 +9,24 @@
 use super::number::Number;
 use super::numbers::Numbers;
 
-/// How many positions of each end are shown of a long axis.
+/// Positions shown at each end of a long axis.
 pub(crate) const EDGE: u64 = 3;
-/// An array of more elements than this shows its edges only.
+/// Only the edges of an array of more elements are shown.
 pub(crate) const ELEMENTS_SHOWN_MAX: u64 = 1000;
-/// Digits after the point, at most.
+/// At most this many digits after the point.
 const PRECISION: usize = 8;
 
 /// The shown part of one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// All positions, so many.
+    /// All positions of an axis of this extent.
     All(u64),
-    /// [`EDGE`] positions of either end.
+    /// [`EDGE`] positions at each end.
     Edges,
 }
 
 impl Shown {
-    /// How many positions are shown.
+    /// The number of shown positions.
     #[must_use]
     pub(crate) fn count(self) -> u64 {
         match self {
@@ -36,7 +36,7 @@ impl Shown {
     }
 }
 
-/// What is shown of an array of this shape; of one without elements `[]`, whatever its other extents.
+/// The shown part of an array of this shape; an array without elements is shown as `[]`.
 #[must_use]
 pub(crate) fn shown(shape: &[u64], full: bool) -> Vec<Shown> {
     if shape.contains(&0) {
@@ -62,16 +62,16 @@ pub(crate) fn lay_out(axes: &[Shown], values: &[Number], width: usize) -> String
     layout.out
 }
 
-/// Lays out an array that is all there; a large one shows its edges.
+/// Lays out a complete array; of a large one only the edges are shown.
 #[must_use]
 pub(crate) fn lay_out_all(shape: &[u64], values: &Numbers, width: usize) -> String {
     let axes = shown(shape, false);
-    let mut kept = Vec::new();
-    pick(&axes, shape, 0, &mut |at| kept.extend(values.get(at)));
-    lay_out(&axes, &kept, width)
+    let mut shown = Vec::new();
+    pick(&axes, shape, 0, &mut |at| shown.extend(values.get(at)));
+    lay_out(&axes, &shown, width)
 }
 
-/// Calls `take` with the place of every shown element, row-major.
+/// Calls `take` with the linear position of every shown element, row-major.
 fn pick(axes: &[Shown], shape: &[u64], before: u64, take: &mut impl FnMut(usize)) {
     let (Some((axis, axes)), Some((&extent, shape))) = (axes.split_first(), shape.split_first())
     else {
@@ -84,13 +84,13 @@ fn pick(axes: &[Shown], shape: &[u64], before: u64, take: &mut impl FnMut(usize)
     }
 }
 
-/// The values as texts of one width, one under the other.
+/// The values as texts of one width, for a column.
 #[must_use]
 pub(crate) fn column(values: &[Number]) -> Vec<String> {
     texts(values)
 }
 
-/// How many of `columns_max` columns a part of 0..=1 fills.
+/// The number of columns, of `columns_max`, that a part of 0..=1 fills.
 #[must_use]
 #[allow(
     clippy::cast_possible_truncation,
@@ -134,7 +134,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The innermost axis: values side by side, wrapped under the first of them.
+    /// The innermost axis: values on one line; further lines are indented to the first value.
     fn row(&mut self, axis: Shown, indent: usize) {
         let mut column = indent;
         for at in 0..axis.count() {
@@ -147,7 +147,7 @@ impl Layout<'_> {
     }
 
     fn word(&mut self, text: &str, indent: usize, column: &mut usize, first: bool) {
-        // One column is kept for the bracket that closes.
+        // One column is reserved for the closing bracket.
         if !first && *column + 1 + text.len() + 1 > self.width {
             self.out.push('\n');
             self.out.push_str(&" ".repeat(indent));
@@ -172,7 +172,7 @@ fn texts(values: &[Number]) -> Vec<String> {
     texts.into_iter().map(|text| format!("{text:>width$}")).collect()
 }
 
-/// Floats share the place of their point, or an exponent form when their sizes differ much.
+/// Floats aligned at the point, or in exponent form if their magnitudes differ much.
 fn floats(values: &[Number]) -> Vec<String> {
     let sizes = values.iter().map(|value| value.to_f64().abs());
     let sizes = || sizes.clone().filter(|size| size.is_finite() && *size > 0.0);
@@ -213,7 +213,7 @@ fn positional(value: Number) -> String {
     text
 }
 
-/// `1.50e+08`: one number of digits for all.
+/// `1.50e+08`: all with the same number of digits.
 fn exponents(values: &[Number]) -> Vec<String> {
     let mantissa = |value: &Number| {
         let short: f64 = value.shortest().parse().unwrap_or(f64::NAN);

@@ -1,4 +1,4 @@
-//! One value as text and as JSON: exact, shortest, harmless to other programs.
+//! One value as text and as JSON: exact, shortest, and readable by other programs.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use half::{bf16, f16};
 use serde::{Serialize, Serializer};
 use tet_query::Scalar;
 
-/// Texts of so many letters are short enough for a table.
+/// Texts of at most this many characters fit into a table.
 const BRIEF_LEN: usize = 8;
 
 /// One value of any dtype, exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
-    /// No value: the mean of nothing.
+    /// No value, such as the mean of an empty set.
     Null,
-    /// A truth value.
+    /// A bool.
     Bool(bool),
     /// Any integer.
     Int(i128),
@@ -49,13 +49,13 @@ impl From<Scalar> for Number {
 }
 
 impl Number {
-    /// The value as a float64, for pictures and layouts; NaN where there is none.
+    /// The value as a float64, for heatmaps and layouts; NaN if there is no value.
     #[must_use]
     pub(crate) fn to_f64(self) -> f64 {
         match self {
             Number::Null => f64::NAN,
             Number::Bool(value) => f64::from(u8::from(value)),
-            #[allow(clippy::cast_precision_loss, reason = "a picture has fewer levels than that")]
+            #[allow(clippy::cast_precision_loss, reason = "a heatmap has fewer levels than that")]
             Number::Int(value) => value as f64,
             Number::F16(value) => value.to_f64(),
             Number::BF16(value) => value.to_f64(),
@@ -66,7 +66,7 @@ impl Number {
         }
     }
 
-    /// Whether this is a floating number of one part.
+    /// Whether this is a real floating-point number.
     #[must_use]
     pub(crate) fn is_float(self) -> bool {
         matches!(self, Number::F16(_) | Number::BF16(_) | Number::F32(_) | Number::F64(_))
@@ -92,7 +92,7 @@ impl Number {
 }
 
 impl Number {
-    /// The digits that read back to exactly this value, as a float64 too: of `0.1` as a float32 all.
+    /// The digits that read back to exactly this value, also as a float64: all digits of a float32 `0.1`.
     #[must_use]
     pub(crate) fn exact(self) -> String {
         match self {
@@ -104,7 +104,7 @@ impl Number {
         }
     }
 
-    /// The value in few digits, for tables: whole numbers stay exact.
+    /// The value with few digits, for tables; integers are exact.
     #[must_use]
     pub(crate) fn brief(self) -> String {
         let shortest = self.shortest();
@@ -173,7 +173,7 @@ impl Serialize for Number {
             Number::Null => serializer.serialize_unit(),
             Number::Bool(value) => serializer.serialize_bool(value),
             Number::Int(value) => serializer.serialize_i128(value),
-            // A JSON number is read as a float64: this one is the value itself, not near it.
+            // Programs read a JSON number as a float64, so its digits must be exact for a float64.
             _ if self.is_float() && self.to_f64().is_finite() => {
                 serializer.serialize_f64(self.to_f64())
             }

@@ -1,4 +1,4 @@
-//! Files of which a part is lost: nobody takes the rest for all of it.
+//! Files of which a part is lost: every command reports that something is missing.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn pair(names: [&str; 2]) -> Vec<u8> {
     message(objects.into(), &[])
 }
 
-/// Looks at a file of which these are lost, and `a` is not.
+/// Checks a file that has lost these objects, but not `a`.
 fn check(folder: &Path, bytes: &[u8], lost: &[&str]) {
     fs::write(folder.join("in.tgm"), bytes).expect("a test file");
     let run = |args: &[&str]| tet_in(folder, args);
@@ -68,7 +68,7 @@ fn what_is_lost_is_listed() {
     // Junk before the first message, and first bytes that were changed.
     check(folder, &[b"junkjunkjunk", &one[..]].concat(), &["lost_at_0"]);
     check(folder, &[&gone[..], &one].concat(), &["lost_at_0"]);
-    // A broken frame: what stands behind it is known by its names.
+    // A broken frame: the objects after it are known by their names.
     fs::write(folder.join("in.tgm"), &two).unwrap();
     let frame = opened(&folder.join("in.tgm")).object(0, 0).unwrap().frame.at() as usize;
     let mut broken = two;
@@ -76,7 +76,7 @@ fn what_is_lost_is_listed() {
     check(folder, &[&one[..], &broken].concat(), &["c", "d"]);
 }
 
-/// Zeros are nothing that was lost.
+/// Zeros between messages are not a lost message.
 #[test]
 fn zeros_between_messages_are_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,11 +88,11 @@ fn zeros_between_messages_are_nothing() {
 }
 
 #[test]
-fn metadata_that_cannot_be_read_is_told() {
+fn metadata_that_cannot_be_read_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let mut bytes = pair(["a", "b"]);
-    // The map of the metadata frame, behind the preamble and the header of the frame.
+    // The map of the metadata frame, after the preamble and the header of the frame.
     bytes[24 + 16] = 0xFF;
     fs::write(folder.join("in.tgm"), &bytes).unwrap();
     let (exit, _, err) = tet_in(folder, &["info", "in.tgm"]);
@@ -104,7 +104,7 @@ fn metadata_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn what_nobody_else_reads_is_not_written() {
+fn what_other_readers_refuse_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let error = tg::encode(DType::UInt8, &[1 << 63, 4, 0], &[], &tg::Recipe::default());
@@ -112,8 +112,8 @@ fn what_nobody_else_reads_is_not_written() {
     let with_axis = |_| {
         let encoded = tg::encode(DType::UInt8, &[3], &[1, 2, 3], &tg::Recipe::default());
         let dims = tg::Value::Array(vec![tg::Value::Text("lat".to_owned())]);
-        let said = vec![("dims".to_owned(), dims)];
-        message(vec![("a".to_owned(), encoded.expect("an object"), said)], &[])
+        let metadata = vec![("dims".to_owned(), dims)];
+        message(vec![("a".to_owned(), encoded.expect("an object"), metadata)], &[])
     };
     fs::write(folder.join("in.tgm"), [0, 1].map(with_axis).concat()).unwrap();
     let (exit, _, err) = tet_in(folder, &["convert", "in.tgm", "new.tet", "--stack", "lat"]);

@@ -1,4 +1,4 @@
-//! What tests of `.tgm` files share: files to be read, and what is in one.
+//! Shared by the tests of `.tgm` files: test files, and functions that read them.
 
 mod lost;
 mod stack;
@@ -16,14 +16,14 @@ use tet_tensogram as tg;
 
 use crate::fixtures::tet_in;
 
-/// Runs a command that must succeed; gives what it said.
+/// Runs a command that must succeed; returns its output.
 pub(crate) fn done(folder: &Path, args: &[&str]) -> String {
     let (exit, out, err) = tet_in(folder, args);
     assert_eq!(exit, Exit::Done, "{args:?}: {err}");
     out + &err
 }
 
-/// A dataset, whatever file it is in.
+/// A dataset of any file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Held {
     pub(crate) name: String,
@@ -59,7 +59,7 @@ pub(crate) fn held(path: &Path) -> Vec<Held> {
     held.collect()
 }
 
-/// Elements of a type, of which some are not finite where it has such.
+/// Elements of a dtype; some are not finite if the dtype allows it.
 pub(crate) fn values(dtype: DType, shape: &[u64]) -> Vec<u8> {
     let count = shape.iter().product::<u64>();
     if dtype == DType::Bitmask {
@@ -92,24 +92,24 @@ pub(crate) fn bits_of(doubles: &[f64]) -> Vec<u8> {
     doubles.iter().flat_map(|it| it.to_le_bytes()).collect()
 }
 
-/// An object that is nobody else's.
+/// An object that owns its bytes.
 pub(crate) fn owned(encoded: tg::Encoded<'_>) -> tg::Encoded<'static> {
     let region = encoded.region.into_owned().into();
     tg::Encoded { descriptor: encoded.descriptor, region }
 }
 
-/// One message of objects, with their names, unless these are empty, and what else is said of them.
+/// One message of objects, with their names, unless these are empty, and their metadata.
 pub(crate) fn message(
     objects: Vec<(String, tg::Encoded<'_>, tg::Pairs)>,
     extra: &[(String, tg::Value)],
 ) -> Vec<u8> {
     let mut base = Vec::new();
     let mut written = Vec::new();
-    for (name, encoded, mut said) in objects {
+    for (name, encoded, mut metadata) in objects {
         if !name.is_empty() {
-            said.push(("name".to_owned(), tg::Value::Text(name)));
+            metadata.push(("name".to_owned(), tg::Value::Text(name)));
         }
-        base.push(said);
+        base.push(metadata);
         written
             .push((encoded.descriptor.encode().expect("a test file"), encoded.region.into_owned()));
     }
@@ -127,15 +127,15 @@ fn opened(path: &Path) -> tg::TensogramFile {
     tg::TensogramFile::open(source, &tg::Limits::default()).expect("a test file")
 }
 
-/// What is said in the first message, keys in order, without what libraries say of objects.
-pub(crate) fn said(path: &Path) -> tg::Metadata {
-    let mut said = opened(path).metadata(0).expect("a test file");
-    for entry in &mut said.base {
+/// The metadata of the first message, keys in order, without the entries that libraries add.
+pub(crate) fn metadata(path: &Path) -> tg::Metadata {
+    let mut metadata = opened(path).metadata(0).expect("a test file");
+    for entry in &mut metadata.base {
         entry.retain(|(key, _)| key != "_reserved_");
         entry.sort_by(|one, next| one.0.cmp(&next.0));
     }
-    said.extra.sort_by(|one, next| one.0.cmp(&next.0));
-    said
+    metadata.extra.sort_by(|one, next| one.0.cmp(&next.0));
+    metadata
 }
 
 /// The descriptors of the first message.

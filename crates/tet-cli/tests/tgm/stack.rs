@@ -7,11 +7,11 @@ use tet_format::DType;
 use tet_tensogram as tg;
 
 use super::{
-    Held, bits_of, descriptors, done, held, message, opened, owned, said, samples, values,
+    Held, bits_of, descriptors, done, held, message, metadata, opened, owned, samples, values,
 };
 use crate::fixtures::tet_in;
 
-/// A message with the field of a step, packed in so many bits unless that is 64, and a fixed one.
+/// A message with the field of a step, packed with `bits` bits unless that is 64, and a fixed field.
 fn step(number: i32, bits: u32) -> Vec<u8> {
     let doubles: Vec<f64> = (0..6).map(|at| f64::from(number * 10 + at)).collect();
     let fit = tg::PackingFit::Bits { bits, decimal_scale: 0 };
@@ -19,13 +19,13 @@ fn step(number: i32, bits: u32) -> Vec<u8> {
     let field =
         owned(tg::encode(DType::Float64, &[2, 3], &bits_of(&doubles), &recipe).expect("an object"));
     let text = |text: &str| tg::Value::Text(text.to_owned());
-    let said = vec![
+    let metadata = vec![
         ("time".to_owned(), tg::Value::Int(number.into())),
         ("units".to_owned(), text("K")),
         ("dims".to_owned(), tg::Value::Array(vec![text("lat"), text("lon")])),
         ("run".to_owned(), text(if number < 2 { "a" } else { "b" })),
     ];
-    let mut objects = vec![("t".to_owned(), field, said)];
+    let mut objects = vec![("t".to_owned(), field, metadata)];
     if number == 0 {
         let lat = tg::encode(DType::Int16, &[2], &[1, 0, 2, 0], &tg::Recipe::default())
             .expect("an object");
@@ -40,7 +40,7 @@ fn fields_of_one_name_are_one() {
     let folder = folder.path();
     let wanted: Vec<f64> =
         (0..4).flat_map(|step| (0..6).map(move |at| f64::from(step * 10 + at))).collect();
-    // All stored in one way, and each in another one.
+    // All messages stored in the same way, and each in a different way.
     for bits in [[64; 4], [16; 4], [64, 16, 64, 24]] {
         let steps = (0..4).zip(bits).map(|(number, bits)| step(number, bits));
         fs::write(folder.join("in.tgm"), steps.collect::<Vec<_>>().concat()).unwrap();
@@ -67,12 +67,12 @@ fn fields_of_one_name_are_one() {
     assert_eq!(held(&folder.join("o.tet")).len(), 1);
 }
 
-/// A byte that changed in any of the messages is found, as it is without a stack.
+/// A changed byte in any of the messages is found, as without a stack.
 #[test]
 fn fields_that_do_not_match_their_hash_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // One grid for all, and one that is made for the stack.
+    // The grid of the file, and a different one for the stack.
     for bits in [[64; 3], [16; 3], [64, 16, 24]] {
         for damaged in 0..3 {
             let steps = (0..3).zip(bits).map(|(number, bits)| step(number, bits));
@@ -136,11 +136,11 @@ fn messages_of_others_are_stacked() {
     let all = |held: &[Held]| held.iter().map(|it| it.elements.len()).sum::<usize>();
     assert_eq!(all(&stacked), all(&single));
     assert_eq!(descriptors(&folder.join("out.tgm")).len(), stacked.len());
-    assert_eq!(said(&folder.join("out.tgm")).base.len(), stacked.len());
+    assert_eq!(metadata(&folder.join("out.tgm")).base.len(), stacked.len());
 }
 
 #[test]
-fn names_that_stand_twice_are_numbered_where_they_must_differ() {
+fn duplicate_names_are_numbered_if_they_must_differ() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("in.tgm"), [step(0, 64), step(1, 64), step(2, 16)].concat()).unwrap();
@@ -149,7 +149,7 @@ fn names_that_stand_twice_are_numbered_where_they_must_differ() {
     };
     done(folder, &["convert", "in.tgm", "same.tgm"]);
     assert_eq!(names("same.tgm"), ["t", "lat", "t", "t"]);
-    let said = done(folder, &["convert", "in.tgm", "new.tet"]);
-    assert!(said.contains("several are named \"t\"") && said.contains(".1 to .2"), "{said}");
+    let text = done(folder, &["convert", "in.tgm", "new.tet"]);
+    assert!(text.contains("several are named \"t\"") && text.contains(".1 to .2"), "{text}");
     assert_eq!(names("new.tet"), ["t", "lat", "t.1", "t.2"]);
 }

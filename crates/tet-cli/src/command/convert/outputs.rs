@@ -1,15 +1,15 @@
-//! Which outputs have a place for which options.
+//! Checks which output formats support which options.
 
 use tet_convert::Capabilities;
 
 use crate::args::{ALIGN, CodecName, ConvertArgs, SparseName, StoreArgs};
 use crate::exit::{Failure, Result};
 
-/// Nothing is asked for that the output has no place for.
+/// Checks that the output format supports all given options.
 ///
 /// # Errors
 ///
-/// An option is for other outputs, or out of its bounds.
+/// An option is for other formats, or out of its bounds.
 pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
     let ConvertArgs { store, zt, tgm, .. } = args;
     let is_codec = |codec| store.codec == Some(codec);
@@ -42,14 +42,14 @@ pub(super) fn check(args: &ConvertArgs, can: Capabilities) -> Result<()> {
     ];
     for (option, is_asked) in asked {
         if is_asked && !can.options.contains(&option) {
-            let text = format!("{} has no place for {option}", tet_io::shown(&args.output));
+            let text = format!("{} does not support {option}", tet_io::shown(&args.output));
             let hint = format!("{option} is for {} outputs", outputs(option));
             return Err(Failure::usage("output-format", text).hint(hint));
         }
     }
     if args.shard_size == Some(0) {
-        let failure = Failure::usage("shard-size", "a shard of 0 bytes holds nothing");
-        return Err(failure.hint("leave --shard-size out for one file"));
+        let failure = Failure::usage("shard-size", "the shard size must not be 0");
+        return Err(failure.hint("omit --shard-size to write one file"));
     }
     check_level(store)
 }
@@ -69,11 +69,11 @@ fn outputs(option: &str) -> String {
     }
 }
 
-/// zstd has these levels.
+/// Checks the level of zstd.
 ///
 /// # Errors
 ///
-/// Another one is asked for.
+/// zstd does not have this level, or the codec is not zstd.
 pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
     let Some(level) = store.level else { return Ok(()) };
     if !(1..=22).contains(&level) {
@@ -82,7 +82,7 @@ pub(crate) fn check_level(store: &StoreArgs) -> Result<()> {
     }
     if !matches!(store.codec, Some(CodecName::Zstd) | None) {
         let text = "--level is for --codec zstd";
-        return Err(Failure::usage("options", text).hint("leave one of them out"));
+        return Err(Failure::usage("options", text).hint("omit one of them"));
     }
     Ok(())
 }

@@ -6,16 +6,16 @@ use tet_tensogram::{Compressing, Error, HashChoice, NonFinite, PackingFit, SzipP
 use crate::args::{CodecName, ConvertArgs, EncodingName, FilterName, MasksName};
 use crate::exit::{Failure, Result};
 
-/// The level of zstd unless another is asked for.
+/// The default level of zstd.
 const LEVEL: i32 = 3;
-/// Bits of a packed value, at most.
+/// The most bits of a packed value.
 const BITS_MAX: u32 = 64;
 
-/// What the options ask for.
+/// The write options, from the options of the command line.
 ///
 /// # Errors
 ///
-/// Options contradict each other, or would spoil elements together.
+/// Options contradict each other, or would damage elements together.
 pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
     let ConvertArgs { store, tgm, .. } = args;
     let mut options = TensogramOptions::default();
@@ -31,7 +31,7 @@ pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
         (Some(CodecName::Zstd), level) => Compressing::Zstd { level: level.unwrap_or(LEVEL) },
         (_, Some(_)) => {
             let text = "--level is for --codec zstd";
-            return Err(Failure::usage("options", text).hint("give both, or neither"));
+            return Err(Failure::usage("options", text).hint("use both, or neither"));
         }
         (Some(CodecName::Lz4), None) => Compressing::Lz4,
         (Some(CodecName::Szip), None) => Compressing::Szip(SzipParameters::default()),
@@ -43,7 +43,7 @@ pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
         Some(MasksName::Exact) | None => NonFinite::Exact,
     };
     recipe.packing = packing(args)?;
-    // What is no number is packed by nobody: it goes under a mask if that is asked for.
+    // NaN and infinities cannot be packed: they need --masks all.
     let masks = match masks {
         NonFinite::Exact | NonFinite::Kept if recipe.packing.is_some() => NonFinite::Refused,
         masks => masks,
@@ -55,7 +55,7 @@ pub(super) fn options(args: &ConvertArgs) -> Result<TensogramOptions> {
     Ok(options)
 }
 
-/// How doubles are packed, if they are to be.
+/// How float64 values are packed; `None` if they are not.
 fn packing(args: &ConvertArgs) -> Result<Option<PackingFit>> {
     let tgm = &args.tgm;
     let refuse =
@@ -68,8 +68,8 @@ fn packing(args: &ConvertArgs) -> Result<Option<PackingFit>> {
         return Ok(None);
     }
     if tgm.filter == Some(FilterName::Shuffle) {
-        let text = "packed values are not shuffled";
-        return refuse(text, "leave out --filter, or --encoding");
+        let text = "packed values cannot be shuffled";
+        return refuse(text, "omit --filter or --encoding");
     }
     let is_szip = args.store.codec == Some(CodecName::Szip);
     match (tgm.bits, tgm.max_error) {
@@ -78,30 +78,29 @@ fn packing(args: &ConvertArgs) -> Result<Option<PackingFit>> {
         }
         (Some(bits), _) if is_szip && !matches!(bits, 0 | 8 | 16 | 24 | 32) => {
             let text =
-                format!("szip spoils packed values of {bits} bits, which are no whole bytes");
-            refuse(&text, "give --bits 8, 16, 24 or 32, or another --codec")
+                format!("szip damages packed values of {bits} bits, which are not whole bytes");
+            refuse(&text, "use --bits 8, 16, 24 or 32, or another --codec")
         }
-        (Some(0), _) if is_szip => {
-            refuse("values of 0 bits leave nothing for szip", "leave it out")
-        }
+        (Some(0), _) if is_szip => refuse("szip cannot compress values of 0 bits", "omit it"),
         (Some(bits), _) => Ok(Some(PackingFit::Bits { bits, decimal_scale: 0 })),
-        (None, Some(error_max)) if !error_max.is_finite() || error_max < 0.0 => {
-            refuse("an error is a number of 0 or more", "give --max-error 0.01, or so")
-        }
+        (None, Some(error_max)) if !error_max.is_finite() || error_max < 0.0 => refuse(
+            "the largest error must be a number of 0 or more",
+            "use for example --max-error 0.01",
+        ),
         (None, Some(error_max)) => Ok(Some(PackingFit::Within { error_max })),
         (None, None) => {
-            let text = "simple_packing needs to know how exact it is to be";
-            refuse(text, "give --bits N, or --max-error E")
+            let text = "simple_packing needs a precision";
+            refuse(text, "add --bits N or --max-error E")
         }
     }
 }
 
-/// What to do about a dataset that cannot be stored as was asked.
+/// The hint for a dataset that cannot be stored with these options.
 pub(super) fn hint(dataset: &str, error: &Error) -> String {
     match error {
         Error::NotFinite { .. } => {
-            "--masks all puts NaN and infinities under masks, and packs the rest".to_owned()
+            "--masks all stores NaN and infinities as masks, and packs the rest".to_owned()
         }
-        _ => format!("--exclude {dataset:?} leaves it out; --dataset takes only what you name"),
+        _ => format!("--exclude {dataset:?} omits it; --dataset converts only the named datasets"),
     }
 }

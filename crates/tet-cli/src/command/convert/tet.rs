@@ -13,14 +13,14 @@ use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::open;
 
-/// The level of zstd unless another is asked for.
+/// The default level of zstd.
 pub(crate) const LEVEL: i32 = 3;
 
-/// What the options ask for.
+/// The import options, from the options of the command line.
 ///
 /// # Errors
 ///
-/// The shape of chunks or an attribute cannot be read.
+/// An option cannot be parsed.
 pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<ImportOptions> {
     let (overwrite, sync) = open::publish_options(args.write);
     let mut options = ImportOptions::default();
@@ -37,7 +37,7 @@ pub(super) fn options(args: &ConvertArgs, context: &Context<'_>) -> Result<Impor
     options.include.clone_from(&args.dataset);
     options.exclude.clone_from(&args.exclude);
     options.name.clone_from(&args.name);
-    options.history = (!args.no_history).then(|| Origin { at: context.world().now() });
+    options.history = (!args.no_history).then(|| Origin { at: context.env().now() });
     options.overwrite = overwrite;
     options.sync = sync;
     if args.no_digests {
@@ -74,7 +74,7 @@ fn align(text: &str) -> Align {
 ///
 /// # Errors
 ///
-/// Two axes have one name.
+/// Two axes have the same name.
 fn dims(text: &str) -> Result<DimNames> {
     let (dataset, names) = match text.split_once('=') {
         Some((dataset, names)) => (Some(dataset.to_owned()), names),
@@ -84,14 +84,14 @@ fn dims(text: &str) -> Result<DimNames> {
     let mut seen = BTreeSet::new();
     match names.iter().find(|name| !seen.insert(*name)) {
         Some(twice) => {
-            let text = format!("two axes are named {twice:?} in --dims {text:?}");
+            let text = format!("--dims {text:?} names two axes {twice:?}");
             Err(Failure::usage("dims", text).hint("give each axis a name of its own"))
         }
         None => Ok(DimNames { dataset, names }),
     }
 }
 
-/// `title=Climate` or `temp:units=degC`; `:cf:role=x` where the key of all has a colon.
+/// `title=Climate` or `temp:units=degC`; `:cf:role=x` for all datasets, with a colon in the key.
 fn attr(text: &str) -> Result<Attribute> {
     let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.is_empty()) else {
         let text = format!("{text:?} is not an attribute");
@@ -99,7 +99,7 @@ fn attr(text: &str) -> Result<Attribute> {
     };
     let (dataset, key) = match key.split_once(':') {
         Some(("", key)) => (None, key),
-        // A key such as `tet:scalar` has its colon after a prefix that is no dataset.
+        // `tet:` is a prefix of keys such as `tet:scalar`, not the name of a dataset.
         Some((dataset, key)) if dataset != "tet" => (Some(dataset.to_owned()), key),
         _ => (None, key),
     };
@@ -109,7 +109,7 @@ fn attr(text: &str) -> Result<Attribute> {
 /// `station=A,B`, `temp:0=A,B` or `station=@code`.
 fn labels(text: &str) -> Result<AxisLabels> {
     let Some((axis, labels)) = text.split_once('=').filter(|(axis, _)| !axis.is_empty()) else {
-        let text = format!("{text:?} are no labels");
+        let text = format!("{text:?} does not set labels");
         return Err(Failure::usage("labels", text).hint("write AXIS=a,b,c or AXIS=@ARRAY"));
     };
     let (dataset, axis) = match axis.split_once(':') {

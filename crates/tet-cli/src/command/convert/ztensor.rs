@@ -22,31 +22,30 @@ pub(crate) const fn dense_output(zt: &ZtArgs) -> DenseOutput {
     }
 }
 
-/// What the options ask for.
+/// The write options, from the options of the command line.
 ///
 /// # Errors
 ///
-/// The codec is none of a zTensor file.
+/// A zTensor file does not support the codec, or the level is invalid.
 pub(crate) fn options(store: &StoreArgs, zt: &ZtArgs) -> Result<zt::WriteOptions> {
     let mut options = match zt.dialect {
         Some(DialectName::V01x) => zt::WriteOptions::v01x(),
         None => zt::WriteOptions::default(),
     };
     options.encoding = match (store.codec, store.level) {
-        // The level of the programs of that dialect.
+        // The level that the programs of that dialect use.
         (Some(CodecName::Zstd), None) if zt.dialect.is_some() => {
             zt::EncodingChoice::Zstd { level: 3 }
         }
         (Some(CodecName::Zstd), None) => zt::EncodingChoice::zstd(),
         (Some(CodecName::Zstd), Some(level)) => zt::EncodingChoice::Zstd { level },
         (None, Some(_)) => {
-            let text =
-                "--level is for --codec zstd, and a .zt file is raw unless that is asked for";
-            return Err(Failure::usage("options", text).hint("give both, or neither"));
+            let text = "--level needs --codec zstd: a .zt file is raw by default";
+            return Err(Failure::usage("options", text).hint("use both, or neither"));
         }
         (Some(CodecName::Lz4 | CodecName::Szip), _) => {
-            let text = "a .zt file has no place for this codec";
-            return Err(Failure::usage("output-format", text).hint("give --codec raw or zstd"));
+            let text = "a .zt file does not support this codec";
+            return Err(Failure::usage("output-format", text).hint("use --codec raw or zstd"));
         }
         _ => zt::EncodingChoice::Raw,
     };

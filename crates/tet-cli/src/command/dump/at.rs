@@ -1,10 +1,10 @@
-//! What one byte is.
+//! Describes one byte of the file.
 
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid, Region, Shape};
 use tet_verify::anatomy::Stretch;
 
-use super::told::Owner;
+use super::field::Owner;
 use super::{Dump, usage};
 use crate::exit::Result;
 use crate::render::hex;
@@ -12,12 +12,12 @@ use crate::render::json::AskedByte;
 use crate::render::table::{Side, Table};
 use crate::size::counted;
 
-/// Bytes of text shown around a byte, and how many of them come before it.
+/// The number of bytes of text shown around a byte, and of those before it.
 const TEXT_LEN: u64 = 64;
 const TEXT_BEFORE: u64 = 24;
 
-/// Tells what the byte at `offset` is.
-pub(super) fn tell(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()> {
+/// Describes the byte at `offset`.
+pub(super) fn print_byte(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()> {
     let Some(stretch) = dump.anatomy.at(offset)? else {
         let len = counted(dump.file_len, "byte");
         return Err(usage("past-end", format!("there is no byte {offset}: the file has {len}")));
@@ -28,7 +28,7 @@ pub(super) fn tell(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()> {
     let element = element(dump, &stretch, &owner, within);
     if dump.args.json {
         let element = element.map(|(element, _)| element);
-        return dump.field(&stretch, &owner, Some(AskedByte { offset, within, byte, element }));
+        return dump.print(&stretch, &owner, Some(AskedByte { offset, within, byte, element }));
     }
     let table = facts(&stretch, &owner, offset, byte, element.as_ref());
     for line in table.lines(None, dump.context.paint) {
@@ -38,13 +38,13 @@ pub(super) fn tell(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()> {
     if matches!(stretch.place.region, Region::Payload | Region::Gap)
         || matches!(stretch.place.field, "json" | "spill" | "records")
     {
-        around(dump, &stretch, offset)?;
-        return dump.remarks(&stretch.remarks);
+        print_around(dump, &stretch, offset)?;
+        return dump.print_remarks(&stretch.remarks);
     }
-    dump.field(&stretch, &owner, None)
+    dump.print(&stretch, &owner, None)
 }
 
-/// What there is to say, by name.
+/// The facts about the byte, as a table.
 fn facts(
     stretch: &Stretch,
     owner: &Owner,
@@ -82,7 +82,7 @@ fn facts(
     table
 }
 
-/// The element that a byte of a raw payload belongs to, and which byte of it.
+/// The element that contains a byte of a raw payload, and the offset of the byte in it.
 fn element(
     dump: &Dump<'_, '_, '_>,
     stretch: &Stretch,
@@ -99,7 +99,7 @@ fn element(
     Some((element, within % size))
 }
 
-/// Where element number `linear` of a chunk is in its dataset.
+/// The position in the dataset of element number `linear` of a chunk.
 fn element_of(grid: &Grid, row: &IndexRow, linear: u64) -> Option<Vec<u64>> {
     let coord = row.coord.get(..grid.rank())?;
     grid.linear(coord)?;
@@ -117,8 +117,8 @@ fn element_of(grid: &Grid, row: &IndexRow, linear: u64) -> Option<Vec<u64>> {
     Some(origin)
 }
 
-/// The bytes around one byte of a stretch that means nothing here, or the text around it.
-fn around(dump: &mut Dump<'_, '_, '_>, stretch: &Stretch, offset: u64) -> Result<()> {
+/// Prints the text around a byte of JSON, or the bytes around another one.
+fn print_around(dump: &mut Dump<'_, '_, '_>, stretch: &Stretch, offset: u64) -> Result<()> {
     let place = &stretch.place;
     if place.field == "json" || place.field == "spill" {
         let start = offset.saturating_sub(TEXT_BEFORE).max(place.offset);

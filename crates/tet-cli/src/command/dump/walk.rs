@@ -1,11 +1,11 @@
-//! The whole file, or the parts of it that were asked for, in file order.
+//! Prints the whole file, or the requested regions, in file order.
 
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::map::{Place, Places};
 use tet_format::{Region, Span, superblock};
 use tet_verify::anatomy::{Remark, Stretch};
 
-use super::told::Owner;
+use super::field::Owner;
 use super::{Dump, usage};
 use crate::args::RegionName;
 use crate::escape::Escaped;
@@ -15,7 +15,7 @@ use crate::render::hex;
 /// Bytes of JSON on a line.
 const TEXT_LEN: u64 = 64;
 
-/// Tells all places of the file, part by part.
+/// Prints all requested fields of the file.
 pub(super) fn walk(dump: &mut Dump<'_, '_, '_>) -> Result<()> {
     let dataset = match dump.args.dataset.as_deref() {
         Some(name) => Some(find(dump, name)?),
@@ -23,9 +23,9 @@ pub(super) fn walk(dump: &mut Dump<'_, '_, '_>) -> Result<()> {
     };
     let map = dump.anatomy.map();
     let body = map.body_span();
-    let (owner, said) = (Owner::default(), Vec::new());
+    let (owner, row_remarks) = (Owner::default(), Vec::new());
     let mut walk =
-        Walk { dump, dataset, part: None, told: 0, record: None, owner, row: None, said };
+        Walk { dump, dataset, part: None, count: 0, record: None, owner, row: None, row_remarks };
     let mut places = map.places();
     walk.structure(&mut places, body.start())?;
     walk.body(body)?;
@@ -56,25 +56,25 @@ fn find(dump: &Dump<'_, '_, '_>, name: &str) -> Result<u64> {
     })
 }
 
-/// A walk through the places of a file.
+/// The state of a walk through the fields of a file.
 struct Walk<'w, 'a, 'c, 's> {
     dump: &'w mut Dump<'a, 'c, 's>,
-    /// The one dataset that was asked for.
+    /// The requested dataset; `None` for all.
     dataset: Option<u64>,
-    /// The part that is being told.
+    /// The current region.
     part: Option<RegionName>,
-    /// Records, rows, payloads or lines told of this part.
-    told: u64,
-    /// The record that is being told, and whose it is.
+    /// The number of records, rows, payloads or lines printed of this region.
+    count: u64,
+    /// The current record and its owner.
     record: Option<u64>,
     owner: Owner,
     row: Option<(u64, IndexRow)>,
-    /// What is said about the row.
-    said: Vec<Remark>,
+    /// The remarks on the current row.
+    row_remarks: Vec<Remark>,
 }
 
 impl Walk<'_, '_, '_, '_> {
-    /// Superblock, directory and index, or the footer: whatever `places` gives before `end`.
+    /// Prints the fields of superblock, directory, index and footer that start before `end`.
     fn structure(&mut self, places: &mut Places<'_>, end: u64) -> Result<()> {
         while let Some(place) = places.next() {
             self.dump.context.check_cancelled()?;
@@ -85,8 +85,8 @@ impl Walk<'_, '_, '_, '_> {
             if self.is_asked(part) {
                 self.enter(part, &place)?;
                 match self.choose(&place)? {
-                    Choice::Tell if place.field == "json" => self.json(&place)?,
-                    Choice::Tell => self.tell(&place)?,
+                    Choice::Print if place.field == "json" => self.json(&place)?,
+                    Choice::Print => self.print_place(&place)?,
                     Choice::Skip => {}
                     Choice::SkipRow => places.skip_to(place.offset.saturating_add(ROW_LEN)),
                     Choice::SkipPart => places.skip_to(self.end_of(part)),
@@ -98,14 +98,14 @@ impl Walk<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Whether a place is told; what a new record is, is found out here.
+    /// Whether to print a field. At the start of a record it reads the owner and the row.
     fn choose(&mut self, place: &Place) -> Result<Choice> {
         if place.record.is_none() {
             (self.record, self.owner, self.row) = (None, Owner::default(), None);
-            return Ok(if self.dataset.is_some() { Choice::Skip } else { Choice::Tell });
+            return Ok(if self.dataset.is_some() { Choice::Skip } else { Choice::Print });
         }
         if place.record == self.record {
-            return Ok(Choice::Tell);
+            return Ok(Choice::Print);
         }
         let row = match (place.region, place.record) {
             (Region::Index, Some(number)) => self.row_at(number, place)?,
@@ -120,15 +120,15 @@ impl Walk<'_, '_, '_, '_> {
         if self.is_full()? {
             return Ok(Choice::SkipPart);
         }
-        self.dump.heading(&format!("  {}", owner.heading()))?;
+        self.dump.print_heading(&format!("  {}", owner.heading()))?;
         if let Some((number, row)) = row {
-            self.said = self.dump.anatomy.row_remarks(number, &row)?;
+            self.row_remarks = self.dump.anatomy.row_remarks(number, &row)?;
         }
         (self.record, self.owner, self.row) = (place.record, owner, row);
-        Ok(Choice::Tell)
+        Ok(Choice::Print)
     }
 
-    /// The row that starts at a place, if all of it is there.
+    /// The row that starts at a place, if the file contains all of it.
     fn row_at(&mut self, number: u64, place: &Place) -> Result<Option<(u64, IndexRow)>> {
         let at = tet_format::layout::row_at(self.dump.anatomy.map().index_span().start(), number);
         if place.offset != at || self.dump.anatomy.row_count() <= number {
@@ -138,14 +138,14 @@ impl Walk<'_, '_, '_, '_> {
         Ok(bytes.first_chunk().map(|bytes| (number, IndexRow::decode(bytes))))
     }
 
-    fn tell(&mut self, place: &Place) -> Result<()> {
-        let said = if self.row.is_some() { &self.said } else { self.dump.anatomy.remarks() };
-        let remarks = said.iter().filter(|it| place.holds(it.at)).copied().collect();
+    fn print_place(&mut self, place: &Place) -> Result<()> {
+        let all = if self.row.is_some() { &self.row_remarks } else { self.dump.anatomy.remarks() };
+        let remarks = all.iter().filter(|it| place.holds(it.at)).copied().collect();
         let stretch = Stretch { place: *place, row: self.row, spill: None, remarks };
-        self.dump.field(&stretch, &self.owner, None)
+        self.dump.print(&stretch, &self.owner, None)
     }
 
-    /// Payloads, gaps and spills.
+    /// Prints payloads, gaps and spills.
     fn body(&mut self, span: Span) -> Result<()> {
         let asked = [RegionName::Payloads, RegionName::Footer].map(|part| self.is_asked(part));
         if asked == [false, false] {
@@ -170,18 +170,18 @@ impl Walk<'_, '_, '_, '_> {
             if self.is_full()? {
                 return Ok(());
             }
-            let said = anatomy.remarks().iter().filter(|it| stretch.place.holds(it.at));
-            stretch.remarks.extend(said);
+            let remarks = anatomy.remarks().iter().filter(|it| stretch.place.holds(it.at));
+            stretch.remarks.extend(remarks);
             let owner = Owner::of(&stretch, anatomy);
-            self.dump.field(&stretch, &owner, None)?;
+            self.dump.print(&stretch, &owner, None)?;
         }
         Ok(())
     }
 
-    /// The JSON as text, or as one object.
+    /// Prints the JSON of the footer as text, or as one object.
     fn json(&mut self, place: &Place) -> Result<()> {
         if self.dump.args.json {
-            return self.tell(place);
+            return self.print_place(place);
         }
         let mut at = place.offset;
         while at < place.end() {
@@ -198,17 +198,17 @@ impl Walk<'_, '_, '_, '_> {
         }
         let remarks = self.dump.anatomy.remarks().iter();
         let remarks: Vec<_> = remarks.filter(|it| place.holds(it.at)).copied().collect();
-        self.dump.remarks(&remarks)
+        self.dump.print_remarks(&remarks)
     }
 
-    /// Whether as many were told as were asked for; one more counts as told otherwise.
+    /// Counts one more record, row, payload or line; returns whether the limit was reached before it.
     fn is_full(&mut self) -> Result<bool> {
         let max = self.dump.args.count_max;
-        let is_full = max != 0 && max <= self.told;
-        if is_full && self.told == max {
-            self.dump.more()?;
+        let is_full = max != 0 && max <= self.count;
+        if is_full && self.count == max {
+            self.dump.print_more()?;
         }
-        self.told = self.told.saturating_add(1);
+        self.count = self.count.saturating_add(1);
         Ok(is_full)
     }
 
@@ -218,7 +218,7 @@ impl Walk<'_, '_, '_, '_> {
         (only.is_empty() || only.contains(&part)) && !(of_dataset && self.dataset.is_some())
     }
 
-    /// Starts a part: its heading.
+    /// Starts a region: prints its heading.
     fn enter(&mut self, part: RegionName, place: &Place) -> Result<()> {
         let map = self.dump.anatomy.map();
         let start = match part {
@@ -238,7 +238,7 @@ impl Walk<'_, '_, '_, '_> {
         if self.part.is_some() && !self.dump.args.json {
             self.dump.context.line("")?;
         }
-        (self.part, self.told) = (Some(part), 0);
+        (self.part, self.count) = (Some(part), 0);
         let name = match part {
             RegionName::Superblock => "superblock",
             RegionName::Directory => "directory",
@@ -246,10 +246,10 @@ impl Walk<'_, '_, '_, '_> {
             RegionName::Payloads => "payloads",
             RegionName::Footer => "footer",
         };
-        self.dump.heading(&format!("{name}, bytes {} to {}", span.start(), span.end()))
+        self.dump.print_heading(&format!("{name}, bytes {} to {}", span.start(), span.end()))
     }
 
-    /// Where a part ends.
+    /// The end of a region.
     fn end_of(&self, part: RegionName) -> u64 {
         let map = self.dump.anatomy.map();
         match part {
@@ -262,16 +262,16 @@ impl Walk<'_, '_, '_, '_> {
     }
 }
 
-/// What to do about a place.
+/// What to do with a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    Tell,
+    Print,
     Skip,
     SkipRow,
     SkipPart,
 }
 
-/// The part of a file that a region belongs to.
+/// The option value that contains a region.
 fn part_of(region: Region) -> RegionName {
     match region {
         Region::Superblock => RegionName::Superblock,

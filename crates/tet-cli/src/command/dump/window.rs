@@ -1,13 +1,13 @@
-//! The bytes around where the dump is, read in blocks.
+//! Reads the bytes for a dump in blocks.
 
 use tet_io::Source;
 
 use crate::exit::Result;
 
-/// Bytes read at a time.
+/// The length of a block in bytes.
 const BLOCK_LEN: u64 = 1 << 16;
 
-/// A block of a file that moves along with what is asked for.
+/// The block of the file that contains the last requested bytes.
 #[derive(Debug)]
 pub(super) struct Window<'a> {
     source: &'a Source,
@@ -20,11 +20,11 @@ impl<'a> Window<'a> {
         Window { source, start: 0, block: Vec::new() }
     }
 
-    /// The bytes from `at` on: `len` of them, or as many as a block and the file have.
+    /// `len` bytes from `at` on; fewer at the end of the file, or past one block.
     pub(super) fn bytes(&mut self, at: u64, len: u64) -> Result<&[u8]> {
         let len = len.min(BLOCK_LEN).min(self.source.len().saturating_sub(at));
-        let held = self.start.saturating_add(self.block.len() as u64);
-        if at < self.start || held < at.saturating_add(len) {
+        let block_end = self.start.saturating_add(self.block.len() as u64);
+        if at < self.start || block_end < at.saturating_add(len) {
             let block_len = BLOCK_LEN.min(self.source.len().saturating_sub(at));
             self.block.resize(usize::try_from(block_len).unwrap_or(0), 0);
             self.start = at;
@@ -37,8 +37,7 @@ impl<'a> Window<'a> {
         Ok(rest.get(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or(rest))
     }
 
-    /// Where the first byte of `[start, end)` is that is not zero, looking at so many at most;
-    /// `None` when there is none among them.
+    /// The offset of the first byte of `[start, end)` that is not zero; `None` if all are zero.
     pub(super) fn first_nonzero(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
         let mut at = start;
         while at < end {

@@ -1,4 +1,4 @@
-//! Advice, when the shape of the chunks fights the question.
+//! Advice if the chunk shape does not suit the query.
 
 use tet_document::Resolved;
 use tet_query::{Execution, ReadPlan};
@@ -8,15 +8,15 @@ use crate::command::query::plan::Reads;
 use crate::render::json::AdviceShape;
 use crate::size::{Size, grouped};
 
-/// Reading so many times what is selected is worth a word.
+/// Advice is given if more than this many times the selected bytes are read.
 const AMPLIFICATION_MAX: u64 = 4;
-/// More chunks than this, each shorter than that many bytes, cost more than their bytes.
+/// Advice is given if there are more chunks than this and each is shorter than [`TINY_LEN`] bytes.
 const TINY_COUNT: u64 = 10_000;
 const TINY_LEN: u64 = 4 << 10;
-/// A chunk is decoded whole: one this long takes its share of memory.
+/// Advice is given if a chunk has this many bytes, because chunks are decoded whole.
 const HUGE_LEN: u64 = 1 << 30;
 
-/// What would make the question cheaper; empty when nothing stands out.
+/// How to read less or need less memory; empty if there is no advice.
 pub(super) fn advice(
     resolved: &Resolved,
     (plan, reads): (&ReadPlan, &Reads),
@@ -31,11 +31,11 @@ pub(super) fn advice(
         ("huge-chunk", huge_chunk(plan)),
         ("memory", memory(cost, how)),
     ];
-    let told = texts.into_iter().filter_map(|(code, text)| Some(AdviceShape { code, text: text? }));
-    told.collect()
+    let texts = texts.into_iter();
+    texts.filter_map(|(code, text)| Some(AdviceShape { code, text: text? })).collect()
 }
 
-/// How many times what is selected has to be handled.
+/// The bytes that are read or decoded, divided by the selected bytes.
 fn times(cost: &Cost) -> u64 {
     cost.handled_len.checked_div(cost.selected_len).unwrap_or(0)
 }
@@ -50,14 +50,14 @@ fn amplification(resolved: &Resolved, reads: &Reads, cost: &Cost) -> Option<Stri
     let name = name(resolved, axis);
     let chunk = resolved.dataset.grid.chunk_shape().get(axis).copied()?;
     Some(format!(
-        "{} times what is selected is {what}: a chunk holds {} positions of {name}; chunks shorter \
-         along {name} would do with less (tet convert --chunks)",
+        "{} times the selected bytes are {what}, because a chunk has {} positions of {name}: use \
+         shorter chunks along {name} (tet convert --chunks)",
         grouped(times),
         grouped(chunk)
     ))
 }
 
-/// The axis along which most of a touched chunk is not selected.
+/// The axis along which the smallest part of a chunk is selected.
 fn worst_axis(resolved: &Resolved) -> Option<usize> {
     let grid = &resolved.dataset.grid;
     let axes = resolved.slab.axes().iter().zip(grid.chunk_shape().iter()).enumerate();
@@ -82,13 +82,13 @@ fn all_chunks(resolved: &Resolved, plan: &ReadPlan, cost: &Cost) -> Option<Strin
     let (all, touched) = (grid.chunk_count(), u64::try_from(plan.chunks().len()).ok()?);
     let elements = grid.shape().element_count()?;
     let share = elements.checked_div(plan.element_count)?;
-    // When much more is read than selected, that was said already.
+    // If much more is read than selected, other advice reports it.
     if touched < all || all < 8 || share < 8 || AMPLIFICATION_MAX < times(cost) {
         return None;
     }
     Some(format!(
-        "every one of {} chunks is touched for one element in {}: chunks that are long along the \
-         selected axes and short along the others would be fewer (tet convert --chunks)",
+        "all {} chunks are read for one element in {}: use chunks that are longer along the axes \
+         selected whole, and shorter along the others (tet convert --chunks)",
         grouped(all),
         grouped(share)
     ))
@@ -99,7 +99,7 @@ fn tiny_chunks(plan: &ReadPlan) -> Option<String> {
     let each = plan.stored_len.checked_div(count)?;
     (TINY_COUNT < count && each < TINY_LEN).then(|| {
         format!(
-            "{} chunks of {} on average: larger chunks would cost less each (tet convert --chunks)",
+            "{} chunks of {} on average: use larger chunks (tet convert --chunks)",
             grouped(count),
             Size(each)
         )
@@ -109,10 +109,10 @@ fn tiny_chunks(plan: &ReadPlan) -> Option<String> {
 fn small_runs(plan: &ReadPlan, reads: &Reads) -> Option<String> {
     let each = reads.len.checked_div(reads.count)?;
     let chunks = u64::try_from(plan.chunks().len()).ok()?;
-    // Runs that are small because chunks are have been told.
+    // If the chunks are small, other advice reports it.
     (TINY_COUNT < reads.count && each < TINY_LEN && chunks <= TINY_COUNT).then(|| {
         format!(
-            "{} runs of {} on average: a selection of whole chunks would be read in fewer",
+            "{} runs of {} on average: select whole chunks to read fewer runs",
             grouped(reads.count),
             Size(each)
         )
@@ -123,15 +123,14 @@ fn huge_chunk(plan: &ReadPlan) -> Option<String> {
     let longest = plan.chunks().iter().map(|chunk| chunk.place.decoded_len).max()?;
     (HUGE_LEN < longest).then(|| {
         let size = Size(longest);
-        format!("a chunk holds {size}: smaller chunks would be read by several threads")
+        format!("a chunk has {size}: use smaller chunks, so that several threads can read them")
     })
 }
 
 fn memory(cost: &Cost, how: &Execution) -> Option<String> {
     (how.memory_budget < cost.thread_len).then(|| {
         format!(
-            "a thread takes {} for a chunk and its cells, which is over the budget of {}: raise \
-             --memory",
+            "a thread needs {} for a chunk and its cells, more than the budget of {}: raise --memory",
             Size(cost.thread_len),
             Size(how.memory_budget)
         )

@@ -14,9 +14,9 @@ use crate::render::json::{Attr, HistoryEntry};
 use crate::render::table::{Side, Table};
 use crate::size::Size;
 
-/// Characters shown of an attribute; `--json` has all of them.
+/// At most this many characters of an attribute are printed; `--json` contains all.
 const TEXT_MAX: usize = 100;
-/// Labels shown of each end of an axis.
+/// Labels printed of each end of an axis.
 const LABELS_SHOWN: usize = 3;
 
 /// The labels of a dataset, by name or number of the axis.
@@ -44,13 +44,13 @@ fn attr(value: &AttrText) -> Attr {
 
 fn raw(json: &str) -> Attr {
     match RawValue::from_string(json.to_owned()) {
-        // Text inside may hold what a terminal would obey: then it is told as text, escaped.
+        // JSON with characters that control a terminal is printed as escaped text.
         Ok(raw) if !json.chars().any(crate::escape::acts) => Attr::Json(raw),
         _ => Attr::Text(json.to_owned()),
     }
 }
 
-/// How the file came to be.
+/// The history of the file.
 pub(crate) fn history(opened: &Opened) -> Vec<HistoryEntry> {
     let rows = opened.tet.as_ref().map(TetFile::history).unwrap_or_default();
     let entry = |row: &tet_file::HistoryRow| HistoryEntry {
@@ -63,11 +63,11 @@ pub(crate) fn history(opened: &Opened) -> Vec<HistoryEntry> {
     rows.iter().map(entry).collect()
 }
 
-/// The history, for people.
+/// Prints the history.
 ///
 /// # Errors
 ///
-/// Standard output does not take it.
+/// Writing to standard output fails.
 pub(crate) fn write_history(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     context.line(format!("\n{}", context.paint.strong("history")))?;
     let history = history(opened);
@@ -88,11 +88,11 @@ pub(crate) fn write_history(opened: &Opened, context: &mut Context<'_>) -> Resul
     Ok(())
 }
 
-/// Attributes and labels, for people.
+/// Prints attributes and labels.
 ///
 /// # Errors
 ///
-/// Standard output does not take them.
+/// Writing to standard output fails.
 pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left), ("", Side::Left)]);
@@ -117,7 +117,7 @@ pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The value, cut where it is too long for a table.
+/// The value, cut if it is too long for a table.
 fn text(value: &Attr) -> String {
     let text = match value {
         Attr::Text(text) => text.as_str(),
@@ -145,7 +145,7 @@ fn ends(labels: &[String]) -> String {
     format!("{}, ..., {} ({})", shown(first), shown(last), labels.len())
 }
 
-/// Unix seconds as a date in UTC; anything else as it stands.
+/// Unix seconds as a date in UTC; other text unchanged.
 fn date(at: &str) -> String {
     let seconds = at.parse::<i64>().ok().and_then(|at| u64::try_from(at).ok());
     match seconds.filter(|seconds| *seconds < 253_402_300_800) {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_are_told_as_dates() {
+    fn seconds_are_shown_as_dates() {
         let cases = [
             ("0", "1970-01-01 00:00:00Z"),
             ("951782400", "2000-02-29 00:00:00Z"),

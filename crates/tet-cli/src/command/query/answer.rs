@@ -1,4 +1,4 @@
-//! An answer: values, what their axes stand for, and what else belongs to them.
+//! An answer: values, the positions of their axes, and additional data.
 
 mod align;
 mod all;
@@ -10,9 +10,9 @@ mod text;
 use tet_query::NanPolicy;
 
 use crate::context::Context;
-use crate::corner::Corner;
 use crate::escape::Escaped;
 use crate::exit::Result;
+use crate::preview::Preview;
 use crate::render::json::{
     AlignmentShape, AnswerShape, EdgesShape, OneOrMany, ValuesShape, WrittenShape,
 };
@@ -29,9 +29,9 @@ pub(crate) struct Answer {
     op: &'static str,
     /// The dataset's name.
     name: String,
-    /// The unit of the values; empty when they have none.
+    /// The unit of the values; empty without one.
     unit: String,
-    /// The axes that were folded away, or that statistics were taken over, by name.
+    /// The names of the axes that were reduced, or that statistics were computed over.
     over: Vec<String>,
     axes: Vec<usize>,
     shape: Vec<u64>,
@@ -40,48 +40,48 @@ pub(crate) struct Answer {
     values: Numbers,
     truncated: bool,
     count: u64,
-    /// Whether a filter left some of the elements out.
+    /// Whether a filter was applied.
     chosen: bool,
     nan_count: Option<u64>,
     nan: NanPolicy,
-    beside: Beside,
+    extras: Extras,
 }
 
-/// What belongs to some answers.
+/// Additional data of some answers.
 #[derive(Debug, Default)]
-struct Beside {
+struct Extras {
     /// The shown part of an array.
-    corner: Option<Corner>,
+    preview: Option<Preview>,
     histogram: Option<Histogram>,
     places: Option<Places>,
     zero_denominators: Option<u64>,
     written: Option<WrittenShape>,
-    /// Whether all values were printed as they were read.
+    /// Whether all values were printed while they were read.
     is_printed: bool,
     alignment: Option<AlignmentShape>,
 }
 
-/// What belongs to a histogram.
+/// The data of a histogram.
 #[derive(Debug)]
 struct Histogram {
-    /// Of all cells, or of one cell after the other.
+    /// The edges of all cells, one cell after the other.
     edges: Vec<f64>,
-    /// How many edges a cell has.
+    /// The number of edges of a cell.
     edge_count: usize,
     below: Vec<u64>,
     above: Vec<u64>,
 }
 
-/// Where extrema are.
+/// The positions of extrema.
 #[derive(Debug)]
 struct Places {
-    /// For each cell a position along each axis; none for a cell without a value.
+    /// A position along each axis for each cell; empty for a cell without a value.
     cells: Vec<Vec<u64>>,
-    /// The axes along which positions count.
+    /// The axes of these positions.
     shown: Vec<ShownAxis>,
 }
 
-/// An axis along which positions count: its name and the labels of its positions, as the file has them.
+/// An axis of positions: its name and labels, as in the file.
 #[derive(Debug)]
 struct ShownAxis {
     name: String,
@@ -89,12 +89,12 @@ struct ShownAxis {
 }
 
 impl Answer {
-    /// The answer for programs.
+    /// The answer as JSON.
     pub(crate) fn into_shape(self) -> AnswerShape {
         let one = self.shape.is_empty();
         let dims: Option<Vec<String>> = self.along.iter().map(|axis| axis.dim.clone()).collect();
-        let edges = self.beside.histogram.as_ref().map(|histogram| edges(histogram, one));
-        let (below, above) = match self.beside.histogram {
+        let edges = self.extras.histogram.as_ref().map(|histogram| edges(histogram, one));
+        let (below, above) = match self.extras.histogram {
             Some(histogram) => (
                 Some(OneOrMany::of(histogram.below, self.along.len() == 1)),
                 Some(OneOrMany::of(histogram.above, self.along.len() == 1)),
@@ -105,13 +105,13 @@ impl Answer {
         let labels: Vec<_> = self.along.iter().zip(&self.shape).map(labels).collect();
         let has_labels = !self.truncated && labels.iter().any(Option::is_some);
         let quantiles = self.along.iter().find_map(|axis| axis.quantiles().map(<[f64]>::to_vec));
-        let nulls = self.beside.places.as_ref().map(|_| self.values.nulls());
+        let nulls = self.extras.places.as_ref().map(|_| self.values.nulls());
         let values = match (one, self.values.get(0)) {
             (true, Some(value)) => ValuesShape::One(value),
             _ => ValuesShape::Many(self.values),
         };
         let place = |(cell, null): (Vec<u64>, bool)| (!null).then_some(cell);
-        let places = self.beside.places.map(|places| {
+        let places = self.extras.places.map(|places| {
             let cells =
                 places.cells.into_iter().zip(nulls.unwrap_or_default()).map(place).collect();
             OneOrMany::of(cells, one)
@@ -138,31 +138,31 @@ impl Answer {
             below,
             above,
             places,
-            zero_denominators: self.beside.zero_denominators,
-            alignment: self.beside.alignment,
-            written: self.beside.written,
+            zero_denominators: self.extras.zero_denominators,
+            alignment: self.extras.alignment,
+            written: self.extras.written,
         }
     }
 
-    /// All values on one line.
+    /// Prints all values on one line.
     ///
     /// # Errors
     ///
-    /// Standard output does not take it.
+    /// Writing to standard output fails.
     pub(crate) fn write_quiet(&self, context: &mut Context<'_>) -> Result<()> {
         context.line(&self.values)
     }
 
-    /// Whether nothing is left to be printed.
+    /// Whether all values are printed already.
     pub(crate) const fn is_printed(&self) -> bool {
-        self.beside.is_printed
+        self.extras.is_printed
     }
 
-    /// One line a value, with its labels or positions.
+    /// Prints one line for each value, with its labels or positions.
     ///
     /// # Errors
     ///
-    /// Standard output does not take it.
+    /// Writing to standard output fails.
     pub(crate) fn write_table(&self, context: &mut Context<'_>) -> Result<()> {
         self.write_head(context)?;
         for (at, value) in self.values.iter().enumerate() {
@@ -174,7 +174,7 @@ impl Answer {
     fn write_head(&self, context: &mut Context<'_>) -> Result<()> {
         let mut head: Vec<String> = self.along.iter().map(ResultAxis::name).collect();
         head.push(self.op.to_owned());
-        let places = self.beside.places.iter().flat_map(Places::names);
+        let places = self.extras.places.iter().flat_map(Places::names);
         head.extend(places.map(|text| Escaped(&text).to_string()));
         context.line(head.join("\t"))
     }
@@ -183,19 +183,19 @@ impl Answer {
         let escaped = |text: String| Escaped(&text).to_string();
         let mut line: Vec<String> = self.labels(at).into_iter().map(escaped).collect();
         line.push(value.shortest());
-        let places = self.beside.places.iter().flat_map(|places| places.labels(at));
+        let places = self.extras.places.iter().flat_map(|places| places.labels(at));
         line.extend(places.map(escaped));
         context.line(line.join("\t"))
     }
 
-    /// What the axes of value `at` stand for.
+    /// The labels of value `at`, one for each axis.
     fn labels(&self, at: usize) -> Vec<String> {
         let position = position(&self.shape, at);
         self.along.iter().zip(position).map(|(axis, at)| axis.label(at)).collect()
     }
 }
 
-/// The edges for programs: one list when all cells share them, else a list for each.
+/// The edges as JSON: one list if all cells share them, else a list for each.
 fn edges(histogram: &Histogram, one: bool) -> EdgesShape {
     let numbers = |edges: &[f64]| edges.iter().map(|&edge| Number::F64(edge)).collect();
     if one || histogram.is_shared() {
@@ -223,7 +223,7 @@ impl Places {
         self.shown.iter().map(|axis| axis.name.clone()).collect()
     }
 
-    /// Where the extremum of cell `at` is: a label or a position for each axis that is shown.
+    /// The position of the extremum of cell `at`: a label or a number for each axis.
     fn labels(&self, at: usize) -> Vec<String> {
         let place = |(nth, shown): (usize, &ShownAxis)| {
             let position = self.cells.get(at)?.get(nth)?;

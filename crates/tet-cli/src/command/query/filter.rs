@@ -1,17 +1,17 @@
-//! `--where`: tests in a few letters.
+//! Parses the tests of `--where`.
 
 use tet_query::{Compare, Filter, Number};
 
 use crate::exit::{Failure, Result};
 
-/// What to write instead of what is no test.
+/// The hint for an invalid test.
 const HINT: &str = "write 'gt 273.15', 'ge 0, lt 40', 'ne -9999', null or not-null";
 
-/// Understands tests such as `ge 0, lt 40`; `None` when there are none.
+/// Parses tests such as `ge 0, lt 40`; `None` if there are none.
 ///
 /// # Errors
 ///
-/// A text that is no test, or the same comparison twice.
+/// A text is not a test, or a comparison is used twice.
 pub(crate) fn parse(texts: &[String]) -> Result<Option<Filter>> {
     let mut filter = Filter::default();
     for text in texts {
@@ -31,8 +31,8 @@ fn add(filter: &mut Filter, test: &str) -> Result<()> {
             let (compare, rest) = comparison(test).ok_or_else(wrong)?;
             let number = number(rest).ok_or_else(wrong)?;
             if filter.tests.iter().any(|(known, _)| *known == compare) {
-                let text = format!("--where compares in this way twice: {test:?}");
-                return Err(Failure::usage("where", text).hint("each comparison stands once"));
+                let text = format!("--where uses this comparison twice: {test:?}");
+                return Err(Failure::usage("where", text).hint("use each comparison once"));
             }
             filter.tests.push((compare, number));
         }
@@ -61,17 +61,17 @@ fn comparison(test: &str) -> Option<(Compare, &str)> {
     COMPARISONS.iter().find_map(found)
 }
 
-/// A number as a flag says it: whole ones exactly.
+/// Parses a number; integers are exact.
 #[must_use]
 pub(crate) fn number(text: &str) -> Option<Number> {
     let text = text.trim();
-    let float = || text.parse().ok().filter(|&float| is_held(text, float)).map(Number::Float);
+    let float = || text.parse().ok().filter(|&float| is_in_range(text, float)).map(Number::Float);
     text.parse::<i128>().ok().map(Number::Int).or_else(float)
 }
 
-/// Whether a double holds the number of a text: not one as large as `1e999`, which would become
-/// infinite, or as small as `1e-999`, which would become 0.
-fn is_held(text: &str, float: f64) -> bool {
+/// Whether a number is in the range of float64: `1e999` would become infinite, `1e-999` would become
+/// 0.
+fn is_in_range(text: &str, float: f64) -> bool {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     let has = |digits: &str| mantissa.contains(|next: char| digits.contains(next));
     !has("0123456789") || (float.is_finite() && (float != 0.0 || !has("123456789")))

@@ -1,4 +1,4 @@
-//! The document that flags build.
+//! Builds the query document from options.
 
 use tet_document::{
     GroupBy, LabelFilter, Pad, Query, QueryAlign, QueryReduction, QueryTransform, QueryWindow,
@@ -10,11 +10,11 @@ use crate::args::{AskArgs, CellArgs, EndName, NanName, PadName, flag};
 use crate::exit::{Failure, Result};
 use crate::target;
 
-/// Refuses flags beside a document, which says everything itself.
+/// Refuses query options together with a document.
 ///
 /// # Errors
 ///
-/// A flag says what is asked.
+/// An option is part of a query.
 pub(super) fn refuse(ask: &AskArgs) -> Result<()> {
     let AskArgs { part, op, params, cells, other } = ask;
     let given = [
@@ -39,17 +39,17 @@ pub(super) fn refuse(ask: &AskArgs) -> Result<()> {
     match given.or(reduction) {
         None => Ok(()),
         Some(flag) => {
-            let text = format!("{flag} and a document both say what is asked");
-            Err(Failure::usage("two-questions", text).hint("write it into the document"))
+            let text = format!("{flag} cannot be used with a document");
+            Err(Failure::usage("two-questions", text).hint("set it in the document"))
         }
     }
 }
 
-/// The document of these flags; `second` may name the dataset, with a slice in brackets.
+/// Builds the document of these options; `second` may name the dataset, with a slice in brackets.
 ///
 /// # Errors
 ///
-/// Flags that say too much, or what cannot be read.
+/// Options contradict each other, or have an invalid value.
 pub(super) fn query(ask: &AskArgs, second: Option<&str>) -> Result<Query> {
     let (name, select) = dataset_and_slice(ask, second)?;
     let mut query = Query::new(name);
@@ -72,7 +72,7 @@ pub(super) fn query(ask: &AskArgs, second: Option<&str>) -> Result<Query> {
     match fold {
         None => Ok(query),
         Some((flag, _)) => {
-            let text = format!("{flag} says in what groups, but not what is computed of each");
+            let text = format!("{flag} needs a reduction to compute for each group");
             Err(Failure::usage("no-reduction", text).hint("add a reduction, such as --mean"))
         }
     }
@@ -87,14 +87,14 @@ fn dataset_and_slice<'a>(
         (None, Some(second)) => target::split(second, |_| false),
         (None, None) => ("", None),
         (Some(name), Some(second)) => {
-            let text = format!("--dataset names {name:?}, and {second:?} is one more");
+            let text = format!("--dataset names {name:?}, so {second:?} is one argument too many");
             return Err(Failure::usage("two-questions", text));
         }
     };
     match (slice, ask.part.select.as_deref()) {
         (Some(_), Some(_)) => {
-            let text = "the dataset has a slice already, and --select gives another";
-            Err(Failure::usage("two-slices", text).hint("give one of them"))
+            let text = "the dataset has a slice already, and --select sets another one";
+            Err(Failure::usage("two-slices", text).hint("use one of them"))
         }
         (slice, select) => Ok((name, slice.or(select))),
     }
@@ -102,13 +102,13 @@ fn dataset_and_slice<'a>(
 
 fn reduction(ask: &AskArgs) -> Result<Option<QueryReduction>> {
     let Some((op, text)) = &ask.op.asked else {
-        return match not_beside(ask, None) {
-            Some(wrong) => Err(beside(wrong, "no reduction")),
+        return match first_unused(ask, None) {
+            Some(wrong) => Err(unused(wrong, "without a reduction")),
             None => Ok(None),
         };
     };
-    if let Some(wrong) = not_beside(ask, Some(*op)) {
-        return Err(beside(wrong, &format!("--{}", flag(*op))));
+    if let Some(wrong) = first_unused(ask, Some(*op)) {
+        return Err(unused(wrong, &format!("with --{}", flag(*op))));
     }
     let behind = match op {
         Op::Quantile | Op::Histogram => "",
@@ -125,8 +125,8 @@ fn reduction(ask: &AskArgs) -> Result<Option<QueryReduction>> {
     Ok(Some(QueryReduction::new(*op, axes).with_params(params(ask, *op, text)?)))
 }
 
-/// The first flag that says a number this reduction has no use for.
-fn not_beside(ask: &AskArgs, op: Option<Op>) -> Option<&'static str> {
+/// The first option that this reduction does not use.
+fn first_unused(ask: &AskArgs, op: Option<Op>) -> Option<&'static str> {
     let ddof = [Op::Var, Op::Std, Op::NanVar, Op::NanStd, Op::Covariance];
     let is = |known: &[Op]| op.is_some_and(|op| known.contains(&op));
     let params = &ask.params;
@@ -139,14 +139,14 @@ fn not_beside(ask: &AskArgs, op: Option<Op>) -> Option<&'static str> {
     given.iter().find(|(_, wrong)| *wrong).map(|(flag, _)| *flag)
 }
 
-fn beside(flag: &str, what: &str) -> Failure {
+fn unused(flag: &str, place: &str) -> Failure {
     let hint = match flag {
         "--ddof" => "it belongs to --var, --std and --covariance",
         "--fill" => "it belongs to --null-count",
         "--range" => "it belongs to --histogram",
         _ => "it names the axes of a reduction or a --transform",
     };
-    Failure::usage("beside", format!("{flag} says nothing beside {what}")).hint(hint)
+    Failure::usage("beside", format!("{flag} has no effect {place}")).hint(hint)
 }
 
 fn params(ask: &AskArgs, op: Op, text: &str) -> Result<Params> {
@@ -254,7 +254,7 @@ fn window(cells: &CellArgs) -> Result<Option<QueryWindow>> {
     }))
 }
 
-/// Flags of windows stand beside one.
+/// Refuses options of windows without a window.
 fn no_window(cells: &CellArgs) -> Result<Option<QueryWindow>> {
     let given = [
         ("--pad", cells.pad.is_some()),
@@ -264,13 +264,13 @@ fn no_window(cells: &CellArgs) -> Result<Option<QueryWindow>> {
     match given.iter().find(|(_, given)| *given) {
         None => Ok(None),
         Some((flag, _)) => {
-            let text = format!("{flag} says nothing without --window or --rolling");
+            let text = format!("{flag} has no effect without --window or --rolling");
             Err(Failure::usage("beside", text))
         }
     }
 }
 
-/// The axes of a list with commas.
+/// The axes of a comma-separated list.
 pub(super) fn split_axes(axes: &str) -> Vec<AxisRef> {
     axes.split(',').map(str::trim).filter(|name| !name.is_empty()).map(AxisRef::from).collect()
 }

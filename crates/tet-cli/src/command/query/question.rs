@@ -1,4 +1,4 @@
-//! What is asked: a document from wherever it comes, or the same built from flags.
+//! Reads the query: a document from a path, an argument or standard input, or one built from options.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -11,21 +11,21 @@ use crate::args::QuestionArgs;
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 
-/// A question and the file it is put to.
+/// A query and its file.
 #[derive(Debug)]
 pub(crate) struct Question {
     /// The file, as the user wrote it.
     pub(crate) file: PathBuf,
-    /// The question; its dataset is empty when the file's only one is meant.
+    /// The query; its dataset is empty if none is named.
     pub(crate) query: Query,
 }
 
-/// Understands the arguments.
+/// Reads the query from the arguments.
 ///
 /// # Errors
 ///
-/// They say too much or too little, or the document cannot be used.
-pub(crate) fn understand(args: &QuestionArgs, context: &mut Context<'_>) -> Result<Question> {
+/// Arguments contradict each other or are missing, or the document is invalid.
+pub(crate) fn parse(args: &QuestionArgs, context: &mut Context<'_>) -> Result<Question> {
     let (file, second) = file_and_second(args)?;
     let document = match (&args.doc, second) {
         (Some(path), None) => Some(read_file(path, context)?),
@@ -33,7 +33,7 @@ pub(crate) fn understand(args: &QuestionArgs, context: &mut Context<'_>) -> Resu
             Some(read_document(second, context)?)
         }
         (Some(_), Some(second)) => {
-            let text = format!("--doc names the document, and {second:?} is one more");
+            let text = format!("--doc names the document, so {second:?} is one argument too many");
             return Err(Failure::usage("two-questions", text));
         }
         _ => None,
@@ -80,7 +80,7 @@ fn is_object(text: &str) -> bool {
 }
 
 fn is_text(text: &str) -> bool {
-    // A slice by name holds a `=` too, but in brackets behind a dataset's name.
+    // A slice by name contains `=` too, but in brackets after the name of a dataset.
     let before_bracket = text.split('[').next().unwrap_or_default();
     text.contains('\n') || before_bracket.contains('=')
 }
@@ -90,7 +90,7 @@ fn has_extension(text: &str) -> bool {
     extension.eq_ignore_ascii_case("json") || extension.eq_ignore_ascii_case("toml")
 }
 
-/// A document's text, and what its name says about its syntax.
+/// The text of a document, and its syntax if the suffix names one.
 struct Document {
     text: String,
     syntax: Syntax,
@@ -137,8 +137,8 @@ fn read_file(path: &Path, context: &Context<'_>) -> Result<Document> {
     if path.as_os_str() == "-" {
         return Err(Failure::usage("document", "--doc takes a path").hint("write - instead"));
     }
-    let at = context.world().at(path);
-    // A pipe, such as a shell makes of `<(command)`, has no length.
+    let at = context.env().at(path);
+    // A pipe, such as `<(command)` in a shell, has no length.
     let is_stream = std::fs::metadata(&at).is_ok_and(|it| !it.is_file() && !it.is_dir());
     if is_stream {
         let text = bounded(&mut std::fs::File::open(&at)?, path)?;
@@ -166,7 +166,7 @@ fn bounded(input: &mut dyn Read, path: &Path) -> Result<String> {
     let read = input.take(limit).read_to_end(&mut bytes);
     read.map_err(|error| {
         let text = format!("cannot read {}: {error}", tet_io::shown(path));
-        Failure::new(Exit::World, "io", text)
+        Failure::new(Exit::Environment, "io", text)
     })?;
     if bytes.len() > LEN_MAX {
         return Err(too_long(path));
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_told_from_names() {
+    fn documents_are_distinguished_from_names() {
         for document in [
             "-",
             "{\"dataset\": 1}",

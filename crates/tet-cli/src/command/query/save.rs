@@ -1,4 +1,4 @@
-//! Where an array goes: `-o`, or what the document says.
+//! Writes a result to a file, as `-o` or the document requests.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ use crate::exit::{Failure, Result};
 use crate::open;
 use crate::render::json::WrittenShape;
 
-/// Puts the flags into the document.
+/// Sets the output options in the document.
 ///
 /// # Errors
 ///
-/// The document names a file already, or the format is not clear.
+/// The document sets an output already, or the format is unknown.
 pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
     let Some(path) = &args.output else { return Ok(()) };
     let named = query.write.as_ref().filter(|write| write.target != WriteTarget::Memory);
     if named.is_some() {
-        let text = "-o and the document both say where the array goes";
-        return Err(Failure::usage("two-outputs", text).hint("leave one of them out"));
+        let text = "-o and the document both set the output";
+        return Err(Failure::usage("two-outputs", text).hint("omit one of them"));
     }
     let written = if query.reduction.is_some() { ".npy or .raw" } else { ".npy, .raw or .tet" };
     let target = match (args.to, by_suffix(path, written)) {
@@ -37,16 +37,15 @@ pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
                 TargetName::Tet => WriteTarget::Tet,
             };
             if named.is_ok_and(|named| named != to) {
-                let text =
-                    format!("--to says something else than the name of {}", tet_io::shown(path));
+                let text = format!("--to contradicts the suffix of {}", tet_io::shown(path));
                 let failure = Failure::usage("output-format", text);
-                return Err(failure.hint("leave out --to, or rename it"));
+                return Err(failure.hint("omit --to, or rename the output"));
             }
             to
         }
     };
     let Some(text) = path.to_str() else {
-        let text = format!("{} is not UTF-8, and a document holds text", tet_io::shown(path));
+        let text = format!("{} is not UTF-8, as a document requires", tet_io::shown(path));
         return Err(Failure::usage("output-name", text).hint("give the output another name"));
     };
     let base = WriteBase::Working;
@@ -54,10 +53,11 @@ pub(super) fn apply(args: &SaveArgs, query: &mut Query) -> Result<()> {
     Ok(())
 }
 
-/// The format that a suffix names; `written` are those there are.
+/// The format of a suffix; `written` lists the supported ones.
 fn by_suffix(path: &Path, written: &str) -> Result<WriteTarget> {
     if path.as_os_str() == "-" {
-        let failure = Failure::usage("output-name", "an array does not go to standard output here");
+        let failure =
+            Failure::usage("output-name", "`tet query` cannot write an array to standard output");
         return Err(failure.hint("`tet cat FILE DATASET -o -` writes values into a pipe"));
     }
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
@@ -73,11 +73,11 @@ fn by_suffix(path: &Path, written: &str) -> Result<WriteTarget> {
     }
 }
 
-/// A file that an answer goes to, and how it is written.
+/// The output file of a query, and how it is written.
 pub(super) struct Output {
-    /// The path, as the user wrote it or as it was made up.
+    /// The path, as the user wrote it, or the default one.
     path: PathBuf,
-    /// The same from the base folder.
+    /// The same, resolved from the base directory.
     at: PathBuf,
     target: ResultTarget,
     policy: WritePolicy,
@@ -85,7 +85,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The file that a question asks for, if it asks for one; `op` is what is computed.
+    /// The output file, if the query requests one; `op` is the name of the operation.
     pub(super) fn of(
         write: Option<&Write>,
         args: &QueryArgs,
@@ -100,29 +100,29 @@ impl Output {
             WriteTarget::Raw => ResultTarget::Raw,
             WriteTarget::Tet => ResultTarget::Tet,
         };
-        let beside = file.parent().map(Path::to_path_buf).unwrap_or_default();
+        let file_dir = file.parent().map(Path::to_path_buf).unwrap_or_default();
         let name = match &write.path {
             Some(path) => PathBuf::from(path),
-            None => made_up(file, op, write, context.world().now()),
+            None => default_path(file, op, write, context.env().now()),
         };
         let path = match write.base {
             WriteBase::Working => name,
-            WriteBase::File => beside.join(name),
+            WriteBase::File => file_dir.join(name),
         };
-        let at = context.world().at(&path);
+        let at = context.env().at(&path);
         let folder =
             |path: &Path| if path == Path::new("") { PathBuf::from(".") } else { path.into() };
         let policy = if args.save.output.is_some() {
-            // The user's own hand may write anywhere.
+            // The user may write anywhere with -o.
             WritePolicy::within(folder(at.parent().unwrap_or(Path::new(""))))
         } else {
-            let working = folder(&context.world().base);
-            let beside = folder(&context.world().at(&beside));
+            let working = folder(&context.env().base);
+            let file_dir = folder(&context.env().at(&file_dir));
             let policy = WritePolicy::within(working);
-            if policy.roots.contains(&beside) { policy } else { policy.and(beside) }
+            if policy.roots.contains(&file_dir) { policy } else { policy.and(file_dir) }
         };
         let (overwrite, sync) = open::publish_options(args.write);
-        let history = Some(Origin { at: context.world().now() });
+        let history = Some(Origin { at: context.env().now() });
         let options = ResultOptions { overwrite, sync, history, ..ResultOptions::default() };
         Some(Output { path, at, target, policy, options })
     }
@@ -131,7 +131,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// The file may not be written there, or the array not be read.
+    /// The policy does not allow to write there, or the array cannot be read.
     pub(super) fn array(
         mut self,
         catalog: &Catalog,
@@ -140,27 +140,27 @@ impl Output {
         bar: &Bar,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
-        // This bar counts what is written, not what is read.
+        // This bar counts the bytes written, not those read.
         self.options.execution = how.clone();
         let size = lazy.dtype().size().unwrap_or(1);
         let count = lazy.shape().element_count().unwrap_or(u64::MAX);
         bar.next("writing", count.saturating_mul(size));
         let Output { target, policy, options, .. } = &self;
         let written = tet_convert::write_result(catalog, lazy, *target, &self.at, policy, options);
-        self.told(written, context)
+        self.report(written, context)
     }
 
-    /// How the cells of a reduction are written.
+    /// The encoding of the cells of a reduction.
     ///
     /// # Errors
     ///
-    /// The format does not hold them.
+    /// The format cannot store them.
     pub(super) fn encoding(&self) -> Result<Encoding> {
         match self.target {
             ResultTarget::Npy => Ok(Encoding::Npy),
             ResultTarget::Raw => Ok(Encoding::Raw),
             _ => {
-                let text = "the cells of a reduction go to .npy or .raw, not to .tet";
+                let text = "results of a reduction are written to .npy or .raw, not to .tet";
                 let hint = "use -o result.npy; in a document \"target\": \"npy\"";
                 Err(Failure::usage("output-format", text).hint(hint))
             }
@@ -171,7 +171,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// The file may not be written there.
+    /// The policy does not allow to write there.
     pub(super) fn cells(
         mut self,
         catalog: &Catalog,
@@ -187,10 +187,10 @@ impl Output {
         let written = tet_convert::write_reduced(
             catalog, dataset, reduced, encoding, &self.at, policy, options,
         );
-        self.told(written, context)
+        self.report(written, context)
     }
 
-    fn told(
+    fn report(
         &self,
         written: tet_convert::Result<Written>,
         context: &mut Context<'_>,
@@ -208,7 +208,7 @@ impl Output {
         Ok(WrittenShape { path, format, bytes: written.bytes })
     }
 
-    /// A failure that speaks of the output as the user wrote it.
+    /// Replaces the path of the output in a failure by the one that the user wrote.
     fn named(&self, mut failure: Failure) -> Failure {
         let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let long = failure.file.clone().filter(|file| {
@@ -224,8 +224,8 @@ impl Output {
     }
 }
 
-/// `climate.zscore.tet` for a question to `climate.tet`, with the time where it is wished for.
-fn made_up(file: &Path, op: &str, write: &Write, now: u64) -> PathBuf {
+/// The default path of an output: `climate.zscore.tet` for `climate.tet`, with the time if requested.
+fn default_path(file: &Path, op: &str, write: &Write, now: u64) -> PathBuf {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let time = if write.timestamp { format!(".{now}") } else { String::new() };
     PathBuf::from(format!("{stem}.{op}{time}.{}", write.target.name()))
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_name_is_made_up_of_file_and_method() {
         let write = Write { target: WriteTarget::Tet, ..Write::default() };
-        let made = |write: &Write| made_up(Path::new("a/climate.tet"), "zscore", write, 7);
+        let made = |write: &Write| default_path(Path::new("a/climate.tet"), "zscore", write, 7);
         assert_eq!(made(&write), Path::new("climate.zscore.tet"));
         let timed = Write { timestamp: true, ..write };
         assert_eq!(made(&timed), Path::new("climate.zscore.7.tet"));

@@ -1,4 +1,4 @@
-//! A plan is reported, and made where that is asked for: the same for all containers.
+//! Reports a repair plan, and makes it if requested, for all containers.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use crate::context::Context;
 use crate::escape::Message;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
-use crate::render::json::{EditShape, KeptShape, LostShape, Repaired};
+use crate::render::json::{EditShape, IntactObjectShape, LostShape, Repaired};
 use crate::size::counted;
 
-/// What the containers differ in.
+/// What differs between containers.
 pub(super) struct How<T> {
-    /// The edits that are to be made; `None` when the plan is all that is wanted.
+    /// The edits to make; `None` to print the plan only.
     pub(super) chosen: Option<Chosen>,
-    /// What the user can do about what is lost.
+    /// How to restore or drop what is lost.
     pub(super) advice: Vec<&'static str>,
-    /// Something lost, for programs.
+    /// The JSON of a loss.
     pub(super) lost: fn(&T) -> LostShape,
 }
 
-/// Makes the edits that are chosen by `apply`, and reports them.
+/// Makes the chosen edits with `apply`, and reports them.
 ///
 /// # Errors
 ///
@@ -59,12 +59,12 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
         backup: backup.as_deref().map(shown),
         whole: plan.is_whole(),
         edits: made.chain(withheld).collect(),
-        kept: plan.kept.iter().map(kept_shape).collect(),
+        kept: plan.kept.iter().map(intact_shape).collect(),
         lost: plan.lost.iter().map(how.lost).collect(),
         remaining: remaining.iter().map(finding).collect(),
     };
-    // Errors that no edit repairs are in the report of `verify`, and are no success here.
-    let is_healed = remaining.is_empty()
+    // Errors that no edit repairs are not a success, although only `tet verify` lists them.
+    let is_repaired = remaining.is_empty()
         && plan.lost.is_empty()
         && plan.withheld.is_empty()
         && plan.error_count == 0;
@@ -73,7 +73,7 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
     } else if !context.quiet {
         write(args, plan, (remaining, &how.advice), (&shape, backup.as_deref()), context)?;
     }
-    Ok(exit(&shape.edits, is_healed))
+    Ok(exit(&shape.edits, is_repaired))
 }
 
 fn shape<A: Display, L: Display, C>(
@@ -95,8 +95,8 @@ fn shape<A: Display, L: Display, C>(
     }
 }
 
-fn kept_shape(kept: &Kept) -> KeptShape {
-    KeptShape { offset: kept.offset, verified: kept.is_verified }
+fn intact_shape(object: &Kept) -> IntactObjectShape {
+    IntactObjectShape { offset: object.offset, verified: object.is_verified }
 }
 
 fn write<E, T: Display, O>(
@@ -110,7 +110,7 @@ fn write<E, T: Display, O>(
     write_verdict(args, &shape.edits, plan.is_whole(), context)?;
     write_edits(&shape.edits, context)?;
     if !plan.kept.is_empty() {
-        context.line(format!("  kept: {}", kept(&plan.kept)))?;
+        context.line(format!("  kept: {}", intact_text(&plan.kept)))?;
     }
     for lost in &plan.lost {
         let text = lost.to_string();
@@ -119,29 +119,29 @@ fn write<E, T: Display, O>(
     for (finding, count) in alike(remaining) {
         let text = finding.to_string();
         let more = if count == 0 { String::new() } else { format!(" (and {count} more)") };
-        context.line(format!("  left: {}{more}", Message(&text)))?;
+        context.line(format!("  remaining: {}{more}", Message(&text)))?;
     }
     for advice in advice {
         context.line(paint.advice(advice))?;
     }
     let is_made = shape.edits.iter().any(|edit| edit.applied);
     if !is_made && args.all && !plan.edits.is_empty() {
-        context.line(paint.advice("nothing would be gained: nothing is written"))?;
+        context.line(paint.advice("the edits would not improve the file: nothing is written"))?;
     }
     write_end(args, &shape.edits, backup, context)?;
     if plan.is_whole() && plan.error_count != 0 {
-        context.line(paint.advice("errors are left: `tet verify` tells them"))?;
+        context.line(paint.advice("errors remain: `tet verify` lists them"))?;
     }
     Ok(())
 }
 
-/// The objects of damaged messages that are in the new file.
-fn kept(kept: &[Kept]) -> String {
-    let verified = kept.iter().filter(|it| it.is_verified).count();
-    let all = counted(u64::try_from(kept.len()).unwrap_or(u64::MAX), "object");
-    match kept.len() - verified {
-        0 => format!("{all} of damaged messages, which match their hashes"),
-        bare => format!("{all} of damaged messages, {bare} without a hash that tells"),
+/// The intact objects of damaged messages, which are in the new file.
+fn intact_text(objects: &[Kept]) -> String {
+    let verified = objects.iter().filter(|it| it.is_verified).count();
+    let all = counted(u64::try_from(objects.len()).unwrap_or(u64::MAX), "object");
+    match objects.len() - verified {
+        0 => format!("{all} of damaged messages, all verified by their hashes"),
+        bare => format!("{all} of damaged messages, {bare} not verified by a hash"),
     }
 }
 
@@ -157,7 +157,7 @@ fn alike(findings: &[Finding]) -> Vec<(&Finding, u64)> {
     firsts
 }
 
-/// The line of a file, of these edits.
+/// Prints the verdict on the file.
 fn write_verdict(
     args: &RepairArgs,
     edits: &[EditShape],
@@ -165,26 +165,26 @@ fn write_verdict(
     context: &mut Context<'_>,
 ) -> Result<()> {
     let (paint, count) = (context.paint, counted(edits.len() as u64, "edit"));
-    let is_left = |edit: &EditShape| edit.withheld;
+    let is_withheld = |edit: &EditShape| edit.withheld;
     let verdict = match (edits, is_whole) {
         ([], true) => paint.good("nothing to repair").to_string(),
-        ([], false) => paint.wrong("damaged, and nothing can be done").to_string(),
+        ([], false) => paint.wrong("damaged, cannot be repaired").to_string(),
         (_, true) => paint.warning(count).to_string(),
-        (edits, false) if edits.iter().all(is_left) => {
-            paint.wrong("damaged, and nothing can be done without losses").to_string()
+        (edits, false) if edits.iter().all(is_withheld) => {
+            paint.wrong("damaged, cannot be repaired without losses").to_string()
         }
-        (_, false) => format!("{}, and not all is healed", paint.warning(count)),
+        (_, false) => format!("{}, and errors remain", paint.warning(count)),
     };
     context.line(format!("{}: {verdict}", Message(&args.file.to_string_lossy())))
 }
 
-/// Writes a line for every edit, and one for all that it loses.
+/// Prints a line for every edit, and one for each loss.
 fn write_edits(edits: &[EditShape], context: &mut Context<'_>) -> Result<()> {
     let paint = context.paint;
     for edit in edits {
         let mark = match edit {
             EditShape { applied: true, .. } => "made",
-            EditShape { withheld: true, .. } => "left",
+            EditShape { withheld: true, .. } => "skip",
             _ => "edit",
         };
         let (code, action, region) = (paint.strong(edit.code), &edit.action, edit.region);
@@ -192,7 +192,7 @@ fn write_edits(edits: &[EditShape], context: &mut Context<'_>) -> Result<()> {
         context
             .line(format!("  {mark} {code}: {action}, {region} at byte {offset}, {len}{why}"))?;
         let lost = if edit.withheld { "would lose:" } else { "lost:" };
-        // What a digest proves to be wrong is no loss.
+        // Data that a digest proves to be wrong is not a loss.
         for loss in edit.losses.iter().filter(|_| edit.proof != "digest") {
             context.line(format!("    {} {}", paint.wrong(lost), Message(loss)))?;
         }
@@ -200,7 +200,7 @@ fn write_edits(edits: &[EditShape], context: &mut Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Why an edit is right, by the name of its proof.
+/// The reason why an edit is right, by the name of its proof.
 fn why(proof: &str) -> &'static str {
     match proof {
         "digest" => " (proven by its digest)",
@@ -209,7 +209,7 @@ fn why(proof: &str) -> &'static str {
     }
 }
 
-/// Says what is left, what was written, or that nothing was.
+/// Prints what to do next, and what was written.
 fn write_end(
     args: &RepairArgs,
     edits: &[EditShape],
@@ -218,21 +218,21 @@ fn write_end(
 ) -> Result<()> {
     let is_made = edits.iter().any(|edit| edit.applied);
     if edits.iter().any(|edit| edit.withheld) {
-        let advice = "--salvage also makes the edits that lose something";
+        let advice = "--salvage also makes the edits that lose data";
         context.line(context.paint.advice(advice))?;
     }
     if let Some(backup) = backup {
-        context.note(format!("kept the damaged file as {}", tet_io::shown(backup)));
+        context.note(format!("copied the damaged file to {}", tet_io::shown(backup)));
     }
     if is_made {
         context.note(format!("wrote {}", tet_io::shown(target(args))));
     } else if args.apply.is_empty() && edits.iter().any(|edit| !edit.withheld) && !args.all {
-        context.line(context.paint.advice("nothing is changed yet: --all makes these edits"))?;
+        context.line(context.paint.advice("nothing is changed: use --all to make these edits"))?;
     }
     Ok(())
 }
 
-/// Makes the new file by `apply`, where the arguments say.
+/// Makes the new file with `apply`, at the path that the arguments set.
 fn make<T>(
     args: &RepairArgs,
     context: &Context<'_>,
@@ -240,8 +240,8 @@ fn make<T>(
 ) -> Result<T> {
     let (force, sync) = open::publish_options(args.write);
     let publish = Publish { force, sync, inputs: Vec::new() };
-    let path = context.world().at(&args.file);
-    let output: Option<PathBuf> = args.output.as_ref().map(|output| context.world().at(output));
+    let path = context.env().at(&args.file);
+    let output: Option<PathBuf> = args.output.as_ref().map(|output| context.env().at(output));
     let applied = apply(output.as_deref().map_or(Output::InPlace(&path), Output::Beside), &publish);
     applied.map_err(|failure| match failure.code.as_str() {
         "exists" => failure.about(target(args)),
@@ -252,8 +252,8 @@ fn make<T>(
 /// At most this many copies of damaged files are stored next to a file.
 const BACKUPS_MAX: usize = 1000;
 
-/// Copies the damaged file to `FILE.bak`, or `FILE.bak.1` and so on where that exists, when it is going
-/// to be replaced by one that has lost something.
+/// Copies the damaged file to `FILE.bak`, or to `FILE.bak.1` and so on if that exists, before it is
+/// replaced by a file that has lost data.
 fn back_up(
     args: &RepairArgs,
     source: &Source,
@@ -269,7 +269,7 @@ fn back_up(
         let mut name = args.file.clone().into_os_string();
         name.push(if number == 0 { ".bak".to_owned() } else { format!(".bak.{number}") });
         let name = PathBuf::from(name);
-        match copy(source, &context.world().at(&name), &publish) {
+        match copy(source, &context.env().at(&name), &publish) {
             Ok(()) => return Ok(Some(name)),
             Err(tet_io::Error::Exists { .. }) => {}
             Err(error) => return Err(Failure::from(error).about(&name)),
@@ -288,21 +288,21 @@ fn copy(source: &Source, path: &Path, publish: &Publish) -> tet_io::Result<()> {
     publisher.commit()
 }
 
-/// How it ended, of a plan whose edits were made or not.
-fn exit(edits: &[EditShape], is_healed: bool) -> Exit {
+/// The exit code of the command.
+fn exit(edits: &[EditShape], is_repaired: bool) -> Exit {
     let is_made = |edit: &EditShape| edit.applied;
     let is_lossy = |edit: &EditShape| !edit.losses.is_empty() && edit.proof != "digest";
     match edits {
-        [] if is_healed => Exit::Done,
+        [] if is_repaired => Exit::Done,
         [] => Exit::Format,
-        edits if is_healed && edits.iter().all(is_made) && !edits.iter().any(is_lossy) => {
+        edits if is_repaired && edits.iter().all(is_made) && !edits.iter().any(is_lossy) => {
             Exit::Done
         }
         _ => Exit::No,
     }
 }
 
-/// The file that has the repaired bytes.
+/// The path of the repaired file.
 fn target(args: &RepairArgs) -> &Path {
     args.output.as_ref().unwrap_or(&args.file)
 }

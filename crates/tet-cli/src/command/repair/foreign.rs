@@ -1,4 +1,4 @@
-//! `tet repair` of zTensor and Tensogram files, whose edits are made together or not at all.
+//! `tet repair` of zTensor and Tensogram files; their edits are made together or not at all.
 
 use std::fmt::Display;
 
@@ -17,11 +17,11 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::render::json::LostShape;
 
-/// What messages call a container, and what becomes of what it has lost.
+/// The words for a container and its losses in messages.
 struct Words {
     /// As in "a zTensor file".
     file: &'static str,
-    /// What is done instead of filling.
+    /// What is done instead of filling lost data.
     unfilled: &'static str,
     /// What `--salvage` does.
     salvage: &'static str,
@@ -29,17 +29,17 @@ struct Words {
 
 const ZTENSOR: Words = Words {
     file: "a zTensor file",
-    unfilled: "lost tensors of a zTensor file are taken out of its index, not filled",
-    salvage: "--salvage takes lost tensors out",
+    unfilled: "lost tensors of a zTensor file are removed from its index, not filled",
+    salvage: "--salvage removes lost tensors",
 };
 
 const TENSOGRAM: Words = Words {
     file: "a Tensogram file",
-    unfilled: "damaged objects of a Tensogram file are taken out, not filled",
-    salvage: "--salvage takes damaged objects out",
+    unfilled: "damaged objects of a Tensogram file are removed, not filled",
+    salvage: "--salvage removes damaged objects",
 };
 
-/// Plans the repair of a zTensor file, and makes it where that is asked for.
+/// Plans the repair of a zTensor file, and makes it if requested.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(super) fn ztensor(
     let plan = zt::plan(source, &options);
     bar.finish();
     let plan = plan.map_err(|error| about(error.into()))?;
-    // A file of another version is sound, and none of ours.
+    // A file of another version is not damaged, but this build does not read it.
     if let [left, ..] = &plan.remaining[..]
         && left.rule() == Some(&OTHER_VERSION)
     {
@@ -72,16 +72,16 @@ pub(super) fn ztensor(
         return Err(about(tet_convert::Error::Foreign { path, format, fault }.into()));
     }
     if plan.is_sound() && plan.error_count != 0 {
-        let text = "it has errors that no edit heals";
+        let text = "it has errors that no edit repairs";
         let failure = Failure::new(Exit::Format, "not-healed", text);
-        return Err(about(failure.hint("`tet verify` tells them")));
+        return Err(about(failure.hint("`tet verify` lists them")));
     }
     check_codes(args, plan.edits.iter().map(|edit| edit.code.id()))?;
     let lost = |loss: &zt::Loss| match loss {
         zt::Loss::Tensor { name, .. } => named(name),
         other => named(other),
     };
-    let advice = "--salvage takes lost tensors out of the index";
+    let advice = "--salvage removes lost tensors from the index";
     let how = How { chosen: chosen(args), advice: advised(args, &plan.lost, advice), lost };
     flow::finish(args, &plan, &how, context, |_, output, publish| {
         bar.next("repairing", 0);
@@ -89,7 +89,7 @@ pub(super) fn ztensor(
     })
 }
 
-/// Plans the repair of a Tensogram file, and makes it where that is asked for.
+/// Plans the repair of a Tensogram file, and makes it if requested.
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ fn chosen(args: &RepairArgs) -> Option<Chosen> {
     (args.all || !args.apply.is_empty()).then_some(Chosen::All)
 }
 
-/// The advice on what is lost, where it is not followed yet.
+/// The advice about losses, unless --salvage is given.
 fn advised<L>(args: &RepairArgs, lost: &[L], advice: &'static str) -> Vec<&'static str> {
     if lost.is_empty() || args.salvage { Vec::new() } else { vec![advice] }
 }
@@ -132,28 +132,28 @@ fn named<T: Display + ?Sized>(lost: &T) -> LostShape {
     LostShape { dataset: lost.to_string(), chunk: Vec::new(), len: 0 }
 }
 
-/// Refuses options that a container has no use for.
+/// Refuses options that a container does not support.
 fn check(args: &RepairArgs, words: &Words) -> Result<()> {
     let Words { file, unfilled, salvage } = words;
     let text = if args.from.is_some() {
-        format!("{file} takes no bytes from another one")
+        format!("{file} cannot be repaired from another one")
     } else if args.fill.is_some() {
         (*unfilled).to_owned()
     } else if args.output.is_some() && !args.all && args.apply.is_empty() {
-        "--output says where to write, but nothing is to be written".to_owned()
+        "--output is given, but no edits are selected".to_owned()
     } else {
         return Ok(());
     };
     Err(Failure::usage("repair", text).hint(format!("add --all; {salvage}")))
 }
 
-/// Refuses codes that leave out an edit of these.
+/// Refuses codes that select only some of these edits.
 fn check_codes(args: &RepairArgs, mut ids: impl Iterator<Item = &'static str>) -> Result<()> {
     let has = |id: &str| args.apply.iter().any(|asked| asked.eq_ignore_ascii_case(id));
     match ids.find(|id| !args.apply.is_empty() && !has(id)) {
         None => Ok(()),
         Some(id) => {
-            let text = format!("the edit {id} is made with the others or not at all");
+            let text = format!("the edit {id} must be made with the others");
             Err(Failure::usage("code", text).hint("add its code, or use --all"))
         }
     }

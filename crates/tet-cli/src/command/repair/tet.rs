@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::render::json::LostShape;
 
-/// Plans the repair of a file, and makes it where that is asked for.
+/// Plans the repair of a file, and makes it if requested.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub(super) fn run(args: &RepairArgs, source: &Source, context: &mut Context<'_>)
     })
 }
 
-/// The edits that are to be made; `None` when the plan is all that is wanted.
+/// The edits to make; `None` to print the plan only.
 fn chosen(args: &RepairArgs) -> Result<Option<Chosen>> {
     if args.all {
         return Ok(Some(Chosen::All));
@@ -43,7 +43,7 @@ fn chosen(args: &RepairArgs) -> Result<Option<Chosen>> {
         return match &args.output {
             None => Ok(None),
             Some(_) => {
-                let text = "--output says where to write, but nothing is to be written";
+                let text = "--output is given, but no edits are selected";
                 Err(Failure::usage("no-edits", text).hint("add --all, or --apply CODE"))
             }
         };
@@ -64,7 +64,7 @@ fn code(id: &str) -> Result<Code> {
 fn options(args: &RepairArgs, context: &Context<'_>) -> Result<RepairOptions> {
     let mut options = RepairOptions::default();
     if let Some(path) = &args.from {
-        let other = Source::open(context.world().at(path));
+        let other = Source::open(context.env().at(path));
         options.from = Some(other.map_err(|error| Failure::from(error).about(path))?);
     }
     options.trust = if args.trust_other { Trust::Other } else { Trust::Digest };
@@ -79,7 +79,7 @@ fn options(args: &RepairArgs, context: &Context<'_>) -> Result<RepairOptions> {
     Ok(options)
 }
 
-/// What brings lost chunks back, or fills them.
+/// The advice how to restore lost chunks, or fill them.
 fn advice(args: &RepairArgs, plan: &Plan) -> Vec<&'static str> {
     let needs = |need: Need| plan.lost.iter().any(|lost| lost.need == need);
     let mut advice = Vec::new();

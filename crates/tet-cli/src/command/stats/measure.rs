@@ -1,4 +1,4 @@
-//! The passes over one dataset that its statistics take.
+//! Computes the statistics of one dataset.
 
 use std::cell::Cell;
 
@@ -16,12 +16,12 @@ use crate::render::json::{BinsShape, DatasetStats, QuartilesShape};
 use crate::render::number::Number;
 use crate::target::Target;
 
-/// What one pass tells; of whole numbers, the last is not asked for.
+/// The reductions of the first pass; the last one only for floats.
 const ENDS_AND_MEANS: [Op; 5] = [Op::Min, Op::Max, Op::Mean, Op::Std, Op::InfCount];
-/// Blocks of a sparkline.
+/// The number of blocks of a sparkline.
 const BINS: u32 = 32;
 
-/// A dataset that is looked at.
+/// The measurement of one dataset.
 pub(super) struct Measure<'a> {
     target: &'a Target<'a>,
     how: Execution,
@@ -31,7 +31,7 @@ pub(super) struct Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    /// Looks at a dataset under this bar.
+    /// Prepares the statistics of a dataset; `bar` shows the progress.
     pub(super) fn new(
         target: &'a Target<'a>,
         how: &Execution,
@@ -42,7 +42,7 @@ impl<'a> Measure<'a> {
         Measure { target, how, bar, with_quartiles, integrity: Cell::new(None) }
     }
 
-    /// A dataset without statistics, and why.
+    /// The result for a dataset without statistics, with the reason.
     pub(super) fn unreadable(&self, why: String) -> DatasetStats {
         DatasetStats { readable: false, why: Some(why), ..self.empty() }
     }
@@ -68,11 +68,11 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// Reads the values: once for most, and for the order and the histogram again.
+    /// Reads the values: one pass for most statistics, more for the quartiles and the histogram.
     ///
     /// # Errors
     ///
-    /// They cannot be read, or are no numbers with an order.
+    /// The values cannot be read, or have no order.
     pub(super) fn stats(&self) -> Result<DatasetStats> {
         open::check_readable(self.target.dataset)?;
         let is_float = self.target.dataset.dtype.is_some_and(DType::is_float);
@@ -103,8 +103,8 @@ impl<'a> Measure<'a> {
         Ok(QuartilesShape { q25: at(0), q50: at(1), q75: at(2) })
     }
 
-    /// The bins between the smallest and the largest finite value: fewer where these are so close
-    /// together that not all have an edge of their own, none when there is no value.
+    /// A histogram from the smallest to the largest finite value; `None` if there is no value. It has
+    /// fewer bins if these values are so close together that edges would be equal.
     fn histogram(&self, min: Number, max: Number, inf_count: u64) -> Result<Option<BinsShape>> {
         let (min, max) = if inf_count == 0 {
             (min, max)
@@ -142,7 +142,7 @@ impl<'a> Measure<'a> {
         }))
     }
 
-    /// Several reductions of all values in one pass, NaN left out.
+    /// Several reductions of all values except NaN, in one pass.
     fn reduce_all(&self, ops: &[Op], filter: Option<&Filter>) -> Result<Vec<Reduced>> {
         let Target { dataset, slab } = self.target;
         self.next("values");
@@ -152,30 +152,30 @@ impl<'a> Measure<'a> {
             ..Reduction::all(op)
         };
         let reductions: Vec<Reduction> = ops.iter().map(reduction).collect();
-        Ok(self.noted(dataset.reduce_all(slab, &reductions, &self.how)?))
+        Ok(self.recorded(dataset.reduce_all(slab, &reductions, &self.how)?))
     }
 
-    /// One reduction of all values, NaN left out, under its own name on the bar.
+    /// One reduction of all values except NaN; the bar shows its name.
     fn reduce(&self, op: Op, params: Params) -> tet_query::Result<Reduced> {
         let Target { dataset, slab } = self.target;
         self.next(op.name());
         let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
-        Ok(self.noted(dataset.reduce(slab, &reduction, &self.how)?))
+        Ok(self.recorded(dataset.reduce(slab, &reduction, &self.how)?))
     }
 
-    /// The value of an answer, whose integrity is kept.
-    fn noted<T>(&self, answer: Answer<T>) -> T {
+    /// The value of an answer; its integrity is recorded.
+    fn recorded<T>(&self, answer: Answer<T>) -> T {
         let before = self.integrity.get().unwrap_or(answer.integrity);
         self.integrity.set(Some(before.and(answer.integrity)));
         answer.value
     }
 
-    /// How far the bytes of all that was read were compared; nothing before anything is.
+    /// The integrity of everything that was read; `None` before the first read.
     pub(super) fn integrity(&self) -> Option<Integrity> {
         self.integrity.get()
     }
 
-    /// Begins the bar of one pass.
+    /// Starts the bar of one pass.
     fn next(&self, what: &str) {
         let Target { dataset, slab } = self.target;
         let element_size = dataset.dtype.and_then(DType::size).unwrap_or(1);
@@ -189,7 +189,7 @@ fn first(reduced: &Reduced) -> Number {
     reduced.values.get(0).map_or(Number::Null, Number::from)
 }
 
-/// A number that counts.
+/// A count as an integer.
 fn count(number: Number) -> u64 {
     match number {
         Number::Int(count) => u64::try_from(count).unwrap_or(u64::MAX),
@@ -197,7 +197,7 @@ fn count(number: Number) -> u64 {
     }
 }
 
-/// As many bins as a sparkline has blocks, and not more than there are whole numbers.
+/// The number of bins: [`BINS`], or the number of integers in the range if it is less.
 fn bins(min: Number, max: Number) -> u32 {
     match (min, max) {
         (Number::Int(min), Number::Int(max)) => {

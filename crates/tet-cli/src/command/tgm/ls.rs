@@ -1,4 +1,4 @@
-//! `tet tgm ls` and `tet tgm get`: what is said of objects.
+//! `tet tgm ls` and `tet tgm get`: print the metadata of objects.
 
 use std::path::Path;
 
@@ -19,9 +19,9 @@ use crate::render::table::{Side, Table};
 ///
 /// # Errors
 ///
-/// A file, a key or a clause.
+/// A file cannot be read, or a key or a clause is invalid.
 pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let filter = filter(&args.meant)?;
+    let filter = filter(&args.filter)?;
     let keys = args.keys.as_deref().map(keys).transpose()?;
     let many = args.files.len() != 1;
     let mut table = table(keys.as_deref(), many);
@@ -38,16 +38,16 @@ pub(super) fn list(args: &TgmLsArgs, context: &mut Context<'_>) -> Result<Exit> 
             context.line(line)?;
         }
     }
-    Ok(tell(&failures, args.json, context))
+    Ok(report_failures(&failures, args.json, context))
 }
 
 /// Runs `tet tgm get`.
 ///
 /// # Errors
 ///
-/// A file, a key that is missing, or a clause.
+/// A file cannot be read, a key is missing, or a key or a clause is invalid.
 pub(super) fn get(args: &TgmGetArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let (filter, keys) = (filter(&args.meant)?, keys(&args.keys)?);
+    let (filter, keys) = (filter(&args.filter)?, keys(&args.keys)?);
     let failures = each(&args.files, &filter, context, |path, row, context| {
         if let Some(key) = keys.iter().find(|key| row.value(key).is_none()) {
             let object = row.object().map(|object| format!(", object {object}"));
@@ -63,17 +63,17 @@ pub(super) fn get(args: &TgmGetArgs, context: &mut Context<'_>) -> Result<Exit> 
         let texts: Vec<String> = texts.map(|value| Escaped(&text_of(&value)).to_string()).collect();
         context.line(texts.join(" "))
     })?;
-    Ok(tell(&failures, args.json, context))
+    Ok(report_failures(&failures, args.json, context))
 }
 
-/// Tells what could not be read, behind what could; the worst of it is the answer.
-fn tell(failures: &[Failure], is_json: bool, context: &mut Context<'_>) -> Exit {
+/// Prints the failures after the objects; returns the worst exit code.
+fn report_failures(failures: &[Failure], is_json: bool, context: &mut Context<'_>) -> Exit {
     failures.iter().for_each(|failure| context.fail(failure, is_json));
     failures.iter().map(|failure| failure.exit).max().unwrap_or(Exit::Done)
 }
 
-/// Visits the objects that are meant, file by file; gives back what could not be read, which costs no
-/// more than itself.
+/// Visits the matching objects, file by file. Returns the failures of unreadable files and messages; the
+/// others are visited.
 fn each<P: AsRef<Path>>(
     files: &[P],
     filter: &Filter,
@@ -109,18 +109,18 @@ fn each<P: AsRef<Path>>(
     Ok(failures)
 }
 
-/// The first message that does not stand.
+/// The failure of the first damaged message.
 fn damage(file: &TensogramFile, path: &Path) -> Option<Failure> {
     let first = file.damages().first()?;
     let failure = Failure::from(tet_tensogram::Error::Format(first.fault)).about(path);
-    Some(failure.hint("`tet verify` tells all faults"))
+    Some(failure.hint("`tet verify` lists all errors"))
 }
 
 fn keys(text: &str) -> Result<Vec<Key>> {
     split_outside(text, ',').into_iter().map(|key| Ok(Key::parse(key.trim())?)).collect()
 }
 
-/// The columns when no keys are asked for.
+/// The columns if no keys are requested.
 const COLUMNS: [(&str, Side); 8] = [
     ("message", Side::Right),
     ("object", Side::Right),
@@ -138,7 +138,7 @@ fn table(keys: Option<&[Key]>, many: bool) -> Table {
         let columns: Vec<_> = file.into_iter().chain(COLUMNS).collect();
         return Table::new(&columns);
     };
-    // Keys are no names of ours: they stand in a row.
+    // A heading of a column must be a static name, so the keys are the first row.
     let columns = vec![("", Side::Left); keys.len().saturating_add(usize::from(many))];
     let mut table = Table::new(&columns);
     let file = file.map(|(name, _)| name);
@@ -168,7 +168,7 @@ fn cells(row: &Row<'_>, keys: Option<&[Key]>) -> Vec<String> {
     cells
 }
 
-/// The keys that are asked for, with those that are missing as null.
+/// The requested keys; missing ones are null.
 fn asked(row: &Row<'_>, keys: &[Key]) -> Map<String, Json> {
     let value = |key| row.value(key).map_or(Json::Null, |it| json_of_field(it.into_owned()));
     keys.iter().map(|key| (key.text().to_owned(), value(key))).collect()
@@ -177,7 +177,7 @@ fn asked(row: &Row<'_>, keys: &[Key]) -> Map<String, Json> {
 fn shape(path: &Path, row: &Row<'_>, keys: Option<&[Key]>) -> TgmObject {
     let (place, descriptor) = (row.place(), row.descriptor());
     let stage = |stage| descriptor.map(|it| it.stage(stage).to_owned());
-    let said = |pairs: &Pairs| {
+    let metadata = |pairs: &Pairs| {
         let own = pairs.iter().filter(|(key, _)| key != RESERVED_KEY);
         own.map(|(key, value)| (key.clone(), json_of_field(value.clone()))).collect()
     };
@@ -196,7 +196,7 @@ fn shape(path: &Path, row: &Row<'_>, keys: Option<&[Key]>) -> TgmObject {
         stored_len: place.map(|it| it.region.len()),
         hash: place.and_then(|it| it.hash).map(|hash| format!("{hash:016x}")),
         keys: keys.map(|keys| asked(row, keys)),
-        metadata: row.entry().filter(|_| keys.is_none()).map(said),
-        extra: keys.is_none().then(|| said(row.extra())),
+        metadata: row.entry().filter(|_| keys.is_none()).map(metadata),
+        extra: keys.is_none().then(|| metadata(row.extra())),
     }
 }

@@ -4,37 +4,37 @@ use serde::Serialize;
 
 use super::FindingShape;
 
-/// What can be done for a file, and what was.
+/// The repair plan of a file, and the edits that were made.
 #[derive(Debug, Serialize)]
 pub(crate) struct Repaired {
     /// `tet.repair/1`.
     pub(crate) schema: &'static str,
     /// The file, as the user wrote it.
     pub(crate) file: String,
-    /// Where the repaired file is, when one was written.
+    /// The path of the repaired file, if one was written.
     pub(crate) output: Option<String>,
-    /// The copy of the damaged file, when one was kept.
+    /// The copy of the damaged file, if one was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) backup: Option<String>,
-    /// Whether the file is sound after all edits.
+    /// Whether the file has no errors after all edits.
     pub(crate) whole: bool,
     /// The edits.
     pub(crate) edits: Vec<EditShape>,
-    /// Sound objects of damaged messages.
+    /// Intact objects of damaged messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) kept: Vec<KeptShape>,
-    /// Chunks that no edit brings back.
+    pub(crate) kept: Vec<IntactObjectShape>,
+    /// Chunks that no edit restores.
     pub(crate) lost: Vec<LostShape>,
-    /// Errors that are left after all edits, or after those that were made.
+    /// Errors that remain after all edits, or after those that were made.
     pub(crate) remaining: Vec<FindingShape>,
 }
 
 /// One edit.
 #[derive(Debug, Serialize)]
 pub(crate) struct EditShape {
-    /// The id of the rule it heals.
+    /// The id of the rule that was broken.
     pub(crate) code: &'static str,
-    /// What the rule asks for.
+    /// What the rule requires.
     pub(crate) message: &'static str,
     /// What the edit does.
     pub(crate) action: String,
@@ -42,7 +42,7 @@ pub(crate) struct EditShape {
     pub(crate) region: &'static str,
     /// Where it starts.
     pub(crate) offset: u64,
-    /// How many bytes it is about.
+    /// The number of bytes it concerns.
     pub(crate) len: u64,
     /// `digest`, `rest` or `none`.
     pub(crate) proof: &'static str,
@@ -50,15 +50,15 @@ pub(crate) struct EditShape {
     pub(crate) losses: Vec<String>,
     /// Whether it was made.
     pub(crate) applied: bool,
-    /// Whether it loses something and is made with `--salvage` only.
+    /// Whether it loses data, so that it needs `--salvage`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) withheld: bool,
 }
 
-/// An object of a damaged message that is sound.
+/// An intact object of a damaged message.
 #[derive(Debug, Serialize)]
-pub(crate) struct KeptShape {
-    /// Where its frame starts in the damaged file.
+pub(crate) struct IntactObjectShape {
+    /// The offset of its frame in the damaged file.
     pub(crate) offset: u64,
     /// Whether its bytes match a hash.
     pub(crate) verified: bool,
@@ -75,37 +75,37 @@ pub(crate) struct LostShape {
     pub(crate) len: u64,
 }
 
-/// What a command about digests found or did.
+/// The result of `tet digest`.
 #[derive(Debug, Serialize)]
 pub(crate) struct DigestShape {
     /// `tet.digest/1`.
     pub(crate) schema: &'static str,
     /// The file, as the user wrote it.
     pub(crate) file: String,
-    /// What was written, or compared with.
+    /// The file that was written or compared with.
     pub(crate) output: Option<String>,
-    /// Whether the file is what its digests say.
+    /// Whether the file matches its digests.
     pub(crate) ok: bool,
     /// Bytes of the file.
     pub(crate) file_len: u64,
-    /// Stretches that differ.
-    pub(crate) differs: Vec<StretchShape>,
-    /// What lies there, in a .tet file.
-    pub(crate) holds: Vec<HeldShape>,
+    /// Spans that differ.
+    pub(crate) differs: Vec<SpanShape>,
+    /// The parts of a .tet file that these spans change.
+    pub(crate) holds: Vec<ChangedPartShape>,
 }
 
-/// A stretch of a file.
+/// A span of a file.
 #[derive(Debug, Serialize)]
-pub(crate) struct StretchShape {
+pub(crate) struct SpanShape {
     /// Where it starts.
     pub(crate) offset: u64,
-    /// How many bytes.
+    /// Its length in bytes.
     pub(crate) len: u64,
 }
 
-/// What lies in a stretch.
+/// A part of a .tet file that has changed.
 #[derive(Debug, Serialize)]
-pub(crate) struct HeldShape {
+pub(crate) struct ChangedPartShape {
     /// `chunk`, `structure` or `footer`.
     pub(crate) what: &'static str,
     /// The dataset's name.

@@ -4,7 +4,7 @@ use tet_document::Resolved;
 use tet_query::{Alignment, AxisAlignment, LabelAlignment, NanPolicy};
 
 use super::reduced::axis_name;
-use super::{Answer, Beside};
+use super::{Answer, Extras};
 use crate::context::Context;
 use crate::escape::Escaped;
 use crate::exit::Result;
@@ -37,7 +37,7 @@ impl Answer {
             chosen: false,
             nan_count: None,
             nan: NanPolicy::Propagate,
-            beside: Beside { alignment: Some(shape), ..Beside::default() },
+            extras: Extras { alignment: Some(shape), ..Extras::default() },
         }
     }
 }
@@ -63,7 +63,7 @@ fn pair(pair: &AxisAlignment) -> AxisPairShape {
     }
 }
 
-/// The comparison for people: a line for each pair of axes.
+/// Prints the comparison, one line for each pair of axes.
 pub(super) fn write_text(
     name: &str,
     alignment: &AlignmentShape,
@@ -100,7 +100,7 @@ pub(super) fn write_text(
     Ok(())
 }
 
-/// One word when both are the same, else both.
+/// One text if both are the same, else both.
 fn both(first: &str, second: &str) -> String {
     if first == second { first.to_owned() } else { format!("{first} / {second}") }
 }
@@ -109,7 +109,7 @@ fn labels(pair: &AxisPairShape) -> String {
     match (pair.labels, pair.position, &pair.found, pair.labeled) {
         ("absent", ..) => "none".to_owned(),
         ("one-sided", _, _, Some([first, _])) => {
-            format!("the {} has some", if first { "first" } else { "second" })
+            format!("only the {} has labels", if first { "first" } else { "second" })
         }
         (_, Some(position), Some(found), _) => {
             let [first, second] = [0, 1].map(|at| {

@@ -1,4 +1,4 @@
-//! Every value of an array, printed as it is read: no more is held than a block.
+//! Prints every value of an array, one block in memory at a time.
 
 use tet_query::{Execution, LazyArray};
 
@@ -8,15 +8,15 @@ use crate::context::Context;
 use crate::exit::Result;
 use crate::render::number::Number;
 
-/// Bytes that are read at once.
+/// The length of a block in bytes.
 const BLOCK_LEN: u64 = 1 << 20;
 
 impl Answer {
-    /// Prints all values of the array: on one line, or in a table with one line a value.
+    /// Prints all values of the array: on one line, or in a table with one line for each value.
     ///
     /// # Errors
     ///
-    /// The values cannot be read, or standard output does not take them.
+    /// The values cannot be read, or writing to standard output fails.
     pub(crate) fn print_all(
         mut self,
         lazy: &LazyArray,
@@ -47,7 +47,7 @@ impl Answer {
         if !is_table {
             context.line("")?;
         }
-        self.beside.is_printed = true;
+        self.extras.is_printed = true;
         Ok(self)
     }
 }

@@ -1,4 +1,4 @@
-//! The answer that is an array: the first of its values, a corner of it, or all of it in a file.
+//! An answer that is an array: its first values, its edges, or all of it in a file.
 
 use std::ops::Range;
 
@@ -10,29 +10,29 @@ use tet_query::{
 
 use super::axis::{AxisLabels, ResultAxis};
 use super::reduced::{axis_name, folded};
-use super::{Answer, Beside};
-use crate::corner::{Corner, Parts};
+use super::{Answer, Extras};
 use crate::exit::{Failure, Result};
-use crate::picture;
+use crate::heatmap;
+use crate::preview::{Parts, Preview};
 use crate::render::json::WrittenShape;
 use crate::render::number::Number;
 use crate::render::numbers::Numbers;
 
-/// What an array is asked for, and how much of it is shown.
+/// A query for an array, and how much of it is shown.
 pub(crate) struct Request<'a> {
     /// The file.
     pub(crate) catalog: &'a Catalog,
-    /// The question.
+    /// The query.
     pub(crate) resolved: &'a Resolved,
-    /// How it is carried out.
+    /// How it is executed.
     pub(crate) how: &'a Execution,
-    /// How many values are shown.
+    /// The number of values to show.
     pub(crate) preview: u64,
-    /// What a NaN does.
+    /// How NaN are treated.
     pub(crate) nan: NanPolicy,
 }
 
-/// A lazy array as an array that is read in parts.
+/// Reads parts of a lazy array.
 struct View<'a> {
     lazy: &'a LazyArray,
     how: &'a Execution,
@@ -57,11 +57,11 @@ impl Parts for View<'_> {
 }
 
 impl<'a> Request<'a> {
-    /// The array that is asked for; reads what its statistics need.
+    /// The requested array; reads the values that its statistics need.
     ///
     /// # Errors
     ///
-    /// As reading values; the dtype has no such array.
+    /// The values cannot be read, or the operation does not support the dtype.
     pub(crate) fn lazy(&self) -> Result<LazyArray> {
         let (choice, transform) = match &self.resolved.ask {
             Ask::Values(choice) => (choice.clone(), None),
@@ -73,13 +73,13 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What the axes of an array stand for.
+/// The axes of an array.
 fn along(lazy: &LazyArray) -> Vec<Along> {
-    let stands = |axis: usize| {
+    let along = |axis: usize| {
         let picks = lazy.choice().picks.iter().find(|picks| picks.axis == axis);
         picks.map_or(Along::Axis(axis), |picks| Along::Picks(picks.clone()))
     };
-    lazy.axes().into_iter().map(stands).collect()
+    lazy.axes().into_iter().map(along).collect()
 }
 
 /// The axes whose elements share statistics.
@@ -94,11 +94,11 @@ fn axes_of(resolved: &Resolved) -> Vec<usize> {
 }
 
 impl Answer {
-    /// The first values of an array, and a corner of it.
+    /// Reads the first values of an array, and its edges.
     ///
     /// # Errors
     ///
-    /// What is shown cannot be read, or the file changed.
+    /// The shown values cannot be read, or the file changed.
     pub(crate) fn of_array(request: &Request<'_>, lazy: &LazyArray) -> Result<Answer> {
         let Request { catalog, resolved, how, preview, nan } = *request;
         let mut view = View { lazy, how };
@@ -110,14 +110,14 @@ impl Answer {
             values.extend((0..shown).filter_map(|at| array.get(at)).map(Number::from));
         }
         let zeros = lazy.zero_denominators();
-        let corner = Corner::of(&mut view, how, false)?;
+        let preview = Preview::of(&mut view, how, false)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
         let labels = AxisLabels::new(catalog, resolved, how);
         let axes = axes_of(resolved);
         let method = lazy.transform().map(|transform| transform.method);
         let unit = match method {
             Some(method) if !keeps_unit(method) => String::new(),
-            _ => picture::unit(&resolved.dataset),
+            _ => heatmap::unit(&resolved.dataset),
         };
         let along = along(lazy);
         Ok(Answer {
@@ -134,43 +134,43 @@ impl Answer {
             chosen: false,
             nan_count: None,
             nan,
-            beside: Beside {
-                corner: Some(corner),
+            extras: Extras {
+                preview: Some(preview),
                 zero_denominators: method.map(|_| zeros),
-                ..Beside::default()
+                ..Extras::default()
             },
             shape,
         })
     }
 
-    /// The same, with the file that all of it went to.
+    /// Adds the output file.
     #[must_use]
     pub(crate) fn with_written(mut self, written: WrittenShape) -> Answer {
-        self.beside.written = Some(written);
+        self.extras.written = Some(written);
         self
     }
 
-    /// The same, when the file is all that is told of the values.
+    /// Prints no values, because all are in the output file.
     #[must_use]
     pub(crate) fn without_values(mut self) -> Answer {
-        self.beside.is_printed = true;
+        self.extras.is_printed = true;
         self
     }
 
-    /// The same, with how often all of it divided by zero.
+    /// Sets how often the transform of all values divided by zero.
     #[must_use]
     pub(crate) fn with_zero_denominators(mut self, count: u64) -> Answer {
-        self.beside.zero_denominators = self.beside.zero_denominators.map(|_| count);
+        self.extras.zero_denominators = self.extras.zero_denominators.map(|_| count);
         self
     }
 }
 
-/// Whether transformed values are of the dataset's unit.
+/// Whether transformed values have the unit of the dataset.
 fn keeps_unit(method: tet_query::Method) -> bool {
     method == tet_query::Method::Center
 }
 
-/// The ranges of the axes that hold the first `count` values, and few more.
+/// The ranges of the axes that contain the first `count` values, and few more.
 fn leading(shape: &[u64], count: u64) -> Vec<Range<u64>> {
     let mut alone = true;
     let mut ranges = Vec::new();

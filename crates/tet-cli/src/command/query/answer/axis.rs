@@ -1,4 +1,4 @@
-//! One axis of a result: what it is called, and what its positions stand for.
+//! One axis of a result: its name and its labels.
 
 use std::sync::Arc;
 
@@ -6,26 +6,26 @@ use tet_document::Resolved;
 use tet_query::{Along, AxisGroups, Catalog, CatalogLabels, Execution};
 
 use crate::escape::Escaped;
-use crate::picture;
+use crate::heatmap;
 use crate::render::json::{GroupShape, WindowShape};
 use crate::render::number::Number;
 
 /// One axis of a result.
 #[derive(Debug, Clone)]
 pub(crate) struct ResultAxis {
-    /// The axis of the dataset, where it is one.
+    /// The axis of the dataset; `None` for quantiles and bins.
     pub(crate) axis: Option<usize>,
-    /// The dimension, as the file has it; none without a name.
+    /// The dimension name, as in the file; `None` without a name.
     pub(crate) dim: Option<String>,
-    stands: Stands,
+    kind: AxisKind,
 }
 
-/// What the positions of an axis stand for.
+/// The kind of an axis of a result.
 #[derive(Debug, Clone)]
-enum Stands {
-    /// Positions, with their labels; none without labels.
+enum AxisKind {
+    /// Selected positions, with their labels if there are any.
     Positions(Vec<String>),
-    /// Some positions out of the selected ones.
+    /// Some of the selected positions.
     Picks { positions: Arc<[u64]>, labels: Vec<String> },
     /// Groups.
     Groups(Arc<[String]>),
@@ -33,18 +33,18 @@ enum Stands {
     Windows { first: i64, step: u64, size: u64, count: u64, labels: Vec<String> },
     /// Quantiles.
     Quantiles(Vec<f64>),
-    /// Bins between edges; no edges when every cell has its own.
+    /// Bins between edges; empty if every cell has its own edges.
     Bins(Vec<f64>),
 }
 
-/// The labels of a dataset's axes, as far as they are selected.
+/// Reads the labels of the selected positions of a dataset.
 pub(crate) struct AxisLabels<'a> {
     resolved: &'a Resolved,
     labels: CatalogLabels,
 }
 
 impl<'a> AxisLabels<'a> {
-    /// The labels behind a question.
+    /// The labels for a query.
     pub(crate) fn new(catalog: &'a Catalog, resolved: &'a Resolved, how: &Execution) -> Self {
         AxisLabels { resolved, labels: CatalogLabels::new(catalog, &resolved.dataset, how) }
     }
@@ -52,7 +52,7 @@ impl<'a> AxisLabels<'a> {
     /// The labels of the selected positions; empty without labels.
     pub(crate) fn of(&self, axis: usize) -> Vec<String> {
         let slice = self.resolved.slab.axes().get(axis);
-        slice.map(|slice| picture::axis_labels(&self.labels, axis, slice)).unwrap_or_default()
+        slice.map(|slice| heatmap::axis_labels(&self.labels, axis, slice)).unwrap_or_default()
     }
 
     fn count(&self, axis: usize) -> u64 {
@@ -61,37 +61,33 @@ impl<'a> AxisLabels<'a> {
 }
 
 impl ResultAxis {
-    /// The axis that `along` describes; `edges` are those of a histogram's bins.
+    /// The axis that `along` describes; `edges` are those of a histogram.
     pub(crate) fn new(along: &Along, labels: &AxisLabels<'_>, edges: &[f64]) -> ResultAxis {
         let dims = &labels.resolved.dataset.dims;
-        let of = |axis: usize, stands| ResultAxis {
-            axis: Some(axis),
-            dim: dims.get(axis).cloned(),
-            stands,
-        };
-        let beside =
-            |name: &str, stands| ResultAxis { axis: None, dim: Some(name.to_owned()), stands };
+        let of =
+            |axis: usize, kind| ResultAxis { axis: Some(axis), dim: dims.get(axis).cloned(), kind };
+        let named = |name: &str, kind| ResultAxis { axis: None, dim: Some(name.to_owned()), kind };
         match along {
             Along::Axis(axis) | Along::Variables(axis) => {
-                of(*axis, Stands::Positions(labels.of(*axis)))
+                of(*axis, AxisKind::Positions(labels.of(*axis)))
             }
             Along::Picks(picks) => {
                 let positions = Arc::clone(&picks.positions);
-                of(picks.axis, Stands::Picks { positions, labels: labels.of(picks.axis) })
+                of(picks.axis, AxisKind::Picks { positions, labels: labels.of(picks.axis) })
             }
             Along::Groups(AxisGroups { axis, labels, .. }) => {
-                of(*axis, Stands::Groups(Arc::clone(labels)))
+                of(*axis, AxisKind::Groups(Arc::clone(labels)))
             }
             &Along::Windows { axis, first, step, size } => {
                 let (count, labels) = (labels.count(axis), labels.of(axis));
-                of(axis, Stands::Windows { first, step, size, count, labels })
+                of(axis, AxisKind::Windows { first, step, size, count, labels })
             }
-            Along::Quantiles(q) => beside("quantile", Stands::Quantiles(q.clone())),
-            Along::Bins => beside("bin", Stands::Bins(edges.to_vec())),
+            Along::Quantiles(q) => named("quantile", AxisKind::Quantiles(q.clone())),
+            Along::Bins => named("bin", AxisKind::Bins(edges.to_vec())),
         }
     }
 
-    /// What the axis is called, escaped: by name, else by number in the dataset.
+    /// The name of the axis, escaped, or its number in the dataset.
     pub(crate) fn name(&self) -> String {
         match (&self.dim, self.axis) {
             (Some(dim), _) => Escaped(dim).to_string(),
@@ -100,11 +96,11 @@ impl ResultAxis {
         }
     }
 
-    /// What a position stands for, in few digits; print it escaped.
+    /// The label of a position, with few digits; the caller escapes it.
     pub(crate) fn brief_label(&self, position: u64) -> String {
         let at = usize::try_from(position).unwrap_or(usize::MAX);
-        match &self.stands {
-            Stands::Bins(edges) => match edges.get(at..at.saturating_add(2)) {
+        match &self.kind {
+            AxisKind::Bins(edges) => match edges.get(at..at.saturating_add(2)) {
                 Some([low, high]) => {
                     format!("{} .. {}", Number::F64(*low).brief(), Number::F64(*high).brief())
                 }
@@ -114,27 +110,27 @@ impl ResultAxis {
         }
     }
 
-    /// What a position stands for; print it escaped.
+    /// The label of a position; the caller escapes it.
     pub(crate) fn label(&self, position: u64) -> String {
         let at = usize::try_from(position).unwrap_or(usize::MAX);
         let labeled = |labels: &[String], at: u64| {
             let label = labels.get(usize::try_from(at).unwrap_or(usize::MAX));
             label.map_or_else(|| at.to_string(), Clone::clone)
         };
-        match &self.stands {
-            Stands::Positions(labels) => labeled(labels, position),
-            Stands::Picks { positions, labels } => {
+        match &self.kind {
+            AxisKind::Positions(labels) => labeled(labels, position),
+            AxisKind::Picks { positions, labels } => {
                 labeled(labels, positions.get(at).copied().unwrap_or(position))
             }
-            Stands::Groups(labels) => labeled(labels, position),
-            Stands::Windows { first, step, size, count, labels } => {
+            AxisKind::Groups(labels) => labeled(labels, position),
+            AxisKind::Windows { first, step, size, count, labels } => {
                 let start = i128::from(*first) + i128::from(*step) * i128::from(position);
                 window_label(start, start + i128::from(*size), *count, labels)
             }
-            Stands::Quantiles(q) => {
+            AxisKind::Quantiles(q) => {
                 q.get(at).map_or_else(|| position.to_string(), |q| Number::F64(*q).shortest())
             }
-            Stands::Bins(edges) => match edges.get(at..at.saturating_add(2)) {
+            AxisKind::Bins(edges) => match edges.get(at..at.saturating_add(2)) {
                 Some([low, high]) => {
                     let (low, high) = (Number::F64(*low).shortest(), Number::F64(*high).shortest());
                     format!("{low} .. {high}")
@@ -144,12 +140,12 @@ impl ResultAxis {
         }
     }
 
-    /// What each position is labeled with for programs, when the axis has labels.
+    /// The labels for JSON, if the axis has labels.
     pub(crate) fn labels(&self, extent: u64) -> Option<Vec<String>> {
-        match &self.stands {
-            Stands::Positions(labels)
-            | Stands::Picks { labels, .. }
-            | Stands::Windows { labels, .. }
+        match &self.kind {
+            AxisKind::Positions(labels)
+            | AxisKind::Picks { labels, .. }
+            | AxisKind::Windows { labels, .. }
                 if !labels.is_empty() =>
             {
                 Some((0..extent).map(|position| self.label(position)).collect())
@@ -158,37 +154,37 @@ impl ResultAxis {
         }
     }
 
-    /// The groups for programs, when there are any.
+    /// The groups for JSON, if there are any.
     pub(crate) fn groups(&self) -> Option<GroupShape> {
-        let (Stands::Groups(labels), Some(axis)) = (&self.stands, self.axis) else { return None };
+        let (AxisKind::Groups(labels), Some(axis)) = (&self.kind, self.axis) else { return None };
         Some(GroupShape { axis, dim: self.dim.clone(), labels: labels.to_vec() })
     }
 
-    /// The windows for programs, when there are any.
+    /// The windows for JSON, if there are any.
     pub(crate) fn windows(&self) -> Option<WindowShape> {
-        match (&self.stands, self.axis) {
-            (&Stands::Windows { first, step, size, .. }, Some(axis)) => {
+        match (&self.kind, self.axis) {
+            (&AxisKind::Windows { first, step, size, .. }, Some(axis)) => {
                 Some(WindowShape { axis, dim: self.dim.clone(), first, step, size })
             }
             _ => None,
         }
     }
 
-    /// The quantiles, when there are any.
+    /// The quantiles, if there are any.
     pub(crate) fn quantiles(&self) -> Option<&[f64]> {
-        match &self.stands {
-            Stands::Quantiles(q) => Some(q),
+        match &self.kind {
+            AxisKind::Quantiles(q) => Some(q),
             _ => None,
         }
     }
 
-    /// Whether the axis counts bins.
+    /// Whether the axis consists of bins.
     pub(crate) fn is_bins(&self) -> bool {
-        matches!(self.stands, Stands::Bins(_))
+        matches!(self.kind, AxisKind::Bins(_))
     }
 }
 
-/// The positions of a window that are there: `Jan .. Mar`, or `0:3`.
+/// The positions of a window within the axis: `Jan .. Mar`, or `0:3`.
 fn window_label(start: i128, end: i128, count: u64, labels: &[String]) -> String {
     let inside = |at: i128| at.clamp(0, i128::from(count));
     let (first, stop) = (inside(start), inside(end));

@@ -4,9 +4,9 @@ use tet_document::Resolved;
 use tet_query::{Along, Catalog, Cells, Details, Execution, NanPolicy, Op, Reduced};
 
 use super::axis::{AxisLabels, ResultAxis};
-use super::{Answer, Beside, Histogram, Places, ShownAxis};
+use super::{Answer, Extras, Histogram, Places, ShownAxis};
 use crate::escape::Escaped;
-use crate::picture;
+use crate::heatmap;
 use crate::render::numbers::Numbers;
 
 impl Answer {
@@ -19,8 +19,8 @@ impl Answer {
     ) -> Answer {
         let dataset = &resolved.dataset;
         let labels = AxisLabels::new(catalog, resolved, how);
-        let beside = beside(&reduced, resolved, &labels);
-        let shared = beside.histogram.as_ref().filter(|histogram| histogram.is_shared());
+        let extras = extras(&reduced, resolved, &labels);
+        let shared = extras.histogram.as_ref().filter(|histogram| histogram.is_shared());
         let edges = shared.map_or(&[][..], |histogram| &histogram.edges);
         let along = reduced.along.iter().map(|along| ResultAxis::new(along, &labels, edges));
         let dtype = match &reduced.values.cells {
@@ -35,7 +35,7 @@ impl Answer {
         Answer {
             op: reduced.op.name(),
             name: dataset.name.clone(),
-            unit: if has_unit(reduced.op) { picture::unit(dataset) } else { String::new() },
+            unit: if has_unit(reduced.op) { heatmap::unit(dataset) } else { String::new() },
             over: over(resolved, &reduced),
             along: along.collect(),
             dtype: dtype.to_owned(),
@@ -45,14 +45,14 @@ impl Answer {
             chosen,
             nan_count: reduced.nan_count,
             nan,
-            beside,
+            extras,
             axes: reduced.axes,
             shape: reduced.shape,
         }
     }
 }
 
-/// Whether the values are of the dataset's unit.
+/// Whether the values have the unit of the dataset.
 fn has_unit(op: Op) -> bool {
     matches!(
         op.plain(),
@@ -68,7 +68,7 @@ fn has_unit(op: Op) -> bool {
     )
 }
 
-/// The folded axes that were not gone already.
+/// The reduced axes that the selection does not drop.
 pub(super) fn folded<'a>(
     resolved: &'a Resolved,
     axes: &'a [usize],
@@ -77,7 +77,7 @@ pub(super) fn folded<'a>(
     axes.iter().copied().filter(|&axis| slices.get(axis).is_some_and(|slice| slice.is_kept()))
 }
 
-/// The names of the axes that are gone from the result.
+/// The names of the reduced axes.
 fn over(resolved: &Resolved, reduced: &Reduced) -> Vec<String> {
     let is_left = |axis: usize| {
         reduced.along.iter().any(|along| match along {
@@ -90,21 +90,21 @@ fn over(resolved: &Resolved, reduced: &Reduced) -> Vec<String> {
     gone.map(|axis| axis_name(resolved, axis)).collect()
 }
 
-/// What an axis of the dataset is called.
+/// The name of an axis of the dataset.
 pub(super) fn axis_name(resolved: &Resolved, axis: usize) -> String {
     let name = resolved.dataset.dims.get(axis);
     name.map_or_else(|| format!("axis {axis}"), |name| Escaped(name).to_string())
 }
 
-fn beside(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Beside {
+fn extras(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Extras {
     match &reduced.details {
-        Details::None => Beside::default(),
+        Details::None => Extras::default(),
         Details::Histogram { edges, below, above } => {
             let bins = reduced.shape.last().copied().unwrap_or(0);
             let edge_count = usize::try_from(bins).unwrap_or(usize::MAX).saturating_add(1);
             let (edges, below, above) = (edges.clone(), below.clone(), above.clone());
             let histogram = Histogram { edges, edge_count, below, above };
-            Beside { histogram: Some(histogram), ..Beside::default() }
+            Extras { histogram: Some(histogram), ..Extras::default() }
         }
         Details::Places(cells) => {
             let shown = |&axis: &usize| {
@@ -114,7 +114,7 @@ fn beside(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Be
             };
             let shown = reduced.axes.iter().map(shown).collect();
             let places = Places { cells: cells.clone(), shown };
-            Beside { places: Some(places), ..Beside::default() }
+            Extras { places: Some(places), ..Extras::default() }
         }
     }
 }

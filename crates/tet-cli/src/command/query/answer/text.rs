@@ -1,4 +1,4 @@
-//! An answer as a short report: one value, a table with bars, an array.
+//! Prints an answer as a short report: one value, a table with bars, or an array.
 
 use tet_query::NanPolicy;
 
@@ -12,24 +12,24 @@ use crate::render::spark;
 use crate::render::table::{Side, Table};
 use crate::size::{counted, grouped};
 
-/// Results that say themselves what NaN there are, or have none.
+/// Operations whose result reports NaN itself, or does not depend on NaN.
 const COUNTS: [&str; 7] =
     ["count", "nan_count", "inf_count", "null_count", "all_finite", "any_nan", "any_inf"];
-/// Columns of the longest bar beside a row of values.
+/// The columns of the longest bar in a table of values.
 const BAR_MAX: usize = 24;
 
 impl Answer {
-    /// A short report.
+    /// Prints a short report.
     ///
     /// # Errors
     ///
-    /// Standard output does not take it.
+    /// Writing to standard output fails.
     pub(crate) fn write_text(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
-        if let Some(alignment) = &self.beside.alignment {
+        if let Some(alignment) = &self.extras.alignment {
             return super::align::write_text(&self.name, alignment, context);
         }
-        if self.beside.corner.is_some() {
-            return self.write_corner(context);
+        if self.extras.preview.is_some() {
+            return self.write_preview(context);
         }
         match (self.values.get(0), &self.along[..]) {
             (Some(value), []) => self.write_value(value, context)?,
@@ -42,7 +42,7 @@ impl Answer {
     }
 
     fn write_written(&self, context: &mut Context<'_>) -> Result<()> {
-        match &self.beside.written {
+        match &self.extras.written {
             Some(written) => {
                 let line = format!("  {}", written.text());
                 context.line(context.paint.faint(line))
@@ -55,12 +55,12 @@ impl Answer {
         let paint = context.paint;
         let title = format!("{} of {}", self.op, Escaped(&self.name));
         context.line(format!("{title} = {}{}", paint.strong(value), self.spaced_unit()))?;
-        let at = self.beside.places.as_ref().map(|places| places.text(0)).unwrap_or_default();
+        let at = self.extras.places.as_ref().map(|places| places.text(0)).unwrap_or_default();
         if at.is_empty() { Ok(()) } else { context.line(format!("  at {}", Escaped(&at))) }
     }
 
-    /// The shown part of an array, and where all of it went.
-    fn write_corner(&self, context: &mut Context<'_>) -> Result<()> {
+    /// Prints the shown part of an array, and the output file.
+    fn write_preview(&self, context: &mut Context<'_>) -> Result<()> {
         let paint = context.paint;
         let shape = tet_format::Shape::from(self.shape.clone());
         let what = if self.op == "values" { String::new() } else { format!("{} of ", self.op) };
@@ -68,11 +68,11 @@ impl Answer {
         let name = Escaped(&self.name);
         let unit = self.spaced_unit();
         context.line(paint.strong(format!("{what}{name}{over} {} {shape}{unit}", self.dtype)))?;
-        if let Some(corner) = &self.beside.corner {
-            let text = corner.lay_out(context.world().width.min(100));
+        if let Some(preview) = &self.extras.preview {
+            let text = preview.lay_out(context.env().width.min(100));
             context.line(text)?;
         }
-        if let Some(count) = self.beside.zero_denominators.filter(|&count| count > 0) {
+        if let Some(count) = self.extras.zero_denominators.filter(|&count| count > 0) {
             let line = format!("  {} by zero: NaN", counted(count, "division"));
             context.line(paint.warning(line))?;
         }
@@ -83,7 +83,7 @@ impl Answer {
         if self.unit.is_empty() { String::new() } else { format!(" {}", Escaped(&self.unit)) }
     }
 
-    /// The folded axes, when others are left.
+    /// The reduced axes, if others remain.
     fn over_text(&self) -> String {
         let left = self.along.iter().any(|axis| axis.axis.is_some());
         if self.over.is_empty() || !left {
@@ -102,7 +102,7 @@ impl Answer {
         format!("{} of {}{}{unit}", self.op, Escaped(&self.name), self.over_text())
     }
 
-    /// A result of one axis: a line a value, with a bar or a place.
+    /// Prints a result with one axis: a line for each value, with a bar or a position.
     fn write_row(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
         let paint = context.paint;
         context.line(paint.strong(self.title()))?;
@@ -115,7 +115,7 @@ impl Answer {
         for (at, (text, value)) in texts.iter().zip(&values).enumerate() {
             let position = u64::try_from(at).unwrap_or(u64::MAX);
             let label = self.along.first().map(|axis| axis.brief_label(position));
-            let place = self.beside.places.as_ref().map(|places| places.text(at));
+            let place = self.extras.places.as_ref().map(|places| places.text(at));
             let bar = if place.is_some() { String::new() } else { bars.bar(*value) };
             let label = label.unwrap_or_default();
             table.row([label, text.trim_end().to_owned(), bar, place.unwrap_or_default()]);
@@ -124,14 +124,14 @@ impl Answer {
             context.line(line)?;
         }
         self.write_more(shown, "more value", context)?;
-        match self.beside.histogram.as_ref().and_then(|histogram| histogram.outside(0)) {
+        match self.extras.histogram.as_ref().and_then(|histogram| histogram.outside(0)) {
             Some(outside) => context.line(format!("  {outside}")),
             None => Ok(()),
         }
     }
 
     fn write_more(&self, shown: usize, noun: &str, context: &mut Context<'_>) -> Result<()> {
-        let all = match &self.beside.histogram {
+        let all = match &self.extras.histogram {
             Some(histogram) if self.along.len() == 2 => histogram.below.len(),
             _ => self.values.len(),
         };
@@ -141,9 +141,9 @@ impl Answer {
         context.line(context.paint.faint(line))
     }
 
-    /// A histogram for each position of one axis: a line each.
+    /// Prints a histogram for each position of one axis, one on each line.
     fn write_histograms(&self, context: &mut Context<'_>, preview: u64) -> Result<()> {
-        let (paint, Some(histogram)) = (context.paint, &self.beside.histogram) else {
+        let (paint, Some(histogram)) = (context.paint, &self.extras.histogram) else {
             return self.write_array(context);
         };
         context.line(paint.strong(self.title()))?;
@@ -178,18 +178,18 @@ impl Answer {
         let shape = tet_format::Shape::from(self.shape.clone());
         let title = format!("{}, by {} {shape}", self.title(), names.join(", "));
         context.line(paint.strong(title))?;
-        let text = layout::lay_out_all(&self.shape, &self.values, context.world().width.min(100));
+        let text = layout::lay_out_all(&self.shape, &self.values, context.env().width.min(100));
         context.line(text)
     }
 
     fn write_count(&self, context: &mut Context<'_>) -> Result<()> {
         let nan = match (self.nan_count, self.nan) {
             (None | Some(0), _) => String::new(),
-            // What counts is told already, and NaN do not reach the result.
+            // The result reports NaN itself, or does not depend on NaN.
             _ if COUNTS.contains(&self.op) => String::new(),
-            (Some(count), NanPolicy::Skip) => format!(", {} NaN left out", grouped(count)),
+            (Some(count), NanPolicy::Skip) => format!(", {} NaN ignored", grouped(count)),
             (Some(count), NanPolicy::Propagate) => {
-                format!(", {} of them NaN (--nan skip leaves them out)", grouped(count))
+                format!(", {} of them NaN (--nan skip ignores them)", grouped(count))
             }
         };
         let chosen = if self.chosen { ", before the filter" } else { "" };
@@ -199,7 +199,7 @@ impl Answer {
 }
 
 impl Histogram {
-    /// How many elements of a cell lie in no bin; nothing when none does.
+    /// The number of elements of a cell outside of all bins; `None` if there are none.
     fn outside(&self, cell: usize) -> Option<String> {
         let at = |counts: &[u64]| counts.get(cell).copied().unwrap_or(0);
         match (at(&self.below), at(&self.above)) {
@@ -210,7 +210,7 @@ impl Histogram {
 }
 
 impl Places {
-    /// Where the extremum of cell `at` is, in words; print it escaped.
+    /// The position of the extremum of cell `at` as text; the caller escapes it.
     fn text(&self, at: usize) -> String {
         let labels = self.labels(at);
         if labels.iter().all(String::is_empty) {
@@ -230,7 +230,7 @@ struct Bars {
 impl Bars {
     fn over(values: &[Number]) -> Bars {
         let finite = || values.iter().map(|value| value.to_f64()).filter(|value| value.is_finite());
-        // Counts and the like grow from zero; what goes below has its own floor.
+        // Bars start at zero, or at the smallest value if that is negative.
         let low = finite().fold(0.0, f64::min);
         Bars { low, high: finite().fold(low, f64::max) }
     }

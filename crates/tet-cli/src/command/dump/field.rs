@@ -1,4 +1,4 @@
-//! What is told of a field: whose it is, what it says, what that means.
+//! One field of a dump: its dataset and row, its value, and the meaning of the value.
 
 use tet_format::index::IndexRow;
 use tet_format::map::{Place, Value, value};
@@ -14,7 +14,7 @@ use crate::size::{counted, grouped};
 /// The most bytes of a field that are shown.
 pub(super) const SHOWN_MAX: u64 = 64;
 
-/// Whose a field is, as far as that can be told.
+/// The dataset, row and chunk of a field, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Owner {
     /// The position of the dataset in the directory.
@@ -28,7 +28,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// The owner of a stretch.
+    /// The owner of a segment.
     pub(super) fn of(stretch: &Stretch, anatomy: &Anatomy<'_>) -> Owner {
         let dataset = match (stretch.row, stretch.place.region) {
             (Some((_, row)), _) => Some(row.dataset_id),
@@ -52,7 +52,7 @@ impl Owner {
         }
     }
 
-    /// `"temp"`, or `#3` when the name cannot be told.
+    /// `"temp"`, or `#3` if the name is unknown.
     pub(super) fn label(&self) -> String {
         match (&self.name, self.dataset) {
             (Some(name), _) => format!("\"{}\"", Escaped(name)),
@@ -75,34 +75,34 @@ impl Owner {
     }
 }
 
-/// A stretch with its first bytes, ready to be told.
+/// A segment with its first bytes, ready to be printed.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct ShownField<'a> {
     pub(super) stretch: &'a Stretch,
     pub(super) owner: &'a Owner,
-    /// Its bytes, or the first ones of them.
+    /// Its bytes, at most [`SHOWN_MAX`].
     pub(super) bytes: &'a [u8],
-    /// What is known of its other bytes.
+    /// Whether its bytes are zero, if it is padding.
     pub(super) fill: Fill,
 }
 
-/// What a stretch without meaning is filled with.
+/// The contents of padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fill {
-    /// Nobody looked.
+    /// Not checked.
     Unknown,
-    /// Zero, all of it.
+    /// All bytes are zero.
     Zero,
-    /// Zero, as far as was looked.
+    /// All checked bytes are zero.
     ZeroSoFar,
-    /// Not zero at this place of the file.
+    /// Not zero at this offset of the file.
     NotZeroAt(u64),
 }
 
-/// A line of a field: place, bytes, name, meaning.
+/// A line of a field: offset, bytes, name, value.
 pub(super) type Line<'a> = (u64, &'a [u8], String, String);
 
-impl<'a> Told<'a> {
+impl<'a> ShownField<'a> {
     fn place(&self) -> &Place {
         &self.stretch.place
     }
@@ -123,17 +123,17 @@ impl<'a> Told<'a> {
                 let rest = pieces
                     .enumerate()
                     .map(|(line, bytes)| (at(line + 1), bytes, String::new(), String::new()));
-                let mut lines = vec![(offset, first, field.to_owned(), self.says())];
+                let mut lines = vec![(offset, first, field.to_owned(), self.value_text())];
                 lines.extend(rest);
                 lines
             }
-            _ => return vec![(offset, first, field.to_owned(), self.says())],
+            _ => return vec![(offset, first, field.to_owned(), self.value_text())],
         };
         self.push_rest(&mut lines);
         lines
     }
 
-    /// A line for each extent; slots of a coordinate that no axis uses share one.
+    /// A line for each number; the unused slots of a coordinate share one line.
     fn number_lines(&self, numbers: Vec<u64>) -> Vec<Line<'a>> {
         let Place { offset, field, .. } = *self.place();
         let slots = self.owner.chunk.as_ref().map_or(numbers.len(), Vec::len);
@@ -155,7 +155,7 @@ impl<'a> Told<'a> {
         lines
     }
 
-    /// Says how many bytes are not shown.
+    /// Adds a line with the number of bytes that are not shown.
     fn push_rest(&self, lines: &mut Vec<Line<'a>>) {
         let shown = self.bytes.len() as u64;
         if let Some(rest) = self.place().len.checked_sub(shown).filter(|&rest| rest > 0) {
@@ -164,8 +164,8 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// The value with its meaning, in words.
-    fn says(&self) -> String {
+    /// The value with its meaning, as text.
+    fn value_text(&self) -> String {
         let meaning = self.meaning();
         match (self.value(), meaning) {
             (Value::Bytes(_), Some(meaning)) => meaning,
@@ -183,7 +183,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// What the value means, where it does not say so itself. Names in it are escaped.
+    /// The meaning of the value, if it needs one. Names in it are escaped.
     fn meaning(&self) -> Option<String> {
         let Place { field, len, .. } = *self.place();
         match self.value() {
@@ -222,12 +222,12 @@ impl<'a> Told<'a> {
         match self.fill {
             Fill::Unknown => len,
             Fill::Zero => format!("{len}, all zero"),
-            Fill::ZeroSoFar => format!("{len}, zero as far as was looked"),
+            Fill::ZeroSoFar => format!("{len}, all checked bytes are zero"),
             Fill::NotZeroAt(at) => format!("{len}, not zero at byte {at}"),
         }
     }
 
-    /// The field for programs.
+    /// The field as JSON.
     pub(super) fn shape(&self, at: Option<AskedByte>) -> DumpedField {
         let place = self.place();
         let is_whole = place.len == self.bytes.len() as u64;

@@ -1,5 +1,5 @@
-//! What the world does to a process: files past 32 bits, little memory, limits on files, folders
-//! that take no files, other clocks and languages.
+//! The environment of a process: files past 4 GiB, little memory, limits on files, directories without
+//! write permission, other clocks and languages.
 
 #![cfg(target_os = "linux")]
 
@@ -10,7 +10,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs a line of shell in a folder; `$tet` is the program.
+/// Runs a shell script in a directory; `$tet` is the program.
 fn shell(folder: &Path, script: &str) -> Output {
     Command::new("sh")
         .args(["-c", script])
@@ -21,12 +21,12 @@ fn shell(folder: &Path, script: &str) -> Output {
         .expect("sh is there")
 }
 
-fn said(output: &Output) -> (Option<i32>, String) {
+fn result(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// A `.npy` of so many rows of 4 KiB, all of them a hole but for the last element, 42.
+/// A `.npy` file of `row_count` rows of 4 KiB, sparse except for the last element, 42.
 fn sparse(path: &Path, row_count: u64) {
     let header =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({row_count}, 1024), }}");
@@ -43,7 +43,7 @@ fn e9_elements_past_32_bits_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     sparse(&folder.path().join("far.npy"), 5 << 18);
     let output = shell(folder.path(), r#""$tet" cat far.npy 'far[1310719, 1020:]' --format csv"#);
-    assert_eq!(said(&output), (Some(0), "0.0\n0.0\n0.0\n42.0\n".to_owned()));
+    assert_eq!(result(&output), (Some(0), "0.0\n0.0\n0.0\n42.0\n".to_owned()));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn e10_a_file_twice_the_limit_of_memory_is_summed_up() {
     let folder = tempfile::tempdir().expect("a folder");
     sparse(&folder.path().join("wide.npy"), 100 << 10);
     let script = r#"ulimit -v 200000; "$tet" query wide.npy --sum -q"#;
-    assert_eq!(said(&shell(folder.path(), script)), (Some(0), "42.0\n".to_owned()));
+    assert_eq!(result(&shell(folder.path(), script)), (Some(0), "42.0\n".to_owned()));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn e1_a_limit_on_the_length_of_files_is_an_error() {
     // The archive is compressed, and unpacked into a scratch file first.
     for (input, wanted) in [("in.tet", "climate.tet: "), ("climate.npz", "a scratch file in ")] {
         let script = format!(r#"ulimit -f 8; "$tet" convert {input} climate.tet --force"#);
-        let (code, text) = said(&shell(folder.path(), &script));
+        let (code, text) = result(&shell(folder.path(), &script));
         assert_eq!(code, Some(5), "{text}");
         assert!(text.contains(&format!("cannot write {wanted}")), "{text}");
     }
@@ -71,14 +71,14 @@ fn e1_a_limit_on_the_length_of_files_is_an_error() {
 }
 
 #[test]
-fn e8_folders_that_take_no_file_say_so() {
+fn e8_a_directory_without_write_permission_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     fixtures::make(folder.path());
     let long = format!("{}.npy", "n".repeat(300));
-    // Not even the superuser makes files in these.
+    // Not even the superuser can create files in these.
     for target in ["/proc/t.npy", "/sys/t.npy", "no/such/t.npy", &long] {
         let output = shell(folder.path(), &format!(r#""$tet" cat climate.tet temp -o {target}"#));
-        let (code, text) = said(&output);
+        let (code, text) = result(&output);
         assert_eq!(code, Some(5), "{text}");
         assert!(text.contains("cannot ") && text.contains(target), "{text}");
     }
@@ -99,7 +99,7 @@ fn e12_what_is_written_depends_on_no_clock_language_or_folder() {
     let mut files = Vec::new();
     for around in surroundings {
         let output = shell(folder.path(), &format!("{around} {convert}"));
-        let (code, text) = said(&output);
+        let (code, text) = result(&output);
         assert_eq!(code, Some(0), "{around}: {text}");
         files.push(fs::read(folder.path().join("new.tet")).expect("is there"));
     }
@@ -121,7 +121,7 @@ fn e14_readers_write_nothing() {
         let what = if ["explain", "query"].contains(&args) { "temp --mean" } else { "" };
         let what = if args == "cat" { "temp" } else { what };
         let output = shell(folder.path(), &format!(r#""$tet" {args} climate.tet {what}"#));
-        assert_eq!(output.status.code(), Some(0), "{args}: {}", said(&output).1);
+        assert_eq!(output.status.code(), Some(0), "{args}: {}", result(&output).1);
     }
     assert!(before == (list(), fs::read(folder.path().join("climate.tet")).expect("is there")));
 }

@@ -1,4 +1,4 @@
-//! The shown part of an array: all of a small one, the edges of a large one, nothing else read.
+//! The shown part of an array: a small array whole, the edges of a large one. Only that part is read.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use crate::render::layout::{self, EDGE, Shown};
 use crate::render::number::Number;
 use crate::target::Target;
 
-/// Bytes a value takes while it is laid out: itself, its text, its share of the page.
+/// Bytes of memory for each value while it is laid out: the value, its text, its part of the output.
 const VALUE_LEN: u64 = 96;
 
-/// The values that are shown of a selection, and how they lie.
+/// The shown values of a selection, and their axes.
 #[derive(Debug)]
-pub(crate) struct Corner {
+pub(crate) struct Preview {
     axes: Vec<Shown>,
     values: Vec<Number>,
 }
@@ -29,11 +29,11 @@ pub(crate) trait Parts {
     ///
     /// # Errors
     ///
-    /// A touched chunk cannot be read.
+    /// A chunk cannot be read.
     fn read(&mut self, ranges: &[Range<u64>]) -> Result<Array>;
 }
 
-/// The selected values of a dataset, as they are.
+/// The selected values of a dataset.
 struct Selected<'a> {
     session: Session,
     integrity: Option<Integrity>,
@@ -55,31 +55,31 @@ impl Parts for Selected<'_> {
     }
 }
 
-impl Corner {
-    /// Reads what is shown of the selection; says how far its bytes were compared, where any are.
+impl Preview {
+    /// Reads the shown part of the selection; also returns its integrity, if any bytes are read.
     ///
     /// # Errors
     ///
-    /// A touched chunk cannot be read, or the file changed.
+    /// A chunk cannot be read, or the file changed.
     pub(crate) fn read(
         target: &Target<'_>,
         how: &Execution,
         full: bool,
-    ) -> Result<(Corner, Option<Integrity>)> {
+    ) -> Result<(Preview, Option<Integrity>)> {
         let session = target.dataset.session();
         let mut selected = Selected { session, integrity: None, target, how };
-        let corner = Corner::of(&mut selected, how, full)?;
+        let preview = Preview::of(&mut selected, how, full)?;
         let Selected { session, integrity, .. } = selected;
         session.finish()?;
-        Ok((corner, integrity))
+        Ok((preview, integrity))
     }
 
-    /// Reads what is shown of an array.
+    /// Reads the shown part of an array.
     ///
     /// # Errors
     ///
-    /// A part cannot be read, or there is too much of it.
-    pub(crate) fn of(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Corner> {
+    /// A part cannot be read, or is larger than the memory budget.
+    pub(crate) fn of(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Preview> {
         let shape = parts.shape();
         let axes = layout::shown(&shape, full);
         let count = axes.iter().try_fold(1_u64, |all, axis| all.checked_mul(axis.count()));
@@ -103,7 +103,7 @@ impl Corner {
                 at += 1;
             });
         }
-        Ok(Corner { axes, values })
+        Ok(Preview { axes, values })
     }
 
     /// The text, in lines of at most `width` columns.
@@ -113,14 +113,14 @@ impl Corner {
     }
 }
 
-/// One stretch of an axis: which positions, and where they are shown.
+/// One range of an axis: its positions, and where they are shown.
 #[derive(Debug, Clone)]
 struct Piece {
     of: Range<u64>,
     shown_at: u64,
 }
 
-/// Every combination of the stretches of the axes.
+/// Every combination of the ranges of the axes.
 fn blocks(axes: &[Shown], shape: &[u64]) -> Vec<Vec<Piece>> {
     let mut blocks: Vec<Vec<Piece>> = vec![Vec::new()];
     for (axis, &extent) in axes.iter().zip(shape) {

@@ -1,4 +1,4 @@
-//! A selection as a picture: two axes of it, thinned when it is large, with its labels.
+//! Reads a selection of two axes for a heatmap, with its labels; a large one is subsampled.
 
 use std::ops::Range;
 
@@ -8,26 +8,26 @@ use tet_query::{
 };
 
 use crate::exit::{Failure, Result};
-use crate::render::heatmap::Picture;
+use crate::render::heatmap::Heatmap;
 use crate::render::number::Number;
 use crate::target::Target;
 
-/// Positions of an axis that are read at most; a terminal shows fewer.
+/// At most this many positions of an axis are read; a terminal shows fewer.
 const POSITIONS_MAX: u64 = 1024;
 
-/// Labels of an axis that are held at most; positions after them go by number.
+/// At most this many labels of an axis are read; later positions are shown by number.
 const LABELS_MAX: u64 = 1 << 20;
 
-/// Reads a picture of the selection; says when it was thinned, and how far its bytes were compared.
+/// Reads a heatmap of the selection; also returns a note if it was subsampled, and its integrity.
 ///
 /// # Errors
 ///
-/// The selection has not one or two axes, or cannot be read.
+/// The selection does not have one or two axes, or cannot be read.
 pub(crate) fn read(
     catalog: &Catalog,
     target: &Target<'_>,
     how: &Execution,
-) -> Result<(Picture, Option<String>, Integrity)> {
+) -> Result<(Heatmap, Option<String>, Integrity)> {
     let dataset = target.dataset;
     let kept: Vec<usize> =
         (0..target.slab.axes().len()).filter(|&axis| target.slab.axes()[axis].is_kept()).collect();
@@ -43,7 +43,7 @@ pub(crate) fn read(
     let number = |at| array.get(at).map_or(f64::NAN, |value| Number::from(value).to_f64());
     let labels = CatalogLabels::new(catalog, dataset, how);
     let labels_of = |axis: usize| axis_labels(&labels, axis, &slab.axes()[axis]);
-    let picture = Picture {
+    let map = Heatmap {
         values: (0..array.len()).map(number).collect(),
         row_count: row_axis.map_or(1, len),
         column_count: len(column_axis),
@@ -52,11 +52,11 @@ pub(crate) fn read(
         unit: unit(dataset),
     };
     let note =
-        thinned.map(|_| "the picture shows some of the positions: the slice is large".into());
-    Ok((picture, note, integrity))
+        thinned.map(|_| "the heatmap shows only some positions, because the slice is large".into());
+    Ok((map, note, integrity))
 }
 
-/// The unit of a dataset's values, by the attribute everybody uses; empty without one.
+/// The unit of a dataset's values, from the attribute `units` or `unit`; empty without one.
 #[must_use]
 pub(crate) fn unit(dataset: &Dataset) -> String {
     match dataset.attrs.get("units").or_else(|| dataset.attrs.get("unit")) {
@@ -67,7 +67,7 @@ pub(crate) fn unit(dataset: &Dataset) -> String {
 
 /// The labels of the selected positions of an axis; empty without labels.
 ///
-/// Labels only decorate: when they cannot be read, there are none.
+/// Labels that cannot be read are omitted without an error.
 #[must_use]
 pub(crate) fn axis_labels(labels: &dyn LabelLookup, axis: usize, slice: &AxisSlice) -> Vec<String> {
     let Ok(Some(labels)) = labels.labels(axis) else { return Vec::new() };
@@ -78,7 +78,7 @@ pub(crate) fn axis_labels(labels: &dyn LabelLookup, axis: usize, slice: &AxisSli
     (0..slice.count().min(LABELS_MAX)).map_while(text).collect()
 }
 
-/// A coarser selection when an axis is longer than a picture can use.
+/// A coarser selection if an axis is longer than a heatmap can show.
 fn thin(slab: &Hyperslab, shape: &[u64]) -> Option<Hyperslab> {
     let large: Range<u64> = 0..POSITIONS_MAX + 1;
     if slab.counts().iter().all(|count| large.contains(count)) {
@@ -93,6 +93,7 @@ fn thin(slab: &Hyperslab, shape: &[u64]) -> Option<Hyperslab> {
 
 fn wrong_rank(target: &Target<'_>) -> Failure {
     let shape = target.slab.kept_shape();
-    let text = format!("a picture shows two axes, and the slice has {} {shape}", shape.rank());
-    Failure::usage("picture-axes", text).hint("take one position of the others, as in 'temp[0]'")
+    let text = format!("a heatmap shows two axes, and the slice has {} {shape}", shape.rank());
+    Failure::usage("picture-axes", text)
+        .hint("select one position of each other axis, as in 'temp[0]'")
 }

@@ -1,4 +1,4 @@
-//! Everything that can be told about a question and its answer, in the form that is asked for.
+//! Prints a query, its plan and its answer in the requested format.
 
 use std::path::Path;
 
@@ -13,35 +13,35 @@ use crate::context::Context;
 use crate::exit::Result;
 use crate::render::json::{DatasetShape, QueryAnswer, SelectionShape};
 
-/// A question, its plan, and its answer when there is one.
-pub(super) struct Told<'a> {
+/// A query, its plan, and its answer if it was executed.
+pub(super) struct QueryReport<'a> {
     /// The file, as the user wrote it.
     pub(super) file: &'a Path,
-    /// The same, open.
+    /// The open file.
     pub(super) opened: &'a Opened,
-    /// The question.
+    /// The query.
     pub(super) resolved: &'a Resolved,
-    /// What is read.
+    /// The plan.
     pub(super) plan: ReadPlan,
     /// How it is read.
     pub(super) how: &'a Execution,
-    /// What should be known about the answer.
+    /// Warnings about the answer.
     pub(super) warnings: Vec<String>,
-    /// How it is shown.
+    /// The options of the output.
     pub(super) show: &'a ShowArgs,
-    /// How far digests stand behind it.
+    /// The integrity state of the answer.
     pub(super) integrity: Integrity,
-    /// The answer; none when only the plan was asked for.
+    /// The answer; `None` if only the plan was requested.
     pub(super) answer: Option<Answer>,
 }
 
-impl Told<'_> {
-    /// Tells it.
+impl QueryReport<'_> {
+    /// Prints the report.
     ///
     /// # Errors
     ///
-    /// Standard output does not take it.
-    pub(super) fn tell(self, format: QueryFormat, context: &mut Context<'_>) -> Result<()> {
+    /// Writing to standard output fails.
+    pub(super) fn print(self, format: QueryFormat, context: &mut Context<'_>) -> Result<()> {
         if format != QueryFormat::Json {
             for warning in &self.warnings {
                 context.warn(warning);
@@ -69,7 +69,7 @@ impl Told<'_> {
         plan::write_text(&self.plan, &self.reads()?, self.resolved, context)
     }
 
-    /// What the plan reads.
+    /// What one pass of the plan reads.
     fn reads(&self) -> Result<Reads> {
         Reads::of(self.resolved, &self.plan, self.how, self.show.plan_chunks)
     }
@@ -90,7 +90,7 @@ impl Told<'_> {
     }
 }
 
-/// The dataset for programs.
+/// The dataset as JSON.
 pub(crate) fn dataset(resolved: &Resolved) -> DatasetShape {
     let dataset = &resolved.dataset;
     DatasetShape {
@@ -102,7 +102,7 @@ pub(crate) fn dataset(resolved: &Resolved) -> DatasetShape {
     }
 }
 
-/// The selection for programs.
+/// The selection as JSON.
 pub(crate) fn selection(resolved: &Resolved) -> SelectionShape {
     let slab = &resolved.slab;
     let axes = slab.axes();

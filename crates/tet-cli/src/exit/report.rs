@@ -1,4 +1,4 @@
-//! How a failure is told: lines for people, one `tet.error/1` object for programs.
+//! Prints a failure as text, or as one `tet.error/1` object.
 
 use std::io::{self, Write};
 
@@ -8,15 +8,15 @@ use super::{Failure, Place};
 use crate::escape::Message;
 use crate::render::json;
 
-/// Letters of a line of names.
+/// The most characters of a line of names.
 const LIST_WIDTH: usize = 96;
 
 impl Failure {
-    /// Tells people: the message, the lines that help, what to do.
+    /// Prints the message, the notes and the hint as text.
     ///
     /// # Errors
     ///
-    /// The stream does not take it.
+    /// Writing to the stream fails.
     pub fn write_text(&self, err: &mut dyn Write, colored: bool) -> io::Result<()> {
         let (red, bold, cyan, end) = if colored {
             ("\x1b[1;31m", "\x1b[1m", "\x1b[36m", "\x1b[0m")
@@ -47,14 +47,14 @@ impl Failure {
         }
     }
 
-    /// Tells programs: one `tet.error/1` object.
+    /// Prints one `tet.error/1` object.
     ///
     /// # Errors
     ///
-    /// The stream does not take it.
+    /// Writing to the stream fails.
     pub fn write_json(&self, err: &mut dyn Write) -> io::Result<()> {
         let place = (self.place != Place::default()).then_some(&self.place);
-        let told = Told {
+        let object = ErrorShape {
             schema: "tet.error/1",
             kind: self.kind(),
             code: &self.code,
@@ -64,11 +64,11 @@ impl Failure {
             datasets: &self.datasets,
             hint: self.hint.as_deref(),
         };
-        json::write_line(err, &told)
+        json::write_line(err, &object)
     }
 }
 
-/// A long list of names in several lines; any other line as it is, for a caret may point into it.
+/// Wraps a long list of names. Other lines are unchanged, because a caret may point into them.
 fn wrapped(line: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = line;
@@ -85,7 +85,7 @@ fn wrapped(line: &str) -> Vec<&str> {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct ErrorShape<'a> {
     schema: &'static str,
     kind: &'static str,
     code: &'a str,
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn told(failure: &Failure) -> (String, String) {
+    fn printed(failure: &Failure) -> (String, String) {
         let (mut text, mut json) = (Vec::new(), Vec::new());
         failure.write_text(&mut text, false).expect("a vector takes all");
         failure.write_json(&mut json).expect("a vector takes all");
@@ -114,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_what_where_and_what_to_do() {
+    fn a_failure_contains_what_where_and_what_to_do() {
         let failure = Failure::usage("no-such-dataset", "no dataset \"tmp\"")
             .about(Path::new("climate.tet"))
             .among(["temp", "pressure"])
             .hint("did you mean \"temp\"?");
-        let (text, json) = told(&failure);
+        let (text, json) = printed(&failure);
         assert_eq!(
             text,
             "error: no dataset \"tmp\" in climate.tet\n  datasets: temp, pressure\n  did you mean \"temp\"?\n"
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_of_names_are_told_in_lines() {
+    fn long_lists_of_names_are_wrapped() {
         let list = format!("allowed: {}", ["one", "three"].repeat(20).join(", "));
         let lines = wrapped(&list);
         assert!(lines.len() > 1 && lines.iter().all(|line| line.len() <= LIST_WIDTH), "{lines:?}");
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn h13_a_failure_never_speaks_raw() {
+    fn h13_a_failure_is_printed_escaped() {
         let failure = Failure::usage("x", "no dataset \"\u{1b}]0;owned\u{7}\u{202e}\"")
             .note("datasets: \u{9b}2J")
             .hint("try \u{2028}");
-        let (text, json) = told(&failure);
-        for told in [text, json] {
-            assert!(!told.chars().any(|c| c != '\n' && crate::escape::acts(c)), "{told:?}");
+        let (text, json) = printed(&failure);
+        for output in [text, json] {
+            assert!(!output.chars().any(|c| c != '\n' && crate::escape::acts(c)), "{output:?}");
         }
     }
 }

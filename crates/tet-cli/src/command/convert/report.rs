@@ -1,4 +1,4 @@
-//! What is told of a conversion: what was written, or why nothing was.
+//! Reports what a conversion wrote, or why it failed.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::exit::{Exit, Failure, Result};
 use crate::render::json::{Converted, ConvertedDataset};
 use crate::size::{Size, counted};
 
-/// Tells what was written.
+/// Reports what was written.
 ///
 /// # Errors
 ///
-/// The stream does not take it.
-pub(crate) fn tell(
+/// Writing to standard output fails.
+pub(crate) fn print_report(
     input: &Path,
     output: &Path,
     report: &ImportReport,
@@ -47,7 +47,7 @@ pub(crate) fn tell(
     Ok(Exit::Done)
 }
 
-/// `, 43 %` of the elements' bytes.
+/// ` (43 %)` of the bytes of the elements.
 fn ratio(output_len: u64, decoded_len: u64) -> String {
     match (u128::from(output_len) * 100).checked_div(u128::from(decoded_len)) {
         Some(percent) => format!(" ({percent} %)"),
@@ -55,7 +55,7 @@ fn ratio(output_len: u64, decoded_len: u64) -> String {
     }
 }
 
-/// What was written, as programs read it.
+/// The report as JSON.
 pub(crate) fn shape(input: &Path, output: &Path, report: &ImportReport) -> Converted {
     Converted {
         schema: "tet.convert/1",
@@ -78,27 +78,26 @@ pub(crate) fn shape(input: &Path, output: &Path, report: &ImportReport) -> Conve
     }
 }
 
-/// A dataset that cannot be read is told with what leaves it out.
+/// The failure of a conversion; for a dataset that cannot be converted, with the option that excludes it.
 pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     let hint = match &error {
         tet_convert::Error::Query(tet_query::Error::Unreadable { dataset, .. }) => {
-            Some(format!("--exclude {dataset:?} leaves it out"))
+            Some(format!("--exclude {dataset:?} omits it"))
         }
         tet_convert::Error::Object { dataset, source } => Some(tensogram::hint(dataset, source)),
         tet_convert::Error::Stack { dataset, .. } => {
-            Some(format!("--exclude {dataset:?} leaves them out"))
+            Some(format!("--exclude {dataset:?} omits them"))
         }
         tet_convert::Error::Array { array, fault: NpyFault::Dtype { .. } } => {
-            Some(format!("--exclude {array:?} leaves it out"))
+            Some(format!("--exclude {array:?} omits it"))
         }
         tet_convert::Error::UnusedTexts { array } => Some(format!(
-            "--labels AXIS=@{array} makes them the labels of an axis, --exclude {array:?} leaves \
-             them out"
+            "--labels AXIS=@{array} makes them the labels of an axis, --exclude {array:?} omits them"
         )),
         tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
             if *why == zt::NAME_TAKEN && is_part(name) =>
         {
-            Some("--sparse native or dense writes sparse tensors whole, without parts".to_owned())
+            Some("--sparse native or dense writes sparse tensors without components".to_owned())
         }
         _ => None,
     };
@@ -107,13 +106,13 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     failure
 }
 
-/// Whether a name is one that a part of a sparse tensor would have.
+/// Whether a name is that of a component of a sparse tensor.
 fn is_part(name: &str) -> bool {
     let part = name.rsplit_once('.').map(|(_, part)| part);
     part.is_some_and(|part| ["indptr", "indices", "coords", "values"].contains(&part))
 }
 
-/// The same, about the input, or about an output that is there already.
+/// The same, with the path of the input, or of an output that exists.
 pub(crate) fn failed(error: tet_convert::Error, input: &Path, output: &Path) -> Failure {
     let mut failure = failure(error);
     if failure.code == "exists" {
