@@ -264,7 +264,7 @@ impl From<tet_tensogram::Error> for Failure {
             E::Key { .. } => plain("key"),
             E::Clash { .. } => plain("clash").hint("use --strategy first or last to choose one"),
             E::Uncarried { at, .. } => {
-                plain("uncarried").at(Place { offset: Some(at), ..Place::default() })
+                plain("not-converted").at(Place { offset: Some(at), ..Place::default() })
             }
             E::Memory { .. } => plain("limit"),
             E::Limit { .. } => plain("limit").hint(RAISE_DECODED),

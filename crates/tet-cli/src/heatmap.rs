@@ -94,6 +94,6 @@ fn thin(slab: &Hyperslab, shape: &[u64]) -> Option<Hyperslab> {
 fn wrong_rank(target: &Target<'_>) -> Failure {
     let shape = target.slab.kept_shape();
     let text = format!("a heatmap shows two axes, and the slice has {} {shape}", shape.rank());
-    Failure::usage("picture-axes", text)
+    Failure::usage("heatmap-axes", text)
         .hint("select one position of each other axis, as in 'temp[0]'")
 }

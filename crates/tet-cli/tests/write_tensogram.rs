@@ -287,7 +287,7 @@ fn options_that_damage_elements_are_refused() {
         (&["new.tgm", "--checksum", "sha256"], "--checksum is for .zt outputs"),
         (&["new.tet", "--codec", "szip"], "--codec szip is for .tgm outputs"),
         (&["new.zt", "--masks", "all"], "--masks is for .tgm outputs"),
-        (&["new.tgm", "--stack", "time"], "what is stacked is Tensogram messages"),
+        (&["new.tgm", "--stack", "time"], "only Tensogram messages can be stacked"),
     ];
     for (args, wanted) in cases {
         let text = refused(folder, &[&["convert", "numbers.tet"], args].concat());

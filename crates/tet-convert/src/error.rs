@@ -280,7 +280,7 @@ pub enum Error {
         source: tet_tensogram::Error,
     },
     /// Only messages are stacked.
-    #[error("{} is {format}: what is stacked is Tensogram messages", tet_io::shown(path))]
+    #[error("{} is {format}; only Tensogram messages can be stacked", tet_io::shown(path))]
     NoStack {
         /// The file.
         path: PathBuf,

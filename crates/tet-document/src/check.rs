@@ -13,7 +13,7 @@ pub(crate) fn combinations(query: &Query) -> Result<()> {
     align_stands_alone(query)?;
     if let Some(reduction) = &query.reduction {
         if query.transform.is_some() {
-            let message = "a reduction and a transform both say what is computed";
+            let message = "a reduction and a transform exclude each other";
             return Err(query.origin.wrong(Part::Op, message).advise("ask in two queries"));
         }
         params(query, reduction)?;

@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// The dataset's elements are known, and nothing here computes with them.
     #[error(
-        "dataset {dataset:?} is of {dtype}, which is not computed with: its bytes can be converted as they are"
+        "dataset {dataset:?} is of {dtype}, which reductions and transforms do not support; its bytes can be converted"
     )]
     Opaque {
         /// The dataset.

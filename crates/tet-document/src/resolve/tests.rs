@@ -231,7 +231,7 @@ fn a_query_built_by_hand_is_checked_as_a_document_is() {
         query.reduction = Some(sum());
         query.transform = Some(QueryTransform { method: Method::Center, axes: Vec::new() });
     });
-    assert_eq!(both, "a reduction and a transform both say what is computed");
+    assert_eq!(both, "a reduction and a transform exclude each other");
     let with = |op: Op, change: fn(&mut Params)| {
         refused(|query| {
             let mut reduction = QueryReduction::new(op, [0]);

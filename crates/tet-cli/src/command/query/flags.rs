@@ -146,7 +146,7 @@ fn unused(flag: &str, place: &str) -> Failure {
         "--range" => "it belongs to --histogram",
         _ => "it names the axes of a reduction or a --transform",
     };
-    Failure::usage("beside", format!("{flag} has no effect {place}")).hint(hint)
+    Failure::usage("no-effect", format!("{flag} has no effect {place}")).hint(hint)
 }
 
 fn params(ask: &AskArgs, op: Op, text: &str) -> Result<Params> {
@@ -265,7 +265,7 @@ fn no_window(cells: &CellArgs) -> Result<Option<QueryWindow>> {
         None => Ok(None),
         Some((flag, _)) => {
             let text = format!("{flag} has no effect without --window or --rolling");
-            Err(Failure::usage("beside", text))
+            Err(Failure::usage("no-effect", text))
         }
     }
 }

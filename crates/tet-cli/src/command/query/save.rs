@@ -140,7 +140,6 @@ impl Output {
         bar: &Bar,
         context: &mut Context<'_>,
     ) -> Result<WrittenShape> {
-        // This bar counts the bytes written, not those read.
         self.options.execution = how.clone();
         let size = lazy.dtype().size().unwrap_or(1);
         let count = lazy.shape().element_count().unwrap_or(u64::MAX);

@@ -73,7 +73,7 @@ pub(super) fn ztensor(
     }
     if plan.is_sound() && plan.error_count != 0 {
         let text = "it has errors that no edit repairs";
-        let failure = Failure::new(Exit::Format, "not-healed", text);
+        let failure = Failure::new(Exit::Format, "not-repaired", text);
         return Err(about(failure.hint("`tet verify` lists them")));
     }
     check_codes(args, plan.edits.iter().map(|edit| edit.code.id()))?;
