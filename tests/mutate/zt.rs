@@ -181,7 +181,7 @@ fn mend(folder: &std::path::Path, bytes: Vec<u8>, place: &str) -> bool {
     let path = folder.join("mended.zt");
     let (force, sync) = (Overwrite::Replace, Sync::None);
     let publish = Publish { force, sync, ..Publish::default() };
-    let applied = apply(&planned, Output::Beside(&path), &publish);
+    let applied = apply(&planned, Output::NewFile(&path), &publish);
     let applied = applied.unwrap_or_else(|error| panic!("{place}: {error}"));
     if applied.edit_count == 0 {
         return false;

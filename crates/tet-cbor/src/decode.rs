@@ -1,32 +1,32 @@
-//! Heads, strings and the end of items, each read once and from bounded memory.
+//! Reads heads, strings and whole items, in one pass and with bounded memory.
 //!
-//! A reader stands at a place in its bytes and knows how deep it is allowed to go. What is not
-//! well-formed is a fault, since nobody knows where the next item starts; text that is not UTF-8 is
-//! noted, and a matter of the item that it stands in.
+//! A reader has a position in its bytes and a maximum depth. Malformed items are a fault, since the
+//! start of the next item is unknown then; text that is not UTF-8 is only noted, and the caller
+//! decides.
 
 use std::borrow::Cow;
 
 use crate::fault::{Broken, Fault};
 
-/// The major types, as the first three bits of an item have them.
+/// The major types, in the first three bits of an item.
 const TEXT: u8 = 3;
 
-/// The start of an item. A count that is `None` lasts until a break.
+/// The start of an item. A container or string without a count ends with a break.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Head {
     /// An integer.
     Unsigned(u64),
-    /// An integer of -1 less this.
+    /// The integer -1 minus this.
     Negative(u64),
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(Option<u64>),
-    /// So many bytes of text.
+    /// This number of bytes of text.
     Text(Option<u64>),
-    /// So many items.
+    /// This number of items.
     Array(Option<u64>),
-    /// So many pairs of items.
+    /// This number of pairs of items.
     Map(Option<u64>),
-    /// A tag, with its item to come.
+    /// A tag, followed by its item.
     Tag(u64),
     /// A simple value: false is 20, true 21, null 22, undefined 23.
     Simple(u8),
@@ -37,57 +37,57 @@ pub enum Head {
 }
 
 impl Head {
-    /// Whether it is null or undefined, which says as much as a field that is not there.
+    /// Whether it is null or undefined, which is equivalent to a missing field.
     pub const fn is_null(self) -> bool {
         matches!(self, Head::Simple(22 | 23))
     }
 }
 
-/// A place in bytes that hold items.
+/// A position in bytes that contain items.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the bytes start in the file.
+    /// The file offset of the bytes.
     base: u64,
     depth_max: u32,
     bad_text: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader that stands at `at` of bytes that start at `base` of the file, and goes so deep.
+    /// A reader at `at` of bytes whose file offset is `base`, with a maximum depth.
     #[must_use]
     pub fn new(bytes: &'a [u8], at: usize, base: u64, depth_max: u32) -> Self {
         Reader { bytes, at, base, depth_max, bad_text: None }
     }
 
-    /// Where the first text stands that is not UTF-8, since it was last taken.
+    /// The position of the first text that is not UTF-8, since it was last taken.
     #[must_use]
     pub const fn bad_text(&self) -> Option<usize> {
         self.bad_text
     }
 
-    /// The same, and no text so far is bad.
+    /// The same, and resets it.
     pub const fn take_bad_text(&mut self) -> Option<usize> {
         self.bad_text.take()
     }
 
-    /// Takes note of text at this place that is not UTF-8, unless there was some before.
+    /// Notes text at this position that is not UTF-8, unless one was noted before.
     pub fn note_bad_text(&mut self, at: usize) {
         self.bad_text.get_or_insert(at);
     }
 
-    /// Where the reader stands in its bytes.
+    /// The position of the reader in its bytes.
     pub const fn at(&self) -> usize {
         self.at
     }
 
-    /// Goes back to a place where it stood before.
+    /// Goes back to an earlier position.
     pub const fn rewind(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// Whether no byte is left.
+    /// Whether no bytes are left.
     pub const fn is_at_end(&self) -> bool {
         self.bytes.len() <= self.at
     }
@@ -97,12 +97,12 @@ impl<'a> Reader<'a> {
         self.bytes
     }
 
-    /// The bytes from a place up to where the reader stands.
+    /// The bytes from a position up to that of the reader.
     pub fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
-    /// A place in the file.
+    /// The file offset of a position.
     pub const fn place(&self, at: usize) -> u64 {
         self.base.saturating_add(at as u64)
     }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         Fault { broken: Broken::Syntax, at: self.place(self.at), found, wanted }
     }
 
-    /// Takes the next bytes.
+    /// Reads the next bytes.
     fn take(&mut self, len: u64) -> Result<&'a [u8], Fault> {
         let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
         let taken = end.and_then(|end| self.bytes.get(self.at..end));
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         let Some(first) = self.bytes.get(start).copied() else { return Err(self.cut_short(1)) };
         self.at += 1;
         let (major, low) = (first >> 5, first & 0x1F);
-        // Numbers in CBOR have their highest byte first.
+        // Numbers in CBOR are big-endian.
         let argument = match low {
             0..24 => Some(u64::from(low)),
             24 => Some(self.argument::<1>()?),
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The head of an item that indexes seldom hold.
+    /// The head of a less frequent item.
     fn rarer(&self, first: u8, argument: Option<u64>, start: usize) -> Result<Head, Fault> {
         let head = match (first >> 5, argument) {
             (1, Some(number)) => Head::Negative(number),
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// The number of so many bytes that follows a head.
+    /// The big-endian number that follows a head.
     #[inline]
     fn argument<const LEN: usize>(&mut self) -> Result<u64, Fault> {
         let bytes = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<LEN>());
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         Ok(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    /// A count is believed only as far as there are bytes for so many items.
+    /// A count must not exceed the number of items that fit in the remaining bytes.
     fn bounded(&self, count: Option<u64>, item_len: u64, at: usize) -> Result<Option<u64>, Fault> {
         let left = self.bytes.len().saturating_sub(self.at) as u64;
         match count {
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a head, past tags: before a field that we know they say nothing.
+    /// Reads a head and skips tags, which have no meaning before known fields.
     ///
     /// # Errors
     ///
@@ -218,11 +218,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The depth inside an item that stands at `depth`.
+    /// The depth inside an item at `depth`.
     ///
     /// # Errors
     ///
-    /// Returns a fault where that is deeper than is allowed.
+    /// Returns a fault if that exceeds the maximum depth.
     pub fn deeper(&self, depth: u32) -> Result<u32, Fault> {
         let inside = depth.saturating_add(1);
         if inside <= self.depth_max {
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         Err(Fault { broken: Broken::Depth, at: self.place(self.at), found, wanted })
     }
 
-    /// The text that starts here, if it is in one piece and short: nearly always.
+    /// The text at the current position, if it is in one piece and short, as nearly always.
     #[inline]
     pub fn short_text(&mut self) -> Option<&'a [u8]> {
         let (first, rest) = self.bytes.get(self.at..)?.split_first()?;
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// The bytes of a string whose head was just read, without a look at what they are.
+    /// The bytes of a string whose head was just read, without checking UTF-8.
     ///
     /// # Errors
     ///
@@ -274,16 +274,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes text that is not UTF-8. Every piece of text must be text by itself.
+    /// Notes text that is not UTF-8. Every piece of text must be valid by itself.
     fn judge_text(&mut self, head: Head, text: &[u8], at: usize) {
-        // Nearly all is ASCII, which is told at once.
+        // Nearly all is ASCII, which is fast to check.
         if matches!(head, Head::Text(_)) && self.bad_text.is_none() && !text.is_ascii() {
             let error = std::str::from_utf8(text).err();
             self.bad_text = error.map(|error| at + error.valid_up_to());
         }
     }
 
-    /// Passes over an item that stands at `depth`.
+    /// Skips an item at `depth`.
     ///
     /// # Errors
     ///
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
         self.skip_rest(head, start, depth)
     }
 
-    /// Passes over the rest of an item whose head was just read.
+    /// Skips the rest of an item whose head was just read.
     ///
     /// # Errors
     ///
@@ -318,14 +318,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The items, or pairs, of a container that are still to come.
+/// The remaining items or pairs of a container.
 #[derive(Clone, Copy, Debug)]
 pub struct Items {
     left: Option<u64>,
 }
 
 impl Items {
-    /// The items of a container of which only the head was read.
+    /// The items of a container whose head was just read.
     #[must_use]
     pub const fn new(count: Option<u64>) -> Self {
         Items { left: count }

@@ -1,16 +1,16 @@
-//! Values become bytes in one way: the shortest heads, floats in the fewest bytes that hold them,
-//! keys of maps in the order of their bytes (RFC 8949, section 4.2.1).
+//! Encodes values in one form: the shortest heads, floats in the fewest bytes, map keys in the
+//! order of their bytes (RFC 8949, section 4.2.1).
 
 use half::f16;
 
 use crate::value::Value;
 
-/// What opens a map whose length is not said, as every entry is.
+/// The head of a map without a count, as used for every entry.
 pub const MAP_OPEN: u8 = 0xbf;
-/// What ends it.
+/// The end of a container without a count.
 pub const BREAK: u8 = 0xff;
 
-/// How deep a value may nest, so that an array and a map fit around it for every reader.
+/// The deepest value, so that every reader accepts it inside an array and a map.
 const DEPTH_MAX: usize = 120;
 
 const UNSIGNED: u8 = 0;
@@ -41,17 +41,17 @@ pub fn text(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends the head of an array of so many items.
+/// Appends the head of an array of `count` items.
 pub fn array_head(count: u64, out: &mut Vec<u8>) {
     head(ARRAY, count, out);
 }
 
-/// Appends the head of a map of so many pairs.
+/// Appends the head of a map of `count` pairs.
 pub fn map_head(count: u64, out: &mut Vec<u8>) {
     head(MAP, count, out);
 }
 
-/// Appends a value that [`check_value`] or [`check_wide_value`] has passed.
+/// Appends a value that was checked by [`check_value`] or [`check_wide_value`].
 pub fn encode(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.push(NULL),
@@ -78,36 +78,34 @@ pub fn encode(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether common readers take the value: it nests no deeper than 120, integers are of -2^63 to
-/// 2^64 - 1, simple values have names, and no key stands twice in a map.
+/// Checks that common readers accept the value: a depth of at most 120, integers from -2^63 to 2^64
+/// - 1, named simple values, and no repeated key in a map.
 ///
 /// # Errors
 ///
-/// Returns why they do not.
+/// Returns the reason why they do not.
 pub fn check_value(value: &Value) -> Result<(), &'static str> {
     check_at(value, DEPTH_MAX, &SIGNED)
 }
 
-/// The same for readers that keep integers as wide as CBOR has them, from -2^64 on.
+/// The same for readers that support all integers of CBOR, from -2^64 on.
 ///
 /// # Errors
 ///
-/// Returns why they do not.
+/// Returns the reason why they do not.
 pub fn check_wide_value(value: &Value) -> Result<(), &'static str> {
     check_at(value, DEPTH_MAX, &WIDE)
 }
 
-/// The integers that readers take.
+/// The range of integers that readers accept.
 struct Integers {
     min: i128,
-    /// Why another one is refused.
+    /// The reason for refusing others.
     why: &'static str,
 }
 
-const SIGNED: Integers =
-    Integers { min: -1 << 63, why: "an integer is not one of -2^63 to 2^64 - 1" };
-const WIDE: Integers =
-    Integers { min: -1 << 64, why: "an integer is not one of -2^64 to 2^64 - 1" };
+const SIGNED: Integers = Integers { min: -1 << 63, why: "an integer is outside -2^63 to 2^64 - 1" };
+const WIDE: Integers = Integers { min: -1 << 64, why: "an integer is outside -2^64 to 2^64 - 1" };
 
 fn check_at(value: &Value, depth_left: usize, integers: &Integers) -> Result<(), &'static str> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
@@ -115,7 +113,7 @@ fn check_at(value: &Value, depth_left: usize, integers: &Integers) -> Result<(),
     };
     match value {
         Value::Int(number) if !(integers.min..1 << 64).contains(number) => Err(integers.why),
-        Value::Simple(_) => Err("a simple value has no name"),
+        Value::Simple(_) => Err("a simple value is not false, true, null or undefined"),
         Value::Array(items) => {
             items.iter().try_for_each(|item| check_at(item, depth_left, integers))
         }
@@ -126,7 +124,7 @@ fn check_at(value: &Value, depth_left: usize, integers: &Integers) -> Result<(),
             }
             let keys = ordered(pairs);
             let twice = keys.iter().zip(keys.iter().skip(1)).any(|(one, next)| one.0 == next.0);
-            if twice { Err("a key stands twice in a map") } else { Ok(()) }
+            if twice { Err("a key is repeated in a map") } else { Ok(()) }
         }
         Value::Tag(_, item) => check_at(item, depth_left, integers),
         _ => Ok(()),
@@ -156,13 +154,13 @@ fn integer(number: i128, out: &mut Vec<u8>) {
     head(major, u64::try_from(argument).unwrap_or(u64::MAX), out);
 }
 
-/// Appends a float in the fewest bytes that hold it; all that are not numbers are one.
+/// Appends a float in the fewest bytes that represent it; all NaN become one.
 fn float(number: f64, out: &mut Vec<u8>) {
     if number.is_nan() {
         out.extend([HALF, 0x7e, 0x00]);
         return;
     }
-    #[allow(clippy::cast_possible_truncation, reason = "what it loses is looked at")]
+    #[allow(clippy::cast_possible_truncation, reason = "the result is compared")]
     let single = number as f32;
     if f64::from(single).to_bits() != number.to_bits() {
         out.push(DOUBLE);
@@ -187,7 +185,7 @@ fn map(pairs: &[(Value, Value)], out: &mut Vec<u8>) {
     }
 }
 
-/// The pairs in the order of their keys' bytes, which is by kind, then by magnitude or length.
+/// The pairs in the order of the bytes of their keys, that is by type, then by value or length.
 fn ordered(pairs: &[(Value, Value)]) -> Vec<(Vec<u8>, &Value)> {
     let mut keyed: Vec<_> = pairs.iter().map(|(key, value)| (bytes_of(key), value)).collect();
     keyed.sort_by(|one, other| one.0.cmp(&other.0));

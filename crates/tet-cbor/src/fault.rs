@@ -1,26 +1,26 @@
-//! What can be wrong with bytes that should hold items.
+//! Faults of CBOR bytes.
 
 use std::fmt;
 
-/// How bytes fail to be items.
+/// Why bytes are not an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// They are cut short, or no well-formed item.
+    /// They are truncated, or not well-formed.
     Syntax,
-    /// Items nest deeper than is allowed.
+    /// Items nest deeper than allowed.
     Depth,
 }
 
-/// Bytes that are no item: a value, so that tests compare it.
+/// Bytes that are no item: a value, so that tests can compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What is broken.
+    /// The reason.
     pub broken: Broken,
     /// Where in the file, in bytes from its start.
     pub at: u64,
-    /// The byte, the bytes that are there, or the depth.
+    /// The byte, the number of available bytes, or the depth.
     pub found: u64,
-    /// The bytes that are needed, or the depth that is allowed; 0 where the byte itself is wrong.
+    /// The number of needed bytes, or the maximum depth; 0 if the byte itself is wrong.
     pub wanted: u64,
 }
 

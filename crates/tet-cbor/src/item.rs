@@ -1,12 +1,12 @@
-//! Items as values.
+//! Reads items as values.
 
 use super::decode::{Head, Items, Reader};
 use crate::fault::Fault;
 use crate::value::Value;
 
-/// Reads an item that stands at `depth`, of at most `left` items; `None` when it has more.
+/// Reads an item at `depth`, of at most `left` items; `None` if it has more.
 ///
-/// Text that is not UTF-8 comes with its bad bytes replaced, and is noted in the reader.
+/// In text that is not UTF-8 the invalid bytes are replaced, and the reader notes it.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! CBOR (RFC 8949) as tensor files have it.
+//! CBOR (RFC 8949) for tensor files.
 //!
-//! What comes in is read in any dialect: indefinite lengths, over-long heads, text in pieces, keys in
-//! any order. It is read once, from bounded memory, to a bounded depth, and a fault says where it is.
-//! What goes out is written in one way only.
+//! The reader accepts any encoding: indefinite lengths, over-long heads, text in pieces, keys in
+//! any order. It reads once, with bounded memory and depth, and a fault has an offset. The writer
+//! uses one form only.
 
 #![forbid(unsafe_code)]
 

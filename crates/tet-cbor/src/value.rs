@@ -1,6 +1,6 @@
 //! Values.
 
-/// A CBOR item, as exact as it stands in the file.
+/// A CBOR item, exactly as stored.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -12,7 +12,7 @@ pub enum Value {
     Bool(bool),
     /// An integer of -2^64 to 2^64 - 1.
     Int(i128),
-    /// A floating-point number; NaN keeps its bits as far as a `f64` has them.
+    /// A floating-point number; NaN preserves the bits that fit in an `f64`.
     Float(f64),
     /// Text.
     Text(String),
@@ -24,7 +24,7 @@ pub enum Value {
     Map(Vec<(Value, Value)>),
     /// An item under a tag.
     Tag(u64, Box<Value>),
-    /// A simple value that has no name.
+    /// A simple value other than false, true, null and undefined.
     Simple(u8),
 }
 

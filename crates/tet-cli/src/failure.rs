@@ -263,8 +263,8 @@ impl From<tet_tensogram::Error> for Failure {
             E::Format(fault) | E::NotBuilt { fault, .. } => broken_foreign_rule(&fault, message),
             E::Key { .. } => plain("key"),
             E::Clash { .. } => plain("clash").hint("use --strategy first or last to choose one"),
-            E::Uncarried { at, .. } => {
-                plain("not-converted").at(Place { offset: Some(at), ..Place::default() })
+            E::NotRewritable { at, .. } => {
+                plain("not-rewritable").at(Place { offset: Some(at), ..Place::default() })
             }
             E::Memory { .. } => plain("limit"),
             E::Limit { .. } => plain("limit").hint(RAISE_DECODED),

@@ -121,13 +121,13 @@ type Case = (&'static str, fn(&mut Vec<u8>), &'static [&'static str], &'static s
 
 const CASES: &[Case] = &[
     ("climate.tet", |it| it[3000] ^= 0x10, &[], "flip bit 4 back"),
-    ("bare.tet", |it| it[..4].fill(b'?'), &[], "set magic to"),
-    ("bare.tet", |it| row(it, 72), &[], "set row 2 to"),
-    ("climate.tet", |it| row(it, 80), &[], "set row 2 to"),
+    ("bare.tet", |it| it[..4].fill(b'?'), &[], "set magic from"),
+    ("bare.tet", |it| row(it, 72), &[], "set row 2 from"),
+    ("climate.tet", |it| row(it, 80), &[], "set row 2 from"),
     ("climate.tet", |it| digest(it), &[], "set a digest to"),
     ("bare.tet", |it| it[52] = 3, &[], "write zeros"),
     ("bare.tet", |it| it.extend(b"junk"), &["--salvage"], "cut off what follows"),
-    ("bare.tet", |it| it.truncate(it.len() - 9), &[], "write the tail anew"),
+    ("bare.tet", |it| it.truncate(it.len() - 9), &[], "rewrite the tail"),
     ("bare.tet", |it| it[12] = 0, &[], "set the flag"),
     (
         "bare.tet",
@@ -135,11 +135,11 @@ const CASES: &[Case] = &[
         &["--salvage"],
         "clear the flag",
     ),
-    ("bare.tet", |it| history(it), &["--salvage"], "make a footer"),
-    ("climate.tet", |it| history(it), &["--salvage"], "make a footer"),
-    ("climate.tet", |it| stale(it), &[], "make digests"),
-    ("climate.tet", |it| payload(it), &["--from", "climate.tet"], "take the payload"),
-    ("climate.tet", |it| payload(it), &["--salvage"], "fill the elements"),
+    ("bare.tet", |it| history(it), &["--salvage"], "build a footer"),
+    ("climate.tet", |it| history(it), &["--salvage"], "build a footer"),
+    ("climate.tet", |it| stale(it), &[], "compute digests"),
+    ("climate.tet", |it| payload(it), &["--from", "climate.tet"], "copy the payload"),
+    ("climate.tet", |it| payload(it), &["--salvage"], "fill the lost elements"),
 ];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The two traits every codec implements, and what a planner may ask of it.
+//! The two traits that every codec implements.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -8,25 +8,25 @@ use crate::error::{Error, Result};
 /// The lengths of one chunk, as its index row and grid state them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ChunkLayout {
-    /// Bytes of the payload in the file.
+    /// The stored length in bytes.
     pub stored_len: u64,
-    /// Bytes after decoding.
+    /// The decoded length in bytes.
     pub decoded_len: u64,
-    /// Bytes of one element.
+    /// The length of one element in bytes.
     pub element_size: u64,
 }
 
-/// Which stored bytes hold the elements that were asked for.
+/// The stored bytes that hold the requested elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredSpans {
-    /// All of them: only [`Decode::decode`] can serve.
+    /// All of them: only [`Decode::decode`] works.
     Whole,
-    /// This stretch, counted from the chunk's first stored byte; [`Decode::decode_range`] takes it.
+    /// This range, relative to the chunk's first stored byte, for [`Decode::decode_range`].
     Range(Range<u64>),
 }
 
-/// Turns stored bytes into elements.
+/// Decodes stored bytes to elements.
 pub trait Decode: Send + Sync + Debug {
     /// The name in messages and in `tet info`.
     fn name(&self) -> &'static str;
@@ -38,13 +38,13 @@ pub trait Decode: Send + Sync + Debug {
     /// Returns an error when the stored bytes are not a chunk of exactly that length.
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()>;
 
-    /// Which stored bytes hold `elements`, counted in elements from the chunk's first.
+    /// The stored bytes that hold `elements`, counted in elements from the chunk's first.
     fn stored_spans(&self, layout: ChunkLayout, elements: Range<u64>) -> StoredSpans {
         let _ = (layout, elements);
         StoredSpans::Whole
     }
 
-    /// Decodes `elements` out of exactly the bytes that [`Decode::stored_spans`] named.
+    /// Decodes `elements` from exactly the bytes that [`Decode::stored_spans`] returned.
     ///
     /// # Errors
     ///
@@ -60,12 +60,12 @@ pub trait Decode: Send + Sync + Debug {
         Err(Error::NoRange { codec: self.name() })
     }
 
-    /// Whether the stored bytes are the decoded bytes, so that they may be viewed in place.
+    /// Whether the stored bytes are the decoded bytes, so that they can be viewed in place.
     fn is_identity(&self) -> bool {
         false
     }
 
-    /// Checks the two lengths against each other, before anything is allocated for the chunk.
+    /// Checks the two lengths against each other, before memory is allocated for the chunk.
     ///
     /// # Errors
     ///
@@ -73,15 +73,15 @@ pub trait Decode: Send + Sync + Debug {
     fn check_len(&self, stored_len: u64, decoded_len: u64) -> Result<()>;
 }
 
-/// Turns elements into stored bytes.
+/// Encodes elements to stored bytes.
 pub trait Encode: Send + Sync + Debug {
     /// The name in messages.
     fn name(&self) -> &'static str;
 
-    /// The tag that goes into the index row.
+    /// The tag for the index row.
     fn codec(&self) -> tet_format::Codec;
 
-    /// Encodes a whole chunk into `out`, replacing what it holds.
+    /// Encodes a whole chunk into `out`, replacing its content.
     ///
     /// # Errors
     ///

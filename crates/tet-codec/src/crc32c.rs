@@ -1,17 +1,17 @@
-//! CRC-32C, by the one of two libraries that is faster here.
+//! CRC-32C, computed by the faster of two libraries.
 //!
-//! `crc-fast` multiplies without carry, 64 bytes at a time where the processor has AVX-512 and 16
-//! otherwise; `crc32c` uses the instruction of SSE 4.2, three at a time. With AVX-512 the first is
-//! twice as fast, without it the second is, by half.
+//! `crc-fast` uses carry-less multiplication, 64 bytes at a time with AVX-512 and 16 otherwise;
+//! `crc32c` uses the SSE 4.2 instruction, three at a time. With AVX-512 the first is twice as fast,
+//! without it the second is 1.5 times as fast.
 
 use std::fmt;
 
 use crc_fast::CrcAlgorithm;
 
-/// The CRC that formats call CRC-32C.
+/// The name of CRC-32C in `crc-fast`.
 const ALGORITHM: CrcAlgorithm = CrcAlgorithm::Crc32Iscsi;
 
-/// The CRC-32C of bytes that come piece by piece.
+/// The CRC-32C of bytes that arrive piece by piece.
 #[derive(Clone)]
 pub struct Crc32c(State);
 
@@ -40,7 +40,7 @@ impl Crc32c {
         crc.finish()
     }
 
-    /// Takes in more bytes.
+    /// Adds more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             State::Multiplied(crc) => crc.update(bytes),
@@ -52,7 +52,7 @@ impl Crc32c {
     #[must_use]
     pub fn finish(&self) -> u32 {
         match &self.0 {
-            // The CRC of 32 bits comes in the low half.
+            // The 32-bit CRC is in the low half.
             State::Multiplied(crc) => (crc.finalize() & u64::from(u32::MAX)) as u32,
             State::Instructed(crc) => *crc,
         }
@@ -71,7 +71,7 @@ impl fmt::Debug for Crc32c {
     }
 }
 
-/// Whether multiplying is the faster way.
+/// Whether `crc-fast` is the faster library.
 fn multiplies_wide() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -88,7 +88,7 @@ fn multiplies_wide() -> bool {
 mod tests {
     use super::*;
 
-    /// The check value of the algorithm's own document.
+    /// The check value in the specification of the algorithm.
     #[test]
     fn both_ways_give_the_known_value() {
         for mut crc in [Crc32c::multiplied(), Crc32c(State::Instructed(0))] {

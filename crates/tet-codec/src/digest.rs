@@ -7,15 +7,15 @@ use twox_hash::XxHash3_64;
 
 use crate::crc32c::Crc32c;
 
-/// Bytes that are digested twice while they are in the nearest caches.
+/// The bytes that are digested twice while they are in the nearest caches.
 const PIECE_LEN: usize = 64 << 10;
 
-/// How bytes are compared with a digest.
+/// Which parts of a digest are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strength {
-    /// By XXH3 alone: what changed is found but once in 2^64.
+    /// Only XXH3: a change is missed with a probability of 2^-64.
     Fast,
-    /// By both halves: up to 32 changed bits in a row are found for certain.
+    /// Both halves: a change of up to 32 consecutive bits is never missed.
     Full,
 }
 
@@ -27,8 +27,7 @@ pub fn digest(bytes: &[u8]) -> Digest {
     digester.finish()
 }
 
-/// Compares bytes with the digest they should have; gives the numbers found and wanted where they
-/// differ.
+/// Compares bytes with their expected digest. Returns the found and wanted numbers if they differ.
 #[must_use]
 pub fn compare(bytes: &[u8], wanted: Digest, strength: Strength) -> Option<(u64, u64)> {
     match strength {
@@ -40,7 +39,7 @@ pub fn compare(bytes: &[u8], wanted: Digest, strength: Strength) -> Option<(u64,
     }
 }
 
-/// The digest of bytes that come piece by piece.
+/// The digest of bytes that arrive piece by piece.
 #[derive(Clone)]
 pub struct Digester {
     crc32c: Option<Crc32c>,
@@ -48,14 +47,14 @@ pub struct Digester {
 }
 
 impl Digester {
-    /// The digester of no bytes.
+    /// A digester without bytes.
     #[must_use]
     pub fn new(strength: Strength) -> Self {
         let crc32c = (strength == Strength::Full).then(Crc32c::new);
         Digester { crc32c, xxh3: XxHash3_64::new() }
     }
 
-    /// Takes in more bytes.
+    /// Adds more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         for piece in bytes.chunks(PIECE_LEN) {
             if let Some(crc32c) = &mut self.crc32c {
@@ -65,14 +64,14 @@ impl Digester {
         }
     }
 
-    /// The digest of all bytes; without its CRC-32C where that was not asked for.
+    /// The digest of all bytes; without its CRC-32C if the strength is `Fast`.
     #[must_use]
     pub fn finish(&self) -> Digest {
         let crc32c = self.crc32c.as_ref().map_or(0, Crc32c::finish);
         Digest { crc32c, xxh3: std::hash::Hasher::finish(&self.xxh3) }
     }
 
-    /// Compares the bytes with the digest they should have, as far as they were taken in.
+    /// Compares the added bytes with their expected digest.
     #[must_use]
     pub fn compare(&self, wanted: Digest) -> Option<(u64, u64)> {
         let found = self.finish();
@@ -91,7 +90,7 @@ impl fmt::Debug for Digester {
 mod tests {
     use super::*;
 
-    /// The check values of the two algorithms' own documents.
+    /// The check values in the specifications of the algorithms.
     #[test]
     fn known_bytes_have_known_digests() {
         assert_eq!(digest(b"123456789").crc32c, 0xe306_9283);

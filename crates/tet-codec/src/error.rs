@@ -1,4 +1,4 @@
-//! What can be wrong with a payload, or with what was asked of a codec.
+//! Errors of payloads, and of calls of a codec.
 
 use tet_format::Rule;
 
@@ -7,9 +7,9 @@ use tet_format::Rule;
 pub enum Kind {
     /// The file is damaged or hostile.
     Format,
-    /// The caller asked for something that cannot be.
+    /// The request of the caller is invalid.
     Usage,
-    /// A bound was reached.
+    /// A limit was reached.
     Limit,
 }
 
@@ -22,9 +22,9 @@ pub enum Error {
     Lengths {
         /// The codec's name.
         codec: &'static str,
-        /// Bytes in the file.
+        /// The stored length in bytes.
         stored_len: u64,
-        /// Bytes the row promises.
+        /// The decoded length stated in the row.
         decoded_len: u64,
     },
     /// The payload decodes to more bytes than the row promises.
@@ -32,7 +32,7 @@ pub enum Error {
     TooLong {
         /// The codec's name.
         codec: &'static str,
-        /// Bytes the row promises.
+        /// The decoded length stated in the row.
         decoded_len: u64,
     },
     /// The payload decodes to fewer bytes than the row promises.
@@ -40,9 +40,9 @@ pub enum Error {
     TooShort {
         /// The codec's name.
         codec: &'static str,
-        /// Bytes that came out.
+        /// The decoded length of the payload.
         found: u64,
-        /// Bytes the row promises.
+        /// The decoded length stated in the row.
         decoded_len: u64,
     },
     /// A checksum inside the payload does not match its bytes.
@@ -54,27 +54,27 @@ pub enum Error {
     /// A frame needs a dictionary, which the format does not allow.
     #[error("zstd: the frame at payload byte {at} needs dictionary {id}")]
     Dictionary {
-        /// Where in the payload the frame starts.
+        /// The offset of the frame in the payload.
         at: u64,
-        /// The dictionary it names.
+        /// The id of the dictionary.
         id: u32,
     },
     /// A frame's window is larger than the format allows.
     #[error("zstd: the frame at payload byte {at} has a window of {found} bytes, over {wanted}")]
     Window {
-        /// Where in the payload the frame starts.
+        /// The offset of the frame in the payload.
         at: u64,
         /// Its window in bytes.
         found: u64,
         /// The largest allowed.
         wanted: u64,
     },
-    /// These bytes are no frame: not encoded with this codec, or bytes trail the last frame.
+    /// These bytes are no frame: not encoded with this codec, or extra bytes after the last frame.
     #[error("{codec}: no frame starts at payload byte {at}")]
     NotAFrame {
         /// The codec's name.
         codec: &'static str,
-        /// Where in the payload.
+        /// The offset in the payload.
         at: u64,
     },
     /// The payload is damaged.
@@ -82,7 +82,7 @@ pub enum Error {
     Corrupt {
         /// The codec's name.
         codec: &'static str,
-        /// What the codec says about it.
+        /// The reason that the codec reports.
         reason: &'static str,
     },
     /// The codec decodes whole chunks only.
@@ -91,7 +91,7 @@ pub enum Error {
         /// The codec's name.
         codec: &'static str,
     },
-    /// A buffer is not of the length that was asked for.
+    /// A buffer has the wrong length.
     #[error("{codec}: a buffer of {found} bytes was given where {wanted} are needed")]
     Buffer {
         /// The codec's name.
@@ -101,19 +101,19 @@ pub enum Error {
         /// The length it must have.
         wanted: u64,
     },
-    /// The level is outside what the codec knows.
+    /// The codec does not support the level.
     #[error("{codec}: there is no level {level}; levels are {min} to {max}")]
     Level {
         /// The codec's name.
         codec: &'static str,
-        /// What was asked for.
+        /// The requested level.
         level: i32,
         /// The lowest level.
         min: i32,
         /// The highest level.
         max: i32,
     },
-    /// Memory for a context or a buffer is not to be had.
+    /// Memory for a context or a buffer could not be allocated.
     #[error("{codec}: out of memory")]
     Memory {
         /// The codec's name.
@@ -132,7 +132,7 @@ impl Error {
         }
     }
 
-    /// The rule of the format that a payload breaks when its decoder says this.
+    /// The rule of the format that a payload breaks, for an error of its decoder.
     #[must_use]
     pub const fn rule(&self) -> Rule {
         match self {

@@ -1,12 +1,12 @@
-//! Which single bit explains the difference of two CRC-32C checksums.
+//! Finds the single bit that explains the difference of two CRC-32C checksums.
 //!
-//! CRC-32C is linear: what one flipped bit adds to it depends on the bit's distance from the end
-//! alone. So the difference of two checksums, led back byte by byte, is met where the bit is.
+//! CRC-32C is linear: the effect of a flipped bit depends only on its distance from the end. So the
+//! difference of two checksums is stepped back byte by byte until it matches a single bit.
 
-/// CRC-32C, bits of a byte in the order in which they are sent: lowest first.
+/// CRC-32C with the bits of a byte in transmission order: lowest first.
 const POLYNOMIAL: u32 = 0x82F6_3B78;
 
-/// What a byte adds to the checksum when it is the last one.
+/// The effect of a byte on the checksum if it is the last one.
 const TABLE: [u32; 256] = table();
 
 /// The byte whose entry in [`TABLE`] has this top byte.
@@ -38,10 +38,10 @@ const fn inverse() -> [u8; 256] {
     inverse
 }
 
-/// A bit of some bytes.
+/// A bit in some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bit {
-    /// The byte it is in.
+    /// The index of its byte.
     pub byte: usize,
     /// Its number in the byte, from the lowest.
     pub bit: u8,
@@ -50,17 +50,17 @@ pub struct Bit {
 /// The only bit of `len` bytes whose flip changes their CRC-32C by `difference`, the exclusive or of
 /// the checksums before and after.
 ///
-/// In 2^28 bytes no two bits change it alike. Bytes that were damaged otherwise meet some bit by
-/// chance, once in 2^32 / (8 * `len`) times.
+/// Within 2^28 bytes no two bits have the same effect. Other damage matches some bit by chance with
+/// a probability of 8 * `len` / 2^32.
 #[must_use]
 pub fn flipped_bit(len: usize, difference: u32) -> Option<Bit> {
     let mut left = difference;
     for byte in (0..len).rev() {
-        // An entry of one bit has one of eight values; few differences pass the first look.
+        // The effect of one bit has one of eight values, so most differences fail this check.
         if let Some(bit) = (0..8_u8).find(|&bit| TABLE[1_usize << bit] == left) {
             return Some(Bit { byte, bit });
         }
-        // One zero byte less behind the bit.
+        // Removes one zero byte after the bit.
         let last = INVERSE[(left >> 24) as usize];
         left = (left ^ TABLE[usize::from(last)]) << 8 | u32::from(last);
     }

@@ -1,8 +1,8 @@
-//! Payload codecs: how the stored bytes of a chunk become its elements, and back; and digests, which
-//! tell whether bytes are those that were written.
+//! Payload codecs: encode and decode the elements of a chunk; and digests, which detect changed
+//! bytes.
 //!
-//! Implements format sections 5 and 6.2. A codec never writes beyond the length it was told, and never
-//! allocates by a number it read: the caller brings a buffer of exactly `decoded_len` bytes.
+//! Implements format sections 5 and 6.2. A codec never writes beyond the expected length, and never
+//! allocates by a length from a file: the caller passes a buffer of exactly `decoded_len` bytes.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! The CRC-32C of bytes that are seen in pieces, in any order and by several threads.
+//! The CRC-32C of bytes that are read in pieces, in any order and by several threads.
 //!
-//! A CRC is linear: the CRC of a whole is the XOR of the CRCs of its pieces, each multiplied by
-//! `x` to the number of bits behind it, modulo the polynomial of the CRC. So pieces of one chunk
-//! may be digested by whoever reads them; their sums are added up and compared once all bytes were
-//! seen. (`crc32_combine` of zlib is the same multiplication.)
+//! A CRC is linear: the CRC of a whole is the XOR of the CRCs of its pieces, each multiplied by `x`
+//! to the number of bits after it, modulo the polynomial of the CRC. So several readers may digest
+//! pieces of one chunk; their sums are added and compared once all bytes were read.
+//! (`crc32_combine` of zlib is the same multiplication.)
 
 use crate::crc32c::Crc32c;
 
@@ -13,7 +13,7 @@ const POLYNOMIAL: u32 = 0x82f6_3b78;
 /// One, as a polynomial.
 const ONE: u32 = 1 << 31;
 
-/// `x` to the power 8 * 2^k: what a CRC is multiplied by when 2^k bytes follow.
+/// `x` to the power 8 * 2^k: the factor of a CRC that is followed by 2^k bytes.
 const POWERS: [u32; 64] = powers();
 
 const fn powers() -> [u32; 64] {
@@ -40,7 +40,7 @@ const fn product(a: u32, mut b: u32) -> u32 {
     sum
 }
 
-/// What the CRC of some bytes is multiplied by when `len` bytes follow them.
+/// The factor of the CRC of some bytes that are followed by `len` bytes.
 fn factor(mut len: u64) -> u32 {
     let mut factor = ONE;
     for power in POWERS {
@@ -55,24 +55,24 @@ fn factor(mut len: u64) -> u32 {
     factor
 }
 
-/// What is known of the CRC of a chunk of `len` bytes after some of its bytes were seen.
+/// The partial CRC of a chunk of `len` bytes after some of its bytes were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PieceSum {
-    /// The part of the CRC that the seen bytes make.
+    /// The CRC of the bytes read so far, at their positions.
     pub crc: u32,
-    /// How many bytes were seen.
+    /// The number of bytes read.
     pub seen: u64,
 }
 
 impl PieceSum {
-    /// Adds what was seen of other bytes of the same chunk.
+    /// Adds the sum of other bytes of the same chunk.
     pub fn add(&mut self, other: PieceSum) {
         self.crc ^= other.crc;
         self.seen = self.seen.saturating_add(other.seen);
     }
 }
 
-/// Digests pieces of one chunk, best in the order in which they lie there.
+/// Digests pieces of one chunk, fastest in the order of their positions.
 ///
 /// ```
 /// let chunk = b"123456789";
@@ -92,10 +92,10 @@ pub struct Pieces {
     /// The sum of the runs before `at`, as if the chunk ended there.
     sum: u32,
     at: u64,
-    /// Bytes side by side, that end at `end`.
+    /// The CRC of contiguous bytes that end at `end`.
     run: Option<Crc32c>,
     end: u64,
-    /// The distance that was multiplied by last, and its factor: rows lie evenly.
+    /// The last distance and its factor, for rows at regular distances.
     last: (u64, u32),
 }
 
@@ -107,7 +107,7 @@ impl Pieces {
         Pieces { len, done, sum: 0, at: 0, run: None, end: 0, last: (0, ONE) }
     }
 
-    /// Takes in the bytes that lie in the chunk from `start` on. No byte may be added twice.
+    /// Adds the bytes at `start` of the chunk. No byte may be added twice.
     pub fn add(&mut self, start: u64, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -127,7 +127,7 @@ impl Pieces {
         self.done.seen = self.done.seen.saturating_add(len);
     }
 
-    /// What is known of the CRC of the chunk.
+    /// The sum of all added bytes.
     #[must_use]
     pub fn finish(mut self) -> PieceSum {
         self.end_run();
@@ -136,7 +136,7 @@ impl Pieces {
         self.done
     }
 
-    /// Joins the bytes that lie side by side to what is before them.
+    /// Combines the contiguous bytes with those before them.
     fn end_run(&mut self) {
         let Some(run) = self.run.take() else { return };
         let before = self.shifted(self.sum, self.end.saturating_sub(self.at));
@@ -144,7 +144,7 @@ impl Pieces {
         self.at = self.end;
     }
 
-    /// A sum when `len` more bytes follow.
+    /// A sum that is followed by `len` more bytes.
     fn shifted(&mut self, sum: u32, len: u64) -> u32 {
         if sum == 0 {
             return 0;
@@ -164,7 +164,7 @@ mod tests {
         (0..len).map(|at| (at.wrapping_mul(at) >> 7) as u8).collect()
     }
 
-    /// Every way to cut twelve bytes into three pieces, in every order, by one or three threads.
+    /// Every split of twelve bytes into three pieces, in every order, by one or three threads.
     #[test]
     fn pieces_in_any_order_make_the_crc_of_the_whole() {
         let chunk = bytes(12);
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Past 2^32 bytes the power is still right: a CRC is that of its bytes and of what follows.
+    /// The power is also right for more than 2^32 bytes: it is the product of smaller powers.
     #[test]
     fn a_factor_is_the_product_of_the_factors_of_its_parts() {
         for (a, b) in [(1, 1), (5, 1000), (1 << 33, 12345), (u64::MAX >> 4, 77)] {

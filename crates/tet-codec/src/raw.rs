@@ -1,4 +1,4 @@
-//! Codec 0: the elements as they are.
+//! Codec 0: uncompressed elements.
 
 use std::ops::Range;
 
@@ -70,7 +70,7 @@ impl Encode for Raw {
     }
 }
 
-/// The bytes of `elements`, or `None` when they do not all lie in the chunk.
+/// The bytes of `elements`, or `None` if they are not all in the chunk.
 pub(crate) fn byte_range(layout: ChunkLayout, elements: &Range<u64>) -> Option<Range<u64>> {
     let start = elements.start.checked_mul(layout.element_size)?;
     let end = elements.end.checked_mul(layout.element_size)?;

@@ -1,7 +1,7 @@
-//! Elements in big-endian order: each is turned around, and that is all.
+//! Elements in big-endian order: the bytes of each are reversed.
 //!
-//! Not a codec of `.tet`; other containers have such elements. Every element has its place, so that
-//! ranges decode as raw ones do.
+//! Not a codec of `.tet`; other containers have such elements. Every element has a fixed position,
+//! so ranges can be decoded, as for raw elements.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::raw::{byte_range, check_part};
 
 const NAME: &str = "big-endian";
 
-/// Turns the bytes of every number around.
+/// Reverses the bytes of every number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swapped {
     width: Width,
@@ -25,7 +25,7 @@ enum Width {
 }
 
 impl Swapped {
-    /// A decoder of numbers of `width` bytes, which is 2, 4 or 8; a complex element is two numbers.
+    /// A decoder of numbers of 2, 4 or 8 bytes; a complex element is two numbers.
     ///
     /// ```
     /// use tet_codec::{Decode, Swapped};
@@ -45,7 +45,7 @@ impl Swapped {
         }
     }
 
-    /// Bytes of one number.
+    /// The length of one number in bytes.
     #[must_use]
     pub const fn width(self) -> u64 {
         match self.width {
@@ -55,7 +55,7 @@ impl Swapped {
         }
     }
 
-    /// Turns the bytes of every whole number around where they are.
+    /// Reverses the bytes of every whole number in place.
     pub fn in_place(self, bytes: &mut [u8]) {
         match self.width {
             Width::Two => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|it| it.reverse()),
@@ -81,7 +81,7 @@ impl Swapped {
     }
 }
 
-/// Whole numbers of both sides, which are of one length.
+/// The whole numbers of both sides, which have the same length.
 fn each<const WIDTH: usize>(
     stored: &[u8],
     out: &mut [u8],
@@ -133,7 +133,7 @@ impl Decode for Swapped {
 mod tests {
     use super::*;
 
-    /// Elements turned around, in the words of the definition.
+    /// Swapped elements, computed naively.
     fn turned(bytes: &[u8], width: usize) -> Vec<u8> {
         bytes.chunks(width).flat_map(|number| number.iter().rev().copied()).collect()
     }

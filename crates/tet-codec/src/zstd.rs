@@ -1,7 +1,7 @@
 //! Codec 1: zstd frames, decoded into exactly the stated length.
 //!
-//! Contexts are reused, one a thread. The frame headers are read before decoding starts, because
-//! the one-shot decoder itself accepts any window and says little about what it refuses.
+//! Contexts are reused, one per thread. The frame headers are read before decoding starts, because
+//! the one-shot decoder accepts any window and reports few details of errors.
 
 mod blocks;
 mod scan;
@@ -65,18 +65,18 @@ impl Decode for Zstd {
     }
 }
 
-/// Encodes one frame a chunk, with content size and checksum.
+/// Encodes one frame per chunk, with content size and checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZstdEncoder {
     level: i32,
 }
 
 impl ZstdEncoder {
-    /// An encoder of this level; 3 is the usual one.
+    /// An encoder of this level; 3 is the default.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Level`] when zstd has no such level.
+    /// Returns [`Error::Level`] when zstd does not support the level.
     pub fn new(level: i32) -> Result<Self> {
         check_level(level)?;
         Ok(Self { level })
@@ -119,7 +119,7 @@ impl Encode for ZstdEncoder {
     }
 }
 
-/// Runs `work` with this thread's context, making it on first use.
+/// Calls `work` with this thread's context, which is created on first use.
 fn with_context<C: 'static, T>(
     key: &'static LocalKey<RefCell<Option<C>>>,
     create: fn() -> Option<C>,
@@ -134,7 +134,7 @@ fn with_context<C: 'static, T>(
     })
 }
 
-/// Walks the frames of a payload: each must start, end and stay within what the format allows.
+/// Checks the frames of a payload: they must be complete and within the limits of the format.
 fn check_frames(stored: &[u8], window_max: u64) -> Result<()> {
     let mut rest = stored;
     while !rest.is_empty() {
@@ -154,7 +154,7 @@ fn check_frames(stored: &[u8], window_max: u64) -> Result<()> {
     Ok(())
 }
 
-/// Checks the header of a frame and gives its length.
+/// Checks the header of a frame. Returns its length.
 fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<u64> {
     let header = FrameHeader::read(frame)
         .ok_or(Error::Corrupt { codec: NAME, reason: "the frame header is cut short" })?;
@@ -167,8 +167,8 @@ fn check_header(frame: &[u8], at: u64, window_max: u64) -> Result<u64> {
     Ok(header.len)
 }
 
-/// The length of a frame header, the two facts in it that the format restricts, and what the frame
-/// says of its content (RFC 8878, section 3.1.1.1).
+/// The length of a frame header, the two fields that the format restricts, and the content size
+/// (RFC 8878, section 3.1.1.1).
 struct FrameHeader {
     len: u64,
     dictionary_id: u32,
@@ -211,7 +211,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// The error codes of `zstd_errors.h` that have a meaning of their own here.
+/// The error codes of `zstd_errors.h` that are mapped to specific errors.
 const CODE_CHECKSUM_WRONG: usize = 22;
 const CODE_MEMORY: usize = 64;
 const CODE_DST_TOO_SMALL: usize = 70;
@@ -225,7 +225,7 @@ fn fault(code: usize, decoded_len: u64) -> Error {
     }
 }
 
-/// Encoding can only fail for want of memory: the buffer is as large as the bound says.
+/// Encoding can only fail without memory: the buffer has the largest possible length.
 fn refused(_code: usize) -> Error {
     Error::Memory { codec: NAME }
 }

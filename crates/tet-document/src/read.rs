@@ -60,7 +60,9 @@ fn second(at: &Cursor<'_>, entry: &Entry, first: &Entry) -> DocumentError {
     let (key, beside) = (&entry.key, &first.key);
     let message = match (key.as_str(), beside.as_str()) {
         ("transform", _) | (_, "transform") => {
-            format!("{key:?} and {beside:?} exclude each other: a query computes at most one result")
+            format!(
+                "{key:?} and {beside:?} exclude each other: a query computes at most one result"
+            )
         }
         _ => format!("{key:?} is a second reduction beside {beside:?}; a query has at most one"),
     };

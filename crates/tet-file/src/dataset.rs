@@ -1,4 +1,4 @@
-//! The datasets of an opened file, and where their index rows are (format section 3).
+//! The datasets of an opened file, and the positions of their index rows (format section 3).
 
 use std::ops::Range;
 
@@ -9,30 +9,30 @@ use tet_format::{DType, Grid, Rule, Strict};
 use crate::error::Result;
 use crate::rows::{BLOCK_ROW_COUNT, Index};
 
-/// In which order the index rows of a dataset are.
+/// The order of the index rows of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowOrder {
-    /// The row of chunk `n` is row `rows.start + n`. This follows from the number of rows, and of a
-    /// few rows at most it was checked: compare the coordinate of every row before using it.
+    /// The row of chunk `n` is row `rows.start + n`. This was derived from the number of rows and
+    /// checked for a few rows at most: compare the coordinate of every row before using it.
     RowMajor,
     /// Anywhere in `rows`, among rows of other datasets.
     Unknown,
 }
 
-/// A dataset as the directory lists it.
+/// A dataset in the directory.
 #[derive(Clone, Debug)]
 pub struct DatasetEntry {
-    /// The name, as it stands in the file: it may be empty, not unique, or hold any character.
+    /// The name as stored: it may be empty, repeated, or contain any character.
     pub name: String,
     /// The tag of the type of the elements.
     pub dtype_tag: u32,
     /// The type of the elements, if the tag is known.
     pub dtype: Option<DType>,
-    /// How chunks cover the shape.
+    /// The chunks of the shape.
     pub grid: Grid,
-    /// Where the index rows of the dataset are.
+    /// The positions of the index rows of the dataset.
     pub rows: Range<u64>,
-    /// In which order they are.
+    /// Their order.
     pub order: RowOrder,
     /// Why the dataset cannot be read, if it cannot.
     pub fault: Option<tet_format::Error>,
@@ -54,25 +54,25 @@ impl DatasetEntry {
         }
     }
 
-    /// How many chunks the grid has, and rows there must be.
+    /// The number of chunks in the grid, and of rows that there must be.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.grid.chunk_count()
     }
 }
 
-/// The datasets of a directory, their rows not yet placed.
+/// The datasets of a directory, without the positions of their rows.
 pub(crate) fn entries(directory: &Directory<'_>) -> Vec<DatasetEntry> {
-    // A directory that was read has a grid for every record.
+    // The check of the directory made sure that every record has a valid grid.
     let with_grid = |record: DatasetRecord<'_>| Some(DatasetEntry::new(&record, record.grid()?));
     directory.iter().filter_map(with_grid).collect()
 }
 
-/// Finds where the rows of each dataset are.
+/// Finds the rows of each dataset.
 ///
-/// The usual writers store rows dataset by dataset, row-major: then the first and last row of each
-/// dataset are compared, as far as [`BLOCK_COUNT_MAX`] reads reach. Else all rows are read once and
-/// counted.
+/// Usual writers store rows dataset by dataset in row-major order: this is checked for the first
+/// and last row of each dataset, within [`BLOCK_COUNT_MAX`] reads. Otherwise all rows are read once
+/// and counted.
 pub(crate) fn place_rows(entries: &mut [DatasetEntry], index: &Index) -> Result<()> {
     if !place_in_order(entries, index)? {
         place_by_counting(entries, index)?;
@@ -108,13 +108,13 @@ fn place_in_order(entries: &mut [DatasetEntry], index: &Index) -> Result<bool> {
     Ok(true)
 }
 
-/// Blocks of rows that opening a file reads at most, where the index is not in memory. The reads
-/// do not grow with the number of datasets.
+/// The most blocks of rows that opening a file reads, if the index is not in memory, whatever the
+/// number of datasets is.
 const BLOCK_COUNT_MAX: u32 = 2;
 
-/// The first and last rows of datasets, read in ascending order, many of them in one block.
+/// The first and last rows of datasets, read in ascending order, several from each block.
 struct Blocks {
-    /// The numbers of all rows that are wanted, ascending.
+    /// The numbers of all needed rows, ascending.
     wanted: Vec<u64>,
     rows: Vec<IndexRow>,
     /// The number of the first row in `rows`.
@@ -124,7 +124,7 @@ struct Blocks {
 
 enum Row {
     Read(IndexRow),
-    /// The limit of reads is reached.
+    /// The limit of reads was reached.
     Unread,
     /// The index ends before it.
     Missing,
@@ -163,13 +163,13 @@ fn is_chunk(row: &IndexRow, id: u64, linear: u64, grid: &Grid) -> bool {
     row.dataset_id == id && coord.and_then(|coord| grid.linear(coord)) == Some(linear)
 }
 
-/// What one pass over the index finds of a dataset.
+/// The rows of a dataset, counted in one pass over the index.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     count: u64,
     first: u64,
     last: u64,
-    /// Rows that are not where row-major order has them.
+    /// Rows that are not at their row-major position.
     misplaced_count: u64,
 }
 
@@ -179,7 +179,7 @@ fn place_by_counting(entries: &mut [DatasetEntry], index: &Index) -> Result<()> 
         for (number, row) in (first..).zip(rows.iter().map(IndexRow::decode)) {
             let id = usize::try_from(row.dataset_id).ok();
             let entry = id.and_then(|id| entries.get(id).zip(tallies.get_mut(id)));
-            // A row of no dataset is a fault of the file that hurts no dataset.
+            // A row of no dataset is a fault of the file but affects no dataset.
             let Some((entry, tally)) = entry else { continue };
             if tally.count == 0 {
                 tally.first = number;

@@ -1,20 +1,20 @@
-//! An edited copy of a file: what stays is copied, what changes is written, the footer is made anew.
+//! An edited copy of a file: unchanged parts are copied, changed parts and the footer are written.
 //!
 //! ```text
-//!   source ---- spans that stay ---> Image ----> another file
-//!                 new bytes --------^   `----> a Source, to be looked at before it is written
+//!   source ---- unchanged spans ----> Image ----> another file
+//!                 new bytes --------^   `----> a Source, to be checked before it is written
 //! ```
 //!
-//! An [`Image`](tet_io::Image) is the new file before it exists. [`FooterEdit`] is its footer, whose
-//! places and digests are worked out by [`with_footer`]: no other code knows how a footer is laid out
-//! behind payloads that are there already.
+//! An [`Image`](tet_io::Image) is a new file before it is written. [`FooterEdit`] is its footer;
+//! [`with_footer`] computes the offsets and digests. No other code lays out a footer after existing
+//! payloads.
 
 mod footer;
-mod remains;
+mod fragment;
 mod unused;
 
 pub use footer::{FooterEdit, Member, with_footer};
-pub use remains::Remains;
+pub use fragment::FooterFragment;
 pub use unused::{first_nonzero, payload_spans, unused_spans};
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What can go wrong with a whole file.
+//! Errors of whole files.
 
 use std::error::Error as StdError;
 
@@ -9,30 +9,30 @@ use tet_io::Kind;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The world did not let us.
+    /// The system reported an error.
     #[error(transparent)]
     Io(#[from] tet_io::Error),
     /// The file breaks a rule of the format, or a limit of the reader.
     #[error(transparent)]
     Format(#[from] tet_format::Error),
-    /// The datasets to be written cannot be.
+    /// The datasets cannot be written.
     #[error(transparent)]
     Layout(WriteError),
     /// A chunk could not be encoded.
     #[error(transparent)]
     Codec(#[from] tet_codec::Error),
-    /// This build has no such codec.
+    /// This build does not have the codec.
     #[error("this build has no {codec}")]
     NoCodec {
         /// The codec's name.
         codec: &'static str,
     },
-    /// The datasets of a file are written in the order they were declared.
+    /// Datasets must be written in the order of their declaration.
     #[error("dataset #{found} was written where dataset #{wanted} is next")]
     DatasetOrder {
         /// The dataset that was written.
         found: usize,
-        /// The one that is next; the number of datasets when all are written.
+        /// The next dataset; the number of datasets if all are written.
         wanted: usize,
     },
     /// A chunk was filled with the wrong number of bytes.
@@ -40,52 +40,52 @@ pub enum Error {
     ChunkLen {
         /// The dataset.
         dataset: usize,
-        /// The chunk's place in the grid.
+        /// The chunk's coordinate in the grid.
         coord: Vec<u64>,
-        /// Bytes it was given.
+        /// The bytes it was given.
         found: u64,
-        /// Bytes it takes.
+        /// The bytes it needs.
         wanted: u64,
     },
-    /// The caller could not give the elements of a chunk.
+    /// The caller could not provide the elements of a chunk.
     #[error("cannot fill chunk {coord:?} of dataset #{dataset}")]
     Fill {
         /// The dataset.
         dataset: usize,
-        /// The chunk's place in the grid.
+        /// The chunk's coordinate in the grid.
         coord: Vec<u64>,
-        /// What the caller says.
+        /// The error of the caller.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// A member given as JSON is not JSON that readers take.
+    /// A member given as JSON is not JSON that readers accept.
     #[error("the value of {key:?} is not sound JSON at byte {offset}: {what}")]
     Json {
         /// The member.
         key: String,
-        /// Where in its text.
+        /// The offset in its text.
         offset: usize,
-        /// What is asked of it.
+        /// What is wrong.
         what: &'static str,
     },
-    /// The footer would be larger than readers take.
+    /// The footer would exceed the limits of readers.
     #[error("the footer's {what} takes {found}, but readers take no more than {wanted}")]
     FooterLimit {
         /// What is too large, with its unit.
         what: &'static str,
-        /// How large it is.
+        /// Its size.
         found: u64,
-        /// How large it may be.
+        /// The largest allowed size.
         wanted: u64,
     },
-    /// The footer lists a spill to which no key that is known here refers: it cannot be moved.
+    /// The footer lists a spill without a known reference, so the spill cannot be moved.
     #[error("the footer lists a spill of {len} bytes at byte {offset} that is not known here")]
     UnknownSpill {
-        /// Where the spill starts.
+        /// The offset of the spill.
         offset: u64,
-        /// How long it is.
+        /// Its length.
         len: u64,
     },
-    /// The caller wanted no more.
+    /// The caller canceled the operation.
     #[error("canceled")]
     Canceled,
     /// A thread that encoded chunks ended early.
@@ -114,7 +114,7 @@ impl Error {
         }
     }
 
-    /// The file and the error of the system, where the system refused something.
+    /// The file and the system error, if the system reported one.
     #[must_use]
     pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
         match self {
@@ -123,7 +123,7 @@ impl Error {
         }
     }
 
-    /// The breach of the format, if that is what it is.
+    /// The broken rule of the format, if the error is one.
     #[must_use]
     pub fn as_format(&self) -> Option<&tet_format::Error> {
         match self {
@@ -133,7 +133,7 @@ impl Error {
     }
 }
 
-/// Who can act on an error of a codec, in the words all crates share.
+/// Who can act on an error of a codec, for all crates.
 #[must_use]
 pub const fn codec_kind(error: &tet_codec::Error) -> Kind {
     match error.kind() {

@@ -1,4 +1,4 @@
-//! The footer: tail, JSON and metadata spill, read into a model (format section 5).
+//! The footer: tail, JSON and metadata spill (format section 5).
 //!
 //! ```text
 //!   ... payloads | spills | JSON | tail
@@ -17,37 +17,36 @@ use tet_format::{Error as Fault, Faults, Limits, Rule, Strict, Superblock};
 use tet_io::Source;
 
 use crate::error::Result;
-use crate::integrity::{Listed, Said, sealed};
+use crate::integrity::{KeyState, Listed, self_digest};
 use crate::metadata::Metadata;
 pub(crate) use value::{Value, check_text, wrong_type};
 
-/// A footer as it was read.
+/// A footer that was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footer {
-    /// What the JSON says.
+    /// The content of the JSON.
     pub json: FooterJson,
-    /// What the metadata spill says, if the JSON refers to one.
+    /// The content of the metadata spill, if the JSON refers to one.
     pub spilled: Option<Metadata>,
     /// The footer's version, 1 or 2; 0 without a footer.
     pub version: u32,
-    /// Where the JSON starts in the file.
+    /// The file offset of the JSON.
     pub json_at: u64,
-    /// Where the JSON of the metadata starts in the file.
+    /// The file offset of the metadata JSON.
     pub metadata_at: u64,
-    /// What the JSON says of digests.
-    pub integrity: Said,
+    /// The integrity key of the JSON.
+    pub integrity: KeyState,
 }
 
 impl Footer {
-    /// The metadata that counts: spilled metadata wins over inline metadata.
+    /// The metadata in effect: spilled metadata takes precedence over inline metadata.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         static EMPTY: Metadata = Metadata::new();
         self.spilled.as_ref().or(self.json.metadata.as_ref()).unwrap_or(&EMPTY)
     }
 
-    /// Applies the rule that metadata stands in one place. A reader takes the spilled one and does
-    /// not ask.
+    /// Checks that metadata is stored only once. A reader uses the spilled one without this check.
     ///
     /// # Errors
     ///
@@ -87,8 +86,8 @@ pub fn read(source: &Source, superblock: &Superblock, limits: &Limits) -> Result
     Ok((tail, footer))
 }
 
-/// The fault of a file whose flag is clear though it ends in a footer that matches its own digest;
-/// `tail` are its last bytes.
+/// The fault of a file whose footer flag is clear although it ends with a footer that matches its
+/// own digest; `tail` are its last bytes.
 ///
 /// # Errors
 ///
@@ -105,16 +104,16 @@ pub fn cleared_flag(
         return Ok(None);
     }
     let json = source.read_vec(span.start(), span.len())?;
-    let is_sealed = sealed(&json, tail).is_some_and(|sealed| sealed.holds());
+    let is_sealed = self_digest(&json, tail).is_some_and(|sealed| sealed.holds());
     let at = const { WireSuperblock::offset_of("flags") };
     let fault = Fault { rule: Rule::FlagCleared, at, found: 0, wanted: FLAG_FOOTER.into() };
     Ok(is_sealed.then_some(fault))
 }
 
-/// Reads what follows a tail and applies every rule about it.
+/// Reads the footer before a tail and checks its rules.
 ///
-/// Spills are held to the end of the index here; the end of the last payload is another check,
-/// because it takes all rows ([`check_spills`]).
+/// Spills must be after the end of the index. Whether they are after the last payload is another
+/// check, which needs all rows ([`check_spills`]).
 ///
 /// # Errors
 ///
@@ -138,7 +137,7 @@ pub fn check(
         return Ok(footer);
     };
     if let Some(value) = root.member("integrity") {
-        footer.integrity = Said::read(value, &bytes, &tail.encode(), faults)?;
+        footer.integrity = KeyState::read(value, &bytes, &tail.encode(), faults)?;
     }
     footer.json = FooterJson::read(root, faults)?;
     footer.metadata_at = root.member("metadata").map_or(json_at, |value| value.at());
@@ -151,7 +150,7 @@ pub fn check(
         faults.fault(fault)?;
     } else if is_inside {
         let bytes = source.read_vec(spill.offset, spill.len)?;
-        if let Said::Key(key) = &footer.integrity {
+        if let KeyState::Key(key) = &footer.integrity {
             check_spill(spill, &bytes, &key.spills, json_at, faults)?;
         }
         let root = Value::read(&bytes, spill.offset, limits, Rule::SpillJson, faults)?;

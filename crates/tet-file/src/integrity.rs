@@ -1,20 +1,20 @@
-//! Whether the bytes of a file are those that were written (format section 6.2).
+//! Checks whether the bytes of a file were changed (format section 6.2).
 //!
 //! ```text
 //!   self     the footer JSON and the tail     compared when the footer is read
 //!   head     superblock to index header       compared at open
 //!   index    pages of rows                    compared at open, or when a page is first touched
-//!   chunks   payloads                         compared by whoever reads them whole
+//!   chunks   payloads                         compared when they are read whole
 //! ```
 
+mod block;
 mod digests;
 mod key;
-mod seal;
 
+pub(crate) use block::{IntegrityBlock, IntegrityBuilder};
 pub use digests::{Digests, RowsDigester, chunk_digests, digest_of, rows_digest};
-pub(crate) use key::seal;
-pub use key::{IntegrityKey, Listed, Said, Sealed, sealed};
-pub(crate) use seal::{Seal, Sealer};
+pub(crate) use key::fill_self;
+pub use key::{IntegrityKey, KeyState, Listed, SelfDigest, self_digest};
 
 use tet_format::digest::{BLOCK_HEADER_LEN, DigestBlock, WireDigestBlock, block_len};
 use tet_format::{Error as Fault, Integrity, Note, NoteCode};
@@ -22,24 +22,24 @@ use tet_io::Source;
 
 use crate::error::Result;
 
-/// What a file says to let its bytes be checked.
+/// The integrity protection of a file.
 #[derive(Clone, Debug, Default)]
 pub enum Protection {
-    /// Nothing: no byte of it can be checked.
+    /// None: changes cannot be detected.
     #[default]
     None,
-    /// Nothing any more: digests are there, but a program that does not know them wrote the footer.
+    /// Stale digests: a program that does not support digests rewrote the footer.
     Stale,
-    /// It was not looked at, or is of a version that is not known here.
+    /// Not read, or of an unknown version.
     Unknown,
-    /// It does not match the file's structure; the file was opened nevertheless.
+    /// Digests that do not match the structure; the file was opened nevertheless.
     Broken(Fault),
     /// Digests; those of the structure match.
     Digests(Digests),
 }
 
 impl Protection {
-    /// How bytes of the file stand that were compared with what it says.
+    /// The integrity state of data that is read with this protection.
     #[must_use]
     pub const fn integrity(&self) -> Integrity {
         match self {
@@ -51,7 +51,7 @@ impl Protection {
         }
     }
 
-    /// The digests, if there are any that can be relied on.
+    /// The digests, if they can be trusted.
     #[must_use]
     pub const fn digests(&self) -> Option<&Digests> {
         match self {
@@ -61,7 +61,7 @@ impl Protection {
     }
 }
 
-/// Notes a block of digests that ends at `end` and that no footer names.
+/// Notes a block of digests that ends at `end` and that no footer refers to.
 ///
 /// # Errors
 ///

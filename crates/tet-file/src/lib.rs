@@ -1,10 +1,9 @@
-//! The whole `.tet` file: opened, described, written.
+//! Complete `.tet` files: open, describe, write.
 //!
 //! [`TetFile::open`] reads superblock, directory, index header and footer once into memory; index
-//! rows come on demand. [`metadata`] is what the footer's JSON says, without losing what it does
-//! not know. [`write::Writer`] streams a new file into place. The bytes themselves are the
-//! business of `tet-format`; the rules about the footer's JSON (format section 5, `TET-M`) live
-//! here.
+//! rows are read on demand. [`metadata`] is the content of the footer JSON, including unknown
+//! members. [`write::Writer`] streams a new file. `tet-format` parses the binary structures; the
+//! rules for the footer JSON (format section 5, `TET-M`) are checked here.
 
 #![forbid(unsafe_code)]
 
@@ -13,9 +12,9 @@ pub mod edit;
 mod error;
 pub mod footer;
 pub mod integrity;
-mod kept;
 pub mod metadata;
 mod open;
+mod page_cache;
 mod rows;
 #[cfg(test)]
 mod testing;

@@ -1,8 +1,8 @@
-//! What a file says about itself: dimension names, labels, attributes, history.
+//! The metadata of a file: dimension names, labels, attributes, history.
 //!
-//! [`Metadata`] is the model. Reading keeps every member it does not know; writing stays within
-//! what the oldest readers take and puts the rest under the key `tet`, which they ignore (format
-//! section 5). Reading puts both together again.
+//! [`Metadata`] is the model. Reading preserves unknown members. Writing stays within the limits of
+//! the oldest readers and stores the rest under the key `tet`, which they ignore (format section
+//! 5). Reading merges both.
 
 mod check;
 mod encode;

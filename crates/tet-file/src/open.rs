@@ -1,4 +1,4 @@
-//! Opening a file: superblock, directory, index, footer, in this order (format section 6).
+//! Opens a file: superblock, directory, index, footer, in this order (format section 6).
 
 use tet_format::directory::Directory;
 use tet_format::footer::{TAIL_LEN, WireTail};
@@ -9,33 +9,33 @@ use tet_io::Source;
 use crate::dataset::{self, DatasetEntry};
 use crate::error::{Error, Result};
 use crate::footer::{self, Footer};
-use crate::integrity::{Digests, Protection, Said, stale_block};
+use crate::integrity::{Digests, KeyState, Protection, stale_block};
 use crate::metadata::{self, HistoryRow, Metadata};
 use crate::rows::Index;
 use crate::warning::Warning;
 
-/// What to do about the footer that a file declares.
+/// How to handle the footer that a file declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FooterMode {
-    /// A footer that cannot be read is an error.
+    /// An unreadable footer is an error.
     #[default]
     Required,
-    /// A footer that cannot be read is kept as a fault, and the file opens without it.
+    /// An unreadable footer is stored as a fault, and the file opens without it.
     Lenient,
-    /// The footer is not looked at.
+    /// The footer is not read.
     Ignore,
 }
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenOptions {
-    /// How much of the file's claims to believe.
+    /// The limits of the reader.
     pub limits: Limits,
-    /// What to do about the footer.
+    /// How to handle the footer.
     pub footer: FooterMode,
 }
 
-/// An opened `.tet` file: its structure and metadata in memory, its payloads where they are.
+/// An opened `.tet` file, with its structure and metadata in memory.
 #[derive(Clone, Debug)]
 pub struct TetFile {
     source: Source,
@@ -53,8 +53,8 @@ impl TetFile {
     /// Opens a file.
     ///
     /// Directory, index header and footer are copied into memory and never read again, so that
-    /// what was checked is what is used. A dataset that cannot be read keeps its fault and leaves
-    /// the others alone.
+    /// later changes of the file do not matter. A dataset that cannot be read stores its fault and
+    /// does not affect the others.
     ///
     /// # Errors
     ///
@@ -86,25 +86,25 @@ impl TetFile {
         Ok(file)
     }
 
-    /// Compares the structure with its digests, which stand in the footer.
+    /// Compares the structure with its digests in the footer.
     fn open_digests(&mut self, head: &[u8], options: &OpenOptions) -> Result<()> {
         let is_ignored = options.footer == FooterMode::Ignore;
         self.protection = match &self.footer.integrity {
-            Said::Unknown => {
+            KeyState::Unknown => {
                 let at = self.footer.json_at;
                 let note = Note { code: NoteCode::DigestsUnknown, at, found: 0 };
                 self.warnings.push(Warning::Note(note));
                 Protection::Unknown
             }
-            Said::Nothing if is_ignored || self.footer_fault.is_some() => Protection::Unknown,
-            Said::Nothing => match self.stale_block()? {
+            KeyState::Absent if is_ignored || self.footer_fault.is_some() => Protection::Unknown,
+            KeyState::Absent => match self.stale_block()? {
                 Some(note) => {
                     self.warnings.push(Warning::Note(note));
                     Protection::Stale
                 }
                 None => Protection::None,
             },
-            Said::Key(key) => {
+            KeyState::Key(key) => {
                 let head = [head, &self.index.header().encode()].concat();
                 let key = (&**key, self.footer.json_at);
                 let rows = self.index.row_count();
@@ -126,7 +126,7 @@ impl TetFile {
         Ok(())
     }
 
-    /// A block of digests before the spills, which no footer names.
+    /// A block of digests before the spills that no footer refers to.
     fn stale_block(&self) -> Result<Option<Note>> {
         let (source, index_end) = (&self.source, self.index_end());
         let spills = self.footer.json.spills.present(self.footer.version);
@@ -151,7 +151,7 @@ impl TetFile {
                 Ok(())
             }
             Err(Error::Format(fault)) if options.footer == FooterMode::Lenient => {
-                // Where the tail holds, payloads still end where the JSON begins.
+                // If the tail is valid, payloads still end at the JSON.
                 if let Ok(tail) = footer::read_tail(&self.source, &self.superblock) {
                     self.payload_end = tail.json_span(file_len).start();
                 }
@@ -183,16 +183,16 @@ impl TetFile {
         Ok(())
     }
 
-    /// Metadata that does not fit its dataset stops nobody; it is not used, and said.
+    /// Metadata that does not match its dataset is not used, and noted as a warning.
     fn note_metadata(&mut self, footer: &Footer) {
         let mut faults: Vec<tet_format::Error> = Vec::new();
-        // A list takes every fault, so that these checks cannot stop.
+        // A list accepts every fault, so these checks never stop early.
         let _ = footer.check_metadata_twice(&mut faults);
         let _ = metadata::check(footer.metadata(), &self.datasets, footer.metadata_at, &mut faults);
         self.warnings.extend(faults.into_iter().map(Warning::Fault));
     }
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
@@ -228,49 +228,49 @@ impl TetFile {
         &self.index
     }
 
-    /// What the footer says about file and datasets; empty without a readable footer.
+    /// The metadata of file and datasets; empty without a readable footer.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         self.footer.metadata()
     }
 
-    /// Where the file comes from; empty without a readable footer.
+    /// The history of the file; empty without a readable footer.
     #[must_use]
     pub fn history(&self) -> &[HistoryRow] {
         &self.footer.json.history
     }
 
-    /// The footer as it was read; empty without a readable one.
+    /// The footer; empty if it is not readable.
     #[must_use]
     pub fn footer(&self) -> &Footer {
         &self.footer
     }
 
-    /// Why the footer was not read, when it was allowed to fail.
+    /// Why the footer could not be read, if errors were allowed.
     #[must_use]
     pub fn footer_fault(&self) -> Option<&tet_format::Error> {
         self.footer_fault.as_ref()
     }
 
-    /// One past the last byte a payload may take.
+    /// The largest end of a payload.
     #[must_use]
     pub fn payload_end(&self) -> u64 {
         self.payload_end
     }
 
-    /// One past the last byte of the index, and the first a payload may take.
+    /// The end of the index, and the smallest offset of a payload.
     #[must_use]
     pub fn index_end(&self) -> u64 {
         self.superblock.index_end()
     }
 
-    /// What the file says to let its bytes be checked.
+    /// The integrity protection of the file.
     #[must_use]
     pub fn protection(&self) -> &Protection {
         &self.protection
     }
 
-    /// What is odd about the file.
+    /// Unusual things about the file.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
@@ -296,7 +296,7 @@ fn read_directory(
         return Ok(Vec::new());
     }
     let span = superblock.directory_span();
-    // The superblock's rules have bounded the length by that of the file, this by the limit.
+    // The superblock's rules bound the length by that of the file; the limit may be lower.
     limits.check_directory_len(span.len())?;
     let start = head.len();
     head.resize(start + usize::try_from(span.len()).unwrap_or(0), 0);

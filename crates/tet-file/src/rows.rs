@@ -1,4 +1,4 @@
-//! The index of an opened file: rows on demand (format section 3).
+//! The index of an opened file: reads rows on demand (format section 3).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use tet_io::Source;
 
 use crate::error::Result;
 use crate::integrity::Digests;
-use crate::kept::Kept;
+use crate::page_cache::PageCache;
 
-/// An index up to this long is kept in memory whole.
-const KEPT_LEN_MAX: u64 = 2 << 20;
+/// The longest index that is loaded into memory as a whole.
+const MEMORY_LEN_MAX: u64 = 2 << 20;
 
 /// The length of a page of rows.
 const PAGE_LEN: usize = PAGE_ROW_COUNT as usize * IndexRow::LEN;
@@ -27,17 +27,17 @@ pub struct Index {
     source: Source,
     header: IndexHeader,
     offset: u64,
-    /// Header and rows, when they are few.
-    kept: Option<Arc<Vec<u8>>>,
-    /// Pages that are compared with their digests, when rows are many.
+    /// Header and rows, if they are few.
+    in_memory: Option<Arc<Vec<u8>>>,
+    /// Pages that are compared with their digests, if rows are many.
     pages: Option<Arc<Pages>>,
 }
 
-/// Pages of rows that match their digests.
+/// A cache of row pages that match their digests.
 #[derive(Debug)]
 struct Pages {
     digests: Digests,
-    held: Kept<Vec<u8>>,
+    cache: PageCache<Vec<u8>>,
 }
 
 impl Index {
@@ -50,27 +50,27 @@ impl Index {
                 source,
                 header: IndexHeader::new(0),
                 offset,
-                kept: None,
+                in_memory: None,
                 pages: None,
             });
         }
-        // The superblock's rules have bounded the length by that of the file.
-        let first_len = if len <= KEPT_LEN_MAX { len } else { HEADER_LEN };
+        // The superblock's rules bound the length by that of the file.
+        let first_len = if len <= MEMORY_LEN_MAX { len } else { HEADER_LEN };
         let mut bytes = vec![0; usize::try_from(first_len).unwrap_or(0)];
         source.read_exact_at(offset, &mut bytes)?;
         let header = IndexHeader::read(&bytes, offset, len)?;
-        let kept = (first_len == len).then(|| Arc::new(bytes));
-        Ok(Self { source, header, offset, kept, pages: None })
+        let in_memory = (first_len == len).then(|| Arc::new(bytes));
+        Ok(Self { source, header, offset, in_memory, pages: None })
     }
 
-    /// Has rows compared with digests: at once those in memory, the others when they are read.
+    /// Compares rows with digests: those in memory at once, the others when they are read.
     pub(crate) fn protect(&mut self, digests: &Digests) -> Result<()> {
-        let Some(kept) = &self.kept else {
-            let pages = Pages { digests: digests.clone(), held: Kept::default() };
+        let Some(in_memory) = &self.in_memory else {
+            let pages = Pages { digests: digests.clone(), cache: PageCache::default() };
             self.pages = Some(Arc::new(pages));
             return Ok(());
         };
-        let rows = kept.get(IndexHeader::LEN..).unwrap_or_default();
+        let rows = in_memory.get(IndexHeader::LEN..).unwrap_or_default();
         let pages = rows.chunks(PAGE_LEN);
         (0..).zip(pages).try_for_each(|(page, rows)| digests.check_page(page, rows))
     }
@@ -81,13 +81,13 @@ impl Index {
         &self.header
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub const fn row_count(&self) -> u64 {
         self.header.row_count
     }
 
-    /// The bytes of all payloads together; saturated.
+    /// The total length of all payloads, saturated.
     ///
     /// # Errors
     ///
@@ -101,13 +101,13 @@ impl Index {
         Ok(all)
     }
 
-    /// Where row number `row` starts in the file.
+    /// The file offset of row number `row`.
     #[must_use]
     pub const fn row_at(&self, row: u64) -> u64 {
         layout::row_at(self.offset, row)
     }
 
-    /// Appends the rows of `range` to `out`; rows past the last one are left out.
+    /// Appends the rows of `range` to `out`, without those past the last one.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Index {
         self.for_blocks(range, |_, rows| out.extend(rows.iter().map(IndexRow::decode)))
     }
 
-    /// Gives the rows of `range` to `visit`, block by block, with the number of the first.
+    /// Calls `visit` with the rows of `range`, block by block, and the number of the first row.
     ///
     /// # Errors
     ///
@@ -127,8 +127,8 @@ impl Index {
         mut visit: impl FnMut(u64, &[[u8; IndexRow::LEN]]),
     ) -> Result<()> {
         let end = range.end.min(self.row_count());
-        if let Some(kept) = &self.kept {
-            let (rows, _) = kept.get(IndexHeader::LEN..).unwrap_or_default().as_chunks();
+        if let Some(in_memory) = &self.in_memory {
+            let (rows, _) = in_memory.get(IndexHeader::LEN..).unwrap_or_default().as_chunks();
             let part = usize::try_from(range.start).ok().zip(usize::try_from(end).ok());
             let rows = part.and_then(|(start, end)| rows.get(start..end));
             visit(range.start, rows.unwrap_or(&[]));
@@ -149,7 +149,7 @@ impl Index {
         Ok(())
     }
 
-    /// The same by pages that match their digests.
+    /// The same with pages that match their digests.
     fn for_pages(
         &self,
         pages: &Pages,
@@ -170,9 +170,9 @@ impl Index {
         Ok(())
     }
 
-    /// A page: out of memory, or read and compared.
+    /// A page, cached or read and compared.
     fn page(&self, pages: &Pages, page: u64) -> Result<Arc<Vec<u8>>> {
-        pages.held.get(page, || {
+        pages.cache.get(page, || {
             let rows = pages.digests.block().page_rows(page);
             let len = (rows.end - rows.start) * ROW_LEN;
             let bytes = self.source.read_vec(self.row_at(rows.start), len)?;

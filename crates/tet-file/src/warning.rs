@@ -1,16 +1,16 @@
-//! What an opened file should be asked about, though it can be read.
+//! Warnings about an opened file that can be read.
 
 use std::fmt;
 
 use tet_format::Note;
 
-/// Something odd or broken that does not stop a reader.
+/// Something unusual or broken that does not prevent reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// An oddity that breaks no rule.
+    /// A note that breaks no rule.
     Note(Note),
-    /// A broken rule that costs a reader nothing, or only the part it names.
+    /// A broken rule that affects no data, or only the part it names.
     Fault(tet_format::Error),
 }
 

@@ -1,11 +1,11 @@
-//! Writing a new file: datasets one after the other, chunks encoded in parallel, then the footer.
+//! Writes a new file: datasets one after the other, chunks encoded in parallel, then the footer.
 //!
 //! ```text
 //!   fill (caller)  ->  encode (threads)  ->  write in row order (caller)  ->  footer, publish
 //! ```
 //!
-//! The bytes of the file depend on what is written and on the encoder, never on the number of
-//! threads. Memory stays within [`BUDGET_LEN`] and a chunk for each thread.
+//! The bytes of the file depend on the content and the encoder, never on the number of threads.
+//! Memory is limited to [`BUDGET_LEN`] and one chunk for each thread.
 
 pub(crate) mod footer;
 mod options;
@@ -16,7 +16,7 @@ pub use options::{CodecChoice, DigestChoice, WriteOptions};
 pub use tet_format::write::{Align, DatasetSpec, ZeroExtents};
 pub use writer::{ChunkAt, Fill, FillError, Writer, Written};
 
-/// What chunks in flight may take together, besides one chunk for each thread.
+/// The memory of all chunks in progress, in addition to one chunk for each thread.
 pub const BUDGET_LEN: u64 = 64 << 20;
 
 #[cfg(test)]

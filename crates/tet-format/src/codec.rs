@@ -5,11 +5,11 @@ use core::fmt;
 /// How a chunk is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Codec {
-    /// The elements themselves.
+    /// The elements, uncompressed.
     Raw,
     /// zstd frames.
     Zstd,
-    /// A tag that v1 does not know: the chunk cannot be read, the rest of the file can.
+    /// A tag that v1 does not define: the chunk cannot be read, the rest of the file can.
     Unknown(u32),
 }
 
@@ -34,7 +34,7 @@ impl Codec {
         }
     }
 
-    /// What the codec is called.
+    /// The name of the codec.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,11 +63,11 @@ pub const fn zstd_decoded_max(stored_len: u64) -> u64 {
     (stored_len / 4).saturating_add(1).saturating_mul(131_072)
 }
 
-/// What the data of a file of `file_len` bytes may decode to unless the caller gives a limit: 16 GiB,
-/// or 65,536 times its length where that is more.
+/// The usual limit for the decoded data of a file of `file_len` bytes: 16 GiB, or 65,536 times its
+/// length if that is more.
 ///
-/// The densest zstd payload comes to 32,768 times its length, so that files exceed this alone by
-/// payloads that several arrays share, or by arrays without a payload.
+/// The densest zstd payload decodes to 32,768 times its length, so a file exceeds this only with
+/// payloads that several arrays share, or with arrays without a payload.
 #[must_use]
 pub const fn usual_decoded_max(file_len: u64) -> u64 {
     let (least, times_len) = (1 << 34, file_len.saturating_mul(1 << 16));

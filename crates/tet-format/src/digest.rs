@@ -5,7 +5,7 @@
 //!                      \_________________ 24 bytes _______________/   12 bytes each
 //! ```
 //!
-//! How a digest is computed is told elsewhere; here is what one looks like and where it lies.
+//! This module defines the form and the position of digests; `tet-codec` computes them.
 
 use crate::error::{Error, Result};
 use crate::index;
@@ -15,7 +15,7 @@ use crate::superblock::Superblock;
 use core::fmt;
 
 record! {
-    /// What stands before the digests of a block.
+    /// The header of a block.
     pub struct WireDigestBlock[24] {
         /// Always `TDIG`.
         0  magic: [u8; 4],
@@ -28,7 +28,7 @@ record! {
     }
 }
 
-/// The length of what stands before the digests.
+/// The length of the header of a block.
 pub const BLOCK_HEADER_LEN: u64 = WireDigestBlock::LEN as u64;
 
 /// The first four bytes of a block.
@@ -52,7 +52,7 @@ pub struct Digest {
     pub xxh3: u64,
 }
 
-#[expect(clippy::big_endian_bytes, reason = "the bytes stand in the order of the digits")]
+#[expect(clippy::big_endian_bytes, reason = "the bytes are in the order of the digits")]
 impl Digest {
     /// The bytes of a digest.
     pub const LEN: usize = 12;
@@ -75,7 +75,7 @@ impl Digest {
         }
     }
 
-    /// The digests that stand one after the other in these bytes.
+    /// The consecutive digests in these bytes.
     pub fn all(bytes: &[u8]) -> impl Iterator<Item = Self> {
         bytes.as_chunks().0.iter().map(|&bytes| Self::from_bytes(bytes))
     }
@@ -94,8 +94,8 @@ impl Digest {
         Some(Self::from_bytes(bytes))
     }
 
-    /// The numbers in which this digest, found, differs from the one wanted; `None` where it does
-    /// not.
+    /// The numbers in which this digest differs from the wanted one, as (found, wanted); `None` if
+    /// they are equal.
     #[must_use]
     pub const fn differs(self, wanted: Digest) -> Option<(u64, u64)> {
         if self.xxh3 != wanted.xxh3 {
@@ -122,13 +122,13 @@ impl fmt::Display for Digest {
     }
 }
 
-/// How many pages an index of so many rows has.
+/// The number of pages of an index with `row_count` rows.
 #[must_use]
 pub const fn page_count(row_count: u64) -> u64 {
     row_count.div_ceil(PAGE_ROW_COUNT)
 }
 
-/// The length of the block of a file with so many rows; `None` when that does not fit.
+/// The length of the block of a file with `row_count` rows; `None` if it overflows.
 #[must_use]
 pub const fn block_len(row_count: u64) -> Option<u64> {
     let Some(count) = row_count.checked_add(page_count(row_count)) else { return None };
@@ -144,7 +144,7 @@ pub fn head_end(superblock: &Superblock) -> u64 {
     superblock.index_offset.saturating_add(superblock.index_len.min(index::HEADER_LEN))
 }
 
-/// Where the digests of one block lie.
+/// The positions of the digests of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestBlock {
     offset: u64,
@@ -152,7 +152,7 @@ pub struct DigestBlock {
 }
 
 impl DigestBlock {
-    /// The block at `offset` of a file with so many rows, of which `header` are the first bytes.
+    /// The block at `offset` of a file with `row_count` rows; `header` are its first bytes.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl DigestBlock {
         Ok(DigestBlock { offset, row_count })
     }
 
-    /// What stands before the digests of a file with so many rows.
+    /// The header of the block of a file with `row_count` rows.
     #[must_use]
     pub fn header(row_count: u64) -> [u8; WireDigestBlock::LEN] {
         let (magic, version) = (BLOCK_MAGIC, BLOCK_VERSION);
@@ -194,13 +194,13 @@ impl DigestBlock {
         WireDigestBlock { magic, version, page_count, chunk_count }.encode()
     }
 
-    /// Where the digests of the pages start in the file; there are [`page_count`].
+    /// The file offset of the digests of the pages; there are [`page_count`].
     #[must_use]
     pub const fn pages_at(&self) -> u64 {
         self.offset.saturating_add(BLOCK_HEADER_LEN)
     }
 
-    /// Where the digest of the payload of row number `row` starts in the file.
+    /// The file offset of the payload digest of row number `row`.
     #[must_use]
     pub const fn chunk_at(&self, row: u64) -> u64 {
         let before = page_count(self.row_count).saturating_add(row);
@@ -214,7 +214,7 @@ impl DigestBlock {
         start..start.saturating_add(PAGE_ROW_COUNT).min(self.row_count)
     }
 
-    /// Where the rows of a page start in the file, in an index at `index_offset`.
+    /// The file offset of the rows of a page, in an index at `index_offset`.
     #[must_use]
     pub fn page_at(&self, page: u64, index_offset: u64) -> u64 {
         layout::row_at(index_offset, self.page_rows(page).start)

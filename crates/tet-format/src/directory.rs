@@ -1,7 +1,7 @@
-//! The directory: what datasets a file holds (format section 3).
+//! The directory: the list of datasets (format section 3).
 //!
-//! The region between the superblock and the index. Its records vary in length, so they are read
-//! in order; each lends its name and extents from the file's bytes.
+//! The region between the superblock and the index. Its records vary in length, so they are read in
+//! order; names and extents are borrowed from the bytes of the file.
 
 mod check;
 mod notes;
@@ -19,13 +19,13 @@ use crate::wire;
 pub(crate) use record::RawRecord;
 use record::split_record;
 
-/// The length of what stands before the records.
+/// The length of the header of the directory.
 pub const HEADER_LEN: u64 = WireDirectory::LEN as u64;
 
 /// The length of a record's fixed fields.
 pub const RECORD_HEADER_LEN: u64 = WireRecord::LEN as u64;
 
-/// A directory that holds to the format's rules.
+/// A valid directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Directory<'a> {
     records: &'a [u8],
@@ -36,9 +36,9 @@ pub struct Directory<'a> {
 impl<'a> Directory<'a> {
     /// Reads the directory.
     ///
-    /// `region` holds the bytes from the superblock's end to the index, `base` is where it starts
-    /// in the file (32), and `count` is the superblock's `dataset_count`. Unknown dtypes are not
-    /// refused here: see [`check_dataset`].
+    /// `region` contains the bytes from the end of the superblock to the index, `base` is its file
+    /// offset (32), and `count` is the superblock's `dataset_count`. Unknown dtypes are not refused
+    /// here: see [`check_dataset`].
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl<'a> Iterator for Records<'a> {
     type Item = DatasetRecord<'a>;
 
     fn next(&mut self) -> Option<DatasetRecord<'a>> {
-        // `Directory::read` has walked these bytes before: every record and name is good.
+        // `Directory::read` has walked these bytes before: every record and name is valid.
         DatasetRecord::new(self.walk.next()?.ok()?)
     }
 
@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
 }
 
 impl<'a> Iterator for Walk<'a> {
-    /// A record, or where one starts and ends that does not fit; nothing comes after that.
+    /// A record, or the start and end of one that does not fit; nothing follows that.
     type Item = Result<RawRecord<'a>, [u64; 2]>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -147,7 +147,7 @@ fn records_len(region: &[u8]) -> Option<u64> {
     region.first_chunk().map(|bytes| WireDirectory::decode(bytes).records_len)
 }
 
-/// The records' bytes, as far as they are there.
+/// The available bytes of the records.
 fn records_of(region: &[u8]) -> &[u8] {
     let rest = region.get(WireDirectory::LEN..).unwrap_or(&[]);
     let stated = records_len(region).map_or(0, |len| usize::try_from(len).unwrap_or(usize::MAX));

@@ -6,7 +6,7 @@ macro_rules! dtypes {
     ($( $(#[$meta:meta])* $variant:ident $name:literal $bits:literal $tag:expr; )*) => {
         /// The type of an element.
         ///
-        /// A `.tet` v1 file holds those with a [`tet_tag`](DType::tet_tag); the others come from
+        /// A `.tet` v1 file can store those with a [`tet_tag`](DType::tet_tag); the others are from
         /// other containers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum DType {
@@ -23,7 +23,7 @@ macro_rules! dtypes {
                 match self { $( DType::$variant => $tag, )* }
             }
 
-            /// NumPy's name of the type.
+            /// The NumPy name of the type.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $( DType::$variant => $name, )* }
@@ -35,7 +35,7 @@ macro_rules! dtypes {
                 match name { $( $name => Some(DType::$variant), )* _ => None }
             }
 
-            /// Bits an element takes.
+            /// The number of bits of an element.
             #[must_use]
             pub const fn bit_width(self) -> u32 {
                 match self { $( DType::$variant => $bits, )* }
@@ -98,7 +98,7 @@ impl DType {
         })
     }
 
-    /// Bytes an element takes; `None` for [`DType::Bitmask`].
+    /// The number of bytes of an element; `None` for [`DType::Bitmask`].
     #[must_use]
     pub const fn size(self) -> Option<u64> {
         match self.bit_width() {

@@ -1,4 +1,4 @@
-//! The one error of this crate: which rule, where, and the two numbers that disagree.
+//! The only error of this crate: a rule, an offset, and the two values that disagree.
 
 use crate::rule::Rule;
 use alloc::vec::Vec;
@@ -13,9 +13,9 @@ pub struct Error {
     pub rule: Rule,
     /// Where in the file, in bytes from its start.
     pub at: u64,
-    /// What the file says, or what follows from it; saturated where it does not fit.
+    /// The value in the file, or one derived from it; saturated if it does not fit.
     pub found: u64,
-    /// What the rule asks for, or the limit it sets.
+    /// The value that the rule requires, or its limit.
     pub wanted: u64,
 }
 
@@ -40,10 +40,10 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// What happens when a rule is broken: stop, or note it and go on.
+/// How to handle a broken rule: stop, or continue.
 ///
-/// Every rule is written once, against this trait. A reader passes [`Strict`] and stops at the
-/// first fault; a verifier passes a `Vec` and sees them all.
+/// Every rule is implemented once, with this trait. A reader passes [`Strict`] and stops at the
+/// first fault; a verifier passes a `Vec` and collects all of them.
 pub trait Faults {
     /// Reports one fault.
     ///

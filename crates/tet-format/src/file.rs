@@ -11,7 +11,7 @@ use crate::wire;
 
 /// The structure of a file whose bytes are all in memory.
 ///
-/// A convenience: a reader that fetches regions one by one calls [`Superblock::read`],
+/// For convenience; a reader that reads regions one by one calls [`Superblock::read`],
 /// [`Directory::read`], [`ChunkIndex::read`] and [`Tail::read`] itself.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
@@ -61,7 +61,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// The bytes of a span; empty where it is not in the file, which the superblock's rules exclude.
+/// The bytes of a span; empty if it is not in the file, which the superblock's rules exclude.
 fn slice(bytes: &[u8], span: Span) -> &[u8] {
     let start = usize::try_from(span.start()).unwrap_or(usize::MAX);
     let end = usize::try_from(span.end()).unwrap_or(usize::MAX);
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(File::read(&file).unwrap().tail, None);
     }
 
-    /// Any bytes give a value or an error. Every byte of a file takes several values, and every
-    /// word becomes huge.
+    /// Any bytes give a value or an error. Every byte of a file is set to several values, and every
+    /// word to a huge one.
     #[test]
     fn damage_gives_values_or_errors() {
         let file = file();

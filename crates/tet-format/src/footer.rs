@@ -5,7 +5,7 @@
 //!                                  \________________ tail, 16 bytes __________/
 //! ```
 //!
-//! What the JSON says is read elsewhere; here is only where it lies.
+//! This module reads only the positions; `tet-file` reads the JSON.
 
 use crate::error::{Error, Faults, Result, Strict};
 use crate::layout;
@@ -22,13 +22,13 @@ pub const TAIL_LEN: u64 = WireTail::LEN as u64;
 /// The last four bytes of a file with a footer.
 pub const MAGIC: [u8; 4] = *b"THST";
 
-/// The `footer_version` this crate writes; every reader takes it.
+/// The `footer_version` that this crate writes; every reader accepts it.
 pub const FOOTER_VERSION: u32 = 1;
 
 /// The greatest `footer_version` this crate reads.
 pub const FOOTER_VERSION_MAX: u32 = 2;
 
-/// A tail that holds to the format's rules.
+/// A valid tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// The length of the JSON.
@@ -41,7 +41,7 @@ impl Tail {
     /// Reads the tail from the last 16 bytes of a file of `file_len` bytes whose index ends at
     /// `index_end`.
     ///
-    /// More than 16 bytes may be given: the last ones count.
+    /// If there are more than 16 bytes, the last ones are used.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Tail {
         Span::from_range(start..end.max(start)).unwrap_or(EMPTY)
     }
 
-    /// One past the last byte that a payload may take, in a file of `file_len` bytes.
+    /// The end of the area for payloads, in a file of `file_len` bytes.
     #[must_use]
     pub fn payload_end(&self, file_len: u64, spills: &Spills) -> u64 {
         let json_offset = self.json_span(file_len).start();
@@ -85,7 +85,7 @@ const EMPTY: Span = match Span::new(0, 0) {
     None => panic!("0 fits"),
 };
 
-/// Reads the tail and applies the rules about it; `None` when its bytes are not there.
+/// Reads the tail and checks its rules; `None` if its bytes are incomplete.
 ///
 /// # Errors
 ///
@@ -125,12 +125,12 @@ fn no_room(index_end: u64, file_len: u64) -> Error {
     Error { rule: Rule::TailRoom, at, found, wanted: TAIL_LEN }
 }
 
-/// Where the JSON says that a spill lies.
+/// The position of a spill, as stated in the JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spill {
-    /// Where it starts in the file.
+    /// Its file offset.
     pub offset: u64,
-    /// How many bytes it takes.
+    /// Its length in bytes.
     pub len: u64,
 }
 
@@ -139,14 +139,14 @@ pub struct Spill {
 pub struct Spills {
     /// `metadata_ref`.
     pub metadata: Option<Spill>,
-    /// `zone_maps_ref`, a key of version 2 alone.
+    /// `zone_maps_ref`, only in version 2.
     pub zone_maps: Option<Spill>,
-    /// `secondary_index_ref`, a key of version 2 alone.
+    /// `secondary_index_ref`, only in version 2.
     pub secondary_index: Option<Spill>,
 }
 
 impl Spills {
-    /// The spills that count in a footer of this version, each after the key that refers to it.
+    /// The spills that exist in a footer of this version, with the keys that refer to them.
     pub fn present(&self, version: u32) -> impl Iterator<Item = (&'static str, Spill)> {
         let newer = move |spill: Option<Spill>| spill.filter(|_| version >= 2);
         [
@@ -159,10 +159,10 @@ impl Spills {
     }
 }
 
-/// Applies the rules about where spills lie.
+/// Checks the positions of spills.
 ///
-/// `floor` is the end of the last payload, or of the index where payloads are not known yet;
-/// `json_offset` is where the JSON starts, and the place that faults name.
+/// `floor` is the end of the last payload, or of the index if payloads are not known yet;
+/// `json_offset` is the start of the JSON, and the offset of the faults.
 ///
 /// # Errors
 ///
@@ -195,7 +195,7 @@ pub fn check_spills(
     Ok(())
 }
 
-/// Notes a tail that the superblock does not announce: its bytes count as payload.
+/// Notes a tail that the superblock does not announce: its bytes are treated as payload.
 ///
 /// `bytes` are the last 16 of a file of `file_len` bytes, `flags` those of the superblock.
 pub fn notes(bytes: &[u8], flags: u32, index_end: u64, file_len: u64, notes: &mut Vec<Note>) {

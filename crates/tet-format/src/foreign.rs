@@ -1,16 +1,16 @@
-//! Rules of other containers, as the layers see them that serve every container.
+//! Rules of other containers, in a form that all layers share.
 //!
-//! A container lists its own rules in its own crate. Here is only the shape in which they are told:
-//! by queries, which stop, and by `verify`, which collects.
+//! Each container lists its own rules in its own crate. Queries stop at the first fault; `verify`
+//! collects all faults.
 
 use core::fmt;
 
-/// How bad it is to break a rule.
+/// The severity of a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Useful to know; nothing is wrong.
     Note,
-    /// Odd: readers go on, careful writers do not do it.
+    /// Unusual: readers accept it, careful writers avoid it.
     Warning,
     /// A rule is broken.
     Error,
@@ -34,7 +34,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// How the numbers of a fault are shown.
+/// How the values of a fault are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Digits {
     /// Counts, lengths and offsets.
@@ -42,21 +42,21 @@ pub enum Digits {
     Decimal,
     /// Magics, bytes and checksums.
     Hexadecimal,
-    /// Not at all: the place says everything.
+    /// Not printed: the place is enough.
     Hidden,
 }
 
 /// Whether a repair may lose elements, tensors or metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Losses {
-    /// It makes only the edits that lose nothing, and lists the others.
+    /// It applies only edits without losses, and lists the others.
     #[default]
     Refused,
-    /// It makes all edits.
+    /// It applies all edits.
     Allowed,
 }
 
-/// What must be read to tell whether a rule is broken.
+/// The data that must be read to check a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reach {
     /// The structure of the file.
@@ -71,22 +71,22 @@ pub enum Reach {
 pub struct ForeignRule {
     /// The stable id, the same in the document, in cases and in findings.
     pub id: &'static str,
-    /// The region it is about, as the container calls it.
+    /// The name of its region in the container.
     pub region: &'static str,
-    /// What it asks for, or what was seen.
+    /// What it requires, or what was found.
     pub text: &'static str,
-    /// What to do about a file that breaks it; empty when nothing better is known.
+    /// What to do about a file that breaks it; empty if unknown.
     pub hint: &'static str,
-    /// How bad it is to break it.
+    /// The severity if it is broken.
     pub severity: Severity,
-    /// What must be read to tell.
+    /// The data that must be read to check it.
     pub reach: Reach,
-    /// How its numbers are shown.
+    /// How its values are printed.
     pub digits: Digits,
 }
 
 impl ForeignRule {
-    /// Whether it is a limit of the reader, and no rule of the format: its id has an L behind the
+    /// Whether it is a limit of the reader and not a rule of the format: its id has an L after the
     /// dash, as in `ZT-L1`.
     #[must_use]
     pub fn is_limit(&self) -> bool {
@@ -94,7 +94,7 @@ impl ForeignRule {
     }
 }
 
-/// Lists the rules of a container, each as a `static` of this visibility, and all of them as `ALL`.
+/// Defines the rules of a container, each as a `static` of this visibility, and the list `ALL`.
 ///
 /// ```
 /// tet_format::foreign_rules! { pub(crate),
@@ -124,16 +124,16 @@ macro_rules! foreign_rules {
     };
 }
 
-/// Bytes that break a [`ForeignRule`]: a value, so that tests compare it.
+/// A broken [`ForeignRule`]: a value, so that tests can compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignFault {
     /// The rule that is broken.
     pub rule: &'static ForeignRule,
     /// Where in the file, in bytes from its start.
     pub at: u64,
-    /// What the file says, or what follows from it; saturated where it does not fit.
+    /// The value in the file, or one derived from it; saturated if it does not fit.
     pub found: u64,
-    /// What the rule asks for, or the limit it sets.
+    /// The value that the rule requires, or its limit.
     pub wanted: u64,
 }
 

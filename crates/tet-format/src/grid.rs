@@ -1,4 +1,4 @@
-//! How chunks cover a shape: the geometry every reader and writer shares (format section 3.1).
+//! How chunks cover a shape: the geometry for all readers and writers (format section 3.1).
 
 use crate::shape::{Shape, product};
 use alloc::sync::Arc;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// Chunks at the far edge are clipped to the shape. Chunk numbers run in row-major order: the
 /// last axis varies fastest.
 ///
-/// Clones share what they hold.
+/// Clones share their data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid(Arc<Geometry>);
 
@@ -79,7 +79,7 @@ impl Grid {
         })
     }
 
-    /// Writes the place of chunk number `linear` to `out`, which has one slot per axis.
+    /// Writes the coordinate of chunk number `linear` to `out`, which has one element per axis.
     ///
     /// Numbers past the last chunk wrap along the first axis: check against
     /// [`chunk_count`](Grid::chunk_count) first.
@@ -92,7 +92,7 @@ impl Grid {
         }
     }
 
-    /// The place of chunk number `linear`.
+    /// The coordinate of chunk number `linear`.
     #[must_use]
     pub fn coord_of(&self, linear: u64) -> Vec<u64> {
         let mut out = vec![0; self.rank()];
@@ -113,8 +113,8 @@ impl Grid {
         }
     }
 
-    /// Writes the clipped extents of the chunk at `coord` to `out`, which has one slot per axis.
-    /// A place outside the grid gives extents of 0.
+    /// Writes the clipped extents of the chunk at `coord` to `out`, which has one element per axis.
+    /// A coordinate outside the grid has extents of 0.
     pub fn extents(&self, coord: &[u64], out: &mut [u64]) {
         debug_assert_eq!(out.len(), self.rank(), "one slot per axis");
         for (out, extent) in out.iter_mut().zip(self.clipped(coord)) {
@@ -176,8 +176,8 @@ mod tests {
         all
     }
 
-    /// Every shape with extents up to 4 and every chunk shape up to 5, rank 1 to 3: each element
-    /// lies in exactly the chunk that the grid says, at the place it says.
+    /// Every shape with extents up to 4 and every chunk shape up to 5, rank 1 to 3: each element is
+    /// in exactly the chunk, and at the position, that the grid computes.
     #[test]
     fn every_element_has_one_place() {
         for rank in 1..=3 {

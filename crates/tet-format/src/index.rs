@@ -1,6 +1,6 @@
-//! The chunk index: where each chunk is stored (format section 4).
+//! The chunk index: the position of each chunk (format section 4).
 //!
-//! A header and rows of 104 bytes. Rows are decoded one by one when asked for.
+//! A header and rows of 104 bytes. Rows are decoded one by one on request.
 
 mod notes;
 mod payloads;
@@ -18,7 +18,7 @@ use crate::span::Span;
 use crate::superblock::WireSuperblock;
 use crate::wire;
 
-/// The length of what stands before the rows.
+/// The length of the header.
 pub const HEADER_LEN: u64 = IndexHeader::LEN as u64;
 
 /// The length of a row.
@@ -33,8 +33,8 @@ pub const INDEX_VERSION: u32 = 1;
 impl IndexHeader {
     /// Reads the header from the first bytes of the index.
     ///
-    /// More than 32 bytes may be given. `base` is where the index starts in the file and
-    /// `region_len` is the superblock's `index_len`.
+    /// `bytes` may be longer than 32 bytes. `base` is the file offset of the index and `region_len`
+    /// is the superblock's `index_len`.
     ///
     /// # Errors
     ///
@@ -60,8 +60,8 @@ impl IndexHeader {
         }
     }
 
-    /// How many bytes of memory the file asks readers to stay within, on a host with
-    /// `host_len` bytes; `None` when it asks nothing. A hint may lower a limit, never raise it.
+    /// The memory limit that the file suggests to readers, in bytes, on a host with `host_len`
+    /// bytes; `None` without a hint. A hint may lower a limit, never raise it.
     #[must_use]
     pub fn memory_hint(&self, host_len: u64) -> Option<u64> {
         if self.memory_budget_len != 0 {
@@ -72,7 +72,7 @@ impl IndexHeader {
     }
 }
 
-/// Reads the header and applies the rules about it; `None` when its bytes are not there.
+/// Reads the header and checks its rules; `None` if its bytes are incomplete.
 ///
 /// # Errors
 ///
@@ -112,15 +112,15 @@ fn truncated(region_len: u64) -> Error {
 }
 
 impl IndexRow {
-    /// The payload's bytes in the file; `None` when its end does not fit in 64 bits.
+    /// The span of the payload in the file; `None` if its end overflows.
     #[must_use]
     #[inline]
     pub const fn payload(&self) -> Option<Span> {
         Span::new(self.payload_offset, self.stored_len)
     }
 
-    /// Whether the row is that of the chunk at `coord` of this dataset. Slots past the rank do not
-    /// matter.
+    /// Whether the row belongs to the chunk at `coord` of this dataset. Slots past the rank are
+    /// ignored.
     #[must_use]
     #[inline]
     pub fn is_chunk(&self, dataset_id: u64, coord: &[u64]) -> bool {
@@ -137,7 +137,7 @@ pub struct ChunkIndex<'a> {
 }
 
 impl<'a> ChunkIndex<'a> {
-    /// Reads the header of the index whose bytes are `region` and which starts at `base`.
+    /// Reads the header of the index with the bytes `region`, at file offset `base`.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl<'a> ChunkIndex<'a> {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -180,7 +180,7 @@ impl<'a> ChunkIndex<'a> {
         self.rows.get(usize::try_from(row).ok()?).map(IndexRow::decode)
     }
 
-    /// Where row number `row` starts in the file.
+    /// The file offset of row number `row`.
     #[must_use]
     pub const fn row_at(&self, row: u64) -> u64 {
         layout::row_at(self.base, row)
@@ -192,7 +192,7 @@ impl<'a> ChunkIndex<'a> {
         Rows { bytes: self.rows.iter() }
     }
 
-    /// The rows in file order, each after its place in the file.
+    /// The rows in file order, each with its file offset.
     pub fn placed_rows(&self) -> impl Iterator<Item = (u64, IndexRow)> + use<'a> {
         let base = self.base;
         (0..).zip(self.rows()).map(move |(row, decoded)| (layout::row_at(base, row), decoded))

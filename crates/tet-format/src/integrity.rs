@@ -1,26 +1,26 @@
-//! How far bytes were compared with the digests that a file has of them.
+//! The integrity state: how far bytes were compared with their digests.
 
 use core::fmt;
 
-/// Whether bytes are those that were written, as far as was looked.
+/// The integrity state of bytes, as far as they were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Integrity {
     /// Every byte was compared with its digest, and matched.
     Verified,
-    /// Some bytes were not compared: payloads, or what a fault hides.
+    /// Some bytes were not compared: payloads, or parts that a fault hides.
     #[default]
     Unchecked,
     /// Bytes do not match their digest.
     Mismatch,
-    /// There are no digests: nothing tells when bytes change.
+    /// There are no digests: changes cannot be detected.
     Unprotected,
-    /// There are digests that the footer no longer names.
+    /// There are digests that the footer no longer refers to.
     Stale,
 }
 
 impl Integrity {
-    /// The integrity of two things taken together: what differs or is stale makes the whole so, and
-    /// two that are not alike are unchecked.
+    /// The combined state of two things: a mismatch or stale digests of one apply to both; other
+    /// different states give unchecked.
     ///
     /// ```
     /// use tet_format::Integrity;

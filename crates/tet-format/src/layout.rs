@@ -1,36 +1,36 @@
-//! All placement arithmetic: where things lie and how long they are (format sections 2 to 6).
+//! The arithmetic of positions and lengths (format sections 2 to 6).
 //!
 //! ```text
 //!   0            32                 40               index_offset      index_end
 //!   | superblock | records_len: u64 | records | pad  | header | rows   | gap | payloads ...
 //! ```
 //!
-//! Functions that a writer uses answer `None` when a place does not fit in 64 bits.
+//! Functions for writers return `None` if a position overflows 64 bits.
 
 use crate::records::{IndexHeader, IndexRow, WireDirectory, WireRecord, WireSuperblock, WireTail};
 
 /// Bytes before the first record: the superblock and `records_len`.
 pub const RECORDS_OFFSET: u64 = (WireSuperblock::LEN + WireDirectory::LEN) as u64;
 
-/// The fewest bytes a record takes: its fixed fields, no name, one axis.
+/// The shortest record: its fixed fields, no name, one axis.
 pub const RECORD_LEN_MIN: u64 = WireRecord::LEN as u64 + AXIS_LEN;
 
-/// Bytes a record takes per axis: an extent of the shape and one of the chunk shape.
+/// The length of the extents of one axis: one of the shape and one of the chunk shape.
 pub const AXIS_LEN: u64 = 16;
 
 /// The greatest rank.
 pub const RANK_MAX: u32 = 8;
 
-/// Rounds up to a multiple of 8; `None` when that does not fit.
+/// Rounds up to a multiple of 8; `None` on overflow.
 #[must_use]
 pub const fn align8(offset: u64) -> Option<u64> {
     offset.checked_next_multiple_of(8)
 }
 
-/// The zero bytes after a name of `name_len` bytes, so that the shape starts at a multiple of 8.
+/// The length of the padding after a name, so that the shape starts at a multiple of 8.
 #[must_use]
 pub const fn name_padding(name_len: u64) -> u64 {
-    // The fixed fields before the name are a multiple of 8, so the name alone decides.
+    // The fixed fields before the name are a multiple of 8, so only the name matters.
     name_len.wrapping_neg() & 7
 }
 
@@ -45,7 +45,7 @@ pub const fn record_len(name_len: u32, rank: u32) -> u64 {
         .saturating_add(AXIS_LEN.saturating_mul(rank as u64))
 }
 
-/// Where the index starts, after records of `records_len` bytes; `None` when that does not fit.
+/// The offset of the index, after records of `records_len` bytes; `None` on overflow.
 #[must_use]
 pub const fn index_offset(records_len: u64) -> Option<u64> {
     match records_len.checked_add(RECORDS_OFFSET) {
@@ -54,7 +54,7 @@ pub const fn index_offset(records_len: u64) -> Option<u64> {
     }
 }
 
-/// The length of an index of `row_count` rows; `None` when that does not fit.
+/// The length of an index of `row_count` rows; `None` on overflow.
 #[must_use]
 pub const fn index_len(row_count: u64) -> Option<u64> {
     match row_count.checked_mul(IndexRow::LEN as u64) {
@@ -72,7 +72,7 @@ pub const fn row_at(index_offset: u64, row: u64) -> u64 {
         .saturating_add(row.saturating_mul(IndexRow::LEN as u64))
 }
 
-/// Where the footer JSON starts; `None` when the tail and `json_len` bytes do not fit in the file.
+/// The offset of the footer JSON; `None` if tail and JSON are longer than the file.
 #[must_use]
 pub const fn json_offset(file_len: u64, json_len: u64) -> Option<u64> {
     match file_len.checked_sub(WireTail::LEN as u64) {
@@ -81,10 +81,10 @@ pub const fn json_offset(file_len: u64, json_len: u64) -> Option<u64> {
     }
 }
 
-/// Where a writer starts the payloads of a dataset.
+/// The alignment of the payloads of a dataset.
 ///
-/// Readers take any place. Sixty-four bytes keep raw elements aligned to their size and to a cache
-/// line; 4096 keeps them aligned to a page.
+/// Readers accept any offset. 64 bytes keep raw elements aligned to their size and to a cache line;
+/// 4096 keeps them aligned to a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Align {
     /// At a multiple of 8 bytes.
@@ -107,7 +107,7 @@ impl Align {
         }
     }
 
-    /// The alignment of this many bytes, if a writer offers it.
+    /// The alignment of this number of bytes, if writers support it.
     #[must_use]
     pub const fn from_bytes(bytes: u64) -> Option<Align> {
         match bytes {
@@ -118,7 +118,7 @@ impl Align {
         }
     }
 
-    /// The first aligned place at or after `offset`; `None` when it does not fit.
+    /// The first aligned offset at or after `offset`; `None` on overflow.
     #[must_use]
     pub const fn place(self, offset: u64) -> Option<u64> {
         offset.checked_next_multiple_of(self.bytes())

@@ -5,9 +5,9 @@
 //!       32 B     records     rows    stored chunks   JSON + 16-byte tail
 //! ```
 //!
-//! This crate turns those bytes into values and values into those bytes. It opens no file, has no
-//! dependency, and works without `std`; only [`write::FileWriter`] needs it. Reading is borrowed
-//! and lazy: a million index rows cost nothing until they are asked for.
+//! This crate parses and encodes those bytes. It opens no file, has no dependency, and works
+//! without `std`; only [`write::FileWriter`] needs it. Reading is borrowed and lazy: index rows are
+//! only decoded on request.
 //!
 //! A module is a section of the format document (`docs/spec/format.md`), and every MUST of that
 //! document is a [`Rule`] with one implementation, written against [`Faults`]: a reader stops at

@@ -1,9 +1,9 @@
-//! How much of a file's claims a reader is willing to believe.
+//! Limits on what a reader accepts from a file.
 
 use crate::error::{Error, Result};
 use crate::rule::Rule;
 
-/// Bounds of a reader. The caller may change them; nothing in a file can.
+/// Limits of a reader. The caller may change them; nothing in a file can.
 ///
 /// ```
 /// use tet_format::Limits;
@@ -38,30 +38,30 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Bounds a directory that is about to be read into memory (rule TET-L2).
+    /// Checks the length of a directory before it is read into memory (rule TET-L2).
     ///
     /// # Errors
     ///
-    /// `directory_len` is over the limit.
+    /// `directory_len` exceeds the limit.
     pub const fn check_directory_len(&self, directory_len: u64) -> Result<()> {
         bound(Rule::LimitDirectory, 32, directory_len, self.directory_len_max)
     }
 
-    /// Bounds footer JSON that is about to be read into memory (rule TET-L3). `at` is where it
-    /// starts.
+    /// Checks the length of a footer JSON at offset `at` before it is read into memory (rule
+    /// TET-L3).
     ///
     /// # Errors
-    ///
+    /// `json_len` exceeds the limit.
     /// `json_len` is over the limit.
     pub const fn check_json_len(&self, json_len: u64, at: u64) -> Result<()> {
         bound(Rule::LimitJson, at, json_len, self.json_len_max)
     }
 
-    /// Bounds a spill that is about to be read into memory (rule TET-L4). `at` is where it starts.
+    /// Checks the length of a spill at offset `at` before it is read into memory (rule TET-L4).
     ///
     /// # Errors
     ///
-    /// `spill_len` is over the limit.
+    /// `spill_len` exceeds the limit.
     pub const fn check_spill_len(&self, spill_len: u64, at: u64) -> Result<()> {
         bound(Rule::LimitSpill, at, spill_len, self.spill_len_max)
     }

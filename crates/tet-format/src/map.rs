@@ -1,8 +1,7 @@
-//! What any byte of a file is: byte -> region, record, field.
+//! The byte map of a file: byte -> region, record, field.
 //!
-//! Works on damaged files too: what cannot be told apart is given as one stretch of its region, and so
-//! is what lies between index and footer.
-//! The names are those of the record tables.
+//! Also maps damaged files: parts that cannot be separated are one place of their region, and so is
+//! everything between index and footer. The names are those of the record tables.
 
 mod places;
 mod value;
@@ -22,23 +21,23 @@ pub use places::Places;
 use places::Records;
 pub use value::{Numbers, Value, value};
 
-/// What a byte of a file is.
+/// The meaning of a byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The region.
     pub region: Region,
-    /// The dataset in the directory, the row in the index, or the row that a payload belongs to.
+    /// The dataset in the directory, the row in the index, or the row of a payload.
     pub record: Option<u64>,
-    /// The field, or what the stretch is.
+    /// The name of the field, or the kind of bytes.
     pub field: &'static str,
-    /// Where the field starts in the file.
+    /// The file offset of the field.
     pub offset: u64,
-    /// How many bytes it takes.
+    /// The length of the field.
     pub len: u64,
 }
 
 impl Place {
-    /// One past the last byte.
+    /// The end of the field.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.len)
@@ -51,7 +50,7 @@ impl Place {
     }
 }
 
-/// The map of a file of which only its ends are in memory.
+/// The map of a file with only its start and end in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a> {
     head: &'a [u8],
@@ -65,15 +64,15 @@ pub struct Map<'a> {
 impl<'a> Map<'a> {
     /// The map of a file of `file_len` bytes.
     ///
-    /// `head` are its first bytes: those up to the end of the directory name its records. `tail` are
-    /// its last bytes, 16 or more.
+    /// `head` are its first bytes: those up to the end of the directory determine the records.
+    /// `tail` are its last bytes, 16 or more.
     #[must_use]
     pub fn new(head: &'a [u8], tail: &[u8], file_len: u64) -> Map<'a> {
         let superblock = head.first_chunk().map(WireSuperblock::decode);
         let is_foreign = superblock.is_some_and(|wire| is_foreign(&wire, file_len));
         let superblock = superblock.filter(|_| !is_foreign);
         let wire = superblock.filter(|wire| wire.dataset_count != 0);
-        // Wherever a damaged superblock points, the index lies between it and the file's end.
+        // Wherever a damaged superblock points, the index is between it and the end of the file.
         let index_start = wire.map_or(superblock::LEN, |wire| wire.index_offset);
         let index_start = index_start.max(superblock::LEN).min(file_len);
         let index_len = wire.map_or(0, |wire| wire.index_len);
@@ -86,42 +85,42 @@ impl<'a> Map<'a> {
         Map { head, file_len, dataset_count, index, tail, is_foreign }
     }
 
-    /// Whether the superblock is wrong in more than its magic, so that nothing it says counts:
-    /// the file is of some other format, and all that follows the 32 bytes is one stretch.
+    /// Whether the superblock is wrong in more than its magic, so that none of its fields is used:
+    /// the file has another format, and everything after the 32 bytes is one place.
     #[must_use]
     pub const fn is_foreign(&self) -> bool {
         self.is_foreign
     }
 
-    /// The index, as far as it is in the file.
+    /// The part of the index that is in the file.
     #[must_use]
     pub const fn index_span(&self) -> Span {
         self.index
     }
 
-    /// What lies between the index and the JSON or, without a footer, the file's end: payloads,
-    /// gaps and spills.
+    /// The bytes between the index and the JSON or, without a footer, the end of the file:
+    /// payloads, gaps and spills.
     #[must_use]
     pub fn body_span(&self) -> Span {
         let end = self.footer_offset().unwrap_or(self.file_len);
         Span::from_range(self.index.end()..end).unwrap_or(WHOLE)
     }
 
-    /// All places of the file, one after the other from its first byte to its last.
+    /// All places of the file, in order.
     ///
-    /// They tile it.
+    /// They cover the file without gaps or overlaps.
     #[must_use]
     pub fn places(&self) -> Places<'a> {
         Places::new(*self)
     }
 
-    /// Says what the byte at `offset` is; `None` at or past the file's end.
+    /// The place of the byte at `offset`; `None` at or past the end of the file.
     #[must_use]
     pub fn locate(&self, offset: u64) -> Option<Place> {
         self.locate_from(&mut Records::of(self), offset)
     }
 
-    /// The same for offsets that do not fall, through records that are walked once.
+    /// The same for ascending offsets, walking the records only once.
     fn locate_from(&self, records: &mut Records<'a>, offset: u64) -> Option<Place> {
         if offset >= self.file_len {
             return None;
@@ -137,7 +136,7 @@ impl<'a> Map<'a> {
             (self.after_index(offset), self.file_len)
         };
         let mut place = place?;
-        // A region, and the file, may end inside a field.
+        // A region or the file may end inside a field.
         place.len = place.end().min(end).min(self.file_len).saturating_sub(place.offset);
         Some(place)
     }
@@ -171,7 +170,7 @@ impl<'a> Map<'a> {
 
     fn after_index(&self, offset: u64) -> Option<Place> {
         let Some(json_at) = self.footer_offset().filter(|&at| at <= offset) else {
-            // Which of these bytes are payloads, the rows say.
+            // Only the rows determine which of these bytes are payloads.
             let (region, field) = match self.index.is_empty() {
                 true => (Region::Gap, "unused"),
                 false => (Region::Payload, "payloads"),
@@ -185,7 +184,7 @@ impl<'a> Map<'a> {
         stretch(Region::Footer, "json", json_at, tail_at)
     }
 
-    /// Where the JSON starts or, when it cannot be as long as the tail says, the tail.
+    /// The offset of the JSON or, if the JSON length in the tail is impossible, of the tail.
     fn footer_offset(&self) -> Option<u64> {
         let tail = self.tail?;
         let json_at = layout::json_offset(self.file_len, tail.json_len);
@@ -208,7 +207,7 @@ const WHOLE: Span = match Span::new(0, 0) {
 
 fn is_foreign(wire: &WireSuperblock, file_len: u64) -> bool {
     let mut faults: Vec<crate::Error> = Vec::new();
-    // A list takes every fault, so that the check cannot stop.
+    // A list accepts every fault, so the check never stops early.
     let _ = superblock::check(wire, file_len, &mut faults);
     faults.len() > 1 && faults.iter().any(|fault| fault.rule == Rule::Magic)
 }
@@ -234,7 +233,7 @@ fn in_record(record: &RawRecord<'_>, dataset: u64, offset: u64) -> Option<Place>
     Some(Place { record: Some(dataset), ..place })
 }
 
-/// The field of a record at `at` that holds the byte at `offset`.
+/// The field of a record at `at` that contains the byte at `offset`.
 fn field(
     region: Region,
     record: Option<u64>,

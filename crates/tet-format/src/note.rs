@@ -1,4 +1,4 @@
-//! What a file may do, but no careful writer does: oddities that break no rule.
+//! Notes: unusual things that break no rule, but that careful writers avoid.
 
 use crate::region::Region;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ macro_rules! notes {
                 match self { $( NoteCode::$name => $id, )* }
             }
 
-            /// What was seen, in the words of the format document.
+            /// What was found, in the words of the format document.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $( NoteCode::$name => $text, )* }
@@ -69,14 +69,14 @@ impl fmt::Display for NoteCode {
     }
 }
 
-/// An oddity: a reader ignores it, a verifier warns of it.
+/// A note about a file: readers ignore it, a verifier reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What kind of oddity.
+    /// The kind of note.
     pub code: NoteCode,
-    /// Where in the file, in bytes from its start.
+    /// The file offset.
     pub at: u64,
-    /// What the file says there.
+    /// The value in the file.
     pub found: u64,
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// Notes `found` when it is not zero.
+/// Adds a note if `found` is not zero.
 pub(crate) fn note_nonzero(code: NoteCode, at: u64, found: u64, notes: &mut Vec<Note>) {
     if found != 0 {
         notes.push(Note { code, at, found });

@@ -1,8 +1,8 @@
-//! The tables of all records of fixed length: superblock, directory, index and tail of the footer (format
-//! sections 2, 3, 4 and 6).
+//! The tables of all fixed-length records: superblock, directory, index and tail of the footer
+//! (format sections 2, 3, 4 and 6).
 
 record! {
-    /// The superblock as it lies in the file, whatever its bits say.
+    /// The superblock as stored, valid or not.
     pub struct WireSuperblock[32] {
         /// Always `TETR`.
         0  magic: [u8; 4],
@@ -12,15 +12,15 @@ record! {
         8  dataset_count: u32,
         /// Bit 0: the file ends in a footer.
         12 flags: u32,
-        /// Where the index starts.
+        /// The offset of the index.
         16 index_offset: u64,
-        /// How many bytes it takes.
+        /// The length of the index.
         24 index_len: u64,
     }
 }
 
 record! {
-    /// What stands before the records.
+    /// The header of the directory.
     pub struct WireDirectory[8] {
         /// The length of all records together.
         0 records_len: u64,
@@ -43,7 +43,7 @@ record! {
 }
 
 record! {
-    /// What stands before the rows.
+    /// The header of the index.
     pub struct IndexHeader[32] {
         /// Always `TIDX`.
         0  magic: [u8; 4],
@@ -63,17 +63,17 @@ record! {
 }
 
 record! {
-    /// Where a chunk is stored.
+    /// The position of a chunk.
     pub struct IndexRow[104] {
-        /// The dataset's place in the directory.
+        /// The dataset's position in the directory.
         0   dataset_id: u64,
-        /// The chunk's place in the grid; slots past the rank are written as zero.
+        /// The chunk's coordinate in the grid; slots past the rank are written as zero.
         8   coord: [u64; 8],
-        /// Where the payload starts in the file.
+        /// The file offset of the payload.
         72  payload_offset: u64,
-        /// The bytes the chunk has after decoding.
+        /// The decoded length of the chunk.
         80  raw_len: u64,
-        /// The bytes the payload takes in the file.
+        /// The stored length of the payload.
         88  stored_len: u64,
         /// The tag of the codec.
         96  codec: u32,

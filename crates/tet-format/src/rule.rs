@@ -1,4 +1,4 @@
-//! The list of MUSTs: every rule of the format document, by its id.
+//! The rules of the format document, by their ids.
 //!
 //! The texts are the rows of the rule tables in `docs/spec/format.md`, word for word.
 
@@ -24,13 +24,13 @@ macro_rules! rules {
                 match self { $( Rule::$name => $id, )* }
             }
 
-            /// What the rule asks for, in the words of the format document.
+            /// What the rule requires, in the words of the format document.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $( Rule::$name => $text, )* }
             }
 
-            /// What to do about a file that breaks the rule; empty when we know nothing better.
+            /// What to do about a file that breaks the rule; empty if unknown.
             #[must_use]
             pub const fn hint(self) -> &'static str {
                 match self { $( Rule::$name => $hint, )* }
@@ -250,8 +250,8 @@ rules! {
 }
 
 impl Rule {
-    /// Whether this is a limit of the reader rather than a rule of the format: the file may be
-    /// sound, and a caller who trusts it can raise the limit.
+    /// Whether this is a limit of the reader and not a rule of the format: the file may be valid,
+    /// and a caller who trusts it can raise the limit.
     #[must_use]
     pub const fn is_limit(self) -> bool {
         matches!(
@@ -264,7 +264,7 @@ impl Rule {
         )
     }
 
-    /// Whether the rule says that bytes are those that were written (section 6.2).
+    /// Whether the rule is about digests, so that breaking it means changed bytes (section 6.2).
     #[must_use]
     pub const fn is_integrity(self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! All extents of a dataset or a chunk.
+//! The extents of a dataset or a chunk.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,8 +15,7 @@ impl Shape {
         self.0.len()
     }
 
-    /// The product of the extents: 0 if any is 0, 1 for rank 0, `None` if it does not fit in 64
-    /// bits.
+    /// The product of the extents: 0 if any is 0, 1 for rank 0, `None` on overflow.
     #[must_use]
     pub fn element_count(&self) -> Option<u64> {
         product(self.0.iter().copied())
@@ -85,7 +84,7 @@ impl FromIterator<u64> for Shape {
 }
 
 impl fmt::Display for Shape {
-    /// As NumPy prints it: `(3, 4)`, and `(3,)` for one axis.
+    /// In NumPy notation: `(3, 4)`, and `(3,)` for one axis.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
         for (axis, extent) in self.0.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! A stretch of the file, half open.
+//! A half-open range of bytes of a file.
 
 use core::fmt;
 use core::ops::Range;
 
-/// A stretch of the file: `start <= byte < end`.
+/// A half-open range of bytes of a file: `start <= byte < end`.
 ///
-/// The only ways to build one check that the end fits in 64 bits and is not before the start, so
-/// `len` cannot be wrong.
+/// All constructors check that the end does not overflow and is not before the start, so `len` is
+/// always valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     start: u64,
@@ -14,7 +14,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of `len` bytes from `offset` on; `None` when its end does not fit in 64 bits.
+    /// The span of `len` bytes from `offset` on; `None` if its end overflows.
     #[must_use]
     pub const fn new(offset: u64, len: u64) -> Option<Span> {
         match offset.checked_add(len) {
@@ -45,7 +45,7 @@ impl Span {
         self.end
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     #[must_use]
     pub const fn len(self) -> u64 {
         self.end.saturating_sub(self.start)
@@ -63,8 +63,8 @@ impl Span {
         self.start..self.end
     }
 
-    /// Whether every byte of `other` is in this span. An empty span is in every span that its
-    /// place touches.
+    /// Whether every byte of `other` is in this span. An empty span is contained if its position is
+    /// in this span or at its end.
     #[must_use]
     pub const fn contains(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end

@@ -18,26 +18,26 @@ pub const MAGIC: [u8; 4] = *b"TETR";
 /// The `layout_version` this crate reads and writes.
 pub const LAYOUT_VERSION: u32 = 1;
 
-/// The flag bit that says the file ends in a footer.
+/// The flag bit for a footer at the end of the file.
 pub const FLAG_FOOTER: u32 = 1;
 
-/// A superblock that holds to the format's rules.
+/// A valid superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superblock {
     /// Records in the directory.
     pub dataset_count: u32,
-    /// All flag bits, known or not: an edit keeps them.
+    /// All flag bits, known or not: edits preserve them.
     pub flags: u32,
-    /// Where the index starts.
+    /// The offset of the index.
     pub index_offset: u64,
-    /// How many bytes it takes.
+    /// The length of the index.
     pub index_len: u64,
 }
 
 impl Superblock {
     /// Reads the superblock from the first bytes of a file of `file_len` bytes.
     ///
-    /// More than 32 bytes may be given; fewer are a truncated file.
+    /// `bytes` may be longer than 32 bytes; fewer are a truncated file.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Superblock {
         Ok(Superblock { dataset_count, flags, index_offset, index_len })
     }
 
-    /// Whether the file says that it ends in a footer.
+    /// Whether the file declares a footer.
     #[must_use]
     pub const fn has_footer(&self) -> bool {
         self.flags & FLAG_FOOTER != 0
@@ -104,7 +104,7 @@ const EMPTY: Span = match Span::new(LEN, 0) {
     None => panic!("32 fits"),
 };
 
-/// Applies the rules of section 2.
+/// Checks the rules of section 2.
 ///
 /// # Errors
 ///
@@ -148,7 +148,7 @@ fn check_empty(wire: &WireSuperblock, faults: &mut impl Faults) -> Result<()> {
     Ok(())
 }
 
-/// Notes what is odd about a superblock: unknown flags.
+/// Notes about a superblock: unknown flags.
 pub fn notes(wire: &WireSuperblock, notes: &mut Vec<Note>) {
     let at = const { WireSuperblock::offset_of("flags") };
     note_nonzero(NoteCode::UnknownFlags, at, u64::from(wire.flags & !FLAG_FOOTER), notes);

@@ -1,8 +1,8 @@
-//! Files put together by hand, for the tests of this crate.
+//! Files assembled by hand, for the tests of this crate.
 
 use std::vec::Vec;
 
-/// A directory record, whatever it means.
+/// A directory record, valid or not.
 pub(crate) fn record(name: &str, dtype: u32, shape: &[u64], chunk_shape: &[u64]) -> Vec<u8> {
     let words = [u32::try_from(name.len()).unwrap(), dtype, u32::try_from(shape.len()).unwrap(), 0];
     let mut bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();

@@ -1,8 +1,8 @@
-//! Fixed-size records, each written down once (format section 1).
+//! Fixed-size records, each defined once (format section 1).
 
 /// A value with a fixed little-endian form.
 pub trait Wire: Copy {
-    /// How many bytes the value takes in the file.
+    /// The length of the value in the file.
     const WIDTH: usize;
     /// Reads the value from exactly `WIDTH` bytes.
     fn get(bytes: &[u8]) -> Self;
@@ -63,18 +63,18 @@ impl Wire for [u64; 8] {
     }
 }
 
-/// One row of a record's table: what byte maps and errors are named after.
+/// One row of a record's table, used by byte maps and errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name in the format document.
     pub name: &'static str,
-    /// Bytes from the start of the record.
+    /// The offset in the record.
     pub offset: u64,
-    /// Bytes the field takes.
+    /// The length of the field.
     pub width: u64,
 }
 
-/// The field of a table that holds the byte `offset` bytes into the record.
+/// The field of a table that contains the byte at `offset` of the record.
 #[must_use]
 pub fn field_at(fields: &[Field], offset: u64) -> Option<Field> {
     fields
@@ -83,7 +83,7 @@ pub fn field_at(fields: &[Field], offset: u64) -> Option<Field> {
         .find(|field| field.offset <= offset && offset < field.offset.saturating_add(field.width))
 }
 
-/// The offset of the field called `name`; for use in a `const`, where a wrong name does not build.
+/// The offset of the field `name`; for use in a `const`, where a wrong name does not compile.
 #[allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -113,16 +113,16 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// The length of bytes in memory, as a file counts it.
+/// The length of bytes in memory as a `u64`.
 #[allow(clippy::cast_possible_truncation, reason = "usize is at most 64 bits wide")]
 pub(crate) const fn len_of(bytes: &[u8]) -> u64 {
     bytes.len() as u64
 }
 
-/// Declares a fixed-size record as the table in `docs/spec/format.md` states it.
+/// Declares a fixed-size record like its table in `docs/spec/format.md`.
 ///
-/// The offsets are checked by the compiler: a gap, an overlap or a wrong total does not build.
-/// `offset_of("field")` gives an offset by name, so that none is stated twice.
+/// The compiler checks the offsets: a gap, an overlap or a wrong total does not compile.
+/// `offset_of("field")` returns an offset by name, so that none is written twice.
 macro_rules! record {
     (
         $(#[$meta:meta])*
@@ -147,17 +147,17 @@ macro_rules! record {
                 }, )*
             ];
 
-            /// Where the field of this name starts, in bytes from the record's start.
+            /// The offset of the field with this name in the record.
             ///
             /// # Panics
             ///
-            /// When there is no such field: call it in a `const`, then that does not build.
+            /// If there is no such field: call it in a `const`, then that does not compile.
             #[must_use]
             pub const fn offset_of(name: &str) -> u64 {
                 $crate::wire::offset_in(Self::FIELDS, name)
             }
 
-            /// Decodes the record. Any bytes decode; judging them is the reader's work.
+            /// Decodes the record. Any bytes can be decoded; readers check the values.
             #[must_use]
             #[inline]
             #[allow(
@@ -200,7 +200,7 @@ macro_rules! record {
 }
 
 #[cfg(test)]
-#[allow(unreachable_pub, reason = "records are public wherever they stand")]
+#[allow(unreachable_pub, reason = "records are public wherever they are")]
 mod tests {
     record! {
         /// A record for these tests.

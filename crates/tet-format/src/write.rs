@@ -1,7 +1,7 @@
-//! Writing a file: declaration -> layout -> bytes (format section 7).
+//! Writes a file: declaration -> layout -> bytes (format section 7).
 //!
-//! What is declared fixes the head of the file and the number of rows, so payloads can be streamed
-//! behind a reserved head. Index and superblock come last: until then the file has no magic.
+//! The declaration determines the head of the file and the number of rows, so payloads can be
+//! streamed after space for the head. Index and superblock are last: until then there is no magic.
 
 mod cursor;
 mod declaration;

@@ -1,7 +1,7 @@
-//! Bytes behind the end of a file that keeps its name: fast, and not atomic.
+//! Appends bytes to an existing file: fast, but not atomic.
 //!
-//! Whoever reads the file meanwhile, or after a crash, sees the old bytes with more behind them.
-//! A format that is read from its end must be able to find its older end again.
+//! Readers of the file meanwhile, or after a crash, see the old bytes and more after them. A format
+//! that is read from its end must be able to find its older end again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
@@ -12,26 +12,26 @@ use crate::source::Source;
 use crate::stamp::Stamp;
 use crate::vfs::{Disk, Vfs, VfsFile};
 
-/// A file that grows; dropped before [`commit`](Appender::commit), it is cut back to what it was.
+/// A file that is appended to. Dropping it before [`commit`](Appender::commit) undoes that.
 #[derive(Debug)]
 pub struct Appender {
     file: File,
     path: PathBuf,
-    /// How long the file was.
+    /// The old length of the file.
     old_len: u64,
-    /// Whether there may be bytes that do not stand yet.
+    /// Whether uncommitted bytes may have been written.
     is_dirty: bool,
-    /// Keeps other edits out.
+    /// Prevents concurrent edits.
     _lock: Option<File>,
 }
 
 impl Appender {
-    /// Opens the file that `source` was read from, if it is still in that state.
+    /// Opens the file of `source`, if it has not changed since.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Changed`] when it is not, [`Error::NotRegular`] when the source is no file,
-    /// and [`Error::Io`] when it cannot be written, or somebody else edits it.
+    /// Returns [`Error::Changed`] when it has, [`Error::NotRegular`] when the source is no file,
+    /// and [`Error::Io`] when it cannot be written or is being edited.
     pub fn begin(source: &Source) -> Result<Self> {
         let (Some(path), Some(stamp)) = (source.path(), source.stamp()) else {
             let path = PathBuf::from("(memory)");
@@ -56,20 +56,20 @@ impl Appender {
         &self.path
     }
 
-    /// Makes what was written so far durable, before more is written that speaks of it.
+    /// Syncs the bytes written so far, before bytes that refer to them are written.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`]; what was written cannot be relied on then.
+    /// Returns [`Error::Io`]; the bytes may be lost then.
     pub fn sync(&mut self) -> Result<()> {
         VfsFile::sync(&mut self.file).map_err(|error| Error::io(Step::Sync, &self.path, error))
     }
 
-    /// Makes all of it durable, and lets it stand.
+    /// Syncs all bytes and completes the append.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`]; the file is cut back then.
+    /// Returns [`Error::Io`]; the file gets its old length then.
     pub fn commit(mut self) -> Result<()> {
         self.sync()?;
         self.is_dirty = false;
@@ -90,7 +90,7 @@ impl Write for Appender {
 
 impl Drop for Appender {
     fn drop(&mut self) {
-        // Nobody is left to hear of a failure; the older end of the file can be found again.
+        // A failure cannot be reported here; the older end of the file can be found again.
         while self.is_dirty {
             match self.file.set_len(self.old_len) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

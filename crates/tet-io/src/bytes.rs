@@ -1,4 +1,4 @@
-//! Bytes that are used where they lie, for as long as somebody wants them.
+//! Bytes of a source in place, without a copy and independent of its lifetime.
 
 use std::ops::{Deref, Range};
 
@@ -6,9 +6,9 @@ use tet_format::Span;
 
 use crate::source::Source;
 
-/// Bytes of a source in memory, or of a map that the caller vouches for, without a copy.
+/// Bytes of a source in memory, or of a mapping that the caller guarantees, without a copy.
 ///
-/// They keep their source alive. Leased maps give none: they end when somebody asks to write the file.
+/// They keep their source alive. Leased mappings have none: they end when a writer opens the file.
 ///
 /// ```
 /// use tet_format::Span;
@@ -26,7 +26,7 @@ pub struct Bytes {
 }
 
 impl Source {
-    /// These bytes where they lie; `None` where they have to be read, or the file has no such bytes.
+    /// These bytes in place; `None` if they must be read, or are past the end of the file.
     #[must_use]
     pub fn bytes(&self, span: Span) -> Option<Bytes> {
         let (start, end) = (span.start().try_into().ok()?, span.end().try_into().ok()?);

@@ -1,6 +1,6 @@
-//! A time as files and people write it.
+//! Formats a time.
 
-/// A time, in seconds of Unix, as `2023-11-14T22:13:20Z`.
+/// A time in seconds since the Unix epoch, as `2023-11-14T22:13:20Z`.
 #[must_use]
 pub fn utc(seconds: u64) -> String {
     let (days, seconds) = (seconds / 86400, seconds % 86400);

@@ -1,4 +1,4 @@
-//! What can go wrong between a file and us, with the step and the path.
+//! Errors of reading and writing files, with the step and the path.
 
 use std::fmt;
 use std::io;
@@ -9,47 +9,47 @@ use std::path::{Path, PathBuf};
 pub enum Kind {
     /// The file is damaged or hostile.
     Format,
-    /// The caller asked for something that cannot be.
+    /// The request of the caller is invalid.
     Usage,
-    /// A bound was reached.
+    /// A limit was reached.
     Limit,
-    /// The world: a missing path, a full disk, a file that changed.
+    /// The environment: a missing path, a full disk, a file that changed.
     Io,
 }
 
-/// What was being done when it went wrong.
+/// The step that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
     /// Opening a file for reading.
     Open,
-    /// Asking for length, times and identity.
+    /// Reading length, times and identity.
     Stat,
     /// Reading bytes.
     Read,
     /// Mapping a file.
     Map,
-    /// Following the links of a target.
+    /// Following the symbolic links of a target.
     Resolve,
-    /// Creating the new file beside its target.
+    /// Creating the new file in the target's folder.
     Create,
-    /// Opening the folder of the new file, to make its name durable at the end.
+    /// Opening the folder of the new file, to sync it at the end.
     OpenFolder,
     /// Writing bytes.
     Write,
     /// Giving the new file the permissions of the old one.
     SetMode,
-    /// Making the new file's bytes durable.
+    /// Syncing the new file.
     Sync,
-    /// Giving the new file a name.
+    /// Naming the new file.
     Link,
-    /// Keeping other edits of the target out.
+    /// Locking the target against concurrent edits.
     Lock,
     /// Renaming the new file over its target.
     Rename,
     /// Removing an index whose files are about to be replaced.
     Remove,
-    /// Making the new name durable.
+    /// Syncing the folder.
     SyncFolder,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// A path as messages show it: characters that could forge a line of a message are escaped.
+/// A path for messages: characters that could forge a line of a message are escaped.
 #[must_use]
 pub fn shown(path: &Path) -> String {
     let path = path.to_string_lossy();
@@ -94,14 +94,14 @@ pub fn shown(path: &Path) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused a step.
+    /// The system reported an error.
     #[error("cannot {step} {}: {source}", shown(path))]
     Io {
-        /// What was being done.
+        /// The step that failed.
         step: Step,
-        /// To which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The path names a folder, a pipe or a device.
@@ -109,31 +109,31 @@ pub enum Error {
     NotRegular {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// What it is instead.
         what: &'static str,
     },
-    /// The file changed while it was read, so no answer can be given.
+    /// The file changed while it was read, so the data may be inconsistent.
     #[error("{} changed while it was read; try again", shown(path))]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// Bytes past the end of the file were asked for.
+    /// A read past the end of the file.
     #[error("{} ends at byte {file_len}, before byte {end}", shown(path))]
     PastEnd {
         /// The file.
         path: PathBuf,
-        /// Where the bytes would end.
+        /// The end of the requested bytes.
         end: u64,
-        /// Where the file ends.
+        /// The length of the file.
         file_len: u64,
     },
-    /// No lease was granted, so the file cannot be mapped safely.
+    /// The kernel granted no lease, so the file cannot be mapped safely.
     #[error("no read lease on {}: {reason}", shown(path))]
     NoLease {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The output exists and may not be replaced.
@@ -148,10 +148,10 @@ pub enum Error {
         /// The output.
         path: PathBuf,
     },
-    /// What was written does not read back as it was.
+    /// The written bytes differ when they are read back.
     #[error("{} does not read back as it was written, from byte {at} on", shown(path))]
     NotWritten {
-        /// The output, which is as it was before.
+        /// The output, which is unchanged.
         path: PathBuf,
         /// The first offset that differs.
         at: u64,
@@ -169,7 +169,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
-            // No file says so: a reader of the caller, which makes its bytes of damaged ones.
+            // An error without a path is from a reader of the caller, whose data is damaged.
             Self::Io { step: Step::Read, source, .. }
                 if source.kind() == io::ErrorKind::InvalidData =>
             {
@@ -181,7 +181,7 @@ impl Error {
         }
     }
 
-    /// The file it happened to.
+    /// The file of the error.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -197,7 +197,7 @@ impl Error {
         }
     }
 
-    /// The file and the error of the system, where the system refused something.
+    /// The file and the system error, if the system reported one.
     #[must_use]
     pub fn system(&self) -> Option<(&Path, &io::Error)> {
         match self {
@@ -206,7 +206,7 @@ impl Error {
         }
     }
 
-    /// An error of the system at `step` on `path`.
+    /// An error of the system at `step` for `path`.
     #[must_use]
     pub fn io(step: Step, path: &Path, source: io::Error) -> Self {
         Self::Io { step, path: path.to_path_buf(), source }

@@ -15,17 +15,17 @@ use crate::error::{Error, Result};
 use crate::progress::{Canceled, Progress};
 use crate::source::{ReadAt, Source};
 
-/// Small pieces are written together, this many bytes at a time.
+/// The buffer for small pieces.
 const BUFFER_LEN: usize = 256 << 10;
-/// Pieces of fewer bytes are read and written together with their neighbors.
+/// Shorter pieces are read and written together with their neighbors.
 const DIRECT_LEN: u64 = 64 << 10;
-/// Longer pieces are written in parts, between which the caller may stop.
+/// Longer pieces are written in parts, between which the caller may cancel.
 const PART_LEN: u64 = 64 << 20;
 
 /// The bytes of a new file. Clones are cheap and independent.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    /// What the file consists of, by where it starts; there are no holes.
+    /// The pieces of the file by offset; there are no holes.
     pieces: BTreeMap<u64, Piece>,
     len: u64,
 }
@@ -36,18 +36,18 @@ struct Piece {
     content: Content,
 }
 
-/// Where the bytes of a piece come from.
+/// The origin of the bytes of a piece.
 #[derive(Clone, Debug)]
 enum Content {
-    /// A source, from this byte on.
+    /// A source, from this offset on.
     Source(Source, u64),
-    /// These bytes, from this one on.
+    /// Bytes in memory, from this index on.
     Bytes(Arc<[u8]>, u64),
     Zeros,
 }
 
 impl Content {
-    /// The same content from a later byte on.
+    /// The same content without its first `len` bytes.
     fn skip(&self, len: u64) -> Self {
         match self {
             Content::Source(source, at) => Content::Source(source.clone(), at.saturating_add(len)),
@@ -79,7 +79,7 @@ impl Image {
         image
     }
 
-    /// How many bytes the file has.
+    /// The length of the file.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -91,7 +91,7 @@ impl Image {
         self.len == 0
     }
 
-    /// Puts bytes at an offset. Past the end the file grows; what is between is zero.
+    /// Writes bytes at an offset. Past the end the file grows; bytes in between are zero.
     pub fn put(&mut self, at: u64, bytes: impl Into<Arc<[u8]>>) {
         let bytes = bytes.into();
         self.place(at, Piece { len: bytes.len() as u64, content: Content::Bytes(bytes, 0) });
@@ -138,12 +138,12 @@ impl Image {
         Span::new(0, other.len).into_iter().for_each(|all| self.append_part(other, all));
     }
 
-    /// Writes zeros over a span.
+    /// Replaces a span by zeros.
     pub fn zero(&mut self, span: Span) {
         self.place(span.start(), Piece { len: span.len(), content: Content::Zeros });
     }
 
-    /// Ends the file at this byte; a shorter one grows by zeros.
+    /// Truncates the file to this length, or extends it with zeros.
     pub fn resize(&mut self, len: u64) {
         if self.len < len {
             let content = Content::Zeros;
@@ -174,7 +174,7 @@ impl Image {
         self.len = self.len.max(end);
     }
 
-    /// Makes a piece start at `at`, if the file reaches that far.
+    /// Splits the piece that contains `at`.
     fn split(&mut self, at: u64) {
         let Some((&start, piece)) = self.pieces.range_mut(..at).next_back() else { return };
         let before = at.saturating_sub(start);
@@ -186,7 +186,7 @@ impl Image {
         }
     }
 
-    /// The pieces that have bytes of a span.
+    /// The pieces that overlap a span.
     fn parts(&self, span: Span) -> impl Iterator<Item = (u64, &Piece)> {
         let first = self.pieces.range(..=span.start()).next_back().map_or(0, |(&at, _)| at);
         let parts = self.pieces.range(first..span.end().max(first));
@@ -291,7 +291,7 @@ impl ReadAt for Image {
     }
 }
 
-/// The error of a source as one of a reader.
+/// Converts an error of a source to one of a reader.
 fn read_fault(error: Error) -> io::Error {
     match error {
         Error::Io { source, .. } => source,
@@ -384,11 +384,11 @@ mod tests {
         image.zero(Span::new(70_000, 400_000).unwrap());
         plain[70_000..470_000].fill(0);
         assert!(bytes_of(&image) == plain);
-        let (mut out, told) = (Vec::new(), Arc::new(AtomicU64::new(0)));
+        let (mut out, reported) = (Vec::new(), Arc::new(AtomicU64::new(0)));
         let fault = |_| unreachable!("memory takes all");
-        let sum = Arc::clone(&told);
+        let sum = Arc::clone(&reported);
         let progress = Progress::new(move |done, _| sum.store(done, Ordering::Relaxed));
         image.write_to::<_, Failed>(999_990, &mut out, fault, &progress).unwrap();
-        assert!(out == plain[999_990..] && told.load(Ordering::Relaxed) == out.len() as u64);
+        assert!(out == plain[999_990..] && reported.load(Ordering::Relaxed) == out.len() as u64);
     }
 }

@@ -1,12 +1,12 @@
-//! Kernel read leases (`F_SETLEASE`): a mapping under one, and the question who writes to a file.
+//! Kernel read leases (`F_SETLEASE`): mappings under a lease, and who has a file open for writing.
 //!
-//! While a lease holds, nobody has the file open for writing, and nobody can open or truncate it
-//! without the kernel asking us first and waiting. A watcher thread sees the question within
-//! [`WATCH_PERIOD`], waits for the views that are out, unmaps, and gives the lease back.
+//! While a lease is held, nobody has the file open for writing, and the kernel notifies us and
+//! waits before anybody can open or truncate it. A watcher thread notices this within
+//! [`WATCH_PERIOD`], waits for all views to end, unmaps the file, and releases the lease.
 //!
-//! That is so on file systems of this machine only ([`BINDING`]): FUSE and overlay grant leases that
-//! hold nobody off. A lease belongs to the open file, which a forked process shares: there no view is
-//! handed out, and the lease of the parent is left alone.
+//! This works only on local file systems ([`BINDING`]): FUSE and overlay grant leases that do not
+//! stop writers. A lease belongs to the open file, which a forked process shares: there, no view is
+//! returned, and the lease of the parent is not touched.
 #![allow(unsafe_code, reason = "maps under a lease; the three fcntl calls that leases need")]
 
 use std::convert::Infallible;
@@ -28,24 +28,24 @@ use rustix::process::{Resource, getrlimit};
 use crate::stamp::Stamp;
 use crate::writers::Writers;
 
-/// File systems on which a lease holds writers off, by the numbers of `statfs(2)`: ext2 to ext4, xfs,
+/// File systems on which a lease stops writers, by their `statfs(2)` numbers: ext2 to ext4, xfs,
 /// btrfs, f2fs, zfs, tmpfs.
 const BINDING: [rustix::fs::FsWord; 6] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x2fc1_2fc1, 0x0102_1994];
 
-/// Bytes of a map whose pages are read ahead together; each such window is read ahead once.
+/// The length of a window of a mapping whose pages are read ahead together, once.
 const WINDOW_LEN: usize = 2 << 20;
 
-/// The command that chooses a lease's signal; libc does not name it on every system.
+/// The command that sets a lease's signal; libc does not define it on every system.
 const F_SETSIG: i32 = 10;
 
-/// How often the watcher asks whether somebody wants to write.
+/// How often the watcher checks for writers.
 const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
-/// The shortest time the kernel may wait for us, in seconds; 0 means that it waits for ever.
+/// The shortest allowed time that the kernel waits for us, in seconds; 0 means forever.
 const BREAK_TIME_MIN: u64 = 10;
 
-/// A mapped file that nobody can write to while a view of it is out.
+/// A mapped file that nobody can write to while a view of it exists.
 #[derive(Debug)]
 pub(crate) struct LeasedMap {
     leased: Arc<Leased>,
@@ -58,13 +58,13 @@ struct Leased {
     file: File,
     /// The process that took the lease.
     process: u32,
-    /// `None` once the lease was given back.
+    /// `None` after the lease was released.
     map: RwLock<Option<Mmap>>,
     /// A bit for each window whose pages were read ahead.
     populated: Vec<AtomicU64>,
 }
 
-/// The bytes of the map; the lease is not given back while it lives.
+/// The bytes of the mapping; the lease is not released while it exists.
 #[derive(Debug)]
 pub(crate) struct LeasedView<'a> {
     map: RwLockReadGuard<'a, Option<Mmap>>,
@@ -72,13 +72,13 @@ pub(crate) struct LeasedView<'a> {
 }
 
 impl LeasedView<'_> {
-    /// How many bytes are mapped.
+    /// The length of the mapping.
     pub(crate) fn len(&self) -> usize {
         self.map.as_ref().map_or(0, |map| map.len())
     }
 
-    /// These bytes, once their pages are in memory: touching a page that the disk cannot bring would
-    /// raise a signal, reading it ahead gives an error.
+    /// These bytes, after loading their pages: accessing a page that cannot be read would raise a
+    /// signal, reading it ahead returns an error.
     pub(crate) fn bytes(&self, range: Range<usize>) -> Option<&[u8]> {
         let map = self.map.as_ref()?;
         let bytes = map.get(range.clone())?;
@@ -95,10 +95,10 @@ impl LeasedView<'_> {
     }
 }
 
-/// Address space that a map leaves to threads, buffers and results.
+/// Address space that a mapping must leave for threads, buffers and results.
 const ROOM_LEN: u64 = 192 << 20;
 
-/// Whether a map of `len` bytes leaves room in an address space that is limited.
+/// Checks that a mapping of `len` bytes leaves enough of a limited address space.
 fn check_room(len: u64) -> Result<(), String> {
     let Some(limit) = getrlimit(Resource::As).current else { return Ok(()) };
     let pages = std::fs::read_to_string("/proc/self/statm").map_err(|error| error.to_string())?;
@@ -111,17 +111,17 @@ fn check_room(len: u64) -> Result<(), String> {
 }
 
 impl LeasedMap {
-    /// Takes the lease, then maps the file. The text says why not.
+    /// Takes the lease, then maps the file. The error text is the reason.
     pub(crate) fn take(file: File) -> Result<Self, String> {
         check_break_time()?;
         if !is_binding(&file) {
-            return Err("leases hold nobody off on its file system".to_owned());
+            return Err("leases do not stop writers on its file system".to_owned());
         }
         take_lease(&file).map_err(|error| match error.raw_os_error() {
             Some(libc::EAGAIN) => "it is open for writing".to_owned(),
             _ => error.to_string(),
         })?;
-        // From here on the file is closed on every way out, which gives the lease back.
+        // From here on every return closes the file, which releases the lease.
         let len = Stamp::of(&file).map_err(|error| error.to_string())?.size;
         check_room(len)?;
         let map_len = usize::try_from(len).map_err(|error| error.to_string())?;
@@ -150,19 +150,19 @@ impl LeasedMap {
         &self.leased.file
     }
 
-    /// The bytes, unless somebody is waiting to write or the lease is gone.
+    /// The bytes, unless a writer is waiting or the lease is released.
     pub(crate) fn view(&self) -> Option<LeasedView<'_>> {
         if !self.leased.is_own() {
             return None;
         }
         // Never waits: the lock refuses new readers while the watcher waits for the old ones.
         let map = self.leased.map.try_read().ok()?;
-        // The watcher may have slept (a stopped process), so the kernel is asked as well.
+        // The watcher may be late (a stopped process), so the kernel is asked as well.
         let populated = &self.leased.populated;
         (map.is_some() && self.leased.holds()).then_some(LeasedView { map, populated })
     }
 
-    /// Who has the file open for writing: nobody while the lease holds.
+    /// Who has the file open for writing: nobody while the lease is held.
     pub(crate) fn writers(&self) -> Writers {
         if self.leased.holds() { Writers::Absent } else { Writers::Unknown }
     }
@@ -177,17 +177,17 @@ impl Drop for LeasedMap {
 }
 
 impl Leased {
-    /// Whether this process took the lease, and did not inherit it.
+    /// Whether this process took the lease and did not inherit it.
     fn is_own(&self) -> bool {
         self.process == std::process::id()
     }
 
-    /// Whether the lease stands and nobody asked to break it.
+    /// Whether the lease is held and no writer is waiting.
     fn holds(&self) -> bool {
         matches!(fcntl(self.file.as_raw_fd(), libc::F_GETLEASE, 0), Ok(libc::F_RDLCK))
     }
 
-    /// Waits for the views that are out, unmaps, and lets writers in.
+    /// Waits for all views to end, unmaps the file, and releases the lease.
     fn give_back(&self) {
         *self.map.write().unwrap_or_else(PoisonError::into_inner) = None;
         give_lease_back(&self.file);
@@ -203,7 +203,7 @@ impl Leased {
     }
 }
 
-/// Asks who has a file open for writing, by a lease that is given back at once.
+/// Finds out who has a file open for writing, by a lease that is released at once.
 pub(crate) fn writers_of(file: &File) -> Writers {
     match take_lease(file) {
         Ok(()) => {
@@ -215,24 +215,24 @@ pub(crate) fn writers_of(file: &File) -> Writers {
     }
 }
 
-/// Whether a lease on the file holds writers off.
+/// Whether a lease on the file stops writers.
 fn is_binding(file: &File) -> bool {
     fstatfs(file).is_ok_and(|found| BINDING.contains(&found.f_type))
 }
 
 fn take_lease(file: &File) -> io::Result<()> {
-    // A broken lease is announced by a signal. The default one would end the process; this one is
-    // ignored unless the host asks for it, and the watcher does not need it.
+    // A broken lease is announced by a signal. The default signal would end the process; this one
+    // is ignored by default, and the watcher does not need it.
     fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG)?;
     fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK).map(drop)
 }
 
 fn give_lease_back(file: &File) {
-    // An error means that the kernel took the lease itself: it is gone either way.
+    // After an error the kernel has already removed the lease.
     let _ = fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK);
 }
 
-/// Refuses a system that would take the lease away before a task is over.
+/// Refuses a system that removes leases after too short a time.
 fn check_break_time() -> Result<(), String> {
     let Ok(text) = std::fs::read_to_string("/proc/sys/fs/lease-break-time") else {
         return Ok(());

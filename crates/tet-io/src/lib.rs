@@ -1,10 +1,9 @@
-//! Where bytes come from and go to.
+//! Reads and writes files.
 //!
-//! [`Source`] reads: by position by default, through a map that the caller vouches for, or through one
-//! that is held under a kernel lease. [`publish`] writes: a new file beside the target, synced
-//! and renamed, so that the target is the old file or the new file and nothing else. [`Appender`]
-//! writes behind the end of a file in place, which is faster and promises less.
-//! No other library of this workspace opens a file.
+//! [`Source`] reads: by offset, through a mapping that the caller guarantees, or through a mapping
+//! under a kernel lease. [`publish`] writes atomically: a new file in the target's folder, synced
+//! and renamed. [`Appender`] appends to an existing file, which is faster but not atomic. No other
+//! library of this workspace opens a file.
 
 #![deny(unsafe_code)]
 

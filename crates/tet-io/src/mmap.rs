@@ -1,4 +1,4 @@
-//! Mapping a file: the one door the caller must vouch for.
+//! Maps a file; unsafe, since the caller must guarantee that the file does not change.
 #![allow(unsafe_code, reason = "a map is only as safe as the promise that nobody writes the file")]
 
 use std::io;
@@ -33,13 +33,13 @@ impl Source {
     }
 }
 
-/// Shorter memory stays in usual pages.
+/// Shorter memory uses normal pages.
 const HUGE_LEN_MIN: usize = 4 << 20;
-/// A usual page.
+/// The length of a normal page.
 const PAGE_LEN: usize = 1 << 12;
 
-/// Asks for huge pages under memory that is about to be filled: a large array is then read in less than
-/// half the time, which page faults take otherwise. Where the system has none, nothing changes.
+/// Requests huge pages for memory that is about to be filled: this more than halves the time for
+/// large arrays, which otherwise goes into page faults. Without huge pages nothing changes.
 pub fn use_huge_pages(memory: &mut [u8]) {
     let start = memory.as_ptr().align_offset(PAGE_LEN);
     let Some(whole) = memory.get_mut(start..).filter(|it| HUGE_LEN_MIN <= it.len()) else { return };
@@ -55,7 +55,7 @@ pub fn use_huge_pages(memory: &mut [u8]) {
     let _ = len;
 }
 
-/// Maps a file of the test that calls it.
+/// Maps a file of a test.
 #[cfg(test)]
 pub(crate) fn open_own(path: &Path) -> Source {
     // SAFETY: the tests that call this map files in folders of their own, and write to none of

@@ -1,16 +1,16 @@
-//! Publishing a file: written beside its target, synced, renamed, its folder synced.
+//! Publishes a file atomically: written in the target's folder, synced, renamed, folder synced.
 //!
 //! ```text
 //! begin                          write ...           commit
 //! create without name, rights    file(), copy_from   sync, name, compare, rename, sync folder
 //! ```
 //!
-//! At every moment, and after a crash at any moment, the target is the old file or the new file.
-//! Several files are [settled](Publisher::settle) first and renamed together by [`commit_all`].
-//! The new file has no name until it is complete where the system has files without names
-//! (`O_TMPFILE`), else a hidden one beside the target, removed when the publisher is dropped.
+//! At any time, and after a crash, the target is the complete old or new file. Several files are
+//! first [settled](Publisher::settle) and then renamed together by [`commit_all`]. The new file has
+//! no name until it is complete, if the system supports that (`O_TMPFILE`); otherwise it has a
+//! hidden name in the target's folder and is removed when the publisher is dropped.
 //!
-//! What a signal interrupts is called again, but for syncing, which is never called twice.
+//! Calls interrupted by a signal are repeated, except syncing.
 
 mod hidden;
 mod image;
@@ -30,21 +30,20 @@ use crate::vfs::{Disk, Entry, Folder, Vfs, VfsFile};
 
 pub use several::{Settled, commit_all};
 
-/// What to do when the target exists.
+/// What to do if the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overwrite {
-    /// Leave it alone, even when it appears while we write.
+    /// Fail, even if it appears during writing.
     #[default]
     Refuse,
     /// Replace it by rename.
     Replace,
-    /// Replace it by rename if it is the file of this stamp, in the same state still: the target
-    /// was read, and the new file is the old one, edited. It may be among the inputs.
+    /// Replace it by rename if it still has this stamp: the new file is an edited copy of the
+    /// target, which may be among the inputs.
     ///
-    /// The state is compared right before the rename, under a lock that all edits take. Keep the
-    /// [`Source`] that was read open until then: the system gives the number of a file that
-    /// nobody holds to the next one. A file with several names keeps its old bytes under the
-    /// other ones.
+    /// The stamp is compared right before the rename, under a lock that all edits take. Keep the
+    /// [`Source`] open until then: the system may reuse the inode number of a closed file. If the
+    /// file has several hard links, the others keep the old content.
     Edit(Stamp),
 }
 
@@ -54,41 +53,41 @@ pub enum Sync {
     /// Sync the file before the rename and the folder after it.
     #[default]
     Full,
-    /// Leave durability to the system: a power cut may cost the file.
+    /// Do not sync: a power failure may lose the file.
     None,
 }
 
-/// How to publish.
+/// Options for publishing.
 #[derive(Clone, Debug, Default)]
 pub struct Publish {
-    /// What to do when the target exists.
+    /// What to do if the target exists.
     pub force: Overwrite,
-    /// Whether success means durable.
+    /// Whether to sync.
     pub sync: Sync,
-    /// The files that are being read: none of them is ever written over.
+    /// The files that are being read: they are never overwritten.
     pub inputs: Vec<Stamp>,
 }
 
-/// Where a new file goes that is made of an old one.
+/// The path of an edited file.
 #[derive(Clone, Copy, Debug)]
 pub enum Output<'a> {
     /// To another path.
-    Beside(&'a Path),
-    /// In the place of the file that was read, if nobody has changed that meanwhile.
+    NewFile(&'a Path),
+    /// The path of the source file, if it has not changed meanwhile.
     InPlace(&'a Path),
 }
 
 impl Output<'_> {
-    /// Begins the new file; `source` is the old one.
+    /// Starts the new file; `source` is the old one.
     ///
     /// # Errors
     ///
     /// Returns what [`Publisher::begin`] returns, and [`Error::NotRegular`] when a source that is
-    /// not a file is to be replaced: nobody could tell whether it has changed.
+    /// not a file is to be replaced: its changes could not be detected.
     pub fn begin(self, source: &Source, publish: &Publish) -> Result<Publisher> {
         let mut publish = publish.clone();
         let path = match self {
-            Output::Beside(path) => {
+            Output::NewFile(path) => {
                 publish.inputs.extend(source.stamp());
                 path
             }
@@ -105,40 +104,40 @@ impl Output<'_> {
     }
 }
 
-/// One file on its way to its target; dropped, it leaves nothing behind.
+/// A new file before it is published; dropping it removes the file.
 #[derive(Debug)]
 pub struct Publisher {
     file: Box<dyn VfsFile>,
     place: Place,
 }
 
-/// Where a new file goes.
+/// The paths of a new file.
 #[derive(Debug)]
 struct Place {
     vfs: Box<dyn Vfs>,
-    /// The hidden name the new file has at the moment, if it has one.
+    /// Its current hidden name, if it has one.
     hidden: Option<PathBuf>,
     target: PathBuf,
     folder: PathBuf,
-    /// The open folder, where the new name is made durable.
+    /// The open folder, to sync it.
     open_folder: Option<Folder>,
     force: Overwrite,
     sync: Sync,
 }
 
 impl Publisher {
-    /// Starts a new file for `target`. A link is followed once, here.
+    /// Starts a new file for `target`. A symbolic link is followed only here.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Exists`], [`Error::SameFile`], [`Error::NotRegular`] or [`Error::NoName`]
-    /// when the target may not be written, [`Error::Changed`] when an edited one is another file
-    /// by now, [`Error::Io`] when no file can be made beside it, or its folder not be opened.
+    /// when the target may not be written, [`Error::Changed`] when an edited file was replaced,
+    /// [`Error::Io`] when no file can be created in its folder, or the folder cannot be opened.
     pub fn begin(target: impl AsRef<Path>, options: &Publish) -> Result<Self> {
         Self::begin_on(Box::new(Disk), target.as_ref(), options)
     }
 
-    /// Starts a new file for `target` on another file system than the disk.
+    /// Starts a new file for `target` on another file system.
     ///
     /// # Errors
     ///
@@ -164,31 +163,30 @@ impl Publisher {
         };
         let Publish { force, sync, .. } = *options;
         let mut place = Place { vfs, hidden, target, folder, open_folder: None, force, sync };
-        // Whoever cannot make the new name durable is told before anything is replaced.
+        // Fail before anything is replaced if the folder cannot be synced.
         place.open_folder()?;
         let mut publisher = Self { file, place };
         if force != Overwrite::Refuse {
             let Self { file, place } = &mut publisher;
-            let kept = retried(|| file.keep_rights(&place.target));
-            kept.map_err(|error| place.fault(Step::SetMode, error))?;
+            let copied = retried(|| file.keep_rights(&place.target));
+            copied.map_err(|error| place.fault(Step::SetMode, error))?;
         }
         Ok(publisher)
     }
 
-    /// The new file, to be written.
+    /// The new file, for writing.
     pub fn file(&mut self) -> &mut dyn VfsFile {
         &mut *self.file
     }
 
-    /// The target, with links followed.
+    /// The target, with symbolic links followed.
     #[must_use]
     pub fn target(&self) -> &Path {
         &self.place.target
     }
 
-    /// Copies a span of `source` to where the new file is written: inside the kernel as far as it
-    /// goes, sharing blocks and keeping holes where the file system can, by reading and writing
-    /// for the rest.
+    /// Copies a span of `source` to the current position of the new file: inside the kernel where
+    /// possible, sharing blocks and preserving holes; the rest by reading and writing.
     ///
     /// # Errors
     ///
@@ -203,8 +201,8 @@ impl Publisher {
         })
     }
 
-    /// The new file as it is written so far, to be read before it is published; `None` where the
-    /// file system cannot say.
+    /// The new file as written so far, for reading before it is published; `None` if the file
+    /// system does not support this.
     ///
     /// # Errors
     ///
@@ -218,25 +216,25 @@ impl Publisher {
         Ok(Some(Source::opened(Backend::Pread(file), &self.place.target, stamp)))
     }
 
-    /// Names what went wrong while writing the new file.
+    /// Adds step and path to an error of writing the new file.
     #[must_use]
     pub fn write_fault(&self, source: io::Error) -> Error {
         Error::io(Step::Write, &self.place.target, source)
     }
 
-    /// Puts the new file in the target's place.
+    /// Renames the new file to the target.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Exists`] when the target appeared meanwhile and may not be replaced,
-    /// [`Error::Changed`] when the one that was edited is not what it was, and [`Error::Io`] with
-    /// the step that failed. The target is the old file then, unless only syncing its folder
-    /// failed: then it is the new one, perhaps not durably.
+    /// [`Error::Changed`] when an edited target changed meanwhile, and [`Error::Io`] with the step
+    /// that failed. The target is unchanged then, unless only syncing its folder failed: then it is
+    /// the new file, which may not be durable.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
         let Self { file, place } = &mut self;
         if place.force == Overwrite::Refuse && place.hidden.is_none() {
-            // The target must be free: the kernel decides, not we.
+            // Only the kernel can check atomically that the target does not exist.
             let linked = retried(|| file.link(&place.target));
             linked.map_err(|error| place.fault(Step::Link, error))?;
         } else {
@@ -246,21 +244,21 @@ impl Publisher {
         place.sync_folder()
     }
 
-    /// Completes the new file, which waits under a hidden name for [`commit_all`].
+    /// Completes the new file under a hidden name, for [`commit_all`].
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] with the step that failed. The target is the old file then.
+    /// Returns [`Error::Io`] with the step that failed. The target is unchanged then.
     pub fn settle(mut self) -> Result<Settled> {
         self.finish()?;
         let Self { mut file, mut place } = self;
         place.name_hidden(&mut *file)?;
-        // So that thousands of files can wait, none of them is kept open.
+        // Close the folder, since thousands of files may be waiting.
         place.open_folder = None;
         Ok(Settled(place))
     }
 
-    /// Writes what is buffered, and makes the bytes durable.
+    /// Writes buffered bytes and syncs the file.
     fn finish(&mut self) -> Result<()> {
         let Self { file, place } = self;
         retried(|| file.flush()).map_err(|error| place.fault(Step::Write, error))?;
@@ -272,7 +270,7 @@ impl Publisher {
 }
 
 impl Place {
-    /// Opens the folder if the new name is to be made durable.
+    /// Opens the folder if it is to be synced.
     fn open_folder(&mut self) -> Result<()> {
         if self.sync == Sync::Full {
             let opened = retried(|| self.vfs.open_folder(&self.folder));
@@ -292,7 +290,7 @@ impl Place {
 
     /// Renames the new file to its target.
     fn take_target(&mut self) -> Result<()> {
-        // A lock is held until the new name is there.
+        // The lock is held until the rename is done.
         let _lock = match self.force {
             Overwrite::Edit(stamp) => self.compare(&stamp)?,
             Overwrite::Refuse | Overwrite::Replace => None,
@@ -300,7 +298,7 @@ impl Place {
         let Self { vfs, hidden, target, force, .. } = &*self;
         if let Some(hidden) = hidden {
             let renamed = retried(|| match force {
-                // The target must be free: the kernel decides, not we.
+                // Only the kernel can check atomically that the target does not exist.
                 Overwrite::Refuse => vfs.rename_new(hidden, target),
                 Overwrite::Replace | Overwrite::Edit(_) => vfs.rename(hidden, target),
             });
@@ -310,7 +308,7 @@ impl Place {
         Ok(())
     }
 
-    /// Locks the target and checks that it is the file of this stamp, in the same state.
+    /// Locks the target and checks that it still has this stamp.
     fn compare(&self, stamp: &Stamp) -> Result<Option<File>> {
         let lock = retried(|| self.vfs.lock(&self.target));
         let lock = lock.map_err(|error| self.fault(Step::Lock, error))?;
@@ -321,7 +319,7 @@ impl Place {
         }
     }
 
-    /// Makes the names in the folder durable, if it is open for that.
+    /// Syncs the folder, if it is open.
     fn sync_folder(&self) -> Result<()> {
         match &self.open_folder {
             Some(folder) => {
@@ -342,7 +340,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(hidden) = self.hidden.take() {
-            // Nobody is left to hear of a failure; the name says what the file is.
+            // A failure cannot be reported here; the name identifies the file as temporary.
             let _ = retried(|| self.vfs.remove(&hidden));
         }
     }
@@ -364,7 +362,7 @@ impl Seek for Publisher {
     }
 }
 
-/// Calls again what a signal interrupted: the system did nothing then.
+/// Repeats a call that was interrupted by a signal.
 fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

@@ -1,4 +1,4 @@
-//! Where bytes are read from, behind one type.
+//! A source of bytes: file, mapping, memory, or a reader of the caller.
 
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
@@ -15,15 +15,15 @@ use crate::lease::{LeasedMap, LeasedView};
 use crate::stamp::Stamp;
 use crate::writers::{Writers, writers_of};
 
-/// Bytes are read through in windows of this many, which fit the cache of one core.
+/// The length of a read window, which fits the cache of one core.
 const WINDOW_LEN: u64 = 1 << 18;
 
-/// Bytes that can be read at any position by many threads at once.
+/// Bytes that many threads can read at any offset at the same time.
 pub trait ReadAt: Send + Sync {
-    /// How many bytes there are.
+    /// The number of bytes.
     fn len(&self) -> u64;
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -32,30 +32,30 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error when they cannot all be read.
+    /// Returns an error when some of them cannot be read.
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
-    /// Fills every part with the bytes from its offset on. The parts are one request: sources that
-    /// wait long for an answer ask for all of them at once.
+    /// Fills every part with the bytes from its offset on, as one request: sources with a high
+    /// latency request all parts at once.
     ///
     /// # Errors
     ///
-    /// Returns an error when they cannot all be read.
+    /// Returns an error when some of them cannot be read.
     fn read_ranges(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         parts.iter_mut().try_for_each(|(offset, out)| self.read_exact_at(*offset, out))
     }
 
-    /// What errors call it, such as a URL.
+    /// Its name in errors, such as a URL.
     fn name(&self) -> &str {
         "(reader)"
     }
 
-    /// Which version of the bytes is read, such as an ETag; `None` where there is none. An answer is
-    /// refused if it changed since the source was made.
+    /// The version of the bytes, such as an ETag; `None` if there is none. Results are refused if
+    /// it changed after the source was created.
     ///
     /// # Errors
     ///
-    /// Returns an error when it cannot be found out.
+    /// Returns an error when the version cannot be read.
     fn version(&self) -> io::Result<Option<String>> {
         Ok(None)
     }
@@ -67,7 +67,7 @@ pub trait ReadAt: Send + Sync {
 pub enum SourceKind {
     /// Positioned reads of an open file.
     Pread,
-    /// A mapping the caller vouches for.
+    /// A mapping that the caller guarantees.
     Map,
     /// A mapping held under a read lease.
     Leased,
@@ -134,7 +134,7 @@ impl Backend {
         }
     }
 
-    /// The open file, where there is one: a mapped file is read through it too.
+    /// The open file, if there is one: mapped files are also read through it.
     fn file(&self) -> Option<&File> {
         match self {
             Self::Pread(file) => Some(file),
@@ -148,7 +148,7 @@ impl Backend {
 }
 
 impl Source {
-    /// Opens a regular file for positioned reads: the default, and safe against everybody.
+    /// Opens a regular file for positioned reads: the default, safe against concurrent writers.
     ///
     /// # Errors
     ///
@@ -162,18 +162,18 @@ impl Source {
 
     /// Opens a regular file, takes a read lease on it and maps it (Linux only).
     ///
-    /// The lease keeps writers out. When one asks to open the file, the map is dropped between two
-    /// views and the source goes on with positioned reads. Pages are read ahead of their first use,
-    /// so that a disk error is an error. Two things can still raise a signal: a process that is
-    /// stopped for longer than the kernel waits for it (`/proc/sys/fs/lease-break-time`, 45 seconds
-    /// by default and never fewer than 10 here), and a page that the system drops again and can then
-    /// not read back. [`Source::open`] has neither limit.
+    /// The lease stops writers. When a writer opens the file, the mapping ends after the current
+    /// views and the source continues with positioned reads. Pages are read ahead of their first
+    /// use, so that a disk error is returned as an error. Two things can still raise a signal: a
+    /// process that is stopped for longer than the kernel waits for it
+    /// (`/proc/sys/fs/lease-break-time`, 45 seconds by default, at least 10 here), and a page that
+    /// the system drops and cannot read again. [`Source::open`] has neither limit.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoLease`] when no lease is granted (another system, a file system on which
-    /// leases do not bind, such as a network file system, FUSE or overlay, a file of another user, a
-    /// writer at work), and what [`Source::open`] returns.
+    /// Returns [`Error::NoLease`] when no lease is granted (another system; a file system where
+    /// leases do not work, such as a network file system, FUSE or overlay; a file of another user;
+    /// an active writer), and what [`Source::open`] returns.
     pub fn open_leased(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         #[cfg(all(feature = "mmap", target_os = "linux"))]
@@ -181,7 +181,7 @@ impl Source {
             let (file, _) = open_regular(path)?;
             let no_lease = |reason: String| Error::NoLease { path: path.to_path_buf(), reason };
             let map = LeasedMap::take(file).map_err(no_lease)?;
-            // Under the lease nobody writes: this is the stamp of the bytes that are mapped.
+            // Nobody writes under the lease, so this is the stamp of the mapped bytes.
             let stamp =
                 Stamp::of(map.file()).map_err(|error| Error::io(Step::Stat, path, error))?;
             Ok(Self::opened(Backend::Leased(map), path, stamp))
@@ -200,11 +200,11 @@ impl Source {
         Self::unstamped(Backend::Memory(bytes), None, len)
     }
 
-    /// A source of the caller's own making.
+    /// A source with a reader of the caller.
     #[must_use]
     pub fn from_reader(reader: Arc<dyn ReadAt>) -> Self {
         let len = reader.len();
-        // A version that cannot be found out now differs from one that is known later.
+        // An unknown version now differs from a known version later.
         let version = reader.version().ok().flatten();
         Self::unstamped(Backend::Custom(reader), version, len)
     }
@@ -221,13 +221,13 @@ impl Source {
         Self(Arc::new(Opened { backend, path, stamp, version, len, writers }))
     }
 
-    /// Whether two sources are clones of one.
+    /// Whether two sources are clones of the same source.
     #[must_use]
     pub fn is_same(&self, other: &Source) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// How many bytes the file had when it was opened.
+    /// The length of the file when it was opened.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.0.len
@@ -239,7 +239,7 @@ impl Source {
         self.len() == 0
     }
 
-    /// The path it was opened by, if it has one.
+    /// The path it was opened with, if it has one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
@@ -255,8 +255,8 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::PastEnd`] when the file does not reach that far, [`Error::Changed`] when
-    /// it did and does no longer, [`Error::Io`] when the system refuses.
+    /// Returns [`Error::PastEnd`] for bytes past the end of the file, [`Error::Changed`] when the
+    /// file became shorter, [`Error::Io`] for an error of the system.
     pub fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         self.check_end(offset, out.len() as u64)?;
         let outcome = match &self.0.backend {
@@ -291,7 +291,7 @@ impl Source {
         Err(Error::PastEnd { path: self.path_for_errors(), end, file_len })
     }
 
-    /// The error of a read; a reader that works on files of its own may give one of theirs.
+    /// The error of a read; a reader that uses files may return an error about one of them.
     fn read_error(&self, error: io::Error) -> Error {
         let path = self.path_for_errors();
         match error.downcast::<Error>() {
@@ -301,7 +301,7 @@ impl Source {
         }
     }
 
-    /// The `len` bytes from `offset` on; nothing is allocated for bytes that the file does not have.
+    /// The `len` bytes from `offset` on; a length past the end of the file allocates nothing.
     ///
     /// # Errors
     ///
@@ -318,9 +318,8 @@ impl Source {
         Ok(bytes)
     }
 
-    /// Gives the bytes of a stretch to `visit`, window by window, each with its place in the file, for
-    /// as long as it wants more. Bytes that are in memory are given where they are; for others
-    /// `window` is memory that is used again.
+    /// Calls `visit` with the bytes of a span in windows, each with its file offset, until `visit`
+    /// returns false. Bytes in memory are not copied; for others `window` is a reusable buffer.
     ///
     /// # Errors
     ///
@@ -334,7 +333,7 @@ impl Source {
         let mut at = stretch.start;
         while at < stretch.end {
             let len = (stretch.end - at).min(WINDOW_LEN);
-            // Held for one window alone: who asks to write under a lease waits no longer.
+            // Held for one window only, so that writers do not wait longer for the lease.
             let view = self.view();
             let goes_on = match view.as_ref().and_then(|view| view.bytes(at..at + len)) {
                 Some(bytes) => visit(at, bytes)?,
@@ -352,12 +351,12 @@ impl Source {
         Ok(())
     }
 
-    /// The open file, if there is one. Its bytes are those of the source unless it changed.
+    /// The open file, if there is one. It has the bytes of the source unless it changed.
     pub(crate) fn file(&self) -> Option<&File> {
         self.0.backend.file()
     }
 
-    /// All bytes, where they stay in memory or mapped for as long as the source.
+    /// All bytes, if they stay in memory or mapped as long as the source.
     pub(crate) fn pinned(&self) -> Option<&[u8]> {
         match &self.0.backend {
             Backend::Memory(bytes) => Some(bytes),
@@ -367,10 +366,10 @@ impl Source {
         }
     }
 
-    /// The bytes of the file where they can be used in place, without a read.
+    /// The bytes of the file in place, without a read, if possible.
     ///
-    /// Hold the view for one task, then drop it. A leased map gives `None` from the moment somebody
-    /// asks to write to the file, and in a forked process; positioned reads go on working.
+    /// Hold the view for one task, then drop it. A leased mapping returns `None` after a writer
+    /// opened the file, and in a forked process; positioned reads still work.
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         match &self.0.backend {
@@ -380,13 +379,13 @@ impl Source {
         }
     }
 
-    /// The identity of the file when it was opened, if it is one.
+    /// The identity of the file when it was opened, if it is a file.
     #[must_use]
     pub fn stamp(&self) -> Option<Stamp> {
         self.0.stamp
     }
 
-    /// Checks that the file is still the one that was opened, with the same bytes.
+    /// Checks that the file at the path is still the opened one, with the same bytes.
     ///
     /// # Errors
     ///
@@ -404,24 +403,24 @@ impl Source {
         if at_open.is_unchanged(&now) { Ok(()) } else { Err(Error::Changed { path }) }
     }
 
-    /// Who may have changed the file since it was opened without changing its stamp: a file that is
-    /// written through a map, or by one long write, changes its time once and then no more.
+    /// Who may have changed the file since it was opened without changing its stamp: writes through
+    /// a mapping, or one long write, change the file's time only once.
     ///
-    /// [`Writers::Absent`], together with [`Source::check_unchanged`], means that all reads since the
-    /// file was opened saw one state of it.
+    /// [`Writers::Absent`], together with [`Source::check_unchanged`], means that all reads since
+    /// the file was opened read the same state.
     #[must_use]
     pub fn writers(&self) -> Writers {
         self.0.writers.max(self.0.backend.writers())
     }
 
-    /// The first byte of the span that the file system does not hold, and which reads as zero;
-    /// `None` where there is none, and where nobody can tell.
+    /// The first byte of the span in a hole of the file, which reads as zero; `None` if there is
+    /// none or if it is unknown.
     #[must_use]
     pub fn first_hole(&self, span: Span) -> Option<u64> {
         #[cfg(target_os = "linux")]
         if let Some(file) = self.0.backend.file().filter(|_| !span.is_empty()) {
             use rustix::fs::{SeekFrom, seek};
-            // Nobody uses the position that this moves: all reads say where.
+            // This moves the file position, which no read uses.
             let hole = seek(file, SeekFrom::Hole(span.start())).ok()?;
             return (hole < span.end()).then_some(hole);
         }
@@ -437,7 +436,7 @@ impl Source {
     }
 }
 
-/// The bytes of a file that can be used in place, valid while this value lives.
+/// The bytes of a file in place, valid while this value exists.
 #[derive(Debug)]
 pub struct View<'a>(ViewOf<'a>);
 
@@ -449,8 +448,8 @@ enum ViewOf<'a> {
 }
 
 impl View<'_> {
-    /// These bytes of the file, or `None` where they must be read by position: past the end, or on
-    /// pages of a leased map that the system cannot bring.
+    /// These bytes of the file; `None` past the end, or if pages of a leased mapping cannot be
+    /// loaded.
     #[must_use]
     pub fn bytes(&self, range: Range<u64>) -> Option<&[u8]> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
@@ -461,7 +460,7 @@ impl View<'_> {
         }
     }
 
-    /// All bytes of the file; none where they must be read by position.
+    /// All bytes of the file; empty if they must be read.
     #[must_use]
     pub fn whole(&self) -> &[u8] {
         let len = match &self.0 {
@@ -473,7 +472,7 @@ impl View<'_> {
     }
 }
 
-/// Opens without waiting for a pipe's other end and without becoming a terminal's owner.
+/// Opens a file without blocking on a pipe and without acquiring a controlling terminal.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -490,7 +489,7 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Stamp)> {
     Ok((file, Stamp::from_metadata(&metadata)))
 }
 
-/// Says in words what a path names.
+/// What a path is, in words.
 pub(crate) fn what_is(metadata: &Metadata) -> &'static str {
     #[cfg(unix)]
     {

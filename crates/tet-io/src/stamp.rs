@@ -1,16 +1,16 @@
-//! The identity of a file at one moment.
+//! The identity and state of a file at one moment.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Which file this is, and in which state: device, inode, size and times.
+/// The identity and state of a file: device, inode, size and times.
 ///
-/// Taken from the open file, compared before an answer leaves.
+/// Taken from the open file and compared before a result is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// The device it lies on.
+    /// The device number.
     pub dev: u64,
-    /// Its number there.
+    /// The inode number.
     pub ino: u64,
     /// Its length in bytes.
     pub size: u64,
@@ -18,7 +18,7 @@ pub struct Stamp {
     pub mtime: i128,
     /// When its bytes or its inode last changed, in nanoseconds since 1970.
     pub ctime: i128,
-    /// How many names it has.
+    /// The number of hard links.
     pub link_count: u64,
 }
 
@@ -27,12 +27,12 @@ impl Stamp {
     ///
     /// # Errors
     ///
-    /// Returns what the system says when it cannot tell.
+    /// Returns the error of the system.
     pub fn of(file: &File) -> io::Result<Self> {
         file.metadata().map(|metadata| Self::from_metadata(&metadata))
     }
 
-    /// The stamp that `metadata` holds.
+    /// The stamp in `metadata`.
     #[cfg(unix)]
     #[must_use]
     pub fn from_metadata(metadata: &Metadata) -> Self {
@@ -48,7 +48,7 @@ impl Stamp {
         }
     }
 
-    /// The stamp that `metadata` holds: elsewhere, length and time only.
+    /// The stamp in `metadata`: on other systems, length and time only.
     #[cfg(not(unix))]
     #[must_use]
     pub fn from_metadata(metadata: &Metadata) -> Self {
@@ -58,25 +58,25 @@ impl Stamp {
         Self { dev: 0, ino: 0, size: metadata.len(), mtime, ctime: mtime, link_count: 1 }
     }
 
-    /// Whether both name one file, in whatever state.
+    /// Whether both are the same file, in any state.
     #[must_use]
     pub const fn is_same_file(&self, other: &Self) -> bool {
         cfg!(unix) && self.dev == other.dev && self.ino == other.ino
     }
 
-    /// Whether both name one file in one state: nothing but the number of its names may differ.
+    /// Whether both are the same file in the same state, except for the number of hard links.
     ///
-    /// Stricter than [`Stamp::is_unchanged`]: whoever replaces a file by what it was made from does
-    /// not overlook a change of its permissions either.
+    /// Stricter than [`Stamp::is_unchanged`]: replacing a file by an edited copy must not ignore a
+    /// change of its permissions either.
     #[must_use]
     pub fn is_same_state(&self, now: &Self) -> bool {
         Self { link_count: now.link_count, ..*self } == *now
     }
 
-    /// Whether the bytes seen under `self` are still the bytes seen under `now`.
+    /// Whether the bytes read under `self` are still the bytes of `now`.
     ///
     /// A file that was renamed, unlinked or replaced by rename keeps its bytes, but its inode time
-    /// moves. That alone is no change, provided the number of its names tells the same story.
+    /// changes. That is no change if the number of hard links changed as well.
     #[must_use]
     pub const fn is_unchanged(&self, now: &Self) -> bool {
         self.dev == now.dev

@@ -1,4 +1,4 @@
-//! The few operations publishing needs, as a trait, so that a test can let each of them fail.
+//! The file system operations for publishing, as a trait, so that tests can make each of them fail.
 
 mod copy;
 mod disk;
@@ -15,83 +15,82 @@ use crate::stamp::Stamp;
 
 pub use disk::Disk;
 
-/// A place to publish files in.
+/// A file system to publish files in.
 pub trait Vfs: Debug + Send + Sync {
-    /// What a path names, links not followed.
+    /// What a path is, without following symbolic links.
     ///
     /// # Errors
     ///
-    /// Returns what the system says; that nothing is there is an answer.
+    /// Returns errors of the system; a missing path is no error.
     fn entry(&self, path: &Path) -> io::Result<Entry>;
 
-    /// Creates a file without a name in `folder`, or `None` where that is not to be had.
+    /// Creates a file without a name in `folder`, or `None` if that is not supported.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the error of the system.
     fn create_unnamed(&self, folder: &Path) -> io::Result<Option<Box<dyn VfsFile>>>;
 
     /// Creates a file that must not exist yet.
     ///
     /// # Errors
     ///
-    /// Returns what the system says, `AlreadyExists` when the name is taken.
+    /// Returns the error of the system, `AlreadyExists` when the name is taken.
     fn create_named(&self, path: &Path) -> io::Result<Box<dyn VfsFile>>;
 
-    /// Locks a file against others who lock it too, until what this returns is dropped.
+    /// Locks a file against others who lock it too, until the returned value is dropped.
     ///
-    /// It is a courtesy among those who edit, and `None` where the file is gone or the file system has
-    /// no locks.
+    /// The lock is advisory. `None` if the file is gone or the file system has no locks.
     ///
     /// # Errors
     ///
-    /// Returns what the system says, `WouldBlock` when somebody else holds the lock.
+    /// Returns the error of the system, `WouldBlock` when the file is already locked.
     fn lock(&self, path: &Path) -> io::Result<Option<File>>;
 
     /// Renames `from` to `to`, replacing it.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the error of the system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Renames `from` to `to`, which must not exist: never replaces, whoever is faster.
+    /// Renames `from` to `to`, which must not exist: never replaces a file, even in a race.
     ///
     /// # Errors
     ///
-    /// Returns what the system says, `AlreadyExists` when the name is taken.
+    /// Returns the error of the system, `AlreadyExists` when the name is taken.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the error of the system.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Opens a folder, whose names are to be made durable later.
+    /// Opens a folder, to sync it later.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the error of the system.
     fn open_folder(&self, folder: &Path) -> io::Result<Folder>;
 
-    /// Makes the names in a folder durable. Never called again after it failed.
+    /// Syncs a folder. Never called again after it failed.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the error of the system.
     fn sync_folder(&self, folder: &Folder) -> io::Result<()>;
 }
 
-/// A folder whose names can be made durable.
+/// A folder that can be synced.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// Its descriptor, where folders have one.
+    /// Its descriptor, if the system has one for folders.
     pub file: Option<File>,
 }
 
-/// What a path names.
+/// The type of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Nothing.
@@ -100,48 +99,48 @@ pub enum Entry {
     Link(PathBuf),
     /// A regular file, in this state.
     File(Stamp),
-    /// Neither, in words.
+    /// Another type, in words.
     Other(&'static str),
 }
 
 /// A new file that is being written.
 pub trait VfsFile: Write + Seek + Debug + Send {
-    /// Makes the bytes durable. Never called again after it failed: the system counts the bytes
-    /// that it could not write as written, so a second call would say that all is well.
+    /// Syncs the file. Never called again after it failed: the system marks bytes that it could not
+    /// write as written, so a second call would succeed wrongly.
     ///
     /// # Errors
     ///
-    /// Returns what the system says; the bytes written so far cannot be relied on then.
+    /// Returns the error of the system; the bytes written so far may be lost then.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Takes over the permissions of the file at `path`, and its owner and extended attributes as
-    /// far as that is permitted. Does nothing when no file is there.
+    /// Copies the permissions of the file at `path`, and its owner and extended attributes as far
+    /// as permitted. Does nothing if there is no file.
     ///
     /// # Errors
     ///
-    /// Returns what the system says when permissions cannot be set.
+    /// Returns the error of the system when permissions cannot be set.
     fn keep_rights(&mut self, path: &Path) -> io::Result<()>;
 
-    /// Copies a span of another file to the end of this one without carrying it through memory,
-    /// and says how many bytes from the span's start on are done: any number, 0 at worst.
+    /// Copies a span of another file to the end of this one inside the kernel. Returns the number
+    /// of bytes copied from the start of the span, 0 if the kernel cannot copy.
     ///
-    /// Holes may stay holes. What keeps it from going on is no error: the caller goes on by
-    /// reading and writing, and hears then which of the two fails.
+    /// Holes may stay holes. Failures are not reported: the caller continues by reading and
+    /// writing, which returns the error.
     fn copy_span(&mut self, from: &File, span: Span) -> u64;
 
-    /// The same file, to be read by position; `None` where that is not to be had.
+    /// The same file, for reading by offset; `None` if that is not supported.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the error of the system.
     fn reader(&self) -> io::Result<Option<File>> {
         Ok(None)
     }
 
-    /// Gives a file without a name the name `path`, which must not exist.
+    /// Links a file without a name to `path`, which must not exist.
     ///
     /// # Errors
     ///
-    /// Returns what the system says, `AlreadyExists` when the name is taken.
+    /// Returns the error of the system, `AlreadyExists` when the name is taken.
     fn link(&mut self, path: &Path) -> io::Result<()>;
 }

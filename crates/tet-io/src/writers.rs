@@ -1,30 +1,30 @@
-//! Who has a file open for writing: asked of the kernel by a read lease that is given back at once.
+//! Finds out who has a file open for writing, by a read lease that is released at once.
 //!
-//! A read lease (`F_SETLEASE`, `F_RDLCK`) is refused while a file is open for writing anywhere, shared
-//! maps included. Where it is granted at the start and at the end of some reads, and the file's
-//! stamp is the same, nothing was written in between: whoever opened the file after the first look
-//! and closed it before the second has changed its time.
+//! A read lease (`F_SETLEASE`, `F_RDLCK`) is refused while a file is open for writing anywhere,
+//! shared mappings included. If it is granted before and after some reads, and the file's stamp is
+//! the same, nothing was written in between: opening and closing the file in between would change
+//! its time.
 
 use std::fs::File;
 
-/// Who has a file open for writing. The order is that of trust: the greater, the less is known.
+/// Who has a file open for writing, ordered from the safest state to the least safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Writers {
     /// Nobody.
     Absent,
-    /// The system does not tell: a file of another user, or a file system without leases that bind.
+    /// Unknown: a file of another user, or a file system where leases do not work.
     Unknown,
-    /// Somebody.
+    /// At least one process.
     Present,
 }
 
-/// Asks who has a file open for writing.
+/// Finds out who has a file open for writing.
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 pub(crate) fn writers_of(file: &File) -> Writers {
     crate::lease::writers_of(file)
 }
 
-/// Asks who has a file open for writing; this system has no way to tell.
+/// Finds out who has a file open for writing; this system does not support it.
 #[cfg(not(all(feature = "mmap", target_os = "linux")))]
 pub(crate) fn writers_of(_file: &File) -> Writers {
     Writers::Unknown

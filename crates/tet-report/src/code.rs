@@ -1,17 +1,17 @@
-//! What a finding is about: a rule of the format, or an oddity that breaks none.
+//! The subject of a finding: a rule of the format, or a note that breaks none.
 
 use tet_format::{ForeignRule, NoteCode, Reach, Rule, Severity};
 
 use crate::level::Level;
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
-    /// A rule is broken, or a limit of the reader passed.
+    /// A broken rule, or an exceeded limit of the reader.
     Rule(Rule),
-    /// Something odd that breaks no rule.
+    /// Something unusual that breaks no rule.
     Note(NoteCode),
-    /// A rule of another container than `.tet`, or an oddity of it.
+    /// A rule or note of another container than `.tet`.
     Foreign(&'static ForeignRule),
 }
 
@@ -35,7 +35,7 @@ impl Code {
         }
     }
 
-    /// What the rule asks for, or what was seen.
+    /// What the rule requires, or what was found.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -47,9 +47,8 @@ impl Code {
 
     /// How bad it is.
     ///
-    /// A broken rule is an error, and so is a limit: what lies behind it was not looked at. So are
-    /// digests that cannot be used: whoever checks a protected file must learn that nothing was
-    /// compared.
+    /// A broken rule is an error, and so is a limit: the data after it was not checked. Unusable
+    /// digests are errors too, since nothing of a protected file could be compared.
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
@@ -75,7 +74,7 @@ impl Code {
         }
     }
 
-    /// What to do about it; empty when nothing better is known.
+    /// What to do about it; empty if unknown.
     #[must_use]
     pub const fn advice(self) -> &'static str {
         match self {
@@ -92,25 +91,25 @@ impl Code {
             }
             Code::Note(NoteCode::BytesUnused) => "no reader looks at these bytes",
             Code::Note(NoteCode::DigestsStale) => {
-                "a program that does not know digests wrote the footer: `tet digest add` protects the file anew"
+                "a program without support for digests wrote the footer: `tet digest add` computes new digests"
             }
             Code::Note(NoteCode::DigestsUnknown) => "a newer program can compare them",
             Code::Note(NoteCode::PayloadShared) => {
-                "sound if it is meant; a small file can be read as a large one"
+                "valid if intended; a small file can decode to a large one"
             }
             Code::Note(NoteCode::MemoryHint) => "a hint never raises a limit",
             Code::Note(NoteCode::ZstdSkippable) => "no reader looks at these bytes",
             Code::Note(NoteCode::LabelTwice | NoteCode::DimNameTwice) => {
-                "a name that stands twice means the first: ask by position"
+                "a repeated name selects the first one: select by position"
             }
             Code::Note(NoteCode::PayloadHole) => {
-                "zeros that a program left out, or bytes that the disk has lost: digests tell"
+                "zeros that a program did not write, or bytes lost by the disk: only digests can tell"
             }
             Code::Note(_) => "",
         }
     }
 
-    /// What `tet repair` does about it; empty when it does nothing by this code.
+    /// What `tet repair` does about it; empty if nothing.
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         use NoteCode as N;
@@ -125,30 +124,30 @@ impl Code {
                 | R::IndexMagic
                 | R::IndexVersion
                 | R::IndexLen,
-            ) => "sets the field to what the rest of the file says",
+            ) => "sets the field from the rest of the file",
             Code::Rule(R::RowDataset | R::RowCoord | R::RowUnique | R::RowRawLen) => {
-                "sets the row to what its place says"
+                "sets the row from its position"
             }
             Code::Rule(R::PayloadBounds | R::ZstdLen | R::ZstdFrames | R::ZstdWindow) => {
-                "takes the payload from another file (`--from`), or fills what is lost (`--salvage`)"
+                "copies the payload from another file (`--from`), or fills lost elements (`--salvage`)"
             }
-            Code::Rule(R::TailRoom | R::JsonSyntax) => "makes a footer of what is left",
+            Code::Rule(R::TailRoom | R::JsonSyntax) => "builds a footer from the readable parts",
             Code::Rule(R::TailMagic) => {
-                "writes the tail anew, cuts off what follows it, or clears the flag"
+                "rewrites the tail, cuts off what follows it, or clears the flag"
             }
             Code::Rule(R::FooterVersion | R::JsonBounds) => {
-                "writes the tail anew, or makes a footer of what is left"
+                "rewrites the tail, or builds a footer from the readable parts"
             }
             Code::Rule(R::SelfDigest | R::SpillDigest) => "flips a bit back",
-            Code::Rule(R::HeadDigest) => "flips a bit back, or makes digests anew",
-            Code::Rule(R::PageDigest) => "flips a bit back, or sets the row to what its place says",
+            Code::Rule(R::HeadDigest) => "flips a bit back, or recomputes the digests",
+            Code::Rule(R::PageDigest) => "flips a bit back, or sets the row from its position",
             Code::Rule(R::ChunkDigest) => {
-                "flips a bit back, takes the payload from another file, or fills what is lost"
+                "flips a bit back, copies the payload from another file, or fills lost elements"
             }
             Code::Rule(R::PagesDigest | R::ChunksDigest) => {
-                "sets the digest to that of bytes which are proven"
+                "sets the digest to that of the proven bytes"
             }
-            Code::Rule(R::DigestBlock) => "sets the field to what the rest of the file says",
+            Code::Rule(R::DigestBlock) => "sets the field from the rest of the file",
             Code::Rule(R::GapZero)
             | Code::Note(
                 N::RecordReserved
@@ -159,12 +158,12 @@ impl Code {
             ) => "writes zeros",
             Code::Rule(R::FlagCleared) | Code::Note(N::UndeclaredTail) => "sets the flag",
             Code::Note(N::BytesUnused) => "cuts off what follows the last payload",
-            Code::Note(N::DigestsStale) => "makes digests anew",
+            Code::Note(N::DigestsStale) => "recomputes the digests",
             _ => "",
         }
     }
 
-    /// The region it is about, as its format calls it.
+    /// The name of its region in the format.
     #[must_use]
     pub const fn region(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The sink of all checks: findings are stored up to a number of each code, the rest are counted.
+//! Collects findings: stores up to a number of findings per code and counts the rest.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub trait Coded {
     fn code(&self) -> Code;
 }
 
-/// Takes everything that is found. Its memory does not grow with the number of findings.
+/// Collects findings. Its memory does not grow with their number.
 #[derive(Debug)]
 pub struct Collector<E> {
     entries: Vec<E>,
@@ -28,13 +28,13 @@ impl<E: Coded> Collector<E> {
         Collector { entries: Vec::new(), counts: BTreeMap::new(), stored_max }
     }
 
-    /// An empty collector of the same size, for two that fill at the same time.
+    /// An empty collector with the same limit, for another thread.
     #[must_use]
     pub fn sibling(&self) -> Self {
         Collector { entries: Vec::new(), counts: BTreeMap::new(), stored_max: self.stored_max }
     }
 
-    /// Takes an entry.
+    /// Adds an entry.
     pub fn push(&mut self, entry: E) {
         let count = self.counts.entry(entry.code()).or_default();
         if *count < self.stored_max {
@@ -49,7 +49,7 @@ impl<E: Coded> Collector<E> {
         *all = all.saturating_add(count);
     }
 
-    /// Takes over what another one collected.
+    /// Adds the entries and counts of another collector.
     pub fn merge(&mut self, other: Self) {
         let (entries, mut counts) = other.into_parts();
         for entry in entries {
@@ -59,33 +59,33 @@ impl<E: Coded> Collector<E> {
         counts.into_iter().for_each(|(code, count)| self.count_more(code, count));
     }
 
-    /// How many entries of each code there are so far, stored or not.
+    /// The number of entries of each code so far, stored or not.
     #[must_use]
     pub fn counts(&self) -> &BTreeMap<Code, u64> {
         &self.counts
     }
 
-    /// How many breaches of a rule of `.tet` there are so far, stored or not.
+    /// The number of times a rule of `.tet` was broken so far, stored or not.
     #[must_use]
     pub fn count(&self, rule: Rule) -> u64 {
         self.counts.get(&Code::Rule(rule)).copied().unwrap_or(0)
     }
 
-    /// How many breaches of rules of `.tet` there are so far, stored or not.
+    /// The number of times any rule of `.tet` was broken so far, stored or not.
     #[must_use]
     pub fn fault_count(&self) -> u64 {
         let faults = self.counts.iter().filter(|(code, _)| matches!(code, Code::Rule(_)));
         faults.map(|(_, count)| count).sum()
     }
 
-    /// The first rule of another container, in the order of the rules, that is broken.
+    /// The first broken rule of another container, in the order of the rules.
     #[must_use]
     pub fn first_error(&self) -> Option<&'static ForeignRule> {
         let mut rules = self.counts.keys().filter_map(|code| code.foreign());
         rules.find(|rule| rule.severity == Severity::Error)
     }
 
-    /// What was stored, in the order in which it was found, and how many of each code there were.
+    /// The stored entries in the order they were added, and the number of entries of each code.
     #[must_use]
     pub fn into_parts(self) -> (Vec<E>, BTreeMap<Code, u64>) {
         (self.entries, self.counts)
@@ -93,7 +93,7 @@ impl<E: Coded> Collector<E> {
 }
 
 impl<E: Coded + From<Note>> Collector<E> {
-    /// Takes all notes out of a list, which is empty again.
+    /// Moves all notes out of a list.
     pub fn notes(&mut self, notes: &mut Vec<Note>) {
         notes.drain(..).for_each(|note| self.push(note.into()));
     }

@@ -1,4 +1,4 @@
-//! What was found, where, and what to do about it.
+//! A finding: what is wrong, where, and what to do about it.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use crate::code::Code;
 use crate::collect::Coded;
 use crate::level::Level;
 
-/// Where in a file.
+/// A place in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The shard that it is about, where a container is several files: print it escaped.
+    /// The file name of the shard, if a container has several files: escape it for printing.
     pub shard: Option<String>,
-    /// The region, as its format calls it.
+    /// The name of the region in the format.
     pub region: &'static str,
-    /// The field of the record, or what the stretch is.
+    /// The field of the record, or the kind of bytes.
     pub field: &'static str,
-    /// Where the field or stretch starts, in bytes from the file's start.
+    /// The offset of the field in the file.
     pub offset: u64,
-    /// How many bytes it takes.
+    /// Its length in bytes.
     pub len: u64,
-    /// The position of the dataset in the catalog, where one is meant.
+    /// The position of the dataset in the catalog, if the finding has a dataset.
     pub dataset: Option<u64>,
-    /// The dataset's name, as it stands in the file: print it escaped.
+    /// The dataset's name as stored: escape it for printing.
     pub dataset_name: Option<String>,
-    /// The chunk's place in the grid, where one is meant.
+    /// The chunk's coordinate in the grid, if the finding has a chunk.
     pub chunk: Option<Vec<u64>>,
     /// The number of the message, in a container of messages.
     pub message: Option<usize>,
@@ -34,10 +34,10 @@ pub struct Place {
     pub object: Option<usize>,
 }
 
-/// One thing that is wrong with a file, or odd about it.
+/// A broken rule or a note about a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about.
+    /// The rule or note.
     pub code: Code,
     /// How bad it is.
     pub severity: Severity,
@@ -45,9 +45,9 @@ pub struct Finding {
     pub level: Level,
     /// Where it is.
     pub place: Place,
-    /// What the file says there, or what follows from it.
+    /// The value in the file, or one derived from it.
     pub found: u64,
-    /// What the rule asks for, or the limit it sets.
+    /// The value that the rule requires, or its limit.
     pub wanted: Option<u64>,
 }
 
@@ -58,13 +58,13 @@ impl Finding {
         self.code.foreign()
     }
 
-    /// What the rule asks for, or what was seen, in the words of the format document.
+    /// What the rule requires, or what was found, as in the format specification.
     #[must_use]
     pub const fn text(&self) -> &'static str {
         self.code.text()
     }
 
-    /// What to do about it; empty when nothing better is known.
+    /// What to do about it; empty if unknown.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         self.code.advice()
@@ -115,7 +115,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Whether what was found and wanted are halves of digests, or otherwise no counts.
+/// Whether the values are digests or bit patterns rather than counts.
 const fn is_hexadecimal(code: Code) -> bool {
     match code {
         Code::Foreign(rule) => matches!(rule.digits, Digits::Hexadecimal),

@@ -1,7 +1,7 @@
-//! Findings about other containers, in the same report.
+//! Findings about other containers, reported like those about `.tet` files.
 //!
-//! Whoever knows the container looks at the file and hands over what it finds; how many findings of
-//! a code are told, and how strictly, is decided here as it is for `.tet`.
+//! The crate of the container checks the file and adds its findings. The limit of findings per code
+//! and the strictness are applied here, as for `.tet`.
 
 use tet_format::{ForeignFault, Integrity, Limits, Severity};
 
@@ -11,21 +11,21 @@ use crate::finding::{Finding, Place};
 use crate::options::VerifyOptions;
 use crate::report::Report;
 
-/// One thing that was found, and where.
+/// A finding of another container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignFound {
-    /// The rule, the byte, the numbers.
+    /// The rule, the offset and the values.
     pub fault: ForeignFault,
-    /// What the bytes are, in a word.
+    /// The kind of bytes, in one word.
     pub field: &'static str,
-    /// How many bytes it takes.
+    /// The length of the bytes.
     pub len: u64,
-    /// The dataset's position in the catalog and its name, where one is meant.
+    /// The dataset's position in the catalog and its name, if the finding has a dataset.
     pub dataset: Option<(u64, String)>,
 }
 
 impl From<ForeignFound> for Finding {
-    /// As it is told by itself: as a warning where it is one, and of the file that is looked over.
+    /// The finding with its own severity, in the file that is checked.
     fn from(ForeignFound { fault, field, len, dataset }: ForeignFound) -> Self {
         let code = Code::Foreign(fault.rule);
         let (dataset, dataset_name) = dataset.unzip();
@@ -37,32 +37,32 @@ impl From<ForeignFound> for Finding {
             level: code.level(),
             place,
             found: fault.found,
-            // An oddity asks for nothing.
+            // A note requires no value.
             wanted: Some(fault.wanted).filter(|_| code.severity() == Severity::Error),
         }
     }
 }
 
-/// What was looked at beside the findings.
+/// The totals of a check, apart from the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ForeignSeen {
     /// The file's length in bytes.
     pub file_len: u64,
-    /// Whether the file's bytes are those that were written.
+    /// The integrity state.
     pub integrity: Integrity,
-    /// How many datasets were looked at.
+    /// The number of datasets checked.
     pub dataset_count: u64,
-    /// How many chunks these have.
+    /// The number of their chunks.
     pub chunk_count: u64,
-    /// Bytes in payloads, those that datasets share once.
+    /// The length of all payloads; shared ones count once.
     pub stored_len: u64,
-    /// Bytes that all payloads decode to.
+    /// The decoded length of all payloads.
     pub decoded_len: u64,
-    /// Bytes of payloads that were looked at.
+    /// The number of payload bytes checked.
     pub payload_len: u64,
 }
 
-/// Takes findings. Its memory does not grow with their number.
+/// Collects findings. Its memory does not grow with their number.
 #[derive(Debug)]
 pub struct ForeignFindings<'a> {
     options: &'a VerifyOptions<Limits>,
@@ -76,25 +76,25 @@ impl<'a> ForeignFindings<'a> {
         ForeignFindings { options, findings: Collector::new(options.findings_max) }
     }
 
-    /// Takes one.
+    /// Adds a finding.
     pub fn take(&mut self, found: ForeignFound) {
         self.findings.push(found.into());
     }
 
-    /// Takes one of another file than the one that is checked, by its name among several.
+    /// Adds a finding about another shard than the main file.
     pub fn take_in(&mut self, shard: &str, found: ForeignFound) {
         let mut finding = Finding::from(found);
         finding.place.shard = Some(shard.to_owned());
         self.findings.push(finding);
     }
 
-    /// Whether none is an error.
+    /// Whether no finding is an error.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.findings.first_error().is_none()
     }
 
-    /// All that was found.
+    /// The report of all findings.
     #[must_use]
     pub fn report(self, seen: &ForeignSeen) -> Report {
         let (findings, counts) = self.findings.into_parts();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_are_told_as_those_of_tet_are() {
+    fn findings_read_like_those_of_tet() {
         let options = VerifyOptions { findings_max: 2, ..VerifyOptions::default() };
         let mut findings = ForeignFindings::new(&options);
         findings.take(found(&ODD, Some((3, "w\n".to_owned()))));
@@ -154,9 +154,9 @@ mod tests {
         let report = findings.report(&ForeignSeen { file_len: 99, ..ForeignSeen::default() });
         assert!(!report.is_ok());
         assert_eq!((report.count(Severity::Error), report.findings.len()), (5, 3));
-        let told: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+        let lines: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told[..2],
+            lines[..2],
             [
                 "warning X-N1: the header must be short, dataset \"w\\n\", header length at byte 8: found 17",
                 "error X-1: the header must be short, header length at byte 8: found 17, wanted 16",

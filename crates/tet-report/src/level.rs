@@ -1,11 +1,11 @@
-//! How closely a file is looked at.
+//! How thoroughly a file is checked.
 
 use std::fmt;
 
-/// How closely a file is looked at. Later levels include the earlier ones.
+/// How thoroughly a file is checked. Later levels include the earlier ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Headers, indices, metadata, and where payloads are; no payload is read.
+    /// Headers, indices, metadata, and payload positions; no payload is read.
     #[default]
     Structure,
     /// Payloads are compared with their checksums. A `.tet` file is checked as [`Level::Deep`] does.

@@ -1,11 +1,11 @@
-//! What the checks and repairs of all containers have in common: how closely to look, what was found and where.
+//! Shared types for checks and repairs of all containers: levels, findings, reports, plans.
 //!
 //! ```text
 //!   VerifyOptions -> the checks of a container -> Collector -> Findings with their places -> Report
 //! ```
 //!
-//! and of all repairs: [`Plan`], [`Edit`] and what is lost by it. The rules, the code that checks them,
-//! and the planners of repairs stay with each container.
+//! Repairs share [`Plan`], [`Edit`] and their losses. Each container has its own rules, checks and
+//! planners.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ pub use foreign::{ForeignFindings, ForeignFound, ForeignSeen};
 pub use level::Level;
 pub use options::{RepairOptions, Strictness, VerifyOptions};
 pub use pool::Pool;
-pub use repair::{Applied, Edit, Kept, Plan, Proof};
+pub use repair::{Applied, Edit, KeptObject, Plan, Proof};
 pub use report::{Omitted, Report, integrity_of};
 pub use tet_format::Integrity;
 

@@ -1,4 +1,4 @@
-//! How closely to look, with what, and how much to report; what a repair may do.
+//! Options of checks and of repairs.
 
 use std::fmt;
 
@@ -7,41 +7,41 @@ use tet_io::Progress;
 
 use crate::level::Level;
 
-/// How closely to look, with what, and how much to report. `L` are the limits of the container.
+/// Options of a check. `L` are the limits of the container.
 #[derive(Clone)]
 pub struct VerifyOptions<L> {
-    /// How closely to look.
+    /// How thoroughly to check.
     pub level: Level,
-    /// What becomes of warnings.
+    /// How to treat warnings.
     pub strictness: Strictness,
-    /// How much of the file's claims to believe.
+    /// The limits of the reader.
     pub limits: L,
     /// How many findings of one code are reported; the rest are counted.
     pub findings_max: usize,
-    /// The most index rows of a `.tet` file that are read: each takes 24 bytes of memory, twice over.
+    /// The most index rows of a `.tet` file that are read: each takes 48 bytes of memory.
     pub row_count_max: u64,
     /// The most bytes between payloads of a `.tet` file that are read; [`Level::Deep`] reads all.
     pub gap_len_max: u64,
-    /// Threads that read payloads; 0 means as many as the machine runs at once.
+    /// Threads that read payloads; 0 is one per processor.
     pub threads: usize,
-    /// Bytes that decoders and checks of sparse tensors may hold, which bounds the threads; what takes
-    /// more is checked piece by piece. A frame with the largest window that `.tet` allows takes
-    /// 128 MiB in any case.
+    /// Memory of decoders and of checks of sparse tensors, which limits the threads; larger data is
+    /// checked piece by piece. A frame with the largest window that `.tet` allows takes 128 MiB in
+    /// any case.
     pub memory_budget: u64,
     /// The most bytes that all payloads together may decode to; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
     pub decoded_max: Option<u64>,
-    /// Told the bytes that are read so far, and asked whether to stop.
+    /// Receives the number of bytes read, and may cancel.
     pub progress: Progress,
 }
 
-/// What becomes of warnings.
+/// How to treat warnings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// They are warnings.
+    /// As warnings.
     #[default]
     Usual,
-    /// They are errors.
+    /// As errors.
     Strict,
 }
 
@@ -93,23 +93,23 @@ impl<L> VerifyOptions<L> {
     }
 }
 
-/// What a repair may do. `L` are the limits of the container, `S` says what is taken out of its files.
+/// Options of a repair. `L` are the limits of the container, `S` says what a repair may remove.
 #[derive(Clone)]
 pub struct RepairOptions<L, S> {
-    /// How much of the file's claims to believe.
+    /// The limits of the reader.
     pub limits: L,
-    /// What becomes of data that is damaged.
+    /// How to treat damaged data.
     pub salvage: S,
     /// Whether data or metadata may be lost.
     pub losses: Losses,
-    /// Threads that look at bytes; 0 means as many as the machine runs at once.
+    /// Threads that read data; 0 is one per processor.
     pub threads: usize,
-    /// Bytes that decoders and checks of sparse tensors may hold.
+    /// Memory of decoders and of checks of sparse tensors.
     pub memory_budget: u64,
-    /// The most bytes that all data may decode to in one look at the file; `None` is
+    /// The most bytes that all data may decode to in one pass; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of it.
     pub decoded_max: Option<u64>,
-    /// Told the bytes that are read so far, and asked whether to stop.
+    /// Receives the number of bytes read, and may cancel.
     pub progress: Progress,
 }
 
@@ -139,7 +139,7 @@ impl<L: fmt::Debug, S: fmt::Debug> fmt::Debug for RepairOptions<L, S> {
 }
 
 impl<L: Clone + Default, S> RepairOptions<L, S> {
-    /// The options for a check, as closely as can be, of what is repaired.
+    /// The options for a deep check of the repaired file.
     #[must_use]
     pub fn verify(&self) -> VerifyOptions<L> {
         VerifyOptions {

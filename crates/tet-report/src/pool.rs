@@ -1,9 +1,9 @@
-//! The same work for many items, on several threads; answers come in the order of the items.
+//! Runs the same work for many items on several threads; results are in the order of the items.
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// What one thread reads sooner than several are made.
+/// The most bytes that are read on one thread.
 const ALONE_LEN_MAX: u64 = 4 << 20;
 
 /// The threads that read payloads.
@@ -11,8 +11,8 @@ const ALONE_LEN_MAX: u64 = 4 << 20;
 pub struct Pool(Option<ThreadPool>);
 
 impl Pool {
-    /// As many threads as the caller asks for (0 is as many as the machine runs at once), but at most
-    /// `count_max`; one for fewer than a few MiB.
+    /// A pool of `threads` threads (0 is one per processor), but at most `count_max`; one thread if
+    /// less than a few MiB are read.
     #[must_use]
     pub fn new(threads: usize, count_max: usize, len: u64) -> Pool {
         if len <= ALONE_LEN_MAX {
@@ -22,17 +22,17 @@ impl Pool {
         let count = if threads == 0 { all() } else { threads }.min(count_max);
         let builder = ThreadPoolBuilder::new().num_threads(count);
         let builder = builder.thread_name(|at| format!("tet-verify-{at}"));
-        // Without threads the caller's own does the work.
+        // If no threads can be started, the caller's thread does the work.
         Pool((count > 1).then(|| builder.build().ok()).flatten())
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     #[must_use]
     pub fn thread_count(&self) -> usize {
         self.0.as_ref().map_or(1, ThreadPool::current_num_threads)
     }
 
-    /// Does the work for every item.
+    /// Runs the work for every item.
     ///
     /// # Errors
     ///

@@ -1,37 +1,37 @@
-//! What the repairs of all containers have in common: a plan first, then a new file.
+//! Shared types for repairs of all containers: a plan first, then a new file.
 //!
-//! A plan is complete before the first byte is written. Every edit names the rule it is about, why it is
-//! right, and what is lost; the original is never changed, only replaced by a whole new file.
+//! A plan is complete before the first byte is written. Every edit states its rule, its proof, and
+//! its losses. The original is never modified, only replaced by a complete new file.
 
 use tet_io::{Canceled, Image, Output, Progress, Publish, Source};
 
 use crate::code::Code;
 use crate::finding::Finding;
 
-/// One change of a file. `A` is what it does, `L` what may be lost, `C` how the bytes change where the
-/// edits of a plan can be made one by one.
+/// One change of a file. `A` is the action, `L` a loss, `C` the changes of bytes if edits can be
+/// applied one by one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit<A, L, C = ()> {
-    /// The rule that is broken, or the oddity, that it ends.
+    /// The broken rule or the note that it corrects.
     pub code: Code,
     /// The region it changes.
     pub region: &'static str,
-    /// Where it starts to change the file.
+    /// The offset of the change.
     pub offset: u64,
-    /// How many bytes it is about.
+    /// The length of the change.
     pub len: u64,
     /// What it does.
     pub action: A,
     /// Why it is right.
     pub proof: Proof,
-    /// What is lost by it, or was lost before and is not brought back.
+    /// What is lost by it, or was lost before and is not recovered.
     pub losses: Vec<L>,
-    /// What happens to the bytes.
+    /// The changes of bytes.
     pub changes: C,
 }
 
 impl<A, L, C: Default> Edit<A, L, C> {
-    /// An edit of bytes from an offset on, which follows from the rest of the file and loses nothing.
+    /// An edit of bytes from an offset on, which follows from the rest of the file without losses.
     #[must_use]
     pub fn new(code: Code, region: &'static str, (offset, len): (u64, u64), action: A) -> Self {
         let (proof, losses, changes) = (Proof::Rest, Vec::new(), C::default());
@@ -46,7 +46,7 @@ impl<A, L, C> Edit<A, L, C> {
         Edit { proof, ..self }
     }
 
-    /// The same edit, which loses more.
+    /// The same edit with another loss.
     #[must_use]
     pub fn lose(mut self, loss: L) -> Self {
         self.losses.push(loss);
@@ -59,7 +59,7 @@ impl<A, L, C> Edit<A, L, C> {
         Edit { losses, ..self }
     }
 
-    /// Whether it loses something: what a checksum proves to be what was written is no loss.
+    /// Whether it loses something. A change proven by a checksum loses nothing.
     #[must_use]
     pub fn is_lossy(&self) -> bool {
         !self.losses.is_empty() && self.proof != Proof::Digest
@@ -67,7 +67,7 @@ impl<A, L, C> Edit<A, L, C> {
 }
 
 impl<A, L, X> Edit<A, L, Vec<X>> {
-    /// The same edit, which changes more bytes.
+    /// The same edit with another change.
     #[must_use]
     pub fn change(mut self, change: X) -> Self {
         self.changes.push(change);
@@ -78,11 +78,11 @@ impl<A, L, X> Edit<A, L, Vec<X>> {
 /// Why an edit is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Proof {
-    /// The bytes match their checksum afterwards: they are those that were written.
+    /// The bytes match their checksum afterwards, so they are the original ones.
     Digest,
     /// They follow from the rest of the file.
     Rest,
-    /// Nothing proves it: it is what can be done.
+    /// Unproven: the best possible repair.
     None,
 }
 
@@ -100,44 +100,44 @@ impl Proof {
 
 /// An object of a damaged message that is in the new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Where its frame starts in the old file.
+pub struct KeptObject {
+    /// The offset of its frame in the old file.
     pub offset: u64,
-    /// Whether its bytes match a hash; those of others are as they were found.
+    /// Whether its bytes match a hash; other objects are copied unchecked.
     pub is_verified: bool,
 }
 
-/// All that can be done for a file. `E` are its edits, `T` is what stays lost, `O` are the options.
+/// All possible repairs of a file. `E` are its edits, `T` is what stays lost, `O` are the options.
 #[derive(Clone, Debug)]
 pub struct Plan<E, T, O> {
-    /// What is changed, in this order.
+    /// The edits, in this order.
     pub edits: Vec<E>,
-    /// Edits that would lose something and are not made, as [`Losses`](tet_format::Losses) asks for.
+    /// Edits with losses that are not applied, according to [`Losses`](tet_format::Losses).
     pub withheld: Vec<E>,
-    /// What is damaged, and no edit brings back.
+    /// Damage that no edit corrects.
     pub lost: Vec<T>,
-    /// Errors that keep the file from being whole when all edits are made.
+    /// Errors that remain after all edits.
     pub remaining: Vec<Finding>,
-    /// How many errors a check finds in the file when all edits are made.
+    /// The number of errors that a check finds after all edits.
     pub error_count: u64,
-    /// The objects of damaged messages that are sound, in the order of the file.
-    pub kept: Vec<Kept>,
+    /// The intact objects of damaged messages, in the order of the file.
+    pub kept: Vec<KeptObject>,
     /// The options it was made with.
     pub options: O,
-    /// The file as it is.
+    /// The file before the repair.
     pub source: Source,
-    /// The file when all edits are made, if there are any.
+    /// The file after all edits, if there are any.
     pub image: Image,
 }
 
-/// What became of a file.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// How many edits were made.
+    /// The number of applied edits.
     pub edit_count: usize,
     /// The length of the new file.
     pub file_len: u64,
-    /// The errors that keep it from being whole.
+    /// The remaining errors.
     pub remaining: Vec<Finding>,
 }
 
@@ -158,33 +158,33 @@ impl<E, T, O> Plan<E, T, O> {
         }
     }
 
-    /// Whether there is nothing to do and nothing wrong.
+    /// Whether there are no edits and no errors.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.edits.is_empty() && self.is_whole()
     }
 
-    /// Whether nothing is wrong any more when all edits are made.
+    /// Whether there are no errors after all edits.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.lost.is_empty() && self.withheld.is_empty() && self.remaining.is_empty()
     }
 
-    /// The file when all edits are made, to be read; without an edit the file as it is.
+    /// The file after all edits, as a source; without edits the original file.
     #[must_use]
     pub fn repaired(&self) -> Source {
         if self.edits.is_empty() { self.source.clone() } else { self.image.to_source() }
     }
 
-    /// Makes all edits: writes a new file, compares it with the plan, and publishes it. `progress` is told
-    /// the bytes that are written and compared, twice the length of the new file in all.
+    /// Applies all edits: writes a new file, compares it with the plan, and publishes it.
+    /// `progress` counts the bytes written and compared, twice the length of the new file.
     ///
-    /// Without an edit to make, nothing is written.
+    /// Without edits, nothing is written.
     ///
     /// # Errors
     ///
-    /// The new file cannot be written or is not what was planned, the source changed meanwhile, or
-    /// the caller asked to stop. Nothing is changed then.
+    /// The new file cannot be written or differs from the plan, the source changed meanwhile, or
+    /// the caller canceled. The target is unchanged then.
     pub fn apply<X: From<tet_io::Error> + From<Canceled>>(
         &self,
         output: Output<'_>,
@@ -201,7 +201,7 @@ impl<E, T, O> Plan<E, T, O> {
 }
 
 impl<A, L: Clone, C, T: Clone + Into<L>, O> Plan<Edit<A, L, C>, T, O> {
-    /// All that is lost by the edits, and what no edit brings back.
+    /// All losses of the edits, and damage that no edit corrects.
     pub fn losses(&self) -> impl Iterator<Item = L> {
         let lost = self.lost.iter().cloned().map(Into::into);
         self.edits.iter().flat_map(|edit| edit.losses.iter().cloned()).chain(lost)

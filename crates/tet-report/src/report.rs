@@ -1,4 +1,4 @@
-//! All that was found in one file.
+//! The report of a check.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::finding::{Finding, Severity};
 use crate::level::Level;
 use crate::options::{Strictness, VerifyOptions};
 
-/// The integrity of a container whose checksums never cover all bytes: whether some break this rule,
-/// and how many datasets of all have no checksum.
+/// The integrity of a container whose checksums never cover all bytes, from the counts of findings,
+/// the rule for wrong checksums, and the number of datasets without a checksum, of all.
 #[must_use]
 pub fn integrity_of(
     counts: &BTreeMap<Code, u64>,
@@ -26,51 +26,51 @@ pub fn integrity_of(
     }
 }
 
-/// All that was found in one file.
+/// The report of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How closely the file was looked at.
+    /// How thoroughly the file was checked.
     pub level: Level,
-    /// Whether the file's bytes are those that were written.
+    /// The integrity state.
     pub integrity: Integrity,
-    /// What was found, in the order in which a reader meets it.
+    /// The findings, in the order in which a reader reads the file.
     pub findings: Vec<Finding>,
-    /// How many findings of a code are not among them.
+    /// The number of findings of each code that are not listed.
     pub omitted: Vec<Omitted>,
     /// The file's length in bytes.
     pub file_len: u64,
-    /// How many datasets were looked at.
+    /// The number of datasets checked.
     pub dataset_count: u64,
-    /// How many index rows were looked at.
+    /// The number of index rows checked.
     pub row_count: u64,
-    /// Bytes in payloads, those that rows share once.
+    /// The length of all payloads; shared ones count once.
     pub stored_len: u64,
-    /// Bytes that all payloads decode to, by what their rows say.
+    /// The decoded length of all payloads, according to their rows.
     pub decoded_len: u64,
-    /// Bytes of payloads that were read and decoded.
+    /// The number of payload bytes that were read and decoded.
     pub payload_len: u64,
-    /// Bytes in no structure that were too many to be read.
+    /// The number of bytes outside structures that were too many to read.
     pub gap_len_left: u64,
-    /// How many datasets have no checksum that is known here.
+    /// The number of datasets without a supported checksum.
     pub unverified_count: u64,
-    /// Bytes that were read and compared or decoded, those that datasets share more than once.
+    /// The number of bytes compared or decoded; those that datasets share count repeatedly.
     pub checked_len: u64,
 }
 
-/// Findings that are counted and not told.
+/// Findings of one code that are not listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Omitted {
-    /// What they are about.
+    /// Their code.
     pub code: Code,
-    /// How bad they are.
+    /// Their severity.
     pub severity: Severity,
-    /// How many there are beside those that are told.
+    /// Their number.
     pub count: u64,
 }
 
 impl Report {
-    /// A report of these findings, as strict as the options ask for; `counts` are of all findings, also
-    /// those that are not listed. What else it says of the file is zero.
+    /// A report of these findings, with the strictness of the options; `counts` are of all
+    /// findings, listed or not. All other fields are zero.
     #[must_use]
     pub fn new<L>(
         options: &VerifyOptions<L>,
@@ -95,19 +95,19 @@ impl Report {
         self.count(Severity::Error) == 0
     }
 
-    /// How many findings have this severity, told or not.
+    /// The number of findings with this severity, listed or not.
     #[must_use]
     pub fn count(&self, severity: Severity) -> u64 {
-        let told = self.findings.iter().filter(|it| it.severity == severity).count();
+        let listed = self.findings.iter().filter(|it| it.severity == severity).count();
         let rest = self.omitted.iter().filter(|it| it.severity == severity);
-        rest.fold(u64::try_from(told).unwrap_or(u64::MAX), |sum, it| sum.saturating_add(it.count))
+        rest.fold(u64::try_from(listed).unwrap_or(u64::MAX), |sum, it| sum.saturating_add(it.count))
     }
 }
 
-/// How bad a finding of this code is.
+/// The severity of a finding with this code.
 fn severity(code: Code, strictness: Strictness) -> Severity {
     match code.severity() {
-        // `group_by` by labels is for axes that have them several times.
+        // A repeated label is normal on an axis for `group_by`.
         Severity::Warning if code == Code::Note(NoteCode::LabelTwice) => Severity::Warning,
         Severity::Warning if strictness == Strictness::Strict => Severity::Error,
         severity => severity,

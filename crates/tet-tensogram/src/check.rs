@@ -1,16 +1,16 @@
-//! Checking a file (section 7): every rule it breaks, each with its place.
+//! //! Checking a file (section 7): every rule it breaks, each with its offset.
 //!
 //! ```text
 //!   messages and gaps -> frames -> metadata, index, hashes -> the bytes that have a hash -> elements
 //! ```
 //!
-//! Bytes are compared with their hashes piece by piece and on several threads; what is found comes in
+//! Bytes are compared with their hashes in pieces and on several threads. Findings are reported in
 //! the order of the file.
 
+mod conflict;
 mod digest;
 pub(crate) mod fidelity;
 mod message;
-mod said;
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ use crate::window::Window;
 /// The sink of all checks.
 type Collector = tet_report::Collector<Finding>;
 
-/// How closely to look at a Tensogram file, with what, and how much to report.
+/// How thoroughly to check a Tensogram file, with which limits, and how much to report.
 pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 
 /// Checks a whole file.
@@ -42,7 +42,7 @@ pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 /// when the caller asks to stop, [`Error::Limit`] when the objects decode to more than
 /// [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
-    let (mut out, mut seen) = (Collector::new(options.findings_max), Seen::default());
+    let (mut out, mut seen) = (Collector::new(options.findings_max), Counts::default());
     let progress = options.progress.begin(match options.level {
         // Payloads are read once more.
         Level::Deep => source.len().saturating_mul(2),
@@ -79,9 +79,8 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     Ok(seen.report(source, options, out))
 }
 
-/// What was counted.
 #[derive(Debug, Default)]
-struct Seen {
+struct Counts {
     object_count: u64,
     /// Objects without a hash.
     unverified_count: u64,
@@ -89,7 +88,7 @@ struct Seen {
     checked_len: u64,
 }
 
-impl Seen {
+impl Counts {
     fn count_message(&mut self, message: &Message) {
         let frames = (0..message.len()).filter_map(|number| message.object_frame(number));
         let bare = frames.filter(|frame| message.hash(frame).is_none()).count();
@@ -102,7 +101,7 @@ impl Seen {
     }
 
     fn report(self, source: &Source, options: &VerifyOptions, out: Collector) -> Report {
-        let Seen { object_count, unverified_count, checked_len } = self;
+        let Counts { object_count, unverified_count, checked_len } = self;
         let (mut findings, counts) = out.into_parts();
         findings.sort_by_key(|finding| finding.place.offset);
         let file_len = source.len();
@@ -133,7 +132,7 @@ pub(crate) fn finding(
     finding
 }
 
-/// What is left to be done for the messages so far.
+/// The checks that are still to be run for the messages so far.
 #[derive(Debug, Default)]
 struct Work {
     bytes: Tasks,
@@ -141,7 +140,7 @@ struct Work {
 }
 
 impl Work {
-    /// Does it; says how many bytes were compared with hashes.
+    /// Runs them and returns the number of bytes that were compared with hashes.
     fn run(
         &mut self,
         source: &Source,
@@ -156,7 +155,7 @@ impl Work {
     }
 }
 
-/// The first rule that a message breaks, all its objects decoded.
+/// The first rule that a message breaks when all its objects are decoded.
 pub(crate) fn first_error(
     window: &mut Window<'_>,
     span: Span,
@@ -175,8 +174,8 @@ pub(crate) fn first_error(
     Ok(out.first_error())
 }
 
-/// The first rule that the structure of a message breaks; faults in `spared` frames, which are in the
-/// order of the file, do not count.
+/// The first rule that the structure of a message breaks. Ignores faults in `spared` frames, which
+/// must be in the order of the file.
 pub(crate) fn structure_error(
     window: &mut Window<'_>,
     span: Span,
@@ -200,7 +199,7 @@ pub(crate) fn structure_error(
     Ok(first)
 }
 
-/// What is wrong with the file as a whole: messages that do not stand, and bytes of none.
+/// Checks the file as a whole: damaged messages, and bytes outside all messages.
 fn check_file(
     source: &Source,
     scan: &Scan,
@@ -229,7 +228,7 @@ fn check_file(
     Ok(())
 }
 
-/// Checks one message, as closely as is asked for.
+/// Checks one message at the requested level.
 fn check_message(
     window: &mut Window<'_>,
     (number, span): (usize, Span),
@@ -239,9 +238,9 @@ fn check_message(
 ) -> Result<Message> {
     let mut push = |fault, object| out.push(finding(fault, (Some(number), object), 0));
     let message = Message::read(window, span, &options.limits, &mut push)?;
-    let said = message::check(window, &message, &options.limits, &mut push)?;
+    let lists = message::check(window, &message, &options.limits, &mut push)?;
     if options.level >= Level::Checksums {
-        work.bytes.take(number, &message, &said, &mut push);
+        work.bytes.take(number, &message, &lists, &mut push);
     }
     if options.level >= Level::Deep {
         work.objects.take(number, &message);

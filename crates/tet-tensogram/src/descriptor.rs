@@ -1,11 +1,11 @@
-//! The descriptor of an object (section 4): one map of CBOR that says what the region holds.
+//! The descriptor of an object (section 4): one CBOR map that describes its region.
 //!
 //! ```text
 //!   ndim type dtype masks shape filter strides encoding byte_order compression, parameters
 //! ```
 //!
-//! A descriptor is kept as it stands, key for key, with what is wrong with it; nothing in it costs
-//! more than its own object. Codecs are known by name only: what a name means is the pipeline's.
+//! A descriptor is stored as read, key for key, with its faults; a fault affects only its own
+//! object. Codecs are names here: the pipeline interprets them.
 
 mod judge;
 mod masks;
@@ -19,9 +19,9 @@ use crate::Value;
 use crate::error::{Error, Fault, Result};
 pub use masks::{MaskEntry, MaskKind};
 
-/// The word for the type of object that is written.
+/// The object type that is written.
 pub(crate) const NTENSOR: &str = "ntensor";
-/// The word for a stage that does nothing.
+/// The name of a stage that does nothing.
 pub(crate) const NONE: &str = "none";
 
 /// The order of the bytes of a number.
@@ -35,7 +35,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The word for it.
+    /// The name of the byte order in a descriptor.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -49,14 +49,14 @@ impl ByteOrder {
     }
 }
 
-/// The three stages that elements go through when they are stored, in this order.
+/// The three stages that encode elements, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Elements into numbers of other widths.
+    /// Packs elements into numbers of another width.
     Encoding,
-    /// Bytes into another order.
+    /// Reorders bytes.
     Filter,
-    /// Bytes into fewer bytes.
+    /// Compresses bytes.
     Compression,
 }
 
@@ -80,11 +80,11 @@ impl Stage {
 pub(crate) struct Field {
     pub(crate) key: String,
     pub(crate) value: Value,
-    /// Where the value stands in the file.
+    /// The offset of the value in the file.
     pub(crate) at: u64,
 }
 
-/// What an object is and how it is stored, as far as its descriptor can be read.
+/// The dtype, shape and encoding of an object, as far as its descriptor can be read.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
     fields: Vec<Field>,
@@ -99,19 +99,19 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// The word for the type of object; empty where there is none.
+    /// The object type; empty if missing.
     #[must_use]
     pub fn kind(&self) -> &str {
         self.text("type").unwrap_or_default()
     }
 
-    /// The type of its elements, if it is known.
+    /// The dtype of its elements, if known.
     #[must_use]
     pub const fn dtype(&self) -> Option<DType> {
         self.dtype
     }
 
-    /// The word for the type of its elements, known or not.
+    /// The name of the dtype, known or not.
     #[must_use]
     pub fn dtype_word(&self) -> &str {
         self.text("dtype").unwrap_or_default()
@@ -123,55 +123,55 @@ impl Descriptor {
         &self.shape
     }
 
-    /// Its strides as they are stated, in elements. They say nothing of where elements are.
+    /// Its stated strides, in elements. Readers do not use them: elements are in row-major order.
     #[must_use]
     pub fn strides(&self) -> &[u64] {
         &self.strides
     }
 
-    /// The count of axes as it is stated.
+    /// The stated number of axes.
     #[must_use]
     pub fn ndim(&self) -> Option<u64> {
         self.value("ndim").and_then(Value::as_u64)
     }
 
-    /// The order of bytes that counts.
+    /// The byte order in effect.
     #[must_use]
     pub fn byte_order(&self) -> ByteOrder {
         self.byte_order.unwrap_or_default()
     }
 
-    /// The order of bytes that is stated.
+    /// The stated byte order.
     #[must_use]
     pub const fn stated_byte_order(&self) -> Option<ByteOrder> {
         self.byte_order
     }
 
-    /// The word for what a stage does, known or not.
+    /// The codec name of a stage, known or not.
     #[must_use]
     pub fn stage(&self, stage: Stage) -> &str {
         self.text(stage.key()).unwrap_or_default()
     }
 
-    /// Its masks of known kinds, in the order of the wire, and those of others after them.
+    /// Its masks: known kinds in the order of the wire, then unknown kinds.
     #[must_use]
     pub fn masks(&self) -> &[MaskEntry] {
         &self.masks
     }
 
-    /// How many elements it has; `None` where that is more than can be.
+    /// The number of elements; `None` if it overflows.
     #[must_use]
     pub fn element_count(&self) -> Option<u64> {
         element_count(&self.shape)
     }
 
-    /// How many bytes its elements take, bits of a bitmask packed.
+    /// The length of its elements in bytes; a bitmask is packed.
     #[must_use]
     pub fn decoded_len(&self) -> Option<u64> {
         decoded_len(self.dtype?, self.element_count()?)
     }
 
-    /// Every key that is no field of the format's own, in the order of the file.
+    /// Every key that the format does not define, in the order of the file.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Value)> {
         let others = self.fields.iter().filter(|field| !judge::is_own(&field.key));
         others.map(|field| (field.key.as_str(), &field.value))
@@ -182,13 +182,13 @@ impl Descriptor {
         self.fields.iter().map(|field| (field.key.as_str(), &field.value))
     }
 
-    /// The value of a key: the first, if it stands twice.
+    /// The value of a key; the first one if the key is repeated.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.field(key).map(|field| &field.value)
     }
 
-    /// Where the value of a key stands in the file, or else the descriptor.
+    /// The file offset of the value of a key, or of the descriptor if the key is missing.
     #[must_use]
     pub fn place(&self, key: &str) -> u64 {
         self.field(key).map_or(self.at, |field| field.at)
@@ -200,19 +200,19 @@ impl Descriptor {
         self.at
     }
 
-    /// How many bytes it takes in the file: what follows is the payload, where that follows.
+    /// Its length in bytes in the file. In the usual order the payload follows it.
     #[must_use]
     pub const fn stored_len(&self) -> u64 {
         self.stored_len
     }
 
-    /// Everything that is wrong with it or worth knowing, in the order in which it was found.
+    /// Everything that is wrong with it or worth knowing, in the order of the checks.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// The first rule that it breaks. The object cannot be read then.
+    /// The first rule that it breaks. Such an object cannot be read.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {
         self.faults.iter().find(|fault| fault.rule.severity == Severity::Error)
@@ -236,7 +236,7 @@ impl Descriptor {
     }
 }
 
-/// How many elements a shape has, if they can be counted: none where an extent is 0.
+/// The number of elements of a shape, if it does not overflow; 0 if an extent is 0.
 pub(crate) fn element_count(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
@@ -245,7 +245,7 @@ pub(crate) fn element_count(shape: &[u64]) -> Option<u64> {
     (count < 1 << 63).then_some(count)
 }
 
-/// How many bytes so many elements take.
+/// The length in bytes of `element_count` elements.
 pub(crate) fn decoded_len(dtype: DType, element_count: u64) -> Option<u64> {
     let len = match dtype.size() {
         Some(size) => element_count.checked_mul(size)?,

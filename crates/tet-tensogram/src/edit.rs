@@ -1,14 +1,14 @@
-//! Files are changed by writing new ones (section 10): tensor frames are copied as they lie, what
-//! speaks of them is written anew.
+//! Edits files by writing new ones (section 10): tensor frames are copied unchanged, metadata is
+//! written anew.
 //!
 //! ```text
-//!   TensogramFile -> Rows, Filter     which messages and objects are meant
-//!                 -> Draft            what a message is to become: metadata, tensors as they lie
+//!   TensogramFile -> Rows, Filter     which messages and objects are selected
+//!                 -> Draft            the new message: metadata, copied tensor frames
 //!                 -> Image            a new file before it is written   save, append_in_place
 //! ```
 //!
-//! A payload is never decoded, and its hash goes with it. Under the target's name is the old file or
-//! the new one, nothing else; [`Image::append_in_place`] alone writes into a file as it stands.
+//! A payload is never decoded; its hash is copied with it. The target path holds the old or the new
+//! file at any time. Only [`Image::append_in_place`] writes into an existing file.
 
 mod draft;
 mod filter;
@@ -20,7 +20,7 @@ mod row;
 mod template;
 mod verbs;
 
-pub(crate) use draft::Carried;
+pub(crate) use draft::TensorCopy;
 pub use draft::{Clash, Draft};
 pub use filter::{Filter, split_outside};
 pub use image::Image;

@@ -1,7 +1,7 @@
-//! Elements into a region and its descriptor (section 5).
+//! Encodes elements into a region and its descriptor (section 5).
 //!
-//! Only what every reader since 0.19 takes is written: combinations that spoil elements are refused,
-//! and so are elements that are not finite, unless a mask is allowed for them.
+//! Only encodings that every reader since 0.19 supports are written. Combinations that corrupt
+//! elements are refused, and so are elements that are not finite, unless a mask is allowed.
 
 mod passes;
 mod readers;
@@ -26,24 +26,22 @@ pub use recipe::{Compressing, NonFinite, PackingFit, Recipe};
 pub use settle::NonFiniteSeen;
 use settle::{is_surveyed, settle};
 
-/// An object that is ready to be framed.
+/// An encoded object, ready to be written as a frame.
 #[derive(Clone, Debug)]
 pub struct Encoded<'a> {
-    /// What it is; [`Descriptor::encode`] gives its bytes.
+    /// Its descriptor; [`Descriptor::encode`] gives its bytes.
     pub descriptor: Descriptor,
-    /// Its payload, and the blobs of its masks: the elements themselves, where they are stored as
-    /// they are.
+    /// Its payload, then the blobs of its masks; borrows the elements if they are stored unchanged.
     pub region: Cow<'a, [u8]>,
 }
 
-/// Encodes elements, which are little-endian and in row-major order; those of a bitmask are bits,
-/// packed with the highest first.
+/// Encodes little-endian elements in row-major order. A bitmask is packed bits, the highest first.
 ///
 /// # Errors
 ///
-/// Returns [`Error::Unwritable`] when the format or its readers do not take what is asked for,
+/// Returns [`Error::Unwritable`] when the format or its readers do not support the recipe,
 /// [`Error::NotFinite`] when an element needs a mask that is not allowed, [`Error::Usage`] when the
-/// elements are not as long as the shape makes them.
+/// length of the elements does not match the shape.
 pub fn encode<'a>(
     dtype: DType,
     shape: &[u64],
@@ -53,7 +51,7 @@ pub fn encode<'a>(
     Ok(encode_seen(dtype, shape, elements, recipe)?.0)
 }
 
-/// The same; says what became of the elements that are not finite.
+/// The same; also returns what happened to the elements that are not finite.
 ///
 /// # Errors
 ///
@@ -67,8 +65,8 @@ pub fn encode_seen<'a>(
     encode_into(dtype, shape, elements, recipe, Vec::new())
 }
 
-/// The same into a buffer that was used before, such as the region of another object: fresh memory
-/// costs more than most codecs.
+/// The same into a reused buffer, such as the region of another object: allocating fresh memory
+/// takes longer than most codecs.
 ///
 /// # Errors
 ///
@@ -108,7 +106,7 @@ pub fn encode_into<'a>(
     Ok((Encoded { descriptor, region: Cow::Owned(region) }, seen))
 }
 
-/// The same recipe for samples of so many bits: of none, nothing is left to compress.
+/// The recipe for samples of `sample_bits` bits: without bits there is nothing to compress.
 fn for_samples(sample_bits: u32, recipe: &Recipe) -> Recipe {
     match recipe.compression {
         Compressing::Szip(_) if sample_bits == 0 => {
@@ -118,7 +116,7 @@ fn for_samples(sample_bits: u32, recipe: &Recipe) -> Recipe {
     }
 }
 
-/// The bits of a sample of szip, and whether it is a packed number.
+/// The number of bits of a szip sample, and whether it is a packed number.
 fn samples(dtype: DType, packed_bits: Option<u32>, recipe: &Recipe) -> (u32, bool) {
     let bits = match (packed_bits, recipe.shuffle) {
         (Some(bits), _) => bits,
@@ -128,8 +126,8 @@ fn samples(dtype: DType, packed_bits: Option<u32>, recipe: &Recipe) -> (u32, boo
     (bits, packed_bits.is_some())
 }
 
-/// Refuses elements of which one needs a mask, the first of them being number `first`; gives their
-/// count.
+/// Refuses elements of which one needs a mask. `first` is the number of the first element. Returns
+/// their count.
 pub(crate) fn refuse_odd(dtype: DType, elements: &[u8], first: u64) -> Result<u64> {
     settle(mask::find(dtype, elements)?, [0; 3], &Recipe::default()).map_err(
         |error| match error {
@@ -142,7 +140,7 @@ pub(crate) fn refuse_odd(dtype: DType, elements: &[u8], first: u64) -> Result<u6
     Ok((elements.len() as u64).checked_div(dtype.size().unwrap_or(0)).unwrap_or_default())
 }
 
-/// Bytes to be changed, copied unless they are nobody else's.
+/// Bytes that may be changed; copied if they are borrowed.
 fn owned(bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
     match bytes {
         Cow::Owned(bytes) => Ok(bytes),
@@ -156,7 +154,7 @@ fn owned(bytes: Cow<'_, [u8]>) -> Result<Vec<u8>> {
     }
 }
 
-/// The elements with zeros where masks say what they are.
+/// The elements, with zeros under the masks.
 fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &Found) -> Result<Cow<'a, [u8]>> {
     let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
     if found.first == [None; 3] {
@@ -175,7 +173,7 @@ fn zeroed<'a>(dtype: DType, elements: &'a [u8], found: &Found) -> Result<Cow<'a,
     Ok(Cow::Owned(out))
 }
 
-/// Elements packed or turned around, if they are to be either, and the bits of a packed number.
+/// Elements packed or byte-swapped if the recipe requests it, and the bits of a packed number.
 fn pack<'a>(
     descriptor: Descriptor,
     elements: Cow<'a, [u8]>,
@@ -222,12 +220,12 @@ fn filter<'a>(
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {
     let Some(size) = recipe.shuffle else { return Ok((descriptor, bytes)) };
     if size == 0 || !(bytes.len() as u64).is_multiple_of(size) {
-        return Err(Error::Unwritable { why: "shuffle takes whole elements of its size" });
+        return Err(Error::Unwritable { why: "shuffle needs whole elements of its size" });
     }
     let descriptor = descriptor.with_stage(Stage::Filter, "shuffle");
     let descriptor = descriptor.with("shuffle_element_size", Value::Int(size.into()));
     let room = match recipe.compression {
-        // Whoever compresses piece by piece takes each apart by itself.
+        // The compressor shuffles each piece separately.
         Compressing::Zstd { .. } => return Ok((descriptor, bytes)),
         Compressing::None => take(room),
         _ => Vec::new(),
@@ -244,7 +242,7 @@ fn compress<'a>(
     recipe: &Recipe,
     mut out: Vec<u8>,
 ) -> Result<(Descriptor, Cow<'a, [u8]>)> {
-    // lz4 writes over what the buffer holds, the others behind it.
+    // lz4 overwrites the buffer, the other codecs append to it.
     if recipe.compression != Compressing::Lz4 {
         out.clear();
     }
@@ -262,7 +260,7 @@ fn compress<'a>(
             named("lz4")
         }
         Compressing::Szip(_) if is_packed && packing_spoils(sample_bits) => {
-            let why = "szip spoils packed numbers that are not whole bytes";
+            let why = "szip corrupts packed numbers that are not whole bytes";
             return Err(Error::Unwritable { why });
         }
         Compressing::Szip(parameters) if sample_bits <= 32 => {
@@ -286,8 +284,8 @@ fn compress<'a>(
     Ok((descriptor, Cow::Owned(out)))
 }
 
-/// The blobs of the masks, in the order of the wire, and what is said of them; the payload before
-/// them is so long.
+/// The blobs of the masks, in the order of the wire, and their descriptor entries. They follow a
+/// payload of `payload_len` bytes.
 fn masks(found: Found, count: u64, payload_len: u64, recipe: &Recipe) -> Result<(Vec<u8>, Value)> {
     let (mut blobs, mut entries) = (Vec::new(), Vec::new());
     for (kind, bits) in MaskKind::ALL.into_iter().zip(found.bits) {

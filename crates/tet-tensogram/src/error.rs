@@ -1,95 +1,95 @@
-//! What can be wrong with a message, with what was asked for, or with the world.
+//! Errors of the bytes, of the request, and of the environment.
 
 use tet_io::Kind;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Bytes that break a rule: a value, so that tests compare it.
+/// A broken rule as a value, so that tests can compare it.
 pub use tet_format::ForeignFault as Fault;
 use tet_format::ForeignRule;
 
-/// A request that has no answer.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The source could not be read or the target not be written, or the file changed meanwhile.
+    /// Reading the source or writing the target failed, or the file changed meanwhile.
     #[error(transparent)]
     Io(#[from] tet_io::Error),
     /// The bytes break a rule.
     #[error(transparent)]
     Format(#[from] Fault),
-    /// A codec or a method that this build does not have: the object cannot be read, others can.
+    /// This build does not have the codec or method: this object cannot be read, others can.
     #[error("codec {codec} is not built into this tet [{}] at byte {}", fault.rule.id, fault.at)]
     NotBuilt {
-        /// Its name, as the descriptor has it.
+        /// The codec name in the descriptor.
         codec: Box<str>,
-        /// The rule, and where the name stands.
+        /// The rule, and the offset of the name.
         fault: Fault,
     },
-    /// An element that is stored only under a mask, where none is allowed.
+    /// An element that can only be stored under a mask, but no mask is allowed.
     #[error("element {element} is {value}, which needs a mask: allow one")]
     NotFinite {
         /// Its position, in row-major order.
         element: u64,
-        /// What it is.
+        /// Its value.
         value: &'static str,
     },
-    /// Memory for a buffer is not to be had.
+    /// A buffer could not be allocated.
     #[error("out of memory for {len} bytes")]
     Memory {
         /// Its length.
         len: u64,
     },
-    /// A limit of the caller would be passed.
+    /// A limit of the caller would be exceeded.
     #[error("{what}: {wanted} are needed, the limit is {limit}")]
     Limit {
         /// What is limited.
         what: &'static str,
-        /// How much is needed.
+        /// The required amount.
         wanted: u64,
-        /// How much is allowed.
+        /// The allowed amount.
         limit: u64,
     },
-    /// The request cannot be met for the caller's sake.
+    /// The caller passed an invalid argument.
     #[error("{what}: {found} where {wanted} is needed")]
     Usage {
-        /// What is wrong.
+        /// The argument.
         what: &'static str,
         /// What was given.
         found: u64,
         /// What is needed.
         wanted: u64,
     },
-    /// What is asked for cannot be written.
+    /// The requested output cannot be written.
     #[error("cannot be written: {why}")]
     Unwritable {
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// A key, or a value under it, that is not taken.
+    /// A key, or a value under it, is not allowed.
     #[error("key {key:?}: {why}")]
     Key {
         /// The key.
         key: Box<str>,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// Messages say different things under one key.
-    #[error("messages say different things under the key {key:?}")]
+    /// Messages have different values for one key.
+    #[error("messages have different values for the key {key:?}")]
     Clash {
         /// The key.
         key: Box<str>,
     },
-    /// A message that cannot be written anew without a loss.
-    #[error("the message cannot be written anew: {why}, at byte {at}")]
-    Uncarried {
-        /// Where that is in the file.
+    /// A message cannot be rewritten without a loss.
+    #[error("the message cannot be rewritten: {why}, at byte {at}")]
+    NotRewritable {
+        /// The offset of the cause in the file.
         at: u64,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// The caller asked to stop.
+    /// The caller canceled the operation.
     #[error("canceled")]
     Canceled,
 }
@@ -101,7 +101,7 @@ impl From<tet_io::Canceled> for Error {
 }
 
 impl Error {
-    /// The file and the error of the system, where the system refused something.
+    /// The file and the system error, if the system reported one.
     #[must_use]
     pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
         match self {
@@ -116,7 +116,7 @@ impl Error {
         match self {
             Error::Io(error) => error.kind(),
             Error::Format(fault) if fault.rule.is_limit() => Kind::Limit,
-            Error::Format(_) | Error::NotBuilt { .. } | Error::Uncarried { .. } => Kind::Format,
+            Error::Format(_) | Error::NotBuilt { .. } | Error::NotRewritable { .. } => Kind::Format,
             Error::Memory { .. } | Error::Limit { .. } => Kind::Limit,
             Error::NotFinite { .. }
             | Error::Usage { .. }
@@ -127,7 +127,7 @@ impl Error {
         }
     }
 
-    /// The fault in the bytes, if that is what the error is.
+    /// The fault in the bytes, if the error is one.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {
         match self {
@@ -137,10 +137,10 @@ impl Error {
     }
 }
 
-/// Is told of everything that is wrong or odd, with the number of the object it is about.
+/// Receives every fault, with the number of its object.
 pub(crate) type Sink<'s> = &'s mut dyn FnMut(Fault, Option<usize>);
 
-/// A fault that is about no numbers.
+/// A fault without numbers.
 pub(crate) const fn no_numbers(rule: &'static ForeignRule, at: u64) -> Fault {
     Fault { rule, at, found: 0, wanted: 0 }
 }

@@ -1,6 +1,6 @@
-//! Numbers of the wire: big-endian, one after the other, without an offset written down.
+//! Reads and writes big-endian numbers, one after the other.
 
-/// Takes numbers off the front of bytes; zeros where there are no more.
+/// Reads numbers from the front of bytes; zeros after the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(&'a [u8]);
 
@@ -28,7 +28,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Puts numbers behind each other.
+/// Appends numbers.
 #[derive(Debug)]
 pub(crate) struct Put<'a>(&'a mut Vec<u8>);
 
@@ -55,7 +55,7 @@ impl<'a> Put<'a> {
     }
 }
 
-/// The bytes of a word, as a number that a fault can hold.
+/// The bytes of a magic, as a number that a fault can hold.
 pub(crate) fn word(bytes: &[u8]) -> u64 {
     let shown = bytes.get(..8).unwrap_or(bytes);
     shown.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))

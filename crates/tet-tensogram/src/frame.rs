@@ -19,7 +19,7 @@ pub(crate) const FRAME_MAGIC: [u8; 2] = *b"FR";
 pub(crate) const FRAME_END: [u8; 4] = *b"ENDF";
 /// The length of a frame's header.
 pub(crate) const FRAME_HEADER_LEN: u64 = 16;
-/// The version that is written into frames; any is read.
+/// The version written into frames; readers accept any.
 pub(crate) const FRAME_VERSION: u16 = 1;
 /// The length of the tail of all frames but tensors.
 pub(crate) const TAIL_LEN: u64 = 12;
@@ -47,7 +47,7 @@ pub enum FrameKind {
     Preceder,
     /// Type 9: a tensor.
     Tensor,
-    /// Another type, which is passed over.
+    /// Another type, which readers skip.
     Unknown(u16),
 }
 
@@ -56,14 +56,14 @@ pub enum FrameKind {
 pub enum Phase {
     /// Before the tensors.
     Header,
-    /// Tensors and what precedes them.
+    /// Tensors and their preceders.
     Body,
-    /// Behind the tensors.
+    /// After the tensors.
     Footer,
 }
 
 impl FrameKind {
-    /// The kind that a type stands for.
+    /// The kind of a type code.
     #[must_use]
     pub const fn from_code(code: u16) -> Self {
         match code {
@@ -80,7 +80,7 @@ impl FrameKind {
         }
     }
 
-    /// The type.
+    /// The type code.
     #[must_use]
     pub const fn code(self) -> u16 {
         match self {
@@ -97,7 +97,7 @@ impl FrameKind {
         }
     }
 
-    /// The flag of the preamble that says that there is a frame of the kind; none for some.
+    /// The flag of the preamble that announces a frame of this kind; none for some.
     pub(crate) const fn flag(self) -> Flags {
         match self {
             FrameKind::HeaderMetadata => Flags::HEADER_METADATA,
@@ -111,7 +111,7 @@ impl FrameKind {
         }
     }
 
-    /// What it is called.
+    /// Its name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -128,7 +128,7 @@ impl FrameKind {
         }
     }
 
-    /// The part of a message that it belongs to, if it belongs to one.
+    /// The part of a message that it belongs to, if any.
     #[must_use]
     pub const fn phase(self) -> Option<Phase> {
         match self {
@@ -143,13 +143,13 @@ impl FrameKind {
         }
     }
 
-    /// Whether nobody knows what is in it.
+    /// Whether the content is unknown, so that readers skip it.
     #[must_use]
     pub const fn is_passed_over(self) -> bool {
         matches!(self, FrameKind::Obsolete | FrameKind::Unknown(_))
     }
 
-    /// The length of its tail; of a type that is not known, that of the common one.
+    /// The length of its tail; the common length for an unknown type.
     #[must_use]
     pub const fn tail_len(self) -> u64 {
         if matches!(self, FrameKind::Tensor) { TENSOR_TAIL_LEN } else { TAIL_LEN }
@@ -167,7 +167,7 @@ impl FrameKind {
 pub struct FrameFlags(u16);
 
 impl FrameFlags {
-    /// The descriptor stands behind the payload; of tensors alone.
+    /// The descriptor follows the payload; only for tensors.
     pub const DESCRIPTOR_LAST: FrameFlags = FrameFlags(1);
     /// The hash slot holds a hash.
     pub const HASHED: FrameFlags = FrameFlags(2);
@@ -209,11 +209,11 @@ impl FrameFlags {
 pub struct FrameHeader {
     /// What the frame holds.
     pub kind: FrameKind,
-    /// The version of the frame, 1; any is read.
+    /// The version of the frame, 1; readers accept any.
     pub version: u16,
     /// Its flags.
     pub flags: FrameFlags,
-    /// Its length, header and tail included, padding not.
+    /// Its length, with header and tail and without padding.
     pub len: u64,
 }
 
@@ -250,14 +250,14 @@ impl FrameHeader {
 /// The last bytes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTail {
-    /// Where the descriptor starts, from the start of the frame; of tensors alone.
+    /// The offset of the descriptor in the frame; only for tensors.
     pub descriptor_offset: Option<u64>,
     /// The hash slot, whether it holds a hash or not.
     pub hash: u64,
 }
 
 impl FrameTail {
-    /// Reads the tail, at `at` of the file, of a frame of this kind.
+    /// Reads the tail of a frame of this kind, at `at` of the file.
     ///
     /// # Errors
     ///
@@ -284,14 +284,14 @@ impl FrameTail {
     }
 }
 
-/// A frame at its place in the file.
+/// A frame and its span in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// All its bytes, without padding.
     pub span: Span,
-    /// What stands before its body.
+    /// Its header.
     pub header: FrameHeader,
-    /// What stands behind it.
+    /// Its tail.
     pub tail: FrameTail,
 }
 
@@ -308,7 +308,7 @@ impl Frame {
         self.span.start()
     }
 
-    /// The bytes between header and tail, which the hash is of.
+    /// The bytes between header and tail, which the hash covers.
     #[must_use]
     pub fn body(&self) -> Span {
         let start = self.span.start().saturating_add(FRAME_HEADER_LEN);
@@ -316,7 +316,7 @@ impl Frame {
         Span::from_range(start..end).unwrap_or(self.span)
     }
 
-    /// Where the hash slot stands in the file.
+    /// The file offset of the hash slot.
     #[must_use]
     pub const fn hash_at(&self) -> u64 {
         self.span.end().saturating_sub(TAIL_LEN)

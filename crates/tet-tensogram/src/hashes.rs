@@ -5,10 +5,10 @@ use crate::item::Cbor;
 use crate::limits::Limits;
 use crate::rule;
 
-/// The only algorithm there is: XXH3 of 64 bits, seed 0.
+/// The only algorithm: XXH3 of 64 bits, seed 0.
 pub(crate) const ALGORITHM: &str = "xxh3";
 
-/// A list of hashes: what it says, whether that is so or not.
+/// A list of hashes as stored, correct or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HashList {
     algorithm: Option<String>,
@@ -60,7 +60,7 @@ impl HashList {
             }
             _ => cbor.skip(1),
         })?;
-        // Nobody knows how another algorithm spells its hashes.
+        // The spelling of hashes of another algorithm is unknown.
         match odd.filter(|_| list.is_known()) {
             Some((at, found)) => {
                 Err(Fault { rule: &rule::HASH_FIELDS, at, found, wanted: HEX_LEN })
@@ -69,12 +69,12 @@ impl HashList {
         }
     }
 
-    /// Whether the algorithm is the one that is known; so it is where none is named.
+    /// Whether the algorithm is known; a missing name means the known one.
     pub(crate) fn is_known(&self) -> bool {
         self.algorithm.as_deref().is_none_or(|algorithm| algorithm == ALGORITHM)
     }
 
-    /// The hashes, object by object; of no meaning where the algorithm is not known.
+    /// The hashes, object by object; meaningless if the algorithm is unknown.
     pub(crate) fn hashes(&self) -> &[u64] {
         &self.hashes
     }

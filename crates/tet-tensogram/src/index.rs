@@ -5,16 +5,16 @@ use crate::item::Cbor;
 use crate::limits::Limits;
 use crate::rule;
 
-/// Where an index says that a tensor frame is.
+/// The position of a tensor frame according to an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexEntry {
-    /// Where it starts, from the start of the message.
+    /// The offset of the frame in the message.
     pub(crate) offset: u64,
-    /// How long it is, without padding.
+    /// Its length, without padding.
     pub(crate) len: u64,
 }
 
-/// The index of a message: what it says, whether that is so or not.
+/// The index of a message as stored, correct or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     entries: Vec<IndexEntry>,
@@ -64,12 +64,12 @@ impl Index {
         Ok(Index { entries })
     }
 
-    /// What it says, object by object.
+    /// Its entries, object by object.
     pub(crate) fn entries(&self) -> &[IndexEntry] {
         &self.entries
     }
 
-    /// Whether each tensor is said to start behind the end of the one before, as they do.
+    /// Whether each entry starts after the end of the one before, as frames do.
     pub(crate) fn is_ascending(&self) -> bool {
         let mut end = 0;
         self.entries.iter().all(|entry| {

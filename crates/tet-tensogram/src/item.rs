@@ -1,4 +1,4 @@
-//! The CBOR of frames (section 3.1): one map each, its keys text, in any dialect.
+//! The CBOR of frames (section 3.1): one map each, with text keys, in any encoding.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::error::{Fault, Result, Sink};
 use crate::limits::Limits;
 use crate::rule;
 
-/// The rule that bytes break which are no item.
+/// The fault of bytes that are no well-formed item.
 pub(crate) fn cbor_fault(fault: tet_cbor::Fault) -> Fault {
     let rule = match fault.broken {
         Broken::Syntax => &rule::CBOR_SYNTAX,
@@ -31,7 +31,7 @@ pub(crate) fn read_cbor(source: &Source, span: Span, limits: &Limits) -> Result<
 /// The CBOR of a frame while it is read.
 pub(crate) struct Cbor<'a, 's> {
     reader: Reader<'a>,
-    /// How many more items may be kept.
+    /// How many more items may be stored.
     left: usize,
     item_count_max: usize,
     sink: Sink<'s>,
@@ -44,7 +44,7 @@ impl<'a, 's> Cbor<'a, 's> {
         Cbor { reader, left, item_count_max: left, sink }
     }
 
-    /// Calls `visit` at the value of every pair of the only item, which is a map; it reads the value.
+    /// Calls `visit` at the value of every pair of the only item, a map; `visit` reads the value.
     pub(crate) fn whole(
         &mut self,
         visit: impl FnMut(&mut Self, Cow<'a, str>, u64) -> Result<(), Fault>,
@@ -61,7 +61,7 @@ impl<'a, 's> Cbor<'a, 's> {
         Ok(())
     }
 
-    /// The same for a map inside; null is a map without pairs. `rule` is broken by anything else.
+    /// The same for a nested map; null is an empty map. Anything else breaks `rule`.
     pub(crate) fn map(
         &mut self,
         depth: u32,
@@ -84,7 +84,7 @@ impl<'a, 's> Cbor<'a, 's> {
         Ok(())
     }
 
-    /// Calls `visit` at every item of an array; null is an array without items.
+    /// Calls `visit` at every item of an array; null is an empty array.
     pub(crate) fn array(
         &mut self,
         depth: u32,
@@ -106,7 +106,7 @@ impl<'a, 's> Cbor<'a, 's> {
         Ok(())
     }
 
-    /// Reads text; `rule` is broken by anything else.
+    /// Reads text; anything else breaks `rule`.
     pub(crate) fn text(
         &mut self,
         depth: u32,
@@ -123,7 +123,7 @@ impl<'a, 's> Cbor<'a, 's> {
         })
     }
 
-    /// Reads an integer that is not negative; `rule` is broken by anything else.
+    /// Reads a non-negative integer; anything else breaks `rule`.
     pub(crate) fn unsigned(
         &mut self,
         depth: u32,
@@ -143,12 +143,12 @@ impl<'a, 's> Cbor<'a, 's> {
         value.map_err(cbor_fault)?.ok_or_else(|| self.over_limit(at))
     }
 
-    /// Passes over any value.
+    /// Skips any value.
     pub(crate) fn skip(&mut self, depth: u32) -> Result<(), Fault> {
         self.reader.skip(depth).map_err(cbor_fault)
     }
 
-    /// Where in the file the reader stands.
+    /// The file offset of the next item.
     pub(crate) fn place(&self) -> u64 {
         self.reader.place(self.reader.at())
     }

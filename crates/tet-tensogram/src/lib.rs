@@ -4,8 +4,8 @@
 //!   preamble | frames: metadata, index, hashes | [preceder] tensor ... | hashes, index, metadata | postamble
 //! ```
 //!
-//! The modules stand in the order of `docs/spec/tensogram.md`. What is damaged, or of a kind that is not
-//! known, costs the object it belongs to and no other.
+//! The modules are in the order of `docs/spec/tensogram.md`. A damaged or unknown part affects only
+//! the object it belongs to.
 
 #![forbid(unsafe_code)]
 

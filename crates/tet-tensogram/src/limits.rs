@@ -1,6 +1,6 @@
-//! How much of a message's claims a reader is willing to believe.
+//! Limits on what a reader accepts from a file.
 
-/// Bounds of a reader. The caller may change them; nothing in a file can.
+/// Limits of a reader. The caller may change them; nothing in a file can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -8,13 +8,13 @@ pub struct Limits {
     pub cbor_len_max: u64,
     /// The deepest nesting of items.
     pub depth_max: u32,
-    /// The most items that the CBOR of a frame may come to.
+    /// The most items in the CBOR of a frame.
     pub item_count_max: usize,
     /// The most frames of a message.
     pub frame_count_max: u64,
     /// The most messages of a file.
     pub message_count_max: u64,
-    /// The longest object, in bytes, whose codec makes any number of bytes of a few.
+    /// The longest object, in bytes, of a codec that can expand a few bytes to any length.
     pub inflated_len_max: u64,
 }
 
@@ -46,7 +46,7 @@ impl Limits {
         self
     }
 
-    /// Sets the most items that the CBOR of a frame may come to.
+    /// Sets the most items in the CBOR of a frame.
     #[must_use]
     pub const fn with_item_count_max(mut self, item_count_max: usize) -> Self {
         self.item_count_max = item_count_max;
@@ -67,7 +67,7 @@ impl Limits {
         self
     }
 
-    /// Sets the longest object whose codec makes any number of bytes of a few.
+    /// Sets the longest object of a codec that can expand a few bytes to any length.
     #[must_use]
     pub const fn with_inflated_len_max(mut self, inflated_len_max: u64) -> Self {
         self.inflated_len_max = inflated_len_max;

@@ -1,4 +1,4 @@
-//! Who made a message, and when.
+//! The program that wrote a message, and the time.
 
 use tet_cbor::Value;
 use tet_codec::{Digester, Strength};
@@ -12,13 +12,13 @@ pub struct Maker {
     pub name: &'static str,
     /// Its version.
     pub version: &'static str,
-    /// The time, in seconds of Unix.
+    /// The time, in seconds since the Unix epoch.
     pub time: u64,
 }
 
 impl Maker {
-    /// The pairs of `_reserved_` of a message that says this besides and has tensors of these hashes:
-    /// the same ones for the same message at the same time.
+    /// The pairs of `_reserved_` for a message with this metadata and tensors of these hashes:
+    /// equal for the same message at the same time.
     pub(crate) fn says(self, mut metadata: Vec<u8>, hashes: &[u64]) -> Pairs {
         metadata.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
         let text = |text: &str| Value::Text(text.to_owned());
@@ -31,7 +31,7 @@ impl Maker {
     }
 }
 
-/// A UUID of version 8 (RFC 9562): made of what the message is, not of chance.
+/// A UUID of version 8 (RFC 9562), derived from the content of the message, not random.
 fn uuid(time: u64, digested: &[u8]) -> String {
     let half = |which: u8| {
         let mut digester = Digester::new(Strength::Fast);

@@ -1,7 +1,7 @@
-//! Masks (section 5.3): which elements are NaN or infinite, one bit an element.
+//! Masks (section 5.3): which elements are NaN or infinite, one bit per element.
 //!
-//! The elements under a mask are stored as zeros. One that is restored is the canonical value of its
-//! kind; both parts of a complex element are.
+//! The elements under a mask are stored as zeros. A restored element is the canonical value of its
+//! kind, in both parts of a complex element.
 
 mod find;
 
@@ -18,11 +18,11 @@ pub(crate) use find::{Found, find};
 /// How the bits of a mask are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MaskMethod {
-    /// As they are.
+    /// Uncompressed.
     None,
-    /// As runs.
+    /// As run lengths.
     Rle,
-    /// As a set of the places of ones.
+    /// As a set of the positions of ones.
     #[default]
     Roaring,
     /// Compressed by lz4.
@@ -37,7 +37,7 @@ impl MaskMethod {
     const ALL: [MaskMethod; 6] =
         [Self::None, Self::Rle, Self::Roaring, Self::Lz4, Self::Zstd, Self::Blosc2];
 
-    /// The word for it.
+    /// The name in a descriptor.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl MaskMethod {
     }
 }
 
-/// Where the blobs of the masks of an object lie.
+/// The positions of the mask blobs of an object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Blobs {
     list: Vec<Blob>,
@@ -98,12 +98,12 @@ pub(crate) struct Blobs {
 struct Blob {
     kind: MaskKind,
     method: MaskMethod,
-    /// From the start of the region.
+    /// In the region.
     place: Range<u64>,
 }
 
 impl Blobs {
-    /// The blobs that a descriptor states, in a region of `len` bytes at `at` in the file.
+    /// The blobs that a descriptor states, in a region of `len` bytes at `at` of the file.
     pub(crate) fn of(descriptor: &Descriptor, at: u64, len: u64) -> Result<Blobs> {
         let mut entries: Vec<&MaskEntry> = descriptor.masks().iter().collect();
         entries.sort_by_key(|entry| (entry.offset, entry.len));
@@ -126,7 +126,7 @@ impl Blobs {
             let (rule, at) = (&rule::MASK_GAP, at.saturating_add(end));
             return Err(Fault { rule, at, found: len, wanted: end }.into());
         }
-        // Those of integers say nothing, and those of unknown kinds nothing that is known.
+        // Masks of integers have no meaning; masks of unknown kinds have none that is known.
         let is_restored = descriptor.dtype().is_some_and(|it| it.is_float() || it.is_complex());
         let mut list = Vec::new();
         for entry in descriptor.masks().iter().filter(|_| is_restored) {
@@ -147,12 +147,12 @@ impl Blobs {
         self.payload_len
     }
 
-    /// How many masks elements are restored from.
+    /// The number of masks that elements are restored from.
     pub(crate) fn count(&self) -> u64 {
         self.list.len() as u64
     }
 
-    /// Decodes the masks; `bytes` are those behind the payload of a region at `region_at`.
+    /// Decodes the masks; `bytes` follow the payload of a region at `region_at`.
     pub(crate) fn read(&self, bytes: &[u8], element_count: u64, region_at: u64) -> Result<Masks> {
         let mut masks = Masks { element_count, bits: [None, None, None] };
         for blob in &self.list {
@@ -170,7 +170,7 @@ impl Blobs {
     }
 }
 
-/// The masks of an object, one bit an element and kind.
+/// The masks of an object, one bit per element and kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masks {
     element_count: u64,
@@ -178,21 +178,20 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// The bits of a kind, packed with the highest first; `None` where no element is of it.
+    /// The bits of a kind, packed with the highest first; `None` if no element is of it.
     #[must_use]
     pub fn bits(&self, kind: MaskKind) -> Option<&[u8]> {
         self.bits.get(kind as usize)?.as_deref()
     }
 
-    /// How many elements they are about.
+    /// The number of elements they cover.
     #[must_use]
     pub const fn element_count(&self) -> u64 {
         self.element_count
     }
 
-    /// Puts the canonical values in their places among little-endian elements, of which the first
-    /// is the object's element `first`. Where several masks say something, NaN is what counts, then
-    /// positive infinity.
+    /// Sets the canonical values among little-endian elements, of which the first is element
+    /// `first` of the object. Where masks overlap, NaN takes precedence, then positive infinity.
     pub fn restore(&self, dtype: DType, first: u64, elements: &mut [u8]) {
         for kind in MaskKind::ALL.into_iter().rev() {
             let Some(bits) = self.bits(kind) else { continue };
@@ -218,7 +217,7 @@ impl Masks {
     }
 }
 
-/// The bits of the one value that stands for a kind, of a real element or a part of a complex one.
+/// The bits of the canonical value of a kind, of a real element or a part of a complex one.
 const fn canonical(dtype: DType, kind: MaskKind) -> u64 {
     let [nan, infinity, sign] = match dtype {
         DType::Float16 => [0x7E00, 0x7C00, 0x8000],
@@ -233,7 +232,7 @@ const fn canonical(dtype: DType, kind: MaskKind) -> u64 {
     }
 }
 
-/// How many of the elements of each kind come back from a mask with other bits than they have.
+/// How many elements of each kind a mask would restore with other bits.
 pub(crate) fn inexact(dtype: DType, elements: &[u8], found: &Found) -> [u64; 3] {
     let size = dtype.size().map_or(1, index);
     let part_len = if dtype.is_complex() { size / 2 } else { size };
@@ -254,7 +253,7 @@ pub(crate) fn inexact(dtype: DType, elements: &[u8], found: &Found) -> [u64; 3] 
     counts
 }
 
-/// Puts a value wherever a bit of the elements of `range` is set.
+/// Writes a value wherever a bit of the elements of `range` is set.
 fn put<const SIZE: usize>(value: [u8; SIZE], bits: &[u8], range: Range<u64>, elements: &mut [u8]) {
     let places = elements.as_chunks_mut::<SIZE>().0;
     let end = range.start.saturating_add(places.len() as u64).min(range.end);

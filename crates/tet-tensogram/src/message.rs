@@ -1,4 +1,4 @@
-//! One message: its frames and objects, as a walk found them.
+//! One message: its frames and objects, found by walking it.
 
 use tet_format::Span;
 use tet_io::Source;
@@ -16,15 +16,15 @@ use crate::window::Window;
 /// Which hash slots of a message hold hashes (section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HashRule {
-    /// Those of frames that say so: from 0.21 on.
+    /// Those of frames with the hash flag: from 0.21 on.
     Frames,
-    /// Those of all frames, because the preamble says so and no frame does: 0.17 to 0.20.
+    /// Those of all frames: the preamble has the hash flag and no frame does, as in 0.17 to 0.20.
     Preamble,
     /// None.
     Unhashed,
 }
 
-/// A message of which all frames are known.
+/// A message with all its frames.
 #[derive(Debug)]
 pub struct Message {
     span: Span,
@@ -34,7 +34,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Walks through the message of this span, whose end was found by its length or by a walk.
+    /// Walks the message of this span, whose end is known from its length or from a walk.
     pub(crate) fn read(
         window: &mut Window<'_>,
         span: Span,
@@ -49,11 +49,11 @@ impl Message {
         Ok(Message { span, preamble, walk, hash_rule })
     }
 
-    /// What stands of a damaged message: the objects before the fault.
+    /// The readable part of a damaged message: the objects before the fault.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Format`](crate::Error::Format) when not even its preamble stands, and
+    /// Returns [`Error::Format`](crate::Error::Format) when not even its preamble is valid, and
     /// [`Error::Io`](crate::Error::Io) when bytes cannot be read.
     pub fn salvage(source: &Source, damage: &Damage, limits: &Limits) -> Result<Self> {
         let mut window = Window::new(source);
@@ -73,43 +73,43 @@ impl Message {
         self.span
     }
 
-    /// Its first bytes.
+    /// Its preamble.
     #[must_use]
     pub const fn preamble(&self) -> &Preamble {
         &self.preamble
     }
 
-    /// Its last bytes, unless a damaged frame stands before them.
+    /// Its postamble, unless a damaged frame precedes it.
     #[must_use]
     pub const fn postamble(&self) -> Option<&Postamble> {
         self.walk.postamble.as_ref()
     }
 
-    /// The frames, in their order; where one is damaged, those before it.
+    /// The frames, in their order, up to the first damaged one.
     #[must_use]
     pub fn frames(&self) -> &[Frame] {
         &self.walk.frames
     }
 
-    /// The first rule that is broken by the message and not by one of its objects.
+    /// The first rule that the message itself breaks, not one of its objects.
     #[must_use]
     pub const fn fault(&self) -> Option<&Fault> {
         self.walk.fault.as_ref()
     }
 
-    /// Whether the walk came to the end: all objects are known.
+    /// Whether the walk reached the end, so that all objects are known.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.walk.postamble.is_some()
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     #[must_use]
     pub fn len(&self) -> usize {
         self.walk.objects.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.walk.objects.is_empty()
@@ -145,7 +145,7 @@ impl Message {
     }
 }
 
-/// Which slots of these frames hold hashes, if they are all frames of their message.
+/// Which hash slots hold hashes, if `frames` are all frames of the message.
 fn hash_rule(preamble: &Preamble, frames: &[Frame]) -> HashRule {
     if frames.iter().any(|frame| frame.header.flags.contains(FrameFlags::HASHED)) {
         HashRule::Frames
@@ -156,8 +156,8 @@ fn hash_rule(preamble: &Preamble, frames: &[Frame]) -> HashRule {
     }
 }
 
-/// Whether the slot of a frame holds a hash. Nobody knows which bytes a frame of an unknown type
-/// hashes.
+/// Whether the slot of a frame holds a hash. For a frame of an unknown type, the hashed bytes are
+/// unknown.
 pub(crate) fn is_hashed(rule: HashRule, frame: &Frame) -> bool {
     !frame.kind().is_passed_over()
         && match rule {

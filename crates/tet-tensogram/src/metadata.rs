@@ -1,4 +1,4 @@
-//! What is said of a message and of its objects (section 3.2). Types 1, 7 and 8.
+//! The metadata of a message and of its objects (section 3.2). Types 1, 7 and 8.
 //!
 //! ```text
 //!   {base: [{...}, ...], _reserved_: {...}, _extra_: {...}}     header < footer < preceders
@@ -14,24 +14,24 @@ use crate::limits::Limits;
 use crate::message::Message;
 use crate::rule;
 
-/// Keys and values, in the order of the file; no key stands twice.
+/// Keys and values, in the order of the file, without repeated keys.
 pub type Pairs = Vec<(String, Value)>;
 
-/// The key of what the library says, of the message and of each object.
+/// The key of metadata that the library writes, for the message and for each object.
 pub const RESERVED_KEY: &str = "_reserved_";
-/// The key of what the user says of the message.
+/// The key of metadata that the user sets for the message.
 pub(crate) const EXTRA_KEY: &str = "_extra_";
-/// The key of what is said of the objects.
+/// The key of the metadata of the objects.
 pub(crate) const BASE_KEY: &str = "base";
 
 /// Metadata of a frame, or of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
-    /// What is said of each object.
+    /// The metadata of each object.
     pub base: Vec<Pairs>,
-    /// What the library says of the message.
+    /// The metadata of the message written by the library.
     pub reserved: Pairs,
-    /// What the user says of the message.
+    /// The metadata of the message set by the user.
     pub extra: Pairs,
 }
 
@@ -93,7 +93,7 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// Takes in what is said with more weight.
+    /// Merges metadata that takes precedence.
     pub fn merge(&mut self, over: Metadata) {
         put(&mut self.reserved, over.reserved);
         put(&mut self.extra, over.extra);
@@ -105,8 +105,8 @@ impl Metadata {
         }
     }
 
-    /// Reads all that is said of a message: footer over header, preceders over both. Of a message with
-    /// a broken frame that may be of more objects than were found.
+    /// Reads all metadata of a message: the footer overrides the header, preceders override both.
+    /// After a broken frame there may be more entries than objects were found.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Metadata {
                 metadata.merge(over);
             }
         }
-        // Behind a broken frame there are objects that are not known otherwise.
+        // Objects after a broken frame are known only from metadata.
         let stated = if message.is_whole() { 0 } else { metadata.base.len() };
         metadata.base.resize_with(message.len().max(stated), Pairs::new);
         for (object, entry) in message.objects().iter().zip(&mut metadata.base) {
@@ -140,13 +140,13 @@ impl Metadata {
     }
 }
 
-/// What a preceder says of its object.
+/// The metadata of an object in its preceder.
 pub(crate) fn preceding(metadata: Metadata, frame: &Frame) -> Result<Pairs, Fault> {
     let (found, at) = (metadata.base.len() as u64, frame.body().start());
     let mut entries = metadata.base.into_iter();
     match (entries.next(), entries.next()) {
         (Some(mut entry), None) => {
-            // That is for the library to say, which does so at the end.
+            // Only the metadata at the end of a message may set that key.
             entry.retain(|(key, _)| key != RESERVED_KEY);
             Ok(entry)
         }
@@ -154,7 +154,7 @@ pub(crate) fn preceding(metadata: Metadata, frame: &Frame) -> Result<Pairs, Faul
     }
 }
 
-/// Checks that nothing is said of objects that are not there.
+/// Checks that there is no entry for an object that does not exist.
 pub(crate) fn check_count(metadata: &Metadata, count: usize, frame: &Frame) -> Result<(), Fault> {
     let (found, wanted) = (metadata.base.len() as u64, count as u64);
     if found <= wanted {
@@ -163,7 +163,7 @@ pub(crate) fn check_count(metadata: &Metadata, count: usize, frame: &Frame) -> R
     Err(Fault { rule: &rule::BASE_COUNT, at: frame.body().start(), found, wanted })
 }
 
-/// Reads a map; of a key that stands twice, the last value counts.
+/// Reads a map; the last value of a repeated key is used.
 fn pairs(
     cbor: &mut Cbor<'_, '_>,
     depth: u32,
@@ -182,7 +182,7 @@ fn pairs(
     Ok(pairs)
 }
 
-/// Puts values over those of the same keys.
+/// Sets values, replacing those of the same keys.
 pub(crate) fn put(pairs: &mut Pairs, over: Pairs) {
     if !over.is_empty() {
         pairs.extend(over);
@@ -190,7 +190,7 @@ pub(crate) fn put(pairs: &mut Pairs, over: Pairs) {
     }
 }
 
-/// Drops all but the last value of each key; says how many there were.
+/// Removes all but the last value of each key. Returns how many were removed.
 fn settle(pairs: &mut Pairs) -> u64 {
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     let key = |at: usize| pairs.get(at).map(|(key, _)| key.as_str());
@@ -211,7 +211,7 @@ fn settle(pairs: &mut Pairs) -> u64 {
     dropped.len() as u64
 }
 
-/// Which of the keys with meaning were there.
+/// Which of the defined keys were seen.
 #[derive(Default)]
 struct Twice([bool; 3]);
 

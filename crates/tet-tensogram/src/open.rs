@@ -1,4 +1,4 @@
-//! Opening a file (section 6.2): where its messages are, and then what is asked for.
+//! Opens a file (section 6.2): finds its messages first, and reads the rest on request.
 
 use std::sync::{Arc, OnceLock};
 
@@ -21,10 +21,10 @@ use crate::scan::{Damage, Scan, scan};
 use crate::walk::{Extent, Until, footer, read_frame, walk};
 use crate::window::Window;
 
-/// Messages of no more objects are walked through, which tells of all that is wrong with them.
+/// Messages with at most this number of objects are walked, which reports all their faults.
 const WALKED_COUNT: usize = 64;
 
-/// An opened file: where its messages are. Frames are looked for when they are asked for.
+/// An opened file with the positions of its messages. Frames are read on request.
 #[derive(Clone, Debug)]
 pub struct TensogramFile {
     source: Source,
@@ -45,7 +45,7 @@ struct Slot {
     index: OnceLock<Option<Index>>,
 }
 
-/// An object of a file, with all its places.
+/// An object of a file, with all its spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectAt {
     /// The number of its message in the file.
@@ -60,19 +60,19 @@ pub struct ObjectAt {
     pub descriptor: Span,
     /// The hash of the body of its frame, if its slot holds one.
     pub hash: Option<u64>,
-    /// The rule that its frame breaks: region and descriptor are not known then.
+    /// The rule that its frame breaks: region and descriptor are unknown then.
     pub fault: Option<Fault>,
 }
 
 impl TensogramFile {
-    /// Opens a file: finds its messages, and looks into none that says how long it is.
+    /// Opens a file: finds its messages, and reads none whose length is stored.
     ///
-    /// A message that does not stand is among [`TensogramFile::damages`] and leaves the others alone.
+    /// Damaged messages are listed in [`TensogramFile::damages`]; the others can be read.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Format`] when no message stands, or for a limit; [`Error::Io`] when bytes
-    /// cannot be read.
+    /// Returns [`Error::Format`] when no message is intact, or for a limit; [`Error::Io`] when
+    /// bytes cannot be read.
     pub fn open(source: Source, limits: &Limits) -> Result<Self> {
         let scan = scan(&source, limits)?;
         source.check_unchanged()?;
@@ -83,44 +83,44 @@ impl TensogramFile {
         Ok(TensogramFile { source, limits: *limits, opened: Arc::new(Opened { scan, slots }) })
     }
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// How much of the file's claims is believed.
+    /// The limits of the reader.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.opened.scan.messages.len()
     }
 
-    /// Whether there are none, which is not so.
+    /// Whether there are no messages; always false.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.opened.scan.messages.is_empty()
     }
 
-    /// The stretches of the file that belong to no message.
+    /// The spans of the file outside all messages.
     #[must_use]
     pub fn gaps(&self) -> &[Span] {
         &self.opened.scan.gaps
     }
 
-    /// The messages that do not stand; the first ones, where there are many.
+    /// The damaged messages; only the first ones if there are many.
     #[must_use]
     pub fn damages(&self) -> &[Damage] {
         &self.opened.scan.damages
     }
 
-    /// The stretches of the file in which something was lost, with the rule that is broken there
-    /// first: those that belong to no message and are not zero.
+    /// The spans of the file in which something was lost, each with the first broken rule: those
+    /// that are outside all messages and not zero.
     ///
     /// # Errors
     ///
@@ -143,23 +143,23 @@ impl TensogramFile {
         Ok(losses)
     }
 
-    /// Where a message is.
+    /// The span of a message.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Usage`] when there are not so many.
+    /// Returns [`Error::Usage`] when there is no message of this number.
     pub fn span(&self, message: usize) -> Result<Span> {
         let missing = || missing("number of a message", message, self.len());
         self.opened.scan.messages.get(message).copied().ok_or_else(missing)
     }
 
-    /// A message, with all its frames; it is walked through once.
+    /// A message with all its frames; it is walked only once.
     ///
-    /// A damaged frame ends the walk: the objects before it are there, and the message says why.
+    /// The walk ends at a damaged frame: the message has the objects before it, and the fault.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Usage`] when there are not so many messages, [`Error::Format`] for a limit,
+    /// Returns [`Error::Usage`] when there is no such message, [`Error::Format`] for a limit,
     /// [`Error::Io`] when bytes cannot be read.
     pub fn message(&self, message: usize) -> Result<Arc<Message>> {
         let (span, slot) = (self.span(message)?, self.slot(message)?);
@@ -170,7 +170,7 @@ impl TensogramFile {
         let read = Message::read(&mut window, span, &self.limits, &mut |_, _| {})?;
         self.source.check_unchanged()?;
         if read.is_empty() {
-            // There may be millions of them in a few bytes each.
+            // There may be millions of them, a few bytes each.
             return Ok(Arc::new(read));
         }
         Ok(Arc::clone(slot.message.get_or_init(|| Arc::new(read))))
@@ -178,13 +178,13 @@ impl TensogramFile {
 
     /// An object of a message.
     ///
-    /// An index of the message finds it at once, if what it says stands at the place that it says;
-    /// else the message is walked through.
+    /// Uses the index of the message if the frame at the stated offset matches it; otherwise walks
+    /// the message.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Usage`] when there are not so many, and what [`TensogramFile::message`]
-    /// returns; the fault of the message where a damaged frame hides the object.
+    /// Returns [`Error::Usage`] when there is no such object, and what [`TensogramFile::message`]
+    /// returns; the fault of the message if a damaged frame hides the object.
     pub fn object(&self, message: usize, number: usize) -> Result<ObjectAt> {
         let slot = self.slot(message)?;
         if slot.message.get().is_none()
@@ -205,15 +205,15 @@ impl TensogramFile {
         }
     }
 
-    /// An object of a message of many, and what is said of the message, by its header and index alone:
-    /// the number of reads does not grow with the number of objects.
+    /// An object and the metadata of a large message, found by its header and index alone: the
+    /// number of reads does not depend on the number of objects.
     ///
-    /// `None` where these do not lead to it, or where it costs no more to walk through the message:
-    /// then use [`TensogramFile::object`] and [`TensogramFile::metadata`].
+    /// `None` if these do not lead to it, or if walking the message is not slower: then use
+    /// [`TensogramFile::object`] and [`TensogramFile::metadata`].
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Usage`] when there are not so many messages, and [`Error::Io`].
+    /// Returns [`Error::Usage`] when there is no such message, and [`Error::Io`].
     pub fn object_by_header(
         &self,
         message: usize,
@@ -258,7 +258,7 @@ impl TensogramFile {
         Ok((0..walked.len()).filter_map(|number| object_at(&walked, message, number)).collect())
     }
 
-    /// All that is said of a message and its objects.
+    /// All metadata of a message and its objects.
     ///
     /// # Errors
     ///
@@ -270,8 +270,8 @@ impl TensogramFile {
         Ok(metadata)
     }
 
-    /// How many objects the index of a message counts, or its hashes, or its metadata: the first of these
-    /// that can be read. Another number than there are means that frames are lost.
+    /// The number of objects according to the index of a message, its hashes, or its metadata: the
+    /// first of these that can be read. If a different number was found, frames are lost.
     ///
     /// # Errors
     ///
@@ -349,7 +349,7 @@ impl TensogramFile {
         let preamble = Preamble::read(window.near(span.start(), PREAMBLE_LEN)?, span.start())?;
         let is_hashed = frame.header.flags.contains(FrameFlags::HASHED);
         if !is_hashed && preamble.flags.contains(Flags::HASHED) {
-            // Whether the slot holds a hash is for all frames together to say.
+            // Only all frames together determine whether the slot holds a hash.
             return Ok(None);
         }
         let object = parts::object(&mut window, &frame, (0, None), &self.limits)?;
@@ -358,7 +358,7 @@ impl TensogramFile {
         Ok(Some(ObjectAt { message, number, frame, region, descriptor, hash, fault }))
     }
 
-    /// The index of a message, from its header or its footer; a damaged one is none.
+    /// The index of a message, from its header or its footer; `None` if it is damaged.
     fn read_index(&self, window: &mut Window<'_>, span: Span) -> Result<Option<Index>> {
         let preamble = Preamble::read(window.near(span.start(), PREAMBLE_LEN)?, span.start())?;
         let (extent, sink) = ((Extent::Known(span.end()), Until::Body), &mut |_, _| {});

@@ -15,7 +15,7 @@ use crate::limits::Limits;
 use crate::rule;
 use crate::window::Window;
 
-/// What of a descriptor is read first where nobody says how long it is.
+/// How much of a descriptor is read first if its length is unknown.
 const FIRST_LEN: u64 = 1 << 10;
 
 /// A tensor in a message.
@@ -29,7 +29,7 @@ pub struct Object {
     pub region: Span,
     /// The CBOR that describes it.
     pub descriptor: Span,
-    /// The rule that its frame breaks: region and descriptor are not known then.
+    /// The rule that its frame breaks: region and descriptor are unknown then.
     pub fault: Option<Fault>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn object(
     })
 }
 
-/// Where the item ends that starts a stretch; more is read as long as that may help.
+/// The end of the item at the start of `span`; reads more as long as that may help.
 fn item_end(
     window: &mut Window<'_>,
     span: Span,

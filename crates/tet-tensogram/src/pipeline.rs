@@ -1,11 +1,11 @@
-//! The pipeline of an object (section 5): payload into elements, whole or in part.
+//! The pipeline of an object (section 5): decodes a payload into elements, whole or in part.
 //!
 //! ```text
 //!   payload -- compression --> bytes -- filter --> bytes -- encoding --> elements -- byte order -->
 //! ```
 //!
-//! Elements come out little-endian and in row-major order. How many bytes that are is known from the
-//! descriptor before anything is decoded, and nothing is ever decoded beyond it.
+//! Elements are little-endian and in row-major order. Their length in bytes is known from the
+//! descriptor before anything is decoded, and no codec decodes beyond it.
 
 pub(crate) mod bits;
 pub(crate) mod blosc2;
@@ -33,19 +33,19 @@ use packing::Packing;
 pub(crate) use plan::packing_spoils;
 pub use szip::SzipParameters;
 
-/// How a payload becomes elements.
+/// How to decode a payload into elements.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     dtype: DType,
     element_count: u64,
     decoded_len: u64,
-    /// Bytes between encoding and filter.
+    /// The length in bytes between encoding and filter.
     encoded_len: u64,
     swap: Option<Swapped>,
     packing: Option<Packing>,
     shuffle: Option<u64>,
     compression: Compression,
-    /// Where the payload starts in the file, and its length.
+    /// The file offset of the payload, and its length.
     at: u64,
     payload_len: u64,
     notes: Vec<Fault>,
@@ -72,13 +72,13 @@ impl Pipeline {
         &self.notes
     }
 
-    /// Whether the payload is the elements.
+    /// Whether the payload is the elements unchanged.
     pub(crate) fn is_identity(&self) -> bool {
         let has_stages = self.swap.is_some() || self.packing.is_some() || self.shuffle.is_some();
         !has_stages && matches!(self.compression, Compression::None)
     }
 
-    /// The frames of the payload that can be decoded by themselves.
+    /// The frames of the payload that can be decoded independently.
     pub(crate) const fn frames(&self) -> Option<&zstd::Frames> {
         match &self.compression {
             Compression::Zstd(frames) => frames.as_ref(),
@@ -86,7 +86,7 @@ impl Pipeline {
         }
     }
 
-    /// Decodes all elements; both lengths must be those that were planned.
+    /// Decodes all elements; both lengths must be the planned ones.
     pub(crate) fn decode(&self, payload: &[u8], out: &mut [u8]) -> Result<()> {
         expect_len("bytes of payload", payload.len(), self.payload_len)?;
         expect_len("bytes for the elements", out.len(), self.decoded_len)?;
@@ -124,11 +124,11 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Elements that are compressed at most.
+    /// Decodes elements that have at most a compression stage.
     fn plain(&self, payload: &[u8], out: &mut [u8]) -> Result<()> {
         match (&self.compression, self.swap) {
             (Compression::None, Some(swap)) => {
-                // The length was planned, and is one of whole numbers.
+                // The planned length is a multiple of the number size.
                 swap.decode(payload, out).map_err(|_| self.short(payload.len()))
             }
             _ => {
@@ -139,7 +139,7 @@ impl Pipeline {
         }
     }
 
-    /// The first stated offset that is not where its part of the payload starts, if there is one.
+    /// The first stated offset that is not the start of its part of the payload, if any.
     pub(crate) fn offsets_differ(&self, payload: &[u8]) -> Result<Option<Fault>> {
         expect_len("bytes of payload", payload.len(), self.payload_len)?;
         match &self.compression {

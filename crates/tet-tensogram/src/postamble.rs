@@ -17,10 +17,9 @@ pub(crate) const POSTAMBLE_LEN: u64 = 24;
 /// The postamble of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Postamble {
-    /// Where the first footer frame starts, or the postamble where there is none, from the start of
-    /// the message.
+    /// The offset of the first footer frame in the message, or of the postamble if there is none.
     pub first_footer_offset: u64,
-    /// The length of the message, 0 where its writer could not go back to say so.
+    /// The length of the message; 0 if its writer could not seek back to store it.
     pub total_len: u64,
 }
 

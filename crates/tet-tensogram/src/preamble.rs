@@ -17,7 +17,7 @@ pub const VERSION: u16 = 3;
 /// The length of a preamble.
 pub(crate) const PREAMBLE_LEN: u64 = 24;
 
-/// Which frames a message has, as its preamble says. No reader relies on it.
+/// Which frames a message has, according to its preamble. No reader relies on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u16);
 
@@ -83,7 +83,7 @@ pub struct Preamble {
     pub flags: Flags,
     /// Four bytes that are written as zero.
     pub reserved: u32,
-    /// The length of the message, 0 where its writer did not know it.
+    /// The length of the message; 0 if its writer did not know it.
     pub total_len: u64,
 }
 

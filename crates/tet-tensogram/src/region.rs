@@ -1,11 +1,11 @@
-//! The region of an object: its payload, then the blobs of its masks; how both become elements.
+//! The region of an object: its payload, then the blobs of its masks; and how to decode both.
 //!
 //! ```text
 //!   | payload | nan | inf+ | inf- |        the payload ends where the first blob starts
 //! ```
 //!
-//! Everything that the descriptor states is bounded by the length of the region when it is planned,
-//! so that whoever plans reads must not look at a byte of it.
+//! A plan bounds everything in the descriptor by the length of the region, so that reads can be
+//! planned without reading the region.
 
 mod part;
 
@@ -25,13 +25,13 @@ pub use part::{Cut, Part};
 
 const NAME: &str = "tensogram";
 
-/// How the region of an object becomes elements.
+/// How to decode the region of an object.
 #[derive(Clone, Debug)]
 pub struct Region {
     pipeline: Pipeline,
     blobs: mask::Blobs,
     held: OnceLock<Masks>,
-    /// Where it starts in the file, and its length.
+    /// The file offset of the region, and its length.
     at: u64,
     len: u64,
 }
@@ -41,8 +41,8 @@ impl Region {
     ///
     /// # Errors
     ///
-    /// Returns the first rule that the descriptor breaks, by itself or for such a region, and
-    /// [`Error::NotBuilt`] for a codec that is not built in.
+    /// Returns the first rule that the descriptor breaks, by itself or with such a region, and
+    /// [`Error::NotBuilt`] for a codec that this build does not have.
     pub fn new(descriptor: &Descriptor, at: u64, len: u64, limits: &Limits) -> Result<Region> {
         descriptor.check()?;
         let blobs = mask::Blobs::of(descriptor, at, len)?;
@@ -50,43 +50,43 @@ impl Region {
         Ok(Region { pipeline, blobs, held: OnceLock::new(), at, len })
     }
 
-    /// What is worth knowing about how the object is stored.
+    /// Faults of how the object is stored that do not prevent reading.
     #[must_use]
     pub fn notes(&self) -> &[Fault] {
         self.pipeline.notes()
     }
 
-    /// The type of the elements.
+    /// The dtype of the elements.
     #[must_use]
     pub const fn dtype(&self) -> DType {
         self.pipeline.dtype()
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     #[must_use]
     pub const fn element_count(&self) -> u64 {
         self.pipeline.element_count()
     }
 
-    /// How many bytes the elements take: exactly what is decoded.
+    /// The length of the decoded elements in bytes, exactly.
     #[must_use]
     pub const fn decoded_len(&self) -> u64 {
         self.pipeline.decoded_len()
     }
 
-    /// Where in the region the payload lies.
+    /// The position of the payload in the region.
     #[must_use]
     pub const fn payload(&self) -> Range<u64> {
         0..self.pipeline.payload_len()
     }
 
-    /// Where in the region the blobs of the masks lie; empty where there are none.
+    /// The position of the mask blobs in the region; empty if there are none.
     #[must_use]
     pub const fn masks(&self) -> Range<u64> {
         self.pipeline.payload_len()..self.len
     }
 
-    /// How the payload becomes elements.
+    /// How to decode the payload.
     pub(crate) const fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
@@ -97,44 +97,43 @@ impl Region {
         self.blobs.count() != 0
     }
 
-    /// The frames of a zstd payload that can be decoded by themselves, if it has offsets.
+    /// The frames of a zstd payload that can be decoded independently, if it has offsets.
     #[must_use]
     pub fn frames(&self) -> Option<&Frames> {
         self.pipeline.frames()
     }
 
-    /// Decodes the masks out of the bytes that [`Region::masks`] names.
+    /// Decodes the masks from the bytes at [`Region::masks`].
     ///
     /// # Errors
     ///
-    /// Returns TGM-K7 when a blob is not one bit an element, and [`Error::Memory`] when there is
-    /// none for the bits.
+    /// Returns TGM-K7 when a blob does not have one bit per element, and [`Error::Memory`] when the
+    /// bits cannot be allocated.
     pub fn read_masks(&self, blobs: &[u8]) -> Result<Masks> {
         let wanted = self.len.saturating_sub(self.pipeline.payload_len());
         expect_len("bytes of masks", blobs.len(), wanted)?;
         self.blobs.read(blobs, self.element_count(), self.at)
     }
 
-    /// The same with its masks at hand: elements are restored from these from now on, and whoever
-    /// decodes needs the payload only.
+    /// The same region with decoded masks: elements are restored from these from now on, and
+    /// decoding needs only the payload.
     #[must_use]
     pub fn with_masks(self, masks: Masks) -> Region {
         Region { held: OnceLock::from(masks), ..self }
     }
 
-    /// Puts its masks at hand for all who share it, if they are not yet.
+    /// Stores the decoded masks for all users of this region, unless they are already stored.
     pub fn hold_masks(&self, masks: Masks) {
         self.held.get_or_init(|| masks);
     }
 
-    /// Whether the elements can be restored from the payload alone: masks are at hand, or there are
-    /// none.
+    /// Whether the payload alone is enough to decode: there are no masks, or they are decoded.
     #[must_use]
     pub fn is_at_hand(&self) -> bool {
         self.held.get().is_some() || !self.has_masks()
     }
 
-    /// Where it can be cut, so that its parts are decoded by themselves.
+    /// Where it can be split into parts that are decoded independently.
     #[must_use]
     pub fn cut(&self) -> Cut {
         self.pipeline.cut()
@@ -144,8 +143,8 @@ impl Region {
     ///
     /// # Errors
     ///
-    /// Returns the rule that the bytes break, and [`Error::Usage`] when a length is not the one
-    /// that was planned.
+    /// Returns the rule that the bytes break, and [`Error::Usage`] when a length is not the planned
+    /// one.
     pub fn decode(&self, region: &[u8], out: &mut [u8]) -> Result<()> {
         expect_len("bytes of region", region.len(), self.len)?;
         let at = index(self.pipeline.payload_len());
@@ -159,7 +158,7 @@ impl Region {
         Ok(())
     }
 
-    /// Decodes all elements as they are stored, with zeros under the masks.
+    /// Decodes all elements as stored, with zeros under the masks.
     ///
     /// # Errors
     ///
@@ -168,8 +167,8 @@ impl Region {
         self.pipeline.decode(payload, out)
     }
 
-    /// Looks whether the offsets for reading in part are those of the payload, where others than
-    /// this crate's have been seen to be wrong: TGM-N27 if they are not.
+    /// Checks the offsets for partial reads against the payload: TGM-N27 if they are wrong. Other
+    /// programs are known to write wrong ones.
     ///
     /// # Errors
     ///
@@ -178,8 +177,8 @@ impl Region {
         self.pipeline.offsets_differ(payload)
     }
 
-    /// Which bytes of the payload hold elements, counted in row-major order; `None` where only all
-    /// of them will do.
+    /// The bytes of the payload that hold elements, counted in row-major order; `None` if all of
+    /// them are needed.
     ///
     /// # Errors
     ///
@@ -188,16 +187,16 @@ impl Region {
         self.pipeline.payload_range(elements)
     }
 
-    /// Decodes elements out of exactly the bytes that [`Region::payload_range`] named, or out of
-    /// the whole payload where it named none, and restores what the masks at hand say.
+    /// Decodes elements from exactly the bytes that [`Region::payload_range`] returned, or from the
+    /// whole payload if it returned `None`, and restores masked elements.
     ///
     /// # Errors
     ///
-    /// As [`Region::decode`]; [`Error::Usage`] too when the object has masks and they are not at
-    /// hand: see [`Region::with_masks`].
+    /// As [`Region::decode`]; [`Error::Usage`] too when the object has masks that are not decoded:
+    /// see [`Region::with_masks`].
     pub fn decode_range(&self, stored: &[u8], elements: &Range<u64>, out: &mut [u8]) -> Result<()> {
         if !self.is_at_hand() {
-            let what = "masks at hand, to restore elements in part";
+            let what = "decoded masks, to restore elements in part";
             return Err(Error::Usage { what, found: 0, wanted: self.blobs.count() });
         }
         self.pipeline.decode_range(stored, elements, out)?;
@@ -208,14 +207,14 @@ impl Region {
     }
 }
 
-/// A region as a chunk: what is stored is all of it.
+/// A region as a chunk: the stored bytes are the whole region.
 impl Decode for Region {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        Region::decode(self, stored, out).map_err(told)
+        Region::decode(self, stored, out).map_err(codec_error)
     }
 
     fn stored_spans(&self, layout: ChunkLayout, elements: Range<u64>) -> StoredSpans {
@@ -236,7 +235,7 @@ impl Decode for Region {
         if let StoredSpans::Whole = self.stored_spans(layout, elements.clone()) {
             return Err(tet_codec::Error::NoRange { codec: NAME });
         }
-        Region::decode_range(self, stored, &elements, out).map_err(told)
+        Region::decode_range(self, stored, &elements, out).map_err(codec_error)
     }
 
     fn is_identity(&self) -> bool {
@@ -251,8 +250,8 @@ impl Decode for Region {
     }
 }
 
-/// An error in the words of codecs, which have no rules of this format.
-fn told(error: Error) -> tet_codec::Error {
+/// Converts an error to a codec error, which has no rules of this format.
+fn codec_error(error: Error) -> tet_codec::Error {
     match error {
         Error::Format(fault) => tet_codec::Error::Corrupt { codec: NAME, reason: fault.rule.text },
         Error::Memory { .. } => tet_codec::Error::Memory { codec: NAME },

@@ -1,4 +1,4 @@
-//! The list of MUSTs, by id: the rows of the rule tables in `docs/spec/tensogram.md`, word for word.
+//! The rules of the format, by id: the rows of the rule tables in `docs/spec/tensogram.md`.
 //!
 //! `TGM-P` preamble and postamble, `TGM-F` frames, `TGM-M` metadata, index and hashes, `TGM-D`
 //! descriptors, `TGM-C` codecs, `TGM-K` masks, `TGM-S` scanning, `TGM-L` limits, `TGM-N` notes.

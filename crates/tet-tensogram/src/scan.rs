@@ -1,12 +1,12 @@
-//! Files of many messages (section 6): where each starts and ends, and what lies between them.
+//! Finds the messages of a file (section 6), and what is between them.
 //!
 //! ```text
 //!   message | message | gap | message | damaged message | message | trailing bytes
 //! ```
 //!
-//! The scan goes forward and never back. Behind the magic of a damaged message it looks for the next
-//! one: where a message was cut short, that may stand in what seems to be a frame. Frames are walked
-//! through again for that only as often as the length of the file allows, and passed over then.
+//! The scan only moves forward. After the magic of a damaged message it searches for the next
+//! magic: if a message was truncated, the next one may be in what seems to be a frame. The number
+//! of frames that are walked again for this is limited by the length of the file.
 
 use tet_format::Span;
 use tet_io::Source;
@@ -22,34 +22,34 @@ use crate::search::find_magic;
 use crate::walk::{Extent, Until, Walk, walk};
 use crate::window::{AHEAD_LEN_MAX, NEAR_LEN, Window};
 
-/// A message that does not stand.
+/// A damaged message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// What of it stands, preamble and frames up to the fault; among losses, all bytes of no message.
+    /// Preamble and frames up to the fault; in a loss, the whole span outside all messages.
     pub span: Span,
-    /// The rule that is broken first.
+    /// The first broken rule.
     pub fault: Fault,
 }
 
-/// What a file holds.
+/// The messages of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scan {
     /// The messages, in their order.
     pub messages: Vec<Span>,
-    /// The stretches that belong to none of them.
+    /// The spans outside all messages.
     pub gaps: Vec<Span>,
-    /// The messages in the gaps that do not stand; the first ones, where there are many.
+    /// The damaged messages in the gaps; only the first ones if there are many.
     pub damages: Vec<Damage>,
-    /// How many those are.
+    /// The number of damaged messages.
     pub damage_count: u64,
 }
 
-/// Damaged messages that are kept; the rest are counted.
+/// The most damaged messages that are stored; the rest are only counted.
 const DAMAGE_KEPT_MAX: usize = 1024;
-/// So many frames may be walked through again in any file,
+/// In any file, this number of frames may be walked again,
 const CREDIT_MIN: u64 = 1 << 10;
-/// and one more for so many bytes of it.
+/// and one more for each of these bytes of the file.
 const CREDIT_LEN: u64 = 256;
 
 /// Finds all messages of a source.
@@ -86,7 +86,7 @@ pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
                     scanner.scan.damages.push(damage);
                 }
             }
-            // Its letters differ, so that no other magic starts inside it.
+            // The letters of the magic differ, so no other magic starts inside it.
             Found::Nothing => at = start.saturating_add(MAGIC.len() as u64),
         }
     }
@@ -94,8 +94,8 @@ pub fn scan(source: &Source, limits: &Limits) -> Result<Scan> {
     Ok(scanner.scan)
 }
 
-/// Whether a file that does not begin as a message does holds messages all the same: the first frame
-/// stands where it should, or a preamble in the first MiB.
+/// Whether a file that does not begin with a message contains messages: the first frame is at its
+/// place, or a preamble is in the first MiB.
 ///
 /// # Errors
 ///
@@ -118,15 +118,15 @@ pub fn is_likely(source: &Source) -> Result<bool> {
     Ok(false)
 }
 
-/// What a magic stands for.
+/// The result at a magic.
 enum Found {
     Message(Span),
-    /// With the number of its frames that stand.
+    /// With the number of its intact frames.
     Damage(Damage, u64),
     Nothing,
 }
 
-/// Whether a walk came to a postamble, and that points to the first footer frame.
+/// Whether a walk reached a postamble that points to the first footer frame.
 fn points_to_footer(walk: &Walk, start: u64) -> bool {
     let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
     let footer_at = walk.frames.iter().find(is_footer).map(Frame::at);
@@ -135,7 +135,7 @@ fn points_to_footer(walk: &Walk, start: u64) -> bool {
     offset == footer_at.checked_sub(start)
 }
 
-/// A message of which not more than the magic stands.
+/// A message of which only the magic is intact.
 fn bare(start: u64, fault: Fault) -> Found {
     let span = Span::new(start, MAGIC.len() as u64);
     let damage = |span| Found::Damage(Damage { span, fault }, 0);
@@ -143,24 +143,24 @@ fn bare(start: u64, fault: Fault) -> Found {
 }
 
 struct Scanner<'s> {
-    /// Preambles, postambles, and frames.
+    /// For preambles, postambles, and frames.
     near: Window<'s>,
-    /// What is searched for a magic.
+    /// For searching a magic.
     junk: Window<'s>,
-    /// Where messages would end that start in there.
+    /// For the ends of messages whose start is in `junk`.
     far: Window<'s>,
-    /// How much is read for that at once; more, the longer it takes.
+    /// The read-ahead for that; it grows with the number of reads.
     ahead: u64,
-    /// How many frames may be walked through again.
+    /// How many frames may be walked again.
     credit: u64,
-    /// Where the damaged messages so far end at most.
+    /// The end of the damaged messages so far.
     reach: u64,
     limits: &'s Limits,
     scan: Scan,
 }
 
 impl Scanner<'_> {
-    /// Where the next magic stands: nearly always right here.
+    /// The next magic: nearly always at `at`.
     fn next_magic(&mut self, at: u64) -> Result<Option<u64>> {
         let file_len = self.near.source().len();
         let is_first = at == self.scan.messages.last().map_or(0, |span| span.end());
@@ -191,7 +191,7 @@ impl Scanner<'_> {
         let magic_len = MAGIC.len() as u64;
         let behind = window.near(start.saturating_add(magic_len), PREAMBLE_LEN - 1)?;
         if let Some(skip) = find_magic(behind) {
-            // Another message starts before this preamble ends, if it is one.
+            // Another message starts before the end of this preamble, if it is one.
             let is_preamble = 2 <= skip && Fields::new(behind).u16() == VERSION;
             let (found, wanted) = (magic_len.saturating_add(skip as u64), PREAMBLE_LEN);
             let fault = Fault { rule: &rule::PREAMBLE_CUT, at: start, found, wanted };
@@ -214,11 +214,11 @@ impl Scanner<'_> {
             let bytes = self.last(at, is_junk)?;
             match Postamble::read(bytes, at) {
                 Ok(postamble) if [0, preamble.total_len].contains(&postamble.total_len) => {
-                    // What leads to a message costs nothing.
+                    // A walk that finds a message is free.
                     self.credit = self.credit.saturating_add(1);
                     return Ok(Found::Message(span));
                 }
-                // It may be that of another message, and this one cut short.
+                // It may belong to another message, with this one truncated.
                 Ok(_) => return self.walk(start, &preamble, Extent::Known(span.end()), None),
                 Err(fault) => Some(fault),
             }
@@ -226,7 +226,7 @@ impl Scanner<'_> {
         self.walk(start, &preamble, Extent::Open, fault)
     }
 
-    /// The last bytes of what may be a message; none where enough of them that are none were read.
+    /// The last bytes of a possible message; none if too many wrong ones were read.
     fn last(&mut self, at: u64, is_junk: bool) -> Result<&[u8]> {
         if !is_junk {
             self.credit = self.credit.saturating_sub(1);
@@ -245,7 +245,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Walks through a message whose length is not known or in doubt.
+    /// Walks a message whose length is unknown or doubtful.
     fn walk(
         &mut self,
         start: u64,
@@ -256,8 +256,8 @@ impl Scanner<'_> {
         let (extent, sink) = ((extent, Until::End), &mut |_, _| {});
         let walk = walk(&mut self.near, (start, preamble), extent, self.limits, sink)?;
         let Some(span) = Span::from_range(start..walk.end) else { return Ok(Found::Nothing) };
-        // A walk that does not come to a postamble says why. One that comes to that of another
-        // message finds that it speaks of other places, or frames that stand in no order.
+        // A walk that reaches no postamble reports why. One that reaches the postamble of another
+        // message finds wrong offsets or a wrong order of frames.
         let is_end = match extent.0 {
             Extent::Known(_) => walk.postamble.is_some(),
             Extent::Open => {
@@ -272,7 +272,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// A preamble of another version, or one that is cut short; or the word stands in some text.
+    /// A preamble of another version or a truncated one; or the magic is part of some text.
     fn judge_preamble(&mut self, start: u64, fault: Fault) -> Result<Found> {
         let file_len = self.near.source().len();
         let is_version = fault.rule.id == rule::VERSION.id && fault.found <= 0xFF;
@@ -284,7 +284,7 @@ impl Scanner<'_> {
         if !is_version {
             return Ok(bare(start, fault));
         }
-        // Messages of version 2 have their length at the same place, and the same end.
+        // Messages of version 2 have their length at the same offset, and the same end.
         let mut fields = Fields::new(self.near.near(start, PREAMBLE_LEN)?);
         let (_, total_len): ([u8; 16], u64) = (fields.bytes(), fields.u64());
         let span = Span::new(start, total_len).filter(|span| span.end() <= file_len);
@@ -292,14 +292,14 @@ impl Scanner<'_> {
             let magic_len = END_MAGIC.len() as u64;
             let bytes = self.near.near(span.end().saturating_sub(magic_len), magic_len)?;
             if bytes == END_MAGIC {
-                // Nothing of version 3 is in it.
+                // It contains nothing of version 3.
                 return Ok(Found::Damage(Damage { span, fault }, u64::MAX));
             }
         }
         Ok(bare(start, fault))
     }
 
-    /// Where to go on behind a damaged message.
+    /// Where to continue after a damaged message.
     fn resume(&mut self, damage: &Damage, frame_count: u64) -> u64 {
         self.reach = self.reach.max(damage.span.end());
         match self.credit.checked_sub(frame_count) {
@@ -313,7 +313,7 @@ impl Scanner<'_> {
 
     fn push(&mut self, span: Span) -> Result<()> {
         if span.start() < self.reach {
-            // What seemed to be theirs is of this message.
+            // Damage inside this message belongs to it.
             for damage in &mut self.scan.damages {
                 let end = damage.span.end().min(span.start());
                 damage.span = Span::from_range(damage.span.start()..end).unwrap_or(damage.span);

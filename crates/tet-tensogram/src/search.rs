@@ -1,11 +1,11 @@
-//! Finding the magic of a message in bytes of any kind.
+//! Finds the magic of a message in any bytes.
 
 use crate::preamble::MAGIC;
 
-/// Where the magic stands first.
+/// The offset of the first magic.
 ///
-/// Its letters differ, so that the letter that stands where the last one should says how far to go
-/// on: most bytes are never looked at.
+/// The letters of the magic differ, so the byte at the position of the last letter determines how
+/// far to skip: most bytes are never read.
 pub(crate) fn find_magic(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(stretch) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {

@@ -1,5 +1,5 @@
-//! Messages put together by hand, byte by byte and by nothing that the crate writes with: sound ones,
-//! and what the tests make of them.
+//! Messages assembled by hand, byte by byte and without the writers of the crate: valid ones, and
+//! changed ones for tests.
 
 pub(crate) mod objects;
 
@@ -34,7 +34,7 @@ pub(crate) fn cbor(value: &Value) -> Vec<u8> {
     out
 }
 
-/// A frame kept in parts, so that a test can spoil them one by one.
+/// A frame in parts, so that a test can damage them one by one.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) kind: u64,
@@ -43,9 +43,9 @@ pub(crate) struct Part {
     pub(crate) body: Vec<u8>,
     pub(crate) descriptor_offset: Option<u64>,
     pub(crate) hash: u64,
-    /// What is added to the true length.
+    /// Added to the true length.
     pub(crate) len_more: u64,
-    /// What stands behind it; zeros to the next multiple of 8 where nothing is said.
+    /// What follows it; by default zeros to the next multiple of 8.
     pub(crate) padding: Option<Vec<u8>>,
 }
 
@@ -95,13 +95,13 @@ impl Part {
     }
 }
 
-/// A message kept in parts.
+/// A message in parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) version: u64,
     pub(crate) flags: u64,
     pub(crate) parts: Vec<Part>,
-    /// What the preamble and the postamble say the length is; the truth where nothing is said.
+    /// The lengths in the preamble and the postamble; by default the true one.
     pub(crate) total_len: [Option<u64>; 2],
     pub(crate) footer_offset: Option<u64>,
 }
@@ -116,13 +116,13 @@ impl Draft {
         Draft { version: 3, flags, parts, total_len, footer_offset: None }
     }
 
-    /// The same without a length, as a streaming writer leaves it.
+    /// The same without a length, as a streaming writer writes it.
     pub(crate) fn stream(mut self) -> Self {
         self.total_len = [Some(0), Some(0)];
         self
     }
 
-    /// Where the frame of each part starts.
+    /// The offset of the frame of each part.
     pub(crate) fn offsets(&self) -> Vec<u64> {
         let mut at = 24;
         let place = |part: &Part| {
@@ -156,7 +156,7 @@ impl Draft {
     }
 }
 
-/// What describes a tensor, as far as this layer looks at it.
+/// A minimal descriptor of a tensor.
 pub(crate) fn descriptor(len: u64) -> Vec<u8> {
     cbor(&map(&[
         ("ndim", Value::Int(1)),
@@ -196,7 +196,6 @@ pub(crate) fn index(kind: u64, offsets: &[u64], lengths: &[u64]) -> Part {
     Part::cbor(kind, &map(&[("lengths", uints(lengths)), ("offsets", uints(offsets))]))
 }
 
-/// Two small tensors.
 pub(crate) fn tensors() -> Vec<Part> {
     vec![tensor(&[1, 2, 3, 4, 5]), tensor(b"0123456789abcdef")]
 }
@@ -244,13 +243,13 @@ pub(crate) fn checksums() -> VerifyOptions {
     VerifyOptions { level: Level::Checksums, ..VerifyOptions::default() }
 }
 
-/// How many messages of a file are sound at their ends, and how many are not.
+/// The number of intact messages of a file, and of damaged ones.
 pub(crate) fn message_counts(bytes: &[u8]) -> (usize, u64) {
     let scan = scan(&Source::from_bytes(bytes), &Limits::default()).expect("memory can be read");
     (scan.messages.len(), scan.damage_count)
 }
 
-/// The ids of all that is found.
+/// The ids of all findings.
 pub(crate) fn ids(bytes: &[u8]) -> Vec<&'static str> {
     check(bytes).findings.iter().map(|finding| finding.code.id()).collect()
 }
@@ -258,7 +257,7 @@ pub(crate) fn ids(bytes: &[u8]) -> Vec<&'static str> {
 /// Region, descriptor and hash of the objects of all messages.
 pub(crate) type Spans = Vec<(usize, std::ops::Range<u64>, std::ops::Range<u64>, Option<u64>)>;
 
-/// The objects of all messages of a file, unless one of them says that something is wrong.
+/// The objects of all messages of a file, unless one of them has a fault.
 pub(crate) fn spans(bytes: &[u8]) -> Option<Spans> {
     let file = open(bytes).ok()?;
     let mut spans = Vec::new();

@@ -1,11 +1,11 @@
-//! From frame to frame (sections 1 and 2): headers, tails and what lies between frames, no payload.
+//! Walks from frame to frame (sections 1 and 2): headers, tails and padding, no payloads.
 //!
 //! ```text
 //!   preamble | frame | padding | frame | padding | ... | postamble
 //!            start + 24        each from its length         bound
 //! ```
 //!
-//! Where a frame ends is believed only if `ENDF` stands there. Nothing is ever searched inside frames.
+//! The stated end of a frame counts only if `ENDF` is there. Nothing is searched inside frames.
 
 mod notes;
 
@@ -23,29 +23,29 @@ use crate::rule;
 use crate::search::find_magic;
 use crate::window::Window;
 
-/// Bytes between frames that are not zero must be fewer than the shortest frame has, or they may be
-/// one that is damaged.
+/// Nonzero bytes between frames must be fewer than the shortest frame, or they may be a damaged
+/// frame.
 const JUNK_LEN_MAX: u64 = 28;
 
-/// How far frames may reach.
+/// Where the frames must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// To the postamble that ends here.
+    /// At the postamble that ends here.
     Known(u64),
-    /// To the first postamble behind a frame.
+    /// At the first postamble after a frame.
     Open,
 }
 
-/// How much of a message is walked through.
+/// How much of a message to walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// All of it.
     End,
-    /// What comes before the first frame of the body.
+    /// Up to the first frame of the body.
     Body,
 }
 
-/// The footer frames that start at a place, if they lead to the postamble that starts at `bound`.
+/// The footer frames from an offset on, if they lead to the postamble that starts at `bound`.
 pub(crate) fn footer(
     window: &mut Window<'_>,
     (start, footer_at): (u64, u64),
@@ -64,7 +64,7 @@ pub(crate) fn footer(
     Ok((at == bound).then_some(frames))
 }
 
-/// A footer of more frames is walked to.
+/// A footer with more frames is found by a walk.
 const FOOTER_COUNT_MAX: usize = 16;
 
 /// Reads header and tail of the frame at `at`, which must end by `bound`.
@@ -90,20 +90,19 @@ pub(crate) fn read_frame(
     Ok(tail.map(|tail| Frame { span, header, tail }))
 }
 
-/// How many bytes stand between a place, counted from the start of the message, and the next
-/// multiple of 8.
+/// The number of bytes between an offset in the message and the next multiple of 8.
 pub(crate) const fn padding_len(offset: u64) -> u64 {
     offset.wrapping_neg() & 7
 }
 
-/// What was found on the way.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) frames: Vec<Frame>,
     pub(crate) objects: Vec<Object>,
-    /// The postamble, if the walk came that far.
+    /// The postamble, if the walk reached it.
     pub(crate) postamble: Option<Postamble>,
-    /// Where the message ends, or the last frame that stands.
+    /// The end of the message, or of the last intact frame.
     pub(crate) end: u64,
     /// The first rule that is broken.
     pub(crate) fault: Option<Fault>,
@@ -111,7 +110,7 @@ pub(crate) struct Walk {
 
 /// Walks through a message that starts at `start`.
 ///
-/// What is wrong with the message is in the walk; an error is one of the world.
+/// Faults of the message are in the walk; an error means that bytes cannot be read.
 pub(crate) fn walk(
     window: &mut Window<'_>,
     (start, preamble): (u64, &Preamble),
@@ -160,7 +159,7 @@ struct Walker<'w, 's> {
     limits: &'w Limits,
     sink: Sink<'w>,
     phase: Phase,
-    /// A preceder that waits for its tensor.
+    /// A preceder whose tensor has not come yet.
     preceder: Option<usize>,
     footer_at: Option<u64>,
     walk: Walk,
@@ -175,7 +174,7 @@ impl Walker<'_, '_> {
                     let frame = match read_frame(self.window, at, self.bound)? {
                         Ok(frame) => frame,
                         Err(fault) => {
-                            self.tell(fault, None);
+                            self.report(fault, None);
                             return Ok(());
                         }
                     };
@@ -188,15 +187,15 @@ impl Walker<'_, '_> {
                 }
                 Next::Postamble(at) => return self.finish(at),
                 Next::Nothing(fault) => {
-                    self.tell(fault, None);
+                    self.report(fault, None);
                     return Ok(());
                 }
             }
         }
     }
 
-    /// Keeps the first fault that is no oddity, and tells of all.
-    fn tell(&mut self, fault: Fault, object: Option<usize>) {
+    /// Stores the first error of the message, and reports every fault.
+    fn report(&mut self, fault: Fault, object: Option<usize>) {
         if fault.rule.severity == tet_format::Severity::Error && object.is_none() {
             self.walk.fault.get_or_insert(fault);
         }
@@ -207,18 +206,18 @@ impl Walker<'_, '_> {
         at.saturating_sub(self.start)
     }
 
-    /// What stands behind a frame that ends at `end`: right there, at the next multiple of 8, or
-    /// behind more padding.
+    /// What follows a frame that ends at `end`: directly, at the next multiple of 8, or after more
+    /// padding.
     fn next(&mut self, end: u64) -> Result<Next> {
         let aligned = end.saturating_add(padding_len(self.offset(end)));
-        match self.stands(end)? {
-            // Two letters of padding are no frame where a frame stands at the next multiple of 8.
+        match self.structure_at(end)? {
+            // `FR` in padding is no frame if a frame starts at the next multiple of 8.
             Some(Next::Frame(at)) if aligned != end && !self.is_sound(at)? => {}
             Some(next) => return Ok(next),
             None => {}
         }
         if aligned != end
-            && let Some(next) = self.stands(aligned)?
+            && let Some(next) = self.structure_at(aligned)?
         {
             if let Some(odd_at) = self.window.first_odd(end, aligned)? {
                 self.note_padding(odd_at, aligned);
@@ -228,8 +227,8 @@ impl Walker<'_, '_> {
         self.search(end)
     }
 
-    /// What stands at a place where a frame or the postamble should.
-    fn stands(&mut self, at: u64) -> Result<Option<Next>> {
+    /// The frame or postamble at an offset, if there is one.
+    fn structure_at(&mut self, at: u64) -> Result<Option<Next>> {
         if self.is_known && self.bound <= at {
             return Ok((at == self.bound).then_some(Next::Postamble(at)));
         }
@@ -242,7 +241,7 @@ impl Walker<'_, '_> {
         Ok(is_end.then_some(Next::Postamble(at)))
     }
 
-    /// Looks behind padding of any length, which is zero but for a few bytes.
+    /// Searches after padding of any length, which is zero except for a few bytes.
     fn search(&mut self, end: u64) -> Result<Next> {
         let Some(odd_at) = self.window.first_odd(end, self.bound)? else {
             return Ok(if self.is_known { Next::Postamble(self.bound) } else { self.cut(end) });
@@ -255,7 +254,7 @@ impl Walker<'_, '_> {
         // A postamble begins with zeros.
         let first = odd_at.saturating_sub(POSTAMBLE_LEN).max(end);
         for at in first..junk_end {
-            let next = match self.stands(at)? {
+            let next = match self.structure_at(at)? {
                 Some(Next::Frame(at)) if odd_at < at && !self.is_sound(at)? => None,
                 Some(Next::Postamble(at)) if !self.is_known && !self.is_consistent(at)? => None,
                 next => next,
@@ -280,13 +279,13 @@ impl Walker<'_, '_> {
         Next::Nothing(Fault { rule: &rule::STREAM_CUT, at: end, found, wanted: POSTAMBLE_LEN })
     }
 
-    /// Whether what looks like the start of a frame is the start of one.
+    /// Whether an apparent start of a frame is one.
     fn is_sound(&mut self, at: u64) -> Result<bool> {
         let frame = read_frame(self.window, at, self.bound)?;
         Ok(frame.is_ok_and(|frame| !frame.kind().is_passed_over()))
     }
 
-    /// Whether a postamble says of the message what is so.
+    /// Whether a postamble is consistent with the message.
     fn is_consistent(&mut self, at: u64) -> Result<bool> {
         let bytes = self.window.near(at, POSTAMBLE_LEN)?;
         let Ok(postamble) = Postamble::read(bytes, at) else { return Ok(false) };
@@ -296,20 +295,20 @@ impl Walker<'_, '_> {
         Ok(is_len && postamble.first_footer_offset == self.offset(footer_at))
     }
 
-    /// Takes a frame in, with what it is to those before it.
+    /// Adds a frame, and checks its order and its preceder.
     fn place(&mut self, frame: Frame) -> Result<()> {
         let at = frame.at();
         let (frame_count, limit) = (self.walk.frames.len() as u64, self.limits.frame_count_max);
         if limit <= frame_count {
             let fault = Fault { rule: &rule::LIMIT_FRAMES, at, found: frame_count, wanted: limit };
-            self.tell(fault, None);
+            self.report(fault, None);
             return Err(fault.into());
         }
         self.note_frame(&frame);
         match frame.kind().phase() {
             Some(phase) if phase < self.phase => {
                 let (found, wanted) = (frame.kind().code().into(), 0);
-                self.tell(Fault { rule: &rule::FRAME_ORDER, at, found, wanted }, None);
+                self.report(Fault { rule: &rule::FRAME_ORDER, at, found, wanted }, None);
             }
             Some(phase) => self.phase = phase,
             None => {}
@@ -323,7 +322,7 @@ impl Walker<'_, '_> {
                 let (preceder, number) = (self.preceder.take(), self.walk.objects.len());
                 let object = parts::object(self.window, &frame, (position, preceder), self.limits)?;
                 if let Some(fault) = object.fault {
-                    self.tell(fault, Some(number));
+                    self.report(fault, Some(number));
                 }
                 self.walk.objects.push(object);
             }
@@ -337,11 +336,11 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
-    /// A preceder that still waits gets no tensor.
+    /// Reports a preceder that has no tensor.
     fn judge_preceder(&mut self) {
         let waiting = self.preceder.take().and_then(|position| self.walk.frames.get(position));
         if let Some(at) = waiting.map(Frame::at) {
-            self.tell(Fault { rule: &rule::PRECEDER_ALONE, at, found: 0, wanted: 1 }, None);
+            self.report(Fault { rule: &rule::PRECEDER_ALONE, at, found: 0, wanted: 1 }, None);
         }
     }
 
@@ -351,7 +350,7 @@ impl Walker<'_, '_> {
         let postamble = match Postamble::read(bytes, at) {
             Ok(postamble) => postamble,
             Err(fault) => {
-                self.tell(fault, None);
+                self.report(fault, None);
                 return Ok(());
             }
         };
@@ -361,12 +360,12 @@ impl Walker<'_, '_> {
         let (found, wanted) = (postamble.total_len, self.offset(end));
         if found != 0 && found != wanted {
             let at = at.saturating_add(8);
-            self.tell(Fault { rule: &rule::TOTAL_DIFFERS, at, found, wanted }, None);
+            self.report(Fault { rule: &rule::TOTAL_DIFFERS, at, found, wanted }, None);
         }
         let footer = self.footer_at.unwrap_or(at);
         let (found, wanted) = (postamble.first_footer_offset, self.offset(footer));
         if found != wanted && self.until == Until::End {
-            self.tell(Fault { rule: &rule::FOOTER_OFFSET, at, found, wanted }, None);
+            self.report(Fault { rule: &rule::FOOTER_OFFSET, at, found, wanted }, None);
         }
         if self.until == Until::End {
             self.judge_whole();

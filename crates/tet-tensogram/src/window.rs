@@ -1,19 +1,19 @@
-//! A small stretch of the file in memory, so that what lies together is read at once.
+//! A small part of the file in memory, so that neighboring structures need only one read.
 
 use tet_io::Source;
 
 use crate::error::Result;
 
-/// What is read around a header or a tail: the tail of a frame, padding, the header of the next.
+/// The bytes read around a header or a tail: the tail of a frame, padding, the next header.
 pub(crate) const NEAR_LEN: u64 = 256;
 
-/// Bytes of a source that were read last.
+/// The bytes of a source that were read last.
 #[derive(Debug)]
 pub(crate) struct Window<'s> {
     source: &'s Source,
     at: u64,
     bytes: Vec<u8>,
-    /// What is read of small things that follow one another: more, the more of them there are.
+    /// The read-ahead for consecutive small structures; it grows with their number.
     ahead: u64,
 }
 
@@ -26,14 +26,14 @@ impl<'s> Window<'s> {
         self.source
     }
 
-    /// Whether bytes are there already.
+    /// Whether bytes are already in memory.
     pub(crate) fn holds(&self, at: u64, len: u64) -> bool {
         let held_end = self.at.saturating_add(self.bytes.len() as u64);
         self.at <= at && at.saturating_add(len) <= held_end
     }
 
-    /// The `len` bytes from `at` on, or what the file has of them; `ahead` bytes are read where they
-    /// are not there yet.
+    /// The `len` bytes from `at` on, or fewer at the end of the file; reads `ahead` bytes if they
+    /// are not in memory.
     pub(crate) fn get(&mut self, at: u64, len: u64, ahead: u64) -> Result<&[u8]> {
         let file_len = self.source.len();
         let end = at.saturating_add(len).min(file_len);
@@ -57,14 +57,14 @@ impl<'s> Window<'s> {
         Ok(self.bytes.get(start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default())
     }
 
-    /// All that is there from `at` on: at least `len` bytes, or what the file has of them.
+    /// All bytes in memory from `at` on: at least `len` bytes, except at the end of the file.
     pub(crate) fn held(&mut self, at: u64, len: u64, ahead: u64) -> Result<&[u8]> {
         self.get(at, len, ahead)?;
         let start = at.checked_sub(self.at).and_then(|start| usize::try_from(start).ok());
         Ok(start.and_then(|start| self.bytes.get(start..)).unwrap_or_default())
     }
 
-    /// The same, of little that lies near to the next thing that is read.
+    /// The same for a few bytes near the next read.
     pub(crate) fn near(&mut self, at: u64, len: u64) -> Result<&[u8]> {
         if !self.holds(at, len) {
             let end = self.at.saturating_add(self.bytes.len() as u64);
@@ -74,11 +74,11 @@ impl<'s> Window<'s> {
         self.get(at, len, self.ahead)
     }
 
-    /// The place of the first byte of a stretch that is not zero, looked for in ever larger pieces.
+    /// The offset of the first nonzero byte of a range, searched in growing pieces.
     pub(crate) fn first_odd(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
         let (mut at, mut ahead) = (start, NEAR_LEN);
         while at < end {
-            // What is held already is looked at before more is read.
+            // Search what is in memory before reading more.
             let bytes = self.held(at, 1, ahead.min(end - at))?;
             let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(bytes.len());
             let bytes = bytes.get(..len).unwrap_or_default();
@@ -95,7 +95,7 @@ impl<'s> Window<'s> {
     }
 }
 
-/// The most that is read of what lies near.
+/// The longest read of nearby bytes.
 const FOLLOWING_LEN_MAX: u64 = 64 << 10;
-/// The most that is read at once.
+/// The longest read.
 pub(crate) const AHEAD_LEN_MAX: u64 = 1 << 20;

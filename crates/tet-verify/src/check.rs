@@ -1,7 +1,7 @@
-//! The checks, in the order in which a reader meets the parts of a file.
+//! The checks, in the order in which a reader reads the parts of a file.
 //!
-//! A check that finds its part broken ends the chain for what rests on it; the footer rests on the
-//! superblock alone and is looked at whatever the index says.
+//! A broken part ends the checks of the parts that depend on it. The footer depends only on the
+//! superblock and is checked even if the index is broken.
 
 mod deep;
 mod directory;
@@ -13,7 +13,7 @@ mod payload;
 mod subject;
 mod superblock;
 
-use tet_file::integrity::Said;
+use tet_file::integrity::KeyState;
 use tet_format::Rule;
 use tet_io::Source;
 use tet_report::{Integrity, Level, Pool};
@@ -43,11 +43,11 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     let spans = Some(payloads.spans.as_slice()).filter(|_| payloads.are_sound);
     let digests = integrity::check(&subject, index, &bounds, spans, out)?;
     bounds.stale = integrity::check_stale(&subject, index, &bounds, out)?;
-    // Beside a broken structure there are always bytes that it does not account for, and so there
-    // are with digests of which nobody knows where they lie.
+    // A broken structure always leaves bytes unaccounted for, and so do digests at an unknown
+    // position.
     let are_gaps_known = payloads.are_sound
         && out.fault_count() == 0
-        && (bounds.said != Said::Unknown || digests.block.is_some());
+        && (bounds.record != KeyState::Unknown || digests.block.is_some());
     let mut gaps = Gaps::default();
     if are_gaps_known {
         gaps = gap::find(&subject, &payloads.spans, &bounds, &digests);
@@ -75,19 +75,19 @@ pub(crate) fn file(source: &Source, options: &VerifyOptions, out: &mut Collector
     Ok(seen)
 }
 
-/// What a thread holds while it decodes a payload with a window of the usual size, twice over.
+/// The memory of a thread that decodes a payload with a window of the usual size, doubled.
 const HELD_LEN: u64 = 20 << 20;
 
-/// Whether the bytes are those that were written; `is_all` when all of them were compared.
+/// The integrity state; `is_all` if all bytes were compared.
 fn state(bounds: &Bounds, is_all: bool, out: &Collector) -> Integrity {
     let mismatches = Rule::ALL.iter().filter(|rule| rule.is_integrity());
     if mismatches.map(|&rule| out.count(rule)).any(|count| count != 0) {
         return Integrity::Mismatch;
     }
-    match &bounds.said {
-        Said::Key(_) if is_all => Integrity::Verified,
-        Said::Nothing if bounds.stale.is_some() => Integrity::Stale,
-        Said::Nothing if bounds.is_read => Integrity::Unprotected,
+    match &bounds.record {
+        KeyState::Key(_) if is_all => Integrity::Verified,
+        KeyState::Absent if bounds.stale.is_some() => Integrity::Stale,
+        KeyState::Absent if bounds.is_read => Integrity::Unprotected,
         _ => Integrity::Unchecked,
     }
 }

@@ -1,16 +1,16 @@
-//! What the checks of a `.tet` file find, before it has a place.
+//! The findings of the checks, before they are mapped to the file.
 
 use tet_format::{Error as Fault, Note};
 use tet_report::{Code, Coded};
 
-/// A fault or a note, as it was found.
+/// A fault or a note as found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) code: Code,
     pub(crate) at: u64,
     pub(crate) found: u64,
     pub(crate) wanted: Option<u64>,
-    /// The row whose payload it is about.
+    /// The row of its payload.
     pub(crate) row: Option<u64>,
 }
 

@@ -1,9 +1,9 @@
-//! Why a file could not be looked over.
+//! Why a file could not be checked.
 
 use tet_io::Kind;
 use tet_report::Finding;
 
-/// Why a file could not be looked over.
+/// Why a file could not be checked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,42 +13,42 @@ pub enum Error {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] tet_file::Error),
-    /// A file with errors is not put under digests.
+    /// Digests are not added to a file with errors.
     #[error("the file does not verify: {first}")]
     NotSound {
         /// The first error.
         first: Box<Finding>,
     },
-    /// Digests leave no byte out, and these belong to nothing.
+    /// Digests cover every byte, but these bytes belong to no structure.
     #[error("{len} bytes at byte {offset} belong to no structure and are not zero")]
     Unused {
-        /// Where they start.
+        /// Their offset.
         offset: u64,
-        /// How many there are.
+        /// Their number.
         len: u64,
     },
-    /// A list of digests is not one that can be read.
+    /// A checksum list cannot be parsed.
     #[error("line {line} of the list of digests: {what}")]
     Sum {
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The reason.
         what: &'static str,
     },
-    /// The index has more rows than are looked at.
+    /// The index has more rows than the limit allows.
     #[error(
-        "the index has {found} rows, at most {limit} are looked at; raise the limit if you trust the file"
+        "the index has {found} rows, at most {limit} are checked; raise the limit if you trust the file"
     )]
     Rows {
-        /// How many rows there are.
+        /// The number of rows.
         found: u64,
         /// The limit.
         limit: u64,
     },
-    /// There is no memory for a decoder.
+    /// Memory for a decoder could not be allocated.
     #[error("out of memory for decoding")]
     Memory,
-    /// The caller asked to stop.
+    /// The caller canceled the operation.
     #[error("canceled")]
     Canceled,
 }
@@ -60,7 +60,7 @@ impl From<tet_io::Canceled> for Error {
 }
 
 impl Error {
-    /// The file and the error of the system, where the system refused something.
+    /// The file and the system error, if the system reported one.
     #[must_use]
     pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
         match self {

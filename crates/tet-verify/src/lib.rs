@@ -5,15 +5,15 @@
 //!   each rule of the format, once, into a list --> findings --> report
 //! ```
 //!
-//! [`verify`] looks at the structure of a file through positioned reads and reports everything that
-//! is wrong with it, in the order in which a reader would meet it. What rests on a broken part is
-//! not looked at, so that one cause gives one finding. A file without an error can be queried:
-//! nothing in its structure stands in the way. [`Level::Deep`] reads and decodes every payload too.
+//! [`verify`] reads the structure of a file and reports every broken rule, in the order in which a
+//! reader would find them. Parts that depend on a broken part are not checked, so that one cause
+//! gives one finding. A file without an error can be queried. [`Level::Deep`] also reads and
+//! decodes every payload.
 //!
-//! [`anatomy`] takes a file apart instead: every stretch with its name, and what is wrong beside it.
+//! [`file_map`] lists the segments of a file instead, each with its name and its faults.
 //!
-//! The rules are those of `tet-format` and `tet-file`, used here and not stated again. Findings and reports
-//! are those of `tet-report`, which the other containers use too.
+//! The rules are those of `tet-format` and `tet-file`. Findings and reports are those of
+//! `tet-report`, as for the other containers.
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +27,7 @@ mod collect;
 mod error;
 mod place;
 
-pub mod anatomy;
+pub mod file_map;
 
 pub use error::{Error, Result};
 pub use tet_io::{Kind, Progress};
@@ -38,15 +38,15 @@ pub use tet_report::{
 
 use tet_io::Source;
 
-/// How closely to look at a `.tet` file, with what, and how much to report.
+/// How thoroughly to check a `.tet` file, with which limits, and how much to report.
 pub type VerifyOptions = tet_report::VerifyOptions<tet_format::Limits>;
 
-/// Looks a file over and reports what is wrong with it.
+/// Checks a file and reports what is wrong with it.
 ///
 /// # Errors
 ///
-/// The source cannot be read or changed meanwhile, or the file has more rows than are looked at.
-/// What is wrong with the file's bytes is no error here: it is in the report.
+/// The source cannot be read or changed meanwhile, or the file has more rows than the limit. Faults
+/// of the bytes are in the report; they are no error of this call.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut collector = collect::Collector::new(options.findings_max);
     let seen = check::file(source, options, &mut collector)?;

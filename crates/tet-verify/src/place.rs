@@ -1,4 +1,4 @@
-//! Where a fault is: the byte it names -> region, field, dataset, chunk.
+//! Maps a fault to its place: byte -> region, field, dataset, chunk.
 
 use tet_format::digest::PAGE_ROW_COUNT;
 use tet_format::directory::RECORD_HEADER_LEN;
@@ -13,12 +13,12 @@ use crate::check::Seen;
 use crate::collect::Entry;
 use crate::error::Result;
 
-/// Whether the rule is about what lies in a spill, wherever the JSON says that is.
+/// Whether a rule is about the content of a spill, wherever that is.
 fn is_in_spill(rule: Rule, region: Region) -> bool {
     rule.region() == Region::Footer && region != Region::Footer && rule != Rule::TailRoom
 }
 
-/// Finds places in one file.
+/// Maps faults of one file.
 pub(crate) struct Places<'a> {
     source: &'a Source,
     seen: &'a Seen,
@@ -30,7 +30,7 @@ impl<'a> Places<'a> {
         Places { source, seen, map: Map::new(&seen.head, &seen.tail, source.len()) }
     }
 
-    /// What was found, with its place.
+    /// The finding of a fault, with its place.
     pub(crate) fn finding(&self, entry: &Entry) -> Result<Finding> {
         let Entry { code, found, wanted, .. } = *entry;
         let place = self.place(entry)?;
@@ -62,11 +62,11 @@ impl<'a> Places<'a> {
         Ok(place)
     }
 
-    /// Some faults name the first byte of more than a field.
+    /// Extends a place for faults that are about more than one field.
     fn widen(&self, entry: &Entry, region: Region, place: &mut Place) {
         match entry.code {
             Code::Rule(Rule::RowCount) => place.field = "record",
-            // Where a record should be that the directory has no room for.
+            // A record past the end of the directory.
             Code::Rule(Rule::RecordBounds) if region != Region::Directory => {
                 (place.region, place.field, place.len) = (Region::Directory.name(), "records", 0);
                 unnamed(place);
@@ -94,7 +94,7 @@ impl<'a> Places<'a> {
                 (place.region, place.field) = (Region::Footer.name(), "digests");
                 (place.offset, place.len) = (entry.at, 1);
             }
-            // The map does not know where the JSON says that spills lie.
+            // The map does not contain the positions of spills.
             Code::Rule(rule) if is_in_spill(rule, region) => {
                 (place.region, place.field) = (Region::Footer.name(), "spill");
                 (place.offset, place.len) = (entry.at, 1);
@@ -111,7 +111,7 @@ impl<'a> Places<'a> {
                 (place.region, place.field) = (Region::Footer.name(), "tail");
                 (place.offset, place.len) = (entry.at, tet_format::footer::TAIL_LEN);
             }
-            // Between payloads the map cannot tell where a stretch begins without all rows.
+            // Without all rows the map cannot find the start of a gap.
             Code::Note(NoteCode::BytesUnused) | Code::Rule(Rule::GapZero) => {
                 (place.region, place.field) = (Region::Gap.name(), "unused");
                 (place.offset, place.len) = (entry.at, 1);
@@ -127,7 +127,7 @@ impl<'a> Places<'a> {
         place.dataset_name = named.map(|dataset| dataset.name.clone());
     }
 
-    /// Names the dataset and the chunk of a row, where the row is read in full.
+    /// Adds the dataset and the chunk of a row, if the row can be read.
     fn row(&self, number: u64, place: &mut Place) -> Result<Option<IndexRow>> {
         let Some(row_at) = self.row_at(number) else { return Ok(None) };
         let mut bytes = [0; IndexRow::LEN];
@@ -149,7 +149,7 @@ impl<'a> Places<'a> {
         Some(tet_format::layout::row_at(wire.index_offset, number))
     }
 
-    /// One past the last byte under the digest of the head.
+    /// The end of the bytes covered by the head digest.
     fn head_len(&self) -> u64 {
         let len =
             |wire: WireSuperblock| wire.index_offset.saturating_add(wire.index_len.min(HEADER_LEN));
@@ -166,7 +166,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What is about many chunks names none.
+/// Removes the chunk from a finding about many chunks.
 fn unnamed(place: &mut Place) {
     (place.dataset, place.dataset_name, place.chunk) = (None, None, None);
 }

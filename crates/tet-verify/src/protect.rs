@@ -1,4 +1,4 @@
-//! Putting a file under digests that has none, or stale ones.
+//! Adds digests to a file that has none or stale ones.
 
 use tet_file::edit::{FooterEdit, with_footer};
 use tet_file::write::DigestChoice;
@@ -9,15 +9,15 @@ use tet_io::{Image, Progress, Publish, Source};
 use crate::error::{Error, Result};
 use crate::repair::{Output, RepairOptions, remaining, unused};
 
-/// Writes a file that is the source under digests; says how long it is, or `None` where the source
-/// has digests that match and nothing is to be done.
+/// Writes a copy of the source with digests. Returns its length, or `None` if the source already
+/// has valid digests.
 ///
-/// History, metadata, keys that are not known and the footer's version stay as they are.
+/// History, metadata, unknown keys and the footer version do not change.
 ///
 /// # Errors
 ///
-/// Returns [`Error::NotSound`] or [`Error::Unused`] where digests would hide that the file is
-/// damaged, and errors of reading and writing. Nothing is changed then.
+/// Returns [`Error::NotSound`] or [`Error::Unused`] if digests would hide damage, and errors of
+/// reading and writing. The target is unchanged then.
 pub fn protect(
     source: &Source,
     output: Output<'_>,
@@ -33,7 +33,7 @@ pub fn protect(
     let open = OpenOptions { limits: *limits, ..OpenOptions::default() };
     let file = TetFile::open(source.clone(), &open)?;
     if let Protection::Digests(_) = file.protection() {
-        // They have been compared, every one.
+        // All digests have been compared.
         source.check_unchanged()?;
         return Ok(None);
     }

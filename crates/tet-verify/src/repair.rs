@@ -1,13 +1,13 @@
-//! What can be done for a damaged file: a plan first, then a new file.
+//! Repairs a damaged file: makes a plan first, then a new file.
 //!
 //! ```text
-//!   footer that proves itself -> head -> rows -> footer -> payloads -> gaps -> digests
+//!   footer that matches its digest -> head -> rows -> footer -> payloads -> gaps -> digests
 //!         anchor.rs            head.rs  rows.rs  tail.rs   payload.rs      gaps.rs
-//!   each finds what is wrong, and an edit that ends it  -> Plan -> apply.rs -> a new file
+//!   each finds faults, and edits that correct them  -> Plan -> apply.rs -> a new file
 //! ```
 //!
-//! A plan is complete before the first byte is written. Every edit says which rule it heals, why it
-//! is right, and what is lost; the original is never changed, only replaced by a whole new file.
+//! A plan is complete before the first byte is written. Every edit states its rule, its proof, and
+//! its losses. The original is never modified, only replaced by a complete new file.
 
 mod anchor;
 mod apply;
@@ -36,22 +36,22 @@ use tet_io::{Progress, Source};
 /// What a repair may do.
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
-    /// How much of the file's claims to believe.
+    /// The limits of the reader.
     pub limits: Limits,
-    /// A file that has chunks which this one has lost.
+    /// Another file with chunks that are lost in this one.
     pub from: Option<Source>,
-    /// Whether chunks of the other file are taken on trust.
+    /// Whether chunks of the other file are used without a digest.
     pub trust: Trust,
-    /// Whether lost chunks are filled; else they stay as they are.
+    /// Whether lost chunks are filled; otherwise they stay damaged.
     pub salvage: Option<Salvage>,
     /// Whether elements or parts of the footer may be lost.
     pub losses: Losses,
-    /// Bytes of chunks that are held in memory at once; what takes more is not decoded or filled.
+    /// Bytes of chunks in memory at once; chunks that need more are not decoded or filled.
     pub memory_budget: u64,
     /// The most bytes that the data may decode to; `None` is
     /// [`usual_decoded_max`](tet_format::usual_decoded_max) of the file.
     pub decoded_max: Option<u64>,
-    /// Told the bytes that are read or written so far, and asked whether to stop.
+    /// Receives the number of bytes processed, and may cancel.
     pub progress: Progress,
 }
 
@@ -70,20 +70,20 @@ impl Default for RepairOptions {
     }
 }
 
-/// Which chunks of another file are taken.
+/// Which chunks of another file are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
     /// Those that match a digest.
     #[default]
     Digest,
-    /// In a file without digests, those of the same dataset and place too.
+    /// In a file without digests, also those of the same dataset and coordinate.
     Other,
 }
 
-/// How lost elements are filled: floats by NaN, integers by what the caller says.
+/// How lost elements are filled: floats with NaN, integers with a value of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Salvage {
-    /// What lost integers become; without it their chunks stay lost.
+    /// The value for lost integers; without it their chunks stay damaged.
     pub fill: Option<i128>,
 }
 

@@ -1,4 +1,4 @@
-//! A list of digests beside a file that must not change: `x.tet.sum`, for a file of any format.
+//! A list of digests of a file of any format, stored in its folder: `x.tet.sum`.
 //!
 //! ```text
 //!   tet.sum/1 crc32c+xxh3 1048576     the form, the algorithms, the length of a block
@@ -24,7 +24,7 @@ const FORM: &str = "tet.sum/1 crc32c+xxh3 ";
 /// The length of a block.
 pub const BLOCK_LEN: u64 = 1 << 20;
 
-/// A longer block would not stay within bounds of memory.
+/// The longest block, to bound memory.
 const BLOCK_LEN_MAX: u64 = 64 << 20;
 
 /// The digests of a file, block by block.
@@ -32,7 +32,7 @@ const BLOCK_LEN_MAX: u64 = 64 << 20;
 pub struct Sum {
     /// The length of the file.
     pub file_len: u64,
-    /// The name of the file when the list was made: print it escaped.
+    /// The name of the file when the list was made: escape it for printing.
     pub name: String,
     /// The length of a block.
     pub block_len: u64,
@@ -45,7 +45,7 @@ impl Sum {
     ///
     /// # Errors
     ///
-    /// The source cannot be read or changed meanwhile, or the caller wants no more.
+    /// The source cannot be read or changed meanwhile, or the caller canceled.
     pub fn of(source: &Source, name: &str, progress: &Progress) -> Result<Self> {
         let (file_len, block_len) = (source.len(), BLOCK_LEN);
         let mut blocks = Vec::new();
@@ -83,7 +83,7 @@ impl Sum {
         let block_len = first.strip_prefix(FORM).and_then(|text| text.parse().ok());
         let block_len: u64 = block_len.unwrap_or(0);
         if block_len == 0 || BLOCK_LEN_MAX < block_len {
-            return wrong(1, "not the first line of a list that this build reads");
+            return wrong(1, "not the first line of a checksum list that this build supports");
         }
         let (_, second, len) = line();
         read_len += len;
@@ -104,17 +104,17 @@ impl Sum {
         let before = text.get(..read_len).unwrap_or_default();
         let end = last.strip_prefix("end ").and_then(Digest::from_hex);
         if end != Some(tet_codec::digest(before.as_bytes())) || text.len() != read_len + len {
-            return wrong(number, "not the digest of the lines before");
+            return wrong(number, "not the digest of the previous lines");
         }
         Ok(Sum { file_len, name, block_len, blocks })
     }
 
-    /// The stretches of a file that are not what they were, each of whole blocks; what is missing or
-    /// too much at the end is the last one.
+    /// The ranges of a file that changed, in whole blocks; missing or additional bytes at the end
+    /// are part of the last range.
     ///
     /// # Errors
     ///
-    /// The source cannot be read or changed meanwhile, or the caller wants no more.
+    /// The source cannot be read or changed meanwhile, or the caller canceled.
     pub fn compare(&self, source: &Source, progress: &Progress) -> Result<Vec<Range<u64>>> {
         let mut wrong: Vec<Range<u64>> = Vec::new();
         let mut wanted = self.blocks.iter();
@@ -128,7 +128,7 @@ impl Sum {
             }
         })?;
         if self.file_len != source.len() {
-            // A block that is cut short cannot match: it is told with what is missing.
+            // A truncated block cannot match: it is reported with the missing bytes.
             let end = self.file_len.max(source.len());
             match wrong.last_mut().filter(|last| last.end == shared_len) {
                 Some(last) => last.end = end,
@@ -140,7 +140,7 @@ impl Sum {
     }
 }
 
-/// Gives the digest of each block up to `len`.
+/// Calls `visit` with the digest of each block up to `len`.
 fn for_blocks(
     source: &Source,
     block_len: u64,
@@ -161,36 +161,35 @@ fn for_blocks(
     Ok(())
 }
 
-/// What lies in a stretch of a file.
+/// What a range of a file contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum RangeContent {
     /// A chunk of a dataset.
     Chunk {
-        /// The dataset's name, as it stands in the file: print it escaped.
+        /// The dataset's name as stored: escape it for printing.
         dataset: String,
-        /// The chunk's place in the grid.
+        /// The chunk's coordinate in the grid.
         coord: Vec<u64>,
     },
     /// Superblock, directory or index.
     Structure,
-    /// What stands behind the payloads.
+    /// The bytes after the payloads.
     Footer,
 }
 
-/// What lies in stretches of a `.tet` file, in the order of the index; nothing where the file
-/// cannot be read as one.
+/// What the ranges of a `.tet` file contain, in the order of the index; empty if the file cannot be
+/// read.
 ///
 /// # Errors
 ///
 /// The source cannot be read.
-pub fn held(source: &Source, stretches: &[Range<u64>]) -> Result<Vec<Held>> {
+pub fn contents(source: &Source, ranges: &[Range<u64>]) -> Result<Vec<RangeContent>> {
     let options = OpenOptions { footer: FooterMode::Ignore, ..OpenOptions::default() };
     let Ok(file) = TetFile::open(source.clone(), &options) else { return Ok(Vec::new()) };
-    let meets =
-        |span: Span| stretches.iter().any(|it| it.start < span.end() && span.start() < it.end);
+    let meets = |span: Span| ranges.iter().any(|it| it.start < span.end() && span.start() < it.end);
     let mut found = Vec::new();
     if Span::from_range(0..file.index_end()).is_some_and(meets) {
-        found.push(Held::Structure);
+        found.push(RangeContent::Structure);
     }
     let mut end = file.index_end();
     file.index().for_blocks(0..file.index().row_count(), |_, rows| {
@@ -200,17 +199,17 @@ pub fn held(source: &Source, stretches: &[Range<u64>]) -> Result<Vec<Held>> {
             let id = usize::try_from(row.dataset_id).unwrap_or(usize::MAX);
             let Some(entry) = file.datasets().get(id).filter(|_| meets(span)) else { continue };
             let coord = row.coord.get(..entry.grid.rank()).unwrap_or_default().to_vec();
-            found.push(Held::Chunk { dataset: entry.name.clone(), coord });
+            found.push(RangeContent::Chunk { dataset: entry.name.clone(), coord });
         }
     })?;
-    let last = stretches.iter().map(|it| it.end).max().unwrap_or(0).max(source.len());
+    let last = ranges.iter().map(|it| it.end).max().unwrap_or(0).max(source.len());
     if Span::from_range(end..last.max(end)).is_some_and(meets) {
-        found.push(Held::Footer);
+        found.push(RangeContent::Footer);
     }
     Ok(found)
 }
 
-/// A text as a JSON string of ASCII.
+/// Encodes a text as an ASCII JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -229,7 +228,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// The text of a JSON string as [`quoted`] writes it.
+/// Decodes a JSON string written by [`quoted`].
 fn unquoted(text: &str) -> Option<String> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     let mut units = Vec::new();

@@ -58,7 +58,7 @@ fn with_row(bytes: &mut [u8], row: u64, change: impl FnOnce(&mut IndexRow)) {
 }
 
 /// One line a finding: code, region, field, `#dataset`, chunk.
-fn told(report: &Report) -> Vec<String> {
+fn finding_lines(report: &Report) -> Vec<String> {
     let line = |finding: &Finding| {
         let Place { region, field, dataset, chunk, .. } = &finding.place;
         let dataset = dataset.map(|dataset| format!(" #{dataset}")).unwrap_or_default();
@@ -71,11 +71,14 @@ fn told(report: &Report) -> Vec<String> {
 #[test]
 fn a_sound_file_has_no_findings() {
     let report = report_of(&file());
-    assert_eq!(told(&report), [""; 0]);
+    assert_eq!(finding_lines(&report), [""; 0]);
     assert!(report.is_ok());
     assert_eq!((report.dataset_count, report.row_count), (2, 6));
     let empty = FileWriter::new(Cursor::new(vec![]), Declaration::new([]).layout().unwrap());
-    assert_eq!(told(&report_of(&empty.unwrap().finish(None).unwrap().into_inner())), [""; 0]);
+    assert_eq!(
+        finding_lines(&report_of(&empty.unwrap().finish(None).unwrap().into_inner())),
+        [""; 0]
+    );
 }
 
 /// What is done to a file, and the findings that make of it.
@@ -230,7 +233,7 @@ fn one_broken_thing_is_one_finding() {
         let mut bytes = file();
         change(&mut bytes);
         let report = report_of(&bytes);
-        assert_eq!(told(&report), wanted, "{claim}: {:#?}", report.findings);
+        assert_eq!(finding_lines(&report), wanted, "{claim}: {:#?}", report.findings);
         let has_rule = report.findings.iter().any(|it| matches!(it.code, Code::Rule(_)));
         assert_eq!(report.is_ok(), !has_rule, "{claim}");
     }
@@ -251,7 +254,7 @@ fn metadata_is_held_against_its_datasets() {
         (r#"{"metadata_ref":{"offset":-1,"len":1}}"#.to_owned(), &["TET-M4 footer json"]),
     ] {
         let report = report_of(&file_with(json.as_bytes(), &[]));
-        assert_eq!(told(&report), wanted, "{json}");
+        assert_eq!(finding_lines(&report), wanted, "{json}");
     }
 }
 
@@ -263,18 +266,27 @@ fn a_spill_in_a_payload_is_found() {
         format!("{{\"metadata_ref\":{{\"offset\":{offset},\"len\":{}}}{rest}}}", spill.len())
     };
     let good = file_with(json(at, "").as_bytes(), spill);
-    assert_eq!(told(&report_of(&good)), [""; 0]);
+    assert_eq!(finding_lines(&report_of(&good)), [""; 0]);
     let twice = file_with(json(at, ",\"metadata\":{}").as_bytes(), spill);
-    assert_eq!(told(&report_of(&twice)), ["TET-M5 footer json"]);
+    assert_eq!(finding_lines(&report_of(&twice)), ["TET-M5 footer json"]);
     let inside = report_of(&file_with(json(at - 1, "").as_bytes(), spill));
-    assert_eq!(told(&inside), ["TET-M6 footer spill"], "the byte before the spill is no JSON");
+    assert_eq!(
+        finding_lines(&inside),
+        ["TET-M6 footer spill"],
+        "the byte before the spill is no JSON"
+    );
     let mut bytes = file_with(json(at - 11, "").as_bytes(), spill);
     put(&mut bytes, at - 11, spill);
     let report = report_of(&bytes);
-    assert_eq!(report.findings[0].code, Code::Rule(Rule::SpillBounds), "{:?}", told(&report));
+    assert_eq!(
+        report.findings[0].code,
+        Code::Rule(Rule::SpillBounds),
+        "{:?}",
+        finding_lines(&report)
+    );
 }
 
-/// What opens with every dataset in order, as far as this crate can tell without a query.
+/// What opens with every dataset in order, as far as this crate can check without a query.
 fn opens(bytes: &[u8]) -> bool {
     let opened = TetFile::open(Source::from_bytes(bytes), &OpenOptions::default());
     opened.is_ok_and(|file| file.datasets().iter().all(|dataset| dataset.fault.is_none()))
@@ -386,11 +398,11 @@ fn gaps_are_looked_at_up_to_the_limit() {
     assert!(end < first, "the first payload is aligned");
     put(&mut bytes, end, &[9]);
     let report = report_of(&bytes);
-    assert_eq!(told(&report), ["TET-N15 gap unused"]);
+    assert_eq!(finding_lines(&report), ["TET-N15 gap unused"]);
     assert_eq!(report.findings[0].code, Code::Note(NoteCode::BytesUnused));
     assert_eq!((report.findings[0].place.offset, report.findings[0].found), (end, 9));
     let options = VerifyOptions { gap_len_max: 0, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-    assert_eq!(told(&report), [""; 0]);
+    assert_eq!(finding_lines(&report), [""; 0]);
     assert!(0 < report.gap_len_left);
 }

@@ -1,11 +1,11 @@
-//! Checking a file (section 8): every rule it breaks, each with its place.
+//! Checking a file (section 8): every rule it breaks, each with its offset.
 //!
 //! ```text
-//!   container -> index -> entries -> names -> parts -> places of blobs -> gaps -> blobs
+//!   container -> index -> entries -> names -> parts -> blob positions -> gaps -> blobs
 //! ```
 //!
-//! The checks stand in the order in which a reader meets the parts of a file. Blobs are looked at on
-//! several threads and piece by piece; what is found comes in the order of the index.
+//! The checks run in the order in which a reader meets the parts of a file. Blobs are checked in
+//! pieces and on several threads. Findings are reported in the order of the index.
 
 mod agenda;
 mod blob;
@@ -35,13 +35,13 @@ use crate::open::read_index;
 
 pub(crate) use report::whole_finding;
 
-/// How closely to look at a zTensor file, with what, and how much to report.
+/// How thoroughly to check a zTensor file, with which limits, and how much to report.
 pub type VerifyOptions = tet_report::VerifyOptions<Limits>;
 
-/// What passes [`VerifyOptions::decoded_max`], in [`Error::Limit`].
+/// The limited quantity in [`Error::Limit`] when [`VerifyOptions::decoded_max`] is exceeded.
 pub const DECODED: &str = "decoded bytes of all tensors";
 
-/// Bytes of blobs that are looked at for each byte of the file, and so many more.
+/// Bytes of blobs that are checked for each byte of the file, and an additional amount.
 const WORK_FACTOR: u64 = 16;
 const WORK_LEN_MIN: u64 = 1 << 20;
 
@@ -50,8 +50,8 @@ const WORK_LEN_MIN: u64 = 1 << 20;
 /// # Errors
 ///
 /// Returns [`Error::Io`] when the file cannot be read or changes meanwhile, [`Error::Canceled`]
-/// when the caller asks to stop, [`Error::Limit`] when blobs lie over each other many times, or decode to
-/// more than [`VerifyOptions::decoded_max`]. What is wrong with the file is in the report.
+/// when the caller cancels, [`Error::Limit`] when blobs overlap many times, or decode to more than
+/// [`VerifyOptions::decoded_max`]. Faults of the file are in the report.
 pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let mut out = Collector::new(options.findings_max);
     let index = read_index(source, &options.limits, &mut |position, fault, field| {
@@ -74,7 +74,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     Ok(report::report(source, options, Some(&index), out, checked_len))
 }
 
-/// Looks at gaps and blobs, as closely as is asked for; says how many bytes that came to.
+/// Checks gaps and blobs at the requested level. Returns the number of bytes checked.
 fn check_blobs(
     source: &Source,
     options: &VerifyOptions,
@@ -114,17 +114,17 @@ fn check_blobs(
     Ok(all)
 }
 
-/// Bounds the bytes of blobs, some of which may lie over each other: else a few bytes that decode
-/// to many could be looked at once for each entry.
+/// Bounds the work on overlapping blobs: else a few bytes that decode to many could be checked
+/// again for each entry.
 fn check_work(wanted: u64, file_len: u64) -> Result<()> {
     let limit = file_len.saturating_mul(WORK_FACTOR).saturating_add(WORK_LEN_MIN);
     if wanted <= limit {
         return Ok(());
     }
-    Err(Error::Limit { what: "bytes of blobs that lie over each other", wanted, limit })
+    Err(Error::Limit { what: "bytes of overlapping blobs", wanted, limit })
 }
 
-/// Bounds what blobs decode to: several may lie over each other.
+/// Bounds the decoded length of all blobs, which may overlap.
 fn check_decoded(tasks: &[Task<'_>], limit: u64) -> Result<()> {
     let wanted = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.decoded_len()));
     if wanted <= limit {

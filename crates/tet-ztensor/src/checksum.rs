@@ -5,19 +5,19 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use tet_codec::Crc32c;
 
-/// What the stored bytes of a tensor should come to.
+/// The expected checksum of the stored bytes of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Checksum {
     /// `crc32c:0x` and up to 8 hexadecimal digits.
     Crc32c(u32),
     /// `sha256:` and 64 hexadecimal digits.
     Sha256([u8; 32]),
-    /// An algorithm that is not known here: nothing can be said of the bytes.
+    /// An unknown algorithm: the bytes cannot be checked.
     Unknown,
 }
 
 impl Checksum {
-    /// The checksum that a text states; `None` when it states none.
+    /// The checksum in a text; `None` if it is malformed.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {
@@ -31,9 +31,9 @@ impl Checksum {
         }
     }
 
-    /// The checksum that bytes state; `None` when they state none, or are no text.
+    /// The checksum in bytes; `None` if it is malformed or not text.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        // Nearly all are of this form, which is text for certain.
+        // Nearly all have this form, which is always text.
         crc32c(bytes).or_else(|| Self::parse(std::str::from_utf8(bytes).ok()?))
     }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// Compares bytes that come piece by piece with the checksum that they should have.
+/// Compares bytes that arrive piece by piece with their expected checksum.
 #[derive(Clone)]
 pub struct Comparison {
     wanted: Checksum,
@@ -90,7 +90,7 @@ impl fmt::Debug for Comparison {
 }
 
 impl Comparison {
-    /// A comparison of no bytes yet.
+    /// A comparison before the first byte.
     #[must_use]
     pub fn new(wanted: Checksum) -> Self {
         let state = match wanted {
@@ -101,7 +101,7 @@ impl Comparison {
         Comparison { wanted, state }
     }
 
-    /// Takes in more bytes.
+    /// Adds more bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.state {
             State::Crc32c(digest) => digest.update(bytes),
@@ -120,8 +120,8 @@ impl Comparison {
         }
     }
 
-    /// Says how the bytes differ from what they should come to, if they do: as numbers, of a
-    /// sha256 the first 8 bytes that differ.
+    /// How the bytes differ from the expected checksum, if they do: found and wanted as numbers;
+    /// for SHA-256 the first 8 bytes that differ.
     #[must_use]
     pub fn differs(self) -> Option<(u64, u64)> {
         let wanted = self.wanted;
@@ -140,7 +140,7 @@ impl Comparison {
     }
 }
 
-/// The CRC-32C that a text states.
+/// Parses a CRC-32C.
 fn crc32c(text: &[u8]) -> Option<Checksum> {
     let digits = text.strip_prefix(b"crc32c:0x")?;
     let is_form = (1..=8).contains(&digits.len());

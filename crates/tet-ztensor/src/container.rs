@@ -28,14 +28,14 @@ pub const RANK_MAX: usize = 64;
 const MAGICS_LATER: [[u8; 8]; 2] =
     [*b"ZTEN1000", [0x89, b'Z', b'T', b'2', b'\r', b'\n', 0x1A, b'\n']];
 
-/// Whether bytes start as a file of some version of the format does.
+/// Whether bytes start like a file of any version of the format.
 #[must_use]
 pub fn is_ztensor(head: &[u8]) -> bool {
     head.first_chunk().is_some_and(|head| *head == MAGIC || MAGICS_LATER.contains(head))
 }
 
-/// Where the index lies, by the first and the last bytes of a file; `head` and `tail` are 8 bytes
-/// each, or what the file has.
+/// The span of the index, from the first and the last 8 bytes of a file; `head` and `tail` are
+/// shorter if the file is.
 ///
 /// # Errors
 ///

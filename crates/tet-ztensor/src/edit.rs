@@ -1,14 +1,14 @@
-//! Files are changed by writing new ones (section 10): blobs that stay are copied, the index is
-//! written anew.
+//! Edits files by writing new ones (section 10): remaining blobs are copied, the index is
+//! rewritten.
 //!
 //! ```text
 //!   Draft::open   rename, remove, set, unset, compact   save, save_with
-//!   old file      what the new index will say           copied blobs, appended tensors, index
+//!   old file      the entries of the new index           copied blobs, appended tensors, index
 //! ```
 //!
-//! An entry is carried over byte for byte but for what is changed in it, so that one of a newer
-//! kind stays what it is. Under the target's name is the old file or the new one, nothing else;
-//! [`append_in_place`] alone writes into a file as it stands, and says what that costs.
+//! Unchanged fields of an entry are copied byte for byte, so that an entry of a newer program stays
+//! intact. The target path holds the old or the new file at any time. Only [`append_in_place`]
+//! writes into an existing file; its documentation explains the risk.
 
 mod append;
 mod draft;

@@ -1,7 +1,7 @@
 //! Entries (section 4): the map of one tensor, read field by field.
 //!
-//! A field that breaks a rule is left out and the rest of the map read on, so that a damaged entry
-//! still has its name, and costs no tensor but its own.
+//! A field that breaks a rule is skipped and the rest of the map is read, so that a damaged entry
+//! still has its name and affects no other tensor.
 
 mod field;
 mod judge;
@@ -19,14 +19,14 @@ use crate::words::{self, ByteOrder, Encoding, Layout, of_word};
 pub(crate) use field::{Field, SPARSE_FORMAT};
 pub(crate) use judge::{dense_len, element_count};
 
-/// A stretch of the index, or, past its end, of the texts that had to be joined.
+/// A span of the index, or, past its end, of the texts that had to be joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) start: u32,
     pub(crate) len: u32,
 }
 
-/// What is kept of an entry: the rest is read again when somebody asks.
+/// The stored part of an entry: the rest is read again on request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) offset: u64,
@@ -34,12 +34,12 @@ pub(crate) struct Entry {
     /// Its bytes in the index.
     pub(crate) item: Text,
     pub(crate) name: Text,
-    /// Its extents among those of all shapes.
+    /// The span of its extents in the list of all shapes.
     pub(crate) shape: Text,
     pub(crate) checksum: Text,
-    /// Its first fault among those of all entries, from 1.
+    /// The number of its first fault in the list of all faults, from 1.
     pub(crate) fault: u32,
-    /// The fields that are there and of their type, and whether there are custom ones.
+    /// The fields with a value of the right type, and whether there are custom ones.
     pub(crate) held: u16,
     pub(crate) dtype: Option<DType>,
     pub(crate) encoding: Option<Encoding>,
@@ -48,56 +48,55 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether a field is there and of its type.
+    /// Whether a field has a value of the right type.
     pub(crate) const fn holds(&self, field: Field) -> bool {
         self.held & field.bit() != 0
     }
 
-    /// How many fields of the format are there and of their type.
+    /// The number of format fields with a value of the right type.
     pub(crate) const fn known_count(&self) -> u32 {
         (self.held & !Field::CUSTOM_BIT).count_ones()
     }
 
-    /// Whether there are fields that the format does not name.
+    /// Whether there are fields that the format does not define.
     pub(crate) const fn has_custom(&self) -> bool {
         self.held & Field::CUSTOM_BIT != 0
     }
 }
 
-/// Is told of every fault: the position of its entry, and the field.
+/// Receives every fault, with the position of its entry and the field.
 pub(crate) type Sink<'s> = &'s mut dyn FnMut(usize, Fault, &'static str);
 
-/// What entries have in common.
+/// The state that all entries share.
 pub(crate) struct Entries<'a, 's> {
     pub(crate) reader: Reader<'a>,
     /// The length of the index.
     pub(crate) index_len: u32,
-    /// Where the index starts in the file.
+    /// The file offset of the index.
     pub(crate) index_start: u64,
     pub(crate) extents: Vec<u64>,
     pub(crate) extent_count_max: usize,
     pub(crate) joined: Vec<u8>,
     pub(crate) sink: Sink<'s>,
-    /// The keys of custom fields of the entry at hand.
+    /// The keys of custom fields of the current entry.
     custom: Vec<Text>,
 }
 
-/// An entry that is being read.
 #[derive(Default)]
 struct Draft {
     position: usize,
     entry: Entry,
-    /// Where the values of the fields stand.
+    /// The offsets of the field values.
     at: [usize; 9],
     /// The fields whose keys were seen.
     seen: u16,
-    /// Whether the layout is `sparse`, and of which format then.
+    /// Whether the layout is `sparse`, and its format.
     is_sparse: bool,
     sparse_format: Option<(usize, Option<Layout>)>,
     fault: Option<Fault>,
 }
 
-/// The depth of an entry, which stands in the array of the index.
+/// The depth of an entry in the array of the index.
 const DEPTH: u32 = 1;
 
 impl<'a, 's> Entries<'a, 's> {
@@ -114,7 +113,7 @@ impl<'a, 's> Entries<'a, 's> {
         }
     }
 
-    /// Reads the entry at a position: what it holds, and its first fault.
+    /// Reads the entry at a position. Returns it with its first fault.
     pub(crate) fn read(&mut self, position: usize) -> Result<(Entry, Option<Fault>), Fault> {
         let start = self.reader.at();
         let mut draft = Draft { position, ..Draft::default() };
@@ -149,7 +148,7 @@ impl<'a, 's> Entries<'a, 's> {
                     head @ Head::Text(_) => self.reader.string(head)?,
                     head => {
                         self.reader.skip_rest(head, key_at, inside)?;
-                        // No key that is known, so one that is ignored.
+                        // An unknown key that is not text is ignored.
                         self.reader.skip(inside)?;
                         continue;
                     }
@@ -190,7 +189,7 @@ impl<'a, 's> Entries<'a, 's> {
         Ok(self.reader.skip(inside)?)
     }
 
-    /// A key that stands twice is looked for once the entry is known to be a map.
+    /// Repeated custom keys are checked once the entry is known to be a map.
     fn check_custom(&mut self, draft: &mut Draft, start: usize) {
         let mut keys = std::mem::take(&mut self.custom);
         if keys.len() > 1 {
@@ -199,7 +198,7 @@ impl<'a, 's> Entries<'a, 's> {
             let twice = keys.windows(2).find(|pair| bytes(&pair[0]) == bytes(&pair[1]));
             let at = twice.and_then(|pair| usize::try_from(pair[1].start).ok());
             if let Some(at) = at {
-                // Keys in pieces lie elsewhere: then the entry itself is named.
+                // Keys in pieces are stored elsewhere: then the offset is that of the entry.
                 let at = if self.index_len() <= at { start } else { at };
                 self.fault(draft, &rule::KEY_TWICE, at, "");
             }
@@ -288,7 +287,7 @@ impl<'a, 's> Entries<'a, 's> {
         Ok(())
     }
 
-    /// The text that starts here: `None` when it is something else, `Some(None)` when it is null.
+    /// The text at the current position: `None` if it is another type, `Some(None)` if it is null.
     #[inline]
     fn word(&mut self, inside: u32) -> Result<Option<Option<Cow<'a, [u8]>>>, Fault> {
         if let Some(word) = self.reader.short_text() {
@@ -331,7 +330,7 @@ impl<'a, 's> Entries<'a, 's> {
             }
             _ => (Checksum::of_bytes(&word).is_some(), &rule::CHECKSUM_FORM),
         };
-        // What is known is text.
+        // All known words are text.
         if !is_known && std::str::from_utf8(&word).is_err() {
             self.reader.note_bad_text(at);
             return Ok(());
@@ -346,7 +345,7 @@ impl<'a, 's> Entries<'a, 's> {
         Ok(())
     }
 
-    /// Keeps the text that ends where the reader stands: its place, or itself if it came in pieces.
+    /// Stores the text that ends at the current position: its span, or a copy if it came in pieces.
     fn keep(&mut self, text: Cow<'a, [u8]>) -> Text {
         let len = small(text.len());
         let start = match text {
@@ -369,7 +368,6 @@ impl<'a, 's> Entries<'a, 's> {
     }
 }
 
-/// The bytes of a text.
 pub(crate) fn resolve<'t>(bytes: &'t [u8], joined: &'t [u8], text: Text) -> &'t [u8] {
     let [start, len] = [text.start, text.len].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
     let (bytes, start) = match start.checked_sub(bytes.len()) {
@@ -379,7 +377,7 @@ pub(crate) fn resolve<'t>(bytes: &'t [u8], joined: &'t [u8], text: Text) -> &'t 
     bytes.get(start..).and_then(|bytes| bytes.get(..len)).unwrap_or_default()
 }
 
-/// Places in an index fit in 32 bits, since its length does.
+/// Offsets in an index fit in 32 bits, since its length does.
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

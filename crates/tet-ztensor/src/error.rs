@@ -1,4 +1,4 @@
-//! What can be wrong with a file, with what was asked for, or with the world.
+//! Errors of the file, of the request, and of the environment.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use tet_io::Kind;
 
 use crate::rule;
 
-/// Why a tensor is [`Unwritable`](Error::Unwritable) whose name is another one's.
+/// The reason of [`Unwritable`](Error::Unwritable) for a repeated name.
 pub const NAME_TAKEN: &str = "another tensor has this name";
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Bytes that break a rule: a [`ForeignFault`] that a fault of the CBOR becomes by `?`.
+/// A broken rule: a [`ForeignFault`] that a CBOR fault converts to by `?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The rule that is broken.
     pub rule: &'static ForeignRule,
     /// Where in the file, in bytes from its start.
     pub at: u64,
-    /// What the file says, or what follows from it; saturated where it does not fit.
+    /// The value in the file, or one derived from it; saturated if it does not fit.
     pub found: u64,
-    /// What the rule asks for, or the limit it sets.
+    /// The value that the rule requires, or its limit.
     pub wanted: u64,
 }
 
@@ -50,11 +50,11 @@ impl From<tet_cbor::Fault> for Fault {
     }
 }
 
-/// A request that has no answer.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The source could not be read or the target not be written, or the file changed meanwhile.
+    /// Reading the source or writing the target failed, or the file changed meanwhile.
     #[error(transparent)]
     Io(#[from] tet_io::Error),
     /// The file breaks a rule.
@@ -65,7 +65,7 @@ pub enum Error {
     Tensor {
         /// Its name.
         name: String,
-        /// The rule, the place and the numbers.
+        /// The rule, the offset and the numbers.
         fault: Fault,
     },
     /// The stored bytes of a tensor do not decode.
@@ -73,15 +73,15 @@ pub enum Error {
     Codec {
         /// Its name.
         name: String,
-        /// Where its blob starts in the file.
+        /// The file offset of its blob.
         at: u64,
-        /// What the codec says.
+        /// The error of the codec.
         fault: tet_codec::Error,
     },
     /// No tensor has this name.
     #[error("no tensor {name:?}")]
     NoSuchTensor {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// Several tensors have this name.
@@ -92,41 +92,41 @@ pub enum Error {
         /// Their positions in the index.
         positions: Vec<usize>,
     },
-    /// The request cannot be met for the caller's sake.
+    /// The caller passed an invalid argument.
     #[error("{what}: {found} where {wanted} is needed")]
     Usage {
-        /// What is wrong.
+        /// The argument.
         what: &'static str,
         /// What was given.
         found: u64,
         /// What is needed.
         wanted: u64,
     },
-    /// What is asked for cannot be written.
+    /// The requested tensor cannot be written.
     #[error("tensor {name:?} cannot be written: {why}")]
     Unwritable {
         /// Its name.
         name: String,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// The ways in which a file is to be written do not go together.
+    /// The write options are incompatible.
     #[error("the options do not go together: {why}")]
     Options {
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// A bound of the caller would be passed.
+    /// A limit of the caller would be exceeded.
     #[error("{what}: {wanted} are needed, the limit is {limit}")]
     Limit {
-        /// What is bounded.
+        /// What is limited.
         what: &'static str,
-        /// How much is needed.
+        /// The required amount.
         wanted: u64,
-        /// How much is allowed.
+        /// The allowed amount.
         limit: u64,
     },
-    /// The caller asked to stop.
+    /// The caller canceled the operation.
     #[error("canceled")]
     Canceled,
 }
@@ -138,7 +138,7 @@ impl From<tet_io::Canceled> for Error {
 }
 
 impl Error {
-    /// The file and the error of the system, where the system refused something.
+    /// The file and the system error, if the system reported one.
     #[must_use]
     pub fn system(&self) -> Option<(&std::path::Path, &std::io::Error)> {
         match self {
@@ -182,7 +182,7 @@ impl Error {
     }
 }
 
-/// The rule that a zstd blob breaks when its decoder says this.
+/// The rule that a zstd blob breaks, for an error of its decoder.
 #[must_use]
 pub const fn zstd_rule(fault: &tet_codec::Error) -> &'static ForeignRule {
     match fault {

@@ -1,13 +1,13 @@
-//! The frames of a zstd blob (section 5.3): found by their headers, block by block, and not decoded.
+//! The frames of a zstd blob (section 5.3): found by block headers, without decoding.
 //!
 //! ```text
 //!   | frame | frame | frame | ... | skippable frame: seek table |
-//!     header: its content is so long
-//!     blocks: the next one starts there
+//!     header: length of the content
+//!     blocks: start of the next block
 //! ```
 //!
-//! A seek table is checked against the frames and never relied on: nothing but the blocks tells
-//! where a frame starts, since the content of one may look like another.
+//! A seek table is checked against the frames and never trusted: only the blocks determine where a
+//! frame starts, since the content of a frame may look like another frame.
 
 mod seek;
 
@@ -24,22 +24,22 @@ pub(crate) use seek::seems_there;
 
 /// The most frames that are listed; a blob with more is decoded as a whole.
 const FRAME_COUNT_MAX: usize = 1 << 20;
-/// The blocks that are walked for each KiB of a blob, and beside them: blocks are of 128 KiB.
+/// The number of blocks that are walked per KiB of a blob; most blocks have 128 KiB.
 const BLOCKS_PER_KIB: u64 = 1;
 const BLOCK_COUNT_MIN: u64 = 1 << 16;
-/// Bytes that are read at a time while headers are looked for.
+/// Bytes that are read at a time to find headers.
 const PEEK_LEN: u64 = 4 << 10;
 
-/// A frame that can be decoded by itself.
+/// A frame that can be decoded independently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it lies in the file.
+    /// Its span in the file.
     pub stored: Span,
-    /// Which of the decoded bytes it holds.
+    /// The range of decoded bytes that it holds.
     pub decoded: Range<u64>,
 }
 
-/// The frames of a blob, in order: their decoded bytes are all bytes of the tensor.
+/// The frames of a blob, in order: together they decode to all bytes of the tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frames {
     list: Vec<Frame>,
@@ -54,13 +54,13 @@ impl Frames {
         &self.list
     }
 
-    /// Bytes that they decode to.
+    /// Their decoded length in bytes.
     #[must_use]
     pub fn decoded_len(&self) -> u64 {
         self.list.last().map_or(0, |frame| frame.decoded.end)
     }
 
-    /// What the seek table came to.
+    /// Whether the seek table matches the frames.
     #[must_use]
     pub const fn seek_table(&self) -> SeekTable {
         self.seek_table
@@ -86,8 +86,8 @@ impl Frames {
 
 /// Lists the frames of a blob that should decode to `decoded_len` bytes, or to any number.
 ///
-/// Gives `None` where headers alone do not say what each frame decodes to, or where something is
-/// wrong with the blob: whoever decodes it as a whole hears what.
+/// Returns `None` if headers do not state the length of each frame, or if something is wrong with
+/// the blob: decoding it as a whole reports the error.
 pub(crate) fn frames(
     source: &Source,
     blob: Span,
@@ -103,10 +103,10 @@ pub(crate) fn frames(
     Ok(Some(Frames { list, seek_table, skipped_len: walk.skipped_len }))
 }
 
-/// A frame, and what its header says of its content.
+/// A frame, and the length of its content if the header states it.
 type Found = (Span, Option<u64>);
 
-/// Puts the contents one after the other. One that says nothing takes what the others leave.
+/// Sums up the contents. A frame without a stated length gets what the others leave.
 fn place(found: &[Found], decoded_len: Option<u64>) -> Option<Vec<Frame>> {
     let known = found.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(len.unwrap_or(0)))?;
     let unknown_count = found.iter().filter(|(_, len)| len.is_none()).count();
@@ -126,7 +126,7 @@ fn place(found: &[Found], decoded_len: Option<u64>) -> Option<Vec<Frame>> {
     Some(list)
 }
 
-/// A walk along the headers of a blob.
+/// Walks the headers of a blob.
 struct Walk<'a> {
     source: &'a Source,
     blob: Span,
@@ -135,7 +135,7 @@ struct Walk<'a> {
     peek: Vec<u8>,
     peek_at: u64,
     skipped_len: u64,
-    /// The content of the skippable frame that ends the blob.
+    /// The content of the skippable frame at the end of the blob.
     last_skippable: Option<Span>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         Walk { source, blob, at, blocks_left, peek, peek_at, skipped_len, last_skippable }
     }
 
-    /// All frames to the end of the blob, if that is where they end.
+    /// All frames, if they end at the end of the blob.
     fn all(&mut self) -> Result<Option<Vec<Found>>> {
         let mut found = Vec::new();
         while self.at < self.blob.end() {
@@ -180,7 +180,7 @@ impl<'a> Walk<'a> {
         Ok(Some(found))
     }
 
-    /// Passes over the blocks of a frame, if they are all there and not too many.
+    /// Skips the blocks of a frame, if they are complete and not too many.
     fn blocks(&mut self) -> Result<bool> {
         loop {
             let after = self.at.saturating_add(ZstdBlock::HEADER_LEN);
@@ -197,7 +197,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next `len` bytes, which lie in the blob.
+    /// The next `len` bytes, which must be in the blob.
     fn peek(&mut self, len: u64) -> Result<&[u8]> {
         let held_end = self.peek_at.saturating_add(self.peek.len() as u64);
         if self.at < self.peek_at || held_end < self.at.saturating_add(len) {

@@ -1,6 +1,6 @@
-//! The index (section 3): one CBOR array, an entry a tensor.
+//! The index (section 3): one CBOR array, one entry per tensor.
 //!
-//! The bytes are kept and the entries point into them, so that a file with many tensors opens fast.
+//! The bytes stay in memory and the entries point into them, so that large indexes open fast.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::names::Names;
 use crate::rule;
 
-/// No entry that has its required keys is shorter.
+/// The shortest entry that has its required keys.
 const ENTRY_LEN_MIN: u64 = 52;
 
 /// The index of a file, in memory.
@@ -33,18 +33,17 @@ pub struct Index {
 impl Index {
     /// Reads an index that starts at `start` in the file; blobs must end before that.
     ///
-    /// An entry that breaks a rule keeps its fault and leaves the others alone. No bytes at all are
+    /// An entry that breaks a rule stores its fault and does not affect the others. Empty input is
     /// an index without entries.
     ///
     /// # Errors
     ///
-    /// The bytes are not one array and nothing else, or over a limit (ZT-I1 to ZT-I4, ZT-L1,
-    /// ZT-L2).
+    /// The bytes are not exactly one array, or exceed a limit (ZT-I1 to ZT-I4, ZT-L1, ZT-L2).
     pub fn read(bytes: Vec<u8>, start: u64, limits: &Limits) -> Result<Self, Fault> {
         Self::read_with(bytes, start, limits, &mut |_, _, _| {})
     }
 
-    /// Reads an index and tells of every fault of its entries.
+    /// Reads an index and reports every fault of its entries.
     pub(crate) fn read_with(
         bytes: Vec<u8>,
         start: u64,
@@ -66,13 +65,13 @@ impl Index {
         Ok(Index { bytes, start, entries, extents, joined, faults, limits, names })
     }
 
-    /// How many tensors there are.
+    /// The number of tensors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tensors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -84,7 +83,7 @@ impl Index {
         &self.bytes
     }
 
-    /// Where the index lies in the file.
+    /// The span of the index in the file.
     #[must_use]
     pub fn span(&self) -> Option<Span> {
         Span::new(self.start, self.bytes.len() as u64)
@@ -94,7 +93,7 @@ impl Index {
         &self.entries
     }
 
-    /// The positions of all tensors of a name.
+    /// The positions of all tensors with a name.
     #[must_use]
     pub fn positions(&self, name: &str) -> Vec<usize> {
         self.names().find(name.as_bytes(), |position| self.name_at(position))
@@ -107,11 +106,11 @@ impl Index {
     fn name_at(&self, position: usize) -> &[u8] {
         let Some(entry) = self.entries.get(position) else { return &[] };
         let bytes = resolve(&self.bytes, &self.joined, entry.name);
-        // Nearly all names are ASCII, which is told faster than that they are text.
+        // Nearly all names are ASCII, which is checked faster than UTF-8.
         if bytes.is_ascii() { bytes } else { self.text(entry.name).as_bytes() }
     }
 
-    /// A text, as far as it is one.
+    /// A text, up to its first invalid byte.
     pub(crate) fn text(&self, text: Text) -> &str {
         let bytes = resolve(&self.bytes, &self.joined, text);
         match std::str::from_utf8(bytes) {
@@ -149,7 +148,7 @@ impl Index {
         resolve(&self.bytes, &[], entry.item)
     }
 
-    /// The length of the item that starts at a place in the file, if that is in the index.
+    /// The length of the item at a file offset, if that is in the index.
     pub(crate) fn item_len(&self, at: u64) -> Option<u64> {
         let start = usize::try_from(at.checked_sub(self.start)?).ok()?;
         let mut reader = Reader::new(&self.bytes, start, self.start, self.limits.depth_max);
@@ -157,7 +156,7 @@ impl Index {
         Some(reader.since(start).len() as u64)
     }
 
-    /// Calls `visit` at the value of every field of an entry, with its key, until that says so.
+    /// Calls `visit` with the key and value of every field of an entry, until it returns a value.
     pub(crate) fn for_fields<'a, T>(
         &'a self,
         entry: &Entry,
@@ -198,7 +197,7 @@ fn read_array(
         return Err(Fault { rule: &rule::INDEX_ARRAY, at: all.index_start, found, wanted: 0x80 });
     };
     all.reader.deeper(0)?;
-    // What an honest index can hold, so that a count alone allocates no more than the index takes.
+    // A valid index has no more entries, so a wrong count allocates no more than the index does.
     let likely = count.unwrap_or(0).min(u64::from(all.index_len) / ENTRY_LEN_MIN);
     entries.reserve(usize::try_from(likely).unwrap_or(0).min(limits.entry_count_max));
     let mut items = Items::new(count);

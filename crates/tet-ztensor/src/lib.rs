@@ -4,9 +4,8 @@
 //!   magic | padding, blob | padding, blob | ... | index: a CBOR array of maps | its length, 8 bytes
 //! ```
 //!
-//! The modules stand in the order of `docs/spec/ztensor.md`. A file is read from its end: footer, index,
-//! and then what is asked for. An entry that is damaged or of a kind that is not known costs that
-//! tensor and no other.
+//! The modules are in the order of `docs/spec/ztensor.md`. A file is read from its end: footer,
+//! index, and then the requested tensors. A damaged or unknown entry affects only its own tensor.
 
 #![forbid(unsafe_code)]
 

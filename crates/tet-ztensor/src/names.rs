@@ -1,21 +1,20 @@
-//! Names, and where in the index they stand: built when somebody first asks.
+//! Finds tensors by name; the table is built on the first lookup.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// No position.
 const NONE: u32 = u32::MAX;
 
-/// A table of names without the names, which the index has.
+/// A hash table of names; the names themselves are in the index.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// A power of two, at most half full.
     slots: Vec<Slot>,
-    /// By position the next one of the same name; empty where no name stands twice.
+    /// For each position the next one of the same name; empty if no name is repeated.
     twins: Vec<u32>,
     hasher: RandomState,
 }
 
-/// Where a name stands first, and a part of its hash: another name hardly has the same.
+/// The first position of a name, and a part of its hash, to avoid most comparisons.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     tag: u32,
@@ -23,7 +22,7 @@ struct Slot {
 }
 
 impl Names {
-    /// The table of `count` names; `name` gives the name at a position.
+    /// The table of `count` names; `name` returns the name at a position.
     pub(crate) fn new<'a>(count: usize, name: impl Fn(usize) -> &'a [u8]) -> Self {
         let slot_count = count.saturating_mul(2).next_power_of_two();
         let free = Slot { tag: 0, first: NONE };
@@ -36,7 +35,8 @@ impl Names {
                 Some(Slot { first, .. }) => {
                     let first = *first;
                     names.twins.resize(count, NONE);
-                    // Right behind the first one, so that a thousand twins take no longer than one.
+                    // Inserted after the first one, so that many equal names take no longer than
+                    // one.
                     let next = names.twin(first);
                     names.set_twin(position, next);
                     names.set_twin(first, position);
@@ -60,7 +60,7 @@ impl Names {
         found
     }
 
-    /// The slot of a name, or the free one that it would take; and its tag.
+    /// The slot of a name, or the free one for it; and its tag.
     fn slot<'a>(&self, wanted: &[u8], name: &impl Fn(usize) -> &'a [u8]) -> (usize, u32) {
         let mask = (self.slots.len() as u64).wrapping_sub(1);
         let hash = self.hasher.hash_one(wanted);

@@ -1,4 +1,4 @@
-//! Opening a file (section 7): the footer, the index, and nothing else.
+//! Opens a file (section 7): reads only the footer and the index.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::tensor::Tensor;
 
-/// An opened file: its index in memory, its blobs where they are.
+/// An opened file, with its index in memory.
 #[derive(Clone, Debug)]
 pub struct ZTensorFile {
     source: Source,
@@ -22,8 +22,8 @@ pub struct ZTensorFile {
 impl ZTensorFile {
     /// Opens a file.
     ///
-    /// The index is copied into memory and never read again, so that what was checked is what is
-    /// used. A tensor that cannot be read keeps its fault and leaves the others alone.
+    /// The index is copied into memory and never read again, so that later changes of the file do
+    /// not matter. A tensor that cannot be read stores its fault and does not affect the others.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl ZTensorFile {
         Ok(ZTensorFile { source, index: Arc::new(index), limits: *limits })
     }
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
@@ -47,7 +47,7 @@ impl ZTensorFile {
         &self.index
     }
 
-    /// How much of the file's claims is believed.
+    /// The limits of the reader.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
@@ -59,13 +59,13 @@ impl ZTensorFile {
         self.source.len()
     }
 
-    /// How many tensors there are.
+    /// The number of tensors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tensors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
@@ -82,7 +82,7 @@ impl ZTensorFile {
         self.index.tensors()
     }
 
-    /// The tensor of a name, or of `#N`, a position, where no tensor has that for a name.
+    /// The tensor with a name, or at the position of `#N` if no tensor has that name.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl ZTensorFile {
     }
 }
 
-/// Reads the index of a file and tells of every fault of its entries.
+/// Reads the index of a file and reports every fault of its entries.
 pub(crate) fn read_index(source: &Source, limits: &Limits, sink: Sink<'_>) -> Result<Index> {
     let file_len = source.len();
     let head = source.read_vec(0, MAGIC_LEN.min(file_len))?;

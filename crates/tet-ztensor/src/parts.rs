@@ -1,19 +1,19 @@
-//! Sparse tensors in dense parts (section 6): what the parts say of themselves, and their extents.
+//! Sparse tensors stored as dense parts (section 6): the fields of the parts, and their extents.
 
-/// The custom field that names the tensor of which a tensor is a part.
+/// The custom field of a part that names its tensor.
 pub const OF_KEY: &str = "sparse_of";
-/// The custom field that says which part it is.
+/// The custom field of a part that names the part.
 pub const PART_KEY: &str = "sparse_part";
-/// The custom field of the values that says how places are stored: `csr` or `coo`.
+/// The custom field of the values that contains the format: `csr` or `coo`.
 pub const FORMAT_KEY: &str = "sparse_format";
-/// The custom field of the values that has the extents of all elements.
+/// The custom field of the values that contains the shape of the sparse tensor.
 pub const SHAPE_KEY: &str = "sparse_shape";
 
-/// The part that has the values.
+/// The part that holds the values.
 pub const VALUES: &str = "values";
 
-/// The parts that have the places of a sparse tensor, and their extents. They are of `uint64`.
-/// `None` where there is no such tensor.
+/// The parts that hold the positions of a sparse tensor, and their extents. Their dtype is
+/// `uint64`. `None` if there is no such format.
 #[must_use]
 pub fn of_places(format: &str, shape: &[u64], count: u64) -> Option<Vec<(&'static str, Vec<u64>)>> {
     match (format, shape) {

@@ -15,7 +15,7 @@ use crate::tensor::Tensor;
 use crate::words::Encoding;
 
 impl ZTensorFile {
-    /// All elements of a tensor, those that a sparse layout leaves out as zero.
+    /// All elements of a tensor; elements that a sparse layout does not store are zero.
     ///
     /// # Errors
     ///
@@ -31,11 +31,11 @@ impl ZTensorFile {
         Ok(out)
     }
 
-    /// Fills `out`, which is as long as all elements, with them.
+    /// Fills `out`, which must be as long as all elements.
     ///
     /// # Errors
     ///
-    /// As [`ZTensorFile::read`], and [`Error::Usage`] when `out` is of another length.
+    /// As [`ZTensorFile::read`], and [`Error::Usage`] when `out` has another length.
     pub fn read_into(&self, tensor: Tensor<'_>, out: &mut [u8], check: Check) -> Result<()> {
         let sound = Sound::of(tensor)?;
         check_out(out, sound.decoded_len)?;
@@ -55,7 +55,7 @@ impl ZTensorFile {
         Ok(source.check_unchanged()?)
     }
 
-    /// The stored elements of a sparse tensor, and their places.
+    /// The stored elements of a sparse tensor, and their positions.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl ZTensorFile {
         Ok(sparse)
     }
 
-    /// How long the blob of a sparse tensor is when it is decoded; `None` where only decoding tells.
+    /// The decoded length of the blob of a sparse tensor; `None` if decoding is needed to know.
     ///
     /// # Errors
     ///
@@ -84,10 +84,10 @@ impl ZTensorFile {
         Ok(frames.map(|frames| frames.decoded_len()))
     }
 
-    /// All elements of a tensor where they are: without a copy, and without a look at the checksum.
+    /// All elements of a tensor without a copy, and without comparing the checksum.
     ///
-    /// `None` where they are not stored as they are, or the source is not in memory. What is seen
-    /// is the file, which others may change under a mapping: see [`Source::view`](tet_io::Source::view).
+    /// `None` if they are encoded, or if the source is not in memory. The view is of the file,
+    /// which others may change under a mapping: see [`Source::view`](tet_io::Source::view).
     ///
     /// # Errors
     ///
@@ -103,8 +103,8 @@ impl ZTensorFile {
         Ok(is_whole.then_some(TensorView { view, range }))
     }
 
-    /// Whether a tensor's blob ends as one with a seek table does: many frames are likely then, and
-    /// looking for them is worth a read of each header.
+    /// Whether the blob of a tensor ends with a seek table: then it probably has many frames, and
+    /// it is worth reading their headers.
     ///
     /// # Errors
     ///
@@ -115,8 +115,8 @@ impl ZTensorFile {
         Ok(is_framed && frames::seems_there(self.source(), sound.stored)?)
     }
 
-    /// The frames of a dense zstd tensor, where each can be decoded by itself; `None` where the
-    /// blob can only be decoded as a whole.
+    /// The frames of a dense zstd tensor, if each can be decoded independently; `None` if the blob
+    /// can only be decoded as a whole.
     ///
     /// # Errors
     ///

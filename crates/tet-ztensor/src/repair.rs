@@ -1,14 +1,14 @@
-//! What can be done for a damaged file (section 10): a plan first, then a new file.
+//! Repairs damaged files (section 10): makes a plan first, then a new file.
 //!
 //! ```text
-//!   index as it is -> one bit -> whole at the end -> left of it -> older one -> cut short -> its tensors
+//!   intact index -> one bit -> at the file's end -> parts of it -> older one -> truncated -> its tensors
 //!   plan.rs           flip.rs    tail.rs             salvage.rs    older.rs     salvage.rs   verify
-//!   what is found, and what it costs -> Plan -> apply.rs -> a new file
+//!   edits and losses -> Plan -> apply.rs -> a new file
 //! ```
 //!
-//! A plan is complete before the first byte is written. An index is taken for one of this file only
-//! if it begins where its last blob ends: one inside a blob, of a file within the file, does not.
-//! Work is bounded by the length of the file.
+//! A plan is complete before the first byte is written. An index belongs to this file only if it
+//! starts where its last blob ends: the index of a file stored inside a blob does not. The work is
+//! bounded by the length of the file.
 
 mod apply;
 mod context;
@@ -30,11 +30,10 @@ use crate::limits::Limits;
 /// What a repair may do.
 pub type RepairOptions = tet_report::RepairOptions<Limits, Salvage>;
 
-/// Which tensors are taken out of an index that can be read. Those of kinds that are not known here
-/// stay in any case.
+/// Which tensors are removed from a readable index. Those of unknown kinds always stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Salvage {
-    /// None: what is damaged is only told.
+    /// None: damage is only reported.
     #[default]
     None,
     /// Those whose entries break a rule.

@@ -1,4 +1,4 @@
-//! The list of MUSTs, by id: the rows of the rule tables in `docs/spec/ztensor.md`, word for word.
+//! The rules of the format, by id: the rows of the rule tables in `docs/spec/ztensor.md`.
 //!
 //! `ZT-C` the container, `ZT-I` the index, `ZT-T` its entries, `ZT-B` blobs, `ZT-S` sparse tensors,
 //! `ZT-L` limits, `ZT-N` notes.

@@ -1,11 +1,11 @@
-//! Sparse tensors (section 6): stored elements and their places.
+//! Sparse tensors (section 6): stored elements and their positions.
 //!
 //! ```text
-//!   csr   | indptr: rows + 1 | indices: count | values: count |     numbers of places are u64
+//!   csr   | indptr: rows + 1 | indices: count | values: count |     position numbers are u64
 //!   coo   | coordinates, value | coordinates, value | ... |
 //! ```
 //!
-//! Under the layout `sparse` the places may stand in the entry instead, and the blob is values.
+//! In the layout `sparse` the positions may be in the entry instead; the blob then has only values.
 
 mod blob;
 mod inline;
@@ -22,25 +22,25 @@ use crate::rule;
 use crate::stored::{Check, Sound};
 use crate::tensor::Tensor;
 
-/// The stored elements of a sparse tensor, checked: every place lies in the shape.
+/// The stored elements of a sparse tensor; every position was checked to be within the shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sparse {
     /// The extents of the axes.
     pub shape: Vec<u64>,
-    /// Bytes of an element.
+    /// The length of an element in bytes.
     pub element_size: u64,
-    /// Where the elements belong.
+    /// The positions of the elements.
     pub places: Places,
     /// The elements, in the order of the file, as little-endian bytes.
     pub values: Vec<u8>,
 }
 
-/// Where stored elements belong.
+/// The positions of stored elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Places {
     /// Row by row.
     Csr {
-        /// Where each row starts among the elements, and one past the last.
+        /// The first element of each row, and the total count.
         indptr: Vec<u64>,
         /// The column of each element.
         indices: Vec<u64>,
@@ -53,11 +53,11 @@ pub enum Places {
 }
 
 impl Sparse {
-    /// The tensor that has these parts.
+    /// Builds a tensor from these parts.
     ///
     /// # Errors
     ///
-    /// Returns the rule that they break: they do not fit each other or the shape.
+    /// Returns the rule that the parts break if they do not fit each other or the shape.
     pub fn of_parts(
         shape: Vec<u64>,
         element_size: u64,
@@ -72,14 +72,14 @@ impl Sparse {
         judge::parts(&sparse.shape, &sparse.places, count).map(|()| sparse)
     }
 
-    /// How many elements are stored.
+    /// The number of stored elements.
     #[must_use]
     pub fn value_count(&self) -> u64 {
         (self.values.len() as u64).checked_div(self.element_size).unwrap_or(0)
     }
 
-    /// The places of all stored elements, counted in row-major order, each with the number of its
-    /// element: in ascending order, those of one place in the order of the file.
+    /// The row-major position of every stored element with its element number, in ascending order;
+    /// equal positions are in the order of the file.
     fn ordered_places(&self) -> Vec<(u64, u64)> {
         let mut places: Vec<(u64, u64)> = Vec::new();
         self.for_places(0..u64::MAX, |place, at| places.push((place, at)));
@@ -87,22 +87,22 @@ impl Sparse {
         places
     }
 
-    /// The first stored element whose place an earlier one has too.
+    /// The first stored element at the position of an earlier one.
     pub(crate) fn first_twin(&self) -> Option<u64> {
         let places = self.ordered_places();
         let twins = places.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         twins.map(|pair| pair[1].1).min()
     }
 
-    /// Fills `out` with some elements, in row-major order. Where two have one place, the last one
-    /// counts.
+    /// Fills `out` with a range of elements, in row-major order. If two have the same position, the
+    /// last one is used.
     pub fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
         out.fill(0);
         let start = elements.start;
         self.for_places(elements, |place, at| self.put(at, place - start, out));
     }
 
-    /// Copies a stored element to a place in `out`.
+    /// Copies a stored element to a position of `out`.
     fn put(&self, at: u64, place: u64, out: &mut [u8]) {
         let size = usize::try_from(self.element_size).unwrap_or(1);
         let part = |at: u64| {
@@ -116,7 +116,7 @@ impl Sparse {
         }
     }
 
-    /// Calls `visit` with the place of every stored element among `elements`, and its number.
+    /// Calls `visit` with the position and the number of every stored element in the range.
     fn for_places(&self, elements: Range<u64>, mut visit: impl FnMut(u64, u64)) {
         match &self.places {
             Places::Csr { indptr, indices } => {
@@ -153,16 +153,16 @@ impl Sparse {
     }
 }
 
-/// Stored elements that are found by their places, for tensors that are read in parts.
+/// Stored elements sorted by position, to read a tensor in parts.
 #[derive(Debug)]
 pub struct Scattered {
     sparse: Sparse,
-    /// The places of elements that come one by one, in ascending order, each with the element's number.
+    /// The positions of coo elements in ascending order, each with its element number.
     order: Vec<(u64, u64)>,
 }
 
 impl Scattered {
-    /// Puts the places of `sparse` in order.
+    /// Sorts the positions of `sparse`.
     #[must_use]
     pub fn new(sparse: Sparse) -> Self {
         let order = match &sparse.places {
@@ -172,13 +172,13 @@ impl Scattered {
         Scattered { sparse, order }
     }
 
-    /// The elements as they are stored.
+    /// The stored elements.
     #[must_use]
     pub const fn sparse(&self) -> &Sparse {
         &self.sparse
     }
 
-    /// Fills `out` as [`Sparse::scatter`] does, looking only at what belongs there.
+    /// Fills `out` as [`Sparse::scatter`] does, reading only the elements in the range.
     pub fn scatter(&self, elements: Range<u64>, out: &mut [u8]) {
         let Scattered { sparse, order } = self;
         if order.is_empty() {
@@ -214,7 +214,7 @@ pub(crate) fn read(
     Ok(Sparse { shape, element_size, places, values })
 }
 
-/// Whether the blob may decode to `len` bytes, where `inline` has the places of the entry.
+/// Whether the blob may decode to `len` bytes; `inline` has the positions of the entry.
 fn check_blob_len(sound: &Sound<'_>, inline: Option<&Places>, len: u64) -> Result<(), Fault> {
     match inline {
         Some(places) => judge::inline_lens(sound, places, len),
@@ -222,8 +222,8 @@ fn check_blob_len(sound: &Sound<'_>, inline: Option<&Places>, len: u64) -> Resul
     }
 }
 
-/// Whether the blob of a sparse tensor holds places too, once it is known to decode to `len` bytes
-/// and places in the entry are found to be right.
+/// Checks positions in the entry, if any, for a blob that decodes to `len` bytes. Returns whether
+/// the blob holds positions too.
 pub(crate) fn check_outside(sound: &Sound<'_>, len: u64) -> Result<bool, Fault> {
     let inline = inline::read(&sound.tensor)?;
     check_blob_len(sound, inline.as_ref(), len)?;
@@ -233,7 +233,7 @@ pub(crate) fn check_outside(sound: &Sound<'_>, len: u64) -> Result<bool, Fault> 
     }
 }
 
-/// Bounds what a sparse tensor comes to (ZT-L3).
+/// Checks the length of a sparse tensor (ZT-L3).
 pub(crate) fn check_len(tensor: &Tensor<'_>, wanted: u64, found: u64) -> Result<()> {
     if found <= wanted {
         return Ok(());

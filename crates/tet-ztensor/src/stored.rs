@@ -1,4 +1,4 @@
-//! The stored bytes of a tensor that can be read: against their checksum, and in order.
+//! The stored bytes of a readable tensor: checksum comparison and byte order.
 
 use tet_codec::Swapped;
 use tet_format::Span;
@@ -20,7 +20,7 @@ pub enum Check {
     Never,
 }
 
-/// A tensor that can be read: its entry breaks no rule.
+/// A readable tensor: its entry breaks no rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sound<'a> {
     pub(crate) tensor: Tensor<'a>,
@@ -48,7 +48,7 @@ impl<'a> Sound<'a> {
                 checksum: tensor.checksum(),
             })
         };
-        // An entry without a fault has all parts.
+        // An entry without a fault has all fields.
         let rule = &rule::KEY_MISSING;
         let missing = Fault { rule, at: tensor.entry_at(), found: 0, wanted: 0 };
         parts().ok_or_else(|| tensor.broken(missing))
@@ -58,7 +58,7 @@ impl<'a> Sound<'a> {
         Error::Codec { name: self.tensor.label(), at, fault }
     }
 
-    /// Whether the stored bytes are the elements as they are.
+    /// Whether the stored bytes are the elements unchanged.
     pub(crate) fn is_plain(&self) -> bool {
         self.encoding == Encoding::Raw
             && self.layout == Layout::Dense
@@ -66,13 +66,13 @@ impl<'a> Sound<'a> {
     }
 }
 
-/// A comparison to feed with all stored bytes, if that is asked for.
+/// Starts a comparison of all stored bytes, if requested.
 pub(crate) fn begin(sound: &Sound<'_>, check: Check) -> Option<Comparison> {
     let checksum = sound.checksum.filter(|checksum| checksum.is_known() && check != Check::Never);
     checksum.map(Comparison::new)
 }
 
-/// Ends a comparison that was fed with all stored bytes.
+/// Finishes a comparison after all stored bytes.
 pub(crate) fn end(sound: &Sound<'_>, comparison: Option<Comparison>) -> Result<()> {
     match comparison.and_then(Comparison::differs) {
         Some((found, wanted)) => {
@@ -83,7 +83,7 @@ pub(crate) fn end(sound: &Sound<'_>, comparison: Option<Comparison>) -> Result<(
     }
 }
 
-/// Compares the stored bytes at once.
+/// Compares stored bytes that are in memory.
 pub(crate) fn compare(sound: &Sound<'_>, stored: &[u8], check: Check) -> Result<()> {
     let mut comparison = begin(sound, check);
     if let Some(comparison) = &mut comparison {
@@ -92,7 +92,7 @@ pub(crate) fn compare(sound: &Sound<'_>, stored: &[u8], check: Check) -> Result<
     end(sound, comparison)
 }
 
-/// Turns stored bytes into little-endian ones.
+/// Converts stored bytes to little-endian.
 pub(crate) fn order(sound: &Sound<'_>, bytes: &mut [u8]) {
     let swapped = Swapped::new(sound.element_size);
     if let Some(swapped) = swapped.filter(|_| sound.byte_order == ByteOrder::Big) {
@@ -100,8 +100,8 @@ pub(crate) fn order(sound: &Sound<'_>, bytes: &mut [u8]) {
     }
 }
 
-/// Zeros that the system gives us one by one, as they are written: what a file asks for costs
-/// nothing before it is there. A length that the system refuses is an error and no abort.
+/// Zeroed memory whose pages are only allocated when written, so that a large length in a file does
+/// no harm. Returns an error if the system refuses the length.
 pub(crate) fn zeroed(len: u64) -> Result<Vec<u8>> {
     let limit = |_| Error::Limit { what: "bytes of memory", wanted: len, limit: 0 };
     let len = usize::try_from(len).map_err(|_| limit(()))?;
@@ -109,7 +109,7 @@ pub(crate) fn zeroed(len: u64) -> Result<Vec<u8>> {
     Ok(vec![0; len])
 }
 
-/// The bytes of a span where they are, or a copy.
+/// Calls a function with the bytes of a span, mapped or copied.
 pub(crate) fn with_stored<T>(
     source: &Source,
     span: Span,

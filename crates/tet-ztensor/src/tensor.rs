@@ -1,4 +1,4 @@
-//! One tensor of the index, as far as its entry can be read.
+//! One tensor of the index, with the readable fields of its entry.
 
 use std::borrow::Cow;
 
@@ -26,11 +26,11 @@ impl Index {
         entries.map(|(position, entry)| Tensor { index: self, position, entry })
     }
 
-    /// The tensor of a name, or of `#N`, a position, where no tensor has that for a name.
+    /// The tensor with a name, or at the position of `#N` if no tensor has that name.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoSuchTensor`] or [`Error::Ambiguous`] when not just one tensor is meant.
+    /// Returns [`Error::NoSuchTensor`] or [`Error::Ambiguous`] unless exactly one tensor matches.
     pub fn find(&self, name: &str) -> Result<Tensor<'_>> {
         let positions = self.positions(name);
         let position = match positions.as_slice() {
@@ -43,7 +43,7 @@ impl Index {
     }
 }
 
-/// One tensor of the index: what its entry says, sound or not.
+/// One tensor of the index: the fields of its entry, valid or not.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
     index: &'a Index,
@@ -58,13 +58,13 @@ impl<'a> Tensor<'a> {
         self.position
     }
 
-    /// Its name: empty where there is none, up to the first bad byte where it is not UTF-8.
+    /// Its name: empty if missing, up to the first invalid byte if it is not UTF-8.
     #[must_use]
     pub fn name(&self) -> &'a str {
         self.index.text(self.entry.name)
     }
 
-    /// What to call it in messages: its name, or its position where it has none.
+    /// Its label in messages: its name, or its position if it has no name.
     #[must_use]
     pub fn label(&self) -> String {
         match self.name() {
@@ -73,7 +73,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The first rule that its entry breaks. The tensor cannot be read then.
+    /// The first rule that its entry breaks. Such a tensor cannot be read.
     #[must_use]
     pub fn fault(&self) -> Option<&'a Fault> {
         self.index.fault(self.entry)
@@ -92,32 +92,32 @@ impl<'a> Tensor<'a> {
         Error::Tensor { name: self.label(), fault }
     }
 
-    /// The type of its elements, if it is known.
+    /// The dtype of its elements, if known.
     #[must_use]
     pub const fn dtype(&self) -> Option<DType> {
         self.entry.dtype
     }
 
-    /// The word for the type of its elements, known or not.
+    /// The name of its dtype, known or not.
     #[must_use]
     pub fn dtype_word(&self) -> Cow<'a, str> {
         let known = self.dtype().map(|dtype| dtype.name().into());
         known.or_else(|| self.word(Field::Dtype)).unwrap_or_default()
     }
 
-    /// The extents of its axes, slowest first. Empty for a scalar, and where there are none.
+    /// The extents of its axes, slowest first. Empty for a scalar, and if there are none.
     #[must_use]
     pub fn shape(&self) -> &'a [u64] {
         self.index.shape(self.entry)
     }
 
-    /// How many elements it has, stored or not.
+    /// The number of its elements, stored or not.
     #[must_use]
     pub fn element_count(&self) -> Option<u64> {
         element_count(self.shape()).filter(|_| self.entry.holds(Field::Shape))
     }
 
-    /// How many bytes all its elements take, stored or not.
+    /// The length in bytes of all its elements, stored or not.
     #[must_use]
     pub fn decoded_len(&self) -> Option<u64> {
         let len = self.dtype().and_then(|dtype| dense_len(self.shape(), dtype));
@@ -130,19 +130,19 @@ impl<'a> Tensor<'a> {
         self.entry.layout
     }
 
-    /// The word for the kind of sparse layout, whatever the layout.
+    /// The word of the sparse format, whatever the layout is.
     #[must_use]
     pub fn sparse_format(&self) -> Option<Cow<'a, str>> {
         self.text_of("sparse_format")
     }
 
-    /// How its bytes are stored, if that is known.
+    /// How its bytes are stored, if known.
     #[must_use]
     pub const fn encoding(&self) -> Option<Encoding> {
         self.entry.encoding
     }
 
-    /// The order of bytes that counts: what is stated says nothing of zstd and of single bytes.
+    /// The byte order in effect: the stated one does not apply to zstd and to single bytes.
     #[must_use]
     pub fn byte_order(&self) -> ByteOrder {
         let is_single = self.dtype().and_then(DType::size) == Some(1) && !self.is_sparse();
@@ -152,7 +152,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The order of bytes that the entry states.
+    /// The byte order stated in the entry.
     #[must_use]
     pub const fn stated_byte_order(&self) -> Option<ByteOrder> {
         self.entry.byte_order
@@ -164,31 +164,31 @@ impl<'a> Tensor<'a> {
         self.layout().is_some_and(Layout::is_sparse)
     }
 
-    /// What its stored bytes should come to, if the entry says so in a form that is known.
+    /// The expected checksum of its stored bytes, if the entry has one in a known form.
     #[must_use]
     pub fn checksum(&self) -> Option<Checksum> {
         Checksum::parse(self.checksum_text()?)
     }
 
-    /// The checksum as the entry states it.
+    /// The checksum as stated in the entry.
     #[must_use]
     pub fn checksum_text(&self) -> Option<&'a str> {
         self.entry.holds(Field::Checksum).then(|| self.index.text(self.entry.checksum))
     }
 
-    /// Where its blob starts, as the entry states it.
+    /// The offset of its blob, as stated in the entry.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.entry.holds(Field::Offset).then_some(self.entry.offset)
     }
 
-    /// How long its blob is, as the entry states it.
+    /// The length of its blob, as stated in the entry.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         self.entry.holds(Field::Size).then_some(self.entry.size)
     }
 
-    /// Its blob, if that lies before the index.
+    /// The span of its blob, if that is before the index.
     #[must_use]
     pub fn stored(&self) -> Option<Span> {
         let span = Span::new(self.offset()?, self.size()?)?;
@@ -230,7 +230,7 @@ impl<'a> Tensor<'a> {
         Fault { rule: &rule::LIMIT_ITEMS, at: self.entry_at(), found, wanted }
     }
 
-    /// A custom field of this key: the first one.
+    /// The first custom field with this key.
     ///
     /// # Errors
     ///
@@ -250,11 +250,11 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Its custom fields as they stand in the file: keys, and values in CBOR.
+    /// Its custom fields as stored: keys, and values as CBOR.
     #[must_use]
     pub fn custom_bytes(&self) -> Vec<(Cow<'a, str>, &'a [u8])> {
         let mut fields = Vec::new();
-        // What was read once reads again.
+        // Fields that were read once can be read again.
         let _ = self.index.for_fields(self.entry, |key, reader, depth| {
             if !self.is_format_field(&key) {
                 let at = reader.at();
@@ -272,14 +272,14 @@ impl<'a> Tensor<'a> {
         self.index.item(self.entry)
     }
 
-    /// Where its entry starts in the file.
+    /// The file offset of its entry.
     #[must_use]
     pub fn entry_at(&self) -> u64 {
         let start = self.index.span().map_or(0, Span::start);
         start.saturating_add(self.entry.item.start.into())
     }
 
-    /// Where the value of a key starts in the file, the first one if there are several.
+    /// The file offset of the value of a key; of the first one if the key is repeated.
     #[must_use]
     pub fn field_at(&self, key: &str) -> Option<u64> {
         let found = self.index.for_fields(self.entry, |found, reader, _| {
@@ -288,7 +288,7 @@ impl<'a> Tensor<'a> {
         found.ok().flatten()
     }
 
-    /// The index that it stands in.
+    /// The index that contains it.
     #[must_use]
     pub const fn index(&self) -> &'a Index {
         self.index
@@ -298,7 +298,7 @@ impl<'a> Tensor<'a> {
         self.entry
     }
 
-    /// Whether a key is one of the format's own; `sparse_format` is one where the layout has it.
+    /// Whether the format defines a key; `sparse_format` only if the layout uses it.
     fn is_format_field(&self, key: &[u8]) -> bool {
         let has_format = matches!(self.layout(), Some(Layout::Csr | Layout::Coo));
         Field::of(key).is_some() || has_format && key == crate::entry::SPARSE_FORMAT
@@ -308,7 +308,7 @@ impl<'a> Tensor<'a> {
         self.text_of(field.key())
     }
 
-    /// The first text of a key.
+    /// The first text value of a key.
     fn text_of(&self, wanted: &str) -> Option<Cow<'a, str>> {
         let found = self.index.for_fields(self.entry, |key, reader, depth| {
             if *key != *wanted.as_bytes() {

@@ -1,12 +1,12 @@
-//! Files put together by hand, byte by byte and by nothing that the crate writes with: sound ones,
-//! and what the tests make of them.
+//! Files assembled by hand, byte by byte and without the writer of the crate: valid ones, and
+//! changed ones for tests.
 
 use tet_format::ForeignRule;
 use tet_io::Source;
 
 use crate::{Check, Level, Limits, Report, Result, VerifyOptions, ZTensorFile, rule, verify};
 
-/// A head of CBOR: the shortest one.
+/// The shortest CBOR head.
 pub(crate) fn head(major: u8, number: u64) -> Vec<u8> {
     let low = |low: u8| major << 5 | low;
     let bytes = number.to_le_bytes();
@@ -40,7 +40,7 @@ pub(crate) fn uints(numbers: &[u64]) -> Vec<u8> {
     array(&numbers.iter().map(|number| uint(*number)).collect::<Vec<_>>())
 }
 
-/// A map of fields, kept apart so that a test can spoil them one by one.
+/// The fields of a map, separate so that a test can damage them one by one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields(pub(crate) Vec<(Vec<u8>, Vec<u8>)>);
 
@@ -67,7 +67,7 @@ impl Fields {
         self
     }
 
-    /// Adds a key, whether it is there or not.
+    /// Adds a key, even if it exists.
     pub(crate) fn and(mut self, key: Vec<u8>, value: Vec<u8>) -> Self {
         self.0.push((key, value));
         self
@@ -79,7 +79,7 @@ impl Fields {
         self
     }
 
-    /// The map, without a count and with a break.
+    /// The map without a count, with a break.
     pub(crate) fn entry(&self) -> Vec<u8> {
         let fields = self.0.iter().flat_map(|(key, value)| [key.clone(), value.clone()]);
         [vec![0xBF], fields.collect::<Vec<_>>().concat(), vec![0xFF]].concat()
@@ -92,7 +92,7 @@ impl Fields {
     }
 }
 
-/// A file of blobs, each at the next multiple of 64, and of an index.
+/// A file of blobs, each at the next multiple of 64, and an index.
 pub(crate) fn file(blobs: &[&[u8]], index: &[u8]) -> Vec<u8> {
     let mut bytes = b"ZTEN0001".to_vec();
     for blob in blobs {
@@ -104,13 +104,13 @@ pub(crate) fn file(blobs: &[&[u8]], index: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A file of one blob, at 64, and of the entries.
+/// A file of one blob, at 64, and the entries.
 pub(crate) fn with_entries(blob: &[u8], entries: &[Vec<u8>]) -> Vec<u8> {
     file(&[blob], &array(entries))
 }
 
-/// A file of one tensor, `t`, beside a sound one, `good`, which has the same blob as bytes.
-pub(crate) fn beside_good(blob: &[u8], fields: &Fields) -> Vec<u8> {
+/// A file with one tensor, `t`, and a valid one, `good`, which has the same blob as bytes.
+pub(crate) fn with_good(blob: &[u8], fields: &Fields) -> Vec<u8> {
     let len = blob.len() as u64;
     let good = Fields::dense("good", 64, len, "uint8", &[len]);
     with_entries(blob, &[good.entry(), fields.entry()])
@@ -123,18 +123,18 @@ pub(crate) fn open(bytes: &[u8]) -> Result<ZTensorFile> {
 /// The elements of the tensor at a position.
 pub(crate) fn read(bytes: &[u8], position: usize) -> Result<Vec<u8>> {
     let file = open(bytes)?;
-    file.read(file.tensor(position).expect("the position is one"), Check::Always)
+    file.read(file.tensor(position).expect("the position exists"), Check::Always)
 }
 
 pub(crate) fn deep(bytes: &[u8]) -> Report {
     let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).expect("memory can be read");
-    // With less memory the same is found, but for two values with one place.
+    // With less memory the findings are the same, except for repeated positions.
     let by_pieces = VerifyOptions { memory_budget: 0, ..options };
     let by_pieces = verify(&Source::from_bytes(bytes), &by_pieces).expect("memory can be read");
     let found = |report: &Report| {
-        let told = report.findings.iter().filter(|it| it.rule() != Some(&rule::COORD_TWICE));
-        told.map(|it| (it.rule(), it.place.dataset)).collect::<Vec<_>>()
+        let findings = report.findings.iter().filter(|it| it.rule() != Some(&rule::COORD_TWICE));
+        findings.map(|it| (it.rule(), it.place.dataset)).collect::<Vec<_>>()
     };
     assert_eq!(found(&report), found(&by_pieces));
     report
@@ -145,7 +145,7 @@ pub(crate) fn rules(bytes: &[u8]) -> Vec<&'static ForeignRule> {
     deep(bytes).findings.iter().filter_map(crate::Finding::rule).collect()
 }
 
-/// Checks that the file as a whole is refused for a rule, by `open` and by `verify`.
+/// Checks that `open` and `verify` refuse the file as a whole because of a rule.
 #[track_caller]
 pub(crate) fn refused(bytes: &[u8], rule: &'static ForeignRule) {
     assert_eq!(open(bytes).map(|file| file.len()).unwrap_err().rule(), Some(rule));
@@ -153,11 +153,11 @@ pub(crate) fn refused(bytes: &[u8], rule: &'static ForeignRule) {
     assert!(!deep(bytes).is_ok());
 }
 
-/// Checks that the last tensor of a file is refused for a rule, when it is read and by `verify`, and
-/// that all before it can be read.
+/// Checks that reading the last tensor of a file and `verify` report a rule, and that all tensors
+/// before it can be read.
 #[track_caller]
 pub(crate) fn tensor_refused(bytes: &[u8], rule: &'static ForeignRule) {
-    let file = open(bytes).expect("one tensor spoils no file");
+    let file = open(bytes).expect("a damaged tensor does not affect opening");
     let last = file.len().checked_sub(1).expect("there is a tensor");
     for tensor in file.tensors().take(last) {
         file.read(tensor, Check::Always).expect("the others can be read");
@@ -166,9 +166,9 @@ pub(crate) fn tensor_refused(bytes: &[u8], rule: &'static ForeignRule) {
     let found = file.read(tensor, Check::Always).map(|_| ()).map_err(|error| error.rule());
     assert_eq!(found, Err(Some(rule)), "{:?}", deep(bytes).findings);
     let report = deep(bytes);
-    let told = report.findings.iter().find(|finding| finding.rule() == Some(rule));
+    let findings = report.findings.iter().find(|finding| finding.rule() == Some(rule));
     assert_eq!(
-        told.map(|finding| finding.place.dataset),
+        findings.map(|finding| finding.place.dataset),
         Some(Some(last as u64)),
         "{:?}",
         report.findings
@@ -176,7 +176,7 @@ pub(crate) fn tensor_refused(bytes: &[u8], rule: &'static ForeignRule) {
     assert!(!report.is_ok());
 }
 
-/// A zstd frame that says how long its content is, and has a checksum.
+/// A zstd frame with its content length and a checksum.
 pub(crate) fn zstd(decoded: &[u8]) -> Vec<u8> {
     use tet_codec::{Encode, ZstdEncoder};
     let mut out = Vec::new();
@@ -185,7 +185,7 @@ pub(crate) fn zstd(decoded: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A zstd frame of raw blocks that says nothing of its content.
+/// A zstd frame of raw blocks without a content length.
 pub(crate) fn zstd_bare(decoded: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58];
     let count = decoded.chunks(1000).len();

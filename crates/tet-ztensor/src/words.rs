@@ -1,8 +1,8 @@
-//! The words of an entry: element types, encodings, layouts, byte orders.
+//! The words of an entry: dtypes, encodings, layouts, byte orders.
 
 use tet_format::DType;
 
-/// The 13 element types that a file may name, in the order of the format's text.
+/// The 13 dtypes of the format, in the order of its specification.
 pub const DTYPES: [DType; 13] = [
     DType::Float64,
     DType::Float32,
@@ -19,13 +19,13 @@ pub const DTYPES: [DType; 13] = [
     DType::Bool,
 ];
 
-/// The element type of a word, which is NumPy's name of it.
+/// The dtype of a word, which is its NumPy name.
 #[must_use]
 pub fn dtype(word: &str) -> Option<DType> {
     of_word(DTYPES, DType::name, word.as_bytes())
 }
 
-/// Which of `all` has this word, which is compared as bytes: what is no text is none of them.
+/// The item of `all` with this word, compared as bytes, since a word need not be text.
 pub(crate) fn of_word<T: Copy>(
     all: impl IntoIterator<Item = T>,
     word_of: impl Fn(T) -> &'static str,
@@ -108,7 +108,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Those that have a word of their own.
+    /// The layouts with their own word.
     pub(crate) const WORDED: [Self; 3] = [Layout::Dense, Layout::SparseCsr, Layout::SparseCoo];
 
     /// The word in the file.
@@ -122,7 +122,7 @@ impl Layout {
         }
     }
 
-    /// The word under `sparse_format`, where the layout has one.
+    /// The word under `sparse_format`, if the layout has one.
     #[must_use]
     pub const fn sparse_format(self) -> Option<&'static str> {
         match self {
@@ -138,7 +138,7 @@ impl Layout {
         !matches!(self, Layout::Dense)
     }
 
-    /// Whether rows are compressed, under either name.
+    /// Whether rows are compressed, in either layout.
     #[must_use]
     pub const fn is_csr(self) -> bool {
         matches!(self, Layout::SparseCsr | Layout::Csr)

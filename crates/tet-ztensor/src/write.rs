@@ -5,8 +5,8 @@
 //!   magic         padding, blob                                    index, its length
 //! ```
 //!
-//! A blob is written as its elements come, digested on the way; what is said of it waits in memory
-//! for the index at the end. Memory is that of one batch of frames and of the index.
+//! A blob is written as its elements arrive, and its checksum is computed meanwhile; its entry
+//! stays in memory until the index is written. Memory: one batch of frames, and the index.
 
 mod options;
 

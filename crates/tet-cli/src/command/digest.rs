@@ -10,7 +10,7 @@ use tet_format::Limits;
 use tet_io::{Publish, Publisher, Source};
 use tet_verify::protect::protect;
 use tet_verify::repair::Output;
-use tet_verify::sum::{Held, Sum, held};
+use tet_verify::sum::{RangeContent, Sum, contents};
 
 use crate::args::{DigestAddArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 use crate::bar::Bar;
@@ -47,7 +47,7 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
     let (force, sync) = open::publish_options(args.write);
     let publish = Publish { force, sync, inputs: Vec::new() };
     let output = args.output.as_ref().map(|output| context.env().at(output));
-    let place = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
+    let place = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
     let bar = Bar::new(context, "digesting", 0);
     let progress = bar.progress(context);
     let added = protect(&source, place, &publish, &Limits::default(), &progress);
@@ -136,7 +136,7 @@ fn check(args: &DigestCheckArgs, context: &mut Context<'_>) -> Result<Exit> {
     let differs = sum.compare(&source, &progress).map_err(about)?;
     drop(progress);
     let holds =
-        if differs.is_empty() { Vec::new() } else { held(&source, &differs).map_err(about)? };
+        if differs.is_empty() { Vec::new() } else { contents(&source, &differs).map_err(about)? };
     if args.json {
         let output = Some(args.sum.to_string_lossy().into_owned());
         let spans = differs
@@ -192,7 +192,7 @@ fn named(sum: &Path, name: &str) -> Result<PathBuf> {
 fn write(
     file: &Path,
     differs: &[Range<u64>],
-    holds: &[Held],
+    holds: &[RangeContent],
     context: &mut Context<'_>,
 ) -> Result<()> {
     let paint = context.paint;
@@ -206,10 +206,10 @@ fn write(
     }
     for held in holds.iter().take(NAMED_MAX) {
         let text = match held {
-            Held::Chunk { dataset, coord } => {
+            RangeContent::Chunk { dataset, coord } => {
                 format!("dataset \"{}\", chunk {coord:?}", Escaped(dataset))
             }
-            Held::Structure => "superblock, directory or index".to_owned(),
+            RangeContent::Structure => "superblock, directory or index".to_owned(),
             _ => "footer".to_owned(),
         };
         context.line(format!("  changed: {text}"))?;
@@ -220,14 +220,14 @@ fn write(
     Ok(())
 }
 
-fn part_shape(held: &Held) -> ChangedPartShape {
+fn part_shape(held: &RangeContent) -> ChangedPartShape {
     type Shape = ChangedPartShape;
     match held {
-        Held::Chunk { dataset, coord } => {
+        RangeContent::Chunk { dataset, coord } => {
             Shape { what: "chunk", dataset: Some(dataset.clone()), chunk: Some(coord.clone()) }
         }
-        Held::Structure => Shape { what: "structure", dataset: None, chunk: None },
-        Held::Footer => Shape { what: "footer", dataset: None, chunk: None },
+        RangeContent::Structure => Shape { what: "structure", dataset: None, chunk: None },
+        RangeContent::Footer => Shape { what: "footer", dataset: None, chunk: None },
     }
 }
 

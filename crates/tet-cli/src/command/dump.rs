@@ -9,7 +9,7 @@ use tet_convert::Format;
 use tet_format::{Error as Fault, Limits};
 use tet_io::Source;
 use tet_verify::Severity;
-use tet_verify::anatomy::{Anatomy, Remark, Stretch};
+use tet_verify::file_map::{Annotation, FileMap, Segment};
 
 use crate::args::DumpArgs;
 use crate::context::Context;
@@ -51,7 +51,7 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
             return Err(Failure::usage("not-dumpable", text).hint(hint));
         }
     }
-    let anatomy = Anatomy::read(&source, &Limits::default())?;
+    let anatomy = FileMap::read(&source, &Limits::default())?;
     let offset_width = format!("{:x}", source.len()).len().max(8);
     let window = Window::new(&source);
     let faults = Faults::default();
@@ -63,13 +63,13 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     }
     let faults = dump.faults;
     source.check_unchanged()?;
-    faults.end(anatomy.remarks())
+    faults.end(anatomy.annotations())
 }
 
 /// The state of a dump.
 struct Dump<'a, 'c, 's> {
     args: &'a DumpArgs,
-    anatomy: &'a Anatomy<'a>,
+    anatomy: &'a FileMap<'a>,
     window: Window<'a>,
     file_len: u64,
     /// Digits of an offset.
@@ -86,18 +86,18 @@ struct Faults {
 }
 
 impl Faults {
-    fn take(&mut self, remarks: &[Remark]) {
-        for fault in remarks.iter().filter_map(Remark::fault) {
+    fn take(&mut self, annotations: &[Annotation]) {
+        for fault in annotations.iter().filter_map(Annotation::fault) {
             self.first.get_or_insert(fault);
             self.count += 1;
         }
     }
 
-    /// The result of the command: the first broken rule is a failure. `remarks` are those of the regions
+    /// The result of the command: the first broken rule is a failure. `annotations` are those of the regions
     /// in memory, printed or not.
-    fn end(&self, remarks: &[Remark]) -> Result<Exit> {
+    fn end(&self, annotations: &[Annotation]) -> Result<Exit> {
         let mut all = Faults::default();
-        all.take(remarks);
+        all.take(annotations);
         let Some(fault) = all.first.or(self.first) else { return Ok(Exit::Done) };
         let failure = broken_rule(&fault, fault.to_string());
         let failure = match all.count.max(self.count) {
@@ -109,14 +109,14 @@ impl Faults {
 }
 
 impl Dump<'_, '_, '_> {
-    /// Prints one field: its lines and its remarks, or one JSON object.
-    fn print(&mut self, stretch: &Stretch, owner: &Owner, at: Option<AskedByte>) -> Result<()> {
-        let fill = self.fill(stretch)?;
-        let len = stretch.place.len.min(SHOWN_MAX);
-        let bytes = self.window.bytes(stretch.place.offset, len)?.to_vec();
-        let shown = ShownField { stretch, owner, bytes: &bytes, fill };
+    /// Prints one field: its lines and its annotations, or one JSON object.
+    fn print(&mut self, segment: &Segment, owner: &Owner, at: Option<AskedByte>) -> Result<()> {
+        let fill = self.fill(segment)?;
+        let len = segment.place.len.min(SHOWN_MAX);
+        let bytes = self.window.bytes(segment.place.offset, len)?.to_vec();
+        let shown = ShownField { segment, owner, bytes: &bytes, fill };
         if self.args.json {
-            self.faults.take(&stretch.remarks);
+            self.faults.take(&segment.annotations);
             let out = self.context.streams.out.as_mut();
             return Ok(json::write_line(out, &shown.shape(at))?);
         }
@@ -124,15 +124,15 @@ impl Dump<'_, '_, '_> {
             let line = self.line(offset, &hex::spaced(bytes), &field, &value);
             self.context.line(line)?;
         }
-        self.print_remarks(&stretch.remarks)
+        self.print_annotations(&segment.annotations)
     }
 
-    /// Prints the remarks on the field above.
-    fn print_remarks(&mut self, remarks: &[Remark]) -> Result<()> {
-        self.faults.take(remarks);
-        for remark in remarks {
-            let (severity, paint) = (remark.code.severity(), self.context.paint);
-            let text = remark.to_string();
+    /// Prints the annotations on the field above.
+    fn print_annotations(&mut self, annotations: &[Annotation]) -> Result<()> {
+        self.faults.take(annotations);
+        for annotation in annotations {
+            let (severity, paint) = (annotation.code.severity(), self.context.paint);
+            let text = annotation.to_string();
             let text = Message(&text);
             let line = match severity {
                 Severity::Error => format!("    {} {text}", paint.wrong(severity)),
@@ -168,8 +168,8 @@ impl Dump<'_, '_, '_> {
     }
 
     /// Checks whether padding is zero.
-    fn fill(&mut self, stretch: &Stretch) -> Result<Fill> {
-        let place = &stretch.place;
+    fn fill(&mut self, segment: &Segment) -> Result<Fill> {
+        let place = &segment.place;
         if !matches!(place.field, "name_padding" | "padding" | "unused") {
             return Ok(Fill::Unknown);
         }

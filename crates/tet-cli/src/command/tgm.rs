@@ -112,7 +112,7 @@ fn merge(args: &TgmMergeArgs, context: &mut Context<'_>) -> Result<Exit> {
         _ => failure,
     };
     let (target, publish) = (context.env().at(&args.output), publish(args.write, &inputs));
-    save(&image.map_err(alone)?, Output::Beside(&target), &args.output, &publish, context)
+    save(&image.map_err(alone)?, Output::NewFile(&target), &args.output, &publish, context)
 }
 
 fn split(args: &TgmSplitArgs, context: &mut Context<'_>) -> Result<Exit> {
@@ -235,7 +235,7 @@ fn save_edit(
     let there = there.map(|metadata| Stamp::from_metadata(&metadata));
     let is_input =
         there.zip(input.source().stamp()).is_some_and(|(there, input)| input.is_same_file(&there));
-    let output = if is_input { Output::InPlace(&target) } else { Output::Beside(&target) };
+    let output = if is_input { Output::InPlace(&target) } else { Output::NewFile(&target) };
     save(image, output, path, &publish(write, std::slice::from_ref(input)), context)
 }
 

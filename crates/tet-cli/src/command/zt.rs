@@ -55,7 +55,7 @@ fn edit(
     let (force, sync) = open::publish_options(place.write);
     let publish = Publish { force, sync, inputs: Vec::new() };
     let output: Option<PathBuf> = place.output.as_ref().map(|output| context.env().at(output));
-    let target = output.as_deref().map_or(Output::InPlace(&path), Output::Beside);
+    let target = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
     let named = place.output.as_deref().unwrap_or(file);
     let written =
         draft.save(target, &publish).map_err(|error| Failure::from(error).about(named))?;

@@ -1,16 +1,16 @@
-//! The blocks of a frame as they come by, for the one thing in which decoders differ: a compressed
-//! block without bytes, which decoding in pieces takes and decoding in one go does not.
+//! Checks the blocks of a frame during streaming, for a case in which decoders differ: the
+//! streaming decoder accepts an empty compressed block, the one-shot decoder does not.
 
 use super::{NAME, little_endian};
 use crate::error::{Error, Result};
 
 /// The header of a block.
 const HEADER_LEN: usize = 3;
-/// The kinds of block whose length is not that of their bytes (RFC 8878, section 3.1.1.2.2).
+/// The block types whose length is not that of their bytes (RFC 8878, section 3.1.1.2.2).
 const RLE: u64 = 1;
 const COMPRESSED: u64 = 2;
 
-/// Where in the blocks of a frame.
+/// The position in the blocks of a frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     /// Bytes until the next header.
@@ -26,7 +26,7 @@ impl Blocks {
         Blocks { skip: header_len, ..Blocks::default() }
     }
 
-    /// Takes the next bytes of the frame.
+    /// Checks the next bytes of the frame.
     pub(super) fn pass(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let skipped = self.skip.min(bytes.len() as u64);

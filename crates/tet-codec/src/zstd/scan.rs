@@ -1,6 +1,6 @@
-//! A payload that comes piece by piece: decoded, counted, and thrown away.
+//! Decodes a payload piece by piece, only to check it and to count its bytes.
 //!
-//! Memory is that of the largest window among its frames, whatever the payload decodes to.
+//! Memory: the largest window among its frames, whatever the payload decodes to.
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
@@ -13,34 +13,34 @@ use crate::error::{Error, Result};
 const HEADER_LEN_MAX: usize = 18;
 /// The header of a skippable frame.
 const SKIPPABLE_HEADER_LEN: usize = 8;
-/// What is decoded in one go: a block.
+/// The number of bytes decoded at once: a block.
 const OUT_LEN: usize = 128 << 10;
 
-/// What a payload came to.
+/// The result of scanning a payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// Bytes after decoding.
+    /// The decoded length in bytes.
     pub decoded_len: u64,
     /// Stored bytes in skippable frames, which decode to nothing.
     pub skipped_len: u64,
 }
 
-/// Decodes payloads that come piece by piece, without keeping what comes out.
+/// Decodes payloads piece by piece and discards the output.
 pub struct ZstdScan {
     context: DCtx<'static>,
     out: Vec<u8>,
-    /// The start of a frame whose header is not all there.
+    /// The start of a frame with an incomplete header.
     held: Vec<u8>,
     within: Within,
     blocks: Blocks,
     window_max: u64,
     decoded_max: u64,
-    /// Where in the payload.
+    /// The position in the payload.
     at: u64,
     seen: Scanned,
 }
 
-/// Where in a frame.
+/// The position in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Within {
     Nothing,
@@ -55,11 +55,11 @@ impl std::fmt::Debug for ZstdScan {
 }
 
 impl ZstdScan {
-    /// A decoder; it can be used for one payload after the other.
+    /// A decoder that can be used for many payloads.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Memory`] when there is none.
+    /// Returns [`Error::Memory`] when it cannot be allocated.
     pub fn new() -> Result<Self> {
         let memory = Error::Memory { codec: NAME };
         let mut context = DCtx::try_create().ok_or(memory.clone())?;
@@ -78,12 +78,12 @@ impl ZstdScan {
         })
     }
 
-    /// Begins a payload that may decode to so many bytes at most, and whose frames may have windows
-    /// of up to `2^window_log_max` bytes.
+    /// Starts a payload that may decode to at most `decoded_max` bytes, with frame windows of up to
+    /// `2^window_log_max` bytes.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Memory`] when the decoder cannot begin anew.
+    /// Returns [`Error::Memory`] when the decoder cannot be reset.
     pub fn begin(&mut self, decoded_max: u64, window_log_max: u32) -> Result<()> {
         let reset = self.context.reset(ResetDirective::SessionOnly);
         reset.map_err(|_| Error::Memory { codec: NAME })?;
@@ -95,16 +95,16 @@ impl ZstdScan {
         Ok(())
     }
 
-    /// Takes the next bytes of the payload.
+    /// Decodes the next bytes of the payload.
     ///
     /// # Errors
     ///
-    /// Returns an error when they are not those of a payload that the format allows.
+    /// Returns an error when the payload is invalid.
     pub fn update(&mut self, stored: &[u8]) -> Result<()> {
         self.update_with(stored, |_| {})
     }
 
-    /// Takes the next bytes of the payload, and shows what they decode to, in order and in pieces.
+    /// Decodes the next bytes of the payload, and visits the output, in order and in pieces.
     ///
     /// # Errors
     ///
@@ -117,16 +117,16 @@ impl ZstdScan {
         self.run(&joined, End::Open, &mut visit)
     }
 
-    /// Says what the payload came to, now that all of it is there.
+    /// Ends the payload and returns the result.
     ///
     /// # Errors
     ///
-    /// Returns an error when its last frame is not all there.
+    /// Returns an error when its last frame is incomplete.
     pub fn finish(&mut self) -> Result<Scanned> {
         self.finish_with(|_| {})
     }
 
-    /// Says what the payload came to, and shows what its last bytes decode to.
+    /// Ends the payload, visits the rest of the output, and returns the result.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl ZstdScan {
         }
     }
 
-    /// How many bytes of the payload were decoded so far.
+    /// The number of bytes of the payload decoded so far.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.at
@@ -173,7 +173,7 @@ impl ZstdScan {
         Ok(())
     }
 
-    /// Enters a frame; says how many bytes of it that took.
+    /// Starts a frame. Returns the number of bytes consumed.
     fn start(&mut self, rest: &[u8]) -> Result<usize> {
         let at = self.at;
         match rest.first_chunk().copied().map(u32::from_le_bytes) {
@@ -195,7 +195,7 @@ impl ZstdScan {
         }
     }
 
-    /// Decodes to the end of the frame or of the bytes; says how many bytes of them that took.
+    /// Decodes to the end of the frame or of the bytes. Returns the number of bytes consumed.
     fn decode(&mut self, rest: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<usize> {
         let decoded_len = self.decoded_max;
         let mut input = InBuffer::around(rest);
@@ -213,7 +213,7 @@ impl ZstdScan {
                 self.within = Within::Nothing;
                 return Ok(input.pos());
             }
-            // A full buffer may leave decoded bytes behind.
+            // If the buffer is full, more decoded bytes may be pending.
             if input.pos() == rest.len() && count < OUT_LEN {
                 return Ok(input.pos());
             }
@@ -221,7 +221,7 @@ impl ZstdScan {
     }
 }
 
-/// Whether more of the payload may come.
+/// Whether more of the payload follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Open,

@@ -1,16 +1,16 @@
-//! Where frames and blocks start, for whoever walks a payload without decoding it.
+//! Parses the starts of frames and blocks, to walk a payload without decoding it.
 
 use super::{FRAME_MAGIC, FrameHeader, NAME, SKIPPABLE_MAGIC, SKIPPABLE_MASK, little_endian};
 use crate::error::{Error, Result};
 
-/// What stands at the start of a frame (RFC 8878, section 3.1).
+/// The header of a frame (RFC 8878, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZstdStart {
     /// A frame, whose blocks follow.
     Frame {
         /// Bytes before the first block.
         header_len: u64,
-        /// Bytes that the frame decodes to, if it says so.
+        /// The content size, if the header states it.
         content_len: Option<u64>,
         /// Bytes after the last block.
         checksum_len: u64,
@@ -25,15 +25,15 @@ pub enum ZstdStart {
 }
 
 impl ZstdStart {
-    /// The most bytes that it takes to tell.
+    /// The most bytes that are needed to parse it.
     pub const LEN_MAX: u64 = 18;
 
     /// Reads the first bytes of a frame: [`ZstdStart::LEN_MAX`], or those to the payload's end.
-    /// `at` is where in the payload they are.
+    /// `at` is their offset in the payload.
     ///
     /// # Errors
     ///
-    /// Returns an error when no frame starts there, or its header is cut short.
+    /// Returns an error when no frame starts there, or its header is truncated.
     pub fn read(bytes: &[u8], at: u64) -> Result<Self> {
         let cut_short = Error::Corrupt { codec: NAME, reason: "the frame header is cut short" };
         match bytes.first_chunk().copied().map(u32::from_le_bytes) {
@@ -62,10 +62,10 @@ pub struct ZstdBlock {
 }
 
 impl ZstdBlock {
-    /// Bytes of a header.
+    /// The length of a block header.
     pub const HEADER_LEN: u64 = 3;
 
-    /// Reads the header of a block; `None` when its kind is not one.
+    /// Reads the header of a block; `None` if its type is invalid.
     #[must_use]
     pub fn read(header: [u8; 3]) -> Option<Self> {
         let header = little_endian(&header);

@@ -1,17 +1,17 @@
-//! One frame out of elements that come piece by piece, as zstd's streaming encoders write it.
+//! Encodes one frame from elements that arrive piece by piece, like zstd's streaming encoders.
 
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer};
 
 use super::{NAME, refused};
 use crate::error::{Error, Result};
 
-/// What is encoded in one go.
+/// The number of bytes encoded at once.
 const OUT_LEN: usize = 128 << 10;
 
 /// Encodes one frame, without its content size and without a checksum.
 ///
-/// The bytes do not depend on how the elements are cut into pieces, and are those that other
-/// streaming encoders give at the same level.
+/// The bytes do not depend on how the elements are split into pieces, and equal those of other
+/// streaming encoders at the same level.
 pub struct ZstdStream {
     context: CCtx<'static>,
     out: Vec<u8>,
@@ -24,12 +24,12 @@ impl std::fmt::Debug for ZstdStream {
 }
 
 impl ZstdStream {
-    /// An encoder of this level; 0 is the usual one.
+    /// An encoder of this level; 0 is the default.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Level`] when zstd has no such level and [`Error::Memory`] when there is
-    /// none.
+    /// Returns [`Error::Level`] when zstd does not support the level and [`Error::Memory`] when
+    /// memory cannot be allocated.
     pub fn new(level: i32) -> Result<Self> {
         super::check_level(level)?;
         let mut context = CCtx::try_create().ok_or(Error::Memory { codec: NAME })?;
@@ -37,11 +37,11 @@ impl ZstdStream {
         Ok(Self { context, out: vec![0; OUT_LEN] })
     }
 
-    /// Takes more elements, and appends to `out` what is encoded so far.
+    /// Encodes more elements, and appends the output so far to `out`.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Memory`] when there is none.
+    /// Returns [`Error::Memory`] when memory cannot be allocated.
     pub fn update(&mut self, decoded: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let mut input = InBuffer::around(decoded);
         while input.pos() < decoded.len() {
@@ -52,11 +52,11 @@ impl ZstdStream {
         Ok(())
     }
 
-    /// Ends the frame and appends what is left of it to `out`.
+    /// Ends the frame and appends the rest of it to `out`.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Memory`] when there is none.
+    /// Returns [`Error::Memory`] when memory cannot be allocated.
     pub fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
         loop {
             let mut output = OutBuffer::around(self.out.as_mut_slice());

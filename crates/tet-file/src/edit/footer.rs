@@ -1,4 +1,4 @@
-//! The footer of an edited file: its members stay as they stand, its places and digests are new.
+//! The footer of an edited file: its members are copied, its offsets and digests are new.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tet_io::{Image, Progress};
 use super::unused::payload_spans;
 use crate::error::{Error, Result};
 use crate::footer::{FooterJson, Value};
-use crate::integrity::{IntegrityKey, Listed, Seal, Sealer, digest_of};
+use crate::integrity::{IntegrityBlock, IntegrityBuilder, IntegrityKey, Listed, digest_of};
 use crate::open::{FooterMode, OpenOptions, TetFile};
 use crate::write::DigestChoice;
 use crate::write::footer::{JSON_LEN_MAX, together};
@@ -21,36 +21,36 @@ use crate::write::footer::{JSON_LEN_MAX, together};
 pub struct FooterEdit {
     /// 1 or 2.
     pub version: u32,
-    /// The members of the JSON in their order, but for the digests.
+    /// The members of the JSON in order, without the digests.
     pub members: Vec<(String, Member)>,
-    /// Whether the file is put under digests.
+    /// Whether the file gets digests.
     pub digests: DigestChoice,
 }
 
 /// The value of a member.
 #[derive(Clone, Debug)]
 pub enum Member {
-    /// JSON, as it stands.
+    /// JSON text, unchanged.
     Text(String),
-    /// A reference, whose other members stay as they stand, to this span of the image.
+    /// A reference to a spill at this span of the image; its other members are unchanged.
     Spill(Span, String),
-    /// A reference to a spill that is new.
+    /// A reference to a new spill.
     New(Arc<[u8]>),
 }
 
 impl FooterEdit {
-    /// A footer that says nothing.
+    /// A footer without members.
     #[must_use]
     pub fn empty(digests: DigestChoice) -> Self {
         let version = tet_format::footer::FOOTER_VERSION;
         FooterEdit { version, members: Vec::new(), digests }
     }
 
-    /// The footer of a file as it stands; `None` where it has none.
+    /// The footer of a file, unchanged; `None` if it has none.
     ///
     /// # Errors
     ///
-    /// Returns the first rule that its JSON breaks, [`Error::UnknownSpill`] where it cannot be
+    /// Returns the first rule that its JSON breaks, [`Error::UnknownSpill`] when it cannot be
     /// moved, and errors of the source.
     pub fn of(file: &TetFile, limits: &Limits) -> Result<Option<Self>> {
         let footer = file.footer();
@@ -64,12 +64,12 @@ impl FooterEdit {
         Self::read(&json, tail.version, place, limits).map(Some)
     }
 
-    /// Reads a JSON that starts at `json_at`, behind spills that start at `floor` or later.
+    /// Reads a JSON at `json_at`, with its spills at `floor` or later.
     ///
     /// # Errors
     ///
-    /// Returns the first rule that it breaks, and [`Error::UnknownSpill`] where it lists a spill
-    /// of which we do not know who refers to it.
+    /// Returns the first rule that it breaks, and [`Error::UnknownSpill`] when it lists a spill
+    /// without a known reference.
     pub fn read(
         json: &[u8],
         version: u32,
@@ -101,7 +101,7 @@ impl FooterEdit {
     }
 }
 
-/// A listed spill that no reference names is of a kind that is not known here.
+/// Refuses a listed spill without a known reference.
 fn check_known(key: Option<&IntegrityKey>, spills: &Spills, version: u32) -> Result<()> {
     let listed = key.map(|key| key.spills.as_slice()).unwrap_or_default();
     let is_known = |listed: &Listed| spills.present(version).any(|(_, it)| it == listed.spill);
@@ -113,7 +113,7 @@ fn check_known(key: Option<&IntegrityKey>, spills: &Spills, version: u32) -> Res
     }
 }
 
-/// An image with this footer directly behind its payloads, or without one. What stood there is
+/// An image with this footer directly after its payloads, or without a footer. The old footer is
 /// left out.
 ///
 /// # Errors
@@ -141,14 +141,14 @@ pub fn with_footer(
     let superblock = Superblock { flags: before.flags & !FLAG_FOOTER | flag, ..before };
     out.put(0, superblock.encode());
     let Some(footer) = footer else { return Ok(out) };
-    let seal = match footer.digests {
-        DigestChoice::Written => Some(seal(&file, &out, end, progress)?),
+    let block = match footer.digests {
+        DigestChoice::Written => Some(protect(&file, &out, end, progress)?),
         DigestChoice::Left => None,
     };
-    if let Some(seal) = &seal {
-        out.append(seal.block.as_slice());
+    if let Some(block) = &block {
+        out.append(block.block.as_slice());
     }
-    let key = seal.map(|seal| seal.key);
+    let key = block.map(|block| block.key);
     let json = place_members(image, &mut out, footer, key.as_ref())?;
     let tail = Tail { json_len: json.len() as u64, version: footer.version };
     out.append(json.into_bytes());
@@ -156,10 +156,10 @@ pub fn with_footer(
     Ok(out)
 }
 
-/// The digests of a file whose payloads end at `end`; `out` is the file as it will be.
-fn seal(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result<Seal> {
+/// The digests of a file whose payloads end at `end`; `out` is the new file.
+fn protect(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result<IntegrityBlock> {
     let source = out.to_source();
-    let mut sealer = Sealer::default();
+    let mut builder = IntegrityBuilder::default();
     let mut rows = Vec::new();
     let (row_count, mut next) = (file.index().row_count(), 0);
     let all = file.index().stored_len()?;
@@ -171,17 +171,17 @@ fn seal(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result<Se
         for row in &rows {
             let end = row.payload_offset.saturating_add(row.stored_len);
             let digest = digest_of(&source, row.payload_offset..end)?;
-            sealer.push(row, digest);
+            builder.push(row, digest);
             done += row.stored_len;
             progress.report(done, all)?;
         }
     }
     let head = source.read_vec(0, head_end(file.superblock()))?;
-    Ok(sealer.finish(&head, end))
+    Ok(builder.finish(&head, end))
 }
 
-/// Puts the spills of `footer` to the end of `out`, in the order in which they lie in `image`, and
-/// gives the JSON that refers to them.
+/// Copies the spills of `footer` to the end of `out`, in their order in `image`. Returns the JSON
+/// that refers to them.
 fn place_members(
     image: &Image,
     out: &mut Image,
@@ -231,7 +231,7 @@ fn place_members(
     place_members(image, out, &spilled, key)
 }
 
-/// The same footer with its inline metadata in a spill; `None` where there is none.
+/// The same footer with its inline metadata in a spill; `None` if it has none.
 fn spilled(footer: &FooterEdit) -> Option<FooterEdit> {
     let mut footer = footer.clone();
     let has_ref = footer.members.iter().any(|(key, _)| key == "metadata_ref");
@@ -241,7 +241,7 @@ fn spilled(footer: &FooterEdit) -> Option<FooterEdit> {
     Some(footer)
 }
 
-/// The value of a member whose spill lies at `spill`.
+/// The value of a member, with its spill at `spill`.
 fn text_of(member: &Member, spill: Option<Spill>) -> String {
     let Some(Spill { offset, len }) = spill else {
         return match member {

@@ -7,7 +7,7 @@ use tet_io::Source;
 use crate::error::{Error, Result};
 use crate::rows::Index;
 
-/// The spans of all payloads, sorted; those whose end does not fit in 64 bits are left out.
+/// The sorted spans of all payloads, without those whose end overflows.
 ///
 /// # Errors
 ///
@@ -22,8 +22,8 @@ pub fn payload_spans(index: &Index) -> Result<Vec<Span>> {
     Ok(spans)
 }
 
-/// The stretches of `within` that none of the `used` spans covers and that are not zero throughout,
-/// each from its first such byte to its last.
+/// The spans inside `within` that no span of `used` covers and that are not all zero, each trimmed
+/// to its first and last nonzero byte.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub fn unused_spans(source: &Source, used: &mut [Span], within: Span) -> Result<
     Ok(found)
 }
 
-/// The first byte of a span that is not zero.
+/// The first nonzero byte of a span.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What the footer's JSON says, read and written.
+//! The content of the footer JSON, read and written.
 
 use tet_format::footer::{Spill, Spills};
 use tet_format::{Faults, Result, Rule};
@@ -10,18 +10,18 @@ use crate::metadata::{HistoryRow, Metadata, Unknown};
 /// The footer's JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FooterJson {
-    /// Where the file comes from.
+    /// The history of the file.
     pub history: Vec<HistoryRow>,
-    /// Metadata that stands in the JSON itself.
+    /// Inline metadata.
     pub metadata: Option<Metadata>,
-    /// Where the JSON says that spills lie.
+    /// The positions of the spills.
     pub spills: Spills,
-    /// Members we do not know, as they stand.
+    /// Unknown members, unchanged.
     pub unknown: Unknown,
 }
 
 impl FooterJson {
-    /// Reads the JSON. Members of the wrong type are reported and left out.
+    /// Reads the JSON. Members of the wrong type are reported and skipped.
     pub(crate) fn read(root: Value<'_>, faults: &mut impl Faults) -> Result<Self> {
         let mut json = Self::default();
         for (key, value) in root.members().unwrap_or_default() {
@@ -35,7 +35,7 @@ impl FooterJson {
                 "metadata_ref" => json.spills.metadata = spill(value, faults)?,
                 "zone_maps_ref" => json.spills.zone_maps = spill(value, faults)?,
                 "secondary_index_ref" => json.spills.secondary_index = spill(value, faults)?,
-                // Read with the JSON's own bytes, which it is about.
+                // Read later, together with the bytes of the JSON, which it covers.
                 "integrity" => {}
                 _ => json.unknown.push((key, value.text().to_owned())),
             }

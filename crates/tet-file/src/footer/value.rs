@@ -1,8 +1,8 @@
-//! JSON read strictly: no key twice, bounded depth, and every fault has a place in the file.
+//! Strict JSON: no repeated keys, limited depth, and every fault has a file offset.
 //!
-//! Queries and the headers of safetensors have readers of their own. A query is written by hand: its
-//! reader says in words what is missing where. The header of a model is 100 MB long: its reader builds
-//! no tree. Here a fault is a rule of the format, and members that are not known are kept as text.
+//! Queries and safetensors headers have their own readers. Users write queries by hand: that reader
+//! explains what is missing where. Model headers may have 100 MB: that reader builds no tree. Here
+//! a fault is a rule of the format, and unknown members are stored as text.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use serde_json::{Deserializer, de::StrRead};
 use tet_format::footer::Spill;
 use tet_format::{Error as Fault, Faults, Limits, Result, Rule};
 
-/// A JSON value: its text, and where it starts in the file.
+/// A JSON value: its text, and its file offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a> {
     text: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Reads one JSON object; `syntax` is the rule that it is one, `at` where it starts.
+    /// Reads one JSON object at `at`; `syntax` is the rule that invalid JSON breaks.
     pub(crate) fn read(
         bytes: &'a [u8],
         at: u64,
@@ -54,12 +54,12 @@ impl<'a> Value<'a> {
         Ok(Some(value))
     }
 
-    /// Where the value starts in the file.
+    /// The file offset of the value.
     pub(crate) fn at(self) -> u64 {
         self.at
     }
 
-    /// The value's text, as it stands in the file.
+    /// The text of the value, unchanged.
     pub(crate) fn text(self) -> &'a str {
         self.text
     }
@@ -96,7 +96,7 @@ impl<'a> Value<'a> {
         serde_json::from_str(self.text).ok()
     }
 
-    /// Where a spill lies: an object of two unsigned integers.
+    /// The span of a spill: an object of two unsigned integers.
     pub(crate) fn spill(self) -> Option<Spill> {
         let number = |key| self.member(key)?.unsigned();
         Some(Spill { offset: number("offset")?, len: number("len")? })
@@ -110,7 +110,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Reports that a value does not have the type its key asks for.
+/// Reports a value whose type is wrong for its key.
 pub(crate) fn wrong_type(rule: Rule, value: Value<'_>, faults: &mut impl Faults) -> Result<()> {
     faults.fault(Fault { rule, at: value.at, found: 0, wanted: 0 })
 }
@@ -143,7 +143,7 @@ impl<'de: 'a, 'a> serde::Deserialize<'de> for Members<'a> {
     }
 }
 
-/// Checks JSON that is to be written: what we would not read, we do not write.
+/// Checks JSON before it is written, with the rules for reading.
 pub(crate) fn check_text(key: &str, text: &str, depth_max: u32) -> Result<(), crate::Error> {
     scan(text, depth_max).map_err(|(rule, offset)| {
         let what = rule.unwrap_or(Rule::JsonSyntax).text();
@@ -151,7 +151,7 @@ pub(crate) fn check_text(key: &str, text: &str, depth_max: u32) -> Result<(), cr
     })
 }
 
-/// Walks a whole text once. The error is the rule, when it is not the syntax, and the byte.
+/// Scans a whole text. The error is the broken rule, or `None` for a syntax error, and its offset.
 fn scan(text: &str, depth_max: u32) -> Result<(), (Option<Rule>, usize)> {
     let broken = Cell::new(None);
     let mut deserializer = Deserializer::new(StrRead::new(text));
@@ -165,7 +165,7 @@ fn scan(text: &str, depth_max: u32) -> Result<(), (Option<Rule>, usize)> {
     })
 }
 
-/// Visits a value and all in it, keeping nothing.
+/// Visits a value and all nested values, storing nothing.
 #[derive(Clone, Copy)]
 struct Scan<'s> {
     depth_left: u32,

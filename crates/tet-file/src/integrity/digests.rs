@@ -13,7 +13,7 @@ use tet_io::Source;
 
 use super::key::IntegrityKey;
 use crate::error::{Error, Result};
-use crate::kept::Kept;
+use crate::page_cache::PageCache;
 
 /// The digests of an opened file. Clones are cheap and share what is in memory.
 #[derive(Clone, Debug)]
@@ -26,13 +26,13 @@ struct Inner {
     block: DigestBlock,
     index_offset: u64,
     pages: Vec<Digest>,
-    /// Digests of the payloads of pages.
-    chunks: Kept<Vec<Digest>>,
+    /// The payload digests of pages.
+    chunks: PageCache<Vec<Digest>>,
 }
 
 impl Digests {
-    /// Reads the block that the key names and compares the digests of head and pages; `json_at` is
-    /// where the JSON starts, which the block must precede.
+    /// Reads the block of the key and compares the digests of head and pages; the block must
+    /// precede the JSON at `json_at`.
     pub(crate) fn open(
         source: &Source,
         superblock: &Superblock,
@@ -56,14 +56,14 @@ impl Digests {
         let mut header = [0; WireDigestBlock::LEN];
         source.read_exact_at(place.offset, &mut header)?;
         let block = DigestBlock::read(&header, place.offset, row_count)?;
-        // The length has been held to that of the file.
+        // The length was checked against that of the file.
         let pages = source.read_vec(block.pages_at(), page_count(row_count) * DIGEST_LEN)?;
         if let Some((found, wanted)) = digest(&pages).differs(key.index) {
             let rule = Rule::PagesDigest;
             return Err(Fault { rule, at: block.pages_at(), found, wanted }.into());
         }
         let (source, key, index_offset) = (source.clone(), key.clone(), superblock.index_offset);
-        let chunks = Kept::default();
+        let chunks = PageCache::default();
         Ok(Digests(Arc::new(Inner {
             source,
             key,
@@ -74,13 +74,13 @@ impl Digests {
         })))
     }
 
-    /// What the footer says.
+    /// The integrity key of the footer.
     #[must_use]
     pub fn key(&self) -> &IntegrityKey {
         &self.0.key
     }
 
-    /// Where the digests lie.
+    /// The position of the digests.
     #[must_use]
     pub fn block(&self) -> &DigestBlock {
         &self.0.block
@@ -90,7 +90,7 @@ impl Digests {
     ///
     /// # Errors
     ///
-    /// Returns the breach of the format when they differ.
+    /// Returns the broken rule when they differ.
     pub fn check_page(&self, page: u64, rows: &[u8]) -> Result<()> {
         let wanted = usize::try_from(page).ok().and_then(|page| self.0.pages.get(page));
         match digest(rows).differs(wanted.copied().unwrap_or_default()) {
@@ -126,7 +126,7 @@ fn check_head(superblock: &Superblock, key: &IntegrityKey, head: &[u8]) -> Resul
     }
 }
 
-/// The digests of the payloads of some rows, out of the block that lists them.
+/// The payload digests of some rows, from the block that lists them.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub fn chunk_digests(
     Ok(Digest::all(&bytes).collect())
 }
 
-/// The digest of a stretch of a file, read window by window.
+/// The digest of a range of a file, read in windows.
 ///
 /// # Errors
 ///
@@ -155,9 +155,9 @@ pub fn digest_of(source: &Source, stretch: Range<u64>) -> Result<Digest> {
     Ok(digester.finish())
 }
 
-/// Takes rows in their order, each with the digest of its payload, to the digest `chunks`.
+/// The digest `chunks`, computed from rows in order, each with the digest of its payload.
 ///
-/// What a row says of places is left out, so that a copy that is packed anew has the same digest.
+/// Offsets are not included, so a repacked copy has the same digest.
 #[must_use]
 pub fn rows_digest(rows: impl Iterator<Item = (IndexRow, Digest)>) -> Digest {
     let mut digester = RowsDigester::default();
@@ -165,7 +165,7 @@ pub fn rows_digest(rows: impl Iterator<Item = (IndexRow, Digest)>) -> Digest {
     digester.finish()
 }
 
-/// The digest `chunks` of rows that come one by one.
+/// Computes the digest `chunks` row by row.
 #[derive(Debug)]
 pub struct RowsDigester {
     digester: Digester,
@@ -180,7 +180,7 @@ impl Default for RowsDigester {
 }
 
 impl RowsDigester {
-    /// Takes in the next row, with the digest of its payload.
+    /// Adds the next row, with the digest of its payload.
     pub fn push(&mut self, row: &IndexRow, digest: Digest) {
         let bytes = &mut self.bytes;
         bytes.clear();
@@ -193,7 +193,7 @@ impl RowsDigester {
         self.digester.update(bytes);
     }
 
-    /// The digest of all rows taken in.
+    /// The digest of all added rows.
     #[must_use]
     pub fn finish(&self) -> Digest {
         self.digester.finish()

@@ -12,7 +12,7 @@ use crate::footer::Value;
 const VERSION: u64 = 1;
 /// The algorithms of its digests.
 const ALGORITHMS: &str = "crc32c+xxh3";
-/// What the JSON ends in, around the hexadecimal digits of `self`.
+/// The end of the JSON before the hexadecimal digits of `self`.
 const SELF_BEFORE: &[u8] = b"\"self\":\"";
 const SELF_AFTER: &[u8] = b"\"}}";
 const HEX_LEN: usize = 2 * Digest::LEN;
@@ -25,9 +25,9 @@ pub struct IntegrityKey {
     pub head: Digest,
     /// The digest of the digests of the index's pages.
     pub index: Digest,
-    /// The digest of all rows and the digests of their payloads.
+    /// The digest of all rows and their payload digests.
     pub chunks: Digest,
-    /// Where the digests of pages and payloads lie.
+    /// The position of the digests of pages and payloads.
     pub block: Spill,
     /// The spills with their digests.
     pub spills: Vec<Listed>,
@@ -36,65 +36,65 @@ pub struct IntegrityKey {
 /// A spill with its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Where it lies.
+    /// Its position.
     pub spill: Spill,
     /// The digest of its bytes.
     pub digest: Digest,
 }
 
-/// What a footer says of digests.
+/// The integrity key of a footer, if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Said {
-    /// Nothing.
+pub enum KeyState {
+    /// The footer has no key.
     #[default]
-    Nothing,
-    /// Something of a version that is not known here.
+    Absent,
+    /// A key of an unknown version.
     Unknown,
-    /// Where they are.
+    /// A key of this version.
     Key(Box<IntegrityKey>),
 }
 
-impl Said {
-    /// Reads the key, which is `value`, out of a footer JSON of which these are the bytes and the
-    /// bytes of the tail, and compares both with `self`.
+impl KeyState {
+    /// Parses `value`, the key of a footer JSON, and compares JSON and tail with `self`. The other
+    /// arguments are the bytes of the JSON and of the tail.
     pub(crate) fn read(
         value: Value<'_>,
         json: &[u8],
         tail: &[u8],
         faults: &mut impl Faults,
-    ) -> Result<Said> {
+    ) -> Result<KeyState> {
         let text = |key| value.member(key).and_then(Value::string);
         let version = value.member("v").and_then(Value::unsigned);
         if version.is_some_and(|version| version != VERSION)
             || text("alg").is_some_and(|names| names != ALGORITHMS)
         {
-            return Ok(Said::Unknown);
+            return Ok(KeyState::Unknown);
         }
         let key = version.and(text("alg")).and_then(|_| IntegrityKey::read(value));
-        let (Some(key), Some(Sealed { said, found })) = (key, sealed(json, tail)) else {
+        let (Some(key), Some(SelfDigest { stated, found })) = (key, self_digest(json, tail)) else {
             let rule = Rule::IntegrityKey;
             faults.fault(Fault { rule, at: value.at(), found: 0, wanted: 0 })?;
-            return Ok(Said::Unknown);
+            return Ok(KeyState::Unknown);
         };
-        if let Some((found, wanted)) = found.differs(said) {
+        if let Some((found, wanted)) = found.differs(stated) {
             let rule = Rule::SelfDigest;
             faults.fault(Fault { rule, at: value.at(), found, wanted })?;
         }
-        Ok(Said::Key(Box::new(key)))
+        Ok(KeyState::Key(Box::new(key)))
     }
 
-    /// The key, if it is known.
+    /// The key, if its version is known.
     #[must_use]
     pub fn key(&self) -> Option<&IntegrityKey> {
         match self {
-            Said::Key(key) => Some(key),
+            KeyState::Key(key) => Some(key),
             _ => None,
         }
     }
 }
 
 impl IntegrityKey {
-    /// The key in a footer JSON; `None` where it has none of this version.
+    /// The key in a footer JSON; `None` if it has none of this version.
     #[must_use]
     pub fn find(json: &[u8]) -> Option<Self> {
         let root =
@@ -117,7 +117,7 @@ impl IntegrityKey {
         })
     }
 
-    /// The key and its value, with `self` still zero.
+    /// The key and its value, with zeros for `self`.
     pub(crate) fn encode(&self) -> String {
         let IntegrityKey { head, index, chunks, block, spills } = self;
         let Spill { offset, len } = block;
@@ -147,7 +147,7 @@ fn parts(json: &[u8]) -> Option<(&[u8], &[u8; HEX_LEN])> {
     before.ends_with(SELF_BEFORE).then_some((before, digits))
 }
 
-fn seal_of(before: &[u8], tail: &[u8]) -> Digest {
+fn digest_of_footer(before: &[u8], tail: &[u8]) -> Digest {
     let mut digester = Digester::new(Strength::Full);
     for part in [before, &ZEROS, SELF_AFTER, tail] {
         digester.update(part);
@@ -155,39 +155,39 @@ fn seal_of(before: &[u8], tail: &[u8]) -> Digest {
     digester.finish()
 }
 
-/// The digest that a footer JSON gives as `self`, and the one it has.
+/// The digest `self` of a footer JSON, stated and computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sealed {
-    /// What the JSON says.
-    pub said: Digest,
-    /// What JSON and tail come to.
+pub struct SelfDigest {
+    /// The digest stated in the JSON.
+    pub stated: Digest,
+    /// The digest of JSON and tail.
     pub found: Digest,
 }
 
-impl Sealed {
-    /// How many bytes the JSON ends in from the digits of `self` on.
+impl SelfDigest {
+    /// The length of the end of the JSON, from the digits of `self` on.
     pub const END_LEN: usize = HEX_LEN + SELF_AFTER.len();
 
-    /// Whether both are the same: JSON and tail are as they were written.
+    /// Whether both are equal: JSON and tail are unchanged.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.said == self.found
+        self.stated == self.found
     }
 }
 
-/// Compares a footer JSON and the tail behind it with the `self` at the JSON's end; `None` where
-/// it gives none.
+/// Compares a footer JSON and its tail with `self` at the end of the JSON; `None` if there is no
+/// `self`.
 #[must_use]
-pub fn sealed(json: &[u8], tail: &[u8]) -> Option<Sealed> {
+pub fn self_digest(json: &[u8], tail: &[u8]) -> Option<SelfDigest> {
     let (before, digits) = parts(json)?;
-    let said = Digest::from_hex(str::from_utf8(digits).ok()?)?;
-    Some(Sealed { said, found: seal_of(before, tail) })
+    let stated = Digest::from_hex(str::from_utf8(digits).ok()?)?;
+    Some(SelfDigest { stated, found: digest_of_footer(before, tail) })
 }
 
-/// Puts the digest of JSON and tail where the zeros of `self` stand at the JSON's end.
-pub(crate) fn seal(json: String, tail: &[u8]) -> String {
+/// Replaces the zeros of `self` at the end of the JSON by the digest of JSON and tail.
+pub(crate) fn fill_self(json: String, tail: &[u8]) -> String {
     let Some((before, _)) = parts(json.as_bytes()) else { return json };
-    let (seal, len) = (seal_of(before, tail), before.len());
+    let (digest, len) = (digest_of_footer(before, tail), before.len());
     let after = String::from_utf8_lossy(SELF_AFTER);
-    format!("{}{seal}{after}", &json[..len])
+    format!("{}{digest}{after}", &json[..len])
 }

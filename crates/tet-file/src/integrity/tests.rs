@@ -60,7 +60,7 @@ fn every_flipped_bit_of_the_structure_is_refused_at_open() {
             if free.contains(&at) || chunks.contains(&at) {
                 assert!(opened.unwrap().protection().digests().is_some());
             } else if let Ok(file) = opened {
-                // A key of another name, version or algorithm says nothing, and that is said.
+                // A key of another name, version or algorithm is ignored, and reported.
                 assert!((integrity..integrity + 40).contains(&at), "byte {at} bit {bit}");
                 let protection = file.protection();
                 assert!(matches!(protection, Protection::Stale | Protection::Unknown), "{at}");

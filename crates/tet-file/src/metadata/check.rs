@@ -1,4 +1,4 @@
-//! The rules that hold metadata against the datasets it speaks of (TET-M8 to TET-M10).
+//! Checks metadata against the datasets that it describes (TET-M8 to TET-M10).
 
 use std::collections::HashSet;
 
@@ -7,9 +7,9 @@ use tet_format::{Error as Fault, Faults, Note, NoteCode, Result, Rule};
 use super::model::{DatasetMetadata, Metadata};
 use crate::dataset::DatasetEntry;
 
-/// Applies the rules that need the datasets. `at` is where the metadata starts in the file.
+/// Checks the rules that need the datasets. `at` is the file offset of the metadata.
 ///
-/// A reader does not stop here: what does not fit a dataset is not used for it.
+/// A reader continues: metadata that does not match a dataset is not used for it.
 ///
 /// # Errors
 ///
@@ -31,8 +31,7 @@ pub fn check(
     Ok(())
 }
 
-/// Notes what stands twice where a reader looks up by name. `at` is where the metadata starts in the
-/// file.
+/// Notes repeated names that readers look up. `at` is the file offset of the metadata.
 #[must_use]
 pub fn notes(metadata: &Metadata, datasets: &[DatasetEntry], at: u64) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -48,7 +47,7 @@ pub fn notes(metadata: &Metadata, datasets: &[DatasetEntry], at: u64) -> Vec<Not
     notes
 }
 
-/// The position of the first name that an earlier one equals.
+/// The position of the first repeated name.
 fn twin(names: &[String]) -> Option<usize> {
     let mut seen = HashSet::with_capacity(names.len());
     names.iter().position(|name| !seen.insert(name.as_str()))

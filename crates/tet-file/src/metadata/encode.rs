@@ -1,7 +1,7 @@
-//! Model to JSON, within what the oldest readers take.
+//! Encodes metadata as JSON, within the limits of the oldest readers.
 //!
-//! Their limits are those of the format page; what does not fit goes under the key `tet`, in the
-//! same shape as the plain metadata.
+//! The limits are those of the format specification; what exceeds them is stored under the key
+//! `tet`, in the same form as the plain metadata.
 
 use std::collections::BTreeMap;
 
@@ -19,27 +19,27 @@ const LABEL_COUNT_MAX: usize = 64;
 /// The most datasets with metadata.
 const DATASET_COUNT_MAX: usize = 256;
 
-/// The deepest JSON a value may be, so that with all that is around it readers take it.
+/// The deepest JSON value that readers accept inside the footer.
 const DEPTH_MAX: u32 = 56;
 
 /// The JSON of the metadata.
 pub(crate) fn encode(metadata: &Metadata) -> Result<String> {
-    let (file, file_beside) = encode_attrs(&metadata.file, ATTR_COUNT_MAX)?;
-    let (datasets, datasets_beside) = encode_datasets(&metadata.datasets)?;
-    let mut beside = Object::default();
-    beside.push_object("file", file_beside);
-    beside.push_object("datasets", datasets_beside);
-    beside.push_unknown(&metadata.unknown_tet)?;
+    let (file, file_extended) = encode_attrs(&metadata.file, ATTR_COUNT_MAX)?;
+    let (datasets, datasets_extended) = encode_datasets(&metadata.datasets)?;
+    let mut extended = Object::default();
+    extended.push_object("file", file_extended);
+    extended.push_object("datasets", datasets_extended);
+    extended.push_unknown(&metadata.unknown_tet)?;
     let mut plain = Object::default();
     plain.push_object("file", file);
     plain.push_object("datasets", datasets);
     plain.push_unknown(&metadata.unknown)?;
-    plain.push_object("tet", beside);
+    plain.push_object("tet", extended);
     Ok(plain.into_json())
 }
 
-/// The JSON of the history. Members we do not know become parameters, because the oldest readers
-/// refuse them.
+/// The JSON of the history. Unknown members become parameters, because the oldest readers refuse
+/// them.
 pub(crate) fn encode_history(rows: &[HistoryRow]) -> Result<String> {
     let rows: Vec<String> = rows.iter().map(encode_row).collect::<Result<_>>()?;
     Ok(format!("[{}]", rows.join(",")))
@@ -69,40 +69,40 @@ fn encode_row(row: &HistoryRow) -> Result<String> {
 }
 
 fn encode_datasets(datasets: &BTreeMap<String, DatasetMetadata>) -> Result<(Object, Object)> {
-    let (mut plain, mut beside) = (Object::default(), Object::default());
+    let (mut plain, mut extended) = (Object::default(), Object::default());
     let mut plain_count = 0;
     for (name, dataset) in datasets {
         let has_room = plain_count < DATASET_COUNT_MAX && is_plain(name);
-        let (members, members_beside) = encode_dataset(dataset, has_room)?;
+        let (members, members_extended) = encode_dataset(dataset, has_room)?;
         plain_count += usize::from(!members.is_empty());
         plain.push_object(name, members);
-        beside.push_object(name, members_beside);
+        extended.push_object(name, members_extended);
     }
-    Ok((plain, beside))
+    Ok((plain, extended))
 }
 
-/// A dataset's plain members and those beside; all are beside when the plain place has no room.
+/// The plain and the extended members of a dataset; all are extended if `has_room` is false.
 fn encode_dataset(dataset: &DatasetMetadata, has_room: bool) -> Result<(Object, Object)> {
     let mut both = [Object::default(), Object::default()];
-    let [plain, beside] = &mut both;
+    let [plain, extended] = &mut both;
     if !dataset.dim_names.is_empty() {
         let is_plain = has_room && dataset.dim_names.iter().all(|name| is_plain(name));
-        let object = if is_plain { &mut *plain } else { &mut *beside };
+        let object = if is_plain { &mut *plain } else { &mut *extended };
         object.push("dim_names", &strings(&dataset.dim_names));
     }
-    let (coords, coords_beside) = encode_coords(dataset, has_room)?;
+    let (coords, coords_extended) = encode_coords(dataset, has_room)?;
     plain.push_object("coords", coords);
-    beside.push_object("coords", coords_beside);
+    extended.push_object("coords", coords_extended);
     let attr_count_max = if has_room { ATTR_COUNT_MAX } else { 0 };
-    let (attrs, attrs_beside) = encode_attrs(&dataset.attrs, attr_count_max)?;
+    let (attrs, attrs_extended) = encode_attrs(&dataset.attrs, attr_count_max)?;
     plain.push_object("attrs", attrs);
-    beside.push_object("attrs", attrs_beside);
-    if has_room { plain } else { beside }.push_unknown(&dataset.unknown)?;
+    extended.push_object("attrs", attrs_extended);
+    if has_room { plain } else { extended }.push_unknown(&dataset.unknown)?;
     Ok(both.into())
 }
 
 fn encode_coords(dataset: &DatasetMetadata, has_room: bool) -> Result<(Object, Object)> {
-    let (mut plain, mut beside) = (Object::default(), Object::default());
+    let (mut plain, mut extended) = (Object::default(), Object::default());
     let only_unknown =
         dataset.unknown_coords.keys().filter(|axis| !dataset.coords.contains_key(*axis));
     for axis in dataset.coords.keys().chain(only_unknown) {
@@ -118,16 +118,16 @@ fn encode_coords(dataset: &DatasetMetadata, has_room: bool) -> Result<(Object, O
             labels.len() <= LABEL_COUNT_MAX && labels.iter().all(|label| is_plain(label))
         };
         let is_plain = has_room && is_plain(axis) && labels.is_none_or(fits);
-        if is_plain { &mut plain } else { &mut beside }.push_object(axis, members);
+        if is_plain { &mut plain } else { &mut extended }.push_object(axis, members);
     }
-    Ok((plain, beside))
+    Ok((plain, extended))
 }
 
 fn encode_attrs(
     attrs: &BTreeMap<String, AttrValue>,
     plain_count_max: usize,
 ) -> Result<(Object, Object)> {
-    let (mut plain, mut beside) = (Object::default(), Object::default());
+    let (mut plain, mut extended) = (Object::default(), Object::default());
     let mut plain_count = 0;
     for (key, value) in attrs {
         match value {
@@ -137,11 +137,11 @@ fn encode_attrs(
                 plain_count += 1;
                 plain.push(key, &string(text));
             }
-            AttrValue::Text(text) => beside.push(key, &string(text)),
-            AttrValue::Json(text) => beside.push_checked(key, text)?,
+            AttrValue::Text(text) => extended.push(key, &string(text)),
+            AttrValue::Json(text) => extended.push_checked(key, text)?,
         }
     }
-    Ok((plain, beside))
+    Ok((plain, extended))
 }
 
 fn is_plain(text: &str) -> bool {
@@ -166,7 +166,7 @@ impl Object {
         self.0.push_str(json);
     }
 
-    /// Adds JSON of somebody else's making.
+    /// Adds JSON from the caller or from a file, after checking it.
     fn push_checked(&mut self, key: &str, json: &str) -> Result<()> {
         check_text(key, json, DEPTH_MAX)?;
         self.push(key, json.trim());

@@ -1,4 +1,4 @@
-//! History rows: where a file comes from.
+//! History rows: how a file was made.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,29 @@ use crate::footer::Value;
 /// One step of a file's history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryRow {
-    /// What was done.
+    /// The operation.
     pub op: String,
-    /// To what.
+    /// Its input.
     pub source: String,
-    /// When, in decimal seconds since 1970.
+    /// The time, in decimal seconds since 1970.
     pub at: String,
-    /// What the file was made from.
+    /// The files that the file was made from.
     pub parents: Vec<String>,
-    /// How it was done.
+    /// The parameters of the operation.
     pub params: BTreeMap<String, String>,
-    /// Members we do not know. They are read; written, they become `params`.
+    /// Unknown members. Writing stores them in `params`.
     pub extra: Unknown,
 }
 
 impl HistoryRow {
-    /// A row with the three facts that every row has.
+    /// A row with the three required fields.
     #[must_use]
     pub fn new(op: &str, source: &str, at: &str) -> Self {
         let [op, source, at] = [op, source, at].map(str::to_owned);
         Self { op, source, at, ..Self::default() }
     }
 
-    /// Reads the history. Rows that break the rule are reported and left out.
+    /// Reads the history. Rows that break the rule are reported and skipped.
     pub(crate) fn read_all(value: Value<'_>, faults: &mut impl Faults) -> Result<Vec<Self>> {
         if value.text() == "null" {
             return Ok(Vec::new());
@@ -91,7 +91,7 @@ impl HistoryRow {
         (found == 3).then_some(row)
     }
 
-    /// Parameters that are not strings are kept as they stand.
+    /// Parameters that are not strings are stored as JSON text.
     fn read_params(&mut self, value: Value<'_>) {
         match value.members() {
             Some(members) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Members we do not know: key and JSON text, in file order.
+/// Unknown members: key and JSON text, in file order.
 pub type Unknown = Vec<(String, String)>;
 
 /// The value of an attribute.
@@ -15,7 +15,7 @@ pub enum AttrValue {
 }
 
 impl AttrValue {
-    /// The value as text: a string itself, or JSON.
+    /// The value as text: the string itself, or JSON.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -36,22 +36,22 @@ impl From<String> for AttrValue {
     }
 }
 
-/// What a file says about itself.
+/// The metadata of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Metadata {
     /// Attributes of the file.
     pub file: BTreeMap<String, AttrValue>,
-    /// What it says about its datasets, by name.
+    /// The metadata of its datasets, by name.
     pub datasets: BTreeMap<String, DatasetMetadata>,
-    /// Members we do not know.
+    /// Unknown members.
     pub unknown: Unknown,
-    /// Members of the key `tet` we do not know.
+    /// Unknown members of the key `tet`.
     pub unknown_tet: Unknown,
 }
 
 impl Metadata {
-    /// Metadata that says nothing.
+    /// Empty metadata.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Metadata {
         }
     }
 
-    /// Whether it says nothing.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.file.is_empty()
@@ -71,31 +71,31 @@ impl Metadata {
             && self.unknown_tet.is_empty()
     }
 
-    /// What it says about the dataset of this name.
+    /// The metadata of the dataset with this name.
     #[must_use]
     pub fn dataset(&self, name: &str) -> Option<&DatasetMetadata> {
         self.datasets.get(name)
     }
 }
 
-/// What a file says about a dataset.
+/// The metadata of a dataset.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DatasetMetadata {
-    /// One name for each axis. A file may say more or fewer: then it says nothing.
+    /// One name for each axis; ignored if the number of names differs.
     pub dim_names: Vec<String>,
-    /// Labels by axis, which is a dimension name or else a decimal number.
+    /// Labels by axis: the key is a dimension name or a decimal number.
     pub coords: BTreeMap<String, Vec<String>>,
     /// Attributes.
     pub attrs: BTreeMap<String, AttrValue>,
-    /// Members we do not know.
+    /// Unknown members.
     pub unknown: Unknown,
-    /// Members of an axis of `coords` we do not know, by axis.
+    /// Unknown members in the axes of `coords`, by axis.
     pub unknown_coords: BTreeMap<String, Unknown>,
 }
 
 impl DatasetMetadata {
-    /// Whether it says nothing.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.dim_names.is_empty()
@@ -105,7 +105,7 @@ impl DatasetMetadata {
             && self.unknown_coords.is_empty()
     }
 
-    /// The axis that a key of `coords` names: a dimension name first, else a decimal number.
+    /// The axis of a key of `coords`: a dimension name first, else a decimal number.
     #[must_use]
     pub fn axis(&self, key: &str, rank: usize) -> Option<usize> {
         if self.dim_names.len() == rank

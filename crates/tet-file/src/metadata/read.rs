@@ -1,4 +1,4 @@
-//! JSON to model, member by member.
+//! Reads metadata from JSON.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,21 +9,21 @@ use super::model::{AttrValue, DatasetMetadata, Metadata, Unknown};
 use crate::footer::Value;
 
 impl Metadata {
-    /// Reads a metadata object. Members of the wrong type are reported and left out.
+    /// Reads a metadata object. Members of the wrong type are reported and skipped.
     pub(crate) fn read(root: Value<'_>, faults: &mut impl Faults) -> Result<Self> {
         let mut metadata = Self::default();
-        let mut beside = None;
+        let mut extended = None;
         for (key, value) in members(root, faults)? {
             match key.as_str() {
                 "file" => read_attrs(value, &mut metadata.file, faults)?,
                 "datasets" => read_datasets(value, &mut metadata.datasets, faults)?,
-                "tet" => beside = Some(value),
+                "tet" => extended = Some(value),
                 _ => metadata.unknown.push((key, value.text().to_owned())),
             }
         }
-        // What stands under `tet` is added last: the plain place wins, because a program that does
-        // not know `tet` may have changed it there.
-        for (key, value) in beside.map_or(Ok(Vec::new()), |value| members(value, faults))? {
+        // Members of `tet` are added last: plain members take precedence, because a program that
+        // does not support `tet` may have changed them.
+        for (key, value) in extended.map_or(Ok(Vec::new()), |value| members(value, faults))? {
             match key.as_str() {
                 "file" => read_attrs(value, &mut metadata.file, faults)?,
                 "datasets" => read_datasets(value, &mut metadata.datasets, faults)?,

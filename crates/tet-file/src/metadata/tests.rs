@@ -87,7 +87,7 @@ fn metadata() -> impl Strategy<Value = Metadata> {
     ];
     (attrs(), datasets, unknown(), unknown()).prop_map(
         |(file, mut datasets, unknown, unknown_tet)| {
-            // A dataset about which nothing is said is not written.
+            // A dataset without metadata is not written.
             datasets.retain(|_: &String, dataset| !dataset.is_empty());
             Metadata { file, datasets, unknown, unknown_tet }
         },
@@ -196,7 +196,7 @@ fn the_deepest_value_that_is_written_is_read() {
 }
 
 #[test]
-fn the_plain_place_wins_over_the_one_beside() {
+fn plain_metadata_takes_precedence_over_tet() {
     let metadata = read_metadata(
         r#"{"tet":{"file":{"a":1,"b":2}},"file":{"a":"changed"},"datasets":{"d":{"dim_names":["x"]}}}"#,
     );

@@ -3,25 +3,25 @@
 use tet_format::footer::{FOOTER_VERSION, Spill, Tail};
 
 use crate::error::{Error, Result};
-use crate::integrity::{IntegrityKey, Listed, seal};
+use crate::integrity::{IntegrityKey, Listed, fill_self};
 use crate::metadata::{HistoryRow, Metadata, encode, encode_history};
 
-/// The longest footer JSON that every reader takes.
+/// The longest footer JSON that every reader accepts.
 pub(crate) const JSON_LEN_MAX: usize = 64 << 10;
-/// The longest metadata spill that every reader takes.
+/// The longest metadata spill that every reader accepts.
 const SPILL_LEN_MAX: usize = 16 << 20;
-/// The most history rows that every reader takes.
+/// The most history rows that every reader accepts.
 const HISTORY_COUNT_MAX: usize = 4096;
 
-/// The parts of a footer that depend on what the file says about itself.
+/// The parts of a footer that depend on the metadata of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FooterText {
     pub(super) spill: String,
     pub(super) json: String,
 }
 
-/// Encodes the footer of a file whose spill would start at `spill_offset`, with the key of its
-/// digests; `None` when there is nothing to say.
+/// Encodes the footer of a file whose spill would start at `spill_offset`, with its integrity key;
+/// `None` if the footer would be empty.
 pub(super) fn footer_text(
     metadata: &Metadata,
     history: &[HistoryRow],
@@ -59,7 +59,7 @@ pub(super) fn footer_text(
     Ok(Some(FooterText { spill: metadata, json }))
 }
 
-/// Puts members together; the key of the digests is the last of them and seals all.
+/// Joins members; the integrity key is the last one and covers all.
 pub(crate) fn together(
     mut members: Vec<String>,
     key: Option<&IntegrityKey>,
@@ -75,7 +75,7 @@ pub(crate) fn together(
         return json;
     }
     let tail = Tail { json_len: json.len() as u64, version };
-    seal(json, &tail.encode())
+    fill_self(json, &tail.encode())
 }
 
 fn bound(what: &'static str, found: usize, wanted: usize) -> Result<()> {

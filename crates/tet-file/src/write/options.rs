@@ -12,12 +12,12 @@ use crate::error::Result;
 /// How chunks are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodecChoice {
-    /// As they are.
+    /// Uncompressed.
     #[default]
     Raw,
     /// As zstd frames.
     Zstd {
-        /// The level; 3 is the usual one.
+        /// The level; 3 is the default.
         level: i32,
     },
 }
@@ -41,7 +41,7 @@ pub enum DigestChoice {
     /// For every byte of the file.
     #[default]
     Written,
-    /// None: nothing tells when bytes change.
+    /// None: changed bytes cannot be detected.
     Left,
 }
 
@@ -50,19 +50,19 @@ pub enum DigestChoice {
 pub struct WriteOptions {
     /// How chunks are stored.
     pub encoder: CodecChoice,
-    /// How many threads encode; 0 means as many as the machine runs at once.
+    /// The number of threads that encode; 0 is one per processor.
     pub threads: usize,
-    /// Where the payloads of each dataset start.
+    /// The alignment of the payloads of each dataset.
     pub align: Align,
     /// Whether extents of 0 are allowed.
     pub zero_extents: ZeroExtents,
-    /// Whether digests are written, by which a reader tells that bytes have changed.
+    /// Whether digests are written, to detect changed bytes.
     pub digests: DigestChoice,
-    /// Whether success means durable.
+    /// Whether the file is synced to disk.
     pub sync: Sync,
-    /// What to do when the file exists.
+    /// What to do if the file exists.
     pub overwrite: Overwrite,
-    /// The files that are being read: none of them is ever written over.
+    /// The files that are being read: they are never overwritten.
     pub inputs: Vec<Stamp>,
 }
 
@@ -79,7 +79,7 @@ impl WriteOptions {
     }
 }
 
-/// More threads than this are not started, whoever asks for them.
+/// The most threads that are started.
 const THREAD_COUNT_MAX: usize = 1024;
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
-//! Work done in parallel, delivered in order.
+//! Runs jobs in parallel and delivers them in order.
 //!
-//! One thread, the caller's, makes jobs and takes them back in the order it made them; workers do
-//! them in between. No more than `in_flight_max` jobs exist at a time, so a fast maker waits.
+//! The caller's thread makes jobs and delivers them in the order of making; workers run them in
+//! between. At most `in_flight_max` jobs exist at a time, so a fast producer waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The jobs between maker and workers.
-struct Desk<J> {
+/// The jobs between the caller's thread and the workers.
+struct JobQueue<J> {
     state: Mutex<State<J>>,
-    /// Something to do, or the end.
+    /// A job is ready, or the queue is closed.
     todo: Condvar,
-    /// Something done, or a worker gone.
+    /// A job is finished, or a worker has ended.
     done: Condvar,
 }
 
@@ -23,7 +23,7 @@ struct State<J> {
     is_closed: bool,
 }
 
-impl<J> Desk<J> {
+impl<J> JobQueue<J> {
     fn lock(&self) -> MutexGuard<'_, State<J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -33,7 +33,7 @@ impl<J> Desk<J> {
         self.todo.notify_one();
     }
 
-    /// Waits for job `number`; `None` when no worker is left that could do it.
+    /// Waits for job `number`; `None` if no worker is left to run it.
     fn take_done(&self, number: u64) -> Option<J> {
         let is_waiting =
             |state: &mut State<J>| !state.done.contains_key(&number) && state.worker_count > 0;
@@ -42,7 +42,7 @@ impl<J> Desk<J> {
     }
 
     fn work(&self, work: impl Fn(&mut J)) {
-        let _present = Present(self);
+        let _present = WorkerGuard(self);
         let is_waiting = |state: &mut State<J>| state.todo.is_empty() && !state.is_closed;
         loop {
             let state = self.todo.wait_while(self.lock(), is_waiting);
@@ -55,20 +55,20 @@ impl<J> Desk<J> {
     }
 }
 
-/// Says that a worker is gone, also when it panicked.
-struct Present<'a, J>(&'a Desk<J>);
+/// Reports the end of a worker, even after a panic.
+struct WorkerGuard<'a, J>(&'a JobQueue<J>);
 
-impl<J> Drop for Present<'_, J> {
+impl<J> Drop for WorkerGuard<'_, J> {
     fn drop(&mut self) {
         self.0.lock().worker_count -= 1;
         self.0.done.notify_one();
     }
 }
 
-/// Closes the desk when the maker leaves, also when it panics, so that the workers end.
-struct Open<'a, J>(&'a Desk<J>);
+/// Closes the queue at the end of the caller's work, even after a panic, so that the workers end.
+struct QueueGuard<'a, J>(&'a JobQueue<J>);
 
-impl<J> Drop for Open<'_, J> {
+impl<J> Drop for QueueGuard<'_, J> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.is_closed = true;
@@ -78,57 +78,57 @@ impl<J> Drop for Open<'_, J> {
     }
 }
 
-/// How many hands there are.
+/// The number of workers and jobs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hands {
-    /// Threads that work; with none, the caller's does. One alone does the jobs in order.
+pub(super) struct Workers {
+    /// The number of threads; with 0, the caller's thread runs the jobs. 1 keeps their order.
     pub(super) worker_count: usize,
-    /// Jobs that may exist at a time.
+    /// The most jobs that exist at a time.
     pub(super) in_flight_max: usize,
 }
 
-/// What a caller of [`in_order`] brings.
+/// The callbacks of a caller of [`in_order`].
 pub(super) trait Pipeline {
-    /// What is made, worked on and delivered.
+    /// The data of a job.
     type Job: Send;
-    /// What can go wrong.
+    /// The error of a callback.
     type Error;
 
     /// Makes the next job, on the caller's thread; `None` after the last.
     fn make(&mut self) -> Result<Option<Self::Job>, Self::Error>;
 
-    /// Takes a job back, on the caller's thread, in the order of making.
+    /// Delivers a finished job, on the caller's thread, in the order of making.
     fn deliver(&mut self, job: Self::Job) -> Result<(), Self::Error>;
 
-    /// A worker ended without doing its job.
+    /// The error for a worker that ended without finishing its job.
     fn lost(&self) -> Self::Error;
 }
 
-/// Runs a pipeline. Without a thread to be had, the caller's thread does the work.
+/// Runs a pipeline. If no thread can be started, the caller's thread does the work.
 pub(super) fn in_order<P: Pipeline>(
     pipeline: &mut P,
-    hands: Hands,
+    workers: Workers,
     work: impl Fn(&mut P::Job) + Sync,
 ) -> Result<(), P::Error> {
     let state =
         State { todo: VecDeque::new(), done: BTreeMap::new(), worker_count: 0, is_closed: false };
-    let desk = Desk { state: Mutex::new(state), todo: Condvar::new(), done: Condvar::new() };
+    let queue = JobQueue { state: Mutex::new(state), todo: Condvar::new(), done: Condvar::new() };
     thread::scope(|scope| {
-        let _open = Open(&desk);
-        if hands.in_flight_max > 1 {
-            for _ in 0..hands.worker_count.min(hands.in_flight_max) {
-                desk.lock().worker_count += 1;
-                let worker = || desk.work(&work);
+        let _open = QueueGuard(&queue);
+        if workers.in_flight_max > 1 {
+            for _ in 0..workers.worker_count.min(workers.in_flight_max) {
+                queue.lock().worker_count += 1;
+                let worker = || queue.work(&work);
                 if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
-                    desk.lock().worker_count -= 1;
+                    queue.lock().worker_count -= 1;
                     break;
                 }
             }
         }
-        if desk.lock().worker_count == 0 {
+        if queue.lock().worker_count == 0 {
             return run_alone(pipeline, &work);
         }
-        run_with_workers(pipeline, &desk, hands.in_flight_max)
+        run_with_workers(pipeline, &queue, workers.in_flight_max)
     })
 }
 
@@ -142,7 +142,7 @@ fn run_alone<P: Pipeline>(pipeline: &mut P, work: &impl Fn(&mut P::Job)) -> Resu
 
 fn run_with_workers<P: Pipeline>(
     pipeline: &mut P,
-    desk: &Desk<P::Job>,
+    queue: &JobQueue<P::Job>,
     in_flight_max: usize,
 ) -> Result<(), P::Error> {
     let (mut made, mut delivered) = (0_u64, 0_u64);
@@ -152,13 +152,13 @@ fn run_with_workers<P: Pipeline>(
         if is_more && has_room {
             match pipeline.make()? {
                 Some(job) => {
-                    desk.put(made, job);
+                    queue.put(made, job);
                     made += 1;
                 }
                 None => is_more = false,
             }
         } else {
-            let job = desk.take_done(delivered).ok_or_else(|| pipeline.lost())?;
+            let job = queue.take_done(delivered).ok_or_else(|| pipeline.lost())?;
             pipeline.deliver(job)?;
             delivered += 1;
         }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Makes `count` numbers and takes their doubles back.
+    /// Makes `count` numbers and receives their doubles.
     struct Doubling {
         made: u64,
         count: u64,
@@ -216,12 +216,12 @@ mod tests {
     }
 
     #[test]
-    fn jobs_come_back_in_order_for_any_number_of_hands() {
+    fn jobs_come_back_in_order_for_any_number_of_workers() {
         for worker_count in 0..6 {
             for in_flight_max in 1..6 {
                 let mut doubling = Doubling::new(200);
-                let hands = Hands { worker_count, in_flight_max };
-                in_order(&mut doubling, hands, |job| *job *= 2).unwrap();
+                let workers = Workers { worker_count, in_flight_max };
+                in_order(&mut doubling, workers, |job| *job *= 2).unwrap();
                 assert_eq!(doubling.taken, (0..200).map(|job| job * 2).collect::<Vec<_>>());
                 assert!(doubling.in_flight_seen <= in_flight_max as u64, "memory is bounded");
             }
@@ -231,19 +231,19 @@ mod tests {
     #[test]
     fn a_failing_maker_ends_the_workers() {
         let mut doubling = Doubling { fails_at: Some(50), ..Doubling::new(200) };
-        let hands = Hands { worker_count: 4, in_flight_max: 8 };
-        assert_eq!(in_order(&mut doubling, hands, |job| *job *= 2), Err("cannot make"));
+        let workers = Workers { worker_count: 4, in_flight_max: 8 };
+        assert_eq!(in_order(&mut doubling, workers, |job| *job *= 2), Err("cannot make"));
     }
 
     #[test]
     fn workers_share_the_work() {
         let (here, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut doubling = Doubling::new(2);
-        let hands = Hands { worker_count: 2, in_flight_max: 2 };
-        in_order(&mut doubling, hands, |_| {
+        let workers = Workers { worker_count: 2, in_flight_max: 2 };
+        in_order(&mut doubling, workers, |_| {
             let now = here.fetch_add(1, Ordering::SeqCst) + 1;
             most.fetch_max(now, Ordering::SeqCst);
-            // Both jobs are in flight at once, or this never ends.
+            // This loop ends only if both jobs run at the same time.
             while most.load(Ordering::SeqCst) < 2 {
                 thread::yield_now();
             }

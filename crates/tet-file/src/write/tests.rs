@@ -267,12 +267,12 @@ fn w3_chunks_in_flight_stay_within_the_budget() {
         for threads in [1_u64, 2, 16, 200] {
             for (is_raw, copy_count) in [(true, 1), (false, 2)] {
                 let grid = Grid::new([chunk_len * 1000].into(), [chunk_len].into()).unwrap();
-                let hands = writer::hands(&grid, 1, threads as usize, is_raw);
+                let workers = writer::pool(&grid, 1, threads as usize, is_raw);
                 let batch_len = chunk_len.max(1 << 20);
-                let most = copy_count * batch_len * hands.in_flight_max as u64;
+                let most = copy_count * batch_len * workers.in_flight_max as u64;
                 let budget = BUDGET_LEN + threads * batch_len;
-                assert!(most <= budget || hands.in_flight_max == 1, "{chunk_len} {hands:?}");
-                assert!(hands.worker_count as u64 <= threads);
+                assert!(most <= budget || workers.in_flight_max == 1, "{chunk_len} {workers:?}");
+                assert!(workers.worker_count as u64 <= threads);
             }
         }
     }

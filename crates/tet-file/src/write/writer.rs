@@ -14,9 +14,9 @@ use tet_io::{Progress, Publisher, Step};
 use super::BUDGET_LEN;
 use super::footer::footer_text;
 use super::options::{DigestChoice, WriteOptions};
-use super::ordered::{Hands, Pipeline, in_order};
+use super::ordered::{Pipeline, Workers, in_order};
 use crate::error::{Error, Result};
-use crate::integrity::Seal;
+use crate::integrity::IntegrityBlock;
 use crate::metadata::{HistoryRow, Metadata};
 
 /// What the caller may fail with while filling a chunk.
@@ -125,7 +125,7 @@ impl Writer {
         let (grid, element_size) = (grid.clone(), dtype.size().unwrap_or(1));
         let encoder = &*self.encoder;
         let is_raw = encoder.codec() == tet_format::Codec::Raw;
-        let hands = hands(&grid, element_size, self.thread_count, is_raw);
+        let workers = pool(&grid, element_size, self.thread_count, is_raw);
         let sink = Sink {
             file: &mut self.file,
             target: &self.target,
@@ -157,7 +157,7 @@ impl Writer {
                 batch.encode(encoder, has_digests).err()
             };
         };
-        in_order(&mut stream, hands, work)?;
+        in_order(&mut stream, workers, work)?;
         self.next_dataset += 1;
         Ok(())
     }
@@ -189,7 +189,7 @@ impl Writer {
         }
         let seal = self.digests.as_ref().map(|digests| {
             let head = self.file.layout().head_bytes(FLAG_FOOTER);
-            Seal::new(&head, self.file.rows(), digests, self.file.position())
+            IntegrityBlock::new(&head, self.file.rows(), digests, self.file.position())
         });
         // The place of digests and statistics is between the last payload and the spill.
         let (key, block) = seal.map_or((None, vec![]), |seal| (Some(seal.key), seal.block));
@@ -214,7 +214,7 @@ impl Writer {
 }
 
 /// How many threads, and how many batches at a time.
-pub(super) fn hands(grid: &Grid, element_size: u64, thread_count: usize, is_raw: bool) -> Hands {
+pub(super) fn pool(grid: &Grid, element_size: u64, thread_count: usize, is_raw: bool) -> Workers {
     let decoded_len = |elements: Option<u64>| elements.unwrap_or(0).saturating_mul(element_size);
     let chunk_len = decoded_len(grid.chunk_elements(&vec![0; grid.rank()]));
     let batch_len = chunk_len.max(BATCH_LEN);
@@ -231,7 +231,7 @@ pub(super) fn hands(grid: &Grid, element_size: u64, thread_count: usize, is_raw:
     let copy_count = if is_raw { 1 } else { 2 };
     let in_flight_max = budget / batch_len.saturating_mul(copy_count).max(1);
     let in_flight_max = in_flight_max.clamp(1, 4 * worker_count.max(1) as u64);
-    Hands { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
+    Workers { worker_count, in_flight_max: usize::try_from(in_flight_max).unwrap_or(1) }
 }
 
 /// Where batches go, in order.

@@ -9,7 +9,7 @@ use crate::rule::Rule;
 use crate::superblock::WireSuperblock;
 use crate::{grid, layout, shape, wire};
 
-/// Applies the rules that make a directory readable, and the limits.
+/// Checks the rules that make a directory readable, and the limits.
 ///
 /// The arguments are those of [`Directory::read`](super::Directory::read).
 ///
@@ -41,8 +41,8 @@ pub fn check_all(
     check_each(region, base, count, limits, faults, |record, faults| check_elements(record, faults))
 }
 
-/// Applies the rules whose breach makes one dataset unreadable and leaves the others: an unknown
-/// type, and elements that 64 bits cannot count.
+/// Checks the rules that affect only one dataset: an unknown dtype, and more elements than 64 bits
+/// can count.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ fn check_each<F: Faults>(
     let records_len = wire::len_of(records_of(region));
     let needed = u64::from(count).saturating_mul(layout::RECORD_LEN_MIN);
     if needed > records_len {
-        // No record is looked at: the count itself is wrong.
+        // No record is checked: the count itself is wrong.
         let at = const { WireSuperblock::offset_of("dataset_count") };
         let fault = Error { rule: Rule::RecordCount, at, found: records_len, wanted: needed };
         return faults.fault(fault);
@@ -88,7 +88,7 @@ fn check_each<F: Faults>(
                 each(&record, faults)?;
             }
             Err([at, found]) => {
-                // Where the next record starts is unknown, so the walk ends here.
+                // The start of the next record is unknown, so the walk ends here.
                 let fault = Error { rule: Rule::RecordBounds, at, found, wanted: end };
                 return faults.fault(fault);
             }
@@ -137,7 +137,7 @@ fn check_elements(record: &RawRecord<'_>, faults: &mut impl Faults) -> Result<()
         return faults.fault(Error { rule: Rule::DTypeTag, at, found: tag.into(), wanted: 10 });
     };
     if grid::chunk_count(record.shape().zip(record.chunk_shape())).is_none() {
-        // More chunks than 64 bits can count are more bytes too: one fault is enough.
+        // More chunks than 64 bits can count would have too many bytes, too: one fault is enough.
         return Ok(());
     }
     let elements = shape::product(record.shape());
@@ -173,7 +173,7 @@ mod tests {
         region
     }
 
-    /// A record of any rank, which `record` would refuse to mean.
+    /// A record of any rank, even an invalid one.
     fn with_rank(rank: u64) -> Vec<u8> {
         let extents: Vec<u64> = vec![1; usize::try_from(rank).unwrap()];
         record("a", 1, &extents, &extents)
@@ -307,7 +307,7 @@ mod tests {
         }
     }
 
-    /// Claims of lengths cost nothing: there is no allocation they could size.
+    /// Stated lengths allocate nothing.
     #[test]
     fn h1_counts_are_bounded_by_bytes() {
         let bytes = [0xff; 4096];

@@ -1,11 +1,11 @@
-//! What is odd about a directory.
+//! Notes about a directory.
 
 use super::{Walk, WireRecord};
 use crate::note::{Note, NoteCode, note_nonzero};
 use alloc::vec::Vec;
 
-/// Notes what is odd about the records that are there: reserved fields, padding, names that are
-/// empty, used twice, unprintable or path-like, and extents of 0.
+/// Notes about the available records: reserved fields, padding, names that are empty, repeated,
+/// unprintable or path-like, and extents of 0.
 ///
 /// The arguments are those of [`Directory::read`](super::Directory::read); the bytes may be
 /// damaged.
@@ -33,7 +33,7 @@ pub fn notes(region: &[u8], base: u64, count: u32, notes: &mut Vec<Note>) {
     note_twins(names, notes);
 }
 
-/// Notes each name that an earlier dataset has; `found` is where the first one's name is.
+/// Notes each name that an earlier dataset has; `found` is the offset of the first name.
 fn note_twins(mut names: Vec<(&[u8], u64)>, notes: &mut Vec<Note>) {
     names.sort_unstable();
     for twins in names.chunk_by(|(a, _), (b, _)| a == b) {
@@ -59,7 +59,7 @@ fn note_name(name: &str, at: u64, notes: &mut Vec<Note>) {
     }
 }
 
-/// Whether a character does not show as itself: controls, line separators, zero-width and
+/// Whether a character is not printed as itself: controls, line separators, zero-width and
 /// bidirectional formatting.
 #[must_use]
 pub fn is_unprintable(char: char) -> bool {
@@ -68,8 +68,8 @@ pub fn is_unprintable(char: char) -> bool {
         || matches!(char, '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Whether a name, used as a path, would not stay in its folder: `/` separates groups, but no part
-/// may be empty, `.` or `..`, and neither `\` nor a drive may appear.
+/// Whether a name, used as a path, would leave its folder: `/` separates groups, but no part may be
+/// empty, `.` or `..`, and neither `\` nor a drive may appear.
 #[must_use]
 pub fn is_path_like(name: &str) -> bool {
     let drive = matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());

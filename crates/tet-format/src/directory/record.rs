@@ -7,10 +7,10 @@ use crate::layout;
 use crate::shape::Shape;
 use crate::wire;
 
-/// A record whose bytes are all there; whether they hold to the rules is another matter.
+/// A record with all its bytes, valid or not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawRecord<'a> {
-    /// Where the record starts in the file.
+    /// The file offset of the record.
     pub(crate) at: u64,
     pub(crate) header: WireRecord,
     pub(crate) name: &'a [u8],
@@ -20,7 +20,7 @@ pub(crate) struct RawRecord<'a> {
     pub(crate) chunk_shape: &'a [[u8; 8]],
 }
 
-/// Splits the first record off; the error is where the record would end in the file.
+/// Splits off the first record; the error is the file offset where the record would end.
 pub(crate) fn split_record(bytes: &[u8], at: u64) -> Result<(RawRecord<'_>, &[u8]), u64> {
     let Some((fixed, after)) = bytes.split_first_chunk() else {
         return Err(at.saturating_add(layout::RECORD_LEN_MIN));
@@ -43,28 +43,28 @@ fn split_variable(bytes: &[u8], at: u64, header: WireRecord) -> Option<(RawRecor
 }
 
 impl<'a> RawRecord<'a> {
-    /// One past the record's last byte.
+    /// The end of the record.
     pub(crate) fn end(&self) -> u64 {
         let WireRecord { name_len, rank, .. } = self.header;
         self.at.saturating_add(layout::record_len(name_len, rank))
     }
 
-    /// Where the name starts.
+    /// The offset of the name.
     pub(crate) fn name_at(&self) -> u64 {
         self.at.saturating_add(super::RECORD_HEADER_LEN)
     }
 
-    /// Where the zero bytes after the name start.
+    /// The offset of the padding after the name.
     pub(crate) fn padding_at(&self) -> u64 {
         self.name_at().saturating_add(wire::len_of(self.name))
     }
 
-    /// Where the shape starts.
+    /// The offset of the shape.
     pub(crate) fn shape_at(&self) -> u64 {
         self.padding_at().saturating_add(wire::len_of(self.padding))
     }
 
-    /// Where the chunk shape starts.
+    /// The offset of the chunk shape.
     pub(crate) fn chunk_shape_at(&self) -> u64 {
         self.shape_at().saturating_add(wire::len_of(self.shape.as_flattened()))
     }
@@ -124,7 +124,7 @@ impl<'a> DatasetRecord<'a> {
         &self.raw
     }
 
-    /// The name, as it stands in the file: it may be empty, not unique, or hold any character.
+    /// The name as stored: it may be empty, repeated, or contain any character.
     #[must_use]
     pub fn name(&self) -> &'a str {
         self.name
@@ -172,7 +172,7 @@ impl<'a> DatasetRecord<'a> {
         self.raw.chunk_shape()
     }
 
-    /// Where the record starts in the file.
+    /// The file offset of the record.
     #[must_use]
     pub fn at(&self) -> u64 {
         self.raw.at

@@ -1,14 +1,13 @@
-//! What is odd about an index.
+//! Notes about an index.
 
 use super::{IndexHeader, IndexRow};
 use crate::note::{Note, NoteCode, note_nonzero};
 use alloc::vec::Vec;
 
-/// All memory there is, in 1/100 percent.
+/// All memory of a host, in 1/100 percent.
 const HINT_BPS_MAX: u16 = 10_000;
 
-/// Notes what is odd about the header of an index at `base`: a hint over all there is, reserved
-/// fields.
+/// Notes about the header of an index at `base`: a hint of more than all memory, reserved fields.
 pub fn notes(header: &IndexHeader, base: u64, notes: &mut Vec<Note>) {
     if header.memory_budget_bps > HINT_BPS_MAX {
         let at = base.saturating_add(const { IndexHeader::offset_of("memory_budget_bps") });
@@ -23,8 +22,8 @@ pub fn notes(header: &IndexHeader, base: u64, notes: &mut Vec<Note>) {
     }
 }
 
-/// Notes what is odd about a row at `at` of a dataset of this rank: the reserved field and unused
-/// coordinate slots.
+/// Notes about a row at `at` of a dataset of this rank: the reserved field and unused coordinate
+/// slots.
 pub fn row_notes(row: &IndexRow, at: u64, rank: usize, notes: &mut Vec<Note>) {
     let coord_at = at.saturating_add(const { IndexRow::offset_of("coord") });
     for (slot, &found) in (0_u64..).zip(&row.coord).skip(rank) {

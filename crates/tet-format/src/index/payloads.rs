@@ -1,4 +1,4 @@
-//! The rules about where payloads lie, each written once (format section 5).
+//! The rules about the positions of payloads (format section 5).
 
 use super::IndexRow;
 use crate::codec::{Codec, zstd_decoded_max};
@@ -8,7 +8,7 @@ use crate::rule::Rule;
 use crate::span::Span;
 use alloc::vec::Vec;
 
-/// Applies the rules about one payload. `at` is where its row starts; payloads lie between
+/// Checks the rules about one payload. `at` is the offset of its row; payloads must be between
 /// `index_end` and `payload_end`.
 ///
 /// # Errors
@@ -40,8 +40,8 @@ pub fn check_payload(
     Ok(())
 }
 
-/// Applies every rule about payloads to all rows of an index, each given with its place in the
-/// file, and notes spans that several rows share. Memory is 24 bytes a row.
+/// Checks every rule about payloads for all rows of an index, each given with its offset, and notes
+/// spans that several rows share. Memory: 24 bytes per row.
 ///
 /// Returns the payloads' spans, sorted, for [`gaps`].
 ///
@@ -67,8 +67,7 @@ pub fn check_payloads(
     Ok(spans.into_iter().map(|(span, _)| span).collect())
 }
 
-/// `spans` are sorted by start, then end. Of two that overlap, the one that starts later is
-/// reported.
+/// `spans` are sorted by start, then end. Of two that overlap, the later one is reported.
 fn check_overlap(
     spans: &[(Span, u64)],
     faults: &mut impl Faults,
@@ -90,7 +89,7 @@ fn check_overlap(
     Ok(())
 }
 
-/// The stretches of `within` that no span of `sorted` covers; `sorted` is sorted by start.
+/// The gaps of `within` that no span of `sorted` covers; `sorted` is sorted by start.
 pub fn gaps(sorted: &[Span], within: Span) -> impl Iterator<Item = Span> + '_ {
     let mut reach = within.start();
     let ends = Span::new(within.end(), 0);
@@ -165,7 +164,7 @@ mod tests {
         assert_eq!((faults, notes), (vec![], vec![note(1), note(2)]));
     }
 
-    /// Every list of up to two spans in a five-byte stretch, byte by byte.
+    /// Every list of up to two spans in five bytes, checked byte by byte.
     #[test]
     fn gaps_are_the_bytes_that_nothing_covers() {
         let spans: Vec<Span> =

@@ -1,4 +1,4 @@
-//! The rules about rows, each written once.
+//! The rules about rows.
 
 use super::IndexRow;
 use crate::codec::Codec;
@@ -8,18 +8,18 @@ use crate::rule::Rule;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What a row is judged by: its dataset.
+/// The dataset that a row is checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct RowContext<'a> {
-    /// Where the dataset's record starts in the file.
+    /// The file offset of the dataset's record.
     pub record_at: u64,
     /// The dataset's grid.
     pub grid: &'a Grid,
-    /// Bytes an element takes; `None` when the dtype is unknown, and then `raw_len` is not judged.
+    /// The element size in bytes; `None` if the dtype is unknown: then `raw_len` is not checked.
     pub element_size: Option<u64>,
 }
 
-/// Applies the rule that a row names a dataset of the file. `at` is where the row starts.
+/// Checks that a row refers to a dataset of the file. `at` is the offset of the row.
 ///
 /// # Errors
 ///
@@ -37,8 +37,7 @@ pub fn check_dataset_id(
     faults.fault(Error { rule: Rule::RowDataset, at, found: row.dataset_id, wanted })
 }
 
-/// Applies the rules about one row that names the dataset of `context`. `at` is where the row
-/// starts.
+/// Checks the rules about one row of the dataset in `context`. `at` is the offset of the row.
 ///
 /// # Errors
 ///
@@ -87,7 +86,7 @@ fn check_raw_len(
     faults.fault(Error { rule: Rule::RowRawLen, at, found, wanted })
 }
 
-/// Reports the first slot of `coord` that is out of the grid; `wanted` is the greatest it may be.
+/// Reports the first slot of `coord` outside the grid; `wanted` is its largest valid value.
 fn check_coord(coord: &[u64], at: u64, grid: &Grid, faults: &mut impl Faults) -> Result<()> {
     let at = at.saturating_add(const { IndexRow::offset_of("coord") });
     for (axis, (&found, &count)) in (0_u64..).zip(coord.iter().zip(grid.counts())) {
@@ -97,14 +96,14 @@ fn check_coord(coord: &[u64], at: u64, grid: &Grid, faults: &mut impl Faults) ->
             return faults.fault(Error { rule: Rule::RowCoord, at, found, wanted });
         }
     }
-    // Only a grid of more axes than a row has slots comes here.
+    // Only reached for a grid with more axes than a row has slots.
     faults.fault(Error { rule: Rule::RowCoord, at, found: 0, wanted: 0 })
 }
 
-/// Applies every rule about rows to all rows of an index, each given with its place in the file.
+/// Checks every rule about rows for all rows of an index, each given with its offset.
 ///
-/// `datasets` are those of the directory, in order. Memory is 24 bytes a row. The answer says in
-/// which order the rows are.
+/// `datasets` are those of the directory, in order. Memory: 24 bytes per row. Returns the order of
+/// the rows.
 ///
 /// # Errors
 ///
@@ -140,8 +139,8 @@ pub fn check_rows(
     Ok(order)
 }
 
-/// Reports each row whose chunk an earlier row names; `found` is the chunk's number and `wanted`
-/// where the earlier row starts.
+/// Reports each row whose chunk an earlier row has; `found` is the chunk's number and `wanted` the
+/// offset of the earlier row.
 fn check_unique(mut chunks: Vec<[u64; 3]>, faults: &mut impl Faults) -> Result<()> {
     chunks.sort_unstable();
     for same in chunks.chunk_by(|a, b| a.first_chunk::<2>() == b.first_chunk::<2>()) {
@@ -155,7 +154,7 @@ fn check_unique(mut chunks: Vec<[u64; 3]>, faults: &mut impl Faults) -> Result<(
     Ok(())
 }
 
-/// In which order the rows of an index are.
+/// The order of the rows of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Dataset by dataset, the chunks of each in row-major order.

@@ -1,4 +1,4 @@
-//! All places of a file in a row, without reading more than its ends.
+//! All places of a file in order, from its start and end alone.
 
 use super::{Map, Place, field, in_record};
 use crate::directory::{RECORD_HEADER_LEN, RawRecord, Walk, WireDirectory, WireRecord};
@@ -19,7 +19,7 @@ impl<'a> Places<'a> {
         Places { map, records: Records::of(&map), at: 0 }
     }
 
-    /// Goes on at the place that holds the byte at `offset`, never back.
+    /// Continues at the place of the byte at `offset`, never backwards.
     pub fn skip_to(&mut self, offset: u64) {
         self.at = self.at.max(offset);
     }
@@ -42,7 +42,7 @@ pub(super) struct Records<'a> {
     /// The number of the next record.
     next: u64,
     current: Option<RawRecord<'a>>,
-    /// Where a record starts that does not end inside the directory.
+    /// The offset of a record that does not end inside the directory.
     cut_at: Option<u64>,
     reach: u64,
     stated_end: u64,
@@ -63,7 +63,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The place in a record that holds the byte at `offset`, if one does. Offsets never fall.
+    /// The place in a record that contains the byte at `offset`, if any. Offsets must ascend.
     pub(super) fn locate(&mut self, offset: u64) -> Option<Place> {
         while self.reach <= offset {
             self.current = None;
@@ -86,7 +86,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Of a record that does not end here, its fixed fields can be told if they are all there.
+    /// The fixed fields of a truncated record can be mapped if they are complete.
     fn cut(&mut self, at: u64) -> Option<()> {
         let end = at.checked_add(RECORD_HEADER_LEN).filter(|&end| end <= self.stated_end)?;
         self.reach = end;
@@ -94,12 +94,12 @@ impl<'a> Records<'a> {
         Some(())
     }
 
-    /// One past what could be told.
+    /// The end of the mapped records.
     pub(super) fn reach(&self) -> u64 {
         self.reach
     }
 
-    /// Where the records end by what the directory says.
+    /// The end of the records according to the directory.
     pub(super) fn end(&self) -> u64 {
         self.stated_end.max(self.reach)
     }

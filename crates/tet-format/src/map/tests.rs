@@ -187,7 +187,7 @@ fn a_file_of_another_format_is_a_stretch_after_its_superblock() {
 #[test]
 fn fields_say_what_they_say() {
     let file = file();
-    let told = |at: u64| {
+    let place_at = |at: u64| {
         let place = locate(&file, at).unwrap();
         let start = usize::try_from(place.offset).unwrap();
         match value(&place, &file[start..][..usize::try_from(place.len).unwrap()]) {
@@ -217,7 +217,7 @@ fn fields_say_what_they_say() {
         (400, "7"),
     ];
     for (at, wanted) in cases {
-        assert_eq!(told(at), wanted, "byte {at}");
+        assert_eq!(place_at(at), wanted, "byte {at}");
     }
     let place = Place { len: 3, ..locate(&file, 4).unwrap() };
     assert!(matches!(value(&place, &file[4..7]), Value::Bytes([1, 0, 0])), "a field cut off");

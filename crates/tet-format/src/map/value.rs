@@ -1,4 +1,4 @@
-//! What the bytes of a field say.
+//! The values of fields.
 
 use super::Place;
 use crate::digest::WireDigestBlock;
@@ -9,10 +9,10 @@ use crate::region::Region;
 use crate::superblock::WireSuperblock;
 use crate::wire::{self, Field, Wire};
 
-/// What the bytes of a field say, whether it is allowed or not.
+/// The value of a field, valid or not.
 #[derive(Clone, Debug)]
 pub enum Value<'a> {
-    /// A length, a count, a place or a version.
+    /// A length, a count, an offset or a version.
     Number(u64),
     /// Extents or a coordinate.
     Numbers(Numbers<'a>),
@@ -22,9 +22,9 @@ pub enum Value<'a> {
     DType(u32),
     /// The tag of a codec.
     Codec(u32),
-    /// A magic, a name or JSON: bytes that are meant to be text.
+    /// A magic, a name or JSON: bytes that should be text.
     Text(&'a [u8]),
-    /// Bytes that mean nothing here: payloads, padding, gaps, fields that are cut off.
+    /// Bytes without a meaning here: payloads, padding, gaps, truncated fields.
     Bytes(&'a [u8]),
 }
 
@@ -48,7 +48,7 @@ impl Iterator for Numbers<'_> {
 
 impl ExactSizeIterator for Numbers<'_> {}
 
-/// Decodes the field at a place. `bytes` are those of the place, or its first ones.
+/// Decodes the field at a place. `bytes` are all its bytes or the first ones.
 #[must_use]
 pub fn value<'a>(place: &Place, bytes: &'a [u8]) -> Value<'a> {
     let width = table(place).iter().find(|field| field.name == place.field).map(|it| it.width);
@@ -71,7 +71,7 @@ pub fn value<'a>(place: &Place, bytes: &'a [u8]) -> Value<'a> {
     }
 }
 
-/// The table whose fields the place is one of; none for names, extents and stretches.
+/// The table that contains the field; empty for names, extents and whole regions.
 fn table(place: &Place) -> &'static [Field] {
     match (place.region, place.record) {
         (Region::Superblock, _) => WireSuperblock::FIELDS,
@@ -100,7 +100,7 @@ fn number(bytes: &[u8]) -> Option<u64> {
     }
 }
 
-/// A number of a field of 4 bytes.
+/// The value of a 4-byte field.
 fn low(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

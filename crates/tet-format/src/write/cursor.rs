@@ -11,14 +11,14 @@ pub(super) struct Planned {
     pub(super) element_size: u64,
 }
 
-/// A chunk that is to be written.
+/// A chunk to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkAt {
-    /// The dataset's place in the declaration.
+    /// The dataset's position in the declaration.
     pub dataset: usize,
     /// The number of axes; further slots of `coord` are 0.
     pub rank: usize,
-    /// The chunk's place in the dataset's grid.
+    /// The chunk's coordinate in the dataset's grid.
     pub coord: [u64; 8],
     /// The chunk's number in its dataset.
     pub linear: u64,
@@ -27,7 +27,7 @@ pub struct ChunkAt {
 }
 
 impl ChunkAt {
-    /// The chunk's place in the grid, one slot per axis.
+    /// The chunk's coordinate in the grid, one number per axis.
     #[must_use]
     pub fn coord(&self) -> &[u64] {
         self.coord.get(..self.rank).unwrap_or(&self.coord)
@@ -41,7 +41,7 @@ pub struct Chunks<'a> {
     position: Position,
 }
 
-/// Where an iteration over chunks stands.
+/// The position of an iteration over chunks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
     dataset: usize,
@@ -50,7 +50,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// The chunk to be written next.
+    /// The next chunk to write.
     pub(super) fn chunk(&mut self, datasets: &[Planned]) -> Option<ChunkAt> {
         loop {
             let planned = datasets.get(self.dataset)?;
@@ -65,7 +65,7 @@ impl Position {
         let &Position { dataset, coord, linear } = self;
         let rank = planned.grid.rank();
         let elements = coord.get(..rank).and_then(|coord| planned.grid.chunk_elements(coord));
-        // A layout exists only where the bytes of all chunks together fit in 64 bits.
+        // A layout exists only if the bytes of all chunks together fit in 64 bits.
         let raw_len = elements.unwrap_or(0).saturating_mul(planned.element_size);
         ChunkAt { dataset, rank, coord, linear, raw_len }
     }

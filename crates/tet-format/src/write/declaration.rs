@@ -1,4 +1,4 @@
-//! What a new file is to hold.
+//! The content of a new file.
 
 use super::WriteError;
 use crate::dtype::DType;
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 /// A dataset of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetSpec {
-    /// The name: not empty, used once.
+    /// The name: not empty and not repeated.
     pub name: String,
     /// The type of the elements; one with a [`tet_tag`](DType::tet_tag).
     pub dtype: DType,
@@ -34,22 +34,22 @@ impl DatasetSpec {
     }
 }
 
-/// Whether a dataset may have an extent of 0. Readers take it; other writers refuse it.
+/// Whether a dataset may have an extent of 0. Readers accept it; other writers refuse it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ZeroExtents {
     /// Refuse it.
     #[default]
     Refuse,
-    /// Write it: a dataset without chunks.
+    /// Write it as a dataset without chunks.
     Allow,
 }
 
-/// What a new file is to hold.
+/// The content of a new file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declaration {
     /// The datasets, in the order of their ids.
     pub datasets: Vec<DatasetSpec>,
-    /// Where the payloads of each dataset start.
+    /// The alignment of the payloads of each dataset.
     pub align: Align,
 }
 
@@ -60,7 +60,7 @@ impl Declaration {
     }
 }
 
-/// Whether v1 can hold a dataset, and other readers read it.
+/// Checks that v1 supports a dataset, and other readers read it.
 pub(super) fn check_spec(
     dataset: usize,
     spec: &DatasetSpec,

@@ -3,20 +3,20 @@
 use crate::dtype::DType;
 use core::fmt;
 
-/// Why a file cannot be written. `dataset` is the dataset's place in the declaration.
+/// Why a file cannot be written. `dataset` is the dataset's position in the declaration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
     /// v1 has no tag for this type.
     NoTag {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
         /// Its type.
         dtype: DType,
     },
     /// A dataset has 1 to 8 axes, and its chunks as many.
     Rank {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
         /// The rank of its shape.
         rank: usize,
@@ -25,74 +25,74 @@ pub enum WriteError {
     },
     /// A chunk extent is 0.
     ChunkExtent {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
-        /// Which axis.
+        /// The axis.
         axis: usize,
     },
     /// An extent is 0, and the declaration does not allow that.
     ExtentZero {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
-        /// Which axis.
+        /// The axis.
         axis: usize,
     },
     /// A name is empty or longer than 4096 bytes.
     NameLen {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
         /// The name's length in bytes.
         name_len: u64,
     },
     /// Two datasets have the same name.
     NameTwice {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
-        /// The earlier one.
+        /// The earlier dataset.
         first: usize,
     },
     /// More datasets than a file can count.
     TooManyDatasets,
     /// A dataset's bytes, or the file's, do not fit in 64 bits.
     TooLarge,
-    /// A chunk has other bytes than its dataset's grid says.
+    /// The length of a chunk does not match its dataset's grid.
     RawLen {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
-        /// The bytes given.
+        /// The given length.
         found: u64,
-        /// The bytes the grid asks for.
+        /// The length according to the grid.
         wanted: u64,
     },
-    /// A raw chunk is stored in other bytes than it has.
+    /// The stored length of a raw chunk differs from its length.
     StoredLen {
-        /// Which dataset.
+        /// The dataset.
         dataset: usize,
-        /// The stored bytes given.
+        /// The given stored length.
         found: u64,
-        /// The bytes of the chunk.
+        /// The length of the chunk.
         wanted: u64,
     },
-    /// v1 does not know the codec.
+    /// v1 does not support the codec.
     Codec {
         /// Its tag.
         tag: u32,
     },
     /// All chunks have been written already.
     Complete,
-    /// Some chunks have not been written.
+    /// Some chunks are missing.
     Incomplete {
-        /// The chunks written.
+        /// The number of chunks written.
         written: u64,
-        /// The chunks declared.
+        /// The number of chunks declared.
         declared: u64,
     },
     /// A footer has version 1 or 2.
     FooterVersion {
-        /// The version given.
+        /// The given version.
         version: u32,
     },
-    /// The world did not let us.
+    /// The system reported an error.
     #[cfg(feature = "std")]
     Io(std::io::Error),
 }
@@ -112,7 +112,7 @@ impl fmt::Display for WriteError {
                 write!(f, "dataset #{dataset}: chunk extent of axis {axis} is 0")
             }
             WriteError::ExtentZero { dataset, axis } => {
-                write!(f, "dataset #{dataset}: extent of axis {axis} is 0, so it holds no element")
+                write!(f, "dataset #{dataset}: extent of axis {axis} is 0, so it has no elements")
             }
             WriteError::NameLen { dataset, name_len } => {
                 write!(f, "dataset #{dataset}: a name has 1 to 4096 bytes; found {name_len}")
@@ -123,12 +123,12 @@ impl fmt::Display for WriteError {
             WriteError::TooManyDatasets => f.write_str("more than 4294967295 datasets"),
             WriteError::TooLarge => f.write_str("the file would not fit in 64 bits"),
             WriteError::RawLen { dataset, found, wanted } => {
-                write!(f, "dataset #{dataset}: chunk has {found} bytes, its grid wants {wanted}")
+                write!(f, "dataset #{dataset}: chunk has {found} bytes, its grid requires {wanted}")
             }
             WriteError::StoredLen { dataset, found, wanted } => {
                 write!(f, "dataset #{dataset}: {found} bytes stored of a raw chunk of {wanted}")
             }
-            WriteError::Codec { tag } => write!(f, ".tet v1 knows no codec {tag}"),
+            WriteError::Codec { tag } => write!(f, ".tet v1 does not support codec {tag}"),
             WriteError::Complete => f.write_str("all chunks are written already"),
             WriteError::Incomplete { written, declared } => {
                 write!(f, "{written} of {declared} chunks are written")

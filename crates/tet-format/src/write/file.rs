@@ -1,4 +1,4 @@
-//! Streaming a file out: payloads first, index and superblock last.
+//! Streams a file: payloads first, index and superblock last.
 
 use super::cursor::Position;
 use super::{ChunkAt, Layout, WriteError};
@@ -10,15 +10,15 @@ use crate::wire;
 use alloc::vec::Vec;
 use std::io::{Seek, SeekFrom, Write};
 
-/// Writes a file whose chunks come one by one, in row order.
+/// Writes a file whose chunks arrive one by one, in row order.
 ///
 /// ```text
 ///   | reserved for superblock, directory, index | payloads ->   | block | spill | JSON | tail
 ///   ^ written by `finish`, superblock last        ^ `push`        ^ `finish`
 /// ```
 ///
-/// Each dataset's payloads start aligned and lie back to back. Memory is 24 bytes a chunk. The
-/// same calls give the same bytes. After an error the file is unfinished: throw it away.
+/// The payloads of each dataset start aligned and are contiguous. Memory: 24 bytes per chunk. The
+/// same calls give the same bytes. After an error the file is unfinished: discard it.
 #[derive(Debug)]
 pub struct FileWriter<W> {
     out: W,
@@ -28,7 +28,7 @@ pub struct FileWriter<W> {
     position: u64,
 }
 
-/// What a row says that the layout does not.
+/// The part of a row that the layout does not determine.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     offset: u64,
@@ -36,7 +36,7 @@ struct Stored {
     codec: Codec,
 }
 
-/// What stands after the payloads.
+/// The parts of the footer.
 #[derive(Clone, Copy, Debug)]
 pub struct FooterParts<'a> {
     /// A block of any bytes directly after the last payload; may be empty.
@@ -54,18 +54,18 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// # Errors
     ///
-    /// `out` cannot seek past the place reserved for the head.
+    /// `out` cannot seek past the space reserved for the head.
     pub fn new(mut out: W, layout: Layout) -> Result<FileWriter<W>, WriteError> {
         let position = layout.index_end();
         out.seek(SeekFrom::Start(position))?;
         Ok(FileWriter { out, layout, next: Position::default(), stored: Vec::new(), position })
     }
 
-    /// Writes the next chunk. `raw_len` are its bytes before encoding.
+    /// Writes the next chunk. `raw_len` is its length before encoding.
     ///
     /// # Errors
     ///
-    /// There is no next chunk, its length is not the one its grid gives it, or `out` fails.
+    /// There is no next chunk, its length does not match its grid, or `out` fails.
     pub fn push(&mut self, codec: Codec, raw_len: u64, stored: &[u8]) -> Result<(), WriteError> {
         let chunk = self.next.chunk(self.layout.planned()).ok_or(WriteError::Complete)?;
         let dataset = chunk.dataset;
@@ -93,13 +93,13 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
-    /// The chunk that [`push`](FileWriter::push) takes next; `None` when all are written.
+    /// The chunk for the next [`push`](FileWriter::push); `None` if all are written.
     pub fn next_chunk(&self) -> Option<ChunkAt> {
         let mut next = self.next;
         next.chunk(self.layout.planned())
     }
 
-    /// One past the last byte written: after the last chunk, where the footer's block goes.
+    /// The end of the written bytes: after the last chunk, the offset of the footer's block.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -114,7 +114,7 @@ impl<W: Write + Seek> FileWriter<W> {
         self.layout.chunks().zip(&self.stored).map(|(chunk, stored)| row_of(&chunk, *stored))
     }
 
-    /// Writes the footer, the index and, last, the superblock; gives `out` back, flushed.
+    /// Writes the footer, the index and, last, the superblock. Returns `out`, flushed.
     ///
     /// # Errors
     ///
@@ -160,8 +160,8 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes everything before the payloads; the superblock comes last, so that an unfinished
-    /// file has no magic.
+    /// Writes everything before the payloads, the superblock last, so that an unfinished file has
+    /// no magic.
     fn write_head(&mut self, flags: u32) -> Result<(), WriteError> {
         self.out.seek(SeekFrom::Start(superblock::LEN))?;
         let head = self.layout.head_bytes(flags);
@@ -183,10 +183,10 @@ impl<W: Write + Seek> FileWriter<W> {
     }
 }
 
-/// Rows are written in blocks of about this many bytes.
+/// The approximate length of the blocks in which rows are written.
 const BLOCK_LEN: usize = 1 << 20;
 
-/// As many zeros as the widest alignment can ask for.
+/// Zeros for the largest alignment.
 const ZEROS: [u8; 4096] = [0; 4096];
 
 fn row_of(chunk: &ChunkAt, stored: Stored) -> IndexRow {
@@ -221,7 +221,7 @@ mod tests {
         Declaration { datasets: specs, align }
     }
 
-    /// Chunk number `n` is bytes of value `n + 1`; odd ones pretend to be zstd, one byte shorter.
+    /// Chunk number `n` is bytes of value `n + 1`; odd ones are tagged zstd and one byte shorter.
     fn written(align: Align, footer: Option<FooterParts<'_>>) -> Vec<u8> {
         let layout = declaration(align).layout().unwrap();
         let mut writer = FileWriter::new(Cursor::new(vec![]), layout).unwrap();
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Each payload holds its fill, and all bytes between payloads are zero.
+    /// Each payload has its value, and all bytes between payloads are zero.
     fn check_payload_bytes(bytes: &[u8], file: &File<'_>, align: Align) {
         let mut reach = file.superblock.index_end();
         let mut dataset = None;

@@ -1,4 +1,4 @@
-//! The layout of a new file: all that follows from its declaration.
+//! The layout of a new file, computed from its declaration.
 
 use super::cursor::Planned;
 use super::declaration::check_spec;
@@ -27,20 +27,20 @@ pub struct Layout {
 }
 
 impl Declaration {
-    /// Works out the head of the file and the order of its chunks.
+    /// Computes the head of the file and the order of its chunks.
     ///
     /// # Errors
     ///
-    /// A dataset that v1 cannot hold or that other readers would refuse.
+    /// v1 does not support a dataset, or other readers would refuse it.
     pub fn layout(&self) -> Result<Layout, WriteError> {
         self.layout_with(ZeroExtents::Refuse)
     }
 
-    /// As [`layout`](Declaration::layout), with a word on extents of 0.
+    /// As [`layout`](Declaration::layout), with a choice for extents of 0.
     ///
     /// # Errors
     ///
-    /// A dataset that v1 cannot hold.
+    /// v1 does not support a dataset.
     pub fn layout_with(&self, zero_extents: ZeroExtents) -> Result<Layout, WriteError> {
         let mut names = BTreeMap::new();
         for (dataset, spec) in self.datasets.iter().enumerate() {
@@ -119,7 +119,7 @@ impl Layout {
         self.row_count
     }
 
-    /// Where the index starts.
+    /// The offset of the index.
     #[must_use]
     pub fn index_offset(&self) -> u64 {
         self.index_offset
@@ -137,7 +137,7 @@ impl Layout {
         self.index_offset.saturating_add(self.index_len)
     }
 
-    /// Where the payloads of each dataset start.
+    /// The alignment of the payloads of each dataset.
     #[must_use]
     pub fn align(&self) -> Align {
         self.align
@@ -177,7 +177,7 @@ fn add(a: u64, b: u64) -> Result<u64, WriteError> {
     a.checked_add(b).ok_or(WriteError::TooLarge)
 }
 
-/// Appends the record of a dataset whose name and ranks have been looked at.
+/// Appends the record of a dataset whose name and ranks were checked.
 fn encode_record(
     dataset: usize,
     spec: &DatasetSpec,

@@ -1,6 +1,6 @@
-//! The name a new file has until it takes its target's: `.NAME.tet-RANDOM.tmp`, beside the target.
+//! The temporary name of a new file in the target's folder: `.NAME.tet-RANDOM.tmp`.
 //!
-//! Such a file found later was left by a process that was killed; it is safe to remove.
+//! Such a file found later is from a killed process; it is safe to remove.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::retried;
 
-/// How often a taken name is tried anew.
+/// How often another name is tried.
 const TRY_COUNT_MAX: usize = 16;
 
-/// The target's own name is cut here, so that the hidden one is not too long for the system.
+/// The target's name is shortened to this length, for the limits of the system.
 const NAME_CHARS: usize = 40;
 
-/// Calls `create` with hidden names beside the target until one is free.
+/// Calls `create` with hidden names in the target's folder until one is free.
 pub(super) fn create<T>(
     target: &Path,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! A new file of which every byte is known before it is written.
+//! Publishes a new file whose content is known before it is written.
 
 use super::{Output, Publish, Publisher};
 use crate::error::{Error, Result, Step};
@@ -8,13 +8,13 @@ use crate::source::Source;
 
 impl Image {
     /// Publishes an image that is an edited copy of `source`: writes it, reads it back, lets
-    /// `check` examine it, and gives it its name if `source` has not changed. `progress` is told the
-    /// bytes that were written or compared, twice the length of the image in all.
+    /// `check` examine it, and renames it if `source` has not changed. `progress` counts the bytes
+    /// that were written or compared, twice the length of the image in total.
     ///
     /// # Errors
     ///
-    /// What reading, writing and `check` return, [`Canceled`], and [`Error::NotWritten`] when the new
-    /// file does not read back as it was written. Nothing is changed then.
+    /// What reading, writing and `check` return, [`Canceled`], and [`Error::NotWritten`] when the
+    /// new file differs when it is read back. The target is unchanged then.
     pub fn publish<T, E: From<Error> + From<Canceled>>(
         &self,
         source: &Source,
@@ -53,8 +53,8 @@ impl Publisher {
         })
     }
 
-    /// Reads back what was written, compares it with `image`, and gives it; `None`, and nothing is
-    /// compared, where the file system cannot read what has no name yet.
+    /// Reads the written file back, compares it with `image`, and returns it; `None` without a
+    /// comparison if the file system cannot read a file without a name.
     ///
     /// # Errors
     ///

@@ -1,25 +1,25 @@
-//! Several files that are renamed together, when all of them are complete.
+//! Publishes several files, which are renamed when all of them are complete.
 //!
-//! Each rename is atomic, all of them are not: a crash between two of them leaves some files new and
-//! others old, each of them whole. Where an index names the other files, it is removed before the
-//! first of them is replaced and comes back last, so an index is never there beside a mixture.
+//! Each rename is atomic, but a crash between two of them leaves some files new and others old, all
+//! complete. An index that lists the files is removed before the first rename and written last, so
+//! it never lists a mixture of old and new files.
 
 use super::{Overwrite, Place, Result, Step, retried};
 use crate::vfs::Entry;
 
-/// A complete new file under a hidden name; dropped, it leaves nothing behind.
+/// A complete new file under a hidden name; dropping it removes the file.
 #[derive(Debug)]
 pub struct Settled(pub(super) Place);
 
-/// Renames complete files to their targets, then the index that names them, if there is one.
+/// Renames complete files to their targets, then the index that lists them, if there is one.
 ///
 /// # Errors
 ///
-/// Returns what [`Publisher::commit`](super::Publisher::commit) returns. Targets before the one that
-/// failed are new files then, those behind it are what they were, and an index that named replaced
-/// files is gone.
+/// Returns what [`Publisher::commit`](super::Publisher::commit) returns. Targets before the failed
+/// one are new files then, those after it are unchanged, and an index that listed replaced files is
+/// removed.
 pub fn commit_all(mut files: Vec<Settled>, mut index: Option<Settled>) -> Result<()> {
-    // What can fail without harm comes first.
+    // Steps that may fail without harm are first.
     open_folders(files.iter_mut().chain(&mut index))?;
     if let Some(Settled(index)) = &index
         && index.force == Overwrite::Replace
@@ -44,7 +44,7 @@ pub fn commit_all(mut files: Vec<Settled>, mut index: Option<Settled>) -> Result
     }
 }
 
-/// Opens the folders again, each of them once: for the last of the files that go there.
+/// Opens the folders again, each one once: for the last of its files.
 fn open_folders<'s>(files: impl DoubleEndedIterator<Item = &'s mut Settled>) -> Result<()> {
     let mut known = std::collections::BTreeSet::new();
     for Settled(place) in files.rev() {

@@ -1,4 +1,4 @@
-//! Which file is meant, and whether it may be written.
+//! Resolves the path of a target, and checks whether it may be written.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::{Overwrite, Publish, retried};
 use crate::error::{Error, Result, Step};
 use crate::vfs::{Entry, Vfs};
 
-/// Links in a row before we think that they form a ring; the kernel's own bound.
+/// The most symbolic links that are followed; the limit of the kernel.
 const LINK_COUNT_MAX: usize = 40;
 
 /// Follows the target's last component while it is a symbolic link, dangling or not.
@@ -23,7 +23,7 @@ pub(super) fn resolve(vfs: &dyn Vfs, target: &Path) -> Result<PathBuf> {
     Err(fault(io::Error::other("too many symbolic links")))
 }
 
-/// Whether the target may be written.
+/// Checks that the target may be written.
 pub(super) fn check(vfs: &dyn Vfs, target: &Path, options: &Publish) -> Result<()> {
     let path = target.to_path_buf();
     let entry = retried(|| vfs.entry(target));

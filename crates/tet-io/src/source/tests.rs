@@ -254,7 +254,7 @@ mod leased {
         drop(writer);
         assert_eq!(after.writers(), Writers::Absent);
         assert_eq!(during.writers(), Writers::Present, "there was one when it was opened");
-        // A lease that is asked for and given back holds nobody off.
+        // A lease that is released stops no writer.
         use std::os::unix::fs::OpenOptionsExt;
         fs::OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
     }

@@ -1,11 +1,11 @@
-//! Copying a span from file to file inside the kernel: shared blocks where the file system can,
-//! holes where the source has them.
+//! Copies a span from file to file inside the kernel: shares blocks if the file system can, and
+//! preserves holes of the source.
 
 use std::fs::File;
 
 use tet_format::Span;
 
-/// Shorter spans are faster read and written.
+/// Shorter spans are faster to read and write.
 #[cfg(target_os = "linux")]
 const COPY_LEN_MIN: u64 = 1 << 16;
 
@@ -14,16 +14,16 @@ pub(super) fn copy(_from: &File, _span: Span, _to: &mut File) -> u64 {
     0
 }
 
-/// Copies as much of `span` as the kernel copies, and says how much from its start on is done.
+/// Copies as much of `span` as the kernel can. Returns the number of bytes from its start.
 #[cfg(target_os = "linux")]
 pub(super) fn copy(from: &File, span: Span, to: &mut File) -> u64 {
     let mut at = span.start();
-    // A file that was cut meanwhile would look like one that ends in a hole.
+    // A file that was truncated meanwhile would look like one that ends with a hole.
     let is_whole = from.metadata().is_ok_and(|metadata| span.end() <= metadata.len());
     if span.len() < COPY_LEN_MIN || !is_whole {
         return 0;
     }
-    // Past the end of the new file everything is a hole already; before it there may be bytes.
+    // Past the end of the new file everything is a hole; before it there may be bytes.
     let keeps_holes = is_at_end(to);
     while at < span.end() {
         let Some(piece) = next_piece(from, at, span.end()) else { break };
@@ -44,11 +44,11 @@ pub(super) fn copy(from: &File, span: Span, to: &mut File) -> u64 {
     at - span.start()
 }
 
-/// A hole, which may be empty, and the bytes behind it.
+/// A hole, which may be empty, and the bytes after it.
 #[cfg(target_os = "linux")]
 struct Piece {
-    /// Where the hole ends. Behind the last bytes, one byte before the span's end: writing that
-    /// one gives the new file its length.
+    /// The end of the hole. After the last bytes it is one byte before the end of the span: writing
+    /// that byte sets the length of the new file.
     data: u64,
     end: u64,
 }
@@ -66,7 +66,7 @@ fn next_piece(from: &File, at: u64, end: u64) -> Option<Piece> {
         return Some(Piece { data: end - 1, end });
     }
     let hole = seek(from, SeekFrom::Hole(data)).ok()?;
-    // Both answers are a moment old; a writer in between must not turn them round.
+    // A concurrent writer may make the two results inconsistent.
     (at <= data && data < hole).then(|| Piece { data, end: hole.min(end) })
 }
 
@@ -84,7 +84,7 @@ fn skip(to: &mut File, len: u64) -> Option<u64> {
     Some(len)
 }
 
-/// One call, repeated when a signal interrupts it; `None` when the kernel does not go on.
+/// One call, repeated if a signal interrupts it; `None` if the kernel cannot continue.
 #[cfg(target_os = "linux")]
 fn copy_some(from: &File, at: u64, to: &File, len: u64) -> Option<u64> {
     use rustix::io::Errno;

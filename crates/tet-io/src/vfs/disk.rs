@@ -1,4 +1,4 @@
-//! The disk: each operation is one call of the system.
+//! The real file system: each operation is one system call.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::source::{open_regular, what_is};
 use crate::stamp::Stamp;
 
-/// The disk.
+/// The real file system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -32,7 +32,7 @@ impl Vfs for Disk {
     }
 
     fn create_unnamed(&self, folder: &Path) -> io::Result<Option<Box<dyn VfsFile>>> {
-        // Whatever is wrong here, creating a named file says it better.
+        // On an error, creating a named file gives a better message.
         Ok(unnamed(folder).ok().map(|file| Box::new(file) as Box<dyn VfsFile>))
     }
 
@@ -47,7 +47,7 @@ impl Vfs for Disk {
             Err(Error::Io { source, .. }) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(source);
             }
-            // It is gone, or no file any more, which is found out by whoever compares it.
+            // The file is gone or not a file any more; the caller compares it later.
             Err(_) => return Ok(None),
         };
         match file.try_lock() {
@@ -72,7 +72,7 @@ impl Vfs for Disk {
                 outcome => return Ok(outcome?),
             }
         }
-        // A second name never replaces a first one either.
+        // Linking never replaces an existing file either.
         fs::hard_link(from, to)?;
         fs::remove_file(from)
     }
@@ -94,7 +94,7 @@ impl Vfs for Disk {
     fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
         let Some(file) = &folder.file else { return Ok(()) };
         match sync_once(file) {
-            // Some file systems have nothing to sync in a folder.
+            // Some file systems cannot sync folders.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             outcome => outcome,
         }
@@ -130,8 +130,8 @@ impl VfsFile for File {
     }
 }
 
-/// One call, interrupted or not: the standard library would call again after a signal, and the
-/// first call may have eaten the only word about bytes that were lost.
+/// One call, even if interrupted: the standard library would call again after a signal, and the
+/// first call may have consumed the only error about lost bytes.
 #[cfg(target_os = "linux")]
 fn sync_once(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fsync(file)?)
@@ -142,7 +142,7 @@ fn sync_once(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A file without a name that can be given one later, which takes a mounted `/proc`.
+/// A file without a name that can be linked later, which needs a mounted `/proc`.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

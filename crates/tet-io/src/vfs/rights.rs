@@ -1,7 +1,7 @@
-//! What a new file takes over from the one it replaces: owner, permissions, extended attributes.
+//! Copies the rights of a replaced file: owner, permissions, extended attributes.
 //!
-//! They are taken over before the first byte is written, so that nobody reads the new bytes who
-//! might not read the old ones.
+//! They are copied before the first byte is written, so that nobody can read the new bytes without
+//! permission to read the old ones.
 
 use std::fs::File;
 use std::io;
@@ -18,15 +18,15 @@ pub(super) fn keep(file: &File, path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let new = file.metadata()?;
-    let kept = if (old.uid(), old.gid()) == (new.uid(), new.gid()) {
-        Kept::Both
+    let copied = if (old.uid(), old.gid()) == (new.uid(), new.gid()) {
+        CopiedOwner::Both
     } else {
         keep_owner(file, old.uid(), old.gid())
     };
     #[cfg(target_os = "linux")]
     keep_attributes(file, path);
-    // After the owner and the access list, since both of these change permissions.
-    file.set_permissions(Permissions::from_mode(mode(old.mode(), kept)))
+    // After the owner and the access list, since both change permissions.
+    file.set_permissions(Permissions::from_mode(mode(old.mode(), copied)))
 }
 
 #[cfg(not(unix))]
@@ -34,48 +34,48 @@ pub(super) fn keep(_file: &File, _path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What was kept of the owner.
+/// Which parts of the owner could be copied.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
+enum CopiedOwner {
     Both,
     Group,
     Neither,
 }
 
-/// Gives the file to the old one's owner, or at least to its group.
+/// Sets the old file's owner, or at least its group.
 #[cfg(unix)]
-fn keep_owner(file: &File, uid: u32, gid: u32) -> Kept {
+fn keep_owner(file: &File, uid: u32, gid: u32) -> CopiedOwner {
     use std::os::unix::fs::fchown;
     if fchown(file, Some(uid), Some(gid)).is_ok() {
-        Kept::Both
+        CopiedOwner::Both
     } else if fchown(file, None, Some(gid)).is_ok() {
-        Kept::Group
+        CopiedOwner::Group
     } else {
-        Kept::Neither
+        CopiedOwner::Neither
     }
 }
 
-/// The permissions a file may have when not all of its owner was kept: none that a stranger gains.
+/// The permissions if the owner could not be copied completely: nobody gains access.
 #[cfg(unix)]
-fn mode(old: u32, kept: Kept) -> u32 {
+fn mode(old: u32, copied: CopiedOwner) -> u32 {
     const SET_ID: u32 = 0o6000;
     let old = old & 0o7777;
-    match kept {
-        Kept::Both => old,
-        Kept::Group => old & !SET_ID,
-        // Another group may do what everybody may.
-        Kept::Neither => old & !SET_ID & !0o070 | old & 0o070 & (old & 0o007) << 3,
+    match copied {
+        CopiedOwner::Both => old,
+        CopiedOwner::Group => old & !SET_ID,
+        // The new group gets no more rights than everybody has.
+        CopiedOwner::Neither => old & !SET_ID & !0o070 | old & 0o070 & (old & 0o007) << 3,
     }
 }
 
-/// Longer lists of names and longer values do not exist on Linux.
+/// The limit of Linux for the list of names and for values.
 #[cfg(target_os = "linux")]
 const ATTRIBUTES_LEN_MAX: usize = 1 << 16;
 
-/// Takes over what users and access control wrote down; what is not permitted is left.
+/// Copies attributes of users and of access control, as far as permitted.
 ///
-/// Other names belong to the system, which signs and labels the new bytes by itself.
+/// Other names belong to the system, which signs and labels the new file itself.
 #[cfg(target_os = "linux")]
 fn keep_attributes(file: &File, path: &Path) {
     use rustix::fs::{XattrFlags, fsetxattr, lgetxattr, llistxattr};
@@ -83,10 +83,10 @@ fn keep_attributes(file: &File, path: &Path) {
     let Ok(names_len) = llistxattr(path, names.as_mut_slice()) else { return };
     let mut value = vec![0; ATTRIBUTES_LEN_MAX];
     for name in names[..names_len].split(|&byte| byte == 0) {
-        let is_kept = name.starts_with(b"user.")
+        let is_copied = name.starts_with(b"user.")
             || name == b"system.posix_acl_access"
             || name == b"security.selinux";
-        if !is_kept {
+        if !is_copied {
             continue;
         }
         if let Ok(value_len) = lgetxattr(path, name, value.as_mut_slice()) {
@@ -102,16 +102,16 @@ mod tests {
     #[test]
     fn a_file_of_another_owner_lets_no_stranger_in() {
         let cases = [
-            (0o6755, Kept::Both, 0o6755),
-            (0o6755, Kept::Group, 0o755),
-            (0o640, Kept::Group, 0o640),
-            (0o640, Kept::Neither, 0o600),
-            (0o664, Kept::Neither, 0o644),
-            (0o4771, Kept::Neither, 0o711),
-            (0o1777, Kept::Neither, 0o1777),
+            (0o6755, CopiedOwner::Both, 0o6755),
+            (0o6755, CopiedOwner::Group, 0o755),
+            (0o640, CopiedOwner::Group, 0o640),
+            (0o640, CopiedOwner::Neither, 0o600),
+            (0o664, CopiedOwner::Neither, 0o644),
+            (0o4771, CopiedOwner::Neither, 0o711),
+            (0o1777, CopiedOwner::Neither, 0o1777),
         ];
-        for (old, kept, want) in cases {
-            assert_eq!(mode(0o100_000 | old, kept), want, "{old:o} {kept:?}");
+        for (old, copied, want) in cases {
+            assert_eq!(mode(0o100_000 | old, copied), want, "{old:o} {copied:?}");
         }
     }
 }

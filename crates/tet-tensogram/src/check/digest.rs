@@ -1,5 +1,5 @@
-//! Bytes against their hashes: the body of every frame whose slot holds one, and of tensors that only
-//! a list has a hash of.
+//! Compares bytes with their hashes: the body of every frame whose slot holds a hash, and tensors
+//! whose hash is only in a hash list.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use tet_format::{ForeignRule, Span};
 use tet_io::{Progress, Source};
 use tet_report::Pool;
 
-use super::message::Said;
+use super::message::Hashes;
 use super::{Collector, VerifyOptions, finding};
 use crate::error::{Error, Fault, Result, Sink};
 use crate::message::Message;
 use crate::rule;
 
-/// How much is looked at together.
+/// The most tasks that are run together.
 const TASK_COUNT_MAX: usize = 4096;
 
 /// Bytes that should have a hash.
@@ -24,18 +24,17 @@ struct Task {
     object: Option<usize>,
     body: Span,
     wanted: u64,
-    /// Where that is said.
+    /// Where the hash is stored.
     at: u64,
     rule: &'static ForeignRule,
 }
 
-/// What is to be compared.
 #[derive(Debug, Default)]
 pub(super) struct Tasks(Vec<Task>);
 
 impl Tasks {
-    /// Takes in a message: its frames, and its lists of hashes.
-    pub(super) fn take(&mut self, number: usize, message: &Message, said: &Said, sink: Sink<'_>) {
+    /// Adds the frames and the hash lists of a message.
+    pub(super) fn take(&mut self, number: usize, message: &Message, all: &Hashes, sink: Sink<'_>) {
         let mut object = None;
         let mut objects = message.objects().iter().enumerate().peekable();
         for (position, frame) in message.frames().iter().enumerate() {
@@ -49,7 +48,7 @@ impl Tasks {
                 self.0.push(Task { message: number, object, body, wanted, at, rule });
             }
         }
-        for (list, at) in &said.lists {
+        for (list, at) in &all.lists {
             for (object, wanted) in list.hashes().iter().enumerate() {
                 let Some(frame) = message.object_frame(object) else { break };
                 let (wanted, at, rule) = (*wanted, *at, &rule::HASH_LISTED);
@@ -71,8 +70,8 @@ impl Tasks {
         TASK_COUNT_MAX <= self.0.len()
     }
 
-    /// Compares all that was taken in; says how many bytes that came to, and which objects of which
-    /// messages are spoiled.
+    /// Runs all comparisons. Returns the number of bytes compared, and the damaged objects by
+    /// message.
     pub(super) fn run(
         &mut self,
         source: &Source,

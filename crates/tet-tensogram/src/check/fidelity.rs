@@ -1,5 +1,5 @@
-//! Objects, decoded: whether every payload comes to its elements and every mask to its bits, and what
-//! is odd about them. Nothing of it is kept.
+//! Decodes objects to check them: whether each payload gives its elements and each mask its bits,
+//! and what is unusual about them. The decoded elements are discarded.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +19,9 @@ use crate::pipeline::index;
 use crate::region::Region;
 use crate::rule;
 
-/// Objects take this many times the work of bytes that are only compared.
+/// Decoding counts as this many times the work of comparing bytes.
 const EAGERNESS: u64 = 4;
 
-/// An object that is to be decoded.
 #[derive(Clone, Copy, Debug)]
 struct Task {
     message: usize,
@@ -31,14 +30,13 @@ struct Task {
     descriptor: Span,
 }
 
-/// What is to be decoded.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     tasks: Vec<Task>,
 }
 
 impl Objects {
-    /// Takes in the objects of a message.
+    /// Adds the objects of a message.
     pub(super) fn take(&mut self, number: usize, message: &Message) {
         let sound = message.objects().iter().enumerate().filter(|(_, it)| it.fault.is_none());
         self.tasks.extend(sound.map(|(object, it)| {
@@ -47,7 +45,7 @@ impl Objects {
         }));
     }
 
-    /// Decodes all that was taken in, but for objects that are spoiled anyway.
+    /// Decodes all added objects except those already found damaged.
     pub(super) fn run(
         &mut self,
         (source, total): (&Source, &Total),
@@ -61,13 +59,14 @@ impl Objects {
         let all = tasks.iter().fold(0_u64, |sum, task| sum.saturating_add(task.region.len()));
         let pool = Pool::new(options.threads, tasks.len(), all.saturating_mul(EAGERNESS));
         let limits = (&options.limits, total);
-        let light = |(): &mut (), task: &Task| look(source, limits, task, Weight::Light, progress);
+        let light =
+            |(): &mut (), task: &Task| check_object(source, limits, task, Weight::Light, progress);
         let found = pool.map(&tasks, || (), light)?;
         for (task, found) in tasks.iter().zip(found) {
             let found = match found {
                 Some(found) => Some(found),
-                // Large ones come one at a time, so that the memory is that of one.
-                None => look(source, limits, task, Weight::Any, progress)?,
+                // Large objects are decoded one at a time, so that only one is in memory.
+                None => check_object(source, limits, task, Weight::Any, progress)?,
             };
             for fault in found.unwrap_or_default() {
                 out.push(finding(fault, (Some(task.message), Some(task.object)), 0));
@@ -84,7 +83,7 @@ pub(crate) enum Weight {
     Any,
 }
 
-/// What objects decode to, of which some come of next to no bytes, and how much that may be.
+/// The decoded size of all objects, and its limit: some codecs expand a few bytes to any length.
 #[derive(Debug)]
 pub(crate) struct Total {
     sum: AtomicU64,
@@ -92,7 +91,7 @@ pub(crate) struct Total {
 }
 
 impl Total {
-    /// Nothing is decoded yet of a file that may decode to so much.
+    /// A total of zero with a limit that depends on the length of the file.
     pub(crate) fn new(max: Option<u64>, source: &Source) -> Self {
         let max = max.unwrap_or_else(|| usual_decoded_max(source.len()));
         Total { sum: AtomicU64::new(0), max }
@@ -108,9 +107,9 @@ impl Total {
     }
 }
 
-/// The rules that the elements of an object break, and what is odd about them; `None` if it takes too
-/// much memory.
-fn look(
+/// The rules that the elements of an object break, and what is unusual about them. `None` if
+/// decoding takes too much memory.
+fn check_object(
     source: &Source,
     limits: (&Limits, &Total),
     task: &Task,
@@ -120,7 +119,7 @@ fn look(
     decoded(source, limits, (task.region, task.descriptor), weight, progress)
 }
 
-/// The same, of an object whose region and descriptor lie here.
+/// The same for an object, given the spans of its region and its descriptor.
 pub(crate) fn decoded(
     source: &Source,
     (limits, total): (&Limits, &Total),
@@ -128,7 +127,7 @@ pub(crate) fn decoded(
     weight: Weight,
     progress: &Progress,
 ) -> Result<Option<Vec<Fault>>> {
-    // What is wrong with the descriptor is told where that is looked at.
+    // Faults of the descriptor are reported where descriptors are checked.
     let plan = || -> Result<Region> {
         let bytes = read_cbor(source, described, limits)?;
         let descriptor = Descriptor::read(&bytes, described.start(), limits)?;
@@ -144,18 +143,18 @@ pub(crate) fn decoded(
     }
     total.add(region.decoded_len())?;
     let mut faults = Vec::new();
-    let masks = told(masks(source, &region, stored), stored, &mut faults)?.flatten();
+    let masks = note_fault(masks(source, &region, stored), stored, &mut faults)?.flatten();
     if let Some(masks) = &masks {
         note_masks(masks, stored.start().saturating_add(region.masks().start), &mut faults);
     }
-    let mut seen = Seen { masks: masks.as_ref(), dtype: region.dtype(), first: [None; 3] };
+    let mut seen = Unmasked { masks: masks.as_ref(), dtype: region.dtype(), first: [None; 3] };
     let mut is_padded = false;
     let (dtype, count) = (region.dtype(), region.element_count());
     let visited = region.pipeline().visit(source, progress, &mut |first, elements| match dtype {
         DType::Bitmask => is_padded |= has_more(elements, count),
-        _ => seen.look(first, elements),
+        _ => seen.find(first, elements),
     });
-    if let Some(odd) = told(visited, stored, &mut faults)? {
+    if let Some(odd) = note_fault(visited, stored, &mut faults)? {
         faults.extend(odd);
         seen.note(stored.start(), &mut faults);
         if is_padded {
@@ -166,8 +165,8 @@ pub(crate) fn decoded(
     Ok(Some(faults))
 }
 
-/// What was read; the rule that it breaks is noted.
-fn told<T>(read: Result<T>, stored: Span, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+/// Returns what was read, or adds the rule that it breaks to `faults`.
+fn note_fault<T>(read: Result<T>, stored: Span, faults: &mut Vec<Fault>) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(Error::Format(fault)) => {
@@ -193,7 +192,7 @@ fn masks(source: &Source, region: &Region, stored: Span) -> Result<Option<Masks>
     Ok(Some(region.read_masks(&blobs)?))
 }
 
-/// Bits that mean nothing, and elements that several masks speak of.
+/// Notes mask bits past the last element, and elements that several masks cover.
 fn note_masks(masks: &Masks, at: u64, faults: &mut Vec<Fault>) {
     let count = masks.element_count();
     let all: Vec<&[u8]> = MaskKind::ALL.into_iter().filter_map(|kind| masks.bits(kind)).collect();
@@ -213,7 +212,7 @@ fn note_masks(masks: &Masks, at: u64, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Whether bits behind so many are set.
+/// Whether bits after the first `count` are set.
 fn has_more(packed: &[u8], count: u64) -> bool {
     let rest = count % 8;
     let last = packed.get(index(count / 8)).copied().unwrap_or_default();
@@ -226,16 +225,16 @@ fn first_one(bytes: impl Iterator<Item = u8>) -> Option<u64> {
     Some((at as u64).saturating_mul(8).saturating_add(byte.leading_zeros().into()))
 }
 
-/// The first elements that are not finite and under no mask, of each kind.
-struct Seen<'m> {
+/// The first element of each kind that is not finite and not under a mask.
+struct Unmasked<'m> {
     masks: Option<&'m Masks>,
     dtype: DType,
     first: [Option<u64>; 3],
 }
 
-impl Seen<'_> {
-    fn look(&mut self, first: u64, elements: &[u8]) {
-        // Without memory for a few bits elements are not told, which costs no object.
+impl Unmasked<'_> {
+    fn find(&mut self, first: u64, elements: &[u8]) {
+        // Without memory for the bits, unmasked elements are not reported; nothing else is lost.
         let Ok(found) = find(self.dtype, elements) else { return };
         for ((slot, bits), seen) in self.first.iter_mut().zip(&found.bits).zip(&found.first) {
             if slot.is_some() || seen.is_none() {

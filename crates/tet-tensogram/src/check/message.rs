@@ -1,8 +1,8 @@
-//! What the frames of a message say, and whether that is so.
+//! Whether the frames of a message agree with each other and with the tensors.
 
 use tet_cbor::{Head, Reader, Value};
 
-use super::said::differ;
+use super::conflict::differ;
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Fault, Result, Sink};
 use crate::frame::{Frame, FrameKind};
@@ -17,31 +17,31 @@ use crate::region::Region;
 use crate::rule;
 use crate::window::Window;
 
-/// What is said that the bytes of the tensors are compared with.
+/// The hashes that the bytes of the tensors are compared with.
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    /// Lists of hashes whose algorithm is known, and where each stands.
+pub(super) struct Hashes {
+    /// Lists of hashes whose algorithm is known, each with its offset.
     pub(super) lists: Vec<(HashList, u64)>,
 }
 
-/// Looks at all CBOR of a message.
+/// Checks all CBOR of a message.
 pub(super) fn check(
     window: &mut Window<'_>,
     message: &Message,
     limits: &Limits,
     sink: Sink<'_>,
-) -> Result<Said> {
+) -> Result<Hashes> {
     let mut checker = Checker { window, message, limits, sink };
     checker.note_twice();
     checker.metadata()?;
     checker.preceders()?;
     checker.indices()?;
-    let said = checker.lists()?;
+    let lists = checker.lists()?;
     checker.descriptors()?;
-    Ok(said)
+    Ok(lists)
 }
 
-/// Of each of these there should be one.
+/// A message should have at most one frame of each of these kinds.
 const ONCE: [FrameKind; 6] = [
     FrameKind::HeaderMetadata,
     FrameKind::HeaderIndex,
@@ -59,11 +59,11 @@ struct Checker<'c, 'w, 's> {
 }
 
 impl Checker<'_, '_, '_> {
-    fn tell(&mut self, fault: Fault, object: Option<usize>) {
+    fn report(&mut self, fault: Fault, object: Option<usize>) {
         (self.sink)(fault, object);
     }
 
-    /// Reads the CBOR of a frame and tells what is wrong with it.
+    /// Reads the CBOR of a frame and reports its faults.
     fn read<T>(
         &mut self,
         frame: &Frame,
@@ -81,7 +81,7 @@ impl Checker<'_, '_, '_> {
         match outcome {
             Ok(read) => Ok(Some(read)),
             Err(fault) => {
-                self.tell(fault, object);
+                self.report(fault, object);
                 Ok(None)
             }
         }
@@ -92,7 +92,7 @@ impl Checker<'_, '_, '_> {
             let second = self.message.frames_of(kind).nth(1).map(Frame::at);
             if let Some(at) = second {
                 let found = self.message.frames_of(kind).count() as u64;
-                self.tell(Fault { rule: &rule::FRAME_TWICE, at, found, wanted: 1 }, None);
+                self.report(Fault { rule: &rule::FRAME_TWICE, at, found, wanted: 1 }, None);
             }
         }
     }
@@ -108,9 +108,9 @@ impl Checker<'_, '_, '_> {
                     && message.is_whole()
                     && let Err(fault) = check_count(metadata, message.len(), frame)
                 {
-                    self.tell(fault, None);
+                    self.report(fault, None);
                 }
-                read.iter().for_each(|metadata| self.note_unsaid(metadata, frame));
+                read.iter().for_each(|metadata| self.note_no_tensor_key(metadata, frame));
                 *last = read.map(|read| (read, frame.body().start()));
             }
         }
@@ -118,20 +118,20 @@ impl Checker<'_, '_, '_> {
             && differ(header, footer)
         {
             let fault = Fault { rule: &rule::METADATA_DIFFER, at: *at, found: 0, wanted: 0 };
-            self.tell(fault, None);
+            self.report(fault, None);
         }
         Ok(())
     }
 
-    /// What the library says of an object begins with the form of its tensor.
-    fn note_unsaid(&mut self, metadata: &Metadata, frame: &Frame) {
+    /// The `_reserved_` map of an object must start with its tensor information.
+    fn note_no_tensor_key(&mut self, metadata: &Metadata, frame: &Frame) {
         for (number, entry) in metadata.base.iter().enumerate() {
             let mut reserved = entry.iter().filter(|(key, _)| key == RESERVED_KEY);
-            let Some((_, Value::Map(said))) = reserved.next() else { continue };
-            if !said.iter().any(|(key, _)| key.as_text() == Some("tensor")) {
+            let Some((_, Value::Map(pairs))) = reserved.next() else { continue };
+            if !pairs.iter().any(|(key, _)| key.as_text() == Some("tensor")) {
                 let at = frame.body().start();
                 let fault = Fault { rule: &rule::TENSOR_UNSAID, at, found: 0, wanted: 1 };
-                self.tell(fault, Some(number));
+                self.report(fault, Some(number));
             }
         }
     }
@@ -165,44 +165,44 @@ impl Checker<'_, '_, '_> {
     fn index(&mut self, index: &Index, at: u64) {
         let (found, wanted) = (index.entries().len() as u64, self.message.len() as u64);
         if found != wanted && self.message.is_whole() {
-            self.tell(Fault { rule: &rule::INDEX_COUNT, at, found, wanted }, None);
+            self.report(Fault { rule: &rule::INDEX_COUNT, at, found, wanted }, None);
         }
         let start = self.message.span().start();
         for (number, entry) in index.entries().iter().enumerate() {
             let Some(frame) = self.message.object_frame(number) else { break };
             let (offset, len) = (frame.at().saturating_sub(start), frame.header.len);
-            let said =
+            let pairs =
                 [(&rule::INDEX_OFFSET, entry.offset, offset), (&rule::INDEX_LEN, entry.len, len)];
-            for (rule, found, wanted) in said {
+            for (rule, found, wanted) in pairs {
                 if found != wanted {
-                    self.tell(Fault { rule, at, found, wanted }, Some(number));
+                    self.report(Fault { rule, at, found, wanted }, Some(number));
                 }
             }
         }
     }
 
-    fn lists(&mut self) -> Result<Said> {
-        let (message, mut said) = (self.message, Said::default());
+    fn lists(&mut self) -> Result<Hashes> {
+        let (message, mut hashes) = (self.message, Hashes::default());
         for kind in [FrameKind::HeaderHashes, FrameKind::FooterHashes] {
             for frame in message.frames_of(kind) {
                 let Some(list) = self.read(frame, None, HashList::read_with)? else { continue };
                 let at = frame.body().start();
                 let (found, wanted) = (list.hashes().len() as u64, message.len() as u64);
                 if found != wanted && message.is_whole() {
-                    self.tell(Fault { rule: &rule::HASH_COUNT, at, found, wanted }, None);
+                    self.report(Fault { rule: &rule::HASH_COUNT, at, found, wanted }, None);
                 }
                 if list.is_known() {
-                    said.lists.push((list, at));
+                    hashes.lists.push((list, at));
                 } else {
                     let fault = Fault { rule: &rule::ALGORITHM, at, found: 0, wanted: 0 };
-                    self.tell(fault, None);
+                    self.report(fault, None);
                 }
             }
         }
-        Ok(said)
+        Ok(hashes)
     }
 
-    /// What descriptors say, and whether regions can be what they say.
+    /// Checks the descriptors, and whether the regions fit them.
     fn descriptors(&mut self) -> Result<()> {
         for (number, object) in self.message.objects().iter().enumerate() {
             if object.fault.is_some() {
@@ -211,9 +211,9 @@ impl Checker<'_, '_, '_> {
             match read_cbor(self.window.source(), object.descriptor, self.limits) {
                 Ok(bytes) => match judge_descriptor(&bytes, object, self.limits) {
                     Ok(()) => self.described(&bytes, object, number)?,
-                    Err(fault) => self.tell(fault, Some(number)),
+                    Err(fault) => self.report(fault, Some(number)),
                 },
-                Err(Error::Format(fault)) => self.tell(fault, Some(number)),
+                Err(Error::Format(fault)) => self.report(fault, Some(number)),
                 Err(error) => return Err(error),
             }
         }
@@ -221,37 +221,37 @@ impl Checker<'_, '_, '_> {
     }
 }
 
-/// Axes of an object that a catalog of datasets reads, at most.
+/// The most axes of an object that a catalog of datasets reads.
 const AXES_MAX: u64 = 64;
 
 impl Checker<'_, '_, '_> {
-    /// Tells what is wrong with a descriptor that is a map, or worth knowing of it.
+    /// Reports the faults of a descriptor that is a map.
     fn described(&mut self, bytes: &[u8], object: &Object, number: usize) -> Result<()> {
         let Object { region, descriptor, .. } = *object;
         let described = match Descriptor::read(bytes, descriptor.start(), self.limits) {
             Ok(described) => described,
             Err(Error::Format(fault)) => {
-                self.tell(fault, Some(number));
+                self.report(fault, Some(number));
                 return Ok(());
             }
             Err(error) => return Err(error),
         };
-        described.faults().iter().for_each(|fault| self.tell(*fault, Some(number)));
+        described.faults().iter().for_each(|fault| self.report(*fault, Some(number)));
         if described.fault().is_some() {
             return Ok(());
         }
         let (found, wanted) = (described.shape().len() as u64, AXES_MAX);
         if wanted < found {
             let (rule, at) = (&rule::LIMIT_AXES, descriptor.start());
-            self.tell(Fault { rule, at, found, wanted }, Some(number));
+            self.report(Fault { rule, at, found, wanted }, Some(number));
         }
         match Region::new(&described, region.start(), region.len(), self.limits) {
-            Ok(region) => region.notes().iter().for_each(|note| self.tell(*note, Some(number))),
-            Err(Error::Format(fault)) => self.tell(fault, Some(number)),
-            // Other programs may have it.
+            Ok(region) => region.notes().iter().for_each(|note| self.report(*note, Some(number))),
+            Err(Error::Format(fault)) => self.report(fault, Some(number)),
+            // Other programs may support the codec.
             Err(Error::NotBuilt { fault, .. }) => {
                 let fault = Fault { rule: &rule::NOTE_NOT_BUILT, ..fault };
-                self.tell(fault, Some(number));
+                self.report(fault, Some(number));
             }
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! What the fields of a descriptor say together, and which rules they break.
+//! Checks the fields of a descriptor against each other, and reports which rules they break.
 
 use tet_format::{DType, ForeignRule};
 
@@ -11,12 +11,12 @@ use crate::rule;
 const NEEDED: [&str; 8] =
     ["type", "ndim", "shape", "strides", "dtype", "encoding", "filter", "compression"];
 
-/// Whether a key is one of the format's own, and no parameter.
+/// Whether the format defines a key, so that it is not a codec parameter.
 pub(super) fn is_own(key: &str) -> bool {
     NEEDED.contains(&key) || matches!(key, "byte_order" | "masks")
 }
 
-/// Fills in what the fields say, and notes what is wrong.
+/// Sets the typed fields of a descriptor and notes its faults.
 pub(super) fn judge(descriptor: &mut Descriptor) {
     let mut faults = Vec::new();
     keys(descriptor, &mut faults);
@@ -48,7 +48,7 @@ fn keys(descriptor: &Descriptor, faults: &mut Vec<Fault>) {
                 faults.push(note(descriptor, &rule::DESCRIPTOR_KEY_MISSING, key));
                 continue;
             }
-            // Looked at by themselves.
+            // Checked separately.
             ("shape" | "strides", _) => true,
             ("ndim", Some(value)) => value.as_u64().is_some(),
             (_, Some(value)) => value.as_text().is_some(),
@@ -59,7 +59,7 @@ fn keys(descriptor: &Descriptor, faults: &mut Vec<Fault>) {
     }
 }
 
-/// The numbers of an array that is one of unsigned numbers.
+/// The value of a key that must be an array of unsigned numbers.
 fn numbers(descriptor: &Descriptor, key: &str, faults: &mut Vec<Fault>) -> Vec<u64> {
     let numbers = match descriptor.value(key) {
         None => return Vec::new(),
@@ -74,7 +74,7 @@ fn numbers(descriptor: &Descriptor, key: &str, faults: &mut Vec<Fault>) -> Vec<u
 
 fn dtype(descriptor: &mut Descriptor, faults: &mut Vec<Fault>) {
     let Some(word) = descriptor.text("dtype") else { return };
-    // A bool is none of the format's types.
+    // The format has no bool.
     let dtype = DType::from_name(word).filter(|dtype| *dtype != DType::Bool);
     if dtype.is_none() {
         faults.push(note(descriptor, &rule::DESCRIPTOR_DTYPE, "dtype"));
@@ -122,8 +122,8 @@ fn counts(descriptor: &Descriptor, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Whether strides find every element where row-major order has it: those of axes with an extent
-/// of 1 say nothing, and where there are no elements, none do.
+/// Whether strides give the row-major position of every element. Axes with an extent of 1 do not
+/// matter, and no strides do if there are no elements.
 fn is_row_major(shape: &[u64], strides: &[u64]) -> bool {
     if shape.len() != strides.len() {
         return false;

@@ -1,4 +1,4 @@
-//! The masks of a descriptor (section 5.3): which elements are not finite, and where that is stored.
+//! The masks of a descriptor (section 5.3): which elements are not finite, and where masks are.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::Value;
 use crate::error::Fault;
 use crate::rule;
 
-/// What the elements under a mask are.
+/// The value of the elements under a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MaskKind {
     /// Not a number.
@@ -39,22 +39,22 @@ impl fmt::Display for MaskKind {
     }
 }
 
-/// What a descriptor says of a mask.
+/// The entry of a mask in a descriptor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskEntry {
-    /// What its elements are; `None` where that is not known.
+    /// The value of its elements; `None` if unknown.
     pub kind: Option<MaskKind>,
-    /// The word for how it is stored.
+    /// The name of its encoding.
     pub method: String,
-    /// Where its blob starts, from the start of the region.
+    /// The offset of its blob in the region.
     pub offset: u64,
     /// The length of its blob.
     pub len: u64,
-    /// Where the entry stands in the file.
+    /// The offset of the entry in the file.
     pub at: u64,
 }
 
-/// The entries of the masks, as far as they are entries.
+/// The entries of the masks that can be read.
 pub(super) fn entries(descriptor: &Descriptor, faults: &mut Vec<Fault>) -> Vec<MaskEntry> {
     let at = descriptor.place("masks");
     let mut fault = |rule, at| faults.push(Fault { rule, at, found: 0, wanted: 0 });

@@ -1,4 +1,4 @@
-//! The parameters of codecs: numbers under keys of their own.
+//! The parameters of codecs: numbers stored under keys of the descriptor.
 
 use super::Descriptor;
 use crate::Value;
@@ -22,14 +22,14 @@ impl Descriptor {
     pub(crate) fn number(&self, key: &str) -> Result<f64, Fault> {
         match self.value(key) {
             Some(Value::Float(number)) => Ok(*number),
-            // Written where the number is whole; those of up to 2^53 are exact.
+            // A whole number may be written as an integer; up to 2^53 they are exact.
             #[allow(clippy::cast_precision_loss, reason = "the nearest double is what it means")]
             Some(Value::Int(number)) => Ok(*number as f64),
             _ => Err(self.parameter_fault(key)),
         }
     }
 
-    /// An array of unsigned numbers under a key, if that is what stands there.
+    /// The array of unsigned numbers under a key, if it is one.
     pub(crate) fn offsets(&self, key: &str) -> Option<Vec<u64>> {
         let Some(Value::Array(items)) = self.value(key) else { return None };
         items.iter().map(Value::as_u64).collect()

@@ -1,4 +1,4 @@
-//! Fields out of CBOR, in any dialect.
+//! Reads the fields of a descriptor from CBOR of any encoding.
 
 use std::borrow::Cow;
 
@@ -11,9 +11,9 @@ use crate::limits::Limits;
 use crate::rule;
 
 impl Descriptor {
-    /// Reads the descriptor at the start of `bytes`, which stand at `at` in the file.
+    /// Reads the descriptor at the start of `bytes`, which are at offset `at` of the file.
     ///
-    /// What is wrong with its fields is kept with it: [`Descriptor::faults`].
+    /// Faults of its fields do not fail the call: see [`Descriptor::faults`].
     ///
     /// # Errors
     ///
@@ -21,7 +21,7 @@ impl Descriptor {
     /// TGM-L1 and TGM-L2 where it is longer than the limits.
     pub fn read(bytes: &[u8], at: u64, limits: &Limits) -> Result<Descriptor> {
         let len = bytes.len() as u64;
-        // A payload may follow, so that only as much is looked at as a descriptor may have.
+        // A payload may follow, so no more is read than the longest allowed descriptor.
         let visible = usize::try_from(limits.cbor_len_max).unwrap_or(usize::MAX);
         let is_cut = visible < bytes.len();
         let bytes = bytes.get(..visible).unwrap_or(bytes);
@@ -41,7 +41,7 @@ impl Descriptor {
         }
     }
 
-    /// What fields say, with what is wrong with them.
+    /// A descriptor from its fields, with its faults.
     pub(super) fn of(fields: Vec<Field>, at: u64, stored_len: u64) -> Descriptor {
         let mut descriptor = Descriptor {
             fields,

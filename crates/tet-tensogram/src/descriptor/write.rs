@@ -1,4 +1,4 @@
-//! Descriptors as they are written: shortest heads, keys in canonical order.
+//! Writes descriptors as canonical CBOR: shortest heads, keys in canonical order.
 
 use tet_format::DType;
 
@@ -11,13 +11,13 @@ impl Descriptor {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the format has no such type, or a shape with more
-    /// elements than can be counted.
+    /// Returns [`Error::Unwritable`] when the format has no such dtype, or the shape has too many
+    /// elements.
     pub fn new(dtype: DType, shape: &[u64]) -> Result<Descriptor> {
         if dtype == DType::Bool {
             return Err(Error::Unwritable { why: "the format has no bool" });
         }
-        // Programs multiply them from the first one on, zeros or not.
+        // Other programs multiply all extents from the first one on, even if one is zero.
         if shape.iter().try_fold(1, |count: u64, extent| count.checked_mul(*extent)).is_none() {
             return Err(Error::Unwritable { why: "extents multiply to more than 64 bits hold" });
         }
@@ -44,7 +44,7 @@ impl Descriptor {
         }
     }
 
-    /// The same with another value under a key.
+    /// The same descriptor with `value` under `key`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Descriptor {
         let at = self.at;
@@ -55,30 +55,30 @@ impl Descriptor {
         Descriptor::of(self.fields, self.at, self.stored_len)
     }
 
-    /// The same without a key.
+    /// The same descriptor without `key`.
     #[must_use]
     pub fn without(mut self, key: &str) -> Descriptor {
         self.fields.retain(|field| field.key != key);
         Descriptor::of(self.fields, self.at, self.stored_len)
     }
 
-    /// The same with another codec in a stage.
+    /// The same descriptor with another codec in a stage.
     #[must_use]
     pub fn with_stage(self, stage: Stage, word: &str) -> Descriptor {
         self.with(stage.key(), Value::Text(word.to_owned()))
     }
 
-    /// The same with elements in another order of bytes.
+    /// The same descriptor with another byte order.
     #[must_use]
     pub fn with_byte_order(self, order: ByteOrder) -> Descriptor {
         self.with("byte_order", Value::Text(order.word().to_owned()))
     }
 
-    /// Its canonical CBOR: every key that it has, with its value.
+    /// Its canonical CBOR, with every key.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when readers would not take it.
+    /// Returns [`Error::Unwritable`] when readers would reject it.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let pair = |field: &Field| (Value::Text(field.key.clone()), field.value.clone());
         let map = Value::Map(self.fields.iter().map(pair).collect());

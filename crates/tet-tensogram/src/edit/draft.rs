@@ -1,4 +1,4 @@
-//! What a message is to become: metadata, and tensors as they lie in their files.
+//! A new message before it is written: metadata, and tensor frames to copy from other files.
 
 use std::collections::HashMap;
 
@@ -20,66 +20,66 @@ use crate::preamble::VERSION;
 use crate::rule;
 use crate::write::{VersionKey, metadata_bytes};
 
-/// A message that is to be written, with its index in the header.
+/// A message to be written, with its index in the header.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub(crate) metadata: Metadata,
-    pub(crate) tensors: Vec<Carried>,
-    /// Which slots hold hashes in the messages that the tensors come from.
+    pub(crate) tensors: Vec<TensorCopy>,
+    /// Which hash slots hold hashes in the messages that the tensors come from.
     pub(crate) rule: HashRule,
     pub(crate) version_key: VersionKey,
-    /// Whether a message that it comes from lists its hashes.
+    /// Whether a source message has a list of hashes.
     pub(crate) is_listed: bool,
     pub(crate) limits: Limits,
 }
 
-/// A tensor frame as it lies.
+/// A tensor frame that is copied unchanged.
 #[derive(Clone, Debug)]
-pub(crate) struct Carried {
+pub(crate) struct TensorCopy {
     pub(crate) source: Source,
     pub(crate) frame: Frame,
-    /// Where the payload starts, from the start of the frame.
+    /// The offset of the payload in the frame.
     pub(crate) payload_offset: u64,
     /// Whether the slot holds a hash.
     pub(crate) is_hashed: bool,
-    /// The hash, from the slot or else from a list.
+    /// The hash, from the slot or from a list.
     pub(crate) hash: Option<u64>,
-    /// The payload goes to a multiple of this.
+    /// The payload is aligned to a multiple of this.
     pub(crate) align: u64,
 }
 
-/// What to do where two messages say different things under one key.
+/// What to do if two messages have different values for one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clash {
-    /// What the first one says stays.
+    /// The first value is used.
     #[default]
     First,
-    /// What the last one says counts.
+    /// The last value is used.
     Last,
     /// It is an error.
     Refused,
 }
 
-/// The alignments that payloads keep, the largest first; the last one they get.
+/// The alignments of payloads that are preserved, largest first; the last is the minimum.
 const ALIGNS: [u64; 3] = [65536, 4096, 64];
 
 impl Draft {
-    /// Begins with a message as it is: footer and preceders are folded into the metadata.
+    /// Starts from an existing message: the footer and the preceders are merged into the metadata.
     ///
     /// # Errors
     ///
-    /// Returns the fault of a message that breaks a rule, or whose metadata does not match its hash;
-    /// [`Error::Uncarried`] when it has frames that nobody knows; [`Error::Io`].
+    /// Returns the fault of a message that breaks a rule, or whose metadata does not match its
+    /// hash; [`Error::NotRewritable`] when it has frames of unknown types; [`Error::Io`].
     pub fn of(file: &TensogramFile, number: usize) -> Result<Self> {
         let message = file.message(number)?;
         check_standing(&message)?;
-        let version_key = check_said(file, &message)?;
+        let version_key = check_metadata(file, &message)?;
         let metadata = file.metadata(number)?;
         let (hashes, is_listed) = listed(file, &message)?;
         let mut tensors = Vec::new();
         for object in file.objects(number)? {
             let listed = hashes.get(object.number).copied();
-            tensors.push(Carried {
+            tensors.push(TensorCopy {
                 source: file.source().clone(),
                 frame: object.frame,
                 payload_offset: object.region.start().saturating_sub(object.frame.at()),
@@ -88,41 +88,41 @@ impl Draft {
                 align: 0,
             });
         }
-        let stands_at = |align: &u64| {
-            let mut starts = tensors.iter().map(Carried::payload_at);
+        let is_aligned = |align: &u64| {
+            let mut starts = tensors.iter().map(TensorCopy::payload_at);
             starts.all(|start| start.is_multiple_of(*align))
         };
-        let align = ALIGNS.into_iter().find(stands_at).unwrap_or(64);
+        let align = ALIGNS.into_iter().find(is_aligned).unwrap_or(64);
         tensors.iter_mut().for_each(|tensor| tensor.align = align);
         let (rule, limits) = (message.hash_rule(), *file.limits());
         Ok(Draft { metadata, tensors, rule, version_key, is_listed, limits })
     }
 
-    /// How many tensors it has.
+    /// The number of its tensors.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tensors.len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no tensors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tensors.is_empty()
     }
 
-    /// What is said of it and its objects.
+    /// The metadata of the message and its objects.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Sets what is said of an object; of the message, where the key says `extra.` or there is no
-    /// object.
+    /// Sets a metadata key of an object; of the message if the key starts with `extra.` or `object`
+    /// is `None`.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] for a key that is not for users to set or leads nowhere, and a value that
-    /// readers do not take.
+    /// Returns [`Error::Key`] for a key that users cannot set or that leads nowhere, and for a
+    /// value that readers reject.
     pub fn set(&mut self, object: Option<usize>, key: &Key, value: &Value) -> Result<()> {
         key.check_settable()?;
         let refused = |why| Error::Key { key: key.text().into(), why };
@@ -131,11 +131,11 @@ impl Draft {
         inner.put(pairs, value.clone()).map_err(|stuck| key.stuck(stuck))
     }
 
-    /// Takes away what is said of an object or of the message, and says whether it was there.
+    /// Removes a metadata key of an object or of the message. Returns whether it was there.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] for a key that is not for users to set, and an element of a list.
+    /// Returns [`Error::Key`] for a key that users cannot set, and for an element of a list.
     pub fn unset(&mut self, object: Option<usize>, key: &Key) -> Result<bool> {
         key.check_settable()?;
         let (pairs, inner) = self.pairs(object, key);
@@ -150,12 +150,12 @@ impl Draft {
         (entry.and_then(|number| base.get_mut(number)).unwrap_or(extra), key)
     }
 
-    /// Takes in the tensors of another message, and what is said of them.
+    /// Appends the tensors of another message, and merges its metadata.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Clash`] when the messages say different things under one key and that is
-    /// refused.
+    /// Returns [`Error::Clash`] when the messages have different values for one key and `clash`
+    /// refuses that.
     pub fn append(&mut self, other: Draft, clash: Clash) -> Result<()> {
         let Metadata { base, extra, .. } = &mut self.metadata;
         let known = extra.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
@@ -175,7 +175,7 @@ impl Draft {
         self.tensors.extend(other.tensors);
         base.resize_with(self.tensors.len(), Pairs::new);
         if self.rule != other.rule {
-            // Those of old programs say that they have a hash as later ones do.
+            // Frames of old programs get the hash flag that later versions expect.
             self.rule = HashRule::Frames;
         }
         if other.version_key == VersionKey::Written {
@@ -185,7 +185,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A message of one of its tensors, of which the same is said.
+    /// A message with one of its tensors and the same metadata.
     #[must_use]
     pub fn pick(&self, number: usize) -> Self {
         let Metadata { base, reserved, extra } = &self.metadata;
@@ -195,34 +195,34 @@ impl Draft {
         Draft { metadata, tensors, ..*self }
     }
 
-    /// Says who made it.
+    /// Sets the provenance of the message.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when something cannot be said in a message, and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when a value cannot be stored in a message, and [`Error::Io`].
     pub fn sign(&mut self, provenance: Provenance) -> Result<()> {
         match provenance {
             Provenance::Kept => {}
             Provenance::Absent => self.metadata.reserved.clear(),
             Provenance::New(maker) => {
                 self.metadata.reserved.clear();
-                let said = metadata_bytes(&self.metadata, self.version_key)?;
-                let hash = |tensor: &Carried| tensor.hash.map_or_else(|| tensor.digest(), Ok);
+                let bytes = metadata_bytes(&self.metadata, self.version_key)?;
+                let hash = |tensor: &TensorCopy| tensor.hash.map_or_else(|| tensor.digest(), Ok);
                 let hashes = self.tensors.iter().map(hash).collect::<Result<Vec<_>>>()?;
-                self.metadata.reserved = maker.says(said, &hashes);
+                self.metadata.reserved = maker.says(bytes, &hashes);
             }
         }
         Ok(())
     }
 }
 
-impl Carried {
-    /// Where its payload starts in its file.
+impl TensorCopy {
+    /// The offset of its payload in its file.
     fn payload_at(&self) -> u64 {
         self.frame.at().saturating_add(self.payload_offset)
     }
 
-    /// The hash that it would have.
+    /// The hash of the frame's body.
     fn digest(&self) -> Result<u64> {
         let (mut digester, mut window) = (Digester::new(Strength::Fast), Vec::new());
         self.source.for_windows(self.frame.body().range(), &mut window, |_, bytes| {
@@ -232,7 +232,7 @@ impl Carried {
         Ok(digester.finish().xxh3)
     }
 
-    /// The bytes of the header, if it must say that there is a hash and does not.
+    /// The bytes of the header, if it needs a hash flag that it does not have.
     pub(super) fn header(&self, rule: HashRule) -> Option<Vec<u8>> {
         use crate::frame::{FrameFlags, FrameHeader};
         let FrameHeader { flags, .. } = self.frame.header;
@@ -254,7 +254,7 @@ fn bytes_of(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// Refuses a message with a frame that does not stand.
+/// Refuses a message with a damaged frame.
 pub(super) fn check_whole(message: &Message) -> Result<()> {
     let of_objects = || message.objects().iter().find_map(|object| object.fault);
     message.fault().copied().or_else(of_objects).map_or(Ok(()), |fault| Err(fault.into()))
@@ -267,15 +267,15 @@ fn check_standing(message: &Message) -> Result<()> {
     match unknown {
         Some(frame) => {
             let why = "it has a frame of a type that is not known";
-            Err(Error::Uncarried { at: frame.at(), why })
+            Err(Error::NotRewritable { at: frame.at(), why })
         }
         None => Ok(()),
     }
 }
 
-/// Checks that what is written anew is what was hashed, lest a new hash vouch for damage; says
-/// whether programs of 0.17 find the version there.
-fn check_said(file: &TensogramFile, message: &Message) -> Result<VersionKey> {
+/// Checks metadata against its hash before it is rewritten, so that a new hash does not cover
+/// damage. Returns whether the metadata has the `version` key that programs of 0.17 look for.
+fn check_metadata(file: &TensogramFile, message: &Message) -> Result<VersionKey> {
     let mut version_key = VersionKey::Absent;
     for frame in message.frames() {
         let is_metadata =
@@ -304,7 +304,7 @@ fn check_said(file: &TensogramFile, message: &Message) -> Result<VersionKey> {
     Ok(version_key)
 }
 
-/// The hashes that the last readable list states, and whether there is a list.
+/// The hashes in the last readable list, and whether there is a list.
 fn listed(file: &TensogramFile, message: &Message) -> Result<(Vec<u64>, bool)> {
     let (mut hashes, mut is_listed) = (Vec::new(), false);
     for kind in [FrameKind::HeaderHashes, FrameKind::FooterHashes] {

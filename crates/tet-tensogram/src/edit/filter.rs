@@ -1,4 +1,4 @@
-//! Which objects are meant: `mars.param=2t/10u, mars.type!=fc`.
+//! Selects objects by their metadata: `mars.param=2t/10u, mars.type!=fc`.
 
 use tet_cbor::Value;
 
@@ -6,7 +6,7 @@ use super::key::{Key, text_of};
 use super::row::Row;
 use crate::error::{Error, Result};
 
-/// Conditions that all must hold; without one, everything is meant.
+/// Conditions that must all hold. Without conditions, every object matches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     clauses: Vec<Clause>,
@@ -21,18 +21,18 @@ struct Clause {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
-    /// It is one of the values.
+    /// The value is one of those listed.
     Is,
-    /// It is none of them, or missing.
+    /// The value is none of those listed, or missing.
     IsNot,
 }
 
 impl Filter {
-    /// Reads `key=a/b` and `key!=a`, with commas between them; a value in quotes may hold either.
+    /// Parses `key=a/b` and `key!=a`, separated by commas. A quoted value may contain either.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] for what is neither.
+    /// Returns [`Error::Key`] for any other text.
     pub fn parse(text: &str) -> Result<Self> {
         let mut filter = Filter::default();
         for text in split_outside(text, ',') {
@@ -50,7 +50,7 @@ impl Filter {
         Ok(filter)
     }
 
-    /// The conditions of both.
+    /// A filter with the conditions of both.
     #[must_use]
     pub fn and(mut self, other: Filter) -> Self {
         self.clauses.extend(other.clauses);
@@ -63,19 +63,20 @@ impl Filter {
         self.clauses.is_empty()
     }
 
-    /// Whether an object is meant.
+    /// Whether an object matches all conditions.
     #[must_use]
     pub fn matches(&self, row: &Row<'_>) -> bool {
         self.clauses.iter().all(|clause| {
             let value = row.value(&clause.key);
-            let is = value.is_some_and(|value| clause.values.iter().any(|it| is_said(&value, it)));
+            let is =
+                value.is_some_and(|value| clause.values.iter().any(|it| equals_text(&value, it)));
             is == (clause.relation == Relation::Is)
         })
     }
 }
 
-/// Whether a value is what a text says; numbers are compared as numbers.
-fn is_said(value: &Value, text: &str) -> bool {
+/// Whether a value equals a text; numbers are compared as numbers.
+fn equals_text(value: &Value, text: &str) -> bool {
     let number = || text.parse::<f64>().ok();
     match value {
         Value::Float(found) => number() == Some(*found),
@@ -99,7 +100,7 @@ fn unquoted(text: &str) -> String {
     inside.unwrap_or(text).to_owned()
 }
 
-/// The parts of a text between separators that stand neither in quotes nor in brackets.
+/// Splits a text at separators that are neither in quotes nor in brackets.
 #[must_use]
 pub fn split_outside(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start) = (Vec::new(), 0);

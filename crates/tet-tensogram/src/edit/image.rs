@@ -1,4 +1,4 @@
-//! A new file before it is written: stretches of old ones, and new bytes.
+//! A new file before it is written: spans of old files, and new bytes.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,11 +14,11 @@ use crate::open::TensogramFile;
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     bytes: tet_io::Image,
-    /// The files that it is made of.
+    /// The files whose bytes it copies.
     sources: Vec<Source>,
     message_count: usize,
     object_count: usize,
-    /// How long the file is that is appended to.
+    /// The length of the file that is appended to.
     kept_len: u64,
 }
 
@@ -29,7 +29,7 @@ impl Image {
         Image::default()
     }
 
-    /// A file without messages that is made of another one, which it may replace.
+    /// A file without messages that may replace `file`.
     #[must_use]
     pub(super) fn of(file: &TensogramFile) -> Self {
         let mut image = Image::default();
@@ -37,7 +37,7 @@ impl Image {
         image
     }
 
-    /// A file that begins as another one.
+    /// A file that begins with all bytes of `file`.
     #[must_use]
     pub fn behind(file: &TensogramFile) -> Self {
         let bytes = tet_io::Image::of(file.source());
@@ -51,29 +51,29 @@ impl Image {
         self.bytes.len()
     }
 
-    /// Whether it has no message.
+    /// Whether it has no messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.message_count == 0
     }
 
-    /// How many messages it has.
+    /// The number of its messages.
     #[must_use]
     pub fn message_count(&self) -> usize {
         self.message_count
     }
 
-    /// How many objects the messages have that were drafted.
+    /// The number of objects in the messages added by [`Image::push`].
     #[must_use]
     pub fn object_count(&self) -> usize {
         self.object_count
     }
 
-    /// Appends a message as it lies, byte for byte.
+    /// Appends an existing message byte for byte.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Usage`] when there are not so many messages.
+    /// Returns [`Error::Usage`] when `file` has no message of this number.
     pub fn copy(&mut self, file: &TensogramFile, message: usize) -> Result<()> {
         let span = file.span(message)?;
         self.know(file.source());
@@ -82,17 +82,17 @@ impl Image {
         Ok(())
     }
 
-    /// Appends a message that was drafted.
+    /// Appends a new message.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when it cannot be written.
+    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when the message cannot be written.
     pub fn push(&mut self, draft: &Draft) -> Result<()> {
         self.push_before(draft, None)
     }
 
-    /// The same, before a message that is copied from `next_start` of its file: it stays as far from
-    /// a multiple of 64 as it was.
+    /// The same, before a message copied from `next_start` of its file. Padding keeps that
+    /// message's offset modulo 64.
     ///
     /// # Errors
     ///
@@ -109,25 +109,25 @@ impl Image {
         Ok(())
     }
 
-    /// Writes the file beside its name, and renames it. A file that it is made of is never written
-    /// over, unless it is the first one and the output is [in its place](Output::InPlace).
+    /// Writes the file atomically: under a temporary name, then renamed. A source file is never
+    /// overwritten, unless it is the first one and the output is [in its place](Output::InPlace).
     ///
     /// # Errors
     ///
     /// Returns [`Error::Io`] when a source cannot be read or has changed, or the new file cannot be
-    /// written, and [`Error::Canceled`]. What was under its name is still there then.
+    /// written, and [`Error::Canceled`]. The old file is unchanged then.
     pub fn save(&self, output: Output<'_>, publish: &Publish, progress: &Progress) -> Result<u64> {
         self.written(output, publish, progress)?.commit()?;
         Ok(self.len())
     }
 
-    /// Writes the file under a hidden name, to be renamed with others by [`tet_io::commit_all`].
+    /// Writes the file under a temporary name, to be renamed with others by [`tet_io::commit_all`].
     ///
     /// # Errors
     ///
     /// Returns what [`Image::save`] returns.
     pub fn settle(&self, path: &Path, publish: &Publish, progress: &Progress) -> Result<Settled> {
-        Ok(self.written(Output::Beside(path), publish, progress)?.settle()?)
+        Ok(self.written(Output::NewFile(path), publish, progress)?.settle()?)
     }
 
     fn written(
@@ -142,24 +142,24 @@ impl Image {
         Ok(publisher)
     }
 
-    /// Whether [`Image::settle`] may write under a name.
+    /// Checks that [`Image::settle`] may write to a path.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Io`] when a file is there that may not be replaced, or none can be made.
+    /// Returns [`Error::Io`] when an existing file may not be replaced, or no file can be created.
     pub fn check_target(&self, path: &Path, publish: &Publish) -> Result<()> {
-        self.begin(Output::Beside(path), publish).map(drop)
+        self.begin(Output::NewFile(path), publish).map(drop)
     }
 
-    /// Writes what is new behind the file that the image began as, as that stands.
+    /// Appends the new bytes to the existing file that the image began with.
     ///
-    /// This is not atomic: when the machine stops meanwhile, the file ends with a message that is cut
-    /// short, which readers tell of and leave alone. When it fails otherwise, the file is cut back.
+    /// This is not atomic: if the machine stops meanwhile, the file ends with a truncated message,
+    /// which readers report and ignore. After any other failure the file gets its old length.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the image began as no file, [`Error::Canceled`] and
-    /// [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when the image did not begin with a file, [`Error::Canceled`]
+    /// and [`Error::Io`].
     pub fn append_in_place(&self, progress: &Progress) -> Result<u64> {
         let source = self.sources.first().filter(|_| self.kept_len != 0);
         let no_file = Error::Unwritable { why: "there is no file to append to" };
@@ -171,7 +171,7 @@ impl Image {
         Ok(self.len())
     }
 
-    /// Writes all bytes in their order, and gives back what was written to.
+    /// Writes all bytes in order, and returns `out`.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
-//! Keys with dots, and the values that they lead to.
+//! Metadata keys with dots, and the values they lead to.
 //!
 //! ```text
 //!   mars.steps.0.to  ->  {"mars": {"steps": [{"to": 6}]}}      name, name, number, name
 //! ```
 //!
-//! Names lead into maps, numbers into lists, tags are passed over, and nothing leads into the rest.
+//! Names lead into maps, numbers into lists; tags are skipped; other values have no parts.
 
 use std::fmt::Write;
 
@@ -13,12 +13,11 @@ use tet_cbor::Value;
 use crate::error::{Error, Result};
 use crate::metadata::{Pairs, RESERVED_KEY};
 
-/// A key of metadata: names that lead from map to map and numbers that lead into lists, with dots
-/// between them.
+/// A metadata key: names of map entries and numbers of list elements, separated by dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(String);
 
-/// Words of descriptors, which nobody may say of an object beside its descriptor.
+/// Descriptor keys, which object metadata must not contain.
 const STRUCTURAL: [&str; 23] = [
     "base",
     "binary_scale_factor",
@@ -46,11 +45,11 @@ const STRUCTURAL: [&str; 23] = [
 ];
 
 impl Key {
-    /// A key of this text.
+    /// Parses a key.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] for a name that is empty.
+    /// Returns [`Error::Key`] when a name in it is empty.
     pub fn parse(text: &str) -> Result<Self> {
         if text.split('.').any(str::is_empty) {
             return Err(refused(text, "a name is empty"));
@@ -58,32 +57,32 @@ impl Key {
         Ok(Key(text.to_owned()))
     }
 
-    /// The text.
+    /// The key as text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// What follows `extra.` or `_extra_.`, if the key says that it is of the message.
+    /// The rest of a key that starts with `extra.` or `_extra_.`: a key of the message.
     #[must_use]
     pub fn of_message(&self) -> Option<Key> {
         let rest = self.0.strip_prefix("extra.").or_else(|| self.0.strip_prefix("_extra_."));
         rest.map(|rest| Key(rest.to_owned()))
     }
 
-    /// Whether it leads to what the library says.
+    /// Whether it leads into `_reserved_`, which the library writes.
     pub(super) fn is_reserved(&self) -> bool {
         self.0.split('.').next() == Some(RESERVED_KEY)
     }
 
-    /// Refuses a key that is not for users to set.
+    /// Refuses a key that users cannot set.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Key`].
     pub fn check_settable(&self) -> Result<()> {
         if self.0.split('.').any(|name| name == RESERVED_KEY) {
-            return Err(refused(&self.0, "what a library says of its messages is not set"));
+            return Err(refused(&self.0, "only the library writes `_reserved_`"));
         }
         let own = self.of_message();
         let name = own.as_ref().map_or(self.text(), Key::text);
@@ -93,12 +92,12 @@ impl Key {
             return if name == "version" { Err(refused(&self.0, why)) } else { Ok(()) };
         }
         if matches!(first, "extra" | "_extra_") {
-            return Err(refused(&self.0, "what is it to say of the message? write extra.KEY"));
+            return Err(refused(&self.0, "to set a key of the message, write extra.KEY"));
         }
-        // `mars.type` is nobody's descriptor.
+        // A nested key such as `mars.type` is not a descriptor key.
         let is_packing = first.starts_with("sp_") || first.starts_with("szip_");
         if is_packing || STRUCTURAL.contains(&first) {
-            return Err(refused(&self.0, "descriptors and places of objects are not changed"));
+            return Err(refused(&self.0, "descriptors and offsets of objects cannot be changed"));
         }
         Ok(())
     }
@@ -109,16 +108,16 @@ impl Key {
         self.find_by(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value))
     }
 
-    /// The same, where `of` gives the value of a name.
+    /// The same, where `of` returns the value of a name.
     pub(super) fn find_by<'v>(&self, of: impl Fn(&str) -> Option<&'v Value>) -> Option<&'v Value> {
         find(of, &self.0)
     }
 
-    /// Puts a value where it leads to, and makes the maps on the way that are not there.
+    /// Sets the value of the key, and creates the maps on the way that are missing.
     ///
     /// # Errors
     ///
-    /// Something else than a map stands in the way, or a list that has no such element.
+    /// Fails at a value that is no map, or at a list that has no such element.
     pub(super) fn put(&self, pairs: &mut Pairs, value: Value) -> Result<(), Stuck> {
         if let Some((_, found)) = pairs.iter_mut().find(|(key, _)| *key == self.0) {
             *found = value;
@@ -137,11 +136,11 @@ impl Key {
         }
     }
 
-    /// Takes away what it leads to, and says whether it was there.
+    /// Removes the value of the key. Returns whether it was there.
     ///
     /// # Errors
     ///
-    /// It is an element of a list.
+    /// Fails for an element of a list.
     pub(super) fn take(&self, pairs: &mut Pairs) -> Result<bool, Stuck> {
         if let Some(at) = pairs.iter().position(|(key, _)| *key == self.0) {
             pairs.remove(at);
@@ -154,17 +153,17 @@ impl Key {
         take_inside(inside, rest)
     }
 
-    /// The error of a key that leads no further than to where so many bytes of it are left.
+    /// The error of a key that leads to nothing from its last `left_len` bytes on.
     pub(super) fn stuck(&self, Stuck { left_len, why }: Stuck) -> Error {
         let text_len = self.0.len().saturating_sub(left_len).saturating_sub(1);
         refused(self.0.get(..text_len).unwrap_or(&self.0), why)
     }
 }
 
-/// Where a key leads no further.
+/// The part of a key that leads nowhere, and why.
 #[derive(Debug)]
 pub(super) struct Stuck {
-    /// The bytes of the key that are left, without the dot before them.
+    /// The length in bytes of the rest of the key, without the dot before it.
     left_len: usize,
     why: &'static str,
 }
@@ -173,7 +172,7 @@ fn refused(key: &str, why: &'static str) -> Error {
     Error::Key { key: key.into(), why }
 }
 
-/// The whole name counts before its first part does.
+/// A name with dots is looked up as a whole before its first part is.
 fn find<'v>(of: impl Fn(&str) -> Option<&'v Value>, path: &str) -> Option<&'v Value> {
     of(path).or_else(|| {
         let (first, rest) = path.split_once('.')?;
@@ -199,23 +198,23 @@ fn parted(path: &str) -> (&str, Option<&str>) {
     path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)))
 }
 
-/// The place of a name in a map.
+/// The index of a name in a map.
 fn place_of(pairs: &[(Value, Value)], name: &str) -> Option<usize> {
     pairs.iter().position(|(key, _)| key.as_text() == Some(name))
 }
 
-/// The number of an element, as digits say it.
+/// The index of an element, from its digits.
 fn number_of(name: &str) -> Option<usize> {
     name.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.parse().ok())?
 }
 
-/// Maps that lead to a value.
+/// Nested maps that hold `value` at `path`.
 fn nested(path: &str, value: Value) -> Value {
     let names = path.rsplit('.');
     names.fold(value, |value, name| Value::Map(vec![(Value::Text(name.to_owned()), value)]))
 }
 
-/// The element of a list that a path leads to, and what follows.
+/// The element of a list that a path leads to, and the rest of the path.
 fn element<'v, 'p>(
     items: &'v mut [Value],
     path: &'p str,
@@ -223,10 +222,10 @@ fn element<'v, 'p>(
     let stuck = |why| Stuck { left_len: path.len(), why };
     let (number, rest) = parted(path);
     let Some(number) = number_of(number) else {
-        return Err(stuck("a list stands there, whose elements have numbers, from 0"));
+        return Err(stuck("it leads to a list, whose elements have numbers, from 0"));
     };
     let item = items.get_mut(number);
-    Ok((item.ok_or(stuck("a list stands there that has no element of this number"))?, rest))
+    Ok((item.ok_or(stuck("it leads to a list that has no element of this number"))?, rest))
 }
 
 fn put_inside(node: &mut Value, path: &str, value: Value) -> Result<(), Stuck> {
@@ -251,11 +250,11 @@ fn put_inside(node: &mut Value, path: &str, value: Value) -> Result<(), Stuck> {
             put_at(item, rest, value)
         }
         Value::Tag(_, item) => put_inside(item, path, value),
-        other => Err(Stuck { left_len: path.len(), why: standing(other) }),
+        other => Err(Stuck { left_len: path.len(), why: not_a_container(other) }),
     }
 }
 
-/// Puts a value in the place of one, or where a path leads to from there.
+/// Replaces a value, or the value that a path leads to from there.
 fn put_at(found: &mut Value, rest: Option<&str>, value: Value) -> Result<(), Stuck> {
     match rest {
         Some(rest) => put_inside(found, rest, value),
@@ -266,15 +265,15 @@ fn put_at(found: &mut Value, rest: Option<&str>, value: Value) -> Result<(), Stu
     }
 }
 
-/// What stands where a key leads no further.
-fn standing(value: &Value) -> &'static str {
+/// Why a key cannot lead into a value.
+fn not_a_container(value: &Value) -> &'static str {
     match value {
-        Value::Text(_) => "a text stands there, no map or list",
-        Value::Int(_) | Value::Float(_) => "a number stands there, no map or list",
-        Value::Bool(_) => "true or false stands there, no map or list",
-        Value::Null | Value::Undefined => "null stands there, no map or list",
-        Value::Bytes(_) => "bytes stand there, no map or list",
-        _ => "a single value stands there, no map or list",
+        Value::Text(_) => "it leads to a text, not to a map or list",
+        Value::Int(_) | Value::Float(_) => "it leads to a number, not to a map or list",
+        Value::Bool(_) => "it leads to true or false, not to a map or list",
+        Value::Null | Value::Undefined => "it leads to null, not to a map or list",
+        Value::Bytes(_) => "it leads to bytes, not to a map or list",
+        _ => "it leads to a single value, not to a map or list",
     }
 }
 
@@ -292,7 +291,7 @@ fn take_inside(node: &mut Value, path: &str) -> Result<bool, Stuck> {
         Value::Array(items) => match element(items, path) {
             Ok((item, Some(rest))) => take_inside(item, rest),
             Ok((_, None)) => {
-                let why = "a list stands there, whose elements are not taken away: set the list";
+                let why = "elements of a list cannot be removed: set the list";
                 Err(Stuck { left_len: path.len(), why })
             }
             Err(_) => Ok(false),
@@ -302,7 +301,7 @@ fn take_inside(node: &mut Value, path: &str) -> Result<bool, Stuck> {
     }
 }
 
-/// A value as text: text as it is, anything else in the manner of JSON.
+/// A value as text: text unchanged, anything else as JSON.
 #[must_use]
 pub fn text_of(value: &Value) -> String {
     if let Value::Text(text) = value {

@@ -1,4 +1,4 @@
-//! Where the parts of a new message go.
+//! The layout of a new message.
 //!
 //! ```text
 //!   preamble | metadata, index, [hashes] | tensor ... | zeros | postamble
@@ -7,7 +7,7 @@
 use tet_format::Span;
 use tet_io::Image;
 
-use super::draft::{Carried, Draft};
+use super::draft::{Draft, TensorCopy};
 use crate::error::{Error, Result};
 use crate::frame::FRAME_HEADER_LEN;
 use crate::index::IndexEntry;
@@ -17,17 +17,17 @@ use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::Flags;
 use crate::write::{Header, metadata_bytes};
 
-/// Where a message stands, and what comes behind it.
+/// The offset of a message in its file, and what follows it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Site {
     /// Where it starts in the new file.
     pub(crate) start: u64,
-    /// Where in the old file the message started that follows: zeros let it keep its distance to a
-    /// multiple of 64, and so the places of its payloads.
+    /// The old file offset of the message that follows. Padding keeps its offset modulo 64, and so
+    /// the alignment of its payloads.
     pub(crate) next_start: Option<u64>,
 }
 
-/// A new message.
+/// Lays out a new message.
 pub(crate) fn lay(draft: &Draft, site: Site) -> Result<Image> {
     let frame_count = (draft.tensors.len() as u64).saturating_add(3);
     if draft.limits.frame_count_max < frame_count {
@@ -35,14 +35,14 @@ pub(crate) fn lay(draft: &Draft, site: Site) -> Result<Image> {
         return Err(Error::Usage { what, found, wanted: draft.limits.frame_count_max });
     }
     let metadata = metadata_bytes(&draft.metadata, draft.version_key)?;
-    // What this crate would not read is not written.
+    // Nothing is written that this crate would not read.
     Metadata::read(&metadata, 0, &draft.limits)?;
     let list = list(draft);
     let header = Header::new(draft.rule, &metadata, list.as_deref());
     let (entries, end) = header.place(|at| places(draft, at, site.start).ok_or(TOO_LONG))?;
     let postamble_at = tail_at(end, site).ok_or(TOO_LONG)?;
     let total_len = postamble_at.checked_add(POSTAMBLE_LEN).ok_or(TOO_LONG)?;
-    // It promises a hash of every object.
+    // The flag promises a hash of every object.
     let is_hashed =
         draft.rule != HashRule::Unhashed && draft.tensors.iter().all(|tensor| tensor.is_hashed);
     let flags = if is_hashed { Flags::HASHED } else { Flags::default() };
@@ -50,7 +50,7 @@ pub(crate) fn lay(draft: &Draft, site: Site) -> Result<Image> {
     image.append(header.bytes(&entries, flags, total_len));
     for (tensor, entry) in draft.tensors.iter().zip(&entries) {
         image.resize(entry.offset);
-        carry(tensor, draft.rule, &mut image);
+        copy_frame(tensor, draft.rule, &mut image);
     }
     image.resize(postamble_at);
     let mut bytes = Vec::new();
@@ -61,13 +61,13 @@ pub(crate) fn lay(draft: &Draft, site: Site) -> Result<Image> {
 
 const TOO_LONG: Error = Error::Unwritable { why: "a message is longer than a length can say" };
 
-/// The hashes of all tensors, if a list is to have them.
+/// The hashes of all tensors, if the message gets a list of them.
 fn list(draft: &Draft) -> Option<Vec<u64>> {
     let hashes: Option<Vec<u64>> = draft.tensors.iter().map(|tensor| tensor.hash).collect();
     hashes.filter(|hashes| draft.is_listed && !hashes.is_empty())
 }
 
-/// Where the tensors go that start at `at` of a message, and where the last one ends.
+/// The offsets of the tensors from `at` of a message on, and the end of the last one.
 fn places(draft: &Draft, mut at: u64, start: u64) -> Option<(Vec<IndexEntry>, u64)> {
     let mut entries = Vec::new();
     for tensor in &draft.tensors {
@@ -79,9 +79,9 @@ fn places(draft: &Draft, mut at: u64, start: u64) -> Option<(Vec<IndexEntry>, u6
     Some((entries, at))
 }
 
-/// The place at or behind `at` where a frame may start: its payload is aligned in the file, as far as
-/// the frame itself is in the message.
-fn place(tensor: &Carried, at: u64, start: u64) -> Option<u64> {
+/// The first offset at or after `at` where a frame may start: its payload is aligned in the file,
+/// the frame itself in the message.
+fn place(tensor: &TensorCopy, at: u64, start: u64) -> Option<u64> {
     let ahead = tensor.payload_offset.checked_add(start)?;
     if !tensor.payload_offset.is_multiple_of(8) || !start.is_multiple_of(8) {
         return at.checked_next_multiple_of(8);
@@ -90,7 +90,7 @@ fn place(tensor: &Carried, at: u64, start: u64) -> Option<u64> {
     payload.checked_sub(ahead)
 }
 
-/// Where the postamble goes.
+/// The offset of the postamble.
 fn tail_at(end: u64, site: Site) -> Option<u64> {
     let at = end.checked_next_multiple_of(8)?;
     let Some(next_start) = site.next_start.filter(|next| next.is_multiple_of(8)) else {
@@ -103,8 +103,8 @@ fn tail_at(end: u64, site: Site) -> Option<u64> {
     at.checked_add(next_start.wrapping_sub(next) % 64)
 }
 
-/// Appends a tensor frame as it is, but for a flag where an old frame must get one.
-fn carry(tensor: &Carried, rule: HashRule, image: &mut Image) {
+/// Appends a tensor frame unchanged, except that an old frame may need a flag.
+fn copy_frame(tensor: &TensorCopy, rule: HashRule, image: &mut Image) {
     let (span, mut start) = (tensor.frame.span, tensor.frame.span.start());
     if let Some(header) = tensor.header(rule) {
         image.append(header);

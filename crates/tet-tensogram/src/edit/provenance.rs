@@ -1,13 +1,13 @@
-//! Who made a message that is edited.
+//! The provenance of an edited message.
 
 use crate::maker::Maker;
 
-/// What a new message says of its making, in `_reserved_`.
+/// What `_reserved_` of a new message contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provenance {
-    /// What the message said that it was made of; the first one, if there are several.
+    /// The provenance of the source message; of the first one if there are several.
     Kept,
-    /// That it is new.
+    /// A new provenance.
     New(Maker),
     /// Nothing.
     Absent,

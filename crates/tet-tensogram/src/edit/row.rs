@@ -1,4 +1,4 @@
-//! The objects of a message with all that is said of them: what is listed, asked for and meant.
+//! The objects of a message with their metadata, to list, query and select them.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::metadata::{Metadata, Pairs};
 use crate::open::{ObjectAt, TensogramFile};
 use crate::preamble::VERSION;
 
-/// What is said of a message and its objects.
+/// The metadata of a message and its objects.
 #[derive(Debug)]
 pub struct Rows {
     message: usize,
@@ -27,7 +27,7 @@ pub struct Row<'r> {
 }
 
 impl Rows {
-    /// Reads what is said of a message. A descriptor that cannot be read says nothing.
+    /// Reads the metadata of a message. An unreadable descriptor is left out.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Rows {
         numbers.map(|number| Row { rows: self, number })
     }
 
-    /// What is said of the message and its objects.
+    /// The metadata of the message and its objects.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
@@ -76,25 +76,25 @@ impl<'r> Row<'r> {
         self.number
     }
 
-    /// Where the object is.
+    /// Where the object is stored.
     #[must_use]
     pub fn place(&self) -> Option<&'r ObjectAt> {
         self.rows.objects.get(self.number?).map(|(object, _)| object)
     }
 
-    /// What it is and how it is stored.
+    /// The descriptor of the object, if it can be read.
     #[must_use]
     pub fn descriptor(&self) -> Option<&'r Descriptor> {
         self.rows.objects.get(self.number?)?.1.as_ref()
     }
 
-    /// What is said of the object.
+    /// The metadata of the object.
     #[must_use]
     pub fn entry(&self) -> Option<&'r Pairs> {
         self.rows.metadata.base.get(self.number?)
     }
 
-    /// What is said of the message.
+    /// The metadata of the message.
     #[must_use]
     pub fn extra(&self) -> &'r Pairs {
         &self.rows.metadata.extra
@@ -104,27 +104,27 @@ impl<'r> Row<'r> {
     #[must_use]
     pub fn name(&self) -> Option<Cow<'r, str>> {
         let object = self.number?;
-        let said = |key: &str| {
+        let text = |key: &str| {
             let value = Key::parse(key).ok()?.find(self.entry()?)?;
             value.as_text().map(Cow::Borrowed)
         };
         let numbered = || Cow::Owned(format!("m{}_o{object}", self.message()));
-        Some(said("name").or_else(|| said("mars.param")).unwrap_or_else(numbered))
+        Some(text("name").or_else(|| text("mars.param")).unwrap_or_else(numbered))
     }
 
-    /// What a key leads to: in what is said of the object, then of the message, then in the
-    /// descriptor, then among `name`, `message`, `object` and `version`.
+    /// The value of a key, looked up in the metadata of the object, then of the message, then in
+    /// the descriptor, then among `name`, `message`, `object` and `version`.
     #[must_use]
     pub fn value(&self, key: &Key) -> Option<Cow<'r, Value>> {
         if let Some(key) = key.of_message() {
             return key.find(self.extra()).map(Cow::Borrowed);
         }
-        let said = self.entry().and_then(|entry| key.find(entry));
-        if let Some(value) = said.or_else(|| key.find(self.extra())) {
+        let value = self.entry().and_then(|entry| key.find(entry));
+        if let Some(value) = value.or_else(|| key.find(self.extra())) {
             return Some(Cow::Borrowed(value));
         }
         if key.is_reserved() {
-            // A pair of its own, so that the key leads into it.
+            // Only the part of the key after `_reserved_` is looked up there.
             let reserved = &self.rows.metadata.reserved;
             let (_, rest) = key.text().split_once('.')?;
             return Key::parse(rest).ok()?.find(reserved).map(Cow::Borrowed);

@@ -1,10 +1,10 @@
-//! Names of outputs with keys in brackets: `by_param/[mars.param]_[index].tgm`.
+//! Output names with keys in brackets: `by_param/[mars.param]_[index].tgm`.
 
 use super::key::{Key, text_of};
 use super::row::Row;
 use crate::error::{Error, Result};
 
-/// A name of outputs.
+/// A template for output names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     parts: Vec<Part>,
@@ -18,11 +18,11 @@ enum Part {
     Index,
 }
 
-/// What stands for a key that is missing.
+/// Replaces a key that is missing.
 const MISSING: &str = "unknown";
 
 impl Template {
-    /// Reads a name with keys in brackets.
+    /// Parses a name with keys in brackets.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// The name, where it has no key.
+    /// The name, if it has no key.
     pub(super) fn text(&self) -> String {
         let text = |part: &Part| match part {
             Part::Text(text) => text.clone(),
@@ -52,13 +52,13 @@ impl Template {
         self.parts.iter().map(text).collect()
     }
 
-    /// Whether it has no key, so that there is one output.
+    /// Whether it has no key, so that there is only one output.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Text(_)))
     }
 
-    /// The same with `_[index]` before the suffix, unless it has a key.
+    /// The same template with `_[index]` before the suffix, unless it has a key.
     #[must_use]
     pub fn numbered(mut self) -> Self {
         let [Part::Text(text)] = self.parts.as_mut_slice() else { return self };
@@ -72,11 +72,11 @@ impl Template {
         self
     }
 
-    /// The name of the output that an object goes to.
+    /// The output name for an object.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Key`] when a value cannot be part of the name of a file.
+    /// Returns [`Error::Key`] when a value cannot be part of a file name.
     pub fn fill(&self, row: &Row<'_>, index: usize) -> Result<String> {
         let mut out = String::new();
         for part in &self.parts {
@@ -95,18 +95,18 @@ impl Template {
     }
 }
 
-/// Whether a character acts on a terminal, turns the direction of reading, or is not seen.
+/// Whether a character controls a terminal, changes the text direction, or is invisible.
 fn is_hidden(c: char) -> bool {
     // `Debug` escapes these, and quotes and backslashes besides.
     c.is_control() || c != '\'' && c != '"' && c.escape_debug().len() != 1
 }
 
-/// What comes from a file is never a path.
+/// A value from a file must not be a path.
 fn check(key: &Key, text: &str) -> Result<()> {
     let why = if text.is_empty() || text.starts_with('.') {
-        "its value is empty or starts with a dot: no part of the name of a file"
+        "its value is empty or starts with a dot: it cannot be part of a file name"
     } else if text.contains(['/', '\\']) || text.chars().any(is_hidden) {
-        "its value has characters that are no part of the name of a file"
+        "its value has characters that cannot be part of a file name"
     } else {
         return Ok(());
     };

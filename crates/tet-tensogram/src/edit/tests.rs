@@ -72,8 +72,8 @@ pub(super) fn frames(bytes: &[u8]) -> (Vec<Vec<u8>>, usize) {
     (frames, hashed)
 }
 
-/// What is said of all objects, and of the messages, without what the library says of these.
-pub(super) fn said(bytes: &[u8]) -> (Vec<crate::Pairs>, Vec<crate::Pairs>) {
+/// The metadata of all objects and messages, without `_reserved_` of the messages.
+pub(super) fn all_metadata(bytes: &[u8]) -> (Vec<crate::Pairs>, Vec<crate::Pairs>) {
     let file = file(bytes);
     let all: Vec<Metadata> = (0..file.len()).map(|it| file.metadata(it).unwrap()).collect();
     let base = all.iter().flat_map(|it| it.base.iter().cloned().map(sorted)).collect();
@@ -125,13 +125,13 @@ fn set_leaves_every_tensor_alone() {
         is_as_sound(&name, &before, &after);
         is_aligned(&after);
         assert!(frames(&before) == frames(&after), "{name}");
-        let ((base, extra), (new_base, new_extra)) = (said(&before), said(&after));
+        let ((base, extra), (new_base, new_extra)) = (all_metadata(&before), all_metadata(&after));
         for (old, new) in base.iter().zip(&new_base) {
             assert_eq!(key("units").find(new), Some(&text("K")));
             assert_eq!(key("mars.steps.range").find(new), Some(&text("0-6")));
-            for (said, value) in old.iter().filter(|(key, _)| key != "mars" && key != "units") {
-                let found = new.iter().find(|(key, _)| key == said).map(|(_, value)| value);
-                assert_eq!(found, Some(value), "{name} {said}");
+            for (old_key, value) in old.iter().filter(|(key, _)| key != "mars" && key != "units") {
+                let found = new.iter().find(|(key, _)| key == old_key).map(|(_, value)| value);
+                assert_eq!(found, Some(value), "{name} {old_key}");
             }
         }
         for (old, new) in extra.iter().zip(&new_extra) {
@@ -154,7 +154,7 @@ fn reshuffle_moves_the_footer_and_nothing_else() {
         let after = bytes(&image);
         is_as_sound(&name, &before, &after);
         assert!(frames(&before) == frames(&after), "{name}");
-        assert_eq!(said(&before), said(&after), "{name}");
+        assert_eq!(all_metadata(&before), all_metadata(&after), "{name}");
         let out = ["stream", "craft_preceder", "hash_aggregate_both"];
         assert_eq!(changed != 0, out.iter().any(|it| name.starts_with(it)), "{name}");
         if changed == 0 {
@@ -181,7 +181,7 @@ fn reshuffle_signs_messages_that_are_in_order() {
             let after = bytes(&image);
             is_as_sound(&name, &before, &after);
             assert!(frames(&before) == frames(&after), "{name}");
-            assert_eq!(said(&before), said(&after), "{name}");
+            assert_eq!(all_metadata(&before), all_metadata(&after), "{name}");
             (after, changed)
         };
         let ((new, changed), (absent, _)) = (of(NEW), of(Provenance::Absent));
@@ -214,7 +214,7 @@ fn split_and_merge_are_there_and_back() {
         is_as_sound(&name, &before, &merged);
         is_aligned(&merged);
         assert_eq!(frames(&merged), (all, hashed), "{name}");
-        assert_eq!(said(&merged).0, said(&before).0, "{name}");
+        assert_eq!(all_metadata(&merged).0, all_metadata(&before).0, "{name}");
     }
 }
 
@@ -253,7 +253,7 @@ fn messages_of_several_dialects_make_one_whose_hashes_hold() {
         }
         let first = file(&merged);
         assert_eq!(key("version").find(&first.metadata(0).unwrap().extra), Some(&Value::Int(3)));
-        // Programs of 0.17 look for the version beside `_extra_`.
+        // Programs of 0.17 look for the version next to `_extra_`.
         assert!(merged.windows(9).any(|it| it == b"gversion\x03"));
     }
 }
@@ -272,7 +272,7 @@ fn what_has_no_hash_gets_none() {
     let mixed = bytes(&merge(&[file(&hashed), file(&bare)], Clash::First, NEW).unwrap());
     let report = check(&mixed);
     assert!(report.is_ok() && report.unverified_count == 1);
-    // Nobody is told that all have hashes, and there is no list of those that have.
+    // The preamble has no hash flag, and there is no list of hashes.
     assert_eq!(ids(&mixed), ["TGM-N4"]);
     assert_eq!(frames(&mixed).1, 2);
     assert!(frames(&mixed).0 == [frames(&hashed).0, frames(&bare).0].concat());
@@ -282,10 +282,10 @@ fn what_has_no_hash_gets_none() {
 fn clashes_are_settled_as_is_asked_for() {
     use crate::testing::{Draft as Parts, Part, map, tensor};
     let of = |who: &str, base: &[Value]| {
-        let said = [("_extra_", map(&[("who", text(who)), ("same", Value::Int(1))]))];
-        let mut said = said.to_vec();
-        said.push(("base", Value::Array(base.to_vec())));
-        Parts::new(&[Part::cbor(1, &map(&said)), tensor(b"x"), tensor(b"yz")]).bytes()
+        let pairs = [("_extra_", map(&[("who", text(who)), ("same", Value::Int(1))]))];
+        let mut pairs = pairs.to_vec();
+        pairs.push(("base", Value::Array(base.to_vec())));
+        Parts::new(&[Part::cbor(1, &map(&pairs)), tensor(b"x"), tensor(b"yz")]).bytes()
     };
     // The first message says something of its first object alone.
     let one = of("me", &[map(&[("step", Value::Int(1))])]);
@@ -297,7 +297,7 @@ fn clashes_are_settled_as_is_asked_for() {
         assert_eq!(key("who").find(&metadata.extra), Some(&text(who)));
         let steps: Vec<_> = metadata.base.iter().map(|it| key("step").find(it).cloned()).collect();
         let wanted = [Some(1), None, Some(2), Some(3)].map(|it| it.map(Value::Int));
-        assert_eq!(steps, wanted, "what is said stays with its object");
+        assert_eq!(steps, wanted, "metadata stays with its object");
         assert!(metadata.reserved.is_empty());
     }
     let refused = merge(&files, Clash::Refused, NEW).unwrap_err();

@@ -1,4 +1,4 @@
-//! What can be done to files: each takes opened ones and gives images of new ones.
+//! The edit operations: each takes opened files and returns images of new ones.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::message::Message;
 use crate::open::TensogramFile;
 use crate::window::Window;
 
-/// A key and what it is to say; nothing any more, where there is no value.
+/// A key and its new value; `None` removes the key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
     /// The key.
@@ -26,8 +26,8 @@ pub struct Assignment {
     pub value: Option<Value>,
 }
 
-/// Refuses a file of which a part would be lost: messages that do not stand, or have a frame that does
-/// not, and bytes of none.
+/// Refuses a file of which an edit would lose a part: damaged messages or frames, and bytes outside
+/// all messages.
 ///
 /// # Errors
 ///
@@ -46,12 +46,12 @@ pub fn check_sound(file: &TensogramFile) -> Result<()> {
     Ok(file.source().check_unchanged()?)
 }
 
-/// Copies messages with an object that is meant, byte for byte, to the outputs of a template; those
-/// of one name go to one file, in their order.
+/// Copies messages that have a matching object, byte for byte, to the outputs of a template.
+/// Messages with the same output name go to one file, in their order.
 ///
 /// # Errors
 ///
-/// Returns the fault of a file that is damaged, or of metadata that is needed;
+/// Returns the fault of a damaged file, or of metadata that is needed;
 /// [`Error::Key`](crate::Error::Key) when a name cannot be made; [`Error::Io`](crate::Error::Io).
 pub fn copy(
     file: &TensogramFile,
@@ -76,12 +76,12 @@ pub fn copy(
     Ok(outputs.images)
 }
 
-/// Changes what is said of the objects that are meant, or of their messages; says of how many
-/// messages. Messages that stay as they are are copied byte for byte.
+/// Changes the metadata of the matching objects, or of their messages. Returns the number of
+/// changed messages; the others are copied byte for byte.
 ///
 /// # Errors
 ///
-/// Returns what [`Draft::of`] and [`Draft::set`] return, and the fault of a file that is damaged.
+/// Returns what [`Draft::of`] and [`Draft::set`] return, and the fault of a damaged file.
 pub fn set(
     file: &TensogramFile,
     filter: &Filter,
@@ -120,11 +120,11 @@ pub fn set(
     Ok((image, changed))
 }
 
-/// Makes one message of all messages of files.
+/// Merges all messages of the files into one message.
 ///
 /// # Errors
 ///
-/// Returns what [`Draft::of`] and [`Draft::append`] return, and the fault of a file that is damaged.
+/// Returns what [`Draft::of`] and [`Draft::append`] return, and the fault of a damaged file.
 pub fn merge(files: &[TensogramFile], clash: Clash, provenance: Provenance) -> Result<Image> {
     let mut merged: Option<Draft> = None;
     for file in files {
@@ -145,12 +145,12 @@ pub fn merge(files: &[TensogramFile], clash: Clash, provenance: Provenance) -> R
     Ok(image)
 }
 
-/// Makes a message of every object, each in a file of its own unless the template gives several one
-/// name. Messages of at most one object are copied byte for byte.
+/// Writes every object as its own message. Each gets its own file, unless the template gives
+/// several the same name. Messages of at most one object are copied byte for byte.
 ///
 /// # Errors
 ///
-/// Returns what [`Draft::of`] returns, the fault of a file that is damaged, and
+/// Returns what [`Draft::of`] returns, the fault of a damaged file, and
 /// [`Error::Key`](crate::Error::Key) when a name cannot be made.
 pub fn split(
     file: &TensogramFile,
@@ -178,12 +178,12 @@ pub fn split(
     Ok(outputs.images)
 }
 
-/// Moves metadata, index and hashes of every message into its header; says of how many. Those where
-/// they stand there are copied byte for byte, if they say of their making what they are to say.
+/// Moves metadata, index and hashes of every message into its header. Returns the number of changed
+/// messages. Those that need no change are copied byte for byte.
 ///
 /// # Errors
 ///
-/// Returns what [`Draft::of`] returns, and the fault of a file that is damaged.
+/// Returns what [`Draft::of`] returns, and the fault of a damaged file.
 pub fn reshuffle(file: &TensogramFile, provenance: Provenance) -> Result<(Image, usize)> {
     check_sound(file)?;
     let (mut image, mut changed) = (Image::of(file), 0_usize);
@@ -200,7 +200,7 @@ pub fn reshuffle(file: &TensogramFile, provenance: Provenance) -> Result<(Image,
     Ok((image, changed))
 }
 
-/// Whether nothing stands behind the tensors or between them, and an index before them.
+/// Whether an index precedes the tensors, and no metadata follows or separates them.
 fn is_settled(message: &Message) -> bool {
     let has = |kind| message.frames_of(kind).next().is_some();
     let mut frames = message.frames().iter();
@@ -216,7 +216,7 @@ fn is_settled(message: &Message) -> bool {
         && message.postamble().is_some_and(|postamble| is_known(postamble.total_len))
 }
 
-/// Whether a message says of its making what it is to say.
+/// Whether a message already has the requested provenance.
 fn is_signed(file: &TensogramFile, number: usize, provenance: Provenance) -> Result<bool> {
     Ok(match provenance {
         Provenance::Kept => true,
@@ -225,17 +225,17 @@ fn is_signed(file: &TensogramFile, number: usize, provenance: Provenance) -> Res
     })
 }
 
-/// Where the message behind one starts.
+/// The offset of the next message.
 fn next_start(file: &TensogramFile, number: usize) -> Option<u64> {
     Some(file.span(number.checked_add(1)?).ok()?.start())
 }
 
-/// Images by their names, in the order in which the names came up.
+/// Images by their names, in the order of first use.
 #[derive(Default)]
 struct Outputs {
     images: Vec<(String, Image)>,
     places: HashMap<String, usize>,
-    /// How many messages went out.
+    /// The number of messages written.
     count: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Elements that are more than memory holds, into a region that is written as it comes.
+//! Encodes elements that do not fit in memory; the region is written as it is produced.
 //!
 //! ```text
 //!   pass: which elements are not finite    pass: the ends    passes: the error    pass: the payload
 //! ```
 //!
-//! What comes out is, byte for byte, what [`encode`](super::encode) makes of the same elements in
-//! memory. There are as many passes as are needed, one for each byte of an element under shuffle.
+//! The output is, byte for byte, what [`encode`](super::encode) produces from the same elements in
+//! memory. It takes as many passes as needed: one for each byte of an element under shuffle.
 
 use tet_codec::Swapped;
 use tet_format::DType;
@@ -20,18 +20,17 @@ use crate::mask::{self, Found};
 use crate::pipeline::packing::{Ends, Packing};
 use crate::pipeline::{buffer, index, packing_spoils, szip, whole_units, zstd};
 
-/// Goes through all elements, little-endian and in row-major order, in pieces of whole elements: the
-/// same each time.
+/// Visits all elements, little-endian and in row-major order, in pieces of whole elements. Every
+/// pass visits the same pieces.
 pub type Passes<'a, E> = dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> + 'a;
 
-/// Where bytes go.
+/// The output of bytes.
 type Put<'a, E> = dyn FnMut(&[u8]) -> Result<(), E> + 'a;
 
 /// Encodes elements piece by piece, and calls `put` with the bytes of the region, in order.
 ///
-/// In memory are a few megabytes, or a frame of zstd of up to 64 MiB for [`Readers`](super::Readers)
-/// of all releases, a bit for each element under a mask, and for szip where intervals
-/// start.
+/// Memory: a few megabytes, or a zstd frame of up to 64 MiB for [`Readers`](super::Readers) of all
+/// releases, plus one bit for each element under a mask, and for szip the interval offsets.
 ///
 /// # Errors
 ///
@@ -73,7 +72,7 @@ pub fn encode_in_passes<E: From<Error>>(
     Ok((descriptor.with("masks", entries), seen))
 }
 
-/// Finds the elements that are not finite, where that makes a difference.
+/// Finds the elements that are not finite, if the recipe depends on them.
 fn survey<E: From<Error>>(
     descriptor: &Descriptor,
     dtype: DType,
@@ -128,7 +127,7 @@ struct Finite<'e, 'p, E> {
 }
 
 impl<E: From<Error>> Finite<'_, '_, E> {
-    /// Goes through the elements with zeros under masks.
+    /// Visits the elements, with zeros under masks.
     fn zeroed(&mut self, visit: &mut Put<'_, E>) -> Result<(), E> {
         let Finite { elements, dtype, masked, .. } = self;
         let unit = index(dtype.size().unwrap_or(1) * 8);
@@ -148,7 +147,7 @@ impl<E: From<Error>> Finite<'_, '_, E> {
         })
     }
 
-    /// Goes through the encoded bytes.
+    /// Visits the encoded bytes.
     fn encoded(&mut self, visit: &mut Put<'_, E>) -> Result<(), E> {
         let (swap, packing) = (self.swap, self.packing);
         let mut scratch = Vec::new();
@@ -164,13 +163,13 @@ impl<E: From<Error>> Finite<'_, '_, E> {
         })
     }
 
-    /// How many those are.
+    /// The length of the encoded bytes.
     fn encoded_len(&self) -> u64 {
         self.packing.map_or(self.decoded_len, |packing| packing.packed_len(self.decoded_len / 8))
     }
 }
 
-/// Finds how doubles are packed, if they are to be.
+/// Finds the packing parameters of doubles, if the recipe packs.
 fn pack<E: From<Error>>(
     descriptor: Descriptor,
     source: &mut Finite<'_, '_, E>,
@@ -206,7 +205,7 @@ fn pack<E: From<Error>>(
     Ok(packing.describe(descriptor, recipe.readers))
 }
 
-/// Writes the payload; gives its length.
+/// Writes the payload and returns its length.
 fn payload<E: From<Error>>(
     descriptor: Descriptor,
     source: &mut Finite<'_, '_, E>,
@@ -218,7 +217,7 @@ fn payload<E: From<Error>>(
     let mut descriptor = descriptor;
     if let Some(size) = recipe.shuffle {
         if size == 0 || !encoded_len.is_multiple_of(size) {
-            let why = "shuffle takes whole elements of its size";
+            let why = "shuffle needs whole elements of its size";
             return Err(Error::Unwritable { why }.into());
         }
         descriptor = descriptor.with_stage(Stage::Filter, "shuffle");
@@ -242,7 +241,7 @@ fn payload<E: From<Error>>(
             zstd::encode_pieces(recipe.zstd(level), descriptor, encoded_len, filtered, put)?
         }
         Compressing::Szip(_) if is_packed && packing_spoils(sample_bits) => {
-            let why = "szip spoils packed numbers that are not whole bytes";
+            let why = "szip corrupts packed numbers that are not whole bytes";
             return Err(Error::Unwritable { why }.into());
         }
         Compressing::Szip(_) if 32 < sample_bits => {
@@ -261,7 +260,7 @@ fn payload<E: From<Error>>(
     Ok((descriptor, len))
 }
 
-/// Goes through all first bytes of what shuffle takes for elements, then all second ones.
+/// Visits the first byte of every shuffled element, then every second byte, and so on.
 fn planes<E: From<Error>>(
     source: &mut Finite<'_, '_, E>,
     size: u64,
@@ -274,7 +273,7 @@ fn planes<E: From<Error>>(
         source.encoded(&mut |bytes| {
             plane.clear();
             plane.extend(bytes.iter().skip(next).step_by(size));
-            // Where the next byte of the plane stands in the pieces behind this one.
+            // The offset of the next byte of the plane in the following pieces.
             next =
                 next.saturating_add(plane.len().saturating_mul(size)).saturating_sub(bytes.len());
             visit(&plane)

@@ -1,12 +1,12 @@
-//! For whom is written.
+//! The readers that files are written for.
 
-/// Which releases of the reference are to read what is written.
+/// Which releases of the reference implementation must be able to read the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readers {
-    /// Those from 0.19 on.
+    /// Releases from 0.19 on.
     #[default]
     Since019,
-    /// Those of version 3 at all, however built: parameters of simple_packing are written in both
-    /// spellings, and up to 64 MiB are one zstd frame, which cannot be read in part.
+    /// All releases of version 3: simple_packing parameters are written in both spellings, and up
+    /// to 64 MiB form one zstd frame, which cannot be read in part.
     All,
 }

@@ -1,4 +1,4 @@
-//! How elements are to be stored.
+//! How elements are encoded.
 
 use tet_format::DType;
 
@@ -10,19 +10,19 @@ use crate::pipeline::SzipParameters;
 use crate::pipeline::packing::{PackingParameters, Widths};
 use crate::pipeline::zstd;
 
-/// How the parameters of simple_packing are found.
+/// How the parameters of simple_packing are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PackingFit {
-    /// These.
+    /// These parameters.
     Given(PackingParameters),
-    /// Those that span the values with so many bits.
+    /// Parameters that span the values with this number of bits.
     Bits {
         /// Bits of a number, 0 to 64.
         bits: u32,
-        /// The power of 10 by which values are multiplied first; usually 0.
+        /// Values are first multiplied by 10 to this power; usually 0.
         decimal_scale: i32,
     },
-    /// The fewest bits for which no value is off by more than this.
+    /// The fewest bits for which no value has a larger error than this.
     Within {
         /// The largest error.
         error_max: f64,
@@ -35,7 +35,7 @@ pub enum Compressing {
     /// Not at all.
     #[default]
     None,
-    /// As zstd frames that can be decoded by themselves.
+    /// As independent zstd frames.
     Zstd {
         /// The level; 3 is the usual one.
         level: i32,
@@ -50,42 +50,42 @@ pub enum Compressing {
     Roaring,
 }
 
-/// Whether elements that are not finite are taken.
+/// What to do with elements that are not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NonFinite {
     /// They are an error.
     #[default]
     Refused,
-    /// They are stored under a mask, which keeps their kind and no more.
+    /// They are stored under a mask, which preserves only their kind.
     Masked,
-    /// They are stored under a mask if all of them come back from it bit for bit, else as they are.
+    /// They are stored under a mask if every one is restored bit for bit, else unchanged.
     Exact,
-    /// They are stored as they are, which other programs find odd when they look closely.
+    /// They are stored unchanged, which a thorough check by other programs reports.
     Kept,
 }
 
-/// How elements are to be stored; by default as they are.
+/// How to encode elements; by default unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// The order of bytes that is stored.
+    /// The stored byte order.
     pub byte_order: ByteOrder,
-    /// How doubles are packed, if they are.
+    /// How doubles are packed, if at all.
     pub packing: Option<PackingFit>,
-    /// Bytes of what shuffle takes for an element, if bytes are shuffled.
+    /// The element size of shuffle in bytes, if bytes are shuffled.
     pub shuffle: Option<u64>,
-    /// Which releases of the reference are to read packed numbers.
+    /// Which releases of the reference implementation must read packed numbers.
     pub readers: Readers,
     /// How the bytes are compressed.
     pub compression: Compressing,
-    /// Whether NaN is taken.
+    /// What to do with NaN.
     pub nan: NonFinite,
-    /// Whether infinities are taken.
+    /// What to do with infinities.
     pub infinity: NonFinite,
     /// How masks are stored.
     pub mask_method: MaskMethod,
-    /// Masks of up to so many bytes are stored as they are.
+    /// Masks of up to this many bytes are stored uncompressed.
     pub small_mask_len: u64,
-    /// Threads that compress; 0 is one per processor. The bytes are the same for any number.
+    /// Threads that compress; 0 is one per processor. The output does not depend on it.
     pub threads: usize,
 }
 
@@ -107,12 +107,12 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// How zstd is to compress.
+    /// The zstd settings.
     pub(super) const fn zstd(&self, level: i32) -> zstd::How {
         zstd::How { level, threads: self.threads, readers: self.readers }
     }
 
-    /// Which counts of bits packed numbers may have: what shuffles or compresses samples takes whole
+    /// Which bit counts packed numbers may have: codecs that shuffle or compress samples need whole
     /// bytes.
     pub(super) const fn widths(&self) -> Widths {
         match self.compression {
@@ -122,7 +122,7 @@ impl Recipe {
         }
     }
 
-    /// Whether elements of a type can be stored so.
+    /// Checks that elements of a dtype can be encoded by this recipe.
     pub(super) fn check(&self, dtype: DType) -> Result<()> {
         let is_bits = dtype == DType::Bitmask;
         let needs_bits = matches!(self.compression, Compressing::Rle | Compressing::Roaring);

@@ -1,4 +1,4 @@
-//! Elements that are not finite: which of them go under masks.
+//! Chooses which elements that are not finite go under masks.
 
 use tet_format::DType;
 
@@ -7,25 +7,25 @@ use crate::descriptor::MaskKind;
 use crate::error::{Error, Result};
 use crate::mask::Found;
 
-/// What became of the elements of an object that are not finite.
+/// What happened to the elements of an object that are not finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NonFiniteSeen {
     /// Elements under masks.
     pub masked: u64,
-    /// Those of them that come back with other bits: NaN with a sign or a payload, and complex
-    /// elements of which one part is something else.
+    /// Masked elements that are restored with other bits: NaN with a sign or a payload, and complex
+    /// elements of which one part has another value.
     pub changed: u64,
-    /// Elements that are stored as they are; they are not counted where all are to be.
+    /// Elements stored unchanged; not counted if the recipe stores all unchanged.
     pub kept: u64,
 }
 
-/// Whether it makes a difference which elements are not finite.
+/// Whether the encoding depends on which elements are not finite.
 pub(super) fn is_surveyed(dtype: DType, recipe: &Recipe) -> bool {
     let is_kept = (recipe.nan, recipe.infinity) == (NonFinite::Kept, NonFinite::Kept);
     (dtype.is_float() || dtype.is_complex()) && (!is_kept || recipe.packing.is_some())
 }
 
-/// The elements that masks are for, when `inexact` of each kind do not come back bit for bit.
+/// Selects the elements for masks. `inexact` counts those that a mask does not restore exactly.
 pub(super) fn settle(
     mut found: Found,
     inexact: [u64; 3],
@@ -50,7 +50,7 @@ pub(super) fn settle(
             NonFinite::Exact => !is_exact,
             NonFinite::Kept => true,
         };
-        // What is no number cannot be packed.
+        // NaN and infinities cannot be packed.
         if is_kept && recipe.packing.is_some() {
             return Err(Error::NotFinite { element, value });
         }

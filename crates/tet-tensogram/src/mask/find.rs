@@ -1,4 +1,4 @@
-//! Elements that are not finite, when they are stored.
+//! Finds elements that are not finite, for encoding.
 
 use std::ops::BitOr;
 
@@ -10,7 +10,7 @@ use crate::descriptor::MaskKind;
 use crate::error::Result;
 use crate::pipeline::{buffer, index};
 
-/// Elements that are looked at together: nearly always all of them are finite.
+/// Elements checked together: nearly always all of them are finite.
 const BLOCK: usize = 1024;
 /// The exponent of a double that is not finite.
 const INFINITE: u64 = 0x7FF << 52;
@@ -18,40 +18,40 @@ const INFINITE: u64 = 0x7FF << 52;
 /// The elements of an object that are not finite.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// For each kind the first element, if there is one.
+    /// The first element of each kind, if there is one.
     pub(crate) first: [Option<u64>; 3],
-    /// Their bits, where there are any.
+    /// Their bits, if there are any.
     pub(crate) bits: [Option<Vec<u8>>; 3],
 }
 
-/// Finds the elements that are not finite; none where the type has none.
+/// Finds the elements that are not finite; none if the dtype has none.
 ///
-/// One of the lowest exponent bits is added: it carries into the sign's place, which was cleared, only
-/// where all bits of the exponent are set. Such sums are put together for many elements at a time.
+/// Adds the lowest exponent bit: the sum carries into the sign bit, which was cleared, only if all
+/// bits of the exponent are set. The sums of many elements are combined by OR.
 pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
     match dtype {
         DType::Float16 => each(
             elements,
             |it| (u16::from_le_bytes(it) & 0x7C00) + 0x0400,
-            |carried| carried >> 15 == 0,
+            |carry_bits| carry_bits >> 15 == 0,
             |it| kind_of(f16::from_le_bytes(it).to_f32().into()),
         ),
         DType::BFloat16 => each(
             elements,
             |it| (u16::from_le_bytes(it) & 0x7F80) + 0x0080,
-            |carried| carried >> 15 == 0,
+            |carry_bits| carry_bits >> 15 == 0,
             |it| kind_of(bf16::from_le_bytes(it).to_f32().into()),
         ),
         DType::Float32 => each(
             elements,
             |it| single(u32::from_le_bytes(it)),
-            |carried| carried >> 31 == 0,
+            |carry_bits| carry_bits >> 31 == 0,
             |it| kind_of(f32::from_le_bytes(it).into()),
         ),
         DType::Float64 => each(
             elements,
             |it| double(u64::from_le_bytes(it)),
-            |carried| carried >> 63 == 0,
+            |carry_bits| carry_bits >> 63 == 0,
             |it| kind_of(f64::from_le_bytes(it)),
         ),
         DType::Complex64 => each(
@@ -60,7 +60,7 @@ pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
                 let [real, imaginary] = [[a, b, c, d], [e, f, g, h]].map(u32::from_le_bytes);
                 single(real) | single(imaginary)
             },
-            |carried| carried >> 31 == 0,
+            |carry_bits| carry_bits >> 31 == 0,
             |[a, b, c, d, e, f, g, h]| {
                 let parts = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
                 of_parts(parts.map(|part| kind_of(part.into())))
@@ -72,7 +72,7 @@ pub(crate) fn find(dtype: DType, elements: &[u8]) -> Result<Found> {
                 let parts = element.as_chunks().0.iter();
                 parts.fold(0, |all, part| all | double(u64::from_le_bytes(*part)))
             },
-            |carried| carried >> 63 == 0,
+            |carry_bits| carry_bits >> 63 == 0,
             |element: [u8; 16]| {
                 let (parts, _) = element.as_chunks::<8>();
                 let part = |at: usize| parts.get(at).map(|part| f64::from_le_bytes(*part));
@@ -103,7 +103,7 @@ fn kind_of(value: f64) -> Option<MaskKind> {
     }
 }
 
-/// NaN in a part counts before infinities, and the positive one before the other.
+/// NaN in a part takes precedence over infinities, positive over negative.
 fn of_parts([real, imaginary]: [Option<MaskKind>; 2]) -> Option<MaskKind> {
     match (real, imaginary) {
         (Some(real), Some(imaginary)) => Some(real.min(imaginary)),
@@ -120,7 +120,7 @@ fn each<const SIZE: usize, Word: Default + BitOr<Output = Word>>(
     let mut found = Found::default();
     let elements = elements.as_chunks::<SIZE>().0;
     let len = (elements.len() as u64).div_ceil(8);
-    let is_finite = |block: &[[u8; SIZE]]| is_clear(carried(block, &carry));
+    let is_finite = |block: &[[u8; SIZE]]| is_clear(carry_bits(block, &carry));
     let blocks = elements.chunks(BLOCK).enumerate().filter(|(_, block)| !is_finite(block));
     let others = blocks.flat_map(|(number, block)| (number * BLOCK..).zip(block));
     for (element, bytes) in others {
@@ -139,9 +139,9 @@ fn each<const SIZE: usize, Word: Default + BitOr<Output = Word>>(
     Ok(found)
 }
 
-/// What carries out of any element.
+/// The carry bits of all elements, combined.
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn carried<const SIZE: usize, Word, Carry>(elements: &[[u8; SIZE]], carry: &Carry) -> Word
+fn carry_bits<const SIZE: usize, Word, Carry>(elements: &[[u8; SIZE]], carry: &Carry) -> Word
 where
     Word: Default + BitOr<Output = Word>,
     Carry: Fn([u8; SIZE]) -> Word,

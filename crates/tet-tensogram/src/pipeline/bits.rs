@@ -1,11 +1,11 @@
-//! Bits, packed with the highest first: as runs, and as a set of the places of ones.
+//! Packed bits, the highest first: encoded as runs, or as a set of the positions of ones.
 //!
 //! ```text
 //!   runs: first bit | length | length | ...          lengths of alternating bits, in 7 bits a byte
 //!   set:  header | containers of 65536 places each   the portable form of Roaring bitmaps
 //! ```
 //!
-//! A bitmask has the count of bits before them; a mask has not.
+//! In a bitmask the number of bits precedes them; in a mask it does not.
 
 mod roaring;
 mod runs;
@@ -16,7 +16,7 @@ pub(crate) use runs::{decode as rle_decode, encode as rle_encode};
 use crate::error::{Error, Fault, Result};
 use crate::rule;
 
-/// Takes the count of bits off a payload of a bitmask: that of whole bytes.
+/// Removes the bit count from the payload of a bitmask: it must be that of `len` whole bytes.
 pub(super) fn strip_count(payload: &[u8], len: usize, at: u64) -> Result<&[u8], Fault> {
     let wanted = (len as u64).saturating_mul(8);
     let rule = &rule::BIT_COUNT;
@@ -30,7 +30,7 @@ pub(super) fn strip_count(payload: &[u8], len: usize, at: u64) -> Result<&[u8], 
     Ok(rest)
 }
 
-/// Appends the count of bits of so many bytes.
+/// Appends the bit count of `len` bytes.
 pub(crate) fn push_count(len: usize, out: &mut Vec<u8>) -> Result<()> {
     let bits = (len as u64).checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
     let bits = bits.ok_or(Error::Unwritable { why: "a bitmask has less than 2^32 bits" })?;
@@ -38,7 +38,7 @@ pub(crate) fn push_count(len: usize, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Sets the bits of a range, which lies in `out`.
+/// Sets the bits of a range, which must be within `out`.
 fn set(out: &mut [u8], start: u64, end: u64) {
     if end <= start {
         return;

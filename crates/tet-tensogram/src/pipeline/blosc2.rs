@@ -5,9 +5,9 @@
 //!   | chunk | chunk | ... | a chunk of offsets, one for each chunk | trailer |
 //! ```
 //!
-//! Numbers of the header are big-endian, those of chunks little-endian. An offset below 0 stands for
-//! a chunk of one value that is not stored. Chunks that together are longer than what is stored of
-//! them overlap, and are refused: the work is bounded by payload and elements.
+//! Numbers of the header are big-endian, those of chunks little-endian. A negative offset means a
+//! chunk of one repeated value that is not stored. Chunks that overlap are refused: their lengths
+//! must not exceed the stored length, so the work is bounded by payload and elements.
 
 mod chunk;
 mod lz;
@@ -29,28 +29,26 @@ const DECODED_LEN_AT: usize = 30;
 const STORED_LEN_AT: usize = 39;
 const TYPESIZE_AT: usize = 48;
 const CHUNK_LEN_AT: usize = 58;
-/// The shortest header.
 const HEADER_LEN_MIN: u64 = 87;
 
-/// Flags: the version in 4 bits, the width of offsets in 2, and whether chunks are of any length.
+/// Flags: the version in 4 bits, the width of offsets in 2, and whether chunk lengths vary.
 const VERSION_MAX: u8 = 2;
 const OFFSET_BITS: u8 = 0x30;
 const OFFSETS_OF_64: u8 = 0x10;
 const ANY_LEN: u8 = 0x40;
 
-/// The table of offsets is no longer than other tables are.
+/// The longest table of offsets, as for other tables.
 const TABLE_LEN_MAX: u64 = 1 << 20;
 const OFFSET_LEN: u64 = 8;
 
-/// The most bytes that a byte of a block can come to, but for zstd and what is all one value.
+/// The most bytes that one byte of a block can decode to, except for zstd and repeated values.
 const RATIO: u64 = 255;
 
-/// Whether so few bytes may come to so many only if there is next to nothing in them.
+/// Whether only data of very low entropy can have these lengths.
 pub(super) const fn inflates(payload_len: u64, decoded_len: u64) -> bool {
     payload_len.saturating_mul(RATIO) < decoded_len
 }
 
-/// What a header says.
 struct Header {
     header_len: u64,
     stored_len: u64,
@@ -73,7 +71,7 @@ pub(crate) fn decode(payload: &[u8], out: &mut [u8], at: u64) -> Result<()> {
     })
 }
 
-/// The same; what is broken, and where in the payload.
+/// The same; returns the error and its offset in the payload.
 fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
     let header = header(payload, out.len() as u64).map_err(|broken| (0, broken))?;
     if out.is_empty() {
@@ -108,7 +106,7 @@ fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
     Ok(())
 }
 
-/// Reads the header of a frame that comes to `decoded_len` bytes.
+/// Reads the header of a frame that decodes to `decoded_len` bytes.
 fn header(payload: &[u8], decoded_len: u64) -> Result<Header, Broken> {
     let magic = payload.get(MAGIC_AT..MAGIC_AT + MAGIC.len()).ok_or(Broken::Frame)?;
     let long = |at: usize| -> Result<u64, Broken> {
@@ -146,7 +144,7 @@ fn header(payload: &[u8], decoded_len: u64) -> Result<Header, Broken> {
     if is_sound { Ok(header) } else { Err(Broken::Frame) }
 }
 
-/// Where each chunk starts, from the end of the header.
+/// The offset of each chunk, from the end of the header.
 fn offsets(
     stored: &[u8],
     header: &Header,

@@ -1,4 +1,4 @@
-//! The last stage: a payload, into the bytes that were compressed.
+//! The last stage: decompresses a payload.
 
 use tet_format::{DType, zstd_decoded_max};
 
@@ -8,10 +8,10 @@ use crate::descriptor::{Descriptor, NONE, Stage};
 use crate::error::{Error, Fault, Result, no_numbers};
 use crate::rule;
 
-/// The most bytes that a byte of an lz4 block can come to.
+/// The most bytes that one byte of an lz4 block can decode to.
 const LZ4_RATIO_MAX: u64 = 255;
 
-/// How bytes were compressed.
+/// The compression of a payload.
 #[derive(Clone, Debug)]
 pub(super) enum Compression {
     None,
@@ -51,7 +51,7 @@ impl Compression {
         }
     }
 
-    /// Whether so few bytes come to so many only where they can come to any number.
+    /// Whether these lengths are only possible for codecs without a bound on their ratio.
     pub(super) const fn inflates(&self, payload_len: u64, encoded_len: u64) -> bool {
         match self {
             Compression::Rle | Compression::Roaring => true,
@@ -60,7 +60,7 @@ impl Compression {
         }
     }
 
-    /// Whether a payload can be of this length, before anything is allocated for it.
+    /// Checks that a payload can have this length, before memory is allocated for it.
     pub(super) fn check_len(
         &self,
         descriptor: &Descriptor,
@@ -88,7 +88,7 @@ impl Compression {
         Err(Fault { rule: &rule::PAYLOAD_SHORT, at, found: wanted_max, wanted: encoded_len })
     }
 
-    /// Decodes a payload that starts at `at` of the file into exactly `out`.
+    /// Decompresses a payload that starts at `at` of the file into exactly `out`.
     pub(super) fn decode(&self, payload: &[u8], out: &mut [u8], at: u64) -> Result<()> {
         match self {
             Compression::None => {
@@ -112,14 +112,14 @@ impl Compression {
     }
 }
 
-/// A stage whose codec is not one of those that are built.
+/// The error for a codec that this build does not have.
 pub(super) fn not_built(descriptor: &Descriptor, stage: Stage) -> Error {
     let codec = descriptor.stage(stage).into();
     let fault = no_numbers(&rule::CODEC_BUILT, descriptor.place(stage.key()));
     Error::NotBuilt { codec, fault }
 }
 
-/// A codec that does not take elements of the type.
+/// The error for a codec that does not support the dtype.
 pub(super) fn not_for_dtype(descriptor: &Descriptor, stage: Stage) -> Error {
     no_numbers(&rule::CODEC_DTYPE, descriptor.place(stage.key())).into()
 }

@@ -28,7 +28,7 @@ pub(crate) fn decode(payload: &[u8], out: &mut [u8], at: u64) -> Result<(), Faul
     }
 }
 
-/// The payload of bytes, in a buffer that may have been used before.
+/// Compresses bytes into a payload; `room` is a buffer to reuse.
 pub(crate) fn encode(bytes: &[u8], room: Vec<u8>) -> Result<Vec<u8>> {
     let why = "lz4 takes no more than 4 GiB";
     let len = u32::try_from(bytes.len()).map_err(|_| Error::Unwritable { why })?;
@@ -36,7 +36,7 @@ pub(crate) fn encode(bytes: &[u8], room: Vec<u8>) -> Result<Vec<u8>> {
     let mut out = sized(room, PREFIX_LEN.saturating_add(worst))?;
     let Some((prefix, block)) = out.split_first_chunk_mut() else { return Ok(out) };
     *prefix = len.to_le_bytes();
-    // The room is for what compresses worst.
+    // The buffer is large enough for incompressible data.
     let len = lz4_flex::block::compress_into(bytes, block);
     let len = len.map_err(|_| Error::Memory { len: worst })?;
     out.truncate(index(PREFIX_LEN).saturating_add(len));

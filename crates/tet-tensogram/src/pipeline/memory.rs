@@ -1,17 +1,17 @@
-//! Buffers of payloads, and the lengths of what is in them.
+//! Allocates buffers, and checks their lengths.
 
 use crate::error::{Error, Result};
 
-/// A buffer of so many zeros, if there is memory for it.
+/// A buffer of `len` zeros, if it can be allocated.
 pub(crate) fn buffer(len: u64) -> Result<Vec<u8>> {
     let memory = Error::Memory { len };
     let Ok(len) = usize::try_from(len) else { return Err(memory) };
-    // Asked for and given back: fresh zeros of the system are not written over with zeros.
+    // Only checks for memory: `vec![0; len]` then gets zeroed pages without clearing them.
     Vec::<u8>::new().try_reserve_exact(len).map_err(|_| memory)?;
     Ok(vec![0; len])
 }
 
-/// The same in a buffer that was used before; what it holds is not said.
+/// The same in a reused buffer; its content is unspecified.
 pub(crate) fn sized(mut room: Vec<u8>, len: u64) -> Result<Vec<u8>> {
     let long = index(len);
     if room.capacity() < long {
@@ -21,7 +21,7 @@ pub(crate) fn sized(mut room: Vec<u8>, len: u64) -> Result<Vec<u8>> {
     Ok(room)
 }
 
-/// Calls `visit` with pieces as whole multiples of `unit`, but for the last one.
+/// Calls `visit` with pieces that are multiples of `unit`, except the last one.
 pub(crate) fn whole_units<E: From<Error>>(
     unit: usize,
     pieces: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E>,
@@ -48,13 +48,13 @@ pub(crate) fn whole_units<E: From<Error>>(
     if held.is_empty() { Ok(()) } else { visit(&held) }
 }
 
-/// What a caller gives must be as long as it has to be.
+/// Checks the length of a buffer that the caller passed.
 pub(crate) fn expect_len(what: &'static str, found: usize, wanted: u64) -> Result<()> {
     let found = found as u64;
     if found == wanted { Ok(()) } else { Err(Error::Usage { what, found, wanted }) }
 }
 
-/// A number of the file as an index: what does not fit in memory is past every end.
+/// A number from the file as an index; a number that does not fit is past every end.
 pub(crate) fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

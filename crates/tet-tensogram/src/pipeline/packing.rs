@@ -1,11 +1,11 @@
-//! simple_packing: doubles as whole multiples of a step above a reference value.
+//! simple_packing: doubles as integer multiples of a step above a reference value.
 //!
 //! ```text
 //!   value = reference + number * (2^binary * 10^-decimal)      numbers of 0 to 64 bits, highest first
 //! ```
 //!
-//! The two powers are multiplied first; every value comes out as the reference program has it, to the
-//! last bit.
+//! The two powers are multiplied first, so every value equals that of the reference implementation
+//! bit for bit.
 
 mod numbers;
 mod pack;
@@ -19,14 +19,14 @@ use crate::error::{Error, Fault, Result};
 use numbers::Numbers;
 pub(crate) use pack::{Ends, Widths};
 
-/// The keys, as releases from 0.19 on spell them; 0.17 and 0.18 left the prefix out.
+/// The prefix of the keys since 0.19; releases 0.17 and 0.18 have none.
 const PREFIX: &str = "sp_";
 const REFERENCE: &str = "sp_reference_value";
 const BINARY: &str = "sp_binary_scale_factor";
 const DECIMAL: &str = "sp_decimal_scale_factor";
 const BITS: &str = "sp_bits_per_value";
 
-/// The widest scale that is written.
+/// The largest scale that is written.
 const BINARY_MAX: i32 = 256;
 
 /// The parameters of simple_packing.
@@ -34,15 +34,15 @@ const BINARY_MAX: i32 = 256;
 pub struct PackingParameters {
     /// The value of the number 0.
     pub reference: f64,
-    /// The power of 2 of the step.
+    /// The binary exponent of the step.
     pub binary_scale: i32,
-    /// The power of 10 by which values are multiplied before they are packed.
+    /// Values are multiplied by 10 to this power before packing.
     pub decimal_scale: i32,
-    /// Bits of a number, 0 to 64; of none, all values are the reference.
+    /// Bits of a number, 0 to 64; with 0 bits, all values equal the reference.
     pub bits: u32,
 }
 
-/// How packed numbers become values.
+/// Converts packed numbers to values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packing {
     parameters: PackingParameters,
@@ -97,7 +97,7 @@ impl Packing {
         self.parameters.bits
     }
 
-    /// Whether the smallest or the largest number becomes a value that is not finite.
+    /// Whether the smallest or the largest number unpacks to a value that is not finite.
     pub(super) fn overflows(&self) -> bool {
         let PackingParameters { reference, bits, .. } = self.parameters;
         let exponent = i32::try_from(bits).unwrap_or(i32::MAX);
@@ -106,28 +106,28 @@ impl Packing {
         !reference.is_finite() || !value.is_finite()
     }
 
-    /// Bytes that so many numbers take.
+    /// The length in bytes of `count` numbers.
     pub(crate) fn packed_len(&self, count: u64) -> u64 {
         let (byte, bit) = self.bit(count);
         byte + u64::from(bit != 0)
     }
 
-    /// Where a number starts: the byte, and the bit in it.
+    /// The position of a number: the byte, and the bit in it.
     pub(super) fn bit(&self, element: u64) -> (u64, u32) {
-        // There are less than 2^60 doubles in 2^63 bytes, so that nothing here is too large.
+        // 2^63 bytes hold fewer than 2^60 doubles, so nothing here overflows.
         let bits = u64::from(self.bits());
         let rest = element % 8 * bits;
         let bit = u32::try_from(rest % 8).unwrap_or_default();
         (element / 8 * bits + rest / 8, bit)
     }
 
-    /// The bytes in which numbers lie.
+    /// The bytes that hold the numbers of `elements`.
     pub(super) fn bytes(&self, elements: &Range<u64>) -> Range<u64> {
         self.bit(elements.start).0..self.packed_len(elements.end)
     }
 
-    /// Unpacks numbers, of which the first starts in the first byte at `first_bit`, into values that
-    /// fill `out`.
+    /// Unpacks numbers into values that fill `out`. The first number starts in the first byte, at
+    /// `first_bit`.
     pub(crate) fn unpack(&self, packed: &[u8], first_bit: u32, out: &mut [u8]) {
         let (reference, step) = (self.parameters.reference, self.step);
         let value = |number: f64| (reference + number * step).to_le_bytes();
@@ -149,7 +149,7 @@ impl Packing {
         }
     }
 
-    /// The descriptor with its parameters, under the keys that these readers know.
+    /// The descriptor with the parameters, under the keys that these readers know.
     pub(crate) fn describe(&self, descriptor: Descriptor, readers: Readers) -> Descriptor {
         let PackingParameters { reference, binary_scale, decimal_scale, bits } = self.parameters;
         let parameters = [
@@ -166,7 +166,7 @@ impl Packing {
         })
     }
 
-    /// Refuses what is not written.
+    /// Refuses parameters that are not written.
     pub(crate) fn check_writable(&self) -> Result<()> {
         let PackingParameters { reference, binary_scale, bits, .. } = self.parameters;
         let is_sound = reference.is_finite()
@@ -189,8 +189,8 @@ fn each<const WIDTH: usize>(
     }
 }
 
-/// A power by squaring, and its reciprocal where the exponent is negative: what the reference
-/// computes, and not always the double next to the power.
+/// A power by squaring, and its reciprocal for a negative exponent. This is what the reference
+/// implementation computes; it is not always the double nearest to the power.
 fn power(base: f64, exponent: i32) -> f64 {
     let (mut factor, mut product, mut left) = (base, 1.0, exponent.unsigned_abs());
     while left != 0 {

@@ -1,4 +1,4 @@
-//! A descriptor and the length of a payload, into a pipeline: every number is bounded here.
+//! Plans the pipeline from a descriptor and the length of a payload; every number is bounded here.
 
 use tet_codec::Swapped;
 use tet_format::DType;
@@ -18,7 +18,7 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// Returns the first rule that the descriptor breaks, by itself or for such a payload.
+    /// Returns the first rule that the descriptor breaks, by itself or with such a payload.
     pub(crate) fn new(
         descriptor: &Descriptor,
         at: u64,
@@ -37,7 +37,7 @@ impl Pipeline {
         };
         let shuffle = filter(descriptor, encoded_len)?;
         let sample_bits = match (&packing, shuffle) {
-            // Whoever packs numbers takes their bits for samples, shuffled or not.
+            // Packed numbers are compressed as samples of their width, shuffled or not.
             (Some(packing), _) => packing.bits(),
             (None, Some(_)) => 8,
             (None, None) => dtype.bit_width(),
@@ -83,7 +83,7 @@ impl Pipeline {
     }
 }
 
-/// Whether szip spoils packed numbers of this width, which are not whole bytes.
+/// Whether szip corrupts packed numbers of this width, which are not whole bytes.
 pub(crate) const fn packing_spoils(bits: u32) -> bool {
     !matches!(bits, 8 | 16 | 24 | 32)
 }
@@ -114,14 +114,14 @@ fn filter(descriptor: &Descriptor, encoded_len: u64) -> Result<Option<u64>> {
     }
 }
 
-/// Numbers that must be turned around: both parts of a complex element, and no bits.
+/// Numbers that must be byte-swapped: both parts of a complex element, and no bits.
 fn swap(descriptor: &Descriptor, dtype: DType) -> Option<Swapped> {
     let size = dtype.size().filter(|_| descriptor.byte_order() == ByteOrder::Big)?;
     Swapped::new(if dtype.is_complex() { size / 2 } else { size })
 }
 
 impl Compression {
-    /// Takes offsets for reading in part, if there are any; whether they can be used.
+    /// Uses the offsets for partial reads, if there are any. Returns whether they are valid.
     fn adopt_offsets(
         &mut self,
         descriptor: &Descriptor,
@@ -147,7 +147,7 @@ impl Compression {
         }
     }
 
-    /// The key of such offsets; no key at all where there are none.
+    /// The key of these offsets; empty if there are none.
     const fn offsets_key(&self) -> &'static str {
         match self {
             Compression::Zstd(_) => zstd::OFFSETS_KEY,

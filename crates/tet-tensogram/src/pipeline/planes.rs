@@ -1,25 +1,25 @@
-//! Shuffled bytes out of zstd frames, without all of them in memory at once.
+//! Unshuffles zstd frames without holding all of them in memory.
 //!
 //! ```text
 //!   payload:  | frame | frame | frame | frame |     all first bytes, then all second bytes
-//!               a       a       b       b           one frame of each is held at a time
+//!               a       a       b       b           one frame of each is in memory
 //! ```
 
 use super::zstd::{Frames, decode};
 use super::{buffer, index, shuffle};
 use crate::error::Result;
 
-/// The bytes at one place of the elements, a frame at a time.
+/// The bytes at one position of the elements, one frame at a time.
 struct Plane {
-    /// Where the next byte is among the bytes that all frames decode to.
+    /// The position of the next byte in the decoded frames.
     at: u64,
-    /// The frame at hand, and where it starts and ends among them.
+    /// The current frame, and its start and end there.
     bytes: Vec<u8>,
     start: u64,
     end: u64,
 }
 
-/// Whether elements of this size can be put together so, and within the memory that they take.
+/// Whether elements of this size can be unshuffled this way, within the memory limit.
 pub(super) fn is_apt(frames: &Frames, size: u64, decoded_len: u64) -> bool {
     let held = frames.frame_len().saturating_mul(size);
     matches!(size, 2 | 4 | 8) && held <= decoded_len / 2
@@ -47,7 +47,7 @@ pub(super) fn read(
             step = step.min(plane.end.saturating_sub(plane.at));
         }
         if step == 0 {
-            // Frames reach to the last byte, as was found when they were taken.
+            // The frames cover all bytes, as was checked when they were planned.
             break;
         }
         let mut parts: [&[u8]; 8] = [&[]; 8];
@@ -61,7 +61,7 @@ pub(super) fn read(
         rest = after;
         left -= step;
     }
-    // What stands behind the frames must be zstd too, of no bytes.
+    // After the frames only zstd frames without content may follow.
     let behind = payload.get(index(frames.end())..).unwrap_or_default();
     let at = payload_at.saturating_add(frames.end());
     if behind.is_empty() { Ok(()) } else { decode(behind, &mut [], at) }

@@ -1,4 +1,4 @@
-//! Elements out of the part of a payload that holds them.
+//! Decodes elements from the part of a payload that holds them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::region::Cut;
 
 impl Pipeline {
-    /// Where the object can be cut.
+    /// Where the object can be split.
     pub(crate) fn cut(&self) -> Cut {
         let bits = match (&self.packing, self.dtype.size()) {
             _ if self.shuffle.is_some() => return Cut::Nowhere,
@@ -22,13 +22,13 @@ impl Pipeline {
             Compression::Szip(szip) if szip.is_exact() => szip.interval_len(),
             _ => return Cut::Nowhere,
         };
-        // The fewest whole elements that end where a piece does.
+        // The fewest whole elements that end at the end of a piece.
         let piece_bits = piece_len.saturating_mul(8);
         let elements = piece_bits.checked_div(common(piece_bits, bits));
         elements.filter(|_| bits != 0).map_or(Cut::Nowhere, Cut::Every)
     }
 
-    /// Which bytes of the payload hold these elements; `None` where only all of them will do.
+    /// The bytes of the payload that hold these elements; `None` if all of them are needed.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Pipeline {
         })
     }
 
-    /// Decodes elements out of exactly the bytes that [`Pipeline::payload_range`] named, or out of
-    /// all where it named none.
+    /// Decodes elements from exactly the bytes that [`Pipeline::payload_range`] returned, or from
+    /// the whole payload if it returned `None`.
     pub(crate) fn decode_range(
         &self,
         stored: &[u8],
@@ -92,20 +92,20 @@ impl Pipeline {
     fn part_of_all(&self, payload: &[u8], elements: &Range<u64>, out: &mut [u8]) -> Result<()> {
         let Some(size) = self.dtype.size() else {
             return Err(Error::Usage {
-                what: "elements of a bitmask, which is read as a whole",
+                what: "elements of a bitmask, which can only be read as a whole",
                 found: elements.end - elements.start,
                 wanted: self.element_count,
             });
         };
         let mut all = buffer(self.decoded_len)?;
         self.decode(payload, &mut all)?;
-        // Both ends lie in the elements, whose bytes were just counted.
+        // Both ends are within the elements, whose bytes were just counted.
         let part = super::index(elements.start * size)..super::index(elements.end * size);
         out.copy_from_slice(all.get(part).unwrap_or_default());
         Ok(())
     }
 
-    /// How many bytes elements come to; bits are packed.
+    /// The length of elements in bytes; bits are packed.
     pub(crate) fn len_of(&self, elements: &Range<u64>) -> u64 {
         let count = elements.end.saturating_sub(elements.start);
         self.dtype.size().map_or(count.div_ceil(8), |size| count.saturating_mul(size))
@@ -119,7 +119,7 @@ impl Pipeline {
         Err(Error::Usage { what, found, wanted: self.element_count })
     }
 
-    /// The bytes before compression that hold elements, where these are not spread over all.
+    /// The bytes before compression that hold elements, unless these are spread over all bytes.
     fn encoded_range(&self, elements: &Range<u64>) -> Option<Range<u64>> {
         if self.shuffle.is_some() {
             return None;
@@ -129,7 +129,7 @@ impl Pipeline {
             (None, Some(size)) => {
                 Some(elements.start.checked_mul(size)?..elements.end.checked_mul(size)?)
             }
-            // Bits are not cut, but all of them are their own bytes.
+            // Bits are not split, but all of them together are whole bytes.
             (None, None) => (*elements == (0..self.element_count)).then_some(0..self.encoded_len),
         }
     }

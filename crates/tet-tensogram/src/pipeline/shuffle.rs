@@ -2,10 +2,10 @@
 
 use multiversion::multiversion;
 
-/// Elements that are turned at a time, so that all their bytes are in the nearest cache.
+/// Elements that are unshuffled at a time, so that all their bytes stay in the L1 cache.
 const BLOCK: usize = 512;
 
-/// Gathers the bytes of elements of `size` bytes; both sides are of one length, a multiple of it.
+/// Unshuffles elements of `size` bytes; both sides have the same length, a multiple of `size`.
 pub(crate) fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
     let size = super::index(size);
     let count = planes.len().checked_div(size).unwrap_or(0);
@@ -34,7 +34,7 @@ pub(crate) fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
     }
 }
 
-/// The same for 2, 4 or 8 planes that lie anywhere.
+/// The same for 2, 4 or 8 separate planes.
 pub(super) fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
     let [a, b, c, d, e, f, g, h] = planes;
     match size {
@@ -51,7 +51,7 @@ fn two([a, b]: [&[u8]; 2], out: &mut [u8]) {
     }
 }
 
-/// Put together as numbers, which processors do for many at a time.
+/// Combined as integers, which processors can vectorize.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn four([a, b, c, d]: [&[u8]; 4], out: &mut [u8]) {
     let planes = a.iter().zip(b).zip(c.iter().zip(d));
@@ -62,7 +62,7 @@ fn four([a, b, c, d]: [&[u8]; 4], out: &mut [u8]) {
     }
 }
 
-/// Two halves of each element, block by block, and then the elements.
+/// Combines two halves of each element, block by block, then the elements.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn eight([a, b, c, d]: [&[u8]; 4], [e, f, g, h]: [&[u8]; 4], out: &mut [u8]) {
     let mut halves = [[0; 4 * BLOCK]; 2];
@@ -81,7 +81,7 @@ fn eight([a, b, c, d]: [&[u8]; 4], [e, f, g, h]: [&[u8]; 4], out: &mut [u8]) {
     }
 }
 
-/// Takes the bytes of elements of `size` bytes apart; both sides are of one length.
+/// Shuffles the bytes of elements of `size` bytes; both sides have the same length.
 pub(crate) fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
     let size = super::index(size);
     let count = elements.len().checked_div(size).unwrap_or(0);
@@ -97,7 +97,7 @@ pub(crate) fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
     }
 }
 
-/// Some bytes of what [`forward`] makes, from `start` on; the elements must be whole.
+/// The part of the output of [`forward`] from `start` on; the elements must be whole.
 pub(crate) fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
     let count = elements.len().checked_div(size).unwrap_or(0);
     let (mut start, mut rest) = (start, out);
@@ -110,7 +110,7 @@ pub(crate) fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
     }
 }
 
-/// The bytes at one place of elements. Numbers are shifted, which processors do for many at a time.
+/// The bytes at one position of elements. Shifts integers, which processors can vectorize.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn pick(elements: &[u8], (size, at): (usize, usize), out: &mut [u8]) {
     let shift = u32::try_from(at).map_or(0, |at| at * 8);

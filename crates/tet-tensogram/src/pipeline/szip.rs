@@ -1,13 +1,13 @@
-//! szip: samples of up to 32 bits as a stream of CCSDS 121.0-B, in intervals that start anew.
+//! szip: samples of up to 32 bits as a CCSDS 121.0-B stream, in intervals that start independently.
 //!
 //! ```text
 //!   | interval: rsi blocks of block_size samples | interval | ...      szip_block_offsets, in bits
 //!   block: option, [reference sample], samples
 //! ```
 //!
-//! Streams are decoded interval by interval, never past the samples that there are. The crate for szip
-//! panics and grows without bound on malformed streams, and decodes no interval by itself: the tests
-//! compare with it.
+//! Streams are decoded interval by interval, never past the last sample. The szip crate panics and
+//! allocates without bound on malformed streams, and cannot decode single intervals: only the tests
+//! use it, for comparison.
 
 mod encode;
 mod interval;
@@ -23,21 +23,21 @@ use crate::rule;
 use interval::Intervals;
 use stream::Stream;
 
-/// Where intervals start, in bits.
+/// The offsets of the intervals, in bits.
 pub(crate) const OFFSETS_KEY: &str = "szip_block_offsets";
 
-/// That they are where intervals start: true in what this crate writes.
+/// Whether the offsets are exact: true in what this crate writes.
 pub(crate) const EXACT_KEY: &str = "szip_block_offsets_exact";
 
-/// Whether offsets are believed. The library that the reference is built on states one block too
-/// early where the last block of an interval follows one of zeros.
+/// Whether offsets are trusted. The library under the reference implementation states an offset one
+/// block too early if the last block of an interval follows a block of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     Exact,
     Stated,
 }
 
-/// Bits of the flags.
+/// The bits of the flags.
 const SIGNED: u32 = 1;
 const MSB: u32 = 4;
 const PREPROCESS: u32 = 8;
@@ -45,18 +45,18 @@ const PAD_RSI: u32 = 32;
 const NOT_ENFORCE: u32 = 64;
 const RESTRICTED: u32 = 128;
 
-/// The fewest bits that blocks can take, and the most blocks that these can be.
+/// The fewest bits of a run of blocks, and the most blocks in such a run.
 const RUN_BITS_MIN: u64 = 6;
 const RUN_BLOCKS_MAX: u64 = 64;
 
 /// The parameters of szip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SzipParameters {
-    /// Blocks of an interval, 1 to 4096.
+    /// Blocks per interval, 1 to 4096.
     pub rsi: u32,
-    /// Samples of a block: 8, 16, 32 or 64.
+    /// Samples per block: 8, 16, 32 or 64.
     pub block_size: u32,
-    /// Flags of the coder; 8 codes differences of samples, which is what suits nearly everything.
+    /// Flags of the coder; 8 codes differences of samples, which suits nearly all data.
     pub flags: u32,
 }
 
@@ -69,14 +69,14 @@ impl Default for SzipParameters {
 /// A stream of samples.
 #[derive(Clone, Debug)]
 pub(crate) struct Szip {
-    /// Bits of a sample, and bytes that it takes.
+    /// The bits of a sample, and its bytes.
     bits: u32,
     width: u64,
     rsi: u32,
     block_size: u32,
     flags: u32,
     offsets: Option<(Vec<u64>, Trust)>,
-    /// Bytes that the stream decodes to, where that is known.
+    /// The decoded length of the stream in bytes, if known.
     decoded_len: u64,
 }
 
@@ -99,7 +99,7 @@ impl Szip {
         Ok(Szip::new(SzipParameters { rsi, block_size, flags }, bits, is_packed))
     }
 
-    /// Packed numbers have their highest byte first, whatever the flags.
+    /// Packed numbers are big-endian, whatever the flags are.
     fn new(parameters: SzipParameters, bits: u32, is_packed: bool) -> Szip {
         let SzipParameters { rsi, block_size, flags } = parameters;
         let flags = if is_packed { flags | MSB } else { flags };
@@ -107,17 +107,17 @@ impl Szip {
         Szip { bits, width, rsi, block_size, flags, offsets: None, decoded_len: 0 }
     }
 
-    /// Whether it is known where all intervals start.
+    /// Whether the offsets of all intervals are known.
     pub(super) fn is_exact(&self) -> bool {
         matches!(self.offsets, Some((_, Trust::Exact)))
     }
 
-    /// Bytes that a whole interval decodes to.
+    /// The decoded length of a whole interval.
     pub(super) fn interval_len(&self) -> u64 {
         u64::from(self.rsi) * u64::from(self.block_size) * self.width
     }
 
-    /// Bytes must be whole samples.
+    /// Checks that bytes are whole samples.
     pub(super) fn check_parts(&self, descriptor: &Descriptor, len: u64) -> Result<(), Fault> {
         if len.is_multiple_of(self.width) {
             return Ok(());
@@ -133,7 +133,7 @@ impl Szip {
         if payload_len == 0 { 0 } else { runs.saturating_mul(run_len) }
     }
 
-    /// Takes the offsets of all intervals, if they can be that.
+    /// Uses the offsets of all intervals, if they are valid.
     pub(super) fn adopt(
         &mut self,
         offsets: Vec<u64>,
@@ -163,7 +163,7 @@ impl Szip {
         Ok(())
     }
 
-    /// The first of the stated offsets that is not where its interval starts, if there is one.
+    /// The first stated offset that is not the start of its interval, if any.
     pub(super) fn differs(&self, payload: &[u8], at: u64) -> Result<Option<Fault>, Fault> {
         let Some((offsets, _)) = &self.offsets else { return Ok(None) };
         let mut intervals = Intervals::new(self, Stream::new(payload, 0), at);
@@ -180,7 +180,7 @@ impl Szip {
         Ok(None)
     }
 
-    /// Looks whether the stream of `len` bytes ends where its payload does; what follows is told.
+    /// Checks that the stream of `len` bytes ends with its payload; reports trailing bytes.
     pub(super) fn check_end(
         &self,
         payload: &[u8],
@@ -200,7 +200,7 @@ impl Szip {
         Ok((end < found).then_some(Fault { rule: &rule::NOTE_SZIP_END, at, found, wanted: end }))
     }
 
-    /// The offsets that are believed.
+    /// The offsets, if they are trusted.
     fn exact(&self) -> &[u64] {
         match &self.offsets {
             Some((offsets, Trust::Exact)) => offsets,
@@ -212,7 +212,7 @@ impl Szip {
         decoded.start / self.interval_len()..decoded.end.div_ceil(self.interval_len())
     }
 
-    /// The bytes of the payload that hold these decoded bytes, where offsets tell.
+    /// The bytes of the payload that hold these decoded bytes, if offsets are known.
     pub(super) fn stored(&self, decoded: &Range<u64>, payload_len: u64) -> Option<Range<u64>> {
         let offsets = self.exact();
         let intervals = self.covering(decoded);
@@ -221,8 +221,8 @@ impl Szip {
         Some(start..end.min(payload_len))
     }
 
-    /// Decodes these bytes out of what [`Szip::stored`] named. Every interval must end where the
-    /// next one is said to start.
+    /// Decodes these bytes from the bytes that [`Szip::stored`] returned. Every interval must end
+    /// at the stated start of the next one.
     pub(super) fn read(
         &self,
         stored: &[u8],
@@ -246,7 +246,7 @@ impl Szip {
             if part == (start..end) {
                 intervals.next(mine)?;
             } else {
-                // An interval is bounded by its parameters.
+                // The length of an interval is bounded by its parameters.
                 scratch.resize(index(end - start), 0);
                 intervals.next(&mut scratch)?;
                 let held = index(part.start - start)..index(part.end - start);
@@ -259,7 +259,7 @@ impl Szip {
     }
 }
 
-/// An interval must start where that is stated, if it is.
+/// Checks that an interval starts at its stated offset, if there is one.
 fn check_offset(offsets: &[u64], number: usize, found: u64, at: u64) -> Result<(), Fault> {
     match offsets.get(number).copied().filter(|wanted| *wanted != found) {
         Some(wanted) => Err(Fault { rule: &rule::SZIP_OFFSETS, at, found, wanted }),
@@ -267,7 +267,7 @@ fn check_offset(offsets: &[u64], number: usize, found: u64, at: u64) -> Result<(
     }
 }
 
-/// A descriptor with the parameters, and the coder for them, for `len` bytes.
+/// The descriptor with the parameters, and the coder for them, for `len` bytes.
 fn planned(
     parameters: SzipParameters,
     bits: u32,
@@ -280,14 +280,14 @@ fn planned(
         .with("szip_rsi", number(parameters.rsi))
         .with("szip_block_size", number(parameters.block_size))
         .with("szip_flags", number(parameters.flags));
-    let refused = |_| Error::Unwritable { why: "szip takes no such parameters" };
+    let refused = |_| Error::Unwritable { why: "szip does not support these parameters" };
     let szip = Szip::of(&descriptor, bits, is_packed).map_err(refused)?;
     if !len.is_multiple_of(szip.width) {
-        return Err(Error::Unwritable { why: "szip takes whole samples" });
+        return Err(Error::Unwritable { why: "szip needs whole samples" });
     }
     if szip.flags & (PAD_RSI | RESTRICTED | NOT_ENFORCE) != 0 {
         return Err(Error::Unwritable {
-            why: "szip is written without padding, restriction and odd blocks",
+            why: "szip is not written with padding, restriction or odd blocks",
         });
     }
     Ok((descriptor, szip))
@@ -298,7 +298,7 @@ fn with_offsets(descriptor: Descriptor, offsets: Vec<u64>) -> Descriptor {
     descriptor.with(OFFSETS_KEY, Value::Array(offsets)).with(EXACT_KEY, Value::Bool(true))
 }
 
-/// The stream of bytes that are whole samples, and where its intervals start.
+/// The stream of bytes that are whole samples, and the offsets of its intervals.
 pub(crate) fn encode(
     bytes: &[u8],
     parameters: SzipParameters,
@@ -315,7 +315,7 @@ pub(crate) fn encode(
     Ok(with_offsets(descriptor, offsets))
 }
 
-/// A stream of bytes that come piece by piece, `len` in all.
+/// The stream of bytes that arrive piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
     (parameters, bits, is_packed): (SzipParameters, u32, bool),
     descriptor: Descriptor,

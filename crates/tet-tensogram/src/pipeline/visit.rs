@@ -1,9 +1,9 @@
-//! Elements as they are stored, shown piece by piece: no more of them is held than a codec needs.
+//! Visits elements piece by piece; holds no more of them in memory than a codec needs.
 //!
 //! ```text
-//!   nothing, or numbers in a row   a few MiB of payload, decoded by themselves
-//!   zstd alone                     decoded as it comes by
-//!   all else                       payload and elements as a whole
+//!   no codec, or packed numbers  a few MiB of payload at a time
+//!   zstd alone                    streamed
+//!   all else                      payload and elements as a whole
 //! ```
 
 use tet_codec::ZstdScan;
@@ -15,31 +15,31 @@ use super::{Pipeline, buffer, index};
 use crate::error::{Error, Fault, Result};
 use crate::rule;
 
-/// Bytes of elements that are shown at once, where they can be had so.
+/// Bytes of elements that are visited at once, if the codec allows.
 const PIECE_LEN: u64 = 4 << 20;
-/// The decoder's bound of windows, 2^27 bytes.
+/// The largest window of the decoder, 2^27 bytes.
 const WINDOW_LOG_MAX: u32 = 27;
-/// An object whose buffers come to no more is looked at beside others.
+/// Objects whose buffers are at most this long are checked in parallel.
 const LIGHT_LEN_MAX: u64 = 32 << 20;
 
-/// Is shown elements, little-endian, and the number of the first, which is a multiple of 8.
+/// Receives little-endian elements and the number of the first, a multiple of 8.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(u64, &[u8]);
 
-/// How elements are come by.
+/// How the elements are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Nobody looks at them, and none can be missing.
+    /// Not at all: their values do not matter, and none can be missing.
     Unseen,
     /// From the part of the payload that holds them.
     Parts,
-    /// As they come out of a decoder.
+    /// As the decoder produces them.
     Stream,
-    /// All at once.
+    /// All together.
     Whole,
 }
 
 impl Pipeline {
-    /// Whether looking at the elements takes little memory.
+    /// Whether visiting the elements takes little memory.
     pub(crate) fn is_light(&self) -> bool {
         self.way() != Way::Whole
             || self.payload_len.saturating_add(self.decoded_len.saturating_mul(3)) <= LIGHT_LEN_MAX
@@ -58,10 +58,10 @@ impl Pipeline {
         }
     }
 
-    /// Decodes all elements of a payload, and shows them: those under masks as they are stored.
+    /// Decodes and visits all elements of a payload: those under masks as stored.
     ///
-    /// Elements that cannot be other than finite may be shown in the order of their bytes. What is
-    /// odd about the payload is returned.
+    /// Elements that are always finite may be visited in the order of their bytes. Returns what is
+    /// unusual about the payload.
     pub(crate) fn visit(
         &self,
         source: &Source,
@@ -154,7 +154,7 @@ impl Pipeline {
     }
 }
 
-/// Decoded bytes on their way to whole elements, eight at a time.
+/// Groups decoded bytes into whole elements, eight at a time.
 struct Pieces<'p, 'v> {
     pipeline: &'p Pipeline,
     held: Vec<u8>,
@@ -171,7 +171,7 @@ impl Pieces<'_, '_> {
         }
     }
 
-    /// Shows what is held, but for so many last bytes.
+    /// Visits the buffered bytes, except the last `kept` ones.
     fn show(&mut self, kept: usize) {
         let shown = self.held.len().saturating_sub(kept);
         let rest = self.held.split_off(shown);

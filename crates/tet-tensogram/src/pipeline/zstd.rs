@@ -1,12 +1,12 @@
-//! zstd: frames one after the other. What this crate writes can be decoded in part.
+//! zstd: consecutive frames. Payloads that this crate writes can be decoded in part.
 //!
 //! ```text
 //!   | frame | frame | ... | skippable frame: stored and decoded length of each, their count |
-//!   descriptor: zstd_frame_len, zstd_frame_offsets: where each starts, and where the last one ends
+//!   descriptor: zstd_frame_len, zstd_frame_offsets: the start of each, and the end of the last one
 //! ```
 //!
-//! Offsets cannot lie. Frames between them lie one after the other from the start of the payload and
-//! decode to known lengths, so that what is read in part is what is read as a whole, or an error.
+//! Wrong offsets cannot give wrong data. The frames between them are contiguous and decode to known
+//! lengths, so a partial read gives the same bytes as a full read, or an error.
 
 use std::ops::Range;
 
@@ -20,23 +20,23 @@ use crate::encode::Readers;
 use crate::error::{Error, Fault, Result};
 use crate::rule;
 
-/// Where frames start, and where the last one ends.
+/// The start of each frame, and the end of the last one.
 pub(crate) const OFFSETS_KEY: &str = "zstd_frame_offsets";
-/// How many bytes each frame decodes to, but for the last.
+/// The decoded length of each frame but the last.
 pub(crate) const LEN_KEY: &str = "zstd_frame_len";
 
-/// The decoded bytes of a frame that is written.
+/// The decoded length of a written frame.
 const FRAME_LEN: u64 = 256 << 10;
-/// An object of more frames than this gets longer ones, so that its descriptor stays small.
+/// Objects with more frames than this get longer frames, so that the descriptor stays small.
 const FRAME_COUNT: u64 = 1 << 12;
-/// Bytes that are compressed at once, at most, if that is more than one frame; and those of a single
-/// frame for readers that take the first one for all of them.
+/// The most bytes that are compressed at once, unless one frame is longer; and the longest single
+/// frame, for readers that decode only the first one.
 const BATCH_LEN: u64 = 64 << 20;
-/// The magic of the skippable frame that holds the table, and the one that ends it.
+/// The magic of the skippable frame that holds the seek table, and the one at its end.
 const TABLE_MAGIC: u32 = 0x184D_2A5E;
 const SEEKABLE_MAGIC: u32 = 0x8F92_EAB1;
 
-/// Frames that can be decoded by themselves.
+/// Frames that can be decoded independently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frames {
     offsets: Vec<u64>,
@@ -45,7 +45,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// The frames that a descriptor states, if there can be such in its payload.
+    /// The frames that a descriptor states, if its payload can contain them.
     pub(super) fn of(
         descriptor: &Descriptor,
         offsets: Vec<u64>,
@@ -62,24 +62,24 @@ impl Frames {
         is_sound.then_some(Frames { offsets, frame_len, decoded_len })
     }
 
-    /// How many there are.
+    /// The number of frames.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are none.
+    /// Whether there are no frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes that each but the last decodes to.
+    /// The decoded length of each frame but the last.
     pub(super) const fn frame_len(&self) -> u64 {
         self.frame_len
     }
 
-    /// The bytes of the payload that a frame takes, and the bytes that it decodes to.
+    /// The bytes of a frame in the payload, and the decoded bytes.
     #[must_use]
     pub fn frame(&self, number: usize) -> Option<(Range<u64>, Range<u64>)> {
         let (start, end) = (self.offsets.get(number)?, self.offsets.get(number.checked_add(1)?)?);
@@ -88,12 +88,12 @@ impl Frames {
         Some((*start..*end, first..last))
     }
 
-    /// Where the last one ends in the payload.
+    /// The end of the last frame in the payload.
     pub(super) fn end(&self) -> u64 {
         self.offsets.last().copied().unwrap_or_default()
     }
 
-    /// The frame that holds a decoded byte: its bytes of the payload, and what they decode to.
+    /// The frame that holds a decoded byte: its bytes in the payload, and the decoded bytes.
     pub(super) fn holding(&self, at: u64) -> Option<(Range<u64>, Range<u64>)> {
         self.frame(index(at.checked_div(self.frame_len)?))
     }
@@ -114,7 +114,7 @@ impl Frames {
         at(frames.start)..at(frames.end)
     }
 
-    /// Decodes these bytes out of what [`Frames::stored`] named.
+    /// Decodes these bytes from the bytes that [`Frames::stored`] returned.
     pub(super) fn read(
         &self,
         stored: &[u8],
@@ -163,7 +163,7 @@ pub(crate) fn decode(stored: &[u8], out: &mut [u8], at: u64) -> Result<()> {
     }
 }
 
-/// What is compressed: bytes as they are, or those of elements of so many bytes taken apart.
+/// The bytes to compress: unchanged, or elements of this number of bytes to be shuffled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     pub(crate) bytes: &'a [u8],
@@ -179,7 +179,7 @@ impl Input<'_> {
     }
 }
 
-/// How bytes are compressed.
+/// The compression settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) level: i32,
@@ -207,7 +207,7 @@ pub(crate) fn encode(
     writer.finish(descriptor, &mut put)
 }
 
-/// The same of bytes that come piece by piece, `len` in all.
+/// The same for bytes that arrive piece by piece, `len` in all.
 pub(crate) fn encode_pieces<E: From<Error>>(
     how: How,
     descriptor: Descriptor,
@@ -225,11 +225,11 @@ pub(crate) fn encode_pieces<E: From<Error>>(
     writer.finish(descriptor, put)
 }
 
-/// Bytes on their way into frames.
+/// Compresses bytes into frames.
 struct FrameWriter {
     encoder: ZstdEncoder,
     frame_len: usize,
-    /// One for each frame that is compressed at once.
+    /// One for each frame that is compressed at the same time.
     slots: Vec<Slot>,
     offsets: Vec<u64>,
     table: Vec<u8>,
@@ -255,7 +255,7 @@ impl FrameWriter {
         self.frame_len.saturating_mul(self.slots.len())
     }
 
-    /// Compresses a batch, of which only the last of all ends with a shorter frame.
+    /// Compresses a batch; only the last batch may end with a shorter frame.
     fn push<E: From<Error>>(
         &mut self,
         input: Input<'_>,
@@ -287,14 +287,14 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Writes what is said of the frames.
+    /// Writes the frame offsets to the descriptor.
     fn finish<E: From<Error>>(
         mut self,
         descriptor: Descriptor,
         put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Descriptor, E> {
         if self.offsets.len() == 1 {
-            // No bytes at all are one frame without bytes.
+            // An empty payload is one empty frame.
             self.push(Input { bytes: &[], shuffle: None }, 0..0, put)?;
         }
         if self.offsets.len() == 2 {
@@ -310,8 +310,8 @@ impl FrameWriter {
     }
 }
 
-/// A frame that is compressed, in buffers that serve again: fresh ones cost more than taking bytes
-/// apart.
+/// A compressed frame, in buffers that are reused: allocating fresh ones takes longer than
+/// shuffling.
 #[derive(Debug, Default)]
 struct Slot {
     room: Vec<u8>,
@@ -342,13 +342,13 @@ pub(crate) fn encode_frame(bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
 fn seek_table(table: &[u8], out: &mut Vec<u8>) {
     const FOOTER_LEN: usize = 9;
     let sizes = [table.len() + FOOTER_LEN, table.len() / 8];
-    // One that does not fit is not needed: the descriptor has the offsets.
+    // A table that does not fit is left out: the descriptor has the offsets.
     let [Ok(len), Ok(count)] = sizes.map(u32::try_from) else { return };
     out.extend(TABLE_MAGIC.to_le_bytes());
     out.extend(len.to_le_bytes());
     out.extend_from_slice(table);
     out.extend(count.to_le_bytes());
-    // No checksums in the table: each frame has its own.
+    // The table has no checksums: each frame has its own.
     out.push(0);
     out.extend(SEEKABLE_MAGIC.to_le_bytes());
 }

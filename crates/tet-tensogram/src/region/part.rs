@@ -1,8 +1,8 @@
-//! Elements of an object as a chunk: what is stored is the stretch of the payload that holds them.
+//! Part of an object as a chunk: its stored bytes are the payload bytes that hold the elements.
 //!
 //! ```text
-//!   payload:   | piece | piece | piece | piece |      pieces are decoded by themselves
-//!   parts:     |    0..n       |    n..2n      |      each with its stretch, whichever it is
+//!   payload:   | piece | piece | piece | piece |      pieces are decoded independently
+//!   parts:     |    0..n       |    n..2n      |      each with its part of the payload
 //! ```
 
 use std::ops::Range;
@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 
-use super::{NAME, Region, told};
+use super::{NAME, Region, codec_error};
 use crate::error::Result;
 
-/// Where an object can be cut, so that its parts are decoded by themselves.
+/// Where an object can be split into parts that are decoded independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Nowhere: only the whole payload will do.
+    /// Nowhere: the whole payload is always needed.
     Nowhere,
-    /// Anywhere: where each element lies is computed.
+    /// Anywhere: the position of each element is computed.
     Anywhere,
-    /// Between pieces of so many elements; a part that ends elsewhere decodes the whole piece.
+    /// Between pieces of this number of elements. A part that ends elsewhere decodes whole pieces.
     Every(u64),
 }
 
@@ -29,12 +29,12 @@ pub enum Cut {
 pub struct Part {
     region: Arc<Region>,
     elements: Range<u64>,
-    /// Their stretch of the payload.
+    /// Their bytes in the payload.
     stored: Range<u64>,
 }
 
 impl Part {
-    /// These elements; `None` where only the whole payload will do.
+    /// These elements; `None` if the whole payload is needed.
     ///
     /// # Errors
     ///
@@ -44,33 +44,33 @@ impl Part {
         Ok(stored.map(|stored| Part { region: Arc::clone(region), elements, stored }))
     }
 
-    /// Which bytes of the payload hold them.
+    /// The bytes of the payload that hold them.
     #[must_use]
     pub fn stored(&self) -> Range<u64> {
         self.stored.clone()
     }
 
-    /// How many bytes they come to.
+    /// The length of the decoded elements in bytes.
     #[must_use]
     pub fn decoded_len(&self) -> u64 {
         self.region.pipeline.len_of(&self.elements)
     }
 
-    /// Some of them, counted from the first of the object.
+    /// Some of them, numbered from the first element of the object.
     fn within(&self, elements: &Range<u64>) -> Range<u64> {
         let place = |at: u64| self.elements.start.saturating_add(at).min(self.elements.end);
         place(elements.start)..place(elements.end)
     }
 }
 
-/// A part as a chunk. Pieces are decoded as a whole, since whoever asks for little asks again.
+/// A part as a chunk. Decodes whole pieces, since small reads tend to be followed by more.
 impl Decode for Part {
     fn name(&self) -> &'static str {
         NAME
     }
 
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
-        self.region.decode_range(stored, &self.elements, out).map_err(told)
+        self.region.decode_range(stored, &self.elements, out).map_err(codec_error)
     }
 
     fn stored_spans(&self, layout: ChunkLayout, elements: Range<u64>) -> StoredSpans {
@@ -97,7 +97,7 @@ impl Decode for Part {
         if let StoredSpans::Whole = self.stored_spans(layout, elements.clone()) {
             return Err(tet_codec::Error::NoRange { codec: NAME });
         }
-        self.region.decode_range(stored, &self.within(&elements), out).map_err(told)
+        self.region.decode_range(stored, &self.within(&elements), out).map_err(codec_error)
     }
 
     fn check_len(&self, stored_len: u64, decoded_len: u64) -> tet_codec::Result<()> {

@@ -1,4 +1,4 @@
-//! Whether the body of a frame says what such a frame says.
+//! Whether the body of a frame has valid content.
 
 use tet_format::{ForeignRule, Severity, Span};
 
@@ -14,7 +14,7 @@ use crate::parts::{self, Object};
 use crate::region::Region;
 use crate::rule;
 
-/// The rule that a frame breaks, or what it says: nobody knows what frames of other kinds do.
+/// The rule that a frame breaks. The content of frames of unknown types is not checked.
 pub(super) type Broken = Option<&'static ForeignRule>;
 
 /// The first rule that the content of a frame breaks.
@@ -26,7 +26,7 @@ pub(super) fn broken(context: &mut RepairContext<'_>, frame: &Frame) -> Result<B
         FrameKind::Tensor => return tensor(context, frame),
         _ => {}
     }
-    if !context.pay(body.len()) {
+    if !context.spend(body.len()) {
         return Ok(Some(&rule::CBOR_SYNTAX));
     }
     let read = |frame: &Frame| -> Result<()> {
@@ -49,7 +49,7 @@ pub(super) fn broken(context: &mut RepairContext<'_>, frame: &Frame) -> Result<B
             }
             _ => metadata.extra.len() != 2 || !(index || list && has("algorithm")),
         };
-        // A frame whose type was changed says what those of another type do.
+        // A changed frame type shows when the content is that of another type.
         let fault = Fault { rule: &rule::KIND_UNKNOWN, at, found: 0, wanted: 0 };
         if is_kind { Ok(()) } else { Err(fault.into()) }
     };
@@ -64,20 +64,20 @@ fn rule_of<T>(read: Result<T>) -> Result<Broken> {
     }
 }
 
-/// The same of a tensor: its descriptor, and whether its region can be what that says.
+/// The same for a tensor: its descriptor, and whether the region fits it.
 fn tensor(context: &mut RepairContext<'_>, frame: &Frame) -> Result<Broken> {
     let object = object(context, frame)?;
     if let Some(fault) = object.fault {
         return Ok(Some(fault.rule));
     }
-    if !context.pay(object.descriptor.len()) {
+    if !context.spend(object.descriptor.len()) {
         return Ok(Some(&rule::DESCRIPTOR_SYNTAX));
     }
     rule_of(described(context, object.region, object.descriptor))
 }
 
-/// Whether the elements of a sound tensor frame are of a type that is not known.
-pub(super) fn is_strange(context: &mut RepairContext<'_>, frame: &Frame) -> Result<bool> {
+/// Whether the elements of an intact tensor frame have an unknown dtype.
+pub(super) fn is_unknown(context: &mut RepairContext<'_>, frame: &Frame) -> Result<bool> {
     let Object { descriptor, .. } = object(context, frame)?;
     let bytes = read_cbor(context.source, descriptor, context.limits)?;
     let described = Descriptor::read(&bytes, descriptor.start(), context.limits);
@@ -98,7 +98,7 @@ fn described(context: &RepairContext<'_>, region: Span, descriptor: Span) -> Res
         return Err(Fault { rule: &rule::DESCRIPTOR_TRAILING, at, found, wanted }.into());
     }
     let errors = described.faults().iter().filter(|it| it.rule.severity == Severity::Error);
-    // A type that is not known may be one of a newer program.
+    // An unknown dtype may be one of a newer program.
     let mut errors = errors.filter(|it| it.rule.id != rule::DESCRIPTOR_DTYPE.id);
     if let Some(fault) = errors.next() {
         return Err((*fault).into());

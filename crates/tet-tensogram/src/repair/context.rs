@@ -1,4 +1,4 @@
-//! The file that is looked at, and how much work is left to be done on it.
+//! The file under repair, and a budget for the remaining work.
 
 use tet_codec::{Digester, Strength};
 use tet_format::Span;
@@ -9,16 +9,16 @@ use crate::error::Result;
 use crate::limits::Limits;
 use crate::window::Window;
 
-/// Bytes of work for each byte of the file.
+/// The budget in bytes of work for each byte of the file.
 const WORK_FACTOR: u64 = 4;
-/// And so many more, so that small files are looked at from all sides.
+/// An additional budget, so that small files are searched thoroughly.
 const WORK_LEN_MIN: u64 = 64 << 20;
-/// What it costs to look at a few bytes somewhere.
-pub(super) const LOOK_COST: u64 = 1 << 10;
-/// Bytes that are hashed to find flipped bits.
+/// The cost of reading a few bytes anywhere.
+pub(super) const READ_COST: u64 = 1 << 10;
+/// The most bytes that are hashed to find flipped bits.
 const FLIP_LEN_MAX: u64 = 2 << 30;
 
-/// The file that is looked at.
+/// The file under repair, and the remaining budget.
 pub(super) struct RepairContext<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
@@ -50,24 +50,24 @@ impl<'a> RepairContext<'a> {
         self.total
     }
 
-    /// Pays for looking at so many bytes; whether there was enough left.
-    pub(super) fn pay(&mut self, len: u64) -> bool {
+    /// Spends budget for reading `len` bytes. Returns whether there was enough left.
+    pub(super) fn spend(&mut self, len: u64) -> bool {
         let left = self.work_left.checked_sub(len);
         self.work_left = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// Pays for hashing a body of this length once for each of its bits.
-    pub(super) fn pay_flips(&mut self, len: u64) -> bool {
+    /// Spends budget for hashing a body of this length once for each of its bits.
+    pub(super) fn spend_flips(&mut self, len: u64) -> bool {
         let cost = len.saturating_mul(len).saturating_mul(8);
         let left = self.flips_left.checked_sub(cost);
         self.flips_left = left.unwrap_or(self.flips_left);
         left.is_some()
     }
 
-    /// The hash of a stretch; `None` when there is no more work to be done.
+    /// The hash of a span; `None` if the budget is spent.
     pub(super) fn hash(&mut self, span: Span) -> Result<Option<u64>> {
-        if !self.pay(span.len()) {
+        if !self.spend(span.len()) {
             return Ok(None);
         }
         let mut digester = Digester::new(Strength::Fast);

@@ -1,4 +1,4 @@
-//! One change of a file: what it heals, why it is right, what it costs.
+//! One change of a file: what it repairs, why it is right, what it loses.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tet_report::Code;
 /// One change of a file.
 pub type Edit = tet_report::Edit<Action, Loss>;
 
-/// An edit of bytes from an offset on, which ends a breach of a rule.
+/// An edit of bytes from an offset on, which corrects a broken rule.
 pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Action) -> Edit {
     Edit::new(Code::Foreign(rule), action.region(), place, action)
 }
@@ -17,21 +17,21 @@ pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Ac
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Writes preamble and postamble anew.
+    /// Rewrites preamble and postamble.
     WriteEnds,
     /// Flips bits of a frame back.
-    MendFrame,
+    RepairFrame,
     /// Clears a bit of the padding between frames.
     ClearPadding,
-    /// Writes metadata anew, of what can be read of it.
+    /// Rewrites metadata from what can be read of it.
     WriteMetadata,
-    /// Writes the message anew, of its whole frames.
+    /// Rewrites the message from its intact frames.
     WriteMessage,
-    /// Leaves bytes out that are no whole frame.
+    /// Drops bytes that are no intact frame.
     DropBytes,
-    /// Takes damaged objects out of a message.
+    /// Removes damaged objects from a message.
     DropObjects,
-    /// Leaves out what is left of a message without a whole object.
+    /// Drops the rest of a message without an intact object.
     DropMessage,
 }
 
@@ -40,7 +40,7 @@ impl Action {
     const fn region(self) -> &'static str {
         match self {
             Action::WriteEnds => "preamble",
-            Action::MendFrame | Action::DropObjects => "frame",
+            Action::RepairFrame | Action::DropObjects => "frame",
             Action::WriteMetadata => "metadata",
             Action::DropBytes => "gap",
             Action::ClearPadding => "padding",
@@ -52,60 +52,60 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Action::WriteEnds => "write preamble and postamble anew",
-            Action::MendFrame => "flip bits of a frame back",
+            Action::WriteEnds => "rewrite preamble and postamble",
+            Action::RepairFrame => "flip bits of a frame back",
             Action::ClearPadding => "write zeros between frames",
-            Action::WriteMetadata => "write metadata anew, of what can be read",
-            Action::WriteMessage => "write the message anew, of its whole frames",
-            Action::DropBytes => "leave out bytes that are no whole frame",
-            Action::DropObjects => "take damaged objects out of the message",
-            Action::DropMessage => "leave out a message without a whole object",
+            Action::WriteMetadata => "rewrite metadata from what can be read",
+            Action::WriteMessage => "rewrite the message from its intact frames",
+            Action::DropBytes => "drop bytes that are no intact frame",
+            Action::DropObjects => "remove damaged objects from the message",
+            Action::DropMessage => "drop a message without an intact object",
         })
     }
 }
 
-/// Something that a file had and has no longer.
+/// Something that the repaired file no longer has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Bytes that cannot be made sense of.
+    /// Bytes that could not be interpreted.
     Bytes {
-        /// Where they start.
+        /// Their offset.
         offset: u64,
-        /// How many there are.
+        /// Their number.
         len: u64,
     },
     /// An object.
     Object {
-        /// Where its frame starts in the old file.
+        /// The offset of its frame in the old file.
         offset: u64,
         /// The rule that it breaks.
         rule: &'static ForeignRule,
-        /// Its name, if metadata has one: print it escaped.
+        /// Its name, if metadata has one: escape it for printing.
         name: Option<String>,
     },
-    /// An object that metadata names and whose frame is not found.
+    /// An object that metadata names and whose frame was not found.
     Missing {
         /// Its number in the message.
         number: usize,
-        /// Its name: print it escaped.
+        /// Its name: escape it for printing.
         name: String,
     },
-    /// What was said of a message or an object.
+    /// Metadata of a message or an object.
     Metadata {
-        /// Where it stands in the old file.
+        /// Its offset in the old file.
         offset: u64,
         /// The rule that it breaks.
         rule: &'static ForeignRule,
     },
-    /// What was said of some objects, which nobody can tell from those that are gone.
+    /// Metadata of objects that cannot be matched to the remaining objects.
     Entries {
-        /// How many objects have none now.
+        /// The number of objects that have no metadata now.
         count: u64,
     },
-    /// A message that is not looked into.
+    /// A message that was not repaired.
     Message {
-        /// Where it starts.
+        /// Its offset.
         offset: u64,
         /// The rule that it breaks, or the limit.
         rule: &'static ForeignRule,
@@ -117,7 +117,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Loss::Bytes { offset, len } => {
-                write!(f, "{len} bytes at byte {offset} that are no whole frame")
+                write!(f, "{len} bytes at byte {offset} that are no intact frame")
             }
             Loss::Object { offset, rule, name: Some(name) } => {
                 write!(f, "object {name:?} at byte {offset} ({})", rule.id)
@@ -129,8 +129,8 @@ impl fmt::Display for Loss {
             Loss::Metadata { offset, rule } => {
                 write!(f, "metadata at byte {offset} ({})", rule.id)
             }
-            Loss::Entries { count: 1 } => f.write_str("what was said of 1 object"),
-            Loss::Entries { count } => write!(f, "what was said of {count} objects"),
+            Loss::Entries { count: 1 } => f.write_str("metadata of 1 object"),
+            Loss::Entries { count } => write!(f, "metadata of {count} objects"),
             Loss::Message { offset, rule } => write!(f, "message at byte {offset} ({})", rule.id),
         }
     }

@@ -1,18 +1,18 @@
-//! Whole frames in a stretch of a file, and which of them are one message.
+//! Finds intact frames in a part of a file, and groups them into messages.
 //!
 //! ```text
 //!   preamble | frame | frame | lost | frame | postamble | lost | preamble | frame | ...
 //! ```
 //!
-//! Behind a frame the next one is expected; where none stands, it is searched for, and taken for one
-//! only if its bytes match its hash or say what such a frame says.
+//! After a frame the next one is expected. If there is none, it is searched for: a candidate counts
+//! only if its bytes match its hash or have valid content.
 
 use tet_format::Span;
 
+use super::bitflip::{self, Preceding};
 use super::content::broken;
-use super::context::{LOOK_COST, RepairContext};
-use super::mend::{self, Before};
-use super::remains::{Remains, Whole, join};
+use super::context::{READ_COST, RepairContext};
+use super::fragment::{Fragment, IntactFrame, join};
 use crate::error::Result;
 use crate::frame::{FRAME_MAGIC, FrameFlags, FrameKind, Phase};
 use crate::postamble::{END_MAGIC, POSTAMBLE_LEN, Postamble};
@@ -20,26 +20,26 @@ use crate::preamble::{MAGIC, PREAMBLE_LEN, Preamble};
 use crate::walk::{padding_len, read_frame};
 use crate::window::AHEAD_LEN_MAX;
 
-/// No message has more frames that it has once.
+/// The number of frame kinds that a message has at most once.
 const ONCE_MAX: usize = 6;
 
-/// What stands somewhere.
+/// A structure found at an offset.
 enum Anchor {
     Preamble(Preamble),
-    Frame(Whole),
+    Frame(IntactFrame),
     Postamble(Postamble),
 }
 
-/// Finds what is left of messages in a stretch of the file.
-pub(super) fn remains(context: &mut RepairContext<'_>, region: Span) -> Result<Vec<Remains>> {
+/// Finds the fragments of messages in a part of the file.
+pub(super) fn fragments(context: &mut RepairContext<'_>, region: Span) -> Result<Vec<Fragment>> {
     let mut finder =
         Finder { context, bound: region.end(), at: region.start(), now: None, done: Vec::new() };
-    // A preamble that cannot be read has its first frame behind it.
+    // The first frame follows even an unreadable preamble.
     let head = finder.preamble(region.start())?;
     if head.is_none() && PREAMBLE_LEN < region.len() {
         let at = region.start().saturating_add(PREAMBLE_LEN);
         if let Some(anchor) = finder.expected(at)? {
-            let head = Remains { is_placed: true, ..Remains::new(region.start(), None) };
+            let head = Fragment { is_placed: true, ..Fragment::new(region.start(), None) };
             finder.now = Some(head);
             finder.take(at, anchor);
         }
@@ -54,7 +54,7 @@ pub(super) fn remains(context: &mut RepairContext<'_>, region: Span) -> Result<V
             found = finder.expected(behind)?.map(|anchor| (behind, anchor));
         }
         if found.is_none() && aligned != at {
-            found = finder.standing(at)?.map(|anchor| (at, anchor));
+            found = finder.intact_at(at)?.map(|anchor| (at, anchor));
         }
         if found.is_none() {
             found = finder.search()?;
@@ -73,8 +73,8 @@ struct Finder<'f, 'b> {
     context: &'f mut RepairContext<'b>,
     bound: u64,
     at: u64,
-    now: Option<Remains>,
-    done: Vec<Remains>,
+    now: Option<Fragment>,
+    done: Vec<Fragment>,
 }
 
 impl Finder<'_, '_> {
@@ -87,19 +87,19 @@ impl Finder<'_, '_> {
         self.now.as_ref()?.frames.iter().rev().find_map(|it| it.frame.kind().phase())
     }
 
-    fn before(&self) -> Before {
+    fn before(&self) -> Preceding {
         let frames = self.now.iter().flat_map(|now| &now.frames).map(|it| it.frame.kind());
         let is_once = |kind: &FrameKind| kind.phase() != Some(Phase::Body);
-        Before { last: self.last(), once: frames.filter(is_once).take(ONCE_MAX).collect() }
+        Preceding { last: self.last(), once: frames.filter(is_once).take(ONCE_MAX).collect() }
     }
 
-    /// Where the next frame is expected.
+    /// The offset where the next frame is expected.
     fn aligned(&self) -> u64 {
         let start = self.now.as_ref().map_or(self.at, |now| now.start);
         self.at.saturating_add(padding_len(self.at.saturating_sub(start)))
     }
 
-    /// Where something may start behind padding that is longer than it must be.
+    /// The offset where something may start after longer padding than necessary.
     fn behind_padding(&mut self, start: u64) -> Result<Option<u64>> {
         let Some(odd_at) = self.context.window.first_odd(start, self.bound)? else {
             return Ok(None);
@@ -112,20 +112,20 @@ impl Finder<'_, '_> {
         match anchor {
             Anchor::Preamble(preamble) => {
                 self.close();
-                self.now = Some(Remains::new(place, Some(preamble)));
+                self.now = Some(Fragment::new(place, Some(preamble)));
                 self.at = place.saturating_add(PREAMBLE_LEN);
             }
-            Anchor::Frame(whole) => {
-                let kind = whole.frame.kind();
+            Anchor::Frame(intact) => {
+                let kind = intact.frame.kind();
                 if self.now.as_ref().is_some_and(|now| now.is_cut_before(place, kind)) {
                     self.close();
                 }
                 let (start, is_placed) =
                     (place.saturating_sub(PREAMBLE_LEN), kind == FrameKind::HeaderMetadata);
-                let new = || Remains { is_placed, ..Remains::new(start, None) };
+                let new = || Fragment { is_placed, ..Fragment::new(start, None) };
                 let now = self.now.get_or_insert_with(new);
-                now.frames.push(whole);
-                self.at = whole.frame.span.end();
+                now.frames.push(intact);
+                self.at = intact.frame.span.end();
             }
             Anchor::Postamble(postamble) => {
                 if let Some(now) = &mut self.now {
@@ -142,7 +142,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Notes a stretch that is nothing, unless it is padding.
+    /// Notes lost bytes, unless they are padding.
     fn lose(&mut self, start: u64, end: u64) -> Result<()> {
         let Some(odd_at) = self.context.window.first_odd(start, end)? else { return Ok(()) };
         let Some(span) = Span::from_range(odd_at..end) else { return Ok(()) };
@@ -153,9 +153,9 @@ impl Finder<'_, '_> {
                 now.lost.push(span);
                 now.end = end;
             }
-            // A preamble that cannot be read is written anew.
+            // An unreadable preamble is rewritten.
             None => {
-                let mut junk = Remains::new(start, None);
+                let mut junk = Fragment::new(start, None);
                 (junk.end, junk.lost) = (end, vec![span]);
                 self.done.push(junk);
             }
@@ -163,7 +163,7 @@ impl Finder<'_, '_> {
         Ok(())
     }
 
-    /// Whether a stretch is zero but for one bit, in its first byte.
+    /// Whether a span is zero except for one bit, in its first byte.
     fn is_one_bit(&mut self, span: Span) -> Result<bool> {
         let first = self.context.window.near(span.start(), 1)?.first().copied().unwrap_or_default();
         let behind = span.start().saturating_add(1);
@@ -177,78 +177,81 @@ impl Finder<'_, '_> {
         Ok(Preamble::read(bytes, at).ok().filter(|_| is_inside))
     }
 
-    /// What stands at a place, as far as it needs no mending.
-    fn standing(&mut self, at: u64) -> Result<Option<Anchor>> {
+    /// The structure at an offset, if it needs no repair.
+    fn intact_at(&mut self, at: u64) -> Result<Option<Anchor>> {
         if let Some(preamble) = self.preamble(at)? {
             return Ok(Some(Anchor::Preamble(preamble)));
         }
         let is_frame = self.context.window.near(at, 2)? == FRAME_MAGIC;
-        if is_frame && let Some(whole) = self.frame(at)? {
-            return Ok(Some(Anchor::Frame(whole)));
+        if is_frame && let Some(intact) = self.frame(at)? {
+            return Ok(Some(Anchor::Frame(intact)));
         }
         self.postamble(at)
     }
 
-    fn frame(&mut self, at: u64) -> Result<Option<Whole>> {
+    fn frame(&mut self, at: u64) -> Result<Option<IntactFrame>> {
         let Ok(frame) = read_frame(&mut self.context.window, at, self.bound)? else {
             return Ok(None);
         };
         let hash = self.context.hash(frame.body())?;
-        Ok(hash.map(|hash| Whole { frame, hash, patch: None, is_mended: false }))
+        Ok(hash.map(|hash| IntactFrame { frame, hash, patch: None, is_repaired: false }))
     }
 
     fn postamble(&mut self, at: u64) -> Result<Option<Anchor>> {
         let is_inside = at.saturating_add(POSTAMBLE_LEN) <= self.bound;
         let bytes = self.context.window.near(at, POSTAMBLE_LEN)?;
         let postamble = Postamble::read(bytes, at).ok().filter(|_| is_inside);
-        let is_end = |now: &Remains| postamble.is_some_and(|it| now.ends_with(at, &it));
+        let is_end = |now: &Fragment| postamble.is_some_and(|it| now.ends_with(at, &it));
         let is_own = self.now.as_ref().is_some_and(is_end);
         Ok(postamble.filter(|_| is_own).map(Anchor::Postamble))
     }
 
-    /// What stands where something is expected, mended where a hash proves that.
+    /// The structure at an offset where one is expected, repaired if a hash proves the repair.
     fn expected(&mut self, at: u64) -> Result<Option<Anchor>> {
         let before = self.before();
-        match self.standing(at)? {
-            Some(Anchor::Frame(whole)) => Ok(Some(Anchor::Frame(self.mended(whole)?))),
+        match self.intact_at(at)? {
+            Some(Anchor::Frame(intact)) => Ok(Some(Anchor::Frame(self.repaired(intact)?))),
             Some(anchor) => Ok(Some(anchor)),
-            None => Ok(mend::ends(self.context, (at, self.bound), &before)?.map(Anchor::Frame)),
+            None => Ok(bitflip::ends(self.context, (at, self.bound), &before)?.map(Anchor::Frame)),
         }
     }
 
-    fn mended(&mut self, whole: Whole) -> Result<Whole> {
+    fn repaired(&mut self, intact: IntactFrame) -> Result<IntactFrame> {
         let before = self.before();
-        let (frame, context) = (whole.frame, &mut *self.context);
+        let (frame, context) = (intact.frame, &mut *self.context);
         let slot = frame.tail.hash;
         let is_hashed = frame.header.flags.contains(FrameFlags::HASHED) || slot != 0;
         if frame.kind().is_passed_over() {
-            return Ok(mend::ends(context, (frame.at(), self.bound), &before)?.unwrap_or(whole));
+            return Ok(bitflip::ends(context, (frame.at(), self.bound), &before)?.unwrap_or(intact));
         }
-        if slot == whole.hash && frame.kind() == FrameKind::Tensor {
+        if slot == intact.hash && frame.kind() == FrameKind::Tensor {
             if broken(context, &frame)?.is_none() {
-                return Ok(whole);
+                return Ok(intact);
             }
-            return Ok(mend::descriptor(context, &whole)?.unwrap_or(whole));
+            return Ok(bitflip::descriptor(context, &intact)?.unwrap_or(intact));
         }
-        if !is_hashed || slot == whole.hash {
-            // Its type is no part of what is hashed.
+        if !is_hashed || slot == intact.hash {
+            // The type is not covered by the hash.
             let is_odd = broken(context, &frame)?.is_some();
-            let mended =
-                if is_odd { mend::ends(context, (frame.at(), self.bound), &before)? } else { None };
-            return Ok(mended.unwrap_or(whole));
+            let repaired = if is_odd {
+                bitflip::ends(context, (frame.at(), self.bound), &before)?
+            } else {
+                None
+            };
+            return Ok(repaired.unwrap_or(intact));
         }
-        if let Some(mended) = mend::ends(context, (frame.at(), self.bound), &before)? {
-            return Ok(mended);
+        if let Some(repaired) = bitflip::ends(context, (frame.at(), self.bound), &before)? {
+            return Ok(repaired);
         }
-        Ok(mend::body(context, &whole)?.unwrap_or(whole))
+        Ok(bitflip::body(context, &intact)?.unwrap_or(intact))
     }
 
-    /// The next thing that stands anywhere behind.
+    /// The next structure at any later offset.
     fn search(&mut self) -> Result<Option<(u64, Anchor)>> {
         let mut at = self.at;
         while at < self.bound {
             let len = AHEAD_LEN_MAX.min(self.bound.saturating_sub(at));
-            if !self.context.pay(len) {
+            if !self.context.spend(len) {
                 return Ok(None);
             }
             self.context.progress().check()?;
@@ -262,14 +265,14 @@ impl Finder<'_, '_> {
             if at.saturating_add(len) >= self.bound {
                 break;
             }
-            // A word may begin in the last bytes.
+            // A magic may begin in the last bytes.
             at = at.saturating_add(len.saturating_sub(MAGIC.len() as u64 - 1).max(1));
         }
         Ok(None)
     }
 
     fn candidate(&mut self, place: u64) -> Result<Option<(u64, Anchor)>> {
-        if !self.context.pay(LOOK_COST) {
+        if !self.context.spend(READ_COST) {
             return Ok(None);
         }
         let bytes = self.context.window.near(place, MAGIC.len() as u64)?;
@@ -289,13 +292,13 @@ impl Finder<'_, '_> {
             return Ok(None);
         }
         let is_content = broken(self.context, &frame)?.is_none();
-        let whole = self.frame(place)?;
-        let whole = whole.filter(|whole| is_content || whole.hash == frame.tail.hash);
-        Ok(whole.map(|whole| (place, Anchor::Frame(whole))))
+        let intact = self.frame(place)?;
+        let intact = intact.filter(|intact| is_content || intact.hash == frame.tail.hash);
+        Ok(intact.map(|intact| (place, Anchor::Frame(intact))))
     }
 }
 
-/// The places where a preamble, a frame of a known type or the end of a postamble may stand.
+/// The offsets where a preamble, a frame of a known type or the end of a postamble may be.
 fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let first = |(at, byte): (usize, &u8)| matches!(byte, b'F' | b'T' | b'3').then_some(at);
     bytes.iter().enumerate().filter_map(first).filter(|at| {

@@ -1,11 +1,11 @@
-//! What the whole frames of a damaged message say, and which of it is true.
+//! Parses the intact frames of a damaged message, and checks them against each other.
 
 use tet_format::{ForeignRule, Severity};
 
-use super::content::{Broken, broken, is_strange, object};
+use super::content::{Broken, broken, is_unknown, object};
 use super::context::RepairContext;
+use super::fragment::{Fragment, GAP_LEN_MIN, IntactFrame};
 use super::order::numbers;
-use super::remains::{GAP_LEN_MIN, Remains, Whole};
 use crate::check::fidelity::{Weight, decoded};
 use crate::error::Result;
 use crate::frame::{Frame, FrameFlags, FrameKind};
@@ -17,240 +17,236 @@ use crate::metadata::{Metadata, Pairs, preceding};
 use crate::preamble::Flags;
 use crate::rule;
 
-/// Metadata of a frame.
+/// A parsed frame of CBOR.
 #[derive(Debug)]
-pub(super) struct Paper<T> {
-    pub(super) whole: Whole,
-    /// What it says, if that can be read.
-    pub(super) said: Result<T, &'static ForeignRule>,
+pub(super) struct ParsedFrame<T> {
+    pub(super) intact: IntactFrame,
+    /// Its content, or the rule that it breaks.
+    pub(super) content: Result<T, &'static ForeignRule>,
     /// Whether its bytes match its hash, if it has one.
-    pub(super) is_true: bool,
+    pub(super) is_verified: bool,
 }
 
-impl<T> Paper<T> {
-    /// What it says, if nothing is wrong with it.
+impl<T> ParsedFrame<T> {
+    /// Its content, if nothing is wrong with it.
     pub(super) fn sound(&self) -> Option<&T> {
-        self.said.as_ref().ok().filter(|_| self.is_true)
+        self.content.as_ref().ok().filter(|_| self.is_verified)
     }
 
-    /// The rule that it breaks.
     pub(super) fn rule(&self) -> Option<&'static ForeignRule> {
-        match &self.said {
+        match &self.content {
             Err(rule) => Some(rule),
-            Ok(_) => (!self.is_true).then_some(&rule::HASH),
+            Ok(_) => (!self.is_verified).then_some(&rule::HASH),
         }
     }
 }
 
-/// A tensor frame.
 #[derive(Debug)]
-pub(super) struct Thing {
-    pub(super) whole: Whole,
-    pub(super) preceder: Option<Paper<Pairs>>,
-    /// The rule that it breaks.
+pub(super) struct TensorFrame {
+    pub(super) intact: IntactFrame,
+    pub(super) preceder: Option<ParsedFrame<Pairs>>,
     pub(super) broken: Broken,
-    /// Whether its elements are of a type that is not known, which is nothing to repair.
-    pub(super) is_strange: bool,
-    /// Whether its bytes match a hash.
+    /// Whether the dtype of its elements is unknown, which cannot be repaired.
+    pub(super) is_unknown: bool,
     pub(super) is_verified: bool,
-    /// Which object it was.
+    /// The number of its object in the old message.
     pub(super) number: Option<usize>,
 }
 
-/// What a message says.
+/// The parsed frames of a message.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct Parsed {
     pub(super) hash_rule: HashRule,
     /// Metadata of the header, then that of the footer.
-    pub(super) metadata: Vec<Paper<Metadata>>,
+    pub(super) metadata: Vec<ParsedFrame<Metadata>>,
     pub(super) index: Option<(FrameKind, Index)>,
     pub(super) list: Option<HashList>,
     /// The first rule that an index or a list of hashes breaks.
     pub(super) odd: Broken,
-    pub(super) things: Vec<Thing>,
-    /// Frames that a new message does not have: preceders of no tensor, frames of types that are not
-    /// known, tensors of version 2.
-    pub(super) placeless: Vec<(Whole, &'static ForeignRule)>,
+    pub(super) tensors: Vec<TensorFrame>,
+    /// Frames that a new message cannot hold: preceders without a tensor, frames of unknown types,
+    /// tensors of version 2.
+    pub(super) unplaced: Vec<(IntactFrame, &'static ForeignRule)>,
 }
 
-impl Said {
-    /// Everything that is said of the message and its objects.
-    pub(super) fn papers(&self) -> impl Iterator<Item = (Frame, Broken, bool)> {
-        let of = |whole: &Whole, rule, is_read| (whole.frame, rule, is_read);
+impl Parsed {
+    /// The frames that hold metadata of the message and its objects.
+    pub(super) fn metadata_frames(&self) -> impl Iterator<Item = (Frame, Broken, bool)> {
+        let of = |intact: &IntactFrame, rule, is_read| (intact.frame, rule, is_read);
         let metadata =
-            self.metadata.iter().map(move |it| of(&it.whole, it.rule(), it.said.is_ok()));
-        let preceders = self.things.iter().filter_map(|it| it.preceder.as_ref());
-        metadata.chain(preceders.map(move |it| of(&it.whole, it.rule(), it.said.is_ok())))
+            self.metadata.iter().map(move |it| of(&it.intact, it.rule(), it.content.is_ok()));
+        let preceders = self.tensors.iter().filter_map(|it| it.preceder.as_ref());
+        metadata.chain(preceders.map(move |it| of(&it.intact, it.rule(), it.content.is_ok())))
     }
 
-    /// Whether nothing that is said of the message is damaged, and no object.
+    /// Whether no metadata and no object of the message is damaged.
     pub(super) fn is_sound(&self) -> bool {
         let has_place =
-            |(_, rule): &(Whole, &'static ForeignRule)| rule.id == rule::KIND_UNKNOWN.id;
-        self.placeless.iter().all(has_place)
+            |(_, rule): &(IntactFrame, &'static ForeignRule)| rule.id == rule::KIND_UNKNOWN.id;
+        self.unplaced.iter().all(has_place)
             && self.odd.is_none()
-            && self.things.iter().all(|it| it.broken.is_none() && !it.is_strange)
-            && self.papers().all(|(_, rule, _)| rule.is_none())
+            && self.tensors.iter().all(|it| it.broken.is_none() && !it.is_unknown)
+            && self.metadata_frames().all(|(_, rule, _)| rule.is_none())
     }
 }
 
 /// Which hash slots of these frames hold hashes.
-fn hash_rule(remains: &Remains) -> HashRule {
+fn hash_rule(fragment: &Fragment) -> HashRule {
     let has = |frame: &Frame| frame.header.flags.contains(FrameFlags::HASHED);
-    if remains.frames.iter().any(|it| has(&it.frame)) {
+    if fragment.frames.iter().any(|it| has(&it.frame)) {
         return HashRule::Frames;
     }
-    let is_stated = match &remains.preamble {
+    let is_stated = match &fragment.preamble {
         Some(preamble) => preamble.flags.contains(Flags::HASHED),
-        None => remains.frames.iter().any(|it| it.hash == it.frame.tail.hash),
+        None => fragment.frames.iter().any(|it| it.hash == it.frame.tail.hash),
     };
     if is_stated { HashRule::Preamble } else { HashRule::Unhashed }
 }
 
-/// Reads all frames of a message.
-pub(super) fn read(context: &mut RepairContext<'_>, remains: &Remains) -> Result<Said> {
-    let mut said = Said {
-        hash_rule: hash_rule(remains),
+/// Parses all frames of a message.
+pub(super) fn read(context: &mut RepairContext<'_>, fragment: &Fragment) -> Result<Parsed> {
+    let mut parsed = Parsed {
+        hash_rule: hash_rule(fragment),
         metadata: Vec::new(),
         index: None,
         list: None,
         odd: None,
-        things: Vec::new(),
-        placeless: Vec::new(),
+        tensors: Vec::new(),
+        unplaced: Vec::new(),
     };
-    let alone = |whole: Whole| (whole, &rule::PRECEDER_ALONE);
+    let alone = |intact: IntactFrame| (intact, &rule::PRECEDER_ALONE);
     let mut preceder = None;
-    let mut end = remains.start;
-    for whole in &remains.frames {
-        let kind = whole.frame.kind();
-        // What it precedes may be lost.
-        let is_gap = GAP_LEN_MIN <= whole.frame.at().saturating_sub(end);
-        end = whole.frame.span.end();
+    let mut end = fragment.start;
+    for intact in &fragment.frames {
+        let kind = intact.frame.kind();
+        // The tensor of this preceder may be lost.
+        let is_gap = GAP_LEN_MIN <= intact.frame.at().saturating_sub(end);
+        end = intact.frame.span.end();
         if is_gap || !matches!(kind, FrameKind::Tensor | FrameKind::Unknown(_)) {
-            said.placeless.extend(preceder.take().map(alone));
+            parsed.unplaced.extend(preceder.take().map(alone));
         }
         match kind {
             FrameKind::Tensor => {
-                let thing = thing(context, whole, preceder.take(), said.hash_rule)?;
-                said.things.push(thing);
+                let tensor = tensor(context, intact, preceder.take(), parsed.hash_rule)?;
+                parsed.tensors.push(tensor);
             }
-            FrameKind::Preceder => preceder = Some(*whole),
-            FrameKind::Unknown(_) => said.placeless.push((*whole, &rule::KIND_UNKNOWN)),
-            FrameKind::Obsolete => said.placeless.push((*whole, &rule::OBSOLETE)),
+            FrameKind::Preceder => preceder = Some(*intact),
+            FrameKind::Unknown(_) => parsed.unplaced.push((*intact, &rule::KIND_UNKNOWN)),
+            FrameKind::Obsolete => parsed.unplaced.push((*intact, &rule::OBSOLETE)),
             FrameKind::HeaderMetadata | FrameKind::FooterMetadata => {
-                let read = paper(context, whole, said.hash_rule, Metadata::read)?;
-                // Of several frames of a type the last one counts.
-                said.metadata.retain(|it| it.whole.frame.kind() != kind);
-                said.metadata.push(read);
+                let read = parse_frame(context, intact, parsed.hash_rule, Metadata::read)?;
+                // Of several frames of a kind the last one is used.
+                parsed.metadata.retain(|it| it.intact.frame.kind() != kind);
+                parsed.metadata.push(read);
             }
             FrameKind::HeaderIndex | FrameKind::FooterIndex => {
-                let read = paper(context, whole, said.hash_rule, Index::read)?;
-                said.odd = said.odd.or(read.rule());
-                said.index = read.sound().cloned().map(|it| (kind, it)).or(said.index);
+                let read = parse_frame(context, intact, parsed.hash_rule, Index::read)?;
+                parsed.odd = parsed.odd.or(read.rule());
+                parsed.index = read.sound().cloned().map(|it| (kind, it)).or(parsed.index);
             }
             FrameKind::HeaderHashes | FrameKind::FooterHashes => {
-                let read = paper(context, whole, said.hash_rule, HashList::read)?;
-                said.odd = said.odd.or(read.rule());
-                said.list = read.sound().filter(|it| it.is_known()).cloned().or(said.list);
+                let read = parse_frame(context, intact, parsed.hash_rule, HashList::read)?;
+                parsed.odd = parsed.odd.or(read.rule());
+                parsed.list = read.sound().filter(|it| it.is_known()).cloned().or(parsed.list);
             }
         }
     }
-    said.placeless.extend(preceder.map(alone));
-    said.metadata.sort_by_key(|it| it.whole.frame.kind().phase());
-    count(&mut said, remains);
-    Ok(said)
+    parsed.unplaced.extend(preceder.map(alone));
+    parsed.metadata.sort_by_key(|it| it.intact.frame.kind().phase());
+    count(&mut parsed, fragment);
+    Ok(parsed)
 }
 
-fn paper<T>(
+fn parse_frame<T>(
     context: &mut RepairContext<'_>,
-    whole: &Whole,
+    intact: &IntactFrame,
     hash_rule: HashRule,
     read: impl FnOnce(&[u8], u64, &crate::Limits) -> Result<T, crate::Fault>,
-) -> Result<Paper<T>> {
-    let body = whole.frame.body();
-    let is_true = !is_hashed(hash_rule, &whole.frame) || whole.hash == whole.frame.tail.hash;
-    let said = match bytes(context, whole) {
+) -> Result<ParsedFrame<T>> {
+    let body = intact.frame.body();
+    let is_verified = !is_hashed(hash_rule, &intact.frame) || intact.hash == intact.frame.tail.hash;
+    let content = match bytes(context, intact) {
         Ok(bytes) => read(&bytes, body.start(), context.limits).map_err(|fault| fault.rule),
         Err(crate::Error::Format(fault)) => Err(fault.rule),
         Err(error) => return Err(error),
     };
-    Ok(Paper { whole: *whole, said, is_true })
+    Ok(ParsedFrame { intact: *intact, content, is_verified })
 }
 
-/// The body of a frame of CBOR, as it is to be.
-fn bytes(context: &RepairContext<'_>, whole: &Whole) -> Result<Vec<u8>> {
-    let body = whole.frame.body();
+/// The repaired body of a frame of CBOR.
+fn bytes(context: &RepairContext<'_>, intact: &IntactFrame) -> Result<Vec<u8>> {
+    let body = intact.frame.body();
     let mut bytes = read_cbor(context.source, body, context.limits)?;
-    if let Some((at, byte)) = whole.patch {
+    if let Some((at, byte)) = intact.patch {
         let at = usize::try_from(at.saturating_sub(body.start())).unwrap_or(usize::MAX);
         bytes.get_mut(at).into_iter().for_each(|old| *old = byte);
     }
     Ok(bytes)
 }
 
-fn thing(
+fn tensor(
     context: &mut RepairContext<'_>,
-    whole: &Whole,
-    preceder: Option<Whole>,
+    intact: &IntactFrame,
+    preceder: Option<IntactFrame>,
     hash_rule: HashRule,
-) -> Result<Thing> {
+) -> Result<TensorFrame> {
     let preceder = match preceder {
-        Some(whole) => Some(paper(context, &whole, hash_rule, |bytes, at, limits| {
-            preceding(Metadata::read(bytes, at, limits)?, &whole.frame)
+        Some(intact) => Some(parse_frame(context, &intact, hash_rule, |bytes, at, limits| {
+            preceding(Metadata::read(bytes, at, limits)?, &intact.frame)
         })?),
         None => None,
     };
-    let slot = whole.frame.tail.hash;
-    let is_hashed = is_hashed(hash_rule, &whole.frame);
-    let is_verified = is_hashed && slot == whole.hash;
-    // What was patched is what its hash is of.
-    let mut broken = match whole.patch {
+    let slot = intact.frame.tail.hash;
+    let is_hashed = is_hashed(hash_rule, &intact.frame);
+    let is_verified = is_hashed && slot == intact.hash;
+    // A corrected frame matches its hash.
+    let mut broken = match intact.patch {
         Some(_) => None,
-        None => broken(context, &whole.frame)?,
+        None => broken(context, &intact.frame)?,
     };
     if broken.is_none() && is_hashed && !is_verified {
         broken = Some(&rule::HASH);
     }
-    if broken.is_none() && whole.patch.is_none() {
-        let object = object(context, &whole.frame)?;
+    if broken.is_none() && intact.patch.is_none() {
+        let object = object(context, &intact.frame)?;
         let (source, stored) = (context.source, (object.region, object.descriptor));
         let limits = (context.limits, context.total());
         let faults = decoded(source, limits, stored, Weight::Any, context.progress())?;
         let mut faults = faults.into_iter().flatten();
-        // A limit of ours says nothing about the file.
+        // A limit of the reader is no fault of the file.
         let is_error = |rule: &ForeignRule| rule.severity == Severity::Error && !rule.is_limit();
         broken = faults.find(|it| is_error(it.rule)).map(|it| it.rule);
     }
-    let is_read = broken.is_none() && whole.patch.is_none();
-    let is_strange = is_read && is_strange(context, &whole.frame)?;
-    Ok(Thing { whole: *whole, preceder, broken, is_strange, is_verified, number: None })
+    let is_read = broken.is_none() && intact.patch.is_none();
+    let is_unknown = is_read && is_unknown(context, &intact.frame)?;
+    Ok(TensorFrame { intact: *intact, preceder, broken, is_unknown, is_verified, number: None })
 }
 
-/// Says which objects the frames were, and compares those without a hash with what a list says.
-fn count(said: &mut Said, remains: &Remains) {
-    let list = said.list.as_ref();
-    let numbers = numbers(remains, said.index.as_ref(), list);
-    for (thing, number) in said.things.iter_mut().zip(numbers) {
-        thing.number = number;
+/// Numbers the tensors, and compares those without a hash with the hash list.
+fn count(parsed: &mut Parsed, fragment: &Fragment) {
+    let list = parsed.list.as_ref();
+    let numbers = numbers(fragment, parsed.index.as_ref(), list);
+    for (tensor, number) in parsed.tensors.iter_mut().zip(numbers) {
+        tensor.number = number;
         let listed = number.and_then(|number| list?.hashes().get(number).copied());
-        if is_hashed(said.hash_rule, &thing.whole.frame) {
-            // The bytes are those that the list speaks of: it is the slot that is wrong.
-            if !thing.is_verified && listed == Some(thing.whole.hash) {
-                thing.whole.frame.tail.hash = thing.whole.hash;
-                (thing.whole.is_mended, thing.is_verified) = (true, true);
-                thing.broken = thing.broken.filter(|rule| rule.id != rule::HASH.id);
+        if is_hashed(parsed.hash_rule, &tensor.intact.frame) {
+            // The bytes match the list, so it is the slot that is wrong.
+            if !tensor.is_verified && listed == Some(tensor.intact.hash) {
+                tensor.intact.frame.tail.hash = tensor.intact.hash;
+                (tensor.intact.is_repaired, tensor.is_verified) = (true, true);
+                tensor.broken = tensor.broken.filter(|rule| rule.id != rule::HASH.id);
             }
             continue;
         }
         if let Some(listed) = listed {
-            thing.is_verified = listed == thing.whole.hash;
-            if !thing.is_verified && thing.broken.is_none() {
-                thing.broken = Some(&rule::HASH_LISTED);
+            tensor.is_verified = listed == tensor.intact.hash;
+            if !tensor.is_verified && tensor.broken.is_none() {
+                tensor.broken = Some(&rule::HASH_LISTED);
             }
         }
     }
-    let mut both = list.into_iter().flat_map(|list| list.hashes().iter().zip(&said.things));
-    if both.any(|(hash, thing)| thing.is_verified && *hash != thing.whole.hash) {
-        said.odd = said.odd.or(Some(&rule::HASH_LISTED));
+    let mut both = list.into_iter().flat_map(|list| list.hashes().iter().zip(&parsed.tensors));
+    if both.any(|(hash, tensor)| tensor.is_verified && *hash != tensor.intact.hash) {
+        parsed.odd = parsed.odd.or(Some(&rule::HASH_LISTED));
     }
 }

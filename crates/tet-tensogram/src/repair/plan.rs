@@ -1,16 +1,16 @@
-//! What a file needs, complete before the first byte is written.
+//! The repair plan of a file, complete before the first byte is written.
 
 use tet_format::{ForeignRule, Losses, Severity, Span};
 use tet_io::{Image, Progress, Source};
-use tet_report::{Kept, Proof};
+use tet_report::{KeptObject, Proof};
 
 use super::RepairOptions;
-use super::build::{Outcome, Stretch, build};
+use super::build::{Outcome, PartKind, build};
 use super::content::broken;
 use super::context::RepairContext;
 use super::edit::{Action, Edit, Loss, new_edit};
-use super::frames::remains;
-use super::remains::Remains;
+use super::fragment::Fragment;
+use super::frames::fragments;
 use crate::check::fidelity::Total;
 use crate::check::{finding, first_error, verify};
 use crate::error::{Error, Result};
@@ -19,18 +19,18 @@ use crate::rule;
 use crate::scan::{Scan, scan};
 use crate::window::Window;
 
-/// All that can be done for a file.
+/// All possible repairs of a file.
 pub type Plan = tet_report::Plan<Edit, Loss, RepairOptions>;
 
-/// Works out what a file needs. Nothing is written.
+/// Plans the repair of a file. Nothing is written.
 ///
 /// # Errors
 ///
-/// The source cannot be read or changed meanwhile, or the caller asked to stop. What is wrong with
-/// the file is no error here: it is in the plan.
+/// The source cannot be read or changed meanwhile, or the caller canceled. Faults of the file are
+/// in the plan; they are no error of this call.
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan::new(source, Image::default(), options.clone());
-    // Hashes and elements are looked at.
+    // Hashes and elements are both checked.
     let all = source.len().saturating_mul(2);
     let progress = options.progress.begin(all);
     let scan = match scan(source, &options.limits) {
@@ -41,14 +41,14 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
         }
         Err(error) => return Err(error),
     };
-    let count = mend(&mut plan, &scan, &progress)?;
+    let count = plan_messages(&mut plan, &scan, &progress)?;
     if count == 0 {
         let fault = no_message(source, &scan)?;
         plan.withheld.clear();
         (plan.edits, plan.lost, plan.kept) = (Vec::new(), Vec::new(), Vec::new());
         plan.remaining = vec![finding(fault, (None, None), 0)];
     }
-    // Without an edit every message was looked at already.
+    // Without an edit every message was already checked.
     if !plan.edits.is_empty() && plan.is_whole() {
         plan.error_count = error_count(&plan)?;
     }
@@ -56,38 +56,38 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     Ok(plan)
 }
 
-/// How many errors the file has after the edits.
+/// The number of errors that the file has after the edits.
 fn error_count(plan: &Plan) -> Result<u64> {
     let options = plan.options.verify();
     Ok(verify(&plan.repaired(), &options)?.count(Severity::Error))
 }
 
-/// Goes through the file; says how many messages the new one has.
-fn mend(plan: &mut Plan, scan: &Scan, progress: &Progress) -> Result<u64> {
+/// Plans the repair of all messages. Returns the number of messages in the new file.
+fn plan_messages(plan: &mut Plan, scan: &Scan, progress: &Progress) -> Result<u64> {
     let (source, limits) = (plan.source.clone(), plan.options.limits);
     let total = Total::new(plan.options.decoded_max, &source);
-    let mut mender = Mender {
+    let mut planner = Planner {
         context: RepairContext::new(&source, &limits, (progress, &total)),
         options: plan.options.clone(),
         scan,
         plan,
         count: 0,
     };
-    let messages = scan.messages.iter().map(|span| (*span, Stretch::Message));
-    let gaps = scan.gaps.iter().map(|span| (*span, Stretch::Gap));
-    let mut stretches: Vec<(Span, Stretch)> = messages.chain(gaps).collect();
-    stretches.sort_unstable_by_key(|(span, _)| span.start());
-    for (span, stretch) in stretches {
+    let messages = scan.messages.iter().map(|span| (*span, PartKind::Message));
+    let gaps = scan.gaps.iter().map(|span| (*span, PartKind::Gap));
+    let mut parts: Vec<(Span, PartKind)> = messages.chain(gaps).collect();
+    parts.sort_unstable_by_key(|(span, _)| span.start());
+    for (span, kind) in parts {
         progress.advance(0)?;
-        match stretch {
-            Stretch::Message => mender.message(span)?,
-            Stretch::Gap => mender.gap(span)?,
+        match kind {
+            PartKind::Message => planner.message(span)?,
+            PartKind::Gap => planner.gap(span)?,
         }
     }
-    Ok(mender.count)
+    Ok(planner.count)
 }
 
-struct Mender<'m, 'b> {
+struct Planner<'m, 'b> {
     context: RepairContext<'b>,
     options: RepairOptions,
     scan: &'m Scan,
@@ -95,8 +95,8 @@ struct Mender<'m, 'b> {
     count: u64,
 }
 
-impl Mender<'_, '_> {
-    /// A message that stands: kept as it is, if nothing is wrong with it.
+impl Planner<'_, '_> {
+    /// A message that the scan found: copied if nothing is wrong with it.
     fn message(&mut self, span: Span) -> Result<()> {
         let how = self.options.verify();
         let mut window = Window::new(self.context.source);
@@ -107,7 +107,7 @@ impl Mender<'_, '_> {
                 self.plan.lost.push(Loss::Message { offset: span.start(), rule });
                 self.keep(span);
             }
-            Some(rule) => return self.rebuild(span, rule, Stretch::Message),
+            Some(rule) => return self.rebuild(span, rule, PartKind::Message),
         }
         self.count += 1;
         Ok(())
@@ -117,7 +117,7 @@ impl Mender<'_, '_> {
         self.plan.image.append_span(&self.plan.source, span);
     }
 
-    /// Bytes of no message: zeros stay, messages of other versions too.
+    /// Bytes outside all messages: zeros and messages of other versions stay.
     fn gap(&mut self, span: Span) -> Result<()> {
         let damages = self.scan.damages.iter();
         let inside = damages.filter(|it| span.contains(it.span));
@@ -128,7 +128,7 @@ impl Mender<'_, '_> {
             if other.start() < at {
                 continue;
             }
-            self.stretch(at, other.start())?;
+            self.part(at, other.start())?;
             if let Some(end) = self.misnamed(other.start(), span.end())? {
                 at = end;
                 continue;
@@ -138,34 +138,34 @@ impl Mender<'_, '_> {
             self.keep(other);
             at = other.end();
         }
-        self.stretch(at, span.end())
+        self.part(at, span.end())
     }
 
-    /// A message that states another version and is one of this in every byte; where it ends.
+    /// A message of version 3 with a wrong version number. Returns its end.
     fn misnamed(&mut self, start: u64, end: u64) -> Result<Option<u64>> {
         let Some(span) = Span::from_range(start..end) else { return Ok(None) };
-        let Some(first) = remains(&mut self.context, span)?.into_iter().next() else {
+        let Some(first) = fragments(&mut self.context, span)?.into_iter().next() else {
             return Ok(None);
         };
         let is_start = first.start == start && first.lost.is_empty() && !first.frames.is_empty();
         if !is_start || first.postamble.is_none() {
             return Ok(None);
         }
-        for whole in &first.frames {
-            if whole.hash != whole.frame.tail.hash
-                && broken(&mut self.context, &whole.frame)?.is_some()
+        for intact in &first.frames {
+            if intact.hash != intact.frame.tail.hash
+                && broken(&mut self.context, &intact.frame)?.is_some()
             {
                 return Ok(None);
             }
         }
         let Some(span) = Span::from_range(start..first.end) else { return Ok(None) };
-        let mut made = Made::default();
-        self.one(&first, (&rule::VERSION, Stretch::Gap), &mut made)?;
-        self.settle(span, made);
+        let mut rebuilt = Rebuilt::default();
+        self.one(&first, (&rule::VERSION, PartKind::Gap), &mut rebuilt)?;
+        self.settle(span, rebuilt);
         Ok(Some(first.end))
     }
 
-    fn stretch(&mut self, start: u64, end: u64) -> Result<()> {
+    fn part(&mut self, start: u64, end: u64) -> Result<()> {
         let span = Span::from_range(start..end).filter(|span| !span.is_empty());
         let Some(span) = span else { return Ok(()) };
         if self.context.window.first_odd(start, end)?.is_none() {
@@ -174,22 +174,22 @@ impl Mender<'_, '_> {
         }
         let damage = self.scan.damages.iter().find(|it| span.contains(it.span));
         let rule = damage.map_or(&rule::GAP_BYTES, |damage| damage.fault.rule);
-        self.rebuild(span, rule, Stretch::Gap)
+        self.rebuild(span, rule, PartKind::Gap)
     }
 
-    /// Makes messages of what is left in a stretch; where that would lose something and must not, the
-    /// stretch stays as it is.
-    fn rebuild(&mut self, span: Span, rule: &'static ForeignRule, stretch: Stretch) -> Result<()> {
-        let mut made = Made::default();
-        for remains in remains(&mut self.context, span)? {
-            self.one(&remains, (rule, stretch), &mut made)?;
+    /// Rebuilds the messages in a part of the file. If that would lose something and losses are
+    /// refused, the part stays unchanged.
+    fn rebuild(&mut self, span: Span, rule: &'static ForeignRule, kind: PartKind) -> Result<()> {
+        let mut rebuilt = Rebuilt::default();
+        for fragment in fragments(&mut self.context, span)? {
+            self.one(&fragment, (rule, kind), &mut rebuilt)?;
         }
-        self.settle(span, made);
+        self.settle(span, rebuilt);
         Ok(())
     }
 
-    fn settle(&mut self, span: Span, made: Made) {
-        let Made { image, edits, lost, kept, count } = made;
+    fn settle(&mut self, span: Span, rebuilt: Rebuilt) {
+        let Rebuilt { image, edits, lost, kept, count } = rebuilt;
         self.count += count;
         self.plan.lost.extend(lost);
         self.plan.kept.extend(kept);
@@ -198,7 +198,7 @@ impl Mender<'_, '_> {
             self.plan.withheld.extend(edits);
             return;
         }
-        // Bytes behind what was read belong to the stretch too, where nothing is done about them.
+        // Without edits, the span is copied whole, with bytes that no message claims.
         if edits.is_empty() {
             self.keep(span);
         } else {
@@ -209,14 +209,14 @@ impl Mender<'_, '_> {
 
     fn one(
         &mut self,
-        remains: &Remains,
-        (broken, stretch): (&'static ForeignRule, Stretch),
-        made: &mut Made,
+        fragment: &Fragment,
+        (broken, kind): (&'static ForeignRule, PartKind),
+        rebuilt: &mut Rebuilt,
     ) -> Result<()> {
-        let span = Span::from_range(remains.start..remains.end);
+        let span = Span::from_range(fragment.start..fragment.end);
         let Some(span) = span.filter(|span| !span.is_empty()) else { return Ok(()) };
-        if remains.frames.is_empty() {
-            let is_junk = remains.preamble.is_none();
+        if fragment.frames.is_empty() {
+            let is_junk = fragment.preamble.is_none();
             let (rule, action) = match is_junk {
                 true => (&rule::GAP_BYTES, Action::DropBytes),
                 false => (broken, Action::DropMessage),
@@ -224,38 +224,39 @@ impl Mender<'_, '_> {
             let (offset, len) = (span.start(), span.len());
             let losses = vec![Loss::Bytes { offset, len }];
             let edit = new_edit(rule, (offset, len), action);
-            made.edits.push(edit.losses(losses).proof(Proof::None));
+            rebuilt.edits.push(edit.losses(losses).proof(Proof::None));
             return Ok(());
         }
-        let start = self.plan.image.len().saturating_add(made.image.len());
-        let how = (&self.options, broken, stretch);
-        let (image, outcome) = build(&mut self.context, remains, how, (span, start))?;
+        let start = self.plan.image.len().saturating_add(rebuilt.image.len());
+        let how = (&self.options, broken, kind);
+        let (image, outcome) = build(&mut self.context, fragment, how, (span, start))?;
         let Outcome { edits, lost, kept } = outcome;
-        made.count += u64::from(image.is_some());
+        rebuilt.count += u64::from(image.is_some());
         match image {
-            // What is wrong with it stays: so does all of it.
+            // Nothing was repaired, so the message is copied unchanged.
             Some(_) if edits.is_empty() => {
-                let first_at = remains.frames.first().map_or(remains.end, |it| it.frame.at());
-                let start = if remains.is_placed { remains.start } else { first_at };
-                made.image.append_span(self.context.source, Span::from_range(start..remains.end));
+                let first_at = fragment.frames.first().map_or(fragment.end, |it| it.frame.at());
+                let start = if fragment.is_placed { fragment.start } else { first_at };
+                rebuilt
+                    .image
+                    .append_span(self.context.source, Span::from_range(start..fragment.end));
             }
-            Some(image) => made.image.append_image(&image),
+            Some(image) => rebuilt.image.append_image(&image),
             None => {}
         }
-        made.edits.extend(edits);
-        made.lost.extend(lost);
-        made.kept.extend(kept);
+        rebuilt.edits.extend(edits);
+        rebuilt.lost.extend(lost);
+        rebuilt.kept.extend(kept);
         Ok(())
     }
 }
 
-/// What is made of a stretch of the file.
+/// The new content for a part of the file.
 #[derive(Default)]
-struct Made {
+struct Rebuilt {
     image: Image,
     edits: Vec<Edit>,
     lost: Vec<Loss>,
-    kept: Vec<Kept>,
-    /// How many messages it has.
+    kept: Vec<KeptObject>,
     count: u64,
 }

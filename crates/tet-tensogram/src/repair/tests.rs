@@ -18,7 +18,7 @@ fn allowed() -> RepairOptions {
 }
 
 /// The plan for bytes, and what comes of it.
-fn mended(bytes: &[u8], salvage: Salvage) -> (Plan, Vec<u8>) {
+fn repair(bytes: &[u8], salvage: Salvage) -> (Plan, Vec<u8>) {
     let source = Source::from_bytes(bytes);
     let options = RepairOptions { salvage, ..allowed() };
     let plan = plan(&source, &options).unwrap();
@@ -50,13 +50,13 @@ fn objects(bytes: &[u8]) -> Vec<Held> {
     held
 }
 
-fn said(bytes: &[u8], message: usize) -> Metadata {
+fn metadata_of(bytes: &[u8], message: usize) -> Metadata {
     open(bytes).unwrap().metadata(message).unwrap()
 }
 
-/// What a repair must be in any case: its result needs no other, and is sound if that is said.
+/// Checks every repair: its result needs no further repair, and is valid if the plan states so.
 fn check(bytes: &[u8], what: &dyn Fn() -> String) -> (Plan, Vec<u8>) {
-    let (plan, repaired) = mended(bytes, Salvage::None);
+    let (plan, repaired) = repair(bytes, Salvage::None);
     let before = deep(bytes);
     assert!(!before.is_ok() || plan.is_sound(), "{}: {:?}", what(), plan.edits);
     if plan.is_whole() {
@@ -66,7 +66,7 @@ fn check(bytes: &[u8], what: &dyn Fn() -> String) -> (Plan, Vec<u8>) {
         assert!(!before.is_ok(), "{}: {:?} {:?}", what(), plan.lost, plan.remaining);
     }
     if !plan.edits.is_empty() {
-        let (again, same) = mended(&repaired, Salvage::None);
+        let (again, same) = repair(&repaired, Salvage::None);
         assert!(again.edits.is_empty(), "{}: {:?} {:?}", what(), plan.edits, again.edits);
         assert_eq!(same, repaired);
     }

@@ -1,4 +1,4 @@
-//! What tests share: the tensor frames of sample messages, and objects without a message.
+//! For tests: the tensor frames of sample messages, and objects without a message.
 
 use std::fs;
 use std::io::Read;
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::{Descriptor, Encoded, Limits, Region, Result, Value};
 
-/// A tensor frame: where its region and its descriptor lie in the file.
+/// A tensor frame: the spans of its region and its descriptor in the file.
 pub(crate) struct Frame {
     pub(crate) region: std::ops::Range<usize>,
     pub(crate) descriptor: std::ops::Range<usize>,
@@ -18,7 +18,7 @@ fn number(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// The tensor frames of sound messages, found by nothing but lengths.
+/// The tensor frames of valid messages, found only by lengths.
 pub(crate) fn frames(file: &[u8]) -> Vec<Frame> {
     let (mut at, mut frames) = (0, Vec::new());
     while at < file.len() {
@@ -40,7 +40,7 @@ pub(crate) fn frames(file: &[u8]) -> Vec<Frame> {
     frames
 }
 
-/// A file of the reference with what is known of it.
+/// A file of the reference implementation, with its expected values.
 pub(crate) struct Sample {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
@@ -49,7 +49,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The bytes of an array, which come last in its member.
+    /// The bytes of an array, which are at the end of its member.
     pub(crate) fn values(&self, key: &str, len: usize) -> Vec<u8> {
         let mut npz = zip::ZipArchive::new(std::io::Cursor::new(&self.npz)).unwrap();
         let mut npy = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn plan(descriptor: &Descriptor, region: &[u8]) -> Result<Region> {
     Region::new(descriptor, 0, region.len() as u64, &Limits::default())
 }
 
-/// The descriptor that its own bytes come to.
+/// The descriptor read back from its own bytes.
 pub(crate) fn reread(descriptor: &Descriptor) -> Descriptor {
     let bytes = descriptor.encode().unwrap();
     let found = Descriptor::read(&bytes, 0, &Limits::default()).unwrap();
@@ -110,7 +110,7 @@ pub(crate) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Bytes that look like nothing.
+/// Pseudorandom bytes.
 pub(crate) fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut next = || {
@@ -127,7 +127,7 @@ pub(crate) fn doubles(values: impl IntoIterator<Item = f64>) -> Vec<u8> {
     values.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
-/// An object that does not look at its elements, as its own bytes describe it.
+/// An object that does not borrow its elements, with its descriptor read back.
 pub(crate) fn owned(encoded: Result<Encoded<'_>>) -> Encoded<'static> {
     let Encoded { descriptor, region } = encoded.unwrap();
     Encoded { descriptor: reread(&descriptor), region: region.into_owned().into() }

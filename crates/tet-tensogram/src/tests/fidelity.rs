@@ -143,7 +143,7 @@ fn packing_that_overflows_is_told() {
     assert_eq!(packed(f64::NAN, 0), ["TGM-N29", "TGM-N32"]);
 }
 
-/// What a sample of szip is followed by is told; samples themselves are in order.
+/// Bytes after a szip sample are reported; the samples are valid.
 #[test]
 fn samples_are_decoded() {
     for sample in samples() {
@@ -151,10 +151,10 @@ fn samples_are_decoded() {
         for frame in frames(&sample.bytes) {
             let (region, descriptor) =
                 (&sample.bytes[frame.region.clone()], &sample.bytes[frame.descriptor.clone()]);
-            let told = ids(Part::tensor(region, descriptor));
-            let told: Vec<_> =
-                told.into_iter().filter(|id| !["TGM-N28", "TGM-N22"].contains(id)).collect();
-            assert_eq!(told, [""; 0], "{}", sample.name);
+            let found = ids(Part::tensor(region, descriptor));
+            let found: Vec<_> =
+                found.into_iter().filter(|id| !["TGM-N28", "TGM-N22"].contains(id)).collect();
+            assert_eq!(found, [""; 0], "{}", sample.name);
             if is_szip {
                 let long = [region, &[0, 0]].concat();
                 assert_eq!(ids(Part::tensor(&long, descriptor)), ["TGM-N34"]);
@@ -163,7 +163,7 @@ fn samples_are_decoded() {
     }
 }
 
-/// What is wrong with a descriptor is told without decoding anything, and once.
+/// Faults of a descriptor are reported without decoding, and once.
 #[test]
 fn descriptors_are_looked_at() {
     let at = |more: &[(&str, Value)]| {

@@ -8,7 +8,7 @@ use tet_io::{ReadAt, Source};
 use crate::testing::{Part, buffered, open, streamed, tensor, tensors};
 use crate::{Limits, Message, TensogramFile};
 
-/// A file of one message whose payloads are so long that nobody would hold them.
+/// A file of one message whose payloads are too long for memory.
 struct Vast {
     head: Vec<u8>,
     hole_at: u64,
@@ -126,7 +126,7 @@ fn an_index_in_another_order_is_not_used() {
     }
 }
 
-/// What stands of a message that was cut short can be read.
+/// The intact part of a truncated message can be read.
 #[test]
 fn objects_before_a_cut_are_salvaged() {
     for draft in [buffered(&tensors()), streamed(&tensors())] {

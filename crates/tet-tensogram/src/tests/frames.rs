@@ -199,8 +199,8 @@ fn descriptors_stand_before_or_behind() {
             message.objects().iter().map(|object| object.fault.map(|it| it.rule.id)).collect();
         assert_eq!((message.fault(), faults), (None, vec![Some(wanted), None]));
         let report = check(&bytes);
-        let told = report.findings.iter().find(|it| it.code.id() == wanted).unwrap();
-        assert_eq!((told.place.message, told.place.object), (Some(0), Some(0)));
+        let finding = report.findings.iter().find(|it| it.code.id() == wanted).unwrap();
+        assert_eq!((finding.place.message, finding.place.object), (Some(0), Some(0)));
         assert!(file.read_descriptor(&file.object(0, 0).unwrap()).is_err());
         assert!(file.read_descriptor(&file.object(0, 1).unwrap()).is_ok());
     }
@@ -263,7 +263,7 @@ fn unknown_kinds_are_passed_over() {
             assert_eq!(spans(&bytes).unwrap().len(), 2);
             let mut wanted = vec!["TGM-N3"];
             if at < 5 {
-                // Of what stands behind it the index is wrong.
+                // The index is wrong about the frames after it.
                 wanted.extend(["TGM-M12", "TGM-M12"].iter().take(5 - at.max(3)));
                 assert_ne!(draft.offsets(), offsets);
             }

@@ -20,7 +20,7 @@ fn with(draft: &Draft, kind: u64, body: &[u8]) -> Vec<u8> {
 }
 
 #[track_caller]
-fn told(bytes: &[u8], wanted: &str) {
+fn finds(bytes: &[u8], wanted: &str) {
     let report = check(bytes);
     assert!(ids(bytes).contains(&wanted), "{wanted}: {:?}", report.findings);
 }
@@ -87,7 +87,7 @@ fn what_is_wrong_with_metadata_is_told() {
     for (body, wanted) in cases {
         for (draft, kind) in [(buffered(&tensors()), 1), (streamed(&tensors()), 7)] {
             let bytes = with(&draft, kind, body);
-            told(&bytes, wanted);
+            finds(&bytes, wanted);
             let file = open(&bytes).unwrap();
             let error = file.metadata(0).unwrap_err();
             assert!(matches!(error, crate::Error::Format(it) if it.rule.id == wanted), "{error}");
@@ -97,7 +97,7 @@ fn what_is_wrong_with_metadata_is_told() {
     let stream = streamed(&tensors());
     for base in [vec![], vec![step(1), step(2)]] {
         let bytes = with(&stream, 8, &cbor(&map(&[("base", Value::Array(base))])));
-        told(&bytes, "TGM-M6");
+        finds(&bytes, "TGM-M6");
         assert!(open(&bytes).unwrap().metadata(0).is_err());
     }
 }
@@ -115,7 +115,7 @@ fn what_is_odd_about_metadata_is_noted() {
         (b"\xa1\x61a\x62\xc3\x28", "TGM-N15"),
     ] {
         let bytes = with(&sound, 1, body);
-        told(&bytes, wanted);
+        finds(&bytes, wanted);
         assert!(open(&bytes).unwrap().metadata(0).is_ok());
     }
     let last = Metadata::read(b"\xa2\x61a\x01\x61a\x02", 0, &Limits::default()).unwrap();
@@ -130,7 +130,7 @@ fn of_several_frames_the_last_one_counts() {
     let merged = open(&bytes).unwrap().metadata(0).unwrap();
     assert_eq!(merged.base[0][0].1, Value::Int(5));
     assert_eq!(merged.base[1], []);
-    told(&bytes, "TGM-N7");
+    finds(&bytes, "TGM-N7");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_is_wrong_with_an_index_is_told() {
         draft.parts[1] = part.padded(&padding);
         let moved = shift(&draft);
         let bytes = draft.bytes();
-        told(&bytes, rule);
+        finds(&bytes, rule);
         // No object is other than the walk has it, whatever the index says.
         let file = open(&bytes).unwrap();
         for number in 0..2 {
@@ -188,7 +188,7 @@ fn what_is_wrong_with_hashes_is_told() {
         (hashes(Value::Array(vec![text("12"), text("34")]), "sha1024"), "TGM-N14"),
     ];
     for (body, wanted) in cases {
-        told(&with(&sound, 3, &body), wanted);
+        finds(&with(&sound, 3, &body), wanted);
     }
 }
 

@@ -26,7 +26,7 @@ fn every_cut_is_told() {
         for len in 0..bytes.len() {
             let cut = &bytes[..len];
             let report = check(cut);
-            // At the end of a message nobody can tell that there was another one.
+            // At the end of a message another one leaves no trace.
             let is_end = ends.contains(&(len as u64));
             assert_eq!(report.is_ok(), is_end, "{len} bytes: {:?}", report.findings);
             if let Some(found) = spans(cut) {
@@ -77,7 +77,7 @@ fn look_at(bytes: &[u8]) {
             assert!(body.contains(indexed.region) && body.contains(indexed.descriptor));
             assert!(file.span(number).unwrap().contains(body));
             let is_same = indexed.frame == object.frame;
-            assert!(is_same || !report.is_ok(), "an index that lies is told");
+            assert!(is_same || !report.is_ok(), "a wrong index is reported");
             let _ = file.read_descriptor(object);
         }
         let _ = fresh.object(number, message.len());
@@ -120,7 +120,7 @@ proptest! {
         look_at(&bytes);
     }
 
-    /// Frames of any kind, in any order, with any padding: an answer, and at each level more is said.
+    /// Frames of any kind, in any order, with any padding: a result, and each level finds more.
     #[test]
     fn any_frames_get_an_answer(
         parts in prop::collection::vec((0..11_u64, prop::collection::vec(any::<u8>(), 0..40), 0..4_usize), 0..8),

@@ -170,7 +170,7 @@ fn headers_that_are_written_last_are_whole() {
                     encode_seen(DType::UInt8, &shape, &payload, &Recipe::default()).unwrap();
                 let descriptor = encoded.descriptor.encode().unwrap();
                 let expected = payload.len() + descriptor.len();
-                // Some are as long as was said, and others not.
+                // Some have the announced length, and others not.
                 let mut tensor =
                     writer.tensor(if at % 2 == 0 { expected as u64 } else { 0 }).unwrap();
                 payload.chunks(100).for_each(|piece| tensor.write(piece).unwrap());
@@ -198,7 +198,7 @@ fn headers_that_are_written_last_are_whole() {
 /// The uuid is that of what a message says and holds, hashed or not.
 #[test]
 fn makers_are_said_in_headers_that_are_written_last() {
-    let said = |name: &str, byte: u8, hash: HashChoice| {
+    let message_of = |name: &str, byte: u8, hash: HashChoice| {
         let base = vec![vec![("name".to_owned(), Value::Text(name.to_owned()))]];
         let metadata = Metadata { base, ..Metadata::default() };
         let maker = Some(Maker { name: "tet", version: "1", time: 1_700_000_000 });
@@ -217,11 +217,11 @@ fn makers_are_said_in_headers_that_are_written_last() {
         assert_eq!(keys, ["time", "uuid", "encoder"]);
         reserved[1].1.clone()
     };
-    let one = said("a", 1, HashChoice::Xxh3);
-    assert_eq!(one, said("a", 1, HashChoice::Xxh3));
-    assert_eq!(one, said("a", 1, HashChoice::None));
-    assert_ne!(one, said("b", 1, HashChoice::Xxh3));
-    assert_ne!(one, said("a", 2, HashChoice::None));
+    let one = message_of("a", 1, HashChoice::Xxh3);
+    assert_eq!(one, message_of("a", 1, HashChoice::Xxh3));
+    assert_eq!(one, message_of("a", 1, HashChoice::None));
+    assert_ne!(one, message_of("b", 1, HashChoice::Xxh3));
+    assert_ne!(one, message_of("a", 2, HashChoice::None));
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn every_sample_is_sound() {
         assert!(report.is_ok(), "{name}: {:?}", report.findings);
         let is_old = name.starts_with("legacy");
         let notes = report.findings.iter().map(|it| it.code.id());
-        // What is not built in is told, and is no error.
+        // A codec that is not built in is reported, and is no error.
         let notes: Vec<_> = notes.filter(|id| *id != "TGM-N28").collect();
         assert_eq!(notes, if is_old { vec!["TGM-N11"] } else { vec![] }, "{name}");
         assert_eq!(report.count(Severity::Note), u64::from(is_old));

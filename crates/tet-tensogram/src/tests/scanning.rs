@@ -59,8 +59,8 @@ fn messages_are_found_between_junk() {
         let rule = if zeros { "TGM-N6" } else { "TGM-S2" };
         // At the end it may be a message that is cut short.
         let cut = junk.ends_with(b"TENSOGRM").then_some("TGM-P3");
-        let told: Vec<_> = ids(&bytes).into_iter().filter(|id| Some(*id) != cut).collect();
-        assert_eq!(told, vec![rule; found.gaps.len()]);
+        let found_ids: Vec<_> = ids(&bytes).into_iter().filter(|id| Some(*id) != cut).collect();
+        assert_eq!(found_ids, vec![rule; found.gaps.len()]);
     }
 }
 
@@ -165,7 +165,7 @@ fn no_payload_is_read_to_find_messages() {
     assert!(calls <= 60 && read_len <= 60 * 256, "{calls} {read_len}");
 }
 
-/// Whatever stands in a file, it is read a few times at most.
+/// Any file is read a few times at most.
 #[test]
 fn work_is_bounded_by_the_length() {
     let preamble = |total_len: u64| {

@@ -91,8 +91,8 @@ fn the_answer_does_not_depend_on_threads() {
 #[test]
 fn a_caller_may_watch_and_stop() {
     let source = Source::from_bytes(buffered(&[tensor(&vec![1; 3 << 20])]).bytes());
-    let told = Arc::new(AtomicU64::new(0));
-    let (seen, len) = (Arc::clone(&told), source.len());
+    let reported = Arc::new(AtomicU64::new(0));
+    let (seen, len) = (Arc::clone(&reported), source.len());
     let options = VerifyOptions {
         progress: Progress::new(move |done, all| {
             assert!(done <= all && all == len);
@@ -101,7 +101,7 @@ fn a_caller_may_watch_and_stop() {
         ..checksums()
     };
     let report = verify(&source, &options).unwrap();
-    assert_eq!(told.load(Ordering::Relaxed), report.checked_len);
+    assert_eq!(reported.load(Ordering::Relaxed), report.checked_len);
     let progress = Progress::default().with_cancel(Arc::new(AtomicBool::new(true)));
     let options = VerifyOptions { progress, ..checksums() };
     assert!(matches!(verify(&source, &options), Err(Error::Canceled)));

@@ -1,4 +1,4 @@
-//! What is odd about the frames of a message, and what they must be together.
+//! Checks all frames of a message together, and notes what is unusual about them.
 
 use super::Walker;
 use crate::error::Fault;
@@ -7,7 +7,7 @@ use crate::preamble::{Flags, Preamble};
 use crate::rule;
 
 impl Walker<'_, '_> {
-    /// What all frames together must be.
+    /// Checks all frames together.
     pub(super) fn judge_whole(&mut self) {
         let frames = self.walk.frames.iter();
         let mut flags =
@@ -17,16 +17,16 @@ impl Walker<'_, '_> {
         let is_hashed =
             self.walk.frames.iter().any(|it| it.header.flags.contains(FrameFlags::HASHED));
         let stated = self.preamble.flags;
-        // Old writers set it and say nothing in their frames.
+        // Old writers set it in the preamble only.
         if is_hashed || stated.contains(Flags::HASHED) {
             flags = flags.with(Flags::HASHED);
         }
         if !has_header && !has_footer {
             let fault =
                 Fault { rule: &rule::METADATA_MISSING, at: self.start, found: 0, wanted: 1 };
-            self.tell(fault, None);
+            self.report(fault, None);
         }
-        // A streaming writer sets these before it knows, and hashes of no objects are not written.
+        // A streaming writer sets these in advance, and writes no hashes if there are no objects.
         let mut early = Flags::default();
         if has_footer {
             early = Flags::PRECEDER;
@@ -38,7 +38,7 @@ impl Walker<'_, '_> {
         if differs & !(early.bits() & stated.bits()) != 0 {
             let (found, wanted) = (stated.bits().into(), flags.bits().into());
             let at = self.start.saturating_add(10);
-            self.tell(Fault { rule: &rule::FLAGS_DIFFER, at, found, wanted }, None);
+            self.report(Fault { rule: &rule::FLAGS_DIFFER, at, found, wanted }, None);
         }
         self.note_hashes(is_hashed);
     }
@@ -50,13 +50,13 @@ impl Walker<'_, '_> {
         let found = self.preamble.flags.bits().into();
         if !is_hashed {
             let at = self.start.saturating_add(10);
-            self.tell(Fault { rule: &rule::HASHED_OLD, at, found, wanted: 0 }, None);
+            self.report(Fault { rule: &rule::HASHED_OLD, at, found, wanted: 0 }, None);
             return;
         }
         let bare = |it: &&Frame| !it.header.flags.contains(FrameFlags::HASHED);
         let bare = self.walk.frames.iter().filter(|it| !it.kind().is_passed_over()).find(bare);
         if let Some(at) = bare.map(Frame::at) {
-            self.tell(Fault { rule: &rule::HASH_MISSING, at, found: 0, wanted: 1 }, None);
+            self.report(Fault { rule: &rule::HASH_MISSING, at, found: 0, wanted: 1 }, None);
         }
     }
 
@@ -65,13 +65,13 @@ impl Walker<'_, '_> {
         let found = u64::from(reserved) | u64::from(flags.reserved()) << 32;
         if found != 0 {
             let at = self.start.saturating_add(10);
-            self.tell(Fault { rule: &rule::RESERVED, at, found, wanted: 0 }, None);
+            self.report(Fault { rule: &rule::RESERVED, at, found, wanted: 0 }, None);
         }
     }
 
     pub(super) fn note_padding(&mut self, at: u64, end: u64) {
         let found = end.saturating_sub(at);
-        self.tell(Fault { rule: &rule::PADDING, at, found, wanted: 0 }, None);
+        self.report(Fault { rule: &rule::PADDING, at, found, wanted: 0 }, None);
     }
 
     pub(super) fn note_frame(&mut self, frame: &Frame) {
@@ -94,7 +94,7 @@ impl Walker<'_, '_> {
             note(&rule::KIND_UNKNOWN, code.into(), 9);
         }
         if header.kind == FrameKind::Obsolete {
-            self.tell(Fault { rule: &rule::OBSOLETE, at, found: 4, wanted: 9 }, None);
+            self.report(Fault { rule: &rule::OBSOLETE, at, found: 4, wanted: 9 }, None);
         }
     }
 }

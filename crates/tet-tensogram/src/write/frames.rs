@@ -1,4 +1,4 @@
-//! Frames, as they are written: at multiples of 8, those of tensors where their payloads are aligned.
+//! Writes frames: at multiples of 8; those of tensors where their payloads are aligned.
 
 use std::io::Write;
 
@@ -13,27 +13,27 @@ use crate::frame::{
 use crate::message::HashRule;
 use crate::postamble::Postamble;
 
-/// The place at or behind `at` where a frame of a kind may start; both from the start of the message.
+/// The first offset at or after `at` where a frame of a kind may start, both in the message.
 pub(super) fn place(at: u64, kind: FrameKind, options: &WriteOptions) -> Result<u64> {
     let aligned = at.checked_next_multiple_of(8);
     if kind != FrameKind::Tensor {
         return aligned.ok_or(TOO_LONG);
     }
-    // It is the payload that is aligned, and in the file.
+    // The payload is aligned, relative to the file.
     let payload = at.checked_add(FRAME_HEADER_LEN).and_then(|at| at.checked_add(options.start));
     let payload = payload.and_then(|at| at.checked_next_multiple_of(options.align));
     let at = payload.and_then(|at| at.checked_sub(options.start + FRAME_HEADER_LEN));
     at.ok_or(TOO_LONG)
 }
 
-/// The length of a frame whose body is so long.
+/// The length of a frame with a body of `body_len` bytes.
 pub(super) fn frame_len(kind: FrameKind, body_len: u64) -> Result<u64> {
     body_len.checked_add(kind.len_min()).ok_or(TOO_LONG)
 }
 
 const TOO_LONG: Error = Error::Unwritable { why: "a message is longer than a length can say" };
 
-/// The hash of a body that is in memory, where one is wanted.
+/// The hash of a body that is in memory, if hashes are written.
 pub(super) fn hash_of(pieces: &[&[u8]], options: &WriteOptions) -> u64 {
     let mut digester = Digester::new(Strength::Fast);
     if !options.is_hashed() {
@@ -43,7 +43,7 @@ pub(super) fn hash_of(pieces: &[&[u8]], options: &WriteOptions) -> u64 {
     digester.finish().xxh3
 }
 
-/// Writes padding and the header of a frame; says where the frame starts.
+/// Writes padding and the header of a frame. Returns the start of the frame.
 pub(super) fn begin<W: Write>(
     out: &mut Out<W>,
     kind: FrameKind,
@@ -65,7 +65,6 @@ pub(super) fn begin<W: Write>(
     Ok(at)
 }
 
-/// Writes the tail of a frame.
 pub(super) fn end<W: Write>(
     out: &mut Out<W>,
     descriptor_offset: Option<u64>,
@@ -98,7 +97,6 @@ pub(super) fn cbor_frame(kind: FrameKind, body: &[u8], rule: HashRule, out: &mut
     FrameTail { descriptor_offset: None, hash }.write(out);
 }
 
-/// Writes the postamble.
 pub(super) fn postamble<W: Write>(out: &mut Out<W>, postamble: Postamble) -> Result<()> {
     let mut bytes = Vec::new();
     postamble.write(&mut bytes);

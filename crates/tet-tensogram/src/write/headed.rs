@@ -1,11 +1,11 @@
-//! A message whose tensors come one after the other, and whose header is written last, into the room
-//! that was left for it.
+//! A message whose tensors arrive one after the other, and whose header is written last, into space
+//! that was reserved for it.
 //!
 //! ```text
-//!   room: preamble | metadata, index, hashes | zeros | tensor ... | postamble
+//!   reserved: preamble | metadata, index, hashes | zeros | tensor ... | postamble
 //! ```
 //!
-//! Nothing of a tensor must be known before it is written, and readers find all of them at the start.
+//! Tensors need not be known in advance, and readers find the complete index at the start.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -13,9 +13,9 @@ use tet_codec::{Digester, Strength};
 
 use super::frames::{begin, end, frame_len, place, postamble};
 use super::header::Header;
+use super::metadata::{check_base, check_descriptor, metadata_bytes};
 use super::options::{ListPlace, WriteOptions};
 use super::out::{Out, fault};
-use super::said::{check_base, check_descriptor, metadata_bytes};
 use super::whole::PIECE_LEN;
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
@@ -26,9 +26,9 @@ use crate::metadata::Metadata;
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::PREAMBLE_LEN;
 
-/// Writes a message to a sink that can go back, tensors first.
+/// Writes a message to a sink that can seek, tensors first.
 ///
-/// In memory are where tensors are and their hashes, and less than a megabyte.
+/// Memory: the positions of the tensors and their hashes, and less than a megabyte.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -50,25 +50,25 @@ pub struct HeadedWriter<W: Write + Seek> {
     metadata: Metadata,
     maker: Option<Maker>,
     tensor_count: usize,
-    /// Where the message starts in the sink.
+    /// The start of the message in the sink.
     start: u64,
-    /// Where the room for the header ends, from there.
+    /// The end of the reserved space, from there.
     room_end: u64,
     entries: Vec<IndexEntry>,
     hashes: Vec<u64>,
-    /// Frames whose header does not say yet how long they are.
+    /// Frames whose header still needs its length.
     late: Vec<IndexEntry>,
     is_broken: bool,
 }
 
 impl<W: Write + Seek> HeadedWriter<W> {
-    /// Starts a message of so many tensors, with what is said of it and who makes it, where `out`
-    /// stands.
+    /// Starts a message of `tensor_count` tensors at the position of `out`, with its metadata and
+    /// its maker.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message,
-    /// and [`Error::Io`] when `out` fails.
+    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when a value cannot be stored in a
+    /// message, and [`Error::Io`] when `out` fails.
     pub fn new(
         mut out: W,
         metadata: Metadata,
@@ -79,7 +79,7 @@ impl<W: Write + Seek> HeadedWriter<W> {
         options.check()?;
         check_base(&metadata, tensor_count)?;
         if options.list.is_footer() {
-            let why = "the hashes of a message whose header comes last stand there";
+            let why = "a message whose header is written last has its hash list in the header";
             return Err(Error::Unwritable { why });
         }
         let start = out.stream_position().map_err(fault)?;
@@ -108,7 +108,7 @@ impl<W: Write + Seek> HeadedWriter<W> {
             && self.tensor_count != 0
     }
 
-    /// The metadata, with what its maker says of the tensors so far: always as long.
+    /// The metadata with `_reserved_` for the tensors so far: its length does not change.
     fn metadata_bytes(&self) -> Result<Vec<u8>> {
         let key = self.options.version_key;
         let Some(maker) = self.maker else { return metadata_bytes(&self.metadata, key) };
@@ -118,7 +118,7 @@ impl<W: Write + Seek> HeadedWriter<W> {
         metadata_bytes(&metadata, key)
     }
 
-    /// The end of the longest header that there can be.
+    /// The end of the longest possible header.
     fn room(&self) -> Result<u64> {
         // Two arrays of numbers of up to 9 bytes, with their keys.
         let index_len = (self.tensor_count as u64).saturating_mul(18).saturating_add(40);
@@ -137,13 +137,13 @@ impl<W: Write + Seek> HeadedWriter<W> {
         })
     }
 
-    /// Begins a tensor, whose payload, masks and descriptor are expected to take so many bytes: where
-    /// they do, the sink need not go back for it.
+    /// Starts a tensor whose payload, masks and descriptor are expected to have `body_len` bytes:
+    /// if they do, the sink need not seek for it.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the one before was not finished, [`Error::Usage`] when there
-    /// are more than was said, and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when the previous tensor was not finished, [`Error::Usage`]
+    /// when there are more tensors than announced, and [`Error::Io`].
     pub fn tensor(&mut self, body_len: u64) -> Result<HeadedTensor<'_, W>> {
         if self.is_broken {
             return Err(BROKEN);
@@ -161,8 +161,8 @@ impl<W: Write + Seek> HeadedWriter<W> {
         Ok(HeadedTensor { writer: self, entry, region_len: 0, digester })
     }
 
-    /// Writes the header, and gives back what was written to, which stands behind the message, with
-    /// the length of that.
+    /// Writes the header. Returns the sink, positioned at the end of the message, and the length of
+    /// the message.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl<W: Write + Seek> HeadedWriter<W> {
         Ok((self.out.finish()?, total_len))
     }
 
-    /// All that stands before the first tensor.
+    /// Everything before the first tensor.
     fn header(&self, total_len: u64) -> Result<Vec<u8>> {
         let (metadata, options) = (self.metadata_bytes()?, &self.options);
         let hashes = self.is_listed().then_some(self.hashes.as_slice());
@@ -207,12 +207,12 @@ impl<W: Write + Seek> HeadedWriter<W> {
     }
 }
 
-/// Where a frame says how long it is.
+/// The offset of the length in a frame header.
 const FRAME_LEN_OFFSET: u64 = 8;
 
-const BROKEN: Error = Error::Unwritable { why: "a tensor was begun and not finished" };
+const BROKEN: Error = Error::Unwritable { why: "a tensor was started and not finished" };
 
-/// A tensor that is written piece by piece, of whatever length.
+/// A tensor of any length that is written piece by piece.
 #[derive(Debug)]
 pub struct HeadedTensor<'a, W: Write + Seek> {
     writer: &'a mut HeadedWriter<W>,
@@ -236,11 +236,11 @@ impl<W: Write + Seek> HeadedTensor<'_, W> {
         Ok(())
     }
 
-    /// Writes the descriptor, and ends the tensor.
+    /// Writes the descriptor and ends the tensor.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the descriptor is no map, and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when the descriptor is not a map, and [`Error::Io`].
     pub fn finish(mut self, descriptor: &[u8]) -> Result<()> {
         check_descriptor(descriptor)?;
         self.digester.iter_mut().for_each(|digester| digester.update(descriptor));

@@ -1,4 +1,4 @@
-//! What is before the tensors of a message whose index is in its header: the one layout of writers, edits
+//! The part before the tensors of a message with its index in the header, shared by writers, edits
 //! and repairs.
 //!
 //! ```text
@@ -15,7 +15,7 @@ use crate::index::{Index, IndexEntry};
 use crate::message::HashRule;
 use crate::preamble::{Flags, PREAMBLE_LEN, Preamble};
 
-/// What is before the tensors, but for where they are.
+/// What precedes the tensors, except their positions.
 pub(crate) struct Header<'h> {
     rule: HashRule,
     metadata: &'h [u8],
@@ -23,8 +23,8 @@ pub(crate) struct Header<'h> {
 }
 
 impl<'h> Header<'h> {
-    /// The header of a message with this metadata, whose slots hold hashes by a rule, with a list of the
-    /// hashes of the tensors if it has one.
+    /// The header of a message with this metadata, whose slots hold hashes by `rule`, with a hash
+    /// list of the tensors if `hashes` is given.
     pub(crate) fn new(rule: HashRule, metadata: &'h [u8], hashes: Option<&[u64]>) -> Self {
         let list = hashes.map(|hashes| {
             let mut body = Vec::new();
@@ -45,14 +45,14 @@ impl<'h> Header<'h> {
         frames
     }
 
-    /// Finds where the tensors are. `places` gives that, and the end of the last one, for those that
-    /// start at or behind a place.
+    /// Finds the positions of the tensors. `places` returns them, and the end of the last one, for
+    /// a given start.
     pub(crate) fn place(
         &self,
         places: impl Fn(u64) -> Result<(Vec<IndexEntry>, u64)>,
     ) -> Result<(Vec<IndexEntry>, u64)> {
         let (mut entries, _) = places(PREAMBLE_LEN)?;
-        // Offsets only grow with the index, and that with them: it comes to an end.
+        // A longer index only increases the offsets, and these the index, so this ends.
         loop {
             let at = self.frames(&entries).iter().fold(PREAMBLE_LEN, |at, (kind, body)| {
                 let len = kind.len_min().saturating_add(body.len() as u64);
@@ -66,7 +66,7 @@ impl<'h> Header<'h> {
         }
     }
 
-    /// The bytes of it, with its flags and these.
+    /// Its bytes, with its flags and `flags`.
     pub(crate) fn bytes(&self, entries: &[IndexEntry], flags: Flags, total_len: u64) -> Vec<u8> {
         let (frames, mut out) = (self.frames(entries), Vec::new());
         let flags = frames.iter().fold(flags, |flags, (kind, _)| flags.with(kind.flag()));

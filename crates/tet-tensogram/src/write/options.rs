@@ -7,17 +7,17 @@ use crate::preamble::Flags;
 /// Whether hash slots are filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HashChoice {
-    /// Every frame has its hash.
+    /// Every slot holds a hash.
     #[default]
     Xxh3,
-    /// None has one.
+    /// No slot holds one.
     None,
 }
 
-/// Where the hashes of all tensors stand once more, in one list.
+/// Where the hash list of all tensors is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListPlace {
-    /// In the header where all hashes are known before, else in the footer.
+    /// In the header if all hashes are known in advance, else in the footer.
     #[default]
     Usual,
     /// In the header.
@@ -43,10 +43,10 @@ impl ListPlace {
 /// Whether metadata has the key `version`, which programs of 0.17 look for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VersionKey {
-    /// It has not, as from 0.18 on.
+    /// It does not, as from 0.18 on.
     #[default]
     Absent,
-    /// It has; later programs find it in `_extra_`.
+    /// It does; later programs find it in `_extra_`.
     Written,
 }
 
@@ -56,11 +56,11 @@ pub enum VersionKey {
 pub struct WriteOptions {
     /// Whether hash slots are filled.
     pub hash: HashChoice,
-    /// Where the list of hashes stands, if slots are filled.
+    /// Where the hash list is stored, if slots are filled.
     pub list: ListPlace,
-    /// Payloads of tensors start at multiples of this: a power of two, 8 at least.
+    /// Payloads of tensors start at multiples of this: a power of two, at least 8.
     pub align: u64,
-    /// Where the message starts in its file: payloads are aligned there.
+    /// The offset of the message in its file, to align payloads in the file.
     pub start: u64,
     /// Whether metadata has the key `version`.
     pub version_key: VersionKey,
@@ -73,7 +73,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// Payloads stand at multiples of this at most.
+/// The largest alignment of payloads.
 const ALIGN_MAX: u64 = 1 << 21;
 
 impl WriteOptions {
@@ -95,7 +95,7 @@ impl WriteOptions {
         if self.is_hashed() { HashRule::Frames } else { HashRule::Unhashed }
     }
 
-    /// The flag of messages of which every frame has its hash.
+    /// The flag of messages in which every frame has a hash.
     pub(super) fn hashed_flag(&self) -> Flags {
         if self.is_hashed() { Flags::HASHED } else { Flags::default() }
     }

@@ -1,4 +1,4 @@
-//! Where bytes go: counted from the start of the message, small ones together.
+//! A buffered sink that counts bytes from the start of the message.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,14 +7,13 @@ use tet_io::Step;
 
 use crate::error::{Error, Result};
 
-/// Small pieces travel together, this many bytes at a time.
+/// The buffer for small pieces.
 const BUFFER_LEN: usize = 256 << 10;
-/// Pieces of this many bytes go straight on.
+/// Pieces of this length are not buffered.
 const DIRECT_LEN: usize = 32 << 10;
 
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// Where bytes go.
 #[derive(Debug)]
 pub(super) struct Out<W> {
     inner: W,
@@ -27,7 +26,7 @@ impl<W: Write> Out<W> {
         Out { inner, buffer: Vec::new(), at: 0 }
     }
 
-    /// The number of the next byte, from the start of the message.
+    /// The offset of the next byte in the message.
     pub(super) const fn at(&self) -> u64 {
         self.at
     }
@@ -48,7 +47,7 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Writes zeros up to a place.
+    /// Writes zeros up to an offset.
     pub(super) fn pad_to(&mut self, end: u64) -> Result<()> {
         while self.at < end {
             let len = usize::try_from(end - self.at).unwrap_or(usize::MAX).min(ZEROS.len());
@@ -57,14 +56,14 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// What is written to, when all bytes so far have arrived there.
+    /// The sink, after all bytes were written to it.
     pub(super) fn flushed(&mut self) -> Result<&mut W> {
         self.flush_buffer()?;
         self.inner.flush().map_err(fault)?;
         Ok(&mut self.inner)
     }
 
-    /// Gives back what was written to, when all bytes have arrived there.
+    /// Returns the sink after all bytes were written to it.
     pub(super) fn finish(mut self) -> Result<W> {
         self.flushed()?;
         Ok(self.inner)
@@ -77,7 +76,7 @@ impl<W: Write> Out<W> {
     }
 }
 
-/// What the target says, as an error of ours.
+/// Converts an error of the sink.
 pub(super) fn fault(error: io::Error) -> Error {
     Error::Io(tet_io::Error::io(Step::Write, Path::new("(output)"), error))
 }

@@ -1,4 +1,4 @@
-//! Elements that become the payload as they are: looked at, hashed and written while they are near.
+//! Elements stored unchanged: checked, hashed and written while they are in the cache.
 
 use tet_format::DType;
 
@@ -7,7 +7,7 @@ use crate::encode::refuse_odd;
 use crate::error::Result;
 use crate::pipeline::expect_len;
 
-/// Elements of an object that has no codecs, none of which needs a mask.
+/// The elements of an object without codecs, none of which needs a mask.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainElements<'a> {
     bytes: &'a [u8],
@@ -15,13 +15,13 @@ pub struct PlainElements<'a> {
 }
 
 impl<'a> PlainElements<'a> {
-    /// The elements, little-endian and in row-major order, with their descriptor.
+    /// The little-endian elements in row-major order, with their descriptor.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`](crate::Error::Unwritable) when the format has no such type, and
-    /// [`Error::Usage`](crate::Error::Usage) when the elements are not as long as the shape makes
-    /// them.
+    /// Returns [`Error::Unwritable`](crate::Error::Unwritable) when the format has no such dtype,
+    /// and [`Error::Usage`](crate::Error::Usage) when the length of the elements does not match the
+    /// shape.
     pub fn new(dtype: DType, shape: &[u64], bytes: &'a [u8]) -> Result<(Descriptor, Self)> {
         let descriptor = Descriptor::new(dtype, shape)?;
         let decoded_len = descriptor.decoded_len().unwrap_or_default();
@@ -33,9 +33,9 @@ impl<'a> PlainElements<'a> {
         self.bytes
     }
 
-    /// Goes through pieces of which every element is finite, up to the first of which one is not.
+    /// Visits pieces of finite elements, up to the first piece with an element that is not finite.
     pub(super) fn pieces(&self, put: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        /// Bytes that stay in the nearest caches.
+        /// The length of a piece that stays in the nearest caches.
         const PIECE_LEN: usize = 64 << 10;
         let mut first = 0;
         for piece in self.bytes.chunks(PIECE_LEN) {

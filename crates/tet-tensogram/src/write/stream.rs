@@ -1,16 +1,16 @@
-//! A message whose tensors come one after the other: what is known of all stands at the end.
+//! A message whose tensors arrive one after the other, with its index at the end.
 //!
-//! This is for sinks that cannot go back, such as pipes and sockets, and for tensors of which nothing is
-//! known before they come. The command does not write such messages: its files can go back.
+//! For sinks that cannot seek, such as pipes and sockets, and for tensors that are not known in
+//! advance. The command does not write such messages: it writes files, which can seek.
 
 use std::io::{Seek, SeekFrom, Write};
 
 use tet_codec::{Digester, Strength};
 
 use super::frames::{begin, end, frame, frame_len, place, postamble};
+use super::metadata::{check_base, check_descriptor, metadata_bytes, preceder_bytes};
 use super::options::{ListPlace, WriteOptions};
 use super::out::{Out, fault};
-use super::said::{check_base, check_descriptor, metadata_bytes, preceder_bytes};
 use super::whole::PIECE_LEN;
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
@@ -20,9 +20,9 @@ use crate::metadata::{Metadata, Pairs};
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{Flags, Preamble};
 
-/// Writes a message to anything that takes bytes in order.
+/// Writes a message to a sequential sink.
 ///
-/// In memory are where tensors are and their hashes, and less than a megabyte.
+/// Memory: the positions of the tensors and their hashes, and less than a megabyte.
 ///
 /// ```
 /// use tet_tensogram::{Metadata, StreamWriter, WriteOptions};
@@ -45,31 +45,31 @@ pub struct StreamWriter<W: Write> {
     state: State,
 }
 
-/// What may come next.
+/// What may be written next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Any,
     /// The tensor of a preceder.
     Tensor,
-    /// Nothing: a tensor was begun and not finished.
+    /// Nothing: a tensor was started and not finished.
     Broken,
 }
 
 impl<W: Write> StreamWriter<W> {
-    /// Starts a message, whose first byte is the next one that `out` takes, with what is known of it.
+    /// Starts a message at the current position of `out`, with the metadata known so far.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message,
-    /// and [`Error::Io`] when `out` fails.
+    /// Returns [`Error::Unwritable`] and [`Error::Usage`] when a value cannot be stored in a
+    /// message, and [`Error::Io`] when `out` fails.
     pub fn new(out: W, header: &Metadata, options: &WriteOptions) -> Result<Self> {
         options.check()?;
         if options.list.is_header() {
-            let why = "a header cannot list hashes of what is not yet written";
+            let why = "a header cannot list the hashes of tensors that are not yet written";
             return Err(Error::Unwritable { why });
         }
         let header = metadata_bytes(header, options.version_key)?;
-        // Whether there will be preceders, nobody knows yet.
+        // Preceders are announced in advance, since there may be some.
         let mut flags = Flags::HEADER_METADATA
             .with(Flags::FOOTER_METADATA)
             .with(Flags::FOOTER_INDEX)
@@ -90,29 +90,31 @@ impl<W: Write> StreamWriter<W> {
         Ok(writer)
     }
 
-    /// How many tensors were written.
+    /// The number of tensors written.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none was.
+    /// Whether no tensor was written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Writes what is said of the next tensor.
+    /// Writes the metadata of the next tensor.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when a tensor is due, or something cannot be said in a message,
-    /// and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when a tensor must come next or a value cannot be stored in a
+    /// message, and [`Error::Io`].
     pub fn preceder(&mut self, entry: &Pairs) -> Result<()> {
         match self.state {
             State::Any => {}
             State::Tensor => {
-                return Err(Error::Unwritable { why: "a preceder has its tensor next" });
+                return Err(Error::Unwritable {
+                    why: "the tensor of the last preceder must be written first",
+                });
             }
             State::Broken => return Err(BROKEN),
         }
@@ -122,12 +124,12 @@ impl<W: Write> StreamWriter<W> {
         Ok(())
     }
 
-    /// Begins a tensor, whose payload and masks are so long.
+    /// Starts a tensor whose payload and masks have `region_len` bytes.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the one before was not finished, or the descriptor is no
-    /// map, and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when the previous tensor was not finished, or the descriptor
+    /// is not a map, and [`Error::Io`].
     pub fn tensor<'a>(
         &'a mut self,
         descriptor: &'a [u8],
@@ -146,7 +148,7 @@ impl<W: Write> StreamWriter<W> {
         Ok(TensorWriter { writer: self, descriptor, entry, region_len, left: region_len, digester })
     }
 
-    /// Writes a tensor that is all in memory.
+    /// Writes a tensor that is in memory.
     ///
     /// # Errors
     ///
@@ -157,13 +159,12 @@ impl<W: Write> StreamWriter<W> {
         tensor.finish()
     }
 
-    /// Writes what is known at the end, and gives back what was written to, with the length of the
-    /// message.
+    /// Writes the footer. Returns the sink and the length of the message.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when a tensor is due or was not finished, or something cannot be
-    /// said in a message, and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when a tensor is missing or was not finished, or a value
+    /// cannot be stored in a message, and [`Error::Io`].
     pub fn finish(mut self, footer: &Metadata) -> Result<(W, u64)> {
         let footer_at = self.footer(footer)?;
         postamble(&mut self.out, Postamble { first_footer_offset: footer_at, total_len: 0 })?;
@@ -171,7 +172,7 @@ impl<W: Write> StreamWriter<W> {
         Ok((self.out.finish()?, len))
     }
 
-    /// The same, and goes back to say how long the message is, so that readers need not walk.
+    /// The same, and seeks back to store the length of the message, so that readers need not walk.
     ///
     /// # Errors
     ///
@@ -184,18 +185,18 @@ impl<W: Write> StreamWriter<W> {
         let total_len = self.out.at().saturating_add(POSTAMBLE_LEN);
         postamble(&mut self.out, Postamble { first_footer_offset: footer_at, total_len })?;
         let inner = self.out.flushed()?;
-        // The message need not start where the sink does.
+        // The message need not start at the start of the sink.
         let end = inner.stream_position().map_err(fault)?;
         let start = end
             .checked_sub(total_len)
-            .ok_or(Error::Unwritable { why: "the sink does not say where it stands" })?;
+            .ok_or(Error::Unwritable { why: "the sink reports a wrong position" })?;
         inner.seek(SeekFrom::Start(start.saturating_add(TOTAL_LEN_OFFSET))).map_err(fault)?;
         inner.write_all(&total_len.swap_bytes().to_le_bytes()).map_err(fault)?;
         inner.seek(SeekFrom::Start(end)).map_err(fault)?;
         Ok((self.out.finish()?, total_len))
     }
 
-    /// Writes the footer; says where it starts.
+    /// Writes the footer. Returns its offset.
     fn footer(&mut self, footer: &Metadata) -> Result<u64> {
         match self.state {
             State::Any => {}
@@ -221,10 +222,10 @@ impl<W: Write> StreamWriter<W> {
     }
 }
 
-/// Where the preamble says how long the message is.
+/// The offset of the length in the preamble.
 const TOTAL_LEN_OFFSET: u64 = 16;
 
-const BROKEN: Error = Error::Unwritable { why: "a tensor was begun and not finished" };
+const BROKEN: Error = Error::Unwritable { why: "a tensor was started and not finished" };
 
 /// A tensor that is written piece by piece.
 #[derive(Debug)]
@@ -242,7 +243,7 @@ impl<W: Write> TensorWriter<'_, W> {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Usage`] when they are more than was said, and [`Error::Io`].
+    /// Returns [`Error::Usage`] when they are more than announced, and [`Error::Io`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let (found, wanted) = (bytes.len() as u64, self.left);
         let left = wanted.checked_sub(found);
@@ -255,7 +256,7 @@ impl<W: Write> TensorWriter<'_, W> {
         Ok(())
     }
 
-    /// Writes the descriptor, and ends the tensor.
+    /// Writes the descriptor and ends the tensor.
     ///
     /// # Errors
     ///

@@ -78,12 +78,13 @@ fn streams_are_those_of_the_reference() {
         let bytes = sample(name);
         let file = open(&bytes).unwrap();
         let message = file.message(0).unwrap();
-        let said = |kind| {
+        let metadata_of = |kind| {
             let body = message.frames_of(kind).next().unwrap().body();
             let cbor = file.source().read_vec(body.start(), body.len()).unwrap();
             Metadata::read(&cbor, 0, &Limits::default()).unwrap()
         };
-        let (header, footer) = (said(FrameKind::HeaderMetadata), said(FrameKind::FooterMetadata));
+        let (header, footer) =
+            (metadata_of(FrameKind::HeaderMetadata), metadata_of(FrameKind::FooterMetadata));
         // The message does not start where the sink does.
         let mut sink = Cursor::new(b"eight, 8".to_vec());
         sink.set_position(8);

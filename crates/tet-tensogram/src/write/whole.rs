@@ -1,4 +1,4 @@
-//! A message of which all is known: metadata, index and hashes first.
+//! A complete message: metadata, index and hashes first.
 
 use std::io::{Read, Write};
 
@@ -6,10 +6,10 @@ use tet_codec::{Digester, Strength};
 
 use super::frames::{begin, end, frame, frame_len, hash_of, place, postamble};
 use super::header::Header;
+use super::metadata::{check_base, check_descriptor, metadata_bytes};
 use super::options::{ListPlace, WriteOptions};
 use super::out::{Out, fault};
 use super::plain::PlainElements;
-use super::said::{check_base, check_descriptor, metadata_bytes};
 use crate::error::{Error, Result};
 use crate::frame::{FRAME_HEADER_LEN, FrameKind};
 use crate::hashes::HashList;
@@ -20,11 +20,11 @@ use crate::preamble::Flags;
 
 /// The bytes of payload and masks.
 pub enum RegionSource<'a> {
-    /// In memory, piece behind piece.
+    /// In memory, in consecutive pieces.
     Pieces(Vec<&'a [u8]>),
-    /// In memory, and written only if no element needs a mask.
+    /// In memory; fails if an element needs a mask.
     Plain(PlainElements<'a>),
-    /// So many bytes that are read when they are written; a header cannot list their hash.
+    /// A reader with this number of bytes; a header cannot list their hash.
     Reader(&'a mut dyn Read, u64),
 }
 
@@ -52,7 +52,7 @@ impl RegionSource<'_> {
     }
 }
 
-/// A tensor that is to be written.
+/// A tensor to write.
 #[derive(Debug)]
 pub struct Tensor<'a> {
     /// The CBOR map that describes it.
@@ -66,7 +66,7 @@ impl Tensor<'_> {
         self.region.len().saturating_add(self.descriptor.len() as u64)
     }
 
-    /// The hash of its body, if that is in memory.
+    /// The hash of its body, if the body is in memory.
     fn hash(&self, options: &WriteOptions) -> Option<u64> {
         let mut pieces = match &self.region {
             RegionSource::Pieces(pieces) => pieces.clone(),
@@ -78,13 +78,13 @@ impl Tensor<'_> {
     }
 }
 
-/// Writes a message, and gives back what was written to, with the length of the message.
+/// Writes a message. Returns the sink and the length of the message.
 ///
 /// # Errors
 ///
-/// Returns [`Error::Unwritable`] and [`Error::Usage`] when something cannot be said in a message,
-/// [`Error::NotFinite`] when one of [`PlainElements`] needs a mask, and [`Error::Io`] when `out` or a
-/// reader fails.
+/// Returns [`Error::Unwritable`] and [`Error::Usage`] when a value cannot be stored in a message,
+/// [`Error::NotFinite`] when one of [`PlainElements`] needs a mask, and [`Error::Io`] when `out` or
+/// a reader fails.
 pub fn write_message<W: Write>(
     out: W,
     metadata: &Metadata,
@@ -128,7 +128,7 @@ pub fn write_message<W: Write>(
     Ok((out.finish()?, total_len))
 }
 
-/// A message in memory.
+/// Encodes a message in memory.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub fn encode_message(
     Ok(write_message(Vec::new(), metadata, tensors, options)?.0)
 }
 
-/// Where the list of hashes goes.
+/// Where the hash list goes.
 fn list_place(tensors: &[Tensor<'_>], options: &WriteOptions) -> Result<ListPlace> {
     let is_read = tensors.iter().any(|it| matches!(it.region, RegionSource::Reader(..)));
     let is_looked_at = tensors.iter().any(|it| matches!(it.region, RegionSource::Plain(_)));
@@ -149,14 +149,14 @@ fn list_place(tensors: &[Tensor<'_>], options: &WriteOptions) -> Result<ListPlac
         _ if !options.is_hashed() || tensors.is_empty() => Ok(ListPlace::Nowhere),
         ListPlace::Usual if is_read || is_looked_at => Ok(ListPlace::Footer),
         ListPlace::Usual => Ok(ListPlace::Header),
-        ListPlace::Header | ListPlace::Both if is_read => {
-            Err(Error::Unwritable { why: "a header cannot list hashes of what is not yet read" })
-        }
+        ListPlace::Header | ListPlace::Both if is_read => Err(Error::Unwritable {
+            why: "a header cannot list the hashes of data that is not yet read",
+        }),
         list => Ok(list),
     }
 }
 
-/// Where tensors go that start at or behind a place, and where the last one ends.
+/// The positions of the tensors from `at` on, and the end of the last one.
 fn places(
     mut at: u64,
     tensors: &[Tensor<'_>],
@@ -172,7 +172,7 @@ fn places(
     Ok((entries, at))
 }
 
-/// How long a message is whose tensors end at `at`.
+/// The length of a message whose tensors end at `at`.
 fn total_len(at: u64, count: usize, list: ListPlace, options: &WriteOptions) -> Result<u64> {
     let mut end = place(at, FrameKind::FooterHashes, options)?;
     if list.is_footer() {
@@ -184,7 +184,7 @@ fn total_len(at: u64, count: usize, list: ListPlace, options: &WriteOptions) -> 
     Ok(end.saturating_add(POSTAMBLE_LEN))
 }
 
-/// Writes the frame of a tensor; gives its hash.
+/// Writes the frame of a tensor. Returns its hash.
 fn write_tensor<W: Write>(
     out: &mut Out<W>,
     tensor: Tensor<'_>,
@@ -197,7 +197,7 @@ fn write_tensor<W: Write>(
     let mut digester = is_wanted.then(|| Digester::new(Strength::Fast));
     let mut put = |bytes: &[u8]| -> Result<()> {
         let Some(digester) = &mut digester else { return out.put(bytes) };
-        // Piece by piece, so that bytes are digested while they are near.
+        // In pieces, so that bytes are hashed while they are in the cache.
         for piece in bytes.chunks(PIECE_LEN) {
             digester.update(piece);
             out.put(piece)?;
@@ -215,7 +215,7 @@ fn write_tensor<W: Write>(
     Ok(hash)
 }
 
-/// What is digested and written at once.
+/// The number of bytes that are hashed and written at once.
 pub(super) const PIECE_LEN: usize = 256 << 10;
 
 fn copy(reader: &mut dyn Read, len: u64, put: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {

@@ -1,10 +1,10 @@
-//! What payloads hold: every one is read once, decoded, and compared with its digest.
+//! Deep checks: each payload is read once, decoded, and compared with its digest.
 //!
 //! ```text
 //!   page of rows --> jobs --> threads: read a piece, digest it, decode it --> findings, in order
 //! ```
 //!
-//! Nothing that is decoded is kept, so that memory does not depend on what the file declares.
+//! Decoded data is discarded, so memory does not depend on the sizes declared in the file.
 
 mod job;
 
@@ -15,7 +15,7 @@ use tet_format::{Codec, Digest, Error as Fault, Span, layout};
 use tet_io::Progress;
 use tet_report::Pool;
 
-use self::job::{Ask, Job, Scratch, Told, look};
+use self::job::{Ask, Job, PayloadFinding, Scratch, run_job};
 use super::index::{Index, contexts};
 use super::integrity::Digests;
 use super::payload::Payloads;
@@ -23,7 +23,7 @@ use super::subject::{Seen, Subject};
 use crate::collect::{Collector, Entry};
 use crate::error::Result;
 
-/// Looks at every payload; says how many bytes that were, and whether each was compared with its
+/// Checks every payload. Returns the number of bytes read, and whether each was compared with its
 /// digest.
 pub(super) fn check(
     subject: &Subject<'_>,
@@ -105,16 +105,16 @@ impl Run<'_> {
         let (source, progress) = (self.subject.source, self.progress);
         let lens = jobs.iter().map(|job| job.span.len());
         self.done = lens.fold(self.done, u64::saturating_add);
-        let told = self
+        let findings = self
             .pool
-            .map(jobs, Scratch::default, |scratch, job| look(source, progress, job, scratch))?;
-        for Told { code, row, at, found, wanted } in told.into_iter().flatten() {
+            .map(jobs, Scratch::default, |scratch, job| run_job(source, progress, job, scratch))?;
+        for PayloadFinding { code, row, at, found, wanted } in findings.into_iter().flatten() {
             self.out.push(Entry { code, at, found, wanted, row: Some(row) });
         }
         Ok(())
     }
 
-    /// Looks at payloads that several rows name, once each.
+    /// Checks each payload that several rows share once.
     fn shared(&mut self, mut shared: Vec<(Span, u32, Ask)>) -> Result<()> {
         shared.sort_unstable_by_key(|(span, codec, ask)| (*span, *codec, ask.row));
         let same = |a: &(Span, u32, Ask), b: &(Span, u32, Ask)| (a.0, a.1) == (b.0, b.1);

@@ -1,4 +1,4 @@
-//! The directory: all rules about all records.
+//! Checks the directory: all rules about all records.
 
 use tet_file::{DatasetEntry, RowOrder};
 use tet_format::directory::{self, DatasetRecord, Directory};
@@ -35,7 +35,7 @@ pub(super) fn check(subject: &Subject<'_>, seen: &mut Seen, out: &mut Collector)
     Ok(Holds::Yes)
 }
 
-/// The dataset of a record, its rows not looked for.
+/// The dataset of a record; its rows are not searched.
 fn entry(record: &DatasetRecord<'_>) -> Option<DatasetEntry> {
     Some(DatasetEntry {
         name: record.name().to_owned(),

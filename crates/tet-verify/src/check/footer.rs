@@ -1,7 +1,7 @@
-//! The footer: tail, JSON, spills, and whether the metadata fits the datasets.
+//! Checks the footer: tail, JSON, spills, and whether the metadata matches the datasets.
 
 use tet_file::footer::{self, Footer};
-use tet_file::integrity::Said;
+use tet_file::integrity::KeyState;
 use tet_file::metadata;
 use tet_format::footer::{Spill, TAIL_LEN, Tail, notes};
 use tet_format::{Faults, Span};
@@ -11,30 +11,30 @@ use super::subject::{Holds, Seen, Subject};
 use crate::collect::Collector;
 use crate::error::Result;
 
-/// Where payloads end and what lies behind them.
+/// The end of the payloads, and what follows them.
 #[derive(Debug)]
 pub(super) struct Bounds {
-    /// One past the last byte that a payload may take.
+    /// The largest end of a payload.
     pub(super) payload_end: u64,
-    /// One past the last byte that should be zero unless a structure holds it.
+    /// The end of the area that must be zero outside of structures.
     pub(super) gap_end: u64,
-    /// The tail and the footer, when all of it could be read.
+    /// The tail and the footer, if both could be read.
     pub(super) footer: Option<(Tail, Footer)>,
-    /// What the footer says of digests, as far as it could be read.
-    pub(super) said: Said,
-    /// Whether nothing hides what the footer says of digests.
+    /// The integrity key of the footer, if it could be read.
+    pub(super) record: KeyState,
+    /// Whether the integrity key could be read or is really absent.
     pub(super) is_read: bool,
     /// The spills that the footer refers to.
     pub(super) spills: Vec<Spill>,
-    /// The one that was compared with its digest when it was read.
+    /// The spill that was compared with its digest when it was read.
     pub(super) metadata_spill: Option<Spill>,
-    /// Where the first spill starts, or the JSON.
+    /// The offset of the first spill, or of the JSON.
     pub(super) spill_start: u64,
-    /// Digests that the footer does not name.
+    /// Digests that the footer does not refer to.
     pub(super) stale: Option<Span>,
 }
 
-/// The file's last bytes, as many as a tail takes or as there are.
+/// The last bytes of the file: as many as a tail has, or fewer.
 pub(crate) fn tail_bytes(source: &Source) -> Result<Vec<u8>> {
     let len = source.len().min(TAIL_LEN);
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
@@ -55,7 +55,7 @@ pub(super) fn check(
         payload_end: file_len,
         gap_end: file_len,
         footer: None,
-        said: Said::Nothing,
+        record: KeyState::Absent,
         is_read: true,
         spills: Vec::new(),
         metadata_spill: None,
@@ -67,7 +67,7 @@ pub(super) fn check(
         return Ok(bounds);
     }
     let before = out.fault_count();
-    // A tail is 16 bytes that are right or somewhere else: its first broken rule says enough.
+    // A tail is 16 bytes: more than its first broken rule would not help.
     let tail = match Tail::read(&seen.tail, index_end, file_len) {
         Ok(tail) => tail,
         Err(fault) => {
@@ -80,7 +80,7 @@ pub(super) fn check(
     (bounds.payload_end, bounds.spill_start) = (bounds.gap_end, bounds.gap_end);
     let footer = footer::check(source, superblock, tail, &options.limits, out)?;
     bounds.is_read = before == out.fault_count();
-    bounds.said = footer.integrity.clone();
+    bounds.record = footer.integrity.clone();
     bounds.metadata_spill = footer.json.spills.metadata;
     bounds.spills = footer.json.spills.present(tail.version).map(|(_, spill)| spill).collect();
     let starts = bounds.spills.iter().map(|spill| spill.offset).filter(|&at| index_end <= at);
@@ -100,8 +100,8 @@ pub(super) fn check(
     Ok(bounds)
 }
 
-/// Notes a tail that the superblock does not declare; one that matches its own digest has lost its
-/// flag.
+/// Notes a tail that the superblock does not declare. If it matches its own digest, the flag of the
+/// superblock is wrong.
 fn undeclared(
     subject: &Subject<'_>,
     seen: &Seen,

@@ -1,4 +1,4 @@
-//! Bytes that belong to no structure.
+//! Checks bytes that belong to no structure.
 
 use tet_format::index::gaps;
 use tet_format::{Error as Fault, Faults, Note, NoteCode, Rule, Span};
@@ -11,22 +11,22 @@ use super::subject::Subject;
 use crate::collect::Collector;
 use crate::error::{Error, Result};
 
-/// A gap is read by several threads in stretches of this many bytes.
-const STRETCH_LEN: u64 = 64 << 20;
-/// Stretches that are dealt out at once.
-const STRETCHES_MAX: usize = 1024;
+/// A gap is read by several threads in pieces of this length.
+const PIECE_LEN: u64 = 64 << 20;
+/// The number of pieces that are distributed at once.
+const PIECES_MAX: usize = 1024;
 
-/// The bytes that neither a payload nor anything behind the payloads holds.
+/// The bytes that belong neither to payloads nor to anything after them.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     spans: Vec<Span>,
-    /// Their bytes that are looked at.
+    /// The number of bytes to check.
     pub(super) len: u64,
-    /// Their bytes that are too many to be looked at.
+    /// The number of bytes that are too many to check.
     pub(super) len_left: u64,
 }
 
-/// Finds the gaps between payloads, which are sorted, and what lies behind them.
+/// Finds the gaps between the sorted payloads, and after them.
 pub(super) fn find(
     subject: &Subject<'_>,
     payloads: &[Span],
@@ -53,8 +53,7 @@ pub(super) fn find(
     found
 }
 
-/// Looks for the first byte of each gap that is not zero: with digests there must be none, without
-/// there should be none.
+/// Searches each gap for its first nonzero byte: an error in a file with digests, otherwise a note.
 pub(super) fn check(
     subject: &Subject<'_>,
     gaps: &Gaps,
@@ -62,16 +61,16 @@ pub(super) fn check(
     (pool, progress): (&Pool, &Progress),
     out: &mut Collector,
 ) -> Result<()> {
-    let mut stretches = (0_usize..).zip(&gaps.spans).flat_map(|(gap, &span)| {
-        let starts = span.range().step_by(usize::try_from(STRETCH_LEN).unwrap_or(usize::MAX));
+    let mut pieces = (0_usize..).zip(&gaps.spans).flat_map(|(gap, &span)| {
+        let starts = span.range().step_by(usize::try_from(PIECE_LEN).unwrap_or(usize::MAX));
         starts.filter_map(move |start| {
-            let end = span.end().min(start.saturating_add(STRETCH_LEN));
+            let end = span.end().min(start.saturating_add(PIECE_LEN));
             Some((gap, Span::from_range(start..end)?))
         })
     });
     let mut last = None;
     loop {
-        let batch: Vec<(usize, Span)> = stretches.by_ref().take(STRETCHES_MAX).collect();
+        let batch: Vec<(usize, Span)> = pieces.by_ref().take(PIECES_MAX).collect();
         if batch.is_empty() {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The index: its header, then every row against the grid of its dataset.
+//! Checks the index: its header, then every row against the grid of its dataset.
 
 use tet_file::DatasetEntry;
 use tet_format::index::{
@@ -15,14 +15,14 @@ use crate::error::{Error, Result};
 /// Rows are read in blocks of this many, about 1 MiB.
 const BLOCK_ROW_COUNT: u64 = (1 << 20) / ROW_LEN;
 
-/// Rows one after the other: those of an index whose header holds, or those that are there.
+/// The rows of an index: those that its header declares, or those that are in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Index {
     pub(crate) offset: u64,
     pub(crate) row_count: u64,
 }
 
-/// Checks header and rows; `None` when the rows cannot be told.
+/// Checks header and rows; `None` if the rows cannot be located.
 pub(super) fn check(
     subject: &Subject<'_>,
     listed: Holds,
@@ -72,7 +72,7 @@ fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collecto
     let order = check_rows(noted, &contexts, out).map_err(tet_file::Error::from)?;
     rows.finish()?;
     out.merge(odd_rows);
-    // Wrong rows are out of order too.
+    // Wrong rows would also look unordered.
     if order == Order::Mixed && before == out.fault_count() {
         let at = index.offset.saturating_add(HEADER_LEN);
         out.push(Note { code: NoteCode::RowOrder, at, found: index.row_count }.into());
@@ -80,7 +80,7 @@ fn check_all_rows(source: &Source, index: Index, seen: &Seen, out: &mut Collecto
     Ok(())
 }
 
-/// What the rows of each dataset are judged by.
+/// The grids and names that the rows of each dataset are checked against.
 pub(super) fn contexts(datasets: &[DatasetEntry]) -> Vec<RowContext<'_>> {
     datasets
         .iter()
@@ -93,13 +93,13 @@ pub(super) fn contexts(datasets: &[DatasetEntry]) -> Vec<RowContext<'_>> {
 }
 
 impl Index {
-    /// All rows with their places, read in blocks.
+    /// All rows with their offsets, read in blocks.
     pub(crate) fn rows<'a>(&self, source: &'a Source) -> Rows<'a> {
         Rows { source, index: *self, next: 0, block: Vec::new(), block_start: 0, fault: None }
     }
 }
 
-/// The rows of an index, block by block. It ends early when the source cannot be read.
+/// The rows of an index, block by block. Ends early if the source cannot be read.
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
     source: &'a Source,
@@ -111,7 +111,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Whether all rows were read.
+    /// Returns the read error, if there was one.
     pub(crate) fn finish(self) -> Result<()> {
         self.fault.map_or(Ok(()), |fault| Err(fault.into()))
     }

@@ -1,4 +1,4 @@
-//! Digests: what the footer says of them, and every part of the structure against its own.
+//! Compares every part of the structure with its digest, starting at the footer's integrity key.
 //!
 //! ```text
 //!   key --> head          (TET-G3)
@@ -10,7 +10,9 @@
 use std::ops::Range;
 
 use tet_codec::{Digester, Strength, digest};
-use tet_file::integrity::{IntegrityKey, Listed, Said, chunk_digests, rows_digest, stale_block};
+use tet_file::integrity::{
+    IntegrityKey, KeyState, Listed, chunk_digests, rows_digest, stale_block,
+};
 use tet_format::digest::{
     DIGEST_LEN, DigestBlock, WireDigestBlock, block_len, head_end, page_count,
 };
@@ -25,18 +27,18 @@ use super::subject::Subject;
 use crate::collect::Collector;
 use crate::error::{Error, Result};
 
-/// What is known of a file's digests once its structure has been compared.
+/// The digests of a file after its structure was compared.
 #[derive(Debug, Default)]
 pub(super) struct Digests {
-    /// Where the digests lie, when they are where they belong.
+    /// The block of digests, if it is at its place.
     pub(super) block: Option<DigestBlock>,
-    /// Whether the digests of payloads match their own.
+    /// Whether the payload digests match their own checksum.
     pub(super) are_sound: bool,
-    /// The block and the spills that the key lists.
+    /// The spans of the block and of the listed spills.
     pub(super) spans: Vec<Span>,
 }
 
-/// Compares the structure with its digests. `payloads` are sorted, when they are known to be sound.
+/// Compares the structure with its digests. `payloads` are sorted, if they are valid.
 pub(super) fn check(
     subject: &Subject<'_>,
     index: Option<Index>,
@@ -44,17 +46,17 @@ pub(super) fn check(
     payloads: Option<&[Span]>,
     out: &mut Collector,
 ) -> Result<Digests> {
-    let key = match &bounds.said {
-        Said::Key(key) => key,
-        Said::Unknown => {
-            // A key that breaks a rule is told already.
+    let key = match &bounds.record {
+        KeyState::Key(key) => key,
+        KeyState::Unknown => {
+            // A broken key was already reported.
             if out.count(Rule::IntegrityKey) == 0 {
                 let at = bounds.gap_end;
                 out.push(Note { code: NoteCode::DigestsUnknown, at, found: 0 }.into());
             }
             return Ok(Digests::default());
         }
-        Said::Nothing => return Ok(Digests::default()),
+        KeyState::Absent => return Ok(Digests::default()),
     };
     check_head(subject, key, out)?;
     let mut digests = Digests::default();
@@ -70,14 +72,14 @@ pub(super) fn check(
     Ok(digests)
 }
 
-/// Looks for digests that the footer does not name.
+/// Searches for digests that the footer does not refer to.
 pub(super) fn check_stale(
     subject: &Subject<'_>,
     index: Option<Index>,
     bounds: &Bounds,
     out: &mut Collector,
 ) -> Result<Option<Span>> {
-    let (Some(index), Said::Nothing, true) = (index, &bounds.said, bounds.is_read) else {
+    let (Some(index), KeyState::Absent, true) = (index, &bounds.record, bounds.is_read) else {
         return Ok(None);
     };
     let (index_end, end) = (subject.superblock.index_end(), bounds.spill_start);
@@ -100,7 +102,7 @@ fn check_head(subject: &Subject<'_>, key: &IntegrityKey, out: &mut Collector) ->
     }
 }
 
-/// Checks where the block lies and what it says of itself.
+/// Checks the position of the block and its header.
 fn check_block(
     subject: &Subject<'_>,
     key: &IntegrityKey,
@@ -136,8 +138,8 @@ fn check_block(
     }
 }
 
-/// Compares pages with their digests, and the digests with their own; says whether those of the
-/// payloads match.
+/// Compares pages with their digests, and the digests with their own. Returns whether the payload
+/// digests match.
 fn check_rows(
     subject: &Subject<'_>,
     key: &IntegrityKey,
@@ -146,14 +148,14 @@ fn check_rows(
     out: &mut Collector,
 ) -> Result<bool> {
     let source = subject.source;
-    // A digest for 8192 rows, and the rows are in the file.
+    // One digest for 8192 rows, and the rows are in the file.
     let pages_len = page_count(index.row_count).saturating_mul(DIGEST_LEN);
     let pages = source.read_vec(block.pages_at(), pages_len)?;
     let differing = digest(&pages).differs(key.index);
     if let Some(differing) = differing {
         fault(out, Rule::PagesDigest, block.pages_at(), differing)?;
     }
-    // A list that is damaged says nothing of the pages.
+    // A damaged list of digests proves nothing about the pages.
     let listed: Vec<Digest> =
         if differing.is_none() { Digest::all(&pages).collect() } else { Vec::new() };
     let mut broken = None;
@@ -176,7 +178,7 @@ fn check_rows(
     if let Some(error) = broken {
         return Err(error);
     }
-    // Rows that do not match their pages do not match here either.
+    // Rows that do not match their pages cannot match here either.
     match found.differs(key.chunks).filter(|_| are_pages_sound) {
         None => Ok(true),
         Some(differing) => {
@@ -199,7 +201,7 @@ fn read_page(
     Ok((bytes, chunk_digests(source, block, rows)?))
 }
 
-/// Compares the spills that the footer did not compare, and asks for those that are not listed.
+/// Compares the spills that reading the footer did not compare, and reports those not listed.
 fn check_spills(
     subject: &Subject<'_>,
     key: &IntegrityKey,
@@ -239,7 +241,7 @@ fn check_spills(
     Ok(())
 }
 
-/// Compares bytes of the file with their digest, piece by piece.
+/// Compares a span of the file with its digest, piece by piece.
 fn compare_span(
     subject: &Subject<'_>,
     at: u64,

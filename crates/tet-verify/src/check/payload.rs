@@ -1,5 +1,5 @@
-//! Where payloads lie: inside the file, clear of the structure and of each other, and before the
-//! spills.
+//! Checks where payloads are: inside the file, outside of structures and of each other, and before
+//! the spills.
 
 use tet_format::footer::check_spills;
 use tet_format::index::check_payloads;
@@ -11,20 +11,20 @@ use super::subject::Subject;
 use crate::collect::Collector;
 use crate::error::Result;
 
-/// Where payloads lie.
+/// The positions of the payloads.
 #[derive(Debug, Default)]
 pub(super) struct Payloads {
-    /// Their spans, sorted; a span that rows share is there more than once.
+    /// Their spans, sorted; a span that rows share is repeated.
     pub(super) spans: Vec<Span>,
-    /// Whether each lies where it may.
+    /// Whether each is at a valid place.
     pub(super) are_sound: bool,
-    /// Spans that several rows name.
+    /// Spans that several rows share.
     shared: Vec<Span>,
-    /// Spans that start inside another one.
+    /// Spans that start inside another span.
     tangled: Vec<Span>,
-    /// Bytes in payloads, those that rows share once.
+    /// The length of all payloads; shared ones count once.
     pub(super) stored_len: u64,
-    /// Bytes that all payloads decode to, by what their rows say.
+    /// The decoded length of all payloads, according to their rows.
     pub(super) decoded_len: u64,
 }
 
@@ -46,18 +46,18 @@ impl Payloads {
         Payloads { spans, ..payloads }
     }
 
-    /// Whether several rows name the span.
+    /// Whether several rows share the span.
     pub(super) fn is_shared(&self, span: Span) -> bool {
         self.shared.binary_search(&span).is_ok()
     }
 
-    /// Whether the span starts inside another one; those that do not share no byte.
+    /// Whether the span starts inside another one. Other spans share no byte.
     pub(super) fn is_tangled(&self, span: Span) -> bool {
         self.tangled.binary_search(&span).is_ok()
     }
 }
 
-/// Checks the places of all payloads, and of the spills behind them.
+/// Checks the positions of all payloads, and of the spills after them.
 pub(super) fn check(
     subject: &Subject<'_>,
     index: Index,

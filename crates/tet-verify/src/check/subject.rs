@@ -1,4 +1,4 @@
-//! What the checks look at, and what they find out for those that come after.
+//! The input of the checks, and results that later checks and the report use.
 
 use tet_file::DatasetEntry;
 use tet_format::Superblock;
@@ -7,36 +7,35 @@ use tet_report::Integrity;
 
 use crate::VerifyOptions;
 
-/// What the checks read, for naming places.
+/// The results that are used to map findings to places.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// The file's first bytes: superblock and directory, as far as they could be read.
+    /// The first bytes of the file: superblock and directory, as far as they could be read.
     pub(crate) head: Vec<u8>,
-    /// The file's last 16 bytes or fewer.
+    /// The last 16 bytes of the file, or fewer.
     pub(crate) tail: Vec<u8>,
-    /// The datasets, once the directory holds.
+    /// The datasets, if the directory is valid.
     pub(crate) datasets: Vec<DatasetEntry>,
-    /// How many rows were looked at.
+    /// The number of rows checked.
     pub(crate) row_count: u64,
-    /// Bytes between payloads that were not looked at.
+    /// The number of bytes between payloads that were not checked.
     pub(crate) gap_len_left: u64,
-    /// Bytes in payloads, and the bytes that these decode to.
+    /// The length of all payloads, stored and decoded.
     pub(crate) stored_len: u64,
     pub(crate) decoded_len: u64,
-    /// Bytes of payloads that were looked at.
+    /// The number of payload bytes checked.
     pub(crate) payload_len: u64,
-    /// Whether the bytes are those that were written.
+    /// The integrity state.
     pub(crate) integrity: Integrity,
 }
 
-/// One file under inspection.
 pub(crate) struct Subject<'a> {
     pub(crate) source: &'a Source,
     pub(crate) options: &'a VerifyOptions,
     pub(crate) superblock: Superblock,
 }
 
-/// Whether a part held well enough to go on from it.
+/// Whether the checks that depend on a part can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Yes,

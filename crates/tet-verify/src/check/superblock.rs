@@ -1,4 +1,4 @@
-//! The superblock: the first broken rule ends the inspection, for everything rests on it.
+//! Checks the superblock: its first broken rule ends all checks, since all parts depend on it.
 
 use tet_format::Faults;
 use tet_format::Superblock;

@@ -1,10 +1,10 @@
-//! The footer that proves itself: JSON and tail that match `self`, as they stand or mended.
+//! Finds a footer that matches its own digest `self`, unchanged or repaired.
 //!
-//! Everything else is measured by the digests that it holds, so it is looked for first, and by
-//! itself: no other part of the file has to be right for that.
+//! Its digests prove all other parts, so it is searched first and independently: no other part of
+//! the file has to be valid for that.
 
 use tet_codec::digest;
-use tet_file::integrity::{IntegrityKey, Sealed, sealed};
+use tet_file::integrity::{IntegrityKey, SelfDigest, self_digest};
 use tet_format::footer::{FOOTER_VERSION_MAX, MAGIC, TAIL_LEN, Tail, WireTail};
 use tet_format::{Region, Rule, superblock};
 use tet_io::Source;
@@ -15,21 +15,21 @@ use super::edit::{Action, Change, Loss, new_edit, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
 
-/// A longer JSON is not mended.
+/// The longest JSON that is repaired.
 const JSON_LEN_MAX: u64 = 1 << 20;
-/// How far before the file's end a footer is looked for.
+/// How far before the end of the file a footer is searched for.
 const BEHIND_LEN_MAX: u64 = 64 << 20;
-/// How many bytes are digested in search of where a JSON starts.
+/// The number of bytes that are hashed to find the start of a JSON.
 const TRIED_LEN_MAX: u64 = 256 << 20;
-/// What stands before the digits of `self`.
+/// The text before the digits of `self`.
 const SELF_BEFORE: &[u8] = b"\"self\":\"";
 
 /// A footer that matches its own digest.
 #[derive(Debug)]
 pub(super) struct Anchor {
-    /// The digests that the JSON holds, when they are of a known version.
+    /// The digests in the JSON, if their version is known.
     pub(super) key: Option<IntegrityKey>,
-    /// Where the JSON starts.
+    /// The offset of the JSON.
     pub(super) json_at: u64,
 }
 
@@ -39,11 +39,11 @@ impl Anchor {
     }
 }
 
-/// Finds the footer that matches its own digest, and mends it if it is damaged.
+/// Finds the footer that matches its own digest, and repairs it if it is damaged.
 pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Anchor>> {
     let source = context.source();
     let end = source.len();
-    if let Some(anchor) = standing(&source, end)? {
+    if let Some(anchor) = unchanged(&source, end)? {
         return Ok(Some(anchor));
     }
     if let Some(anchor) = flipped_json(context, &source)? {
@@ -58,10 +58,10 @@ pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Anchor>> {
     buried(context, &source)
 }
 
-/// Where a JSON starts, the JSON, and the tail.
+/// The offset of the JSON, the JSON, and the tail.
 type Found = (u64, Vec<u8>, Vec<u8>);
 
-/// Tail and JSON of a file that ends at `end`, if the tail can be one.
+/// Tail and JSON of a file that ends at `end`, if the tail is valid.
 fn footer_at(source: &Source, end: u64, len_max: u64) -> Result<Option<Found>> {
     let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| superblock::LEN <= at) else {
         return Ok(None);
@@ -75,26 +75,26 @@ fn footer_at(source: &Source, end: u64, len_max: u64) -> Result<Option<Found>> {
     Ok(Some((json_at, source.read_vec(json_at, tail.json_len)?, bytes)))
 }
 
-fn standing(source: &Source, end: u64) -> Result<Option<Anchor>> {
+fn unchanged(source: &Source, end: u64) -> Result<Option<Anchor>> {
     let footer = footer_at(source, end, JSON_LEN_MAX << 4)?;
     Ok(footer.and_then(|(json_at, json, tail)| {
-        let holds = sealed(&json, &tail).is_some_and(|sealed| sealed.holds());
+        let holds = self_digest(&json, &tail).is_some_and(|sealed| sealed.holds());
         holds.then(|| Anchor::new(json_at, &json))
     }))
 }
 
-/// One bit of the JSON: in the digits of `self` and around them by trying, elsewhere by its CRC.
+/// Corrects one bit of the JSON: near the digits of `self` by trial, elsewhere from its CRC.
 fn flipped_json(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     let Some((json_at, mut json, tail)) = footer_at(source, source.len(), JSON_LEN_MAX)? else {
         return Ok(None);
     };
-    let seal_len = SELF_BEFORE.len() + Sealed::END_LEN;
+    let seal_len = SELF_BEFORE.len() + SelfDigest::END_LEN;
     let seal_at = json.len().saturating_sub(seal_len);
     let mut place = None;
     for at in (seal_at * 8)..(json.len() * 8) {
         let Some(byte) = json.get_mut(at / 8) else { continue };
         *byte ^= 1 << (at % 8);
-        if sealed(&json, &tail).is_some_and(|sealed| sealed.holds()) {
+        if self_digest(&json, &tail).is_some_and(|sealed| sealed.holds()) {
             place = Some(at);
             break;
         }
@@ -103,14 +103,14 @@ fn flipped_json(context: &mut RepairContext<'_>, source: &Source) -> Result<Opti
         }
     }
     if place.is_none() {
-        let Some(Sealed { said, .. }) = sealed(&json, &tail) else { return Ok(None) };
-        // As the digest sees it: the digits of `self` are zeros, and the tail follows.
+        let Some(SelfDigest { stated, .. }) = self_digest(&json, &tail) else { return Ok(None) };
+        // The digest covers the JSON with zeros for the digits of `self`, followed by the tail.
         let mut seen = json.clone();
-        let digits = json.len() - Sealed::END_LEN;
+        let digits = json.len() - SelfDigest::END_LEN;
         seen.iter_mut().skip(digits).take(2 * tet_format::Digest::LEN).for_each(|it| *it = b'0');
         seen.extend(&tail);
-        debug_assert_eq!(Some(digest(&seen)), sealed(&json, &tail).map(|sealed| sealed.found));
-        if let Some(bit) = flipped_bit(&seen, said).filter(|bit| bit.byte < digits) {
+        debug_assert_eq!(Some(digest(&seen)), self_digest(&json, &tail).map(|sealed| sealed.found));
+        if let Some(bit) = flipped_bit(&seen, stated).filter(|bit| bit.byte < digits) {
             if let Some(byte) = json.get_mut(bit.byte) {
                 *byte ^= 1 << bit.bit;
             }
@@ -127,7 +127,7 @@ fn flipped_json(context: &mut RepairContext<'_>, source: &Source) -> Result<Opti
     Ok(Some(Anchor::new(json_at, &json)))
 }
 
-/// One bit of the tail, by trying.
+/// Corrects one bit of the tail, by trial.
 fn flipped_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     let end = source.len();
     let Some(tail_at) = end.checked_sub(TAIL_LEN) else { return Ok(None) };
@@ -142,7 +142,7 @@ fn flipped_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Opti
         }
         let json_at = tail_at.saturating_sub(tail.json_len);
         let json = source.read_vec(json_at, tail.json_len)?;
-        if sealed(&json, &bytes).is_some_and(|sealed| sealed.holds()) {
+        if self_digest(&json, &bytes).is_some_and(|sealed| sealed.holds()) {
             let at = tail_at.saturating_add((place / 8) as u64);
             let new = bytes.get(place / 8..=place / 8).unwrap_or_default();
             let action = Action::FlipBit { bit: u8::try_from(place % 8).unwrap_or(0) };
@@ -167,12 +167,12 @@ pub(super) fn tail_code(bytes: &[u8]) -> Code {
     })
 }
 
-/// A JSON whose tail is cut off or overwritten: its own digest tells where it starts.
+/// A JSON whose tail is missing or overwritten; its own digest determines its start.
 fn without_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     let end = source.len();
     let start = end.saturating_sub(JSON_LEN_MAX << 1).max(superblock::LEN.min(end));
     let bytes = source.read_vec(start, end - start)?;
-    let Some(json_end) = last_seal(&bytes) else { return Ok(None) };
+    let Some(json_end) = last_self_end(&bytes) else { return Ok(None) };
     let mut tried = 0_u64;
     for at in (0..json_end).rev() {
         if bytes.get(at) != Some(&b'{') {
@@ -185,7 +185,7 @@ fn without_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Opti
         }
         for version in 1..=FOOTER_VERSION_MAX {
             let tail = Tail { json_len: json.len() as u64, version }.encode();
-            if sealed(json, &tail).is_some_and(|sealed| sealed.holds()) {
+            if self_digest(json, &tail).is_some_and(|sealed| sealed.holds()) {
                 let tail_at = start.saturating_add(json_end as u64);
                 restore_tail(context, source, tail_at, &tail)?;
                 return Ok(Some(Anchor::new(start.saturating_add(at as u64), json)));
@@ -195,10 +195,10 @@ fn without_tail(context: &mut RepairContext<'_>, source: &Source) -> Result<Opti
     Ok(None)
 }
 
-/// Where the last JSON with digits of `self` ends.
-fn last_seal(bytes: &[u8]) -> Option<usize> {
+/// The end of the last JSON with digits of `self`.
+fn last_self_end(bytes: &[u8]) -> Option<usize> {
     let at = bytes.windows(SELF_BEFORE.len()).rposition(|window| window == SELF_BEFORE)?;
-    let end = at + SELF_BEFORE.len() + Sealed::END_LEN;
+    let end = at + SELF_BEFORE.len() + SelfDigest::END_LEN;
     (end <= bytes.len()).then_some(end)
 }
 
@@ -217,7 +217,7 @@ fn restore_tail(
     cut_off(context, source, end)
 }
 
-/// Ends the file at `end`, which is behind its footer.
+/// Truncates the file at `end`, the end of its footer.
 fn cut_off(context: &mut RepairContext<'_>, source: &Source, end: u64) -> Result<()> {
     let len = source.len().saturating_sub(end);
     if len == 0 {
@@ -229,10 +229,10 @@ fn cut_off(context: &mut RepairContext<'_>, source: &Source, end: u64) -> Result
     Ok(())
 }
 
-/// A footer with other bytes behind it.
+/// A footer that is followed by other bytes.
 fn buried(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anchor>> {
     for end in tail_ends(source)? {
-        if let Some(anchor) = standing(source, end)? {
+        if let Some(anchor) = unchanged(source, end)? {
             cut_off(context, source, end)?;
             return Ok(Some(anchor));
         }
@@ -240,7 +240,7 @@ fn buried(context: &mut RepairContext<'_>, source: &Source) -> Result<Option<Anc
     Ok(None)
 }
 
-/// Where tails may end before the end of the file, the last one first.
+/// The possible ends of tails before the end of the file, the last one first.
 pub(super) fn tail_ends(source: &Source) -> Result<Vec<u64>> {
     let end = source.len();
     let start = end.saturating_sub(BEHIND_LEN_MAX).max(superblock::LEN.min(end));

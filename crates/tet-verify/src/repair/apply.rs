@@ -1,4 +1,4 @@
-//! Edits become a new file, which is looked over before it takes its name.
+//! Applies edits to a new file, and verifies it before renaming it.
 
 use tet_io::{Image, Output, Publish};
 use tet_report::{Applied, Code};
@@ -7,17 +7,17 @@ use super::edit::make;
 use super::plan::{Plan, remaining};
 use crate::error::Result;
 
-/// Which edits of a plan are made.
+/// Which edits of a plan are applied.
 #[derive(Clone, Debug)]
 pub enum Chosen {
     /// All.
     All,
-    /// Those of these codes.
+    /// Those with these codes.
     Codes(Vec<Code>),
 }
 
 impl Chosen {
-    /// Whether edits of this code are made.
+    /// Whether edits with this code are applied.
     #[must_use]
     pub fn has(&self, code: Code) -> bool {
         match self {
@@ -27,14 +27,14 @@ impl Chosen {
     }
 }
 
-/// Makes edits of a plan: writes a new file, looks it over, and puts it where it is to be.
+/// Applies edits of a plan: writes a new file, verifies it, and publishes it.
 ///
-/// Without an edit to make, nothing is written.
+/// Without edits, nothing is written.
 ///
 /// # Errors
 ///
-/// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
-/// changed meanwhile. Nothing is changed then.
+/// The new file cannot be written or differs from the plan, the caller canceled, or the source
+/// changed meanwhile. The target is unchanged then.
 pub fn apply(
     plan: &Plan,
     chosen: &Chosen,
@@ -53,7 +53,7 @@ pub fn apply(
         for edit in &part.edits {
             make(edit, &mut part.image, &plan.options.limits, progress)?;
         }
-        // What all edits leave is known; what some of them leave is not.
+        // The plan knows the remaining findings only if all edits are applied.
         part.remaining = remaining(&part.repaired(), &plan.options)?;
     }
     part.apply(output, publish, progress)

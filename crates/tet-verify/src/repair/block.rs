@@ -1,4 +1,4 @@
-//! The block of digests, and the payloads that it is about.
+//! The block of digests, and the payloads that it covers.
 
 use tet_file::TetFile;
 use tet_file::integrity::{IntegrityKey, RowsDigester, chunk_digests, digest_of};
@@ -13,7 +13,7 @@ use super::edit::{Action, put_edit};
 use super::rows;
 use crate::error::Result;
 
-/// The digests of the pages of a block whose header holds, or is made to hold.
+/// The digests of the pages, if the header of the block is valid or can be repaired.
 pub(super) fn pages(
     context: &mut RepairContext<'_>,
     offset: u64,
@@ -39,8 +39,8 @@ pub(super) fn pages(
     Ok(Some((block, Digest::all(&bytes).collect())))
 }
 
-/// Makes the digests of the pages match the key: by one bit, or by what the rows come to.
-pub(super) fn mend_pages(
+/// Makes the digests of the pages match the key: by one bit, or by recomputing them from rows.
+pub(super) fn repair_pages(
     context: &mut RepairContext<'_>,
     block: &DigestBlock,
     pages: &mut Vec<Digest>,
@@ -78,7 +78,7 @@ pub(super) fn mend_pages(
 pub(super) struct Mismatch {
     pub(super) row: u64,
     pub(super) wire: IndexRow,
-    /// The digest of the payload as it is; none where it cannot be read.
+    /// The digest of the payload in the file; `None` if it cannot be read.
     pub(super) found: Option<Digest>,
     pub(super) wanted: Digest,
 }
@@ -103,7 +103,7 @@ pub(super) fn mismatches(
     Ok(wrong)
 }
 
-/// Gives every row with the digest of its payload that the block holds.
+/// Calls `visit` for every row, with the digest of its payload.
 fn for_rows(
     file: &TetFile,
     block: &DigestBlock,
@@ -124,7 +124,7 @@ fn for_rows(
     Ok(())
 }
 
-/// Whether rows and digests come to the root, with other digests for some rows.
+/// Whether rows and digests match the root, with other digests for some rows.
 fn is_root(
     file: &TetFile,
     block: &DigestBlock,
@@ -140,9 +140,9 @@ fn is_root(
     Ok(digester.finish() == root)
 }
 
-/// Makes the digests of payloads match the key: those that are damaged themselves are set to what
-/// the payloads come to. Leaves the payloads that are damaged in `wrong`.
-pub(super) fn mend_chunks(
+/// Makes the digests of payloads match the key: damaged digests are recomputed from the payloads.
+/// Leaves the damaged payloads in `wrong`.
+pub(super) fn repair_chunks(
     context: &mut RepairContext<'_>,
     file: &TetFile,
     block: &DigestBlock,
@@ -156,7 +156,7 @@ pub(super) fn mend_chunks(
     if root(&|_| None)? {
         return Ok(true);
     }
-    // A digest whose one half fits is damaged, and its payload is not.
+    // If one half of a digest matches, the digest is damaged and its payload is not.
     let half = |it: &Mismatch| {
         it.found.filter(|it2| it2.xxh3 == it.wanted.xxh3 || it2.crc32c == it.wanted.crc32c)
     };
@@ -183,7 +183,7 @@ pub(super) fn mend_chunks(
     Ok(false)
 }
 
-/// The digest of a payload; `None` where the file does not hold it.
+/// The digest of a payload; `None` if the payload is not in the file.
 fn digest_of_payload(source: &Source, row: &IndexRow) -> Result<Option<Digest>> {
     let span = row.payload().filter(|span| span.end() <= source.len());
     Ok(span.map(|span| digest_of(source, span.range())).transpose()?)

@@ -1,4 +1,4 @@
-//! A file under repair: the image as far as it is mended, and the edits that led there.
+//! A file under repair: the image with all edits so far, and the edits.
 
 use tet_format::{Digest, Limits, Losses, Region, Rule};
 use tet_io::{Image, Source};
@@ -9,11 +9,10 @@ use super::edit::{Action, Edit, make, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
 
-/// A file under repair.
 pub(super) struct RepairContext<'a> {
     pub(super) image: Image,
     pub(super) edits: Vec<Edit>,
-    /// Edits that would lose something and may not be made.
+    /// Edits that would lose something and are not allowed.
     pub(super) withheld: Vec<Edit>,
     pub(super) options: &'a RepairOptions,
 }
@@ -28,17 +27,17 @@ impl<'a> RepairContext<'a> {
         &self.options.limits
     }
 
-    /// The file as far as it is mended.
+    /// The file with all edits so far.
     pub(super) fn source(&self) -> Source {
         self.image.to_source()
     }
 
-    /// Reports that so many of so many bytes have been looked at.
+    /// Reports that `done` of `all` bytes were processed.
     pub(super) fn report(&self, done: u64, all: u64) -> Result<()> {
         Ok(self.options.progress.report(done, all)?)
     }
 
-    /// Makes an edit, unless it would lose something and must not; says whether it was made.
+    /// Applies an edit, unless it has losses and these are refused. Returns whether it did.
     pub(super) fn apply(&mut self, edit: Edit) -> Result<bool> {
         if edit.is_lossy() && self.options.losses == Losses::Refused {
             self.withheld.push(edit);
@@ -49,7 +48,7 @@ impl<'a> RepairContext<'a> {
         Ok(true)
     }
 
-    /// Flips the bit back that keeps bytes at `at` from matching their digest, if it is one bit.
+    /// Flips one bit back if that makes the bytes at `at` match their digest.
     pub(super) fn flip(
         &mut self,
         (rule, region): (Rule, Region),

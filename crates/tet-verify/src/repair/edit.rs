@@ -1,4 +1,4 @@
-//! One change of a file, and what it costs.
+//! One change of a file, and what is lost by it.
 
 use std::fmt;
 
@@ -32,32 +32,32 @@ pub enum Action {
         /// Its number in the byte, from the lowest.
         bit: u8,
     },
-    /// Sets a field to what the rest of the file says.
+    /// Sets a field to the value that the rest of the file determines.
     SetField(&'static str),
-    /// Sets a row of the index to what its place says.
+    /// Sets a row of the index to the values that its position determines.
     SetRow {
         /// The number of the row.
         row: u64,
     },
-    /// Sets a digest in the block to that of the bytes, which are proven.
+    /// Sets a digest in the block to that of the proven bytes.
     SetDigest,
     /// Writes zeros.
     Clear,
-    /// Ends the file earlier.
+    /// Truncates the file.
     CutOff,
-    /// Writes the tail that the JSON asks for.
+    /// Rewrites the tail from the JSON.
     RestoreTail,
-    /// Sets the flag of the footer that is there.
+    /// Sets the flag of an existing footer.
     SetFlag,
-    /// Clears the flag of a footer that is not there.
+    /// Clears the flag of a missing footer.
     ClearFlag,
-    /// Makes a footer of what is left of the old one.
+    /// Builds a footer from the readable parts of the old one.
     MakeFooter,
-    /// Makes digests of what the file holds now.
+    /// Computes digests of the current content.
     MakeDigests,
-    /// Takes a payload from the other file.
+    /// Copies a payload from the other file.
     TakePayload,
-    /// Fills elements that are lost.
+    /// Fills lost elements.
     Fill,
 }
 
@@ -65,36 +65,40 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Action::FlipBit { bit } => write!(f, "flip bit {bit} back"),
-            Action::SetField(field) => write!(f, "set {field} to what the rest of the file says"),
-            Action::SetRow { row } => write!(f, "set row {row} to what its place says"),
-            Action::SetDigest => f.write_str("set a digest to that of the bytes, which are proven"),
+            Action::SetField(field) => {
+                write!(f, "set {field} from the rest of the file")
+            }
+            Action::SetRow { row } => {
+                write!(f, "set row {row} from its position")
+            }
+            Action::SetDigest => f.write_str("set a digest to that of the proven bytes"),
             Action::Clear => f.write_str("write zeros"),
             Action::CutOff => f.write_str("cut off what follows"),
-            Action::RestoreTail => f.write_str("write the tail anew"),
-            Action::SetFlag => f.write_str("set the flag of the footer that is there"),
-            Action::ClearFlag => f.write_str("clear the flag of the footer that is not there"),
-            Action::MakeFooter => f.write_str("make a footer of what is left"),
-            Action::MakeDigests => f.write_str("make digests of what the file holds now"),
-            Action::TakePayload => f.write_str("take the payload from the other file"),
-            Action::Fill => f.write_str("fill the elements that are lost"),
+            Action::RestoreTail => f.write_str("rewrite the tail"),
+            Action::SetFlag => f.write_str("set the flag of the existing footer"),
+            Action::ClearFlag => f.write_str("clear the flag of the missing footer"),
+            Action::MakeFooter => f.write_str("build a footer from the readable parts"),
+            Action::MakeDigests => f.write_str("compute digests of the current content"),
+            Action::TakePayload => f.write_str("copy the payload from the other file"),
+            Action::Fill => f.write_str("fill the lost elements"),
         }
     }
 }
 
-/// Something that a file had and has no longer.
+/// Something that the repaired file no longer has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {
     /// Bytes that belong to no structure.
     Bytes {
-        /// Where they start.
+        /// Their offset.
         offset: u64,
-        /// How many there are.
+        /// Their number.
         len: u64,
     },
     /// A part of the footer.
     Footer(&'static str),
-    /// What the digests said of bytes: nothing tells any more whether these were changed before.
+    /// Old digests: earlier changes of the covered bytes can no longer be detected.
     Digests,
     /// Elements of a chunk.
     Chunk(Lost),
@@ -105,23 +109,23 @@ pub enum Loss {
 pub struct Lost {
     /// The position of its dataset in the catalog.
     pub dataset: u64,
-    /// The dataset's name, as it stands in the file: print it escaped.
+    /// The dataset's name as stored: escape it for printing.
     pub name: String,
-    /// Its place in the grid.
+    /// Its coordinate in the grid.
     pub coord: Vec<u64>,
-    /// How many of its decoded bytes are lost.
+    /// The number of its decoded bytes that are lost.
     pub len: u64,
-    /// What would bring it back, or replace it.
+    /// What would recover or replace it.
     pub need: Need,
 }
 
-/// What a chunk that is lost takes.
+/// What is needed to recover or replace a lost chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {
     /// A value for lost integers.
     Fill,
-    /// Trust in the other file, as this one has no digest of the chunk.
+    /// Trust in the other file, since this one has no digest of the chunk.
     Trust,
     /// Permission to fill it, or the payload from another file.
     Salvage,
@@ -137,7 +141,7 @@ impl fmt::Display for Loss {
                 write!(f, "{len} bytes at byte {offset} that belong to no structure")
             }
             Loss::Footer(part) => write!(f, "{part} of the footer"),
-            Loss::Digests => f.write_str("what the old digests said"),
+            Loss::Digests => f.write_str("the old digests"),
             Loss::Chunk(lost) => lost.fmt(f),
         }
     }
@@ -151,16 +155,16 @@ impl fmt::Display for Lost {
     }
 }
 
-/// What happens to the bytes.
+/// A change of bytes.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// They are these from an offset on.
+    /// Writes these bytes at an offset.
     Put(u64, Vec<u8>),
-    /// They are zeros.
+    /// Writes zeros.
     Zero(Span),
-    /// The file ends at this byte.
+    /// Truncates or extends the file to this length.
     Resize(u64),
-    /// The footer is this one.
+    /// Replaces the footer.
     Footer(Option<FooterEdit>),
 }
 
@@ -170,7 +174,7 @@ impl From<Lost> for Loss {
     }
 }
 
-/// How many new bytes an edit holds.
+/// The number of new bytes in an edit.
 pub(crate) fn put_len(edit: &Edit) -> u64 {
     let len = |change: &Change| match change {
         Change::Put(_, bytes) => bytes.len() as u64,
@@ -179,7 +183,7 @@ pub(crate) fn put_len(edit: &Edit) -> u64 {
     edit.changes.iter().map(len).fold(0, u64::saturating_add)
 }
 
-/// Changes an image.
+/// Applies an edit to an image.
 pub(crate) fn make(
     edit: &Edit,
     image: &mut Image,

@@ -1,19 +1,19 @@
-//! The one bit that makes bytes match their digest again.
+//! Finds the one bit that makes bytes match their digest again.
 //!
-//! The CRC-32C tells which bit it may be; the other half of the digest proves it.
+//! The CRC-32C determines which bit it may be; the other half of the digest proves it.
 
 use tet_codec::{Strength, compare, digest};
 use tet_format::Digest;
 
 pub(crate) use tet_codec::Bit;
 
-/// The bit of `bytes` that was flipped, when they have matched `wanted` before that.
+/// The flipped bit of `bytes`, if one flip makes them match `wanted`.
 pub(crate) fn flipped_bit(bytes: &[u8], wanted: Digest) -> Option<Bit> {
     let found = digest(bytes);
     let bit = tet_codec::flipped_bit(bytes.len(), found.crc32c ^ wanted.crc32c)?;
-    let mut mended = bytes.to_vec();
-    *mended.get_mut(bit.byte)? ^= 1 << bit.bit;
-    compare(&mended, wanted, Strength::Full).is_none().then_some(bit)
+    let mut repaired = bytes.to_vec();
+    *repaired.get_mut(bit.byte)? ^= 1 << bit.bit;
+    compare(&repaired, wanted, Strength::Full).is_none().then_some(bit)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Bytes that belong to no structure, and digests that the footer does not have.
+//! Bytes that belong to no structure, and digests that the footer does not refer to.
 
 use tet_file::edit::{FooterEdit, payload_spans, unused_spans};
 use tet_file::write::DigestChoice;
@@ -13,14 +13,14 @@ use super::edit::{Action, Change, Loss, new_edit};
 use super::payload::{self, Damaged};
 use crate::error::Result;
 
-/// The file with a footer, if that can be read.
+/// The file with its footer, if that can be read.
 pub(super) fn open(context: &RepairContext<'_>) -> Result<TetFile> {
     let options = OpenOptions { limits: *context.limits(), footer: FooterMode::Lenient };
     Ok(TetFile::open(context.source(), &options)?)
 }
 
-/// The bytes of a file with a readable footer, or none, that belong to no structure and are not
-/// zero; and where payloads end.
+/// The nonzero bytes that belong to no structure, in a file with a readable footer or none; and the
+/// end of the payloads.
 pub(crate) fn unused(file: &TetFile) -> Result<(Vec<Span>, u64)> {
     let (source, footer) = (file.source(), file.footer());
     let mut used = payload_spans(file.index())?;
@@ -42,9 +42,9 @@ pub(crate) fn unused(file: &TetFile) -> Result<(Vec<Span>, u64)> {
     Ok((within.unwrap_or_default(), payloads_end))
 }
 
-/// Clears what stands between structures where digests want zeros there, and cuts off what stands
-/// behind the last structure. Without digests nothing tells that bytes in a gap are not meant, and
-/// with chunks lost to rows that nothing vouches for, they may be payloads.
+/// Clears gaps in a file with digests, which require zeros there, and truncates the file after its
+/// last structure. Without digests, gaps may contain intended bytes; if chunks with unproven rows
+/// are lost, gaps may contain payloads.
 pub(super) fn clear(context: &mut RepairContext<'_>, damaged: &[Damaged]) -> Result<()> {
     let file = open(context)?;
     let is_in_doubt = matches!(file.protection(), Protection::Broken(_)) && !damaged.is_empty();
@@ -76,7 +76,7 @@ pub(super) fn clear(context: &mut RepairContext<'_>, damaged: &[Damaged]) -> Res
     Ok(())
 }
 
-/// Where digests lie that no footer names.
+/// The offset of digests that no footer refers to.
 fn stale_block(file: &TetFile) -> Option<u64> {
     let is_stale = matches!(file.protection(), Protection::Stale);
     file.warnings().iter().filter(|_| is_stale).find_map(|warning| match warning {
@@ -85,7 +85,7 @@ fn stale_block(file: &TetFile) -> Option<u64> {
     })
 }
 
-/// Makes digests anew where the old ones are stale, or do not match what cannot be proven.
+/// Recomputes digests that are stale, or do not match and cannot be proven.
 pub(super) fn protect(
     context: &mut RepairContext<'_>,
     damaged: &[Damaged],
@@ -101,14 +101,14 @@ pub(super) fn protect(
         _ => return Ok(found),
     };
     if !found.is_empty() {
-        // Whoever changed these payloads is not known: to put them under digests would hide it.
+        // It is unknown what changed these payloads: new digests would hide the change.
         return Ok(found);
     }
     anew(context, code)?;
     Ok(found)
 }
 
-/// The payloads that do not match digests which no footer names.
+/// The payloads that do not match digests to which no footer refers.
 fn by_stale_block(context: &mut RepairContext<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
     let Some(at) = stale_block(file) else { return Ok(Vec::new()) };
     let header = context.source().read_vec(at, WireDigestBlock::LEN as u64)?;
@@ -117,10 +117,10 @@ fn by_stale_block(context: &mut RepairContext<'_>, file: &TetFile) -> Result<Vec
         return Ok(Vec::new());
     };
     let wrong = block::mismatches(context, file, &block)?;
-    payload::mend(context, wrong)
+    payload::flip(context, wrong)
 }
 
-/// Puts what the file holds now under digests.
+/// Computes digests of the current content.
 pub(super) fn anew(context: &mut RepairContext<'_>, code: Code) -> Result<()> {
     let file = open(context)?;
     let footer = FooterEdit::of(&file, context.limits())?;
@@ -129,7 +129,7 @@ pub(super) fn anew(context: &mut RepairContext<'_>, code: Code) -> Result<()> {
     let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
     let edit = new_edit(code, Region::Footer, (at, len), Action::MakeDigests);
     let edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
-    // Stale digests that all payloads match are lost in name only.
+    // No information is lost if all payloads match the stale digests.
     let is_stale = code == Code::Note(NoteCode::DigestsStale);
     context.apply(if is_stale { edit } else { edit.lose(Loss::Digests) })?;
     Ok(())

@@ -1,13 +1,13 @@
-//! Superblock, directory and index header, which say much twice.
+//! Repairs superblock, directory and index header, which contain much information twice.
 //!
 //! ```text
-//!   index_offset  = 40 + records_len          = where `TIDX` stands
+//!   index_offset  = 40 + records_len          = the offset of `TIDX`
 //!   dataset_count = how many records fill the directory
 //!   index_len     = 32 + 104 * row_count      = 32 + 104 * the chunks of all grids
 //! ```
 //!
-//! With a digest any candidate is proven or not. Without one, a field is set where the two other
-//! witnesses agree.
+//! A digest proves any candidate. Without a digest, a field is set only if the two other values
+//! agree.
 
 use tet_file::integrity::IntegrityKey;
 use tet_format::directory::{DatasetRecord, Directory, WireDirectory, WireRecord};
@@ -22,24 +22,24 @@ use super::context::RepairContext;
 use super::edit::{Action, Edit, put_edit};
 use crate::error::Result;
 
-/// A directory is looked for no further than this.
+/// How far a directory is searched for.
 const SCANNED_LEN_MAX: u64 = 16 << 20;
-/// How many places of an index are tried.
+/// The most index offsets that are tried.
 const PLACES_MAX: usize = 16;
-/// Without a digest no more fields than these are set in a head, but for the superblock alone.
+/// Without a digest at most this number of fields is set, not counting a lost superblock.
 const FIELDS_MAX: usize = 2;
 
-/// Mends the head; says whether it can be read then.
-pub(super) fn mend(context: &mut RepairContext<'_>, key: Option<&IntegrityKey>) -> Result<bool> {
+/// Repairs the head. Returns whether it can be read then.
+pub(super) fn repair(context: &mut RepairContext<'_>, key: Option<&IntegrityKey>) -> Result<bool> {
     let source = context.source();
     if source.len() < superblock::LEN {
         return Ok(false);
     }
-    let mended = match key {
+    let repaired = match key {
         Some(key) => by_digest(context, &source, key.head)?,
         None => by_the_rest(context, &source)?,
     };
-    if let Some((old, new, proof)) = mended {
+    if let Some((old, new, proof)) = repaired {
         for edit in edits(&old, &new, source.len()) {
             context.apply(edit.proof(proof))?;
         }
@@ -59,10 +59,10 @@ fn is_readable(source: &Source, limits: &Limits) -> Result<bool> {
         && header(&head, superblock.index_offset, superblock.index_len).is_some())
 }
 
-/// The head before and after, and why it is right.
-type Mended = Option<(Vec<u8>, Vec<u8>, Proof)>;
+/// The head before and after, and the proof of the repair.
+type Repaired = Option<(Vec<u8>, Vec<u8>, Proof)>;
 
-fn by_digest(context: &RepairContext<'_>, source: &Source, wanted: Digest) -> Result<Mended> {
+fn by_digest(context: &RepairContext<'_>, source: &Source, wanted: Digest) -> Result<Repaired> {
     let holds = |head: &[u8]| tet_codec::digest(head) == wanted;
     for place in places(source)? {
         let old = head_at(source, place)?;
@@ -83,11 +83,11 @@ fn by_digest(context: &RepairContext<'_>, source: &Source, wanted: Digest) -> Re
             }
         }
     }
-    // Nothing is proven, but the file may still be read.
+    // Nothing is proven, but the file may still be readable.
     by_the_rest(context, source)
 }
 
-fn by_the_rest(context: &RepairContext<'_>, source: &Source) -> Result<Mended> {
+fn by_the_rest(context: &RepairContext<'_>, source: &Source) -> Result<Repaired> {
     for place in places(source)? {
         let old = head_at(source, place)?;
         let Some(new) = determined(&old, place, source.len(), context.limits()) else {
@@ -106,8 +106,8 @@ fn by_the_rest(context: &RepairContext<'_>, source: &Source) -> Result<Mended> {
     Ok(None)
 }
 
-/// Where the index may be: where the superblock says, where the directory ends, where `TIDX`
-/// stands; 32 in a file without datasets.
+/// The possible offsets of the index: from the superblock, the end of the directory, or `TIDX`; 32
+/// in a file without datasets.
 fn places(source: &Source) -> Result<Vec<u64>> {
     let len = source.len().min(SCANNED_LEN_MAX);
     let bytes = source.read_vec(0, len)?;
@@ -141,8 +141,8 @@ fn head_at(source: &Source, place: u64) -> Result<Vec<u8>> {
     Ok(source.read_vec(0, place.saturating_add(header_len))?)
 }
 
-/// The head as the rest of it says it is, with the index at `place`; `None` where the rest
-/// disagrees.
+/// The head with its fields computed from each other, for an index at `place`; `None` if they
+/// disagree.
 fn determined(old: &[u8], place: u64, file_len: u64, limits: &Limits) -> Option<Vec<u8>> {
     let wire = WireSuperblock::decode(old.first_chunk()?);
     let (magic, layout_version) = (superblock::MAGIC, superblock::LAYOUT_VERSION);
@@ -167,7 +167,7 @@ fn determined(old: &[u8], place: u64, file_len: u64, limits: &Limits) -> Option<
     let header_at = usize::try_from(place).ok()?;
     let header = IndexHeader::decode(old.get(header_at..)?.first_chunk()?);
     let wanted = layout::index_len(chunk_count)?;
-    // Two of three witnesses must agree on the number of rows.
+    // Two of three values must agree on the number of rows.
     if header.row_count != chunk_count && wire.index_len != wanted {
         return None;
     }
@@ -198,7 +198,7 @@ fn put(bytes: &mut [u8], at: u64, new: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// How many records fill the directory up to `place`; clears what is written as zero.
+/// The number of records in the directory up to `place`; clears reserved bytes.
 fn count_records(head: &mut [u8], place: u64) -> Option<u32> {
     let mut at = layout::RECORDS_OFFSET;
     let mut count = 0_u32;
@@ -216,7 +216,7 @@ fn count_records(head: &mut [u8], place: u64) -> Option<u32> {
     (at == place && count != 0).then_some(count)
 }
 
-/// How many chunks the datasets have together; `None` where the directory cannot be read.
+/// The number of chunks of all datasets; `None` if the directory cannot be read.
 fn grids(head: &[u8], place: u64, count: u32, limits: &Limits) -> Option<u64> {
     let (start, end) = (WireSuperblock::LEN, usize::try_from(place).ok()?);
     let region = head.get(start..end)?;
@@ -256,7 +256,7 @@ fn edits(old: &[u8], new: &[u8], file_len: u64) -> Vec<Edit> {
     edits
 }
 
-/// The only bit in which two stretches differ.
+/// The single bit in which two slices differ.
 fn bit_between(old: &[u8], new: &[u8]) -> Option<Action> {
     let mut changed = old.iter().zip(new).map(|(a, b)| a ^ b).filter(|&it| it != 0);
     let first = changed.next()?;
@@ -265,7 +265,7 @@ fn bit_between(old: &[u8], new: &[u8]) -> Option<Action> {
     is_one.then_some(Action::FlipBit { bit })
 }
 
-/// The rule that a field of a head breaks when it is wrong.
+/// The rule that a wrong field of a head breaks.
 fn code_of(place: &Place, head: &[u8]) -> Code {
     let has_footer = head.get(12).is_some_and(|flags| u32::from(*flags) & FLAG_FOOTER != 0);
     match (place.region, place.field) {

@@ -1,4 +1,4 @@
-//! Payloads that are damaged or gone: mended by one bit, taken from another file, or filled.
+//! Repairs damaged or missing payloads: flips a bit, copies from another file, or fills.
 
 use tet_codec::{Encode as _, ZstdEncoder, decoder};
 use tet_file::{DatasetEntry, FooterMode, OpenOptions, RowOrder, TetFile};
@@ -14,24 +14,24 @@ use super::rows;
 use super::{RepairOptions, Trust};
 use crate::error::Result;
 
-/// How hard zstd works on chunks that are filled, which are mostly one value.
+/// The zstd level for filled chunks, which are mostly one value.
 const FILL_LEVEL: i32 = 1;
-/// A longer payload is not mended bit by bit.
+/// The longest payload in which a flipped bit is searched.
 const FLIP_LEN_MAX: u64 = 16 << 20;
 
-/// A payload that is damaged or gone.
+/// A damaged or missing payload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Damaged {
     pub(super) row: u64,
     pub(super) wire: IndexRow,
     /// The rule that it breaks.
     pub(super) rule: Rule,
-    /// What its digest should be.
+    /// Its expected digest.
     pub(super) wanted: Option<Digest>,
 }
 
-/// Flips bits back; gives the payloads for which that does not help.
-pub(super) fn mend(context: &mut RepairContext<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Damaged>> {
+/// Corrects flipped bits. Returns the payloads that are still damaged.
+pub(super) fn flip(context: &mut RepairContext<'_>, wrong: Vec<Mismatch>) -> Result<Vec<Damaged>> {
     let mut left = Vec::new();
     for Mismatch { row, wire, found, wanted } in wrong {
         let rule = if found.is_some() { Rule::ChunkDigest } else { Rule::PayloadBounds };
@@ -68,7 +68,7 @@ pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Res
     Ok(left)
 }
 
-/// The rule that keeps a payload from being read.
+/// The rule that makes a payload unreadable.
 fn fault(
     file: &TetFile,
     source: &Source,
@@ -77,7 +77,7 @@ fn fault(
 ) -> Result<Option<Rule>> {
     let mut faults: Vec<Fault> = Vec::new();
     let at = file.index().row_at(row);
-    // A list takes every fault, so that these checks cannot stop.
+    // A list accepts every fault, so these checks never stop early.
     let _ = check_payload(wire, at, file.index_end(), source.len(), &mut faults);
     if let Some(entry) = entry(file, wire) {
         let element_size = entry.dtype.and_then(DType::size);
@@ -101,7 +101,7 @@ fn entry<'a>(file: &'a TetFile, wire: &IndexRow) -> Option<&'a DatasetEntry> {
     file.datasets().get(usize::try_from(wire.dataset_id).ok()?)
 }
 
-/// Takes payloads out of another file; gives those that it does not have.
+/// Copies payloads from another file. Returns those that it does not have.
 pub(super) fn take(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
     let Some(other) = &context.options.from else { return Ok(damaged) };
     if damaged.is_empty() {
@@ -124,7 +124,7 @@ pub(super) fn take(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Re
     Ok(left)
 }
 
-/// The payload of the same chunk in another file, as it has to be here.
+/// The payload of the same chunk in another file, encoded as required here.
 fn taken(
     file: &TetFile,
     other: &TetFile,
@@ -181,7 +181,7 @@ fn find(file: &TetFile, id: u64, entry: &DatasetEntry, coord: &[u64]) -> Result<
     Ok(rows.into_iter().next())
 }
 
-/// Fills payloads that are lost; gives those that may not be filled.
+/// Fills lost payloads. Returns those that may not be filled.
 pub(super) fn fill(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
     let Some(salvage) = context.options.salvage else { return Ok(damaged) };
     let file = rows::open(context)?;
@@ -194,7 +194,7 @@ pub(super) fn fill(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Re
     })?;
     let fillable = |it: &Damaged| {
         let dtype = entry(&file, &it.wire).and_then(|it| it.dtype);
-        // What stands at the place of other payloads is not written over.
+        // Bytes of other payloads are not overwritten.
         let is_gone = it.wire.payload().is_some_and(|span| span.end() <= bound)
             && matches!(
                 it.rule,
@@ -208,13 +208,13 @@ pub(super) fn fill(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Re
     };
     let memory = context.options.memory_budget;
     let fill_len = damaged.iter().map(|it| it.wire.raw_len).fold(0, u64::saturating_add);
-    // New digests must not vouch for a chunk that stays damaged.
+    // New digests must not hide a chunk that stays damaged.
     let is_whole = fill_len <= memory && damaged.iter().all(|it| fillable(it).is_some());
     if !is_whole && damaged.iter().any(|it| it.wanted.is_some()) {
         return Ok(damaged);
     }
     let is_cut = |it: &Damaged| it.rule == Rule::PayloadBounds;
-    // Chunks that stay cut off must lie behind the new end, or zeros would be read in their place.
+    // Truncated chunks must stay past the new end, or they would be read as zeros.
     let end_max = damaged.iter().filter(|it| is_cut(it) && fillable(it).is_none());
     let end_max = end_max.filter_map(|it| Some(it.wire.payload()?.end())).min();
     let is_short = end_max.is_some() || memory < fill_len;
@@ -246,12 +246,12 @@ pub(super) fn fill(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Re
     Ok(left)
 }
 
-/// Where payloads end at the latest in a file whose writer left no gaps but for alignment.
+/// The largest end of payloads in a file whose gaps are only for alignment.
 fn packed_end(file: &TetFile) -> Result<u64> {
     let mut end = file.index_end().max(file.file_len());
     file.index().for_blocks(0..file.index().row_count(), |_, rows| {
         for row in rows.iter().map(IndexRow::decode) {
-            // Encoding makes nothing much longer.
+            // No encoding makes data much longer.
             let len_max = row.raw_len.saturating_add(row.raw_len / 128).saturating_add(1024);
             end = end.saturating_add(row.stored_len.min(len_max));
         }
@@ -259,16 +259,16 @@ fn packed_end(file: &TetFile) -> Result<u64> {
     Ok(end.saturating_add(4096 * (file.datasets().len() as u64 + 1)))
 }
 
-/// How a chunk that is filled is stored.
+/// How a filled chunk is stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// As it was, where it was.
+    /// Uncompressed, at its old offset.
     Raw,
-    /// Compressed, at the end of the file, so that this grows by a few bytes.
+    /// Compressed, at the end of the file, which grows by a few bytes.
     Zstd,
 }
 
-/// A chunk that is filled, and where payloads end then.
+/// A filled chunk, and the end of the payloads after it.
 struct Filled {
     edit: Edit,
     end: u64,
@@ -284,7 +284,7 @@ fn filled(
     let count = usize::try_from(wire.raw_len).unwrap_or(0) / element.len().max(1);
     let mut payload = element.repeat(count);
     let is_raw = Codec::from_tag(wire.codec) == Codec::Raw && wire.stored_len == wire.raw_len;
-    // What a shorter file still has of a raw chunk is kept.
+    // The part of a raw chunk that a truncated file still has is copied.
     let mut kept = 0;
     if is_raw && it.wanted.is_none() && it.rule == Rule::PayloadBounds {
         let there = source.len().saturating_sub(wire.payload_offset).min(wire.stored_len);
@@ -320,7 +320,7 @@ fn filled(
     Ok(Filled { edit: edit.lose(Loss::Chunk(lost)).proof(Proof::None), end })
 }
 
-/// One element of what is filled in: NaN for floats, what the caller says for integers.
+/// One element of the fill: NaN for floats, the value of the caller for integers.
 fn element_of(dtype: DType, fill: Option<i128>) -> Option<Vec<u8>> {
     let integer = |is_signed: bool, size: usize| {
         let bits = 8 * size as u32;

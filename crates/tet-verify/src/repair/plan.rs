@@ -1,4 +1,4 @@
-//! What a file needs: from the footer that proves itself to the payloads.
+//! Plans the repair of a file, from the footer to the payloads.
 
 use tet_file::edit::{FooterEdit, Member};
 use tet_file::integrity::IntegrityKey;
@@ -16,24 +16,24 @@ use super::{RepairOptions, block, gaps, head, rows, tail};
 use crate::error::{Error, Result};
 use crate::{VerifyOptions, verify};
 
-/// All that can be done for a file, complete before the first byte is written.
+/// All possible repairs of a file, complete before the first byte is written.
 pub type Plan = tet_report::Plan<Edit, Lost, RepairOptions>;
 
-/// Works out what a file needs. Nothing is written.
+/// Plans the repair of a file. Nothing is written.
 ///
 /// # Errors
 ///
-/// The source cannot be read or changed meanwhile, a limit is passed, or the caller wants no more.
-/// What is wrong with the file is no error here: it is in the plan.
+/// The source cannot be read or changed meanwhile, a limit is exceeded, or the caller canceled.
+/// Faults of the file are in the plan; they are no error of this call.
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut context = RepairContext::new(source, options);
     let mut lost = Vec::new();
-    // What is salvaged may let more be seen: a second repair must find nothing to do.
+    // Salvaged data may reveal more faults: a second repair must find nothing to do.
     for _ in 0..ROUNDS_MAX {
         let count = context.edits.len();
         context.withheld.clear();
-        lost = match mend(&mut context) {
-            // Where the file can be read no further, what is left wrong says why.
+        lost = match repair(&mut context) {
+            // If the file cannot be read any further, the remaining findings give the reason.
             Err(error) if error.kind() == Kind::Format => Vec::new(),
             lost => lost?,
         };
@@ -50,10 +50,10 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     Ok(Plan { edits, withheld, lost, remaining, error_count, ..plan })
 }
 
-/// So often a file is gone through.
+/// The most rounds of repair.
 const ROUNDS_MAX: usize = 4;
 
-/// The broken rules of a file; digests that nobody can use are none.
+/// The broken rules of a file, without unusable digests.
 pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<Finding>> {
     let limits = options.limits;
     let level = Level::Deep;
@@ -72,10 +72,10 @@ pub(crate) fn remaining(source: &Source, options: &RepairOptions) -> Result<Vec<
     Ok(report.findings.into_iter().filter(is_error).collect())
 }
 
-fn mend(context: &mut RepairContext<'_>) -> Result<Vec<Lost>> {
+fn repair(context: &mut RepairContext<'_>) -> Result<Vec<Lost>> {
     let anchor = anchor::find(context)?;
     let key = anchor.as_ref().and_then(|anchor| anchor.key.clone());
-    if !head::mend(context, key.as_ref())? {
+    if !head::repair(context, key.as_ref())? {
         return Ok(Vec::new());
     }
     let damaged = match (&anchor, &key) {
@@ -93,7 +93,7 @@ fn mend(context: &mut RepairContext<'_>) -> Result<Vec<Lost>> {
     Ok(damaged.iter().map(|it| payload::lost(&file, it, context.options)).collect())
 }
 
-/// Everything is measured by the digests of a footer that proves itself.
+/// Repairs a file whose footer proves all digests.
 fn by_digests(
     context: &mut RepairContext<'_>,
     anchor: &Anchor,
@@ -105,9 +105,9 @@ fn by_digests(
     let Some((block, mut pages)) = block::pages(context, place, row_count)? else {
         return by_rules(context, Some(anchor));
     };
-    let is_proven = block::mend_pages(context, &block, &mut pages, key)?;
-    if !is_proven || !rows::mend_pages(context, &block, &pages, place)? {
-        rows::mend(context)?;
+    let is_proven = block::repair_pages(context, &block, &mut pages, key)?;
+    if !is_proven || !rows::repair_pages(context, &block, &pages, place)? {
+        rows::repair(context)?;
     }
     spills(context, key)?;
     payloads(context, &block, key)
@@ -120,11 +120,11 @@ fn payloads(
 ) -> Result<Vec<Damaged>> {
     let file = rows::open(context)?;
     let mut wrong = block::mismatches(context, &file, block)?;
-    block::mend_chunks(context, &file, block, key, &mut wrong)?;
-    payload::mend(context, wrong)
+    block::repair_chunks(context, &file, block, key, &mut wrong)?;
+    payload::flip(context, wrong)
 }
 
-/// Spills that lack one bit.
+/// Corrects flipped bits in spills.
 fn spills(context: &mut RepairContext<'_>, key: &IntegrityKey) -> Result<()> {
     for listed in &key.spills {
         let (at, len) = (listed.spill.offset, listed.spill.len);
@@ -141,12 +141,12 @@ fn spills(context: &mut RepairContext<'_>, key: &IntegrityKey) -> Result<()> {
     Ok(())
 }
 
-/// A file that is held to the rules alone.
+/// Repairs a file by the rules of the format alone.
 fn by_rules(context: &mut RepairContext<'_>, anchor: Option<&Anchor>) -> Result<Vec<Damaged>> {
-    rows::mend(context)?;
+    rows::repair(context)?;
     match anchor {
         Some(anchor) => set_flag(context, anchor)?,
-        None => tail::mend(context)?,
+        None => tail::repair(context)?,
     }
     let file = rows::open(context)?;
     payload::unreadable(context, &file)
@@ -161,12 +161,12 @@ fn set_flag(context: &mut RepairContext<'_>, anchor: &Anchor) -> Result<()> {
     tail::set_flag(context, superblock, Code::Rule(Rule::FlagCleared), anchor.json_at)
 }
 
-/// Fills what is lost, if that is asked for, and makes the footer fit again.
+/// Fills lost payloads, if requested, and updates the footer.
 fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec<Damaged>> {
     if damaged.is_empty() || context.options.salvage.is_none() {
         return Ok(damaged);
     }
-    // The footer as it is before payloads come to lie where it is now.
+    // Read the footer before filled payloads overwrite its place.
     let file = gaps::open(context)?;
     let (before, old) = (context.image.clone(), file.footer().version != 0);
     let footer = if old { FooterEdit::of(&file, context.limits())? } else { None };
@@ -190,7 +190,7 @@ fn salvage(context: &mut RepairContext<'_>, damaged: Vec<Damaged>) -> Result<Vec
     Ok(left)
 }
 
-/// The same footer, whose spills are in memory.
+/// The same footer, with its spills in memory.
 fn with_spills_of(mut footer: FooterEdit, image: &Image) -> Result<FooterEdit> {
     for (_, member) in &mut footer.members {
         if let Member::Spill(span, _) = member {

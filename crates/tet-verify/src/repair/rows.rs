@@ -1,12 +1,12 @@
-//! Index rows: what their digests prove and, without digests, what the format leaves no choice about.
+//! Repairs index rows: what their digests prove or, without digests, what the format determines.
 //!
-//! Writers store the chunks of one dataset after the other, in row-major order, their payloads in the
-//! same order. In a page that does not match its digest, rows that break this order are set to what it
-//! says, and the digest tells whether that is right.
+//! Writers store the chunks dataset by dataset, in row-major order, with their payloads in the same
+//! order. In a page that does not match its digest, rows that break this order are corrected, and
+//! the digest proves or refutes the result.
 //!
-//! Without digests where a payload lies and how long it is are not guessed. What is certain: reserved
-//! bytes are zero; the one row that is out of order is of the chunk that has none; the length of a raw
-//! chunk, where directory and stored length agree on it.
+//! Without digests, the offset and the length of payloads are not guessed. These values are
+//! certain: reserved bytes are zero; a single unordered row belongs to the chunk without a row; the
+//! length of a raw chunk, if directory and stored length agree.
 
 use std::ops::Range;
 
@@ -22,17 +22,17 @@ use super::edit::{Action, put_edit};
 use super::flip::flipped_bit;
 use crate::error::Result;
 
-/// How many rows are looked through for one that says where the payload before it ends.
+/// How many rows are searched for one that determines the end of the previous payload.
 const LATER_MAX: usize = 16;
 
-/// The head as it can be read, without the footer.
+/// The file with its readable head, without the footer.
 pub(super) fn open(context: &RepairContext<'_>) -> Result<TetFile> {
     let options = OpenOptions { limits: *context.limits(), footer: FooterMode::Ignore };
     Ok(TetFile::open(context.source(), &options)?)
 }
 
-/// Makes every page match its digest that can be made to; says whether all do.
-pub(super) fn mend_pages(
+/// Repairs every page that can match its digest. Returns whether all do.
+pub(super) fn repair_pages(
     context: &mut RepairContext<'_>,
     block: &DigestBlock,
     pages: &[Digest],
@@ -49,12 +49,12 @@ pub(super) fn mend_pages(
         {
             continue;
         }
-        let Some(mended) = ordered_page(&file, rows.clone(), payload_end, wanted)? else {
+        let Some(repaired) = ordered_page(&file, rows.clone(), payload_end, wanted)? else {
             all_hold = false;
             continue;
         };
         let (old, _) = bytes.as_chunks::<{ IndexRow::LEN }>();
-        let (new, _) = mended.as_chunks::<{ IndexRow::LEN }>();
+        let (new, _) = repaired.as_chunks::<{ IndexRow::LEN }>();
         for ((row, _), new) in rows.zip(old).zip(new).filter(|((_, old), new)| old != new) {
             let at = file.index().row_at(row);
             let code = Code::Rule(Rule::PageDigest);
@@ -65,7 +65,7 @@ pub(super) fn mend_pages(
     Ok(all_hold)
 }
 
-/// The bytes of a page whose rows are in order, if that makes them match the digest.
+/// The bytes of a page with ordered rows, if they match the digest.
 fn ordered_page(
     file: &TetFile,
     range: Range<u64>,
@@ -94,7 +94,7 @@ fn ordered_page(
     Ok(None)
 }
 
-/// Rows that are those of `chunks`, with their payloads in `room`, one after the other.
+/// The rows of `chunks`, with consecutive payloads in `room`.
 fn ordered(
     chunks: impl Iterator<Item = Chunk>,
     rows: &[IndexRow],
@@ -107,8 +107,9 @@ fn ordered(
         let Some((row, rest)) = later.split_first() else { break };
         let starts = rest.iter().take(LATER_MAX).map(|row| row.payload_offset);
         room.end = starts.filter(|&it| room.start < it && it <= end).min().unwrap_or(end);
-        let beside = ordered.last().or(rest.first()).map_or(row.codec, |it: &IndexRow| it.codec);
-        let row = chunk.ordered(row, &room, align, beside);
+        let codec_nearby =
+            ordered.last().or(rest.first()).map_or(row.codec, |it: &IndexRow| it.codec);
+        let row = chunk.ordered(row, &room, align, codec_nearby);
         room.start = row.payload().map_or(room.start, |span| span.end());
         ordered.push(row);
         later = rest;
@@ -116,7 +117,7 @@ fn ordered(
     ordered
 }
 
-/// The chunks that the rows of `range` are of, by the order in which writers store them.
+/// The chunks of the rows of `range`, in the order in which writers store them.
 fn chunks(file: &TetFile, range: Range<u64>) -> impl Iterator<Item = Chunk> {
     let mut end = 0_u64;
     file.datasets().iter().enumerate().flat_map(move |(id, entry)| {
@@ -144,7 +145,7 @@ struct Chunk {
     rank: usize,
     linear: u64,
     coord: [u64; 8],
-    /// How long its elements are, where their type is known.
+    /// The length of its elements, if their dtype is known.
     raw_len: Option<u64>,
 }
 
@@ -153,14 +154,14 @@ impl Chunk {
         row.is_chunk(self.dataset_id, self.coord.get(..self.rank).unwrap_or_default())
     }
 
-    /// The row of this chunk, whose payload is in `room`: what the row says of it, if that can be,
-    /// else the payload starts directly behind the one before and ends before the next one.
+    /// The row of this chunk, with its payload in `room`: as stored, if that is possible; otherwise
+    /// the payload starts right after the previous one and ends before the next one.
     fn ordered(
         &self,
         row: &IndexRow,
         room: &Range<u64>,
         align: Option<Align>,
-        beside: u32,
+        codec_nearby: u32,
     ) -> IndexRow {
         let Chunk { dataset_id, coord, .. } = *self;
         let raw_len = self.raw_len.unwrap_or(row.raw_len);
@@ -170,7 +171,7 @@ impl Chunk {
         }
         let align = align.filter(|_| self.linear == 0);
         let behind = align.map_or(Some(room.start), |align| align.place(room.start));
-        for codec in [beside, row.codec] {
+        for codec in [codec_nearby, row.codec] {
             for payload_offset in [Some(row.payload_offset), behind].into_iter().flatten() {
                 let rest = room.end.saturating_sub(payload_offset);
                 for stored_len in [row.stored_len, rest, raw_len] {
@@ -184,7 +185,7 @@ impl Chunk {
         new
     }
 
-    /// The row with what is certain without digests.
+    /// The row with the values that are certain without digests.
     fn certain(&self, row: &IndexRow) -> IndexRow {
         let mut new = IndexRow { reserved: 0, ..*row };
         if self.is_of(row) {
@@ -197,7 +198,7 @@ impl Chunk {
     }
 }
 
-/// Whether a row can be of a payload in `room`.
+/// Whether the payload of a row can be in `room`.
 fn is_in(row: &IndexRow, room: &Range<u64>) -> bool {
     let is_whole = match Codec::from_tag(row.codec) {
         Codec::Raw => row.stored_len == row.raw_len,
@@ -208,8 +209,8 @@ fn is_in(row: &IndexRow, room: &Range<u64>) -> bool {
     is_whole && row.payload().is_some_and(|span| is_inside(span.end()))
 }
 
-/// Sets what is certain in rows without digests.
-pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
+/// Sets the values that are certain in rows without digests.
+pub(super) fn repair(context: &mut RepairContext<'_>) -> Result<()> {
     let file = open(context)?;
     let counts = file.datasets().iter().map(|dataset| dataset.chunk_count());
     let row_count = file.index().row_count();
@@ -248,7 +249,7 @@ pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The rule that a row breaks and the row that replaces it does not.
+/// The rule that a row breaks and its replacement does not.
 fn code_of(file: &TetFile, old: &IndexRow, new: &IndexRow) -> Code {
     let id = usize::try_from(old.dataset_id).unwrap_or(usize::MAX);
     let Some(entry) = file.datasets().get(id) else { return Code::Rule(Rule::RowDataset) };

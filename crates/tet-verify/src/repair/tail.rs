@@ -1,6 +1,6 @@
-//! A footer without digests to prove it: what is left of it, and whether the flag tells the truth.
+//! Repairs a footer without a digest to prove it: its readable parts, and the footer flag.
 
-use tet_file::edit::{FooterEdit, Remains, payload_spans};
+use tet_file::edit::{FooterEdit, FooterFragment, payload_spans};
 use tet_file::write::DigestChoice;
 use tet_format::digest::{BLOCK_MAGIC, block_len};
 use tet_format::footer::{FOOTER_VERSION, FOOTER_VERSION_MAX, TAIL_LEN, Tail};
@@ -15,21 +15,21 @@ use super::edit::{Action, Change, Loss, new_edit, put_edit};
 use super::rows;
 use crate::error::Result;
 
-/// What is left of a footer is looked for in so many bytes before the file's end.
+/// How far before the end of the file parts of a footer are searched for.
 const LEFT_LEN_MAX: u64 = 32 << 20;
 
-/// What stands behind the payloads.
+/// The area after the payloads.
 struct Behind {
     source: Source,
     superblock: Superblock,
-    /// Where payloads end.
+    /// The end of the payloads.
     end: u64,
-    /// Where the block of digests ends, or payloads where there is none.
+    /// The end of the block of digests, or of the payloads without one.
     block_end: u64,
 }
 
-/// Mends flag and footer of a file whose footer does not prove itself.
-pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
+/// Repairs flag and footer of a file whose footer does not match its digest.
+pub(super) fn repair(context: &mut RepairContext<'_>) -> Result<()> {
     let file = rows::open(context)?;
     let source = context.source();
     let spans = payload_spans(file.index())?;
@@ -38,7 +38,7 @@ pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
     let block_end = block_end(&source, file.index().row_count(), end)?;
     let behind = Behind { source, superblock, end, block_end };
     if behind.source.len() < end {
-        // Payloads are cut off, and what stood behind them with them.
+        // The file is truncated inside the payloads, so nothing that followed them is left.
         return if superblock.has_footer() { clear_flag(context, &behind, None) } else { Ok(()) };
     }
     match behind.readable(context, behind.source.len())? {
@@ -47,11 +47,11 @@ pub(super) fn mend(context: &mut RepairContext<'_>) -> Result<()> {
             let code = Code::Note(NoteCode::UndeclaredTail);
             set_flag(context, superblock, code, json_at)
         }
-        None => behind.mend(context),
+        None => behind.repair(context),
     }
 }
 
-/// One past the block of digests that starts at `end`, if one does.
+/// The end of the block of digests at `end`, if there is one.
 fn block_end(source: &Source, row_count: u64, end: u64) -> Result<u64> {
     let block_end = block_len(row_count).and_then(|len| end.checked_add(len));
     let Some(block_end) = block_end.filter(|&block_end| block_end <= source.len()) else {
@@ -61,7 +61,7 @@ fn block_end(source: &Source, row_count: u64, end: u64) -> Result<u64> {
     Ok(if magic == BLOCK_MAGIC { block_end } else { end })
 }
 
-/// Sets the flag of a footer that is there.
+/// Sets the flag of an existing footer.
 pub(super) fn set_flag(
     context: &mut RepairContext<'_>,
     superblock: Superblock,
@@ -74,7 +74,7 @@ pub(super) fn set_flag(
     Ok(())
 }
 
-/// Clears the flag and ends the file where payloads end.
+/// Clears the flag and truncates the file after the payloads.
 fn clear_flag(context: &mut RepairContext<'_>, behind: &Behind, cut: Option<u64>) -> Result<()> {
     let end = behind.source.len();
     let lost_len = cut.map_or(0, |cut| end.saturating_sub(cut));
@@ -96,7 +96,7 @@ fn clear_flag(context: &mut RepairContext<'_>, behind: &Behind, cut: Option<u64>
 }
 
 impl Behind {
-    /// Where the JSON of a readable footer starts in a file that ends at `end`.
+    /// The offset of the JSON of a readable footer in a file that ends at `end`.
     fn readable(&self, context: &RepairContext<'_>, end: u64) -> Result<Option<u64>> {
         let Some(tail_at) = end.checked_sub(TAIL_LEN).filter(|&at| self.end <= at) else {
             return Ok(None);
@@ -113,7 +113,7 @@ impl Behind {
         Ok(read.is_ok().then(|| span.start()))
     }
 
-    fn mend(&self, context: &mut RepairContext<'_>) -> Result<()> {
+    fn repair(&self, context: &mut RepairContext<'_>) -> Result<()> {
         let len = self.source.len();
         for end in tail_ends(&self.source)?.into_iter().take_while(|&end| self.end < end) {
             let Some(json_at) = self.readable(context, end)? else { continue };
@@ -133,21 +133,21 @@ impl Behind {
         }
         let start = self.block_end.max(len.saturating_sub(LEFT_LEN_MAX)).min(len);
         let bytes = self.source.read_vec(start, len - start)?;
-        let left = Remains::find(&bytes, start, context.limits());
+        let left = FooterFragment::find(&bytes, start, context.limits());
         if left.is_empty() && self.block_end == self.end {
-            // Bytes that are no footer are the business of those who look at gaps.
+            // Bytes that are no footer are handled as gaps.
             let has_footer = self.superblock.has_footer();
             return if has_footer { clear_flag(context, self, Some(self.end)) } else { Ok(()) };
         }
         self.anew(context, &left)
     }
 
-    /// A footer of what is left of the old one.
-    fn anew(&self, context: &mut RepairContext<'_>, left: &Remains) -> Result<()> {
+    /// Builds a footer from the readable parts of the old one.
+    fn anew(&self, context: &mut RepairContext<'_>, left: &FooterFragment) -> Result<()> {
         let len = self.source.len();
         let version = if left.is_newer { FOOTER_VERSION_MAX } else { FOOTER_VERSION };
         if let Some(span) = left.json.filter(|_| self.block_end == self.end) {
-            // The JSON is whole: only what follows it is not.
+            // The JSON is complete: only what follows it is wrong.
             let tail = Tail { json_len: span.len(), version }.encode();
             let there = self.source.read_vec(span.end(), TAIL_LEN.min(len - span.end()))?;
             let code = if there.len() < tail.len() {

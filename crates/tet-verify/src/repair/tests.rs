@@ -68,7 +68,7 @@ fn bytes_of(plan: &Plan) -> Vec<u8> {
 }
 
 /// One line an edit: code, action, losses.
-fn told(plan: &Plan) -> Vec<String> {
+fn edit_lines(plan: &Plan) -> Vec<String> {
     let line = |edit: &Edit| {
         let losses: Vec<String> = edit.losses.iter().map(ToString::to_string).collect();
         let losses =
@@ -81,7 +81,7 @@ fn told(plan: &Plan) -> Vec<String> {
 /// The file is as it was.
 fn check_exact(good: &[u8], bad: &[u8], what: &str) {
     let plan = plan_of(bad);
-    let edits = told(&plan);
+    let edits = edit_lines(&plan);
     assert!(bytes_of(&plan) == good, "{what}: {edits:?}, lost {:?}", plan.lost);
     assert!(plan.is_whole(), "{what}: {edits:?} {:?}", plan.remaining);
     assert!(plan_of(&bytes_of(&plan)).is_sound(), "{what}: nothing is left to do");
@@ -96,7 +96,7 @@ fn sound_files_need_nothing() {
     for attr_len in [0, 10, 70_000] {
         for made in [PLAIN, SEALED, ZSTD] {
             let plan = plan_of(&written(Made { attr_len, ..made }));
-            assert!(plan.is_sound(), "{:?}", told(&plan));
+            assert!(plan.is_sound(), "{:?}", edit_lines(&plan));
         }
     }
 }
@@ -113,7 +113,7 @@ fn every_flipped_bit_of_a_file_with_digests_is_flipped_back() {
     }
 }
 
-/// Bits of every byte in turn: without digests much cannot be told, but nothing gets worse.
+/// Bits of every byte in turn: without digests much cannot be detected, but nothing gets worse.
 #[test]
 fn a_file_without_digests_is_mended_where_the_rest_tells() {
     let good = written(PLAIN);
@@ -124,23 +124,23 @@ fn a_file_without_digests_is_mended_where_the_rest_tells() {
         let mut bad = good.clone();
         bad[at / 8] ^= 1 << (at % 8);
         let plan = plan_of(&bad);
-        let mended = bytes_of(&plan);
-        exact += usize::from(mended == good);
+        let repaired = bytes_of(&plan);
+        exact += usize::from(repaired == good);
         let is_payload = index_end <= at / 8 && at / 8 < json_at;
-        if is_payload && mended != good {
+        if is_payload && repaired != good {
             continue;
         }
-        // What is changed besides is what no reader can tell from the original.
-        assert!(plan_of(&mended).edits.is_empty(), "byte {}: {:?}", at / 8, told(&plan));
-        if plan.is_whole() && mended.len() == good.len() {
-            let there = mended[index_end..json_at] == good[index_end..json_at];
+        // No reader can distinguish other changes from the original.
+        assert!(plan_of(&repaired).edits.is_empty(), "byte {}: {:?}", at / 8, edit_lines(&plan));
+        if plan.is_whole() && repaired.len() == good.len() {
+            let there = repaired[index_end..json_at] == good[index_end..json_at];
             let is_told = plan.losses().next().is_some();
             assert!(
                 there || is_told,
                 "byte {} bit {}: payloads stay, {:?}",
                 at / 8,
                 at % 8,
-                told(&plan)
+                edit_lines(&plan)
             );
         }
     }
@@ -161,15 +161,15 @@ fn every_truncation_keeps_what_is_there() {
             let bad = &good[..len];
             let plain = plan_of(bad);
             let plan = plan_with(bad, &options);
-            let mended = bytes_of(&plan);
+            let repaired = bytes_of(&plan);
             if len < file.index_end() as usize {
                 assert!(!plan.is_whole(), "{len}");
                 continue;
             }
-            assert!(plan.is_whole(), "{len}: {:?} {:?}", told(&plan), plan.remaining);
-            assert!(plan_of(&mended).is_sound(), "{len}: {:?}", told(&plan_of(&mended)));
+            assert!(plan.is_whole(), "{len}: {:?} {:?}", edit_lines(&plan), plan.remaining);
+            assert!(plan_of(&repaired).is_sound(), "{len}: {:?}", edit_lines(&plan_of(&repaired)));
             assert_eq!(last <= len as u64, plain.is_whole(), "{len}");
-            let new = open(&mended);
+            let new = open(&repaired);
             let mut new_rows = Vec::new();
             new.index().rows(0..new.index().row_count(), &mut new_rows).unwrap();
             for (old, new) in rows.iter().zip(&new_rows) {
@@ -178,7 +178,7 @@ fn every_truncation_keeps_what_is_there() {
                     bytes[at..at + it.stored_len as usize].to_vec()
                 };
                 let is_intact = old.payload_offset + old.stored_len <= len as u64;
-                assert!(!is_intact || there(&good, old) == there(&mended, new), "{len}");
+                assert!(!is_intact || there(&good, old) == there(&repaired, new), "{len}");
             }
         }
     }
@@ -229,7 +229,7 @@ fn a_file_that_stays_broken_gets_what_loses_nothing() {
     let options = allowed();
     let plan = plan(&source, &options).unwrap();
     assert_eq!((plan.lost.len(), plan.lost[0].coord.as_slice()), (1, [1, 0].as_slice()));
-    apply(&plan, &Chosen::All, Output::Beside(&other), &publish()).unwrap();
+    apply(&plan, &Chosen::All, Output::NewFile(&other), &publish()).unwrap();
     bad[0] = b'T';
     assert!(std::fs::read(&other).unwrap() == bad);
 }
@@ -244,9 +244,9 @@ fn chosen_edits_are_made_alone() {
     let end = bad.len();
     bad[end - 1] ^= 1;
     let plan = plan_of(&bad);
-    assert_eq!(told(&plan).len(), 2, "{:?}", told(&plan));
+    assert_eq!(edit_lines(&plan).len(), 2, "{:?}", edit_lines(&plan));
     let codes = Chosen::Codes(vec![crate::Code::Rule(tet_format::Rule::Magic)]);
-    let applied = apply(&plan, &codes, Output::Beside(&path), &publish()).unwrap();
+    let applied = apply(&plan, &codes, Output::NewFile(&path), &publish()).unwrap();
     assert_eq!((applied.edit_count, applied.remaining.len()), (1, 1));
     bad[0] = b'T';
     assert!(std::fs::read(&path).unwrap() == bad);
@@ -260,17 +260,17 @@ const EXACT: &[Case] = &[
         "the whole superblock",
         |it| it[..32].fill(0xff),
         &[
-            "TET-S2 superblock set magic to what the rest of the file says",
-            "TET-S3 superblock set layout_version to what the rest of the file says",
-            "TET-D2 superblock set dataset_count to what the rest of the file says",
-            "TET-D1 superblock set index_offset to what the rest of the file says",
-            "TET-I4 superblock set index_len to what the rest of the file says",
+            "TET-S2 superblock set magic from the rest of the file",
+            "TET-S3 superblock set layout_version from the rest of the file",
+            "TET-D2 superblock set dataset_count from the rest of the file",
+            "TET-D1 superblock set index_offset from the rest of the file",
+            "TET-I4 superblock set index_len from the rest of the file",
         ],
     ),
     (
         "the length of the records",
         |it| it[32..40].fill(0x77),
-        &["TET-D4 directory set records_len to what the rest of the file says"],
+        &["TET-D4 directory set records_len from the rest of the file"],
     ),
     (
         "reserved bytes and padding",
@@ -283,7 +283,7 @@ const EXACT: &[Case] = &[
             let at = open(it).index().row_at(2) as usize;
             it[at..at + 72].fill(0x11);
         },
-        &["TET-I6 index set row 2 to what its place says"],
+        &["TET-I6 index set row 2 from its position"],
     ),
     (
         "the tail",
@@ -291,19 +291,15 @@ const EXACT: &[Case] = &[
             let end = it.len();
             it[end - 16..].fill(b'?');
         },
-        &["TET-H2 footer write the tail anew"],
+        &["TET-H2 footer rewrite the tail"],
     ),
-    ("a cut tail", |it| it.truncate(it.len() - 9), &["TET-H2 footer write the tail anew"]),
+    ("a cut tail", |it| it.truncate(it.len() - 9), &["TET-H2 footer rewrite the tail"]),
     (
         "bytes behind the tail",
         |it| it.extend(b"junk"),
         &["TET-H2 footer cut off what follows (4 bytes at byte END that belong to no structure)"],
     ),
-    (
-        "a cleared flag",
-        |it| it[12] = 0,
-        &["TET-N2 superblock set the flag of the footer that is there"],
-    ),
+    ("a cleared flag", |it| it[12] = 0, &["TET-N2 superblock set the flag of the existing footer"]),
 ];
 
 #[test]
@@ -316,16 +312,16 @@ fn what_stands_twice_is_mended_without_digests() {
         let end = good.len().to_string();
         let edits: Vec<String> = edits.iter().map(|line| line.replace("END", &end)).collect();
         if *what == "the whole superblock" {
-            // Flags that nobody knows may have been set.
-            let mut mended = bytes_of(&plan);
-            assert_eq!(mended[13..16], [0xff; 3]);
-            mended[13..16].fill(0);
-            mended[12] = 1;
-            assert!(mended == good);
-            assert_eq!(told(&plan), edits, "{what}");
+            // Unknown flags may have been set.
+            let mut repaired = bytes_of(&plan);
+            assert_eq!(repaired[13..16], [0xff; 3]);
+            repaired[13..16].fill(0);
+            repaired[12] = 1;
+            assert!(repaired == good);
+            assert_eq!(edit_lines(&plan), edits, "{what}");
             continue;
         }
-        assert_eq!(told(&plan), edits, "{what}");
+        assert_eq!(edit_lines(&plan), edits, "{what}");
         check_exact(&good, &bad, what);
     }
 }
@@ -365,13 +361,13 @@ fn what_is_left_of_a_footer_is_kept() {
         let plan = plan_of(&bad);
         let losses: Vec<Loss> = plan.losses().collect();
         assert!(losses.contains(&Loss::Footer("members that cannot be read")), "{losses:?}");
-        let mended = open(&bytes_of(&plan));
-        assert_eq!((mended.history().len(), mended.metadata().datasets.len()), (0, 1));
-        assert_eq!(mended.metadata(), open(&good).metadata());
-        assert_eq!(mended.protection().digests().is_some(), digests == DigestChoice::Written);
+        let repaired = open(&bytes_of(&plan));
+        assert_eq!((repaired.history().len(), repaired.metadata().datasets.len()), (0, 1));
+        assert_eq!(repaired.metadata(), open(&good).metadata());
+        assert_eq!(repaired.protection().digests().is_some(), digests == DigestChoice::Written);
         assert!(plan.is_whole() && plan_of(&bytes_of(&plan)).is_sound());
     }
-    // Metadata that stands behind the damage.
+    // Metadata after the damage.
     let good = written(PLAIN);
     let at = good.windows(4).rposition(|it| it == b"\"op\"").unwrap();
     let mut bad = good.clone();
@@ -395,7 +391,7 @@ fn chunks_come_from_another_file() {
     let other = written(ZSTD);
     for other in [&good, &other] {
         let plan = plan_with(&bad, &from(other, Trust::Digest));
-        assert_eq!(told(&plan), ["TET-G6 payload take the payload from the other file"]);
+        assert_eq!(edit_lines(&plan), ["TET-G6 payload copy the payload from the other file"]);
         assert!(plan.is_whole() && bytes_of(&plan) == good);
     }
     // A copy that is damaged there too does not help.
@@ -406,7 +402,7 @@ fn chunks_come_from_another_file() {
     let cut = &plain[..at + 9];
     assert_eq!(plan_with(cut, &from(&good, Trust::Digest)).lost.len(), 7);
     let plan = plan_with(cut, &from(&good, Trust::Other));
-    assert!(plan.is_whole(), "{:?}", told(&plan));
+    assert!(plan.is_whole(), "{:?}", edit_lines(&plan));
     let json_at = open(&plain).footer().json_at as usize;
     assert!(bytes_of(&plan)[16..] == plain[16..json_at]);
 }
@@ -425,20 +421,20 @@ fn integers_are_not_made_up() {
     }
     // New digests would vouch for the chunk that is not filled: both stay as they are.
     let plan = plan_with(&bad, &salvage(None));
-    assert_eq!((plan.edits.len(), plan.lost.len()), (0, 2), "{:?}", told(&plan));
+    assert_eq!((plan.edits.len(), plan.lost.len()), (0, 2), "{:?}", edit_lines(&plan));
     assert_eq!((plan.lost[1].dataset, plan.lost[1].coord.as_slice()), (1, [1].as_slice()));
     assert_eq!((plan.lost[0].need, plan.lost[1].need), (Need::Copy, Need::Fill));
     let plan = plan_with(&bad, &salvage(Some(-7)));
-    assert!(plan.is_whole(), "{:?}", told(&plan));
-    let mended = bytes_of(&plan);
-    assert!(plan_of(&mended).is_sound());
+    assert!(plan.is_whole(), "{:?}", edit_lines(&plan));
+    let repaired = bytes_of(&plan);
+    assert!(plan_of(&repaired).is_sound());
     let at = |row: usize| rows[row].payload_offset as usize;
-    assert_eq!(mended[at(5)..at(5) + 4], [0xf9, 0xff, 0xf9, 0xff]);
-    assert!(f32::from_le_bytes(*mended[at(1)..].first_chunk().unwrap()).is_nan());
+    assert_eq!(repaired[at(5)..at(5) + 4], [0xf9, 0xff, 0xf9, 0xff]);
+    assert!(f32::from_le_bytes(*repaired[at(1)..].first_chunk().unwrap()).is_nan());
     assert!(!plan_with(&bad, &salvage(Some(40_000))).is_whole(), "it must fit");
     // A file that grows would show zeros where integers are missing.
     let plan = plan_with(&written(PLAIN)[..at(1)], &salvage(None));
-    assert!(!plan.is_whole() && bytes_of(&plan).len() < at(4), "{:?}", told(&plan));
+    assert!(!plan.is_whole() && bytes_of(&plan).len() < at(4), "{:?}", edit_lines(&plan));
     let lost: Vec<_> = plan.lost.iter().filter(|it| it.dataset == 1).map(|it| it.need).collect();
     assert_eq!(lost, [Need::Fill; 3]);
 }
@@ -465,13 +461,13 @@ fn floats_are_filled_where_integers_are_lost() {
     let salvage = RepairOptions { salvage: Some(Salvage { fill: None }), ..allowed() };
     let plan = plan_with(&good[..14_000], &salvage);
     let fills = plan.edits.iter().filter(|it| it.action == Action::Fill);
-    assert_eq!(fills.count(), 5, "{:?}", told(&plan));
+    assert_eq!(fills.count(), 5, "{:?}", edit_lines(&plan));
     assert_eq!(
         plan.lost.iter().map(|it| (it.dataset, it.need)).collect::<Vec<_>>(),
         [(1, Need::Fill); 4]
     );
     let again = plan_with(&bytes_of(&plan), &salvage);
-    assert!(again.edits.is_empty() && again.lost.len() == 4, "{:?}", told(&again));
+    assert!(again.edits.is_empty() && again.lost.len() == 4, "{:?}", edit_lines(&again));
 }
 
 #[test]
@@ -483,7 +479,7 @@ fn stale_digests_are_made_anew_unless_payloads_changed() {
     let mut stale = good[..file.footer().json_at as usize].to_vec();
     stale.extend(&plain[json_at..]);
     let plan = plan_of(&stale);
-    assert_eq!(told(&plan), ["TET-N16 footer make digests of what the file holds now"]);
+    assert_eq!(edit_lines(&plan), ["TET-N16 footer compute digests of the current content"]);
     assert!(bytes_of(&plan) == good);
     let mut rows = Vec::new();
     file.index().rows(0..1, &mut rows).unwrap();
@@ -492,5 +488,5 @@ fn stale_digests_are_made_anew_unless_payloads_changed() {
     check_exact(&good, &bad, "one bit");
     bad[rows[0].payload_offset as usize + 7] ^= 0xff;
     let plan = plan_of(&bad);
-    assert_eq!((plan.edits.len(), plan.lost.len()), (0, 1), "{:?}", told(&plan));
+    assert_eq!((plan.edits.len(), plan.lost.len()), (0, 1), "{:?}", edit_lines(&plan));
 }

@@ -15,7 +15,7 @@ fn encoded(decoded: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A file of one dataset of 40 bytes in one zstd chunk, and what stands for it.
+/// A file of one dataset of 40 bytes in one zstd chunk, and its findings.
 fn of_frame(stored: &[u8]) -> Vec<u8> {
     let specs = [DatasetSpec::new("z", DType::UInt8, [40], [40])];
     let layout = Declaration::new(specs).layout().unwrap();
@@ -52,13 +52,13 @@ fn payloads_that_lie_are_found() {
         let bytes = of_frame(&stored);
         let report = deep(&bytes);
         let line = wanted.map(|code| format!("{code} payload stored #0 [0]"));
-        assert_eq!(told(&report), Vec::from_iter(line), "{claim}");
+        assert_eq!(finding_lines(&report), Vec::from_iter(line), "{claim}");
         assert_eq!(report.is_ok(), wanted.is_none_or(is_note), "{claim}");
         for finding in &report.findings {
             let place = &finding.place;
             assert_eq!((finding.level, place.len), (Level::Deep, stored.len() as u64), "{claim}");
         }
-        assert_eq!(told(&report_of(&bytes)), [""; 0], "{claim}: no look at payloads");
+        assert_eq!(finding_lines(&report_of(&bytes)), [""; 0], "{claim}: no look at payloads");
     }
 }
 
@@ -67,7 +67,7 @@ fn payloads_that_lie_are_found() {
 fn wide_windows_are_decoded_alone() {
     // Magic, no flags, a window of 2^27, one last raw block of 40 bytes.
     let frame = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 17 << 3, 0x41, 1, 0][..], &[7; 40]].concat();
-    assert_eq!(told(&deep(&of_frame(&frame))), [""; 0]);
+    assert_eq!(finding_lines(&deep(&of_frame(&frame))), [""; 0]);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_payload_that_changed_is_found_by_its_digest() {
         bytes[usize::try_from(at).unwrap()] ^= 4;
         let report = deep(&bytes);
         let first = &report.findings[0];
-        assert_eq!(told(&report), ["TET-G6 payload stored #0 [1]"]);
+        assert_eq!(finding_lines(&report), ["TET-G6 payload stored #0 [1]"]);
         assert_eq!(first.place.offset + first.place.len, at + 1);
         assert_eq!(report.integrity, Integrity::Mismatch);
         assert_eq!(report_of(&bytes).integrity, Integrity::Unchecked);
@@ -101,15 +101,15 @@ fn shared_payloads_are_read_once_and_told_of_each_row() {
         });
     }
     let shared = deep(&bytes);
-    assert!(shared.is_ok(), "{:?}", told(&shared));
+    assert!(shared.is_ok(), "{:?}", finding_lines(&shared));
     let (_, len) = first.unwrap();
     assert_eq!((shared.stored_len, shared.payload_len, shared.decoded_len), (len, len, 2000));
     let (offset, len) = first.unwrap();
     bytes[usize::try_from(offset + len - 1).unwrap()] ^= 1;
     let counted = |report: &Report, wanted: Rule| {
-        let told = report.findings.iter().filter(|it| it.code == Code::Rule(wanted)).count();
+        let found = report.findings.iter().filter(|it| it.code == Code::Rule(wanted)).count();
         let rest = report.omitted.iter().find(|it| it.code == Code::Rule(wanted));
-        told as u64 + rest.map_or(0, |it| it.count)
+        found as u64 + rest.map_or(0, |it| it.count)
     };
     assert_eq!(counted(&deep(&bytes), Rule::ZstdFrames), 100);
     // A raw file cannot hold more than it is long.
@@ -134,9 +134,9 @@ fn few_bytes_for_many_raw_rows_are_an_error() {
     bytes.truncate(usize::try_from(first).unwrap() + 20_000);
     let shared = ["TET-N14 index payload_offset #0 [1]", "TET-N14 index payload_offset #0 [2]"];
     let lines = [&shared[..], &["TET-P8 index rows"]].concat();
-    assert_eq!(told(&deep(&bytes)), lines);
+    assert_eq!(finding_lines(&deep(&bytes)), lines);
     let more = vec![0; 60_000 - bytes.len()];
-    assert_eq!(told(&deep(&[bytes, more].concat())), shared);
+    assert_eq!(finding_lines(&deep(&[bytes, more].concat())), shared);
 }
 
 #[test]
@@ -154,9 +154,9 @@ fn threads_change_nothing_and_progress_ends_at_all() {
     let source = Source::from_bytes(bytes);
     let reports = [1, 2, 5].map(|threads| {
         let last = Arc::new(Mutex::new((0, 0)));
-        let told = Arc::clone(&last);
+        let found = Arc::clone(&last);
         let progress = Progress::new(move |done, all| {
-            let mut last = told.lock().unwrap();
+            let mut last = found.lock().unwrap();
             *last = (*last).max((done, all));
         });
         let level = Level::Deep;
@@ -187,10 +187,10 @@ fn warnings_are_errors_to_the_strict() {
     let mut bytes = file();
     bytes[12] |= 4;
     let strictness = Strictness::Strict;
-    for (findings_max, told) in [(64, 1), (0, 0)] {
+    for (findings_max, found) in [(64, 1), (0, 0)] {
         let options = VerifyOptions { strictness, findings_max, ..VerifyOptions::default() };
         let report = verify(&Source::from_bytes(&*bytes), &options).unwrap();
-        assert_eq!((report.findings.len(), report.count(Severity::Error)), (told, 1));
+        assert_eq!((report.findings.len(), report.count(Severity::Error)), (found, 1));
         assert_eq!((report.is_ok(), report.count(Severity::Warning)), (false, 0));
     }
     assert!(report_of(&bytes).is_ok());
@@ -205,12 +205,12 @@ fn names_that_stand_twice_are_noted() {
         (r#""coords":{"0":{"labels":["p","q","P","Q"]}}"#, &[]),
     ] {
         let json = format!("{{\"metadata\":{{\"datasets\":{{\"wide\":{{{about}}}}}}}}}");
-        assert_eq!(told(&report_of(&file_with(json.as_bytes(), &[]))), wanted, "{about}");
+        assert_eq!(finding_lines(&report_of(&file_with(json.as_bytes(), &[]))), wanted, "{about}");
     }
     let mut bytes = file();
     let at = superblock(&bytes).index_offset + 16;
     put(&mut bytes, at, &10_001_u16.to_le_bytes());
-    assert_eq!(told(&report_of(&bytes)), ["TET-N18 index memory_budget_bps"]);
+    assert_eq!(finding_lines(&report_of(&bytes)), ["TET-N18 index memory_budget_bps"]);
 }
 
 /// A megabyte of zeros that the writer never wrote, on file systems that can leave them out.
@@ -225,7 +225,7 @@ fn holes_in_payloads_are_told() {
     writer.push(Codec::Raw, LEN, &vec![0; usize::try_from(LEN).unwrap()]).unwrap();
     let bytes = writer.finish(None).unwrap().into_inner();
     let folder = tempfile::tempdir().unwrap();
-    let told = |name: &str, written: &[u8]| {
+    let found = |name: &str, written: &[u8]| {
         let path = folder.path().join(name);
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(bytes.len() as u64).unwrap();
@@ -235,7 +235,7 @@ fn holes_in_payloads_are_told() {
         let codes: Vec<&str> = report.findings.iter().map(|finding| finding.code.id()).collect();
         (codes.concat(), file.metadata().unwrap().blocks() * 512 < LEN)
     };
-    assert_eq!(told("dense", &bytes).0, "");
-    let (codes, is_sparse) = told("sparse", &bytes[..4096]);
+    assert_eq!(found("dense", &bytes).0, "");
+    let (codes, is_sparse) = found("sparse", &bytes[..4096]);
     assert_eq!(codes, if is_sparse { "TET-N22" } else { "" });
 }

@@ -65,14 +65,17 @@ fn what_our_writer_writes_is_verified() {
         for attr_len in [0, 10, 70_000] {
             let bytes = written(encoder, attr_len, DigestChoice::Written);
             let report = report_of(&bytes);
-            assert_eq!((told(&report), report.integrity), (vec![], Integrity::Unchecked));
+            assert_eq!((finding_lines(&report), report.integrity), (vec![], Integrity::Unchecked));
             let report = deep(&bytes);
-            assert_eq!((told(&report), report.integrity), (vec![], Integrity::Verified));
+            assert_eq!((finding_lines(&report), report.integrity), (vec![], Integrity::Verified));
             assert_eq!((report.payload_len, report.decoded_len), (report.stored_len, 22));
             let bytes = written(encoder, attr_len, DigestChoice::Left);
             let reports = [report_of(&bytes), deep(&bytes)];
             for report in reports {
-                assert_eq!((told(&report), report.integrity), (vec![], Integrity::Unprotected));
+                assert_eq!(
+                    (finding_lines(&report), report.integrity),
+                    (vec![], Integrity::Unprotected)
+                );
             }
         }
     }
@@ -84,10 +87,10 @@ fn what_our_writer_writes_is_verified() {
         assert_eq!((report.is_ok(), report.integrity), (true, Integrity::Verified));
     }
     let none = deep(&written_as(vec![], &WriteOptions::default(), 0));
-    assert_eq!((told(&none), none.integrity), (vec![], Integrity::Verified));
+    assert_eq!((finding_lines(&none), none.integrity), (vec![], Integrity::Verified));
 }
 
-/// Where to flip a bit, and what is told of it.
+/// Where to flip a bit, and what is reported.
 type Flip = (&'static str, fn(&[u8], &IntegrityKey) -> u64, &'static [&'static str]);
 
 const FLIPS: &[Flip] = &[
@@ -129,7 +132,7 @@ fn one_flipped_bit_is_one_finding() {
         let mut bad = good.clone();
         bad[usize::try_from(at(&good, &key)).unwrap()] ^= 1;
         for report in [report_of(&bad), deep(&bad)] {
-            assert_eq!(told(&report), *wanted, "{claim}");
+            assert_eq!(finding_lines(&report), *wanted, "{claim}");
             assert_eq!(report.integrity, Integrity::Mismatch, "{claim}");
         }
     }
@@ -188,7 +191,7 @@ fn digests_of_another_footer_or_version_are_told() {
     stale.extend(br#"{"history":[]}"#);
     stale.extend(Tail { json_len: 14, version: 2 }.encode());
     for report in [report_of(&stale), deep(&stale)] {
-        assert_eq!(told(&report), ["TET-N16 footer digests"]);
+        assert_eq!(finding_lines(&report), ["TET-N16 footer digests"]);
         assert!(!report.is_ok());
         assert_eq!(report.integrity, Integrity::Stale);
     }
@@ -196,7 +199,7 @@ fn digests_of_another_footer_or_version_are_told() {
     let version = good.windows(4).rposition(|it| it == b"\"v\":").unwrap() + 4;
     newer[version] = b'2';
     for report in [report_of(&newer), deep(&newer)] {
-        assert_eq!(told(&report), ["TET-N17 footer json"]);
+        assert_eq!(finding_lines(&report), ["TET-N17 footer json"]);
         assert!(!report.is_ok());
         assert_eq!(report.integrity, Integrity::Unchecked);
     }
@@ -209,7 +212,7 @@ fn a_damaged_page_is_told_once_and_alone() {
     assert_eq!(deep(&good).integrity, Integrity::Verified);
     let mut bad = good.clone();
     for row in 0..100 {
-        // A row that is in order, of a chunk that lies elsewhere.
+        // A row that is in order, of a chunk at another position.
         with_row(&mut bad, PAGE_ROW_COUNT + row, |row| row.reserved = 1);
     }
     let report = report_of(&bad);

@@ -1,4 +1,4 @@
-//! Which blobs are looked at, each once, however many tensors share it.
+//! Which blobs to check: each one once, even if several tensors share it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,12 +8,12 @@ use super::blob::{Shared, Task};
 use super::parts::Role;
 use crate::index::Index;
 
-/// What is to be done, and whom it concerns.
+/// The tasks, and the tensors they belong to.
 pub(super) struct Agenda<'a> {
     pub(super) tasks: Vec<Task<'a>>,
     /// The position of each tensor and the number of its task, in the order of the index.
     pub(super) turns: Vec<(usize, usize)>,
-    /// The bytes that need no second look.
+    /// The bytes of shared blobs that are checked only once.
     pub(super) shared_len: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One blob: against its checksum, and decoded.
+//! Checks one blob: compares it with its checksum, and decodes it.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use tet_report::Level;
 use super::collect::Found;
 use super::elements::{Elements, Numbers, Search};
 use super::parts::Role;
-use super::sparse::{Memory, places_by_pieces};
+use super::sparse::{Memory, check_in_pieces};
 use crate::checksum::{Checksum, Comparison};
 use crate::error::{Error, Fault, Result, zstd_rule};
 use crate::frames::{self, SeekTable};
@@ -21,35 +21,35 @@ use crate::stored::{Check, Sound};
 use crate::tensor::Tensor;
 use crate::words::Encoding;
 
-/// What a thread uses for one blob after the other.
+/// Buffers that a thread reuses from blob to blob.
 #[derive(Default)]
 pub(super) struct Scratch {
     window: Vec<u8>,
     scan: Option<ZstdScan>,
 }
 
-/// What two tensors have in common whose blobs need one look.
+/// The properties that tensors must share for one check of their blob.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Shared {
     stored: Range<u64>,
     checksum: Option<Checksum>,
-    /// How the blob is encoded, to how many bytes it decodes, and whether they are bools.
+    /// The encoding, the decoded length, and whether the elements are bools.
     decoded: Option<(Encoding, u64, bool)>,
 }
 
-/// What is to be done with a blob.
+/// The check of one blob.
 pub(super) struct Task<'a> {
     tensor: Tensor<'a>,
     stored: Span,
     checksum: Option<Checksum>,
-    /// The tensor, where its blob is to be looked into.
+    /// The tensor, if its blob is to be decoded.
     sound: Option<Sound<'a>>,
-    /// What its numbers must be, where it is a part of a sparse tensor.
+    /// What its numbers must be, if it is a part of a sparse tensor.
     role: Option<&'a Role>,
 }
 
 impl<'a> Task<'a> {
-    /// What there is to do; a blob is compared even where nobody knows what its elements are.
+    /// The check of a tensor, if any: a blob is compared even if its dtype is unknown.
     pub(super) fn of(tensor: Tensor<'a>, depth: Level, role: Option<&'a Role>) -> Option<Self> {
         let stored = tensor.stored()?;
         let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
@@ -62,8 +62,8 @@ impl<'a> Task<'a> {
         (!is_nothing).then_some(Task { tensor, stored, checksum, sound, role })
     }
 
-    /// What tells a task from others; `None` where its entry says more, as that of a sparse tensor or
-    /// of a part of one.
+    /// What identifies equal checks; `None` if the result depends on the entry too, as for a sparse
+    /// tensor or a part of one.
     pub(super) fn shared(&self) -> Option<Shared> {
         let decoded = match &self.sound {
             Some(sound) if sound.layout.is_sparse() || self.role.is_some() => return None,
@@ -77,18 +77,18 @@ impl<'a> Task<'a> {
         self.tensor.dtype() == Some(DType::Bool)
     }
 
-    /// How many bytes are looked at.
+    /// The number of stored bytes to check.
     pub(super) fn len(&self) -> u64 {
         self.stored.len()
     }
 
-    /// What they decode to, where they are decoded; sparse tensors have a limit of their own.
+    /// The decoded length, if the blob is decoded; sparse tensors have their own limit.
     pub(super) fn decoded_len(&self) -> u64 {
         let dense = self.sound.as_ref().filter(|sound| !sound.layout.is_sparse());
         dense.map_or(0, |sound| sound.decoded_len)
     }
 
-    /// Does it.
+    /// Runs the check.
     pub(super) fn run(
         &self,
         scratch: &mut Scratch,
@@ -97,7 +97,7 @@ impl<'a> Task<'a> {
     ) -> Result<Vec<Found>> {
         let mut found = Vec::new();
         let Scratch { window, scan } = scratch;
-        let mut looks = Looks::new(self, scan)?;
+        let mut looks = Checks::new(self, scan)?;
         progress.pieces::<Error>(source, self.stored, window, |_, bytes| {
             looks.update(bytes);
             true
@@ -105,10 +105,10 @@ impl<'a> Task<'a> {
         looks.finish(self, &mut found);
         if let Some(sound) = &self.sound {
             if sound.encoding == Encoding::Zstd {
-                self.look_at_frames(source, &mut found)?;
+                self.check_frames(source, &mut found)?;
             }
             if sound.layout.is_sparse() {
-                self.look_at_places((source, limits, memory), sound, progress, &mut found)?;
+                self.check_positions((source, limits, memory), sound, progress, &mut found)?;
             }
         }
         Ok(found)
@@ -122,7 +122,7 @@ impl<'a> Task<'a> {
         Fault { rule, at: self.stored.start(), found, wanted }
     }
 
-    fn look_at_frames(&self, source: &Source, found: &mut Vec<Found>) -> Result<()> {
+    fn check_frames(&self, source: &Source, found: &mut Vec<Found>) -> Result<()> {
         let frames = frames::frames(source, self.stored, None)?;
         let Some(frames) = frames else { return Ok(()) };
         if frames.seek_table() == SeekTable::Differs {
@@ -133,8 +133,8 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// Checks the places of a sparse tensor: in memory, or else piece by piece.
-    fn look_at_places(
+    /// Checks the positions of a sparse tensor: in memory, or else piece by piece.
+    fn check_positions(
         &self,
         (source, limits, memory): (&Source, &Limits, &Memory),
         sound: &Sound<'_>,
@@ -148,8 +148,8 @@ impl<'a> Task<'a> {
             }
         };
         let faults = match memory.hold(len, self.stored.len()) {
-            Some(_hold) => self.places_at_once(source, limits, sound),
-            None => places_by_pieces(source, sound, (limits, len), progress)
+            Some(_hold) => self.check_in_memory(source, limits, sound),
+            None => check_in_pieces(source, sound, (limits, len), progress)
                 .map(|fault| fault.into_iter().collect()),
         };
         match faults {
@@ -164,7 +164,7 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    fn places_at_once(
+    fn check_in_memory(
         &self,
         source: &Source,
         limits: &Limits,
@@ -178,20 +178,20 @@ impl<'a> Task<'a> {
     }
 }
 
-/// All that is done with the stored bytes while they come by once.
-struct Looks<'s> {
+/// All checks of the stored bytes, done in one pass.
+struct Checks<'s> {
     comparison: Option<Comparison>,
     scan: Option<Scan<'s>>,
     search: Search,
 }
 
-/// A zstd blob of a dense tensor, decoded as it comes by.
+/// Decodes the zstd blob of a dense tensor piece by piece.
 struct Scan<'s> {
     scan: &'s mut ZstdScan,
     fault: Option<tet_codec::Error>,
 }
 
-impl<'s> Looks<'s> {
+impl<'s> Checks<'s> {
     fn new(task: &Task<'_>, decoder: &'s mut Option<ZstdScan>) -> Result<Self> {
         let dense = task.sound.as_ref().filter(|sound| !sound.layout.is_sparse());
         let mut scan = None;
@@ -212,7 +212,7 @@ impl<'s> Looks<'s> {
             _ => Elements::Any,
         };
         let comparison = task.checksum.map(Comparison::new);
-        Ok(Looks { comparison, scan, search: Search::new(elements) })
+        Ok(Checks { comparison, scan, search: Search::new(elements) })
     }
 
     fn update(&mut self, bytes: &[u8]) {
@@ -244,16 +244,16 @@ impl<'s> Looks<'s> {
                     is_whole = false;
                     let (rule, at) = (zstd_rule(&fault), scan.scan.position());
                     let at = task.stored.start().saturating_add(at);
-                    // Decoding ends where one byte more than all of them comes out.
+                    // Decoding stops at the first byte past the expected length.
                     let more = if rule == &rule::ZSTD_LEN { wanted.saturating_add(1) } else { 0 };
                     task.push(found, Fault { rule, at, found: more, wanted });
                 }
             }
         }
-        // Of a blob that does not decode nobody knows which numbers are its own.
+        // If a blob does not decode, it is unknown which numbers are its own.
         let is_meant = is_whole || task.role.is_none();
         if let Some(odd) = self.search.finish().filter(|_| is_meant) {
-            // A decoded byte has no place in the file.
+            // A decoded byte has no offset in the file.
             let at = if is_zstd { 0 } else { odd.at };
             let at = task.stored.start().saturating_add(at);
             task.push(found, Fault { rule: odd.rule, at, found: odd.found, wanted: odd.wanted });
@@ -262,7 +262,7 @@ impl<'s> Looks<'s> {
 }
 
 impl Scan<'_> {
-    /// Decodes the next bytes, if all before them decoded.
+    /// Decodes the next bytes, if all earlier bytes decoded.
     fn update(&mut self, bytes: &[u8], visit: impl FnMut(&[u8])) {
         if self.fault.is_none() {
             self.fault = self.scan.update_with(bytes, visit).err();

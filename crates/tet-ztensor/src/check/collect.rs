@@ -1,16 +1,16 @@
-//! What the checks find, before it has a place.
+//! The findings of the checks, before they are mapped to the file.
 
 use tet_report::{Code, Coded};
 
 use crate::error::Fault;
 
-/// A fault or a note, as it was found.
+/// A fault or a note as found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) fault: Fault,
-    /// The tensor it is about.
+    /// The position of its tensor in the index.
     pub(super) position: Option<usize>,
-    /// The key of the field it is about.
+    /// The key of its field.
     pub(super) field: &'static str,
 }
 

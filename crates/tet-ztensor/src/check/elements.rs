@@ -1,4 +1,4 @@
-//! Elements that must be some and not others, looked at as they come by.
+//! Checks the values of elements while they are decoded.
 
 use tet_format::ForeignRule;
 
@@ -6,20 +6,18 @@ use super::parts::Role;
 use crate::rule;
 use crate::words::ByteOrder;
 
-/// Bytes of a number of a place.
+/// The length in bytes of a position number.
 const WORD: usize = 8;
 
-/// What is looked for.
+/// What the elements must be.
 pub(super) enum Elements {
-    /// Nothing.
     Any,
-    /// Bytes that are 0 or 1.
+    /// Bytes that must be 0 or 1.
     Bools,
-    /// Numbers of places.
     Places(Numbers),
 }
 
-/// The first element that is none: its byte, counted from the first, and the numbers.
+/// The first invalid element: its byte, counted from the first, and the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Odd {
     pub(super) rule: &'static ForeignRule,
@@ -32,13 +30,13 @@ pub(super) struct Odd {
 pub(super) struct Numbers {
     role: Role,
     byte_order: ByteOrder,
-    /// The start of a number of which the rest is yet to come.
+    /// The start of a number that continues in the next piece.
     held: Vec<u8>,
     count: u64,
     before: u64,
 }
 
-/// Looks at elements until one is found that should not be there.
+/// Searches for the first invalid element.
 pub(super) struct Search {
     elements: Elements,
     done: u64,
@@ -50,7 +48,6 @@ impl Search {
         Search { elements, done: 0, odd: None }
     }
 
-    /// Takes the next bytes.
     pub(super) fn update(&mut self, bytes: &[u8]) {
         if self.odd.is_none() {
             self.odd =
@@ -67,7 +64,7 @@ impl Search {
         self.done = self.done.saturating_add(bytes.len() as u64);
     }
 
-    /// What was found when all elements came by.
+    /// The result after all elements.
     pub(super) fn finish(self) -> Option<Odd> {
         self.odd.or(match &self.elements {
             Elements::Places(numbers) => numbers.finish(),
@@ -129,7 +126,7 @@ impl Numbers {
         }
     }
 
-    /// The last number is none.
+    /// A finding for the last number.
     fn odd(&self, rule: &'static ForeignRule, found: u64, wanted: u64) -> Option<Odd> {
         let at = self.count.saturating_sub(1).saturating_mul(WORD as u64);
         Some(Odd { rule, at, found, wanted })

@@ -1,4 +1,4 @@
-//! What is odd about entries that break no rule, and names that stand twice.
+//! Notes entries that are unusual but break no rule, and finds repeated names.
 
 use tet_format::{DType, ForeignRule};
 
@@ -11,10 +11,10 @@ use crate::rule;
 use crate::tensor::Tensor;
 use crate::words::{ByteOrder, Encoding};
 
-/// Axes of a tensor that a catalog of datasets reads, at most.
+/// The most axes of a tensor that a catalog of datasets reads.
 const AXES_MAX: u64 = 64;
 
-/// Looks at every entry, then at all names together.
+/// Checks every entry, then all names together.
 pub(super) fn check(index: &Index, out: &mut Collector) {
     for tensor in index.tensors() {
         let axis_count = tensor.shape().len() as u64;
@@ -58,7 +58,7 @@ fn found(
     Found { fault, position: Some(tensor.position()), field: key }
 }
 
-/// What is odd about an entry.
+/// The notes of an entry.
 fn notes(tensor: &Tensor<'_>) -> impl Iterator<Item = (&'static ForeignRule, Field)> {
     let entry = tensor.entry();
     let name = entry.holds(Field::Name).then(|| tensor.name());
@@ -84,7 +84,7 @@ fn notes(tensor: &Tensor<'_>) -> impl Iterator<Item = (&'static ForeignRule, Fie
     notes.into_iter().filter(|(is_so, ..)| *is_so).map(|(_, rule, field)| (rule, field))
 }
 
-/// Whether a name does something where it is printed, or leads somewhere else as a path.
+/// Whether a name acts on a terminal when printed, or is a path elsewhere.
 fn is_odd(name: &str) -> bool {
     let acts = |character: char| {
         character.is_control()

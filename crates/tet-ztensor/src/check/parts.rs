@@ -1,4 +1,4 @@
-//! Sparse tensors in dense parts (section 6), which name each other: whether these belong together.
+//! Checks sparse tensors stored as dense parts (section 6): whether the parts belong together.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,20 +17,20 @@ use tet_cbor::Value;
 /// What the numbers of a part must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Where rows start: from 0 to this count of values.
+    /// Row starts: from 0 to this number of values.
     Indptr(u64),
-    /// Below these extents, in turn.
+    /// Each number must be below one of these extents, in turn.
     Within(Vec<u64>),
 }
 
-/// Parts that name the same sparse tensor, by what they say they are.
+/// The parts that name the same sparse tensor, each with its part name.
 type Group<'a> = Vec<(String, Tensor<'a>)>;
 
-/// Notes parts that do not belong together; gives what the numbers of those must be that do.
+/// Notes parts that do not fit together. For the others, returns what their numbers must be.
 pub(super) fn check(index: &Index, out: &mut Collector) -> BTreeMap<usize, Role> {
     let (mut roles, mut faults) = (BTreeMap::new(), Vec::new());
     for group in groups(index) {
-        // What is wrong with an entry is told of it.
+        // Faults of an entry are reported for that entry.
         if group.iter().any(|(_, tensor)| tensor.fault().is_some()) {
             continue;
         }
@@ -63,7 +63,7 @@ fn groups(index: &Index) -> Vec<Group<'_>> {
     groups
 }
 
-/// What the parts of one tensor must be, if they are all there and of the right shapes.
+/// What the parts of one tensor must be, if all are present with the right shapes.
 fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
     let mut parts: BTreeMap<&str, Tensor<'_>> = BTreeMap::new();
     for (part, tensor) in group {
@@ -103,20 +103,20 @@ fn judge(group: &Group<'_>) -> Result<Vec<(usize, Role)>, Found> {
     places.into_iter().map(place).collect()
 }
 
-/// The extents of the sparse tensor, as its values state them.
+/// The extents of the sparse tensor, stated in the entry of its values.
 fn shape_of(values: &Tensor<'_>) -> Result<Vec<u64>, Found> {
-    let said = match values.custom_value(SHAPE_KEY) {
+    let stated = match values.custom_value(SHAPE_KEY) {
         Ok(Some(Value::Array(items))) => items.iter().map(Value::as_u64).collect(),
         _ => None,
     };
-    let shape: Vec<u64> = said.ok_or_else(|| misfit(values, SHAPE_KEY, 0, 1))?;
+    let shape: Vec<u64> = stated.ok_or_else(|| misfit(values, SHAPE_KEY, 0, 1))?;
     match element_count(&shape) {
         Some(_) => Ok(shape),
         None => Err(misfit(values, SHAPE_KEY, u64::MAX, (1 << 63) - 1)),
     }
 }
 
-/// Whether a part is dense, of numbers, and of a shape.
+/// Checks that a part is dense and numeric, and has the wanted shape.
 fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
     if tensor.dtype() != Some(DType::UInt64) {
         let size = tensor.dtype().and_then(DType::size).unwrap_or(0);
@@ -126,7 +126,7 @@ fn numbers(tensor: &Tensor<'_>, wanted: &[u64]) -> Result<(), Found> {
     extents(tensor, &wanted).map(|_| ())
 }
 
-/// The extents of a dense part, which must be those that are known.
+/// The extents of a dense part, checked against those that are known.
 fn extents<'a>(tensor: &Tensor<'a>, wanted: &[Option<u64>]) -> Result<&'a [u64], Found> {
     let shape = tensor.shape();
     if tensor.layout() != Some(Layout::Dense) {

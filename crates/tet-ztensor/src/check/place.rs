@@ -1,4 +1,4 @@
-//! Where blobs lie: over each other, and what lies between them.
+//! Checks where blobs are: whether they overlap, and what is between them.
 
 use tet_format::Span;
 use tet_io::{Progress, Source};
@@ -10,9 +10,9 @@ use crate::error::{Error, Fault, Result};
 use crate::index::Index;
 use crate::rule;
 
-/// Notes blobs that share bytes, and gives the stretches that belong to none.
+/// Notes blobs that share bytes, and returns the gaps between blobs.
 ///
-/// Gives no stretch while a blob is not known: they may be its bytes.
+/// Returns no gap if the position of a blob is unknown: the gap may be part of it.
 pub(super) fn check(index: &Index, out: &mut Collector) -> Vec<Span> {
     let mut blobs: Vec<(Span, usize)> = index
         .tensors()
@@ -33,7 +33,7 @@ pub(super) fn check(index: &Index, out: &mut Collector) -> Vec<Span> {
         covered_end = covered_end.max(span.end());
         before = Some(span);
     }
-    // An index may start past the last blob, and so may the bytes of no tensor.
+    // An index may start past the last blob, so bytes before it may belong to no tensor.
     let index_start = index.span().map_or(0, Span::start);
     gaps.extend(Span::from_range(covered_end..index_start));
     gaps.retain(|gap| !gap.is_empty());

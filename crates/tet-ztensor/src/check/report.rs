@@ -1,4 +1,4 @@
-//! What was found gets its place.
+//! Maps findings to their place in the file.
 
 use tet_io::Source;
 use tet_report::{Finding, ForeignFound, Report, integrity_of};
@@ -8,7 +8,7 @@ use super::collect::{Collector, Found};
 use crate::index::Index;
 use crate::rule;
 
-/// Names the place of everything that was collected.
+/// Adds the place of each collected finding.
 pub(super) fn report(
     source: &Source,
     options: &VerifyOptions,
@@ -50,7 +50,7 @@ fn finding(index: Option<&Index>, Found { fault, position, field }: Found) -> Fi
     let tensor = index.zip(position).and_then(|(index, position)| index.tensor(position));
     let in_index = index.and_then(|index| index.item_len(at));
     let in_blob = || Some(tensor?.stored()?.end().saturating_sub(at));
-    // No item starts inside of text, nor in a gap.
+    // In text and in gaps the offset is that of a single byte, not of an item.
     let is_byte = [&rule::NAME_TEXT, &rule::GAP_BYTES].contains(&rule);
     let len = if is_byte { Some(1) } else { in_index.or_else(in_blob) };
     let name = || tensor.map(|tensor| tensor.name().to_owned()).unwrap_or_default();
@@ -59,13 +59,13 @@ fn finding(index: Option<&Index>, Found { fault, position, field }: Found) -> Fi
     ForeignFound { fault: fault.into(), field, len: len.unwrap_or(0), dataset }.into()
 }
 
-/// A fault of a file as a whole.
+/// A finding about a file as a whole.
 pub(crate) fn whole_finding(fault: crate::Fault) -> Finding {
     let field = stretch(fault.rule.region);
     ForeignFound { fault: fault.into(), field, len: 0, dataset: None }.into()
 }
 
-/// What a stretch is called that is no field.
+/// The name of a region without fields.
 fn stretch(region: &'static str) -> &'static str {
     match region {
         "index" => "array",

@@ -1,7 +1,7 @@
 //! The blob of a sparse tensor (section 6) checked piece by piece.
 //!
-//! Nothing is kept of it but one number, so that memory does not depend on what it decodes to. Two
-//! values with one place are not looked for.
+//! Only one number is stored between pieces, so memory does not depend on the decoded length.
+//! Repeated positions are not found.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,22 +16,22 @@ use crate::sparse::{self, judge};
 use crate::stored::{Sound, order};
 use crate::words::Encoding;
 
-/// Bytes of a number of a place.
+/// The length in bytes of a position number.
 const WORD: u64 = 8;
-/// A sparse tensor in memory takes so many times its blob: decoded, taken apart, in order.
+/// The memory of a decoded sparse tensor, as a multiple of its blob: decoded, split, sorted.
 const HELD_TIMES: u64 = 6;
-/// Stored bytes that are decoded before a fault stops the scan: 32 MiB at most come out.
+/// Stored bytes that are decoded before a fault stops the scan: at most 32 MiB of output.
 const STEP_LEN: usize = 1 << 10;
 
-/// How much memory the sparse tensors of a file may take that are checked in memory.
+/// The memory for checking the sparse tensors of a file in memory.
 pub(super) struct Memory {
     budget: u64,
-    /// What each thread may take without a turn.
+    /// The memory that each thread may always use.
     share: u64,
     turn: Mutex<()>,
 }
 
-/// Held while a tensor that takes more than the share of a thread is in memory.
+/// Lock on the memory above the share of a thread, while a large tensor is in memory.
 pub(super) struct Hold<'a> {
     _turn: Option<MutexGuard<'a, ()>>,
 }
@@ -42,8 +42,8 @@ impl Memory {
         Memory { budget, share: budget / thread_count.max(1) as u64, turn: Mutex::new(()) }
     }
 
-    /// Memory for a blob that decodes to `decoded_len` bytes; `None` where the budget is less, or the
-    /// length is not known.
+    /// Memory for a blob that decodes to `decoded_len` bytes; `None` if the budget is smaller or
+    /// the length is unknown.
     pub(super) fn hold(&self, decoded_len: Option<u64>, stored_len: u64) -> Option<Hold<'_>> {
         let held = decoded_len?.checked_mul(HELD_TIMES)?.checked_add(stored_len)?;
         if self.budget < held {
@@ -54,9 +54,9 @@ impl Memory {
     }
 }
 
-/// The first fault of the places of a sparse tensor whose blob decodes to `len` bytes, if that is
-/// known.
-pub(super) fn places_by_pieces(
+/// The first fault in the positions of a sparse tensor whose blob decodes to `len` bytes, if the
+/// length is known.
+pub(super) fn check_in_pieces(
     source: &Source,
     sound: &Sound<'_>,
     (limits, len): (&Limits, Option<u64>),
@@ -78,8 +78,8 @@ pub(super) fn places_by_pieces(
     Ok(places.fault.or((found != len).then_some(short)))
 }
 
-/// Shows the decoded bytes of a blob, which are at most `len_max`, until `visit` has seen enough;
-/// gives how many it was shown.
+/// Visits the decoded bytes of a blob, at most `len_max`, until `visit` stops. Returns the number
+/// of visited bytes.
 fn decoded(
     source: &Source,
     sound: &Sound<'_>,
@@ -125,7 +125,7 @@ fn decoded(
     Ok(shown)
 }
 
-/// What the next bytes are.
+/// The meaning of the next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Indptr { left: u64, before: Option<u64> },
@@ -134,23 +134,23 @@ enum Next {
     Value,
 }
 
-/// Checks the places of a sparse tensor in the order of the blob, up to the first fault.
+/// Checks the positions of a sparse tensor in the order of the blob, up to the first fault.
 struct PlaceScan<'a> {
     sound: &'a Sound<'a>,
     is_bool: bool,
     /// What follows a value.
     after_value: Next,
-    /// Bytes of the whole blob, decoded.
+    /// The decoded length of the whole blob.
     len: u64,
     next: Next,
-    /// The start of a number or a value of which the rest is yet to come.
+    /// The start of a number or a value that continues in the next piece.
     partial: Vec<u8>,
     fault: Option<Fault>,
 }
 
 impl<'a> PlaceScan<'a> {
-    /// A scan of a blob that decodes to `len` bytes, which fit the shape; `has_places` where the blob
-    /// holds places and values.
+    /// A scan of a blob that decodes to `len` bytes, which fit the shape; `has_places` if the blob
+    /// holds positions and values.
     fn new(sound: &'a Sound<'a>, len: u64, has_places: bool) -> Self {
         let is_bool = sound.tensor.dtype() == Some(DType::Bool);
         let rows = sound.tensor.shape().first().copied().unwrap_or(0);
@@ -165,7 +165,7 @@ impl<'a> PlaceScan<'a> {
         PlaceScan { sound, is_bool, after_value, len, next, partial: Vec::new(), fault: None }
     }
 
-    /// Takes the next decoded bytes; whether more are needed.
+    /// Checks the next decoded bytes. Returns whether more are needed.
     fn update(&mut self, mut bytes: &[u8]) -> bool {
         while self.fault.is_none() && !bytes.is_empty() {
             let item_len = if self.next == Next::Value { self.sound.element_size } else { WORD };

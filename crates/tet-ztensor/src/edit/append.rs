@@ -1,4 +1,4 @@
-//! Tensors appended to a file as it stands.
+//! Appends tensors to an existing file.
 //!
 //! ```text
 //!   | ... blobs | old index, its length | zeros | new blobs | index of all, its length |
@@ -11,21 +11,20 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::write::{WriteOptions, Writer, Written};
 
-/// Appends tensors to a file as it stands, which `append` writes: no byte of it is copied.
+/// Appends the tensors that `append` writes to an existing file, without copying it.
 ///
-/// This is not atomic. The new tensors and the new index are written behind the old index, which
-/// stays in the file; only the last 8 bytes make the new index the one that counts, and they are
-/// written when all before them is durable. When `append` fails, the file is cut back to what it
-/// was. When the machine stops meanwhile, the file has an end that no reader understands: then
-/// [`repair`](crate::repair) finds the old index or the new one, whichever is whole. Bytes of old
-/// indexes are left in the file until [`Draft::compact`]. Without a tensor to append, nothing is
-/// written.
+/// This is not atomic. The new tensors and the new index are written after the old index, which
+/// stays in the file. The last 8 bytes make the new index the current one; they are written when
+/// everything before them is durable. If `append` fails, the file gets its old length. If the
+/// machine stops meanwhile, no reader can read the file: [`repair`](crate::repair) then finds the
+/// old index or the new one. Old indexes use space in the file until [`Draft::compact`]. Without a
+/// tensor to append, nothing is written.
 ///
 /// # Errors
 ///
 /// Returns what `append` returns; an error when the file breaks a rule, has changed since `source`
-/// was opened, or cannot be written; [`Error::Tensor`] when a tensor's blob is not all there:
-/// appended bytes would take its place.
+/// was opened, or cannot be written; [`Error::Tensor`] when the blob of a tensor is truncated:
+/// appended bytes would be taken for it.
 pub fn append_in_place<T, E: From<Error>>(
     source: &Source,
     limits: &Limits,

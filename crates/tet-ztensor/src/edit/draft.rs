@@ -1,4 +1,4 @@
-//! What a file is to become.
+//! An edited file before it is written.
 
 use std::io::Write;
 
@@ -17,13 +17,13 @@ use crate::open::read_index;
 use crate::write::{Resumed, WriteOptions, Writer, Written, check_name};
 use tet_cbor::Value;
 
-/// What a file is to become. Nothing is written before [`save`](Draft::save).
+/// An edited file. Nothing is written before [`save`](Draft::save).
 #[derive(Debug)]
 pub struct Draft {
     source: Source,
     index: Index,
     lines: Vec<Line>,
-    /// Whether blobs close up.
+    /// Whether unused space between blobs is reclaimed.
     is_compact: bool,
 }
 
@@ -33,12 +33,12 @@ struct Line {
     /// Its position in the old one.
     position: usize,
     name: String,
-    /// Its fields, once one of them was changed.
+    /// Its fields, if one of them was changed.
     fields: Option<Fields>,
 }
 
 impl Draft {
-    /// Begins with the file as it is.
+    /// Starts from an existing file.
     ///
     /// # Errors
     ///
@@ -54,17 +54,17 @@ impl Draft {
         Ok(Self { source: source.clone(), index, lines, is_compact: false })
     }
 
-    /// The names that the new file has so far, in the order of its index.
+    /// The current names, in the order of the new index.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.lines.iter().map(|line| line.name.as_str())
     }
 
-    /// Gives a tensor another name. `#N` is the one at a position of the old index, where no tensor
-    /// has that for a name; here and below.
+    /// Renames a tensor. Here and below, `#N` selects the tensor at a position of the old index,
+    /// unless a tensor has that name.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] when not just one tensor is meant,
+    /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] unless exactly one tensor matches,
     /// and [`Error::Unwritable`] when the name is taken or cannot be written.
     pub fn rename(&mut self, name: &str, to: &str) -> Result<()> {
         let at = self.find(name)?;
@@ -81,11 +81,11 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes a tensor away, and its bytes unless another one shares them.
+    /// Removes a tensor, and its bytes unless another tensor shares them.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] when not just one tensor is meant.
+    /// Returns [`Error::NoSuchTensor`] and [`Error::Ambiguous`] unless exactly one tensor matches.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         let at = self.find(name)?;
         self.lines.remove(at);
@@ -97,8 +97,8 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Returns what [`Draft::remove`] returns, and [`Error::Unwritable`] when the format has this
-    /// key for itself, or readers of 0.1.x would refuse the value.
+    /// Returns what [`Draft::remove`] returns, and [`Error::Unwritable`] when the format defines
+    /// this key, or readers of 0.1.x would refuse the value.
     pub fn set(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         let at = self.custom(name, key)?;
         let checked = cbor::check_value(value);
@@ -107,7 +107,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes a custom field away, and says whether it was there.
+    /// Removes a custom field. Returns whether it was there.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Draft {
         Ok(self.fields(at)?.remove(key))
     }
 
-    /// Lets blobs close up, so that no bytes are left that belong to no tensor.
+    /// Reclaims space between blobs that belongs to no tensor.
     pub fn compact(&mut self) {
         self.is_compact = true;
     }
@@ -127,19 +127,19 @@ impl Draft {
     /// # Errors
     ///
     /// Returns [`Error::Io`] when the source cannot be read or has changed, or the new file cannot
-    /// be written. What was under its name is still there then.
+    /// be written. The old file is unchanged then.
     pub fn save(&self, output: Output<'_>, publish: &Publish) -> Result<Written> {
         let options = WriteOptions::default();
         self.save_with(output, publish, &options, |_| Ok::<_, Error>(())).map(|((), it)| it)
     }
 
-    /// Writes the new file with more tensors behind the old ones, which `append` writes; what that
-    /// returns is returned. In what was written, bytes are those of the new tensors.
+    /// Writes the new file with more tensors after the old ones. Returns what `append`, which
+    /// writes them, returns. The byte counts in [`Written`] are those of the new tensors.
     ///
     /// # Errors
     ///
-    /// Returns what [`Draft::save`] and `append` return, and [`Error::Tensor`] when a tensor's blob
-    /// is not all there: appended bytes would take its place.
+    /// Returns what [`Draft::save`] and `append` return, and [`Error::Tensor`] when the blob of a
+    /// tensor is truncated: appended bytes would be taken for it.
     pub fn save_with<T, E: From<Error>>(
         &self,
         output: Output<'_>,
@@ -168,7 +168,7 @@ impl Draft {
         &self.source
     }
 
-    /// Refuses to write behind an index that promises more bytes than the file has.
+    /// Refuses to append after an index with blobs past the end of the file.
     pub(super) fn check_bounds(&self) -> Result<()> {
         for line in &self.lines {
             let Some(tensor) = self.index.tensor(line.position) else { continue };
@@ -205,7 +205,7 @@ impl Draft {
         Ok(resumed)
     }
 
-    /// Copies what stays of the bytes before the index; says where it ends, and what was moved.
+    /// Copies the blobs that remain. Returns where they end, and which were moved.
     fn copy_blobs(&self, mut publisher: Publisher) -> Result<(Publisher, u64, Option<Vec<Move>>)> {
         let end = self.index.span().map_or(0, Span::start);
         if !self.is_compact {
@@ -229,14 +229,14 @@ impl Draft {
         Ok((publisher, at, Some(moves)))
     }
 
-    /// The line of a tensor with a key that may be changed.
+    /// The line of a tensor, after checking that the key may be changed.
     fn custom(&self, name: &str, key: &str) -> Result<usize> {
         let at = self.find(name)?;
         let position = self.lines.get(at).map_or(0, |line| line.position);
         let is_sparse = self.index.tensor(position).is_some_and(|tensor| tensor.is_sparse());
         let sparse_keys = ["sparse_format", "nnz", "indptr", "indices", "coords"];
         if Field::of(key.as_bytes()).is_some() || is_sparse && sparse_keys.contains(&key) {
-            let why = "the format has this key for itself";
+            let why = "this key is defined by the format";
             return Err(Error::Unwritable { name: name.to_owned(), why });
         }
         Ok(at)
@@ -258,7 +258,7 @@ impl Draft {
         found.ok_or_else(|| Error::NoSuchTensor { name: name.to_owned() })
     }
 
-    /// The fields of a line, to be changed.
+    /// The fields of a line, for changes.
     fn fields(&mut self, at: usize) -> Result<&mut Fields> {
         let no_such = || Error::NoSuchTensor { name: format!("#{at}") };
         let Self { lines, index, .. } = self;
@@ -268,7 +268,7 @@ impl Draft {
             line.fields = Fields::read(tensor.entry_bytes(), index.limits().depth_max);
         }
         let name = line.name.clone();
-        line.fields.as_mut().ok_or(Error::Unwritable { name, why: "its entry is no map" })
+        line.fields.as_mut().ok_or(Error::Unwritable { name, why: "its entry is not a map" })
     }
 }
 

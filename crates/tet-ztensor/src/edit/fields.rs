@@ -1,14 +1,14 @@
-//! The fields of an entry as bytes, so that those that are not changed stay as they are.
+//! The fields of an entry as bytes, so that unchanged fields stay byte for byte.
 
 use tet_cbor::Value;
 
 use crate::entry::Field;
 use tet_cbor::{self as cbor, Head, Items, Reader};
 
-/// An entry taken apart.
+/// A parsed entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
-    /// What opens the map.
+    /// The head of the map.
     head: Vec<u8>,
     is_open: bool,
     count: usize,
@@ -24,7 +24,7 @@ struct Pair {
 }
 
 impl Fields {
-    /// Takes an entry apart; `None` when it is no map.
+    /// Parses an entry; `None` if it is not a map.
     pub(crate) fn read(item: &[u8], depth_max: u32) -> Option<Self> {
         let mut reader = Reader::new(item, 0, 0, depth_max);
         let Ok(Head::Map(count)) = reader.untagged(1) else { return None };
@@ -47,7 +47,7 @@ impl Fields {
         Some(Self { head, is_open, count: pairs.len(), pairs })
     }
 
-    /// Sets the place of the blob.
+    /// Sets the offset of the blob.
     pub(crate) fn set_offset(&mut self, offset: u64) {
         let mut bytes = Vec::new();
         cbor::unsigned(offset, &mut bytes);
@@ -68,14 +68,14 @@ impl Fields {
         self.put(key, bytes);
     }
 
-    /// Takes a custom field away; whether it was there.
+    /// Removes a custom field. Returns whether it was there.
     pub(crate) fn remove(&mut self, key: &str) -> bool {
         let count = self.pairs.len();
         self.pairs.retain(|pair| !pair.is(key));
         self.pairs.len() < count
     }
 
-    /// Sets a field where it stands, or puts it in its place among the custom fields.
+    /// Replaces a field, or inserts it in order among the custom fields.
     fn put(&mut self, key: &str, value: Vec<u8>) {
         if let Some(pair) = self.pairs.iter_mut().find(|pair| pair.is(key)) {
             pair.value = value;
@@ -126,7 +126,7 @@ mod tests {
         out
     }
 
-    /// A tag, a long head, text in pieces, a key that is no text, a key twice.
+    /// A tag, a long head, text in pieces, a key that is not text, a repeated key.
     const ODD: &[u8] =
         b"\xc1\xb8\x05\x7f\x62na\x62me\xff\x61x\x66offset\x1b\0\0\0\0\0\0\0\x40\x07\xf6\
         \x61b\x01\x61b\x02";

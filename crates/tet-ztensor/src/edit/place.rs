@@ -1,22 +1,21 @@
-//! Where blobs go when those that are gone leave no holes.
+//! New offsets of blobs when space between them is reclaimed.
 
 use tet_format::Span;
 
-/// The alignments that a blob keeps, the largest first.
+/// The alignments of blobs that are preserved, largest first.
 const ALIGNS: [u64; 3] = [65536, 4096, 64];
 
-/// Bytes that go from one place to another.
+/// Bytes that move to another offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Move {
     pub(super) from: Span,
     pub(super) to: u64,
 }
 
-/// Puts blobs one after the other from `start` on, in their order; those that share bytes move
-/// together. `None` when the file would not end below 2^64.
+/// Places blobs one after the other from `start` on, in their order; blobs that share bytes move
+/// together. `None` if the file would be longer than 2^64 bytes.
 ///
-/// A blob goes to a multiple of what it stood at; one that stood at no multiple of 64 keeps its
-/// distance to one.
+/// A blob keeps its alignment; a blob that is not at a multiple of 64 keeps its offset modulo 64.
 pub(super) fn moves(mut blobs: Vec<Span>, start: u64) -> Option<Vec<Move>> {
     blobs.sort_unstable();
     let mut moves: Vec<Move> = Vec::new();
@@ -24,7 +23,7 @@ pub(super) fn moves(mut blobs: Vec<Span>, start: u64) -> Option<Vec<Move>> {
     let mut together: Vec<Span> = Vec::new();
     for blob in blobs {
         match together.last_mut() {
-            // An empty blob may stand anywhere: it shares a place, not bytes.
+            // An empty blob may have any offset: it shares no bytes.
             Some(last) if blob == *last || blob.start() < last.end() => {
                 *last = Span::from_range(last.start()..last.end().max(blob.end()))?;
             }
@@ -42,10 +41,10 @@ pub(super) fn moves(mut blobs: Vec<Span>, start: u64) -> Option<Vec<Move>> {
     Some(moves)
 }
 
-/// Where a blob is after the moves; `None` when none of them has it.
+/// The new offset of a blob; `None` if no move contains it.
 pub(super) fn moved(moves: &[Move], blob: Span) -> Option<u64> {
     let behind = moves.partition_point(|it| it.from.start() <= blob.start());
-    // Empty ones may stand where another one starts or ends.
+    // Empty blobs may be at the start or the end of another one.
     let near = moves.get(behind.saturating_sub(2)..behind)?.iter().rev();
     let found = near.into_iter().find(|it| it.from.contains(blob))?;
     found.to.checked_add(blob.start().checked_sub(found.from.start())?)

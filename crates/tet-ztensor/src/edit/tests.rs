@@ -25,7 +25,7 @@ impl Folder {
         self.0.path().join("a.zt")
     }
 
-    /// A file of four tensors, one of a kind that nobody knows, `a` and `d` on one blob.
+    /// A file of four tensors, one of an unknown kind, `a` and `d` on one blob.
     fn with_file(bytes: &[u8]) -> Self {
         let folder = Self::new();
         fs::write(folder.path(), bytes).unwrap();
@@ -65,7 +65,7 @@ fn sample() -> Vec<u8> {
     writer.alias(tensor("d", 100), "a").unwrap();
     writer.whole(tensor("e", 0), &[]).unwrap();
     let mut bytes = writer.finish().unwrap().0;
-    // The dtype of `c` becomes one that nobody knows.
+    // The dtype of `c` becomes unknown.
     let at = bytes.windows(9).position(|window| window == b"dname\x61c".as_slice());
     assert!(at.is_none());
     let name = bytes.windows(7).position(|it| it == b"\x64name\x61c").unwrap();
@@ -103,7 +103,7 @@ fn a_renamed_tensor_keeps_everything_else() {
             == fs::read(folder.path()).unwrap()[..index_start as usize]
     );
     let renamed = after.find("a longer name than it had").unwrap();
-    assert_eq!(renamed.dtype_word(), "uint9", "what is not known is carried over");
+    assert_eq!(renamed.dtype_word(), "uint9", "unknown fields are copied");
     let [old, new] = [before.find("c").unwrap(), renamed].map(|it| it.entry_bytes().to_vec());
     let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
     assert_eq!(tail, old.len() - 8, "all but the name");

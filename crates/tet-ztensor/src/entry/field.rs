@@ -1,6 +1,6 @@
-//! The fields that the format names, and their keys.
+//! The fields that the format defines, and their keys.
 
-/// The fields that the format names.
+/// The fields that the format defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Name,
@@ -15,7 +15,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// Those without which there is no tensor.
+    /// The fields that every tensor must have.
     pub(super) const REQUIRED: [Field; 6] =
         [Field::Name, Field::Offset, Field::Size, Field::Dtype, Field::Shape, Field::Encoding];
 
@@ -51,7 +51,7 @@ impl Field {
         })
     }
 
-    /// The bit that stands for all custom fields.
+    /// The bit for all custom fields.
     pub(crate) const CUSTOM_BIT: u16 = 1 << 9;
 
     pub(super) const fn bit(self) -> u16 {
@@ -59,5 +59,5 @@ impl Field {
     }
 }
 
-/// The key of the kind of sparse layout; a custom field like others where the layout is dense.
+/// The key of the sparse format; a custom field if the layout is dense.
 pub(crate) const SPARSE_FORMAT: &[u8] = b"sparse_format";

@@ -1,4 +1,4 @@
-//! What the fields of an entry say together: lengths, places, and what must not be missing.
+//! Checks the fields of an entry against each other: lengths, offsets, missing fields.
 
 use tet_format::{DType, ForeignRule, Span, zstd_decoded_max};
 
@@ -8,12 +8,12 @@ use crate::error::Fault;
 use crate::rule;
 use crate::words::{Encoding, Layout};
 
-/// Elements and bytes of a tensor count up to this.
+/// The most elements and bytes of a tensor.
 const LEN_MAX: u64 = i64::MAX.cast_unsigned();
 
-/// How many elements a shape has; `None` when they are too many.
+/// The number of elements of a shape; `None` if it is too large.
 pub(crate) fn element_count(shape: &[u64]) -> Option<u64> {
-    // No extent before a zero makes the product too large.
+    // Extents before a zero must not overflow the product.
     if shape.contains(&0) {
         return Some(0);
     }
@@ -21,14 +21,14 @@ pub(crate) fn element_count(shape: &[u64]) -> Option<u64> {
     (count <= LEN_MAX).then_some(count)
 }
 
-/// How many bytes the elements of a shape take; `None` when they are too many.
+/// The length in bytes of the elements of a shape; `None` if it is too large.
 pub(crate) fn dense_len(shape: &[u64], dtype: DType) -> Option<u64> {
     let len = element_count(shape)?.checked_mul(dtype.size()?)?;
     (len <= LEN_MAX).then_some(len)
 }
 
 impl Entries<'_, '_> {
-    /// Judges an entry whose fields have been read.
+    /// Checks an entry whose fields have been read.
     pub(super) fn judge(&mut self, draft: &mut Draft, start: usize) {
         for field in Field::REQUIRED {
             if draft.seen & field.bit() == 0 {
@@ -45,7 +45,7 @@ impl Entries<'_, '_> {
         }
     }
 
-    /// What makes a layout: its word, and for `sparse` another one; dense where there is none.
+    /// Sets the layout from its word, and the format of `sparse`; dense if there is none.
     fn judge_layout(&mut self, draft: &mut Draft) {
         if draft.is_sparse {
             draft.entry.layout = draft.sparse_format.and_then(|(_, format)| format);
@@ -61,7 +61,7 @@ impl Entries<'_, '_> {
         }
     }
 
-    /// The bytes of the elements, where shape and dtype are known and do not ask for too many.
+    /// The length of the elements, if shape and dtype are known and it is not too large.
     fn judge_shape(&mut self, draft: &mut Draft) -> Option<u64> {
         let entry = &draft.entry;
         if !entry.holds(Field::Shape) {
@@ -69,7 +69,7 @@ impl Entries<'_, '_> {
         }
         let start = usize::try_from(entry.shape.start).ok()?;
         let shape = self.extents.get(start..).unwrap_or_default();
-        // A dtype that is not known takes a byte at least.
+        // An unknown dtype takes at least one byte.
         let len = dense_len(shape, entry.dtype.unwrap_or(DType::UInt8));
         let (rank, dtype) = (shape.len() as u64, entry.dtype);
         let Some(len) = len else {
@@ -115,7 +115,7 @@ impl Entries<'_, '_> {
         }
     }
 
-    /// Tells that a rule is broken.
+    /// Reports a broken rule.
     pub(super) fn fault(
         &mut self,
         draft: &mut Draft,

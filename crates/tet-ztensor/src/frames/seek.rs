@@ -1,4 +1,4 @@
-//! The seek table of the zstd seekable format: the content of a skippable frame that ends a blob.
+//! The seek table of the zstd seekable format: a skippable frame at the end of a blob.
 //!
 //! ```text
 //!   | stored_len, decoded_len [, checksum] | ... | frame_count | descriptor | magic |
@@ -13,21 +13,21 @@ use crate::error::Result;
 
 const MAGIC: u32 = 0x8F92_EAB1;
 const FOOTER_LEN: u64 = 9;
-/// The bit of the descriptor that says that entries have checksums.
+/// The flag of the descriptor for entries with checksums.
 const HAS_CHECKSUMS: u8 = 0x80;
 
-/// What the seek table of a blob came to.
+/// The result of comparing the seek table of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SeekTable {
     /// There is none.
     Absent,
-    /// It states the frames that there are.
+    /// It matches the frames.
     Agrees,
-    /// It states other frames.
+    /// It does not match the frames.
     Differs,
 }
 
-/// Whether a blob ends as one with a seek table does.
+/// Whether the end of a blob looks like a seek table.
 pub(crate) fn seems_there(source: &Source, blob: Span) -> Result<bool> {
     let Some(footer_at) = blob.end().checked_sub(FOOTER_LEN).filter(|&at| blob.start() <= at)
     else {
@@ -40,7 +40,7 @@ fn is_footer(footer: &[u8]) -> bool {
     footer.last_chunk().copied().map(u32::from_le_bytes) == Some(MAGIC)
 }
 
-/// Compares the table in `content`, if one is there, with the frames before it.
+/// Compares the table in `content`, if there is one, with the frames before it.
 pub(super) fn read(
     source: &Source,
     blob: Span,

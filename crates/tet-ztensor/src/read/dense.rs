@@ -1,4 +1,4 @@
-//! All elements of a dense tensor.
+//! Reads all elements of a dense tensor.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use tet_codec::{Decode, Zstd};
@@ -11,7 +11,7 @@ use crate::stored::{Check, Sound, begin, compare, end, order, with_stored};
 
 /// Bytes that are read and compared while they are in the nearest caches.
 const PIECE_LEN: usize = 256 << 10;
-/// What one thread decodes sooner than several are asked.
+/// The longest tensor that is decoded on one thread.
 const ALONE_LEN_MAX: u64 = 1 << 20;
 
 /// Reads raw elements.
@@ -31,7 +31,7 @@ pub(super) fn raw(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Che
     Ok(())
 }
 
-/// Decodes zstd frames: by themselves and on several threads, where they can be told apart.
+/// Decodes zstd frames: independently and on several threads if the frames are known.
 pub(super) fn zstd(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Check) -> Result<()> {
     let frames = match sound.decoded_len {
         ..ALONE_LEN_MAX => None,
@@ -46,18 +46,18 @@ pub(super) fn zstd(source: &Source, sound: &Sound<'_>, out: &mut [u8], check: Ch
     })
 }
 
-/// Decodes a stretch of whole frames.
+/// Decodes a span of whole frames.
 pub(super) fn decode(sound: &Sound<'_>, at: Span, stored: &[u8], out: &mut [u8]) -> Result<()> {
     Zstd.decode(stored, out).map_err(|fault| sound.codec(at.start(), fault))
 }
 
-/// Decodes frames on several threads; of several faults the first in the file is told.
+/// Decodes frames on several threads; returns the error that is first in the file.
 fn together(sound: &Sound<'_>, stored: &[u8], frames: &[Frame], out: &mut [u8]) -> Result<()> {
     let mut tasks = Vec::with_capacity(frames.len());
     let mut rest = out;
     for frame in frames {
         let len = usize::try_from(frame.decoded.end - frame.decoded.start).unwrap_or(usize::MAX);
-        // The frames come to the length of the tensor, and so to that of the buffer.
+        // The frames decode to the length of the tensor, which is that of the buffer.
         let Some((mine, after)) = rest.split_at_mut_checked(len) else { break };
         rest = after;
         let place = |at: u64| usize::try_from(at - sound.stored.start()).unwrap_or(usize::MAX);

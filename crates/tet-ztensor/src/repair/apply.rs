@@ -1,4 +1,4 @@
-//! Edits become a new file, which is compared with the plan before it takes its name.
+//! Applies edits to a new file, and compares it with the plan before renaming it.
 
 use tet_io::Publish;
 use tet_report::Applied;
@@ -7,14 +7,14 @@ use super::plan::Plan;
 use crate::edit::Output;
 use crate::error::Result;
 
-/// Makes the edits of a plan: writes a new file, compares it with the plan, and publishes it.
+/// Applies the edits of a plan: writes a new file, compares it with the plan, and publishes it.
 ///
-/// Without an edit to make, nothing is written.
+/// Without edits, nothing is written.
 ///
 /// # Errors
 ///
-/// The new file cannot be written or is not what was planned, the caller asked to stop, or the source
-/// changed meanwhile. Nothing is changed then.
+/// The new file cannot be written or differs from the plan, the caller canceled, or the source
+/// changed meanwhile. The target is unchanged then.
 pub fn apply(planned: &Plan, output: Output<'_>, publish: &Publish) -> Result<Applied> {
     planned.apply(output, publish, &planned.options.progress)
 }

@@ -1,4 +1,4 @@
-//! The bytes of the file that is looked at, and how much work is left to be done on them.
+//! The file under repair, and a budget for the remaining work.
 
 use tet_cbor::Reader;
 use tet_format::Span;
@@ -12,17 +12,17 @@ use crate::limits::Limits;
 use crate::rule;
 use crate::tensor::Tensor;
 
-/// Bytes of work for each byte of the file.
+/// The budget in bytes of work for each byte of the file.
 const WORK_FACTOR: u64 = 8;
-/// And so many more, so that small files are looked at from all sides.
+/// An additional budget, so that small files are searched thoroughly.
 const WORK_LEN_MIN: u64 = 64 << 20;
-/// How far before the end an index without a footer is looked for.
+/// How far before the end of the file an index without a footer is searched for.
 const TAIL_LEN_MAX: u64 = 64 << 20;
 
-/// How many bytes [`may_be_index`] looks at.
+/// The number of bytes that [`may_be_index`] reads.
 pub(super) const INDEX_START_LEN: u64 = 13;
 
-/// The file that is looked at.
+/// The file under repair, and the remaining budget.
 pub(super) struct RepairContext<'a> {
     pub(super) source: &'a Source,
     pub(super) limits: &'a Limits,
@@ -36,33 +36,33 @@ impl<'a> RepairContext<'a> {
         Self { source, limits, progress, work_left }
     }
 
-    /// The file with a bit flipped back.
+    /// The file with one byte replaced.
     pub(super) fn with(&self, at: u64, byte: u8) -> Source {
         let mut image = image_of(self.source);
         image.put(at, [byte]);
         image.to_source()
     }
 
-    /// Pays for looking at so many bytes; `None` when there has been enough of it.
-    pub(super) fn pay(&mut self, len: u64) -> Option<()> {
+    /// Spends budget for reading `len` bytes; `None` if it is used up.
+    pub(super) fn spend(&mut self, len: u64) -> Option<()> {
         self.work_left = self.work_left.checked_sub(len)?;
         Some(())
     }
 
-    /// The last bytes of the file, and where they start: what may be an index without a footer.
+    /// The last bytes of the file, and their offset: they may be an index without a footer.
     pub(super) fn tail(&self) -> Result<(Vec<u8>, u64)> {
         let file_len = self.source.len();
         let start = file_len.saturating_sub(TAIL_LEN_MAX).max(file_len.min(8));
         Ok((self.source.read_vec(start, file_len.saturating_sub(start))?, start))
     }
 
-    /// A reader of bytes that start somewhere in the file.
+    /// A reader of bytes that start at an offset of the file.
     pub(super) fn reader<'b>(&self, bytes: &'b [u8], at: usize, base: u64) -> Reader<'b> {
         Reader::new(bytes, at, base, self.limits.depth_max)
     }
 
-    /// The index that these bytes are, if it is one of this file: it begins where its last blob
-    /// ends, and some tensor of it is sound.
+    /// Parses bytes as an index of this file: it must start where its last blob ends, and at least
+    /// one of its tensors must be intact.
     pub(super) fn own_index(&self, bytes: &[u8], start: u64) -> Option<Index> {
         let index = Index::read(bytes.to_vec(), start, self.limits).ok()?;
         let is_sound = index.is_empty() || index.tensors().any(|tensor| tensor.fault().is_none());
@@ -70,7 +70,7 @@ impl<'a> RepairContext<'a> {
     }
 }
 
-/// The image of a source that begins as every repaired file does.
+/// The image of a source, starting with the magic of a valid file.
 pub(super) fn image_of(source: &Source) -> Image {
     let mut image = Image::of(source);
     image.put(0, MAGIC);
@@ -78,14 +78,14 @@ pub(super) fn image_of(source: &Source) -> Image {
     image
 }
 
-/// Where the last blob ends, as far as blobs end before the index.
+/// The end of the last blob that ends before the index.
 pub(super) fn blobs_end(index: &Index) -> u64 {
     let ends = index.tensors().filter_map(|tensor| tensor.stored()).map(Span::end);
     ends.max().unwrap_or(8).max(8)
 }
 
-/// The length of the head of an array of entries, and how many it counts, if it does; `None` where
-/// none starts.
+/// The length of the head of an array of entries, and its count if it has one; `None` if there is
+/// no such head.
 pub(super) fn index_head(bytes: &[u8]) -> Option<(usize, Option<u64>)> {
     let first = *bytes.first()?;
     let len = match first {
@@ -117,14 +117,14 @@ pub(super) fn may_be_entry(bytes: &[u8]) -> bool {
     bytes.get(key_at).is_some_and(|key| (0x61..=0x78).contains(key))
 }
 
-/// The rule by which a tensor is damaged, as opposed to being of a kind that is not known.
+/// The fault of a damaged tensor; none for a tensor of an unknown kind.
 pub(super) fn damage(tensor: &Tensor<'_>) -> Option<Fault> {
     let kinds =
         [&rule::DTYPE_KNOWN, &rule::ENCODING_KNOWN, &rule::LAYOUT_KNOWN, &rule::FORMAT_KNOWN];
     tensor.fault().copied().filter(|fault| !kinds.contains(&fault.rule))
 }
 
-/// The position of the tensor that a finding is about.
+/// The position of the tensor of a finding.
 pub(super) fn position_of(finding: &Finding) -> Option<usize> {
     finding.place.dataset.and_then(|position| usize::try_from(position).ok())
 }

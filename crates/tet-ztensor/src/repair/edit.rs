@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 /// One change of a file.
 pub type Edit = tet_report::Edit<Action, Loss>;
 
-/// An edit of bytes from an offset on, which ends a breach of a rule.
+/// An edit of bytes from an offset on, which corrects a broken rule.
 pub(super) fn new_edit(rule: &'static ForeignRule, place: (u64, u64), action: Action) -> Edit {
     let region = match action {
         Action::RestoreMagic => "magic",
@@ -36,15 +36,15 @@ pub enum Action {
         /// Its number in the byte, from the lowest.
         bit: u8,
     },
-    /// Writes the magic anew.
+    /// Rewrites the magic.
     RestoreMagic,
-    /// Writes the length of the index, which is all there, behind it.
+    /// Writes the length of a complete index after it.
     RestoreFooter,
-    /// Ends the file behind an older index.
+    /// Truncates the file after an older index.
     CutToOlder,
-    /// Makes an index of the entries that can be read.
+    /// Builds an index from the entries that can be read.
     MakeIndex,
-    /// Takes damaged tensors out of the index.
+    /// Removes damaged tensors from the index.
     DropTensors,
 }
 
@@ -54,41 +54,41 @@ impl fmt::Display for Action {
             Action::FlipIndexBit { bit } | Action::FlipBlobBit { bit } => {
                 return write!(f, "flip bit {bit} back");
             }
-            Action::RestoreMagic => "write the magic anew",
-            Action::RestoreFooter => "write the length of the index behind it",
-            Action::CutToOlder => "end the file behind its older index",
-            Action::MakeIndex => "make an index of the entries that can be read",
-            Action::DropTensors => "take damaged tensors out of the index",
+            Action::RestoreMagic => "rewrite the magic",
+            Action::RestoreFooter => "write the length of the index after it",
+            Action::CutToOlder => "truncate the file after its older index",
+            Action::MakeIndex => "build an index from the entries that can be read",
+            Action::DropTensors => "remove damaged tensors from the index",
         })
     }
 }
 
-/// Something that a file had and has no longer.
+/// Something that the repaired file no longer has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Bytes that cannot be made sense of.
+    /// Bytes that could not be interpreted.
     Bytes {
-        /// Where they start.
+        /// Their offset.
         offset: u64,
-        /// How many there are.
+        /// Their number.
         len: u64,
     },
-    /// Tensors that the index counts, and whose entries are not there or cannot be read.
+    /// Tensors that the index counts but whose entries are missing or unreadable.
     Entries {
         /// How many.
         count: u64,
     },
-    /// A tensor whose name is all that is left of its entry.
+    /// A tensor of whose entry only the name can be read.
     Name {
-        /// Its name, as it stands in the file: print it escaped.
+        /// Its name as stored: escape it for printing.
         name: String,
     },
     /// A tensor.
     Tensor {
-        /// Its position in the index, or among the entries that are left of it.
+        /// Its position in the index, or among the recovered entries.
         position: usize,
-        /// Its name, as it stands in the file: print it escaped.
+        /// Its name as stored: escape it for printing.
         name: String,
         /// The rule that its entry or its blob breaks.
         rule: &'static ForeignRule,
@@ -96,7 +96,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// A tensor whose bytes do not match.
+    /// The loss of a tensor whose bytes do not match their checksum.
     pub(super) fn tensor(tensor: &Tensor<'_>) -> Self {
         let rule = tensor.fault().map_or(&rule::BLOB_CHECKSUM, |fault| fault.rule);
         Loss::by(tensor, rule)

@@ -1,13 +1,13 @@
-//! The one flipped bit of the index or of a blob, where the rest of the file proves it.
+//! Finds a single flipped bit in the index or in a blob, if the rest of the file proves it.
 //!
 //! ```text
 //!   index that cannot be read   every bit of it, or those around the fault
 //!   entry that breaks a rule    every bit of the entry
-//!   blob that does not match    the bit that its CRC-32C leads to; else every bit of the entry
+//!   blob that does not match    the bit found from its CRC-32C; else every bit of the entry
 //! ```
 //!
-//! A candidate counts if the entry then breaks no rule and its blob matches its checksum. Where several
-//! candidates do, nothing is proved.
+//! A candidate counts if the entry then breaks no rule and its blob matches its checksum. Several
+//! such candidates prove nothing.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -23,18 +23,18 @@ use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::tensor::Tensor;
 
-/// Of a longer index only the bits around its fault are tried,
+/// In a longer index, only bits near its fault are tried:
 const INDEX_LEN_MAX: usize = 4 << 10;
-/// so many bytes before it
+/// this number of bytes before it,
 const BEFORE_LEN: usize = 512;
-/// and behind it.
+/// and after it.
 const BEHIND_LEN: usize = 64;
-/// The longest blob of which a bit is flipped back: in longer ones a checksum of 32 bits meets some
-/// bit by chance too often to prove anything.
+/// The longest blob in which a flipped bit is corrected: in longer ones, too many wrong bits match
+/// a 32-bit checksum by chance.
 const BLOB_LEN_MAX: u64 = 64 << 10;
-/// What it costs to read a byte of an index, in bytes that are only compared.
+/// The cost of parsing a byte of an index, relative to comparing one.
 const READ_COST: u64 = 4;
-/// More candidates than these prove nothing.
+/// With more candidates than this, nothing is proved.
 const CANDIDATES_MAX: usize = 256;
 
 /// A bit to flip back.
@@ -44,14 +44,14 @@ pub(super) struct Flip {
     pub(super) at: u64,
     /// Its number in the byte, from the lowest.
     pub(super) bit: u8,
-    /// The byte as it was.
+    /// The byte after the flip.
     pub(super) byte: u8,
     pub(super) proof: Proof,
-    /// The index as it was, if the bit is in the index.
+    /// The index after the flip, if the bit is in the index.
     pub(super) index: Option<Index>,
 }
 
-/// The bit that keeps the index from being read.
+/// The flipped bit that makes the index unreadable.
 pub(super) fn of_index(
     context: &mut RepairContext<'_>,
     span: Span,
@@ -73,7 +73,7 @@ pub(super) fn of_index(
     })
 }
 
-/// The bit that keeps a tensor from being read, in its entry or its blob.
+/// The flipped bit that makes a tensor unreadable, in its entry or its blob.
 pub(super) fn of_tensor(
     context: &mut RepairContext<'_>,
     index: &Index,
@@ -95,14 +95,14 @@ pub(super) fn of_tensor(
         let is_better = faulty(candidate) < before || !is_faulty && !is_same;
         (candidate.len() == index.len() && is_better).then_some(Some(position))
     })?;
-    // Only a checksum tells that an entry without a fault is wrong.
+    // For an entry without a fault, only a checksum can prove the bit.
     Ok(found.filter(|flip| is_faulty || flip.proof == Proof::Digest))
 }
 
-/// Says of an index with a bit flipped whether it may be the right one, and which tensor proves it.
+/// Whether an index with a flipped bit may be the right one, and which tensor proves it.
 type Judge<'j> = &'j dyn Fn(&Index, usize) -> Option<Option<usize>>;
 
-/// The only bit of a stretch of the index that makes it sound.
+/// The only bit in a span of the index that makes it valid.
 fn search(
     context: &mut RepairContext<'_>,
     bytes: &[u8],
@@ -117,8 +117,8 @@ fn search(
             let Some(byte) = patched.get_mut(at) else { break };
             *byte ^= 1 << bit;
             let new = *byte;
-            // An entry in memory takes many times its bytes in the file.
-            let index = match context.pay(bytes.len() as u64 * READ_COST) {
+            // A parsed entry takes many times its length in the file.
+            let index = match context.spend(bytes.len() as u64 * READ_COST) {
                 Some(()) => Index::read(patched.clone(), start, context.limits).ok(),
                 None => return Ok(None),
             };
@@ -144,7 +144,7 @@ fn search(
     only(context, found)
 }
 
-/// The candidate that is better than all others: proved by a checksum, and with the fewest findings.
+/// The best candidate: proved by a checksum, and with the fewest findings.
 fn only(context: &RepairContext<'_>, found: Vec<(Flip, Option<usize>)>) -> Result<Option<Flip>> {
     let mut ranked = Vec::new();
     for (flip, position) in found {
@@ -156,12 +156,12 @@ fn only(context: &RepairContext<'_>, found: Vec<(Flip, Option<usize>)>) -> Resul
             ..VerifyOptions::default()
         };
         let report = verify(&image, &options)?;
-        // An odd name, say, is not what was there.
+        // An odd name, for example, is probably not the original.
         let is_odd = |it: &Finding| it.severity != Severity::Note && position_of(it) == position;
         if position.is_some() && report.findings.iter().any(is_odd) {
             continue;
         }
-        // Keys that are not the format's are fields of the user, or damaged keys of the format.
+        // Unknown keys are custom fields, or damaged keys of the format.
         let tensors = flip.index.iter().flat_map(Index::tensors);
         let known_count: u32 = tensors.map(|it| it.entry().known_count()).sum();
         let (errors, notes) = (report.count(Severity::Error), report.findings.len());
@@ -173,7 +173,7 @@ fn only(context: &RepairContext<'_>, found: Vec<(Flip, Option<usize>)>) -> Resul
     Ok(ranked.into_iter().next().map(|(_, flip)| flip).filter(|_| !is_tied))
 }
 
-/// The tensor in whose entry a byte of the index is.
+/// The tensor whose entry contains a byte of the index.
 fn tensor_at(index: &Index, at: usize) -> Option<Tensor<'_>> {
     let place = index.span()?.start().saturating_add(at as u64);
     index.tensors().find(|tensor| {
@@ -182,7 +182,7 @@ fn tensor_at(index: &Index, at: usize) -> Option<Tensor<'_>> {
     })
 }
 
-/// Whether a blob matches its checksum; `None` where nothing tells.
+/// Whether a blob matches its checksum; `None` if unknown.
 fn matches(
     context: &mut RepairContext<'_>,
     tensor: &Tensor<'_>,
@@ -194,7 +194,7 @@ fn matches(
     if let Some((_, found)) = seen.iter().find(|(span, it)| *span == stored && is_kind(it)) {
         return Ok(Some(*found == wanted));
     }
-    if context.pay(stored.len()).is_none() {
+    if context.spend(stored.len()).is_none() {
         return Ok(Some(false));
     }
     let mut comparison = Comparison::new(wanted);
@@ -207,7 +207,7 @@ fn matches(
     Ok(Some(found == wanted))
 }
 
-/// The bit of a short blob that keeps it from matching its checksum.
+/// The flipped bit of a short blob that does not match its checksum.
 fn of_blob(context: &mut RepairContext<'_>, tensor: &Tensor<'_>) -> Result<Option<Flip>> {
     let stored = tensor.stored().filter(|it| it.len() <= BLOB_LEN_MAX && tensor.fault().is_none());
     let Some((checksum, stored)) = tensor.checksum().zip(stored) else { return Ok(None) };
@@ -226,14 +226,14 @@ fn of_blob(context: &mut RepairContext<'_>, tensor: &Tensor<'_>) -> Result<Optio
     Ok(Some(Flip { at, bit, byte: byte ^ 1 << bit, proof, index: None }))
 }
 
-/// The bit that makes bytes match a SHA-256, by trying all of them.
+/// The bit that makes bytes match a SHA-256, found by trying all.
 fn sha256_bit(
     context: &mut RepairContext<'_>,
     bytes: &mut [u8],
     wanted: Checksum,
 ) -> Option<usize> {
     for bit in 0..bytes.len() * 8 {
-        context.pay(bytes.len() as u64)?;
+        context.spend(bytes.len() as u64)?;
         *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
         let is_match = Checksum::sha256(bytes) == wanted;
         *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);

@@ -1,4 +1,4 @@
-//! An older index, with its footer, before the end of the file.
+//! Finds an older index, with its footer, before the end of the file.
 
 use tet_format::Span;
 
@@ -7,21 +7,21 @@ use crate::container::{FOOTER_LEN, MAGIC_LEN};
 use crate::error::Result;
 use crate::index::Index;
 
-/// Bytes are looked at in windows of this many.
+/// The file is searched in windows of this number of bytes.
 const WINDOW_LEN: u64 = 1 << 20;
-/// What it costs to read a few bytes somewhere else.
+/// The cost of reading a few bytes elsewhere.
 const SEEK_COST: u64 = 512;
 
-/// Finds the last index whose length stands behind it, with bytes behind that.
+/// Finds the last index that is followed by its length and by other bytes.
 pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Index>> {
     let file_len = context.source.len();
     let mut end = file_len;
     while MAGIC_LEN < end {
         let start = end.saturating_sub(WINDOW_LEN).max(MAGIC_LEN);
-        // A footer may begin in one window and end in the next.
+        // A footer may start in one window and end in the next.
         let len = end.saturating_add(FOOTER_LEN).min(file_len).saturating_sub(start);
         let window = context.source.read_vec(start, len)?;
-        if context.pay(len).is_none() {
+        if context.spend(len).is_none() {
             break;
         }
         let footers = window.windows(8).enumerate().rev();
@@ -36,10 +36,10 @@ pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Index>> {
             let Some(span) = index_start.and_then(|it| Span::from_range(it..index_end)) else {
                 continue;
             };
-            match look(context, span, &window, start)? {
-                Look::Found(index) => return Ok(Some(*index)),
-                Look::Nothing => {}
-                Look::Enough => return Ok(None),
+            match check_span(context, span, &window, start)? {
+                Candidate::Found(index) => return Ok(Some(*index)),
+                Candidate::Nothing => {}
+                Candidate::Enough => return Ok(None),
             }
         }
         end = start;
@@ -47,40 +47,40 @@ pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Index>> {
     Ok(None)
 }
 
-enum Look {
+enum Candidate {
     Found(Box<Index>),
     Nothing,
     Enough,
 }
 
-/// Looks whether a span is an index.
-fn look(
+/// Checks whether a span is an index.
+fn check_span(
     context: &mut RepairContext<'_>,
     span: Span,
     window: &[u8],
     window_at: u64,
-) -> Result<Look> {
+) -> Result<Candidate> {
     if context.limits.index_len_max < span.len() {
-        return Ok(Look::Nothing);
+        return Ok(Candidate::Nothing);
     }
     let near = span.start().checked_sub(window_at).and_then(|at| usize::try_from(at).ok());
     let may_be = match near.and_then(|at| window.get(at..)) {
         Some(bytes) => may_be(bytes),
-        None if context.pay(SEEK_COST).is_none() => return Ok(Look::Enough),
+        None if context.spend(SEEK_COST).is_none() => return Ok(Candidate::Enough),
         None => may_be(&context.source.read_vec(span.start(), INDEX_START_LEN.min(span.len()))?),
     };
     if !may_be {
-        return Ok(Look::Nothing);
+        return Ok(Candidate::Nothing);
     }
-    if context.pay(span.len()).is_none() {
-        return Ok(Look::Enough);
+    if context.spend(span.len()).is_none() {
+        return Ok(Candidate::Enough);
     }
     let bytes = context.source.read_vec(span.start(), span.len())?;
     let found = context.own_index(&bytes, span.start());
-    Ok(found.map_or(Look::Nothing, |index| Look::Found(Box::new(index))))
+    Ok(found.map_or(Candidate::Nothing, |index| Candidate::Found(Box::new(index))))
 }
 
-/// Whether an index may start with these bytes, which may be one without entries here.
+/// Whether an index may start with these bytes; it may be empty here.
 fn may_be(bytes: &[u8]) -> bool {
     bytes.first() == Some(&0x80) || index_head(bytes).is_some()
 }

@@ -1,4 +1,4 @@
-//! What a file needs, complete before the first byte is written.
+//! The repair plan of a file, complete before the first byte is written.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ use crate::limits::Limits;
 use crate::rule;
 use crate::tensor::Tensor;
 
-/// All that can be done for a file.
+/// All possible repairs of a file.
 pub type Plan = tet_report::Plan<Edit, Loss, RepairOptions>;
 
-/// Whether an edit may be made; one that may not is withheld.
+/// Whether an edit is allowed; if not, adds it to the withheld ones.
 fn allows(plan: &mut Plan, edit: &Edit) -> bool {
     let is_lossy = edit.is_lossy() || edit.proof == Proof::None;
     let is_allowed = !is_lossy || plan.options.losses == Losses::Allowed;
@@ -32,7 +32,7 @@ fn allows(plan: &mut Plan, edit: &Edit) -> bool {
     is_allowed
 }
 
-/// Flips a bit back; gives the index as it is then, if the bit is in the index.
+/// Flips a bit back. Returns the new index if the bit is in the index.
 fn flip_back(plan: &mut Plan, flip: Flip, rule: &'static ForeignRule) -> Option<Index> {
     let Flip { at, bit, byte, proof, index } = flip;
     let action = match index {
@@ -44,22 +44,22 @@ fn flip_back(plan: &mut Plan, flip: Flip, rule: &'static ForeignRule) -> Option<
     index
 }
 
-/// Ends the file behind `kept_len` bytes with this index and its length.
+/// Truncates the image to `kept_len` bytes and appends this index and its length.
 fn end_with(image: &mut Image, kept_len: u64, index: &[u8]) {
     image.resize(kept_len);
     image.append(index);
     image.append((index.len() as u64).to_le_bytes());
 }
 
-/// Works out what a file needs. Nothing is written.
+/// Plans the repair of a file. Nothing is written.
 ///
-/// A change may let more be seen of what is wrong, so the file as it will be is looked at again until
-/// there is nothing more to change: a plan for the repaired file is empty.
+/// A change may reveal more faults, so the repaired file is checked again until there is nothing
+/// more to change: the plan for a repaired file is empty.
 ///
 /// # Errors
 ///
-/// The source cannot be read or changed meanwhile, or a limit is passed. What is wrong with the
-/// file is no error here: it is in the plan.
+/// The source cannot be read or changed meanwhile, or a limit is exceeded. Faults of the file are
+/// in the plan; they are no error of this call.
 pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     let mut plan = Plan::new(source, image_of(source), options.clone());
     for round in 0_usize.. {
@@ -78,8 +78,8 @@ pub fn plan(source: &Source, options: &RepairOptions) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Adds the edits that can be seen to be needed: those that let the index be read, else bits of
-/// tensors, else the tensors that are dropped.
+/// Adds the next edits: those that make the index readable, else flipped bits of tensors, else the
+/// removal of tensors.
 fn next_edits(plan: &mut Plan, file: &Source, may_flip: bool) -> Result<()> {
     let options = plan.options.clone();
     let progress = options.progress.begin(file.len());
@@ -100,10 +100,10 @@ fn next_edits(plan: &mut Plan, file: &Source, may_flip: bool) -> Result<()> {
     Ok(())
 }
 
-/// The index, with the edits that let it be read.
+/// The index, after the edits that make it readable.
 fn readable_index(plan: &mut Plan, context: &mut RepairContext<'_>) -> Result<Index> {
     let magic = restored_magic(context.source)?;
-    let index = match standing(context) {
+    let index = match footer_index(context) {
         Ok(index) => index,
         Err(Error::Format(fault)) => match flipped_index(plan, context, fault)? {
             Some(index) => index,
@@ -112,7 +112,7 @@ fn readable_index(plan: &mut Plan, context: &mut RepairContext<'_>) -> Result<In
         Err(error) => return Err(error),
     };
     let Some(fault) = magic else { return Ok(index) };
-    // An empty index proves nothing about a file of another kind.
+    // An empty index does not prove that this is a zTensor file.
     if index.is_empty() {
         plan.edits.clear();
         return Err(fault.into());
@@ -121,26 +121,26 @@ fn readable_index(plan: &mut Plan, context: &mut RepairContext<'_>) -> Result<In
     Ok(index)
 }
 
-/// What `verify` finds in the file as it will be.
+/// The `verify` report of the repaired file.
 fn verified(plan: &Plan) -> Result<Report> {
     let options = VerifyOptions { findings_max: FINDINGS_MAX, ..plan.options.verify() };
     verify(&plan.repaired(), &options)
 }
 
-/// The index that the footer names, with the bit flipped back that keeps it from being read.
+/// The index that the footer points to, after correcting the flipped bit that makes it unreadable.
 fn flipped_index(
     plan: &mut Plan,
     context: &mut RepairContext<'_>,
     fault: Fault,
 ) -> Result<Option<Index>> {
-    let Some(span) = standing_span(context).ok().filter(|span| !span.is_empty()) else {
+    let Some(span) = footer_span(context).ok().filter(|span| !span.is_empty()) else {
         return Ok(None);
     };
     let found = flip::of_index(context, span, fault.at)?;
     Ok(found.and_then(|flip| flip_back(plan, flip, fault.rule)))
 }
 
-/// Flips the bits back that keep single tensors from being read, where that makes them right.
+/// Corrects flipped bits of single tensors, if that makes the tensors valid.
 fn flip_tensors(
     plan: &mut Plan,
     context: &mut RepairContext<'_>,
@@ -178,13 +178,13 @@ fn flip_tensors(
         if tried == wrong.len() {
             return Ok(());
         }
-        // A bit that does not make its tensor right was not the one: again without those.
+        // A flip that does not make its tensor valid was wrong: try again without those.
         plan.edits.truncate(count);
         plan.image = image.clone();
     }
 }
 
-/// Whether a bit is one of the blob of a tensor that nothing is wrong with, too.
+/// Whether a bit is also in the blob of a tensor that is not damaged.
 fn is_of_sound(flip: &Flip, index: &Index, wrong: &[(usize, &'static ForeignRule)]) -> bool {
     let covers = |tensor: &Tensor<'_>| {
         tensor.stored().is_some_and(|stored| stored.range().contains(&flip.at))
@@ -193,44 +193,44 @@ fn is_of_sound(flip: &Flip, index: &Index, wrong: &[(usize, &'static ForeignRule
     flip.index.is_none() && index.tensors().any(|it| covers(&it) && !is_wrong(&it))
 }
 
-/// So many tensors are named among what is lost; the rest is counted.
+/// The most tensors that are listed as lost; the rest are counted.
 const LOSSES_MAX: usize = 4096;
-/// So many findings of each rule are kept.
+/// The most findings that are stored for each rule.
 const FINDINGS_MAX: usize = 1 << 16;
-/// Bits of tensors are looked for in this many rounds: one may hide another.
+/// The most rounds of searching for flipped bits: one may hide another.
 const FLIP_ROUNDS_MAX: usize = 8;
-/// Bits are flipped back in the entries and blobs of so many tensors.
+/// The most tensors whose entries and blobs are searched for flipped bits.
 const FLIPPED_MAX: usize = 64;
 
-/// The fault of a magic that may be written anew; that of another version may not.
+/// The fault of a magic that may be rewritten; that of another version may not.
 fn restored_magic(source: &Source) -> Result<Option<Fault>> {
     let head = source.read_vec(0, MAGIC_LEN.min(source.len()))?;
     let any = Limits { index_len_max: u64::MAX, ..Limits::default() };
     match index_span(&head, &[0; 8], source.len(), &any) {
         Err(fault) if fault.rule == &rule::MAGIC => Ok(Some(fault)),
         Err(fault) if [&rule::OTHER_VERSION, &rule::TRUNCATED].contains(&fault.rule) => {
-            // A file of some bytes that start right may have lost its end.
+            // A short file with a valid magic may be truncated.
             if head == MAGIC { Ok(None) } else { Err(fault.into()) }
         }
         _ => Ok(None),
     }
 }
 
-/// The index that the footer names.
-fn standing(context: &RepairContext<'_>) -> Result<Index> {
-    let span = standing_span(context)?;
+/// The index that the footer points to.
+fn footer_index(context: &RepairContext<'_>) -> Result<Index> {
+    let span = footer_span(context)?;
     let bytes = context.source.read_vec(span.start(), span.len())?;
     Ok(Index::read(bytes, span.start(), context.limits)?)
 }
 
-fn standing_span(context: &RepairContext<'_>) -> Result<Span> {
+fn footer_span(context: &RepairContext<'_>) -> Result<Span> {
     let file_len = context.source.len();
     let tail_len = FOOTER_LEN.min(file_len);
     let tail = context.source.read_vec(file_len.saturating_sub(tail_len), tail_len)?;
     Ok(index_span(&MAGIC, &tail, file_len, context.limits)?)
 }
 
-/// Finds an index where the footer names none that can be read.
+/// Finds an index if the footer does not point to a readable one.
 fn find(plan: &mut Plan, context: &mut RepairContext<'_>, fault: Fault) -> Result<Index> {
     let (rule, file_len) = (fault.rule, context.source.len());
     let place = |offset: u64| (offset, file_len.saturating_sub(offset));
@@ -241,7 +241,7 @@ fn find(plan: &mut Plan, context: &mut RepairContext<'_>, fault: Fault) -> Resul
         plan.edits.push(new_edit(rule, place(kept_len), Action::RestoreFooter));
         return Ok(index);
     }
-    let named = standing_span(context).ok().filter(|span| !span.is_empty());
+    let named = footer_span(context).ok().filter(|span| !span.is_empty());
     if let Some(salvaged) = named.map(|span| salvage::of_span(context, span)).transpose()?.flatten()
     {
         return make_index(plan, context, fault, salvaged);
@@ -285,7 +285,7 @@ fn make_index(
     Ok(Index::read(bytes, start, context.limits)?)
 }
 
-/// Takes damaged tensors out of the index, if that is asked for, and lists those that stay.
+/// Removes damaged tensors from the index, if requested, and lists those that stay.
 fn drop_tensors(plan: &mut Plan, index: &Index, report: &Report) -> Result<()> {
     let blobs = match plan.options.salvage {
         Salvage::Blobs | Salvage::None => damaged_blobs(report),
@@ -326,14 +326,14 @@ fn drop_tensors(plan: &mut Plan, index: &Index, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// The positions of tensors whose blobs break a rule, and the first one.
+/// The damaged tensors by position, with the first rule that each blob breaks.
 fn damaged_blobs(report: &Report) -> HashMap<usize, &'static ForeignRule> {
     let mut damaged = HashMap::new();
     for finding in report.findings.iter().filter(|finding| finding.severity == Severity::Error) {
         let Some((rule, position)) = finding.rule().zip(position_of(finding)) else { continue };
-        // Places that stand in an entry are looked at where its blob is.
+        // Positions stored in an entry are checked together with its blob.
         let is_blob = rule.region == "blob" || rule == &rule::SPARSE_INLINE;
-        // Parts can be read by themselves, and a limit of ours says nothing about the file.
+        // Parts can be read separately, and a limit of the reader is no fault of the file.
         let harmless = [&rule::PART_INDPTR, &rule::PART_RANGE, &rule::LIMIT_SPARSE];
         if is_blob && !harmless.contains(&rule) {
             damaged.entry(position).or_insert(rule);

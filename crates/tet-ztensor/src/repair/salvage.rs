@@ -1,4 +1,4 @@
-//! What is left of an index that is damaged or cut short: the entries that can be read.
+//! Recovers the readable entries of an index that is damaged or truncated.
 
 use tet_cbor as cbor;
 use tet_format::Span;
@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 use crate::index::Index;
 use crate::tensor::Tensor;
 
-/// The shortest start of an entry by which one can be told.
+/// The fewest bytes by which the start of an entry is recognized.
 const ENTRY_START_LEN: usize = 4;
 
-/// Entries of an index that cannot be read as a whole.
+/// The readable entries of an unreadable index.
 #[derive(Debug)]
 pub(super) struct Salvaged {
     /// Where the index starts.
@@ -23,7 +23,7 @@ pub(super) struct Salvaged {
     pub(super) entries: Vec<u8>,
     pub(super) count: u64,
     pub(super) losses: Vec<Loss>,
-    /// How many entries the head of the array counts, if it does.
+    /// The count in the head of the array, if it has one.
     counted: Option<u64>,
 }
 
@@ -32,12 +32,12 @@ impl Salvaged {
         Salvaged { start, entries: Vec::new(), count: 0, losses, counted }
     }
 
-    /// The entries that are counted and not there.
+    /// The entries that are counted but missing.
     pub(super) fn gone(&self) -> Option<Loss> {
-        let told =
+        let named =
             self.losses.iter().filter(|it| matches!(it, Loss::Tensor { .. } | Loss::Name { .. }));
-        let told = told.count();
-        let there = self.count.saturating_add(told as u64);
+        let named = named.count();
+        let there = self.count.saturating_add(named as u64);
         let count = self.counted?.saturating_sub(there);
         (count != 0).then_some(Loss::Entries { count })
     }
@@ -55,7 +55,7 @@ impl Salvaged {
         self.count += 1;
     }
 
-    /// Notes bytes that are no entry, and the names of tensors in them.
+    /// Notes bytes that are no entry, and the tensor names in them.
     fn lose(&mut self, (base, bytes): (u64, &[u8]), from: usize, to: usize) {
         let lost = bytes.get(from..to).filter(|lost| !lost.is_empty());
         let Some(lost) = lost else { return };
@@ -65,7 +65,7 @@ impl Salvaged {
     }
 }
 
-/// Salvages what the footer says is an index; what is no entry is passed over.
+/// Recovers the index that the footer points to, skipping what is no entry.
 pub(super) fn of_span(context: &mut RepairContext<'_>, span: Span) -> Result<Option<Salvaged>> {
     let bytes = context.source.read_vec(span.start(), span.len())?;
     let Some((head_len, counted)) = index_head(&bytes) else { return Ok(None) };
@@ -81,20 +81,20 @@ pub(super) fn of_span(context: &mut RepairContext<'_>, span: Span) -> Result<Opt
                 gap_at = at;
             }
             Entry::Cut(len) | Entry::Wrong(len) => {
-                if context.pay(len).is_none() {
+                if context.spend(len).is_none() {
                     break;
                 }
                 at += 1;
             }
         }
     }
-    // The break that ends an array without a count is no loss.
+    // The break of an array without a count is no loss.
     let is_break = bytes.get(gap_at..) == Some(&[cbor::BREAK]);
     salvaged.lose((base, &bytes), if is_break { end } else { gap_at }, end);
     Ok(Some(salvaged).filter(|it| 0 < it.count))
 }
 
-/// Salvages an index that the end of the file cuts short.
+/// Recovers an index that is truncated by the end of the file.
 pub(super) fn of_tail(context: &mut RepairContext<'_>) -> Result<Option<Salvaged>> {
     let (bytes, base) = context.tail()?;
     for start in (0..bytes.len()).rev() {
@@ -111,7 +111,7 @@ pub(super) fn of_tail(context: &mut RepairContext<'_>) -> Result<Option<Salvaged
                 Entry::Wrong(_) => break false,
             }
         };
-        if context.pay(at.saturating_sub(start) as u64).is_none() {
+        if context.spend(at.saturating_sub(start) as u64).is_none() {
             break;
         }
         if !is_cut || salvaged.count == 0 {
@@ -129,7 +129,7 @@ pub(super) fn of_tail(context: &mut RepairContext<'_>) -> Result<Option<Salvaged
 /// The key of names, as CBOR.
 const NAME_KEY: &[u8] = b"\x64name";
 
-/// The names in what is left of entries.
+/// The names in the rest of damaged entries.
 fn names(bytes: &[u8]) -> Vec<String> {
     let keys = bytes.windows(NAME_KEY.len()).enumerate().filter(|(_, key)| *key == NAME_KEY);
     let name = |at: usize| {
@@ -140,13 +140,13 @@ fn names(bytes: &[u8]) -> Vec<String> {
     keys.filter_map(|(at, _)| name(at + NAME_KEY.len())).collect()
 }
 
-/// What stands where an entry may stand.
+/// The result of parsing an entry.
 enum Entry<'b> {
     /// An entry that is not damaged.
     Read(&'b [u8]),
-    /// So many bytes that may be one, were there more of them.
+    /// This number of bytes, which may be the start of an entry.
     Cut(u64),
-    /// Something else, which took so many bytes to see.
+    /// Something else, after reading this number of bytes.
     Wrong(u64),
 }
 
@@ -175,22 +175,21 @@ fn entry<'b>(
     }
 }
 
-/// Whether an entry is not damaged, and its blob is there.
+/// Whether an entry is valid, and its blob is complete.
 fn is_sound(context: &RepairContext<'_>, item: &[u8], index_start: u64) -> bool {
     let array = [&[0x81], item].concat();
     let Ok(index) = Index::read(array, index_start, context.limits) else { return false };
     index.tensor(0).is_some_and(|it| damage(&it).is_none() && it.stored().is_some())
 }
 
-/// Leaves out entries whose checksums do not match: an index inside a blob, of a file within the
-/// file, speaks of other places. Without any checksum the last blob must end where the index
-/// starts.
+/// Drops entries whose checksums do not match: the index of a file inside a blob has other offsets.
+/// Without any checksum, the last blob must end where the index starts.
 fn proven(context: &mut RepairContext<'_>, salvaged: Salvaged) -> Result<Option<Salvaged>> {
     let index = Index::read(salvaged.index_bytes(), salvaged.start, context.limits)?;
     let mut kept = Salvaged::new(salvaged.start, salvaged.counted, salvaged.losses);
     let mut is_own = blobs_end(&index) == salvaged.start;
     for tensor in index.tensors() {
-        if context.pay(tensor.stored().map_or(0, Span::len)).is_none() {
+        if context.spend(tensor.stored().map_or(0, Span::len)).is_none() {
             return Ok(None);
         }
         match matches(context.source, &tensor)? {
@@ -204,7 +203,7 @@ fn proven(context: &mut RepairContext<'_>, salvaged: Salvaged) -> Result<Option<
     Ok(Some(kept).filter(|kept| is_own && 0 < kept.count))
 }
 
-/// Whether a blob matches its checksum; `None` where there is none that can be compared.
+/// Whether a blob matches its checksum; `None` if it cannot be compared.
 fn matches(source: &Source, tensor: &Tensor<'_>) -> Result<Option<bool>> {
     let checksum = tensor.checksum().filter(|checksum| checksum.is_known());
     let Some((checksum, stored)) = checksum.zip(tensor.stored()) else { return Ok(None) };

@@ -1,14 +1,14 @@
-//! An index that is all there, at the end of a file whose footer is wrong or cut short.
+//! Finds a complete index at the end of a file whose footer is wrong or truncated.
 
 use super::context::{RepairContext, index_head};
 use crate::container::FOOTER_LEN;
 use crate::error::Result;
 use crate::index::Index;
 
-/// Finds the index that ends where the footer begins, or behind which the footer is cut short.
+/// Finds the index that ends at the footer or at a truncated footer.
 pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Index>> {
     let (bytes, base) = context.tail()?;
-    // Nothing but the magic and an empty array.
+    // The file has only the magic and an empty array.
     if base == 8 && bytes.first() == Some(&0x80) && bytes.len() as u64 <= 1 + FOOTER_LEN {
         return Ok(context.own_index(&[0x80], base));
     }
@@ -18,7 +18,7 @@ pub(super) fn find(context: &mut RepairContext<'_>) -> Result<Option<Index>> {
         }
         let mut reader = context.reader(&bytes, at, base);
         let is_item = reader.skip(0).is_ok();
-        if context.pay(reader.at().saturating_sub(at) as u64).is_none() {
+        if context.spend(reader.at().saturating_sub(at) as u64).is_none() {
             break;
         }
         let left = bytes.len().saturating_sub(reader.at()) as u64;

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
 use crate::rule;
-use crate::testing::{Fields, beside_good, text, uints, with_entries};
+use crate::testing::{Fields, text, uints, with_entries, with_good};
 use crate::write::{ChecksumChoice, Declaration, EncodingChoice, WriteOptions, Writer};
 
 fn tensor(name: &str, len: u64) -> Declaration {
@@ -44,7 +44,7 @@ fn plan_of(bytes: &[u8], salvage: Salvage) -> Plan {
 fn repaired(plan: &Plan) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.zt");
-    let applied = apply(plan, Output::Beside(&path), &Publish::default()).unwrap();
+    let applied = apply(plan, Output::NewFile(&path), &Publish::default()).unwrap();
     assert_eq!(applied.edit_count, plan.edits.len());
     let bytes = fs::read(&path).unwrap();
     assert_eq!(applied.file_len, bytes.len() as u64);
@@ -81,7 +81,7 @@ fn a_file_that_cannot_be_mended_stays_as_it_is() {
 fn a_sparse_tensor_whose_places_do_not_belong_together_is_damaged() {
     let inline = Fields::dense("s", 64, 4, "uint8", &[2, 4]).with("layout", text("sparse"));
     let inline = inline.with("sparse_format", text("csr")).with("indices", uints(&[0, 1, 2, 3]));
-    let bytes = beside_good(&[1, 2, 3, 4], &inline);
+    let bytes = with_good(&[1, 2, 3, 4], &inline);
     assert!(plan_of(&bytes, Salvage::Entries).is_sound());
     let plan = plan_of(&bytes, Salvage::Blobs);
     assert_eq!(actions(&plan), [Action::DropTensors]);
@@ -208,7 +208,7 @@ fn a_file_cut_inside_its_index_gives_the_tensors_before_that() {
             assert_eq!(actions(&plan), [Action::MakeIndex]);
             let left = names(&repaired(&plan));
             assert_eq!(left, ["a", "b", "c"][..left.len()]);
-            // What the index counts and no longer has is told.
+            // Missing entries that the index counts are reported.
             let gone = plan.edits[0].losses.iter().map(|loss| match loss {
                 Loss::Entries { count } => *count,
                 Loss::Name { .. } => 1,
@@ -237,7 +237,7 @@ fn an_index_with_a_damaged_entry_keeps_the_others() {
     let losses = &plan.edits[0].losses[..];
     assert!(matches!(losses, [Loss::Bytes { .. }, Loss::Entries { count: 1 }]), "{losses:?}");
     assert_eq!(names(&repaired(&plan)), ["a", "c"]);
-    // The entry can be read past, and its tensor not: it is told, and dropped when asked for.
+    // The entry can be read past, and its tensor not: it is reported, and dropped on request.
     let mut damaged = bytes.clone();
     damaged[at + 6] = 0xff;
     let plan = plan_of(&damaged, Salvage::None);
@@ -264,7 +264,7 @@ fn tensors_with_damaged_blobs_are_dropped_when_asked_for() {
         let file = ZTensorFile::open(Source::from_bytes(bytes.clone()), &Limits::default());
         let span = file.unwrap().find("b").unwrap().stored().unwrap();
         bytes[usize::try_from(span.end()).unwrap() - 1] ^= 0x5b;
-        assert!(plan_of(&bytes, Salvage::Entries).is_sound(), "nobody looks");
+        assert!(plan_of(&bytes, Salvage::Entries).is_sound(), "blobs are not checked");
         let plan = plan_of(&bytes, Salvage::Blobs);
         let name = "b".to_owned();
         assert_eq!(plan.edits[0].losses, [Loss::Tensor { position: 1, name, rule }]);
@@ -299,7 +299,7 @@ fn a_file_within_the_file_is_not_taken_for_it() {
     writer.whole(tensor("inner", inner.len() as u64), &inner).unwrap();
     let outer = writer.finish().unwrap().0;
     for cut in 64 + index_start(&inner)..index_start(&outer) + 30 {
-        // Here it looks whole; only its blobs tell.
+        // The index looks complete; only its blobs show the loss.
         if cut == 64 + inner.len() {
             assert!(!plan_of(&outer[..cut], Salvage::Blobs).is_sound());
             continue;

@@ -21,7 +21,7 @@ pub(super) fn read(
         check_fit(sound.stored.len())?;
         let mut bytes = source.read_vec(sound.stored.start(), sound.stored.len())?;
         compare(sound, &bytes, check)?;
-        // Old programs turned the whole blob around as if it were elements, places and all.
+        // Old programs swap the bytes of the whole blob, positions too.
         order(sound, &mut bytes);
         return Ok(bytes);
     }
@@ -42,7 +42,7 @@ pub(super) fn read(
     })
 }
 
-/// Decodes to find out how many bytes come out, and keeps none.
+/// Decodes only to count the output bytes.
 fn scan(stored: &[u8], decoded_max: u64) -> tet_codec::Result<Scanned> {
     let mut scan = ZstdScan::new()?;
     scan.begin(decoded_max.saturating_add(1), WINDOW_LOG_MAX)?;

@@ -1,4 +1,4 @@
-//! Places that stand in the entry: `indptr` and `indices` for csr, `indices` for coo.
+//! Positions stored in the entry: `indptr` and `indices` for csr, `indices` for coo.
 
 use tet_cbor::{Head, Items, Reader};
 
@@ -8,13 +8,13 @@ use crate::sparse::Places;
 use crate::tensor::Tensor;
 use crate::words::Layout;
 
-/// The numbers of a field, and whether they came in rows of so many.
+/// The numbers of a field, and the length of its rows if it has rows.
 struct Numbers {
     all: Vec<u64>,
     row_len: Option<u64>,
 }
 
-/// The places in an entry; `None` where the blob has them.
+/// The positions in an entry; `None` if the blob has them.
 pub(super) fn read(tensor: &Tensor<'_>) -> Result<Option<Places>, Fault> {
     let layout = tensor.layout();
     if !matches!(layout, Some(Layout::Csr | Layout::Coo)) {
@@ -45,7 +45,7 @@ pub(super) fn read(tensor: &Tensor<'_>) -> Result<Option<Places>, Fault> {
     }
 }
 
-/// The numbers under a key of the entry, if it is there.
+/// The numbers under a key of the entry, if the key exists.
 fn numbers(tensor: &Tensor<'_>, wanted: &[u8]) -> Result<Option<Numbers>, Fault> {
     let index = tensor.index();
     index.for_fields(tensor.entry(), |key, reader, depth| {
@@ -67,7 +67,7 @@ fn numbers(tensor: &Tensor<'_>, wanted: &[u8]) -> Result<Option<Numbers>, Fault>
     })
 }
 
-/// A row of numbers, as long as the one before it.
+/// A row of numbers, as long as the previous one.
 fn row(
     reader: &mut Reader<'_>,
     count: Option<u64>,

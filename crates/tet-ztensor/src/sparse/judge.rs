@@ -1,4 +1,4 @@
-//! What must hold of the arrays of a sparse tensor, before anything is scattered by them.
+//! Checks the arrays of a sparse tensor before they are used.
 
 use tet_format::ForeignRule;
 
@@ -7,10 +7,10 @@ use crate::error::Fault;
 use crate::rule;
 use crate::stored::Sound;
 
-/// Bytes of a number of a place.
+/// The length in bytes of a position number.
 const WORD: u64 = 8;
 
-/// Whether a blob that decodes to `found` bytes can be that of the shape: known before it is decoded.
+/// Checks that a blob of `found` decoded bytes can match the shape, before it is decoded.
 pub(crate) fn blob_len(sound: &Sound<'_>, found: u64) -> Result<(), Fault> {
     let each = record_len(sound);
     let head_len = if sound.layout.is_csr() { indptr_len(sound) } else { 0 };
@@ -21,27 +21,27 @@ pub(crate) fn blob_len(sound: &Sound<'_>, found: u64) -> Result<(), Fault> {
     }
 }
 
-/// Whether a blob of `found` bytes has exactly `count` values behind `indptr`.
+/// Checks that a blob of `found` bytes has exactly `count` values after `indptr`.
 pub(crate) fn csr_len(sound: &Sound<'_>, found: u64, count: u64) -> Result<(), Fault> {
     let wanted = count.checked_mul(record_len(sound));
     let wanted = wanted.and_then(|len| len.checked_add(indptr_len(sound))).unwrap_or(u64::MAX);
     if found == wanted { Ok(()) } else { Err(len_fault(sound, found, wanted)) }
 }
 
-/// Bytes of `indptr`.
+/// The length of `indptr` in bytes.
 fn indptr_len(sound: &Sound<'_>) -> u64 {
     let rows = sound.tensor.shape().first().copied().unwrap_or(0);
     let len = rows.checked_add(1).and_then(|count| count.checked_mul(WORD));
     len.unwrap_or(u64::MAX)
 }
 
-/// Bytes of one value and its place.
+/// The length in bytes of one value and its position.
 fn record_len(sound: &Sound<'_>) -> u64 {
     let words = if sound.layout.is_csr() { 1 } else { sound.tensor.shape().len() as u64 };
     words.saturating_mul(WORD).saturating_add(sound.element_size)
 }
 
-/// Takes the blob of a csr tensor apart.
+/// Splits the blob of a csr tensor.
 pub(super) fn csr(sound: &Sound<'_>, bytes: &[u8]) -> Result<(Places, Vec<u8>), Fault> {
     let (found, wanted) = (bytes.len() as u64, indptr_len(sound));
     let (indptr, rest) = split(bytes, wanted).ok_or(len_fault(sound, found, wanted))?;
@@ -53,12 +53,12 @@ pub(super) fn csr(sound: &Sound<'_>, bytes: &[u8]) -> Result<(Places, Vec<u8>), 
     Ok((Places::Csr { indptr, indices: words(indices) }, values.to_vec()))
 }
 
-/// Takes the blob of a coo tensor apart.
+/// Splits the blob of a coo tensor.
 pub(super) fn coo(sound: &Sound<'_>, bytes: &[u8]) -> Result<(Places, Vec<u8>), Fault> {
     let record_len = record_len(sound);
     let coords_len = record_len.saturating_sub(sound.element_size);
     let (mut coords, mut values) = (Vec::new(), Vec::new());
-    // A record is no longer than the blob.
+    // A record is at most as long as the blob.
     for record in bytes.chunks_exact(usize::try_from(record_len).unwrap_or(usize::MAX)) {
         let (place, value) = split(record, coords_len).unwrap_or_default();
         coords.extend(place.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)));
@@ -67,7 +67,7 @@ pub(super) fn coo(sound: &Sound<'_>, bytes: &[u8]) -> Result<(Places, Vec<u8>), 
     Ok((Places::Coo { coords }, values))
 }
 
-/// Whether places that stand in the entry fit the shape and the values.
+/// Checks that positions in the entry match the shape and the values.
 pub(super) fn inline_lens(sound: &Sound<'_>, places: &Places, len: u64) -> Result<(), Fault> {
     let shape = sound.tensor.shape();
     let count = match places {
@@ -112,7 +112,7 @@ fn check_indptr(sound: &Sound<'_>, indptr: &[u64]) -> Result<(), Fault> {
     }
 }
 
-/// Whether every place lies in the shape.
+/// Checks that every position is within the shape.
 pub(super) fn places(sound: &Sound<'_>, places: &Places) -> Result<(), Fault> {
     let shape = sound.tensor.shape();
     let outside = match places {
@@ -134,7 +134,7 @@ pub(super) fn places(sound: &Sound<'_>, places: &Places) -> Result<(), Fault> {
     }
 }
 
-/// Whether places that came by themselves fit the shape and the count of values.
+/// Checks that separate positions match the shape and the number of values.
 pub(crate) fn parts(
     shape: &[u64],
     places: &Places,

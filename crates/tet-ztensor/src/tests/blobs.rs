@@ -1,7 +1,7 @@
 //! Blobs that are not what their entries say (ZT-B4 to ZT-B7), and checksums.
 
 use crate::testing::{
-    Fields, beside_good, deep, open, read, rules, seek_table, tensor_refused, text, uint, zstd,
+    Fields, deep, open, read, rules, seek_table, tensor_refused, text, uint, with_good, zstd,
     zstd_bare,
 };
 use crate::{Check, Checksum, Error, rule};
@@ -11,12 +11,12 @@ const ELEMENTS: &[u8] = b"0123456789abcdef";
 /// A zstd tensor of 16 bytes with these stored bytes.
 fn stored(blob: &[u8]) -> Vec<u8> {
     let fields = Fields::dense("t", 64, blob.len() as u64, "uint8", &[16]);
-    beside_good(blob, &fields.with("encoding", text("zstd")))
+    with_good(blob, &fields.with("encoding", text("zstd")))
 }
 
 fn with_checksum(blob: &[u8], checksum: &str) -> Vec<u8> {
     let fields = Fields::dense("t", 64, blob.len() as u64, "uint8", &[blob.len() as u64]);
-    beside_good(blob, &fields.with("checksum", text(checksum)))
+    with_good(blob, &fields.with("checksum", text(checksum)))
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn honest_zeros_are_read() {
     let len = 64 << 20;
     let blob = zstd(&vec![0; len]);
     let fields = Fields::dense("t", 64, blob.len() as u64, "uint8", &[len as u64]);
-    let bytes = beside_good(&blob, &fields.with("encoding", text("zstd")));
+    let bytes = with_good(&blob, &fields.with("encoding", text("zstd")));
     assert!(read(&bytes, 1).unwrap().iter().all(|byte| *byte == 0));
 }
 
@@ -87,7 +87,7 @@ fn a_blob_too_short_for_its_elements_is_refused_unread() {
     let blob = zstd(ELEMENTS);
     let fields = Fields::dense("t", 64, blob.len() as u64, "uint8", &[1 << 40]);
     let fields = fields.with("encoding", text("zstd"));
-    tensor_refused(&beside_good(&blob, &fields), &rule::ZSTD_BOUND);
+    tensor_refused(&with_good(&blob, &fields), &rule::ZSTD_BOUND);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_checksum_of_decoded_bytes_is_wrong() {
     let fields = fields.with("encoding", text("zstd"));
     let sealed = |bytes: &[u8]| {
         let checksum = text(&Checksum::crc32c(bytes).to_string());
-        beside_good(&blob, &fields.clone().with("checksum", checksum))
+        with_good(&blob, &fields.clone().with("checksum", checksum))
     };
     assert_eq!(read(&sealed(&blob), 1).unwrap(), ELEMENTS);
     tensor_refused(&sealed(ELEMENTS), &rule::BLOB_CHECKSUM);
@@ -138,7 +138,7 @@ fn the_checksum_of_decoded_bytes_is_wrong() {
 fn a_blob_of_a_dtype_nobody_knows_is_compared() {
     let checksum = text("crc32c:0x0");
     let fields = Fields::dense("t", 64, 16, "float8", &[16]).with("checksum", checksum);
-    let rules = rules(&beside_good(ELEMENTS, &fields));
+    let rules = rules(&with_good(ELEMENTS, &fields));
     assert!(rules.contains(&&rule::DTYPE_KNOWN) && rules.contains(&&rule::BLOB_CHECKSUM));
 }
 
@@ -147,14 +147,14 @@ fn big_endian_numbers_are_turned_around() {
     for (dtype, size) in [("uint8", 1), ("bool", 1), ("int16", 2), ("float32", 4), ("uint64", 8)] {
         let fields = Fields::dense("t", 64, 16, dtype, &[16 / size as u64]);
         let fields = fields.with("data_endianness", text("big"));
-        let bytes = beside_good(ELEMENTS, &fields);
+        let bytes = with_good(ELEMENTS, &fields);
         let wanted: Vec<u8> =
             ELEMENTS.chunks(size).flat_map(|number| number.iter().rev().copied()).collect();
         assert_eq!(read(&bytes, 1).unwrap(), wanted, "{dtype}");
         let found = rules(&bytes);
         assert_eq!(found.contains(&&rule::BYTE_ORDER_BIG), size > 1);
         assert_eq!(found.contains(&&rule::BYTE_ORDER_MOOT), size == 1);
-        let little = beside_good(ELEMENTS, &fields.with("data_endianness", text("little")));
+        let little = with_good(ELEMENTS, &fields.with("data_endianness", text("little")));
         assert_eq!(read(&little, 1).unwrap(), ELEMENTS);
     }
 }
@@ -164,7 +164,7 @@ fn the_order_of_zstd_bytes_is_little_whatever_is_said() {
     let blob = zstd(ELEMENTS);
     let fields = Fields::dense("t", 64, blob.len() as u64, "float32", &[4]);
     let fields = fields.with("encoding", text("zstd")).with("data_endianness", text("big"));
-    let bytes = beside_good(&blob, &fields);
+    let bytes = with_good(&blob, &fields);
     assert_eq!(read(&bytes, 1).unwrap(), ELEMENTS);
     assert!(rules(&bytes).contains(&&rule::BYTE_ORDER_MOOT));
 }
@@ -173,14 +173,14 @@ fn the_order_of_zstd_bytes_is_little_whatever_is_said() {
 fn bools_are_bytes_as_they_are() {
     let blob = [0, 1, 2, 255];
     let fields = Fields::dense("t", 64, 4, "bool", &[4]);
-    let bytes = beside_good(&blob, &fields);
+    let bytes = with_good(&blob, &fields);
     assert_eq!(read(&bytes, 1).unwrap(), blob);
     let report = deep(&bytes);
     let odd = report.findings.iter().find(|it| it.rule() == Some(&rule::BOOL_BYTE)).unwrap();
     assert_eq!((odd.place.offset, odd.found), (66, 2));
     let packed = zstd(&blob);
     let fields = fields.with("encoding", text("zstd")).with("size", uint(packed.len() as u64));
-    let bytes = beside_good(&packed, &fields);
+    let bytes = with_good(&packed, &fields);
     assert_eq!(read(&bytes, 1).unwrap(), blob);
     assert!(rules(&bytes).contains(&&rule::BOOL_BYTE));
 }
@@ -188,18 +188,18 @@ fn bools_are_bytes_as_they_are() {
 #[test]
 fn a_view_is_the_bytes_of_the_file() {
     let fields = Fields::dense("t", 64, 16, "float32", &[4]);
-    let bytes = beside_good(ELEMENTS, &fields);
+    let bytes = with_good(ELEMENTS, &fields);
     let file = open(&bytes).unwrap();
     let view = file.view(file.find("t").unwrap()).unwrap().unwrap();
     assert_eq!(&*view, ELEMENTS);
-    let bytes = beside_good(ELEMENTS, &fields.with("data_endianness", text("big")));
+    let bytes = with_good(ELEMENTS, &fields.with("data_endianness", text("big")));
     let file = open(&bytes).unwrap();
     assert!(file.view(file.find("t").unwrap()).unwrap().is_none());
 }
 
 #[test]
 fn a_buffer_of_another_length_is_refused() {
-    let bytes = beside_good(ELEMENTS, &Fields::dense("t", 64, 16, "float32", &[4]));
+    let bytes = with_good(ELEMENTS, &Fields::dense("t", 64, 16, "float32", &[4]));
     let file = open(&bytes).unwrap();
     let tensor = file.find("t").unwrap();
     for len in [0, 15, 17] {

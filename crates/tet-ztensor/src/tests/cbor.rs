@@ -1,14 +1,14 @@
 //! CBOR that is damaged, odd, or both (ZT-I1, ZT-I4, ZT-T5).
 
 use crate::error::Fault;
-use crate::testing::{Fields, array, beside_good, file, head, open, refused, tensor_refused, text};
+use crate::testing::{Fields, array, file, head, open, refused, tensor_refused, text, with_good};
 use crate::testing::{read, uint, uints};
 use crate::{Limits, Value, rule};
 
 /// The place of the value of `x`, a custom field at the end of the last entry.
 fn with_value(value: &[u8]) -> Vec<u8> {
     let fields = Fields::dense("t", 64, 3, "uint8", &[3]).with("x", value.to_vec());
-    beside_good(&[1, 2, 3], &fields)
+    with_good(&[1, 2, 3], &fields)
 }
 
 fn found(value: &[u8]) -> Value {
@@ -101,7 +101,7 @@ fn lengths_past_the_end_allocate_nothing() {
     }
     let fields = |key: &str| {
         let entry = Fields::dense("t", 64, 3, "uint8", &[3]);
-        beside_good(&[1, 2, 3], &entry.with(key, head(4, 1 << 40)))
+        with_good(&[1, 2, 3], &entry.with(key, head(4, 1 << 40)))
     };
     refused(&fields("shape"), &rule::INDEX_SYNTAX);
 }
@@ -146,10 +146,10 @@ fn text_that_is_none_costs_one_tensor() {
         entry().with("checksum", bad(b"crc32c:\xFF")),
     ];
     for fields in spoiled {
-        tensor_refused(&beside_good(&[1, 2, 3], &fields), &rule::NAME_TEXT);
+        tensor_refused(&with_good(&[1, 2, 3], &fields), &rule::NAME_TEXT);
     }
     let fields = entry().with("name", bad(b"ab\xFFc"));
-    let file = open(&beside_good(&[1, 2, 3], &fields)).unwrap();
+    let file = open(&with_good(&[1, 2, 3], &fields)).unwrap();
     assert_eq!(file.tensor(1).unwrap().name(), "ab", "the name as far as it is one");
 }
 

@@ -3,8 +3,8 @@
 use tet_format::{DType, ForeignRule};
 
 use crate::testing::{
-    Fields, array, beside_good, deep, file, head, open, read, rules, tensor_refused, text, uint,
-    uints, with_entries,
+    Fields, array, deep, file, head, open, read, rules, tensor_refused, text, uint, uints,
+    with_entries, with_good,
 };
 use crate::{Encoding, Error, Layout, rule};
 
@@ -16,12 +16,12 @@ fn entry() -> Fields {
 
 #[track_caller]
 fn broken(fields: &Fields, rule: &'static ForeignRule) {
-    tensor_refused(&beside_good(BLOB, fields), rule);
+    tensor_refused(&with_good(BLOB, fields), rule);
 }
 
 #[track_caller]
 fn sound(fields: &Fields) {
-    let bytes = beside_good(BLOB, fields);
+    let bytes = with_good(BLOB, fields);
     assert!(read(&bytes, 1).is_ok(), "{:?}", deep(&bytes).findings);
     assert!(deep(&bytes).is_ok(), "{:?}", deep(&bytes).findings);
 }
@@ -59,14 +59,14 @@ fn each_required_key_is_required() {
     for key in ["name", "offset", "size", "dtype", "shape", "encoding"] {
         let fields = entry().without(key);
         broken(&fields, &rule::KEY_MISSING);
-        let report = deep(&beside_good(BLOB, &fields));
+        let report = deep(&with_good(BLOB, &fields));
         let missing =
             report.findings.iter().find(|it| it.rule() == Some(&rule::KEY_MISSING)).unwrap();
         assert_eq!(missing.place.field, key);
     }
     let dialect = entry().without("layout");
     sound(&dialect);
-    assert_eq!(rules(&beside_good(BLOB, &dialect)), [&rule::LAYOUT_MISSING, &rule::BLOB_SHARED]);
+    assert_eq!(rules(&with_good(BLOB, &dialect)), [&rule::LAYOUT_MISSING, &rule::BLOB_SHARED]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn words_that_are_not_known_cost_one_tensor() {
     for word in ["Float32", "FLOAT32", "float8_e4m3", "f32", "complex64", "bitmask", ""] {
         let fields = entry().with("dtype", text(word));
         broken(&fields, &rule::DTYPE_KNOWN);
-        let file = open(&beside_good(BLOB, &fields)).unwrap();
+        let file = open(&with_good(BLOB, &fields)).unwrap();
         let tensor = file.find("t").unwrap();
         assert_eq!((tensor.dtype(), &*tensor.dtype_word()), (None, word));
         assert_eq!((tensor.shape(), tensor.stored().map(|it| it.len())), (&[2][..], Some(8)));
@@ -130,10 +130,10 @@ fn words_that_are_not_known_cost_one_tensor() {
 fn a_sparse_format_of_a_dense_tensor_is_a_custom_field() {
     let fields = entry().with("sparse_format", text("not really"));
     sound(&fields);
-    let file = open(&beside_good(BLOB, &fields)).unwrap();
+    let file = open(&with_good(BLOB, &fields)).unwrap();
     assert_eq!(file.find("t").unwrap().custom().unwrap().len(), 1);
     let fields = entry().with("layout", text("sparse")).with("sparse_format", text("coo"));
-    let file = open(&beside_good(BLOB, &fields)).unwrap();
+    let file = open(&with_good(BLOB, &fields)).unwrap();
     let tensor = file.find("t").unwrap();
     assert_eq!(tensor.layout(), Some(Layout::Coo));
     assert!(tensor.custom().unwrap().is_empty() && tensor.custom_bytes().is_empty());
@@ -166,7 +166,7 @@ fn checksums_have_a_form() {
     broken(&entry().with("checksum", text(&format!("sha256:0x{short}"))), &rule::CHECKSUM_FORM);
     let unknown = entry().with("checksum", text("xxh3:0x1234"));
     sound(&unknown);
-    assert!(rules(&beside_good(BLOB, &unknown)).contains(&&rule::CHECKSUM_UNKNOWN));
+    assert!(rules(&with_good(BLOB, &unknown)).contains(&&rule::CHECKSUM_UNKNOWN));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn products_are_those_of_numbers_without_bound() {
     sound(&entry().with("shape", uints(&[vec![1; 63], vec![2]].concat())));
     // The library reads more axes, and a catalog of datasets does not.
     let many = entry().with("shape", uints(&[vec![1; 64], vec![2]].concat()));
-    let bytes = beside_good(BLOB, &many);
+    let bytes = with_good(BLOB, &many);
     assert!(rules(&bytes).contains(&&rule::LIMIT_AXES));
     assert_eq!(read(&bytes, 1).unwrap(), BLOB);
 }
@@ -213,7 +213,7 @@ fn blobs_lie_between_magic_and_index() {
         broken(&empty.with("offset", uint(offset)), &rule::BLOB_BOUNDS);
     }
     for size in [9, 16, 40 << 30, 1 << 60, u64::MAX - 64, u64::MAX] {
-        let bytes = beside_good(BLOB, &entry().with("size", uint(size)).with("dtype", text("?")));
+        let bytes = with_good(BLOB, &entry().with("size", uint(size)).with("dtype", text("?")));
         let rules = rules(&bytes);
         assert!(rules.contains(&&rule::BLOB_BOUNDS), "{rules:?}");
     }
@@ -228,7 +228,7 @@ fn blobs_lie_between_magic_and_index() {
 #[test]
 fn a_damaged_entry_says_what_it_can() {
     let fields = entry().with("shape", text("no")).with("encoding", text("zstd"));
-    let file = open(&beside_good(BLOB, &fields)).unwrap();
+    let file = open(&with_good(BLOB, &fields)).unwrap();
     let tensor = file.find("t").unwrap();
     assert_eq!(tensor.fault().map(|fault| fault.rule), Some(&rule::KEY_TYPE));
     assert_eq!(tensor.dtype(), Some(DType::Float32));
@@ -239,7 +239,7 @@ fn a_damaged_entry_says_what_it_can() {
     );
     assert_eq!((tensor.offset(), tensor.size()), (Some(64), Some(8)));
     let fields = entry().and(uint(7), uint(7));
-    let file = open(&beside_good(BLOB, &fields)).unwrap();
+    let file = open(&with_good(BLOB, &fields)).unwrap();
     let tensor = file.find("t").unwrap();
     assert_eq!((tensor.layout(), tensor.decoded_len()), (Some(Layout::Dense), Some(8)));
 }

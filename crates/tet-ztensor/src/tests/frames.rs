@@ -5,7 +5,7 @@ use tet_format::Span;
 use tet_io::Source;
 
 use crate::frames::{Frame, frames};
-use crate::testing::{Fields, beside_good, deep, open, read, rules, seek_table, text};
+use crate::testing::{Fields, deep, open, read, rules, seek_table, text, with_good};
 use crate::testing::{zstd, zstd_bare};
 use crate::{Check, SeekTable, rule};
 
@@ -16,7 +16,7 @@ fn elements(len: u32) -> Vec<u8> {
 
 fn stored(blob: &[u8], len: u64) -> Vec<u8> {
     let fields = Fields::dense("t", 64, blob.len() as u64, "uint8", &[len]);
-    beside_good(blob, &fields.with("encoding", text("zstd")))
+    with_good(blob, &fields.with("encoding", text("zstd")))
 }
 
 /// The stored and the decoded length of each frame.
@@ -121,7 +121,7 @@ fn a_seek_table_that_lies_is_not_believed() {
         change(&mut table);
         [blob.clone(), seek_table(&table)].concat()
     };
-    let lies = [
+    let wrong_tables = [
         with(&|table| table[0].1 += 1),
         with(&|table| {
             table[0].1 += 5;
@@ -137,7 +137,7 @@ fn a_seek_table_that_lies_is_not_believed() {
         with(&|table| table.clear()),
         with(&|table| table[2] = (u32::MAX, u32::MAX)),
     ];
-    for blob in lies {
+    for blob in wrong_tables {
         frames_are_parts_of_the_whole(&blob, &wanted);
         let bytes = stored(&blob, 1000);
         assert!(rules(&bytes).contains(&&rule::SEEK_TABLE));

@@ -1,4 +1,4 @@
-//! Sparse tensors in dense parts: parts that do not belong together are told (ZT-S6 to ZT-S8).
+//! Sparse tensors in dense parts: parts that do not fit together are reported (ZT-S6 to ZT-S8).
 
 use crate::testing::{Fields, array, deep, file, rules, text, uints, zstd};
 use crate::{Declaration, Places, WriteOptions, Writer, repair, rule, verify};
@@ -118,37 +118,38 @@ fn numbers_of_parts_must_fit() {
 #[test]
 fn shapes_and_types_of_parts_must_fit() {
     let whole = || csr(&[0, 2, 2, 3], &[0, 3, 1]);
-    let told = |shape: &[u64], parts: &[Part], spoil: &dyn Fn(&str, Fields) -> Fields| {
+    let findings = |shape: &[u64], parts: &[Part], spoil: &dyn Fn(&str, Fields) -> Fields| {
         let bytes = self::parts("csr", shape, parts, spoil);
-        let told = verify(&Source::from_bytes(&*bytes), &Default::default()).unwrap();
-        told.findings
+        let report = verify(&Source::from_bytes(&*bytes), &Default::default()).unwrap();
+        report
+            .findings
             .iter()
             .map(|it| (it.rule().unwrap(), it.place.field, it.found, it.wanted.unwrap()))
             .collect::<Vec<_>>()
     };
     let fit =
         |field: &'static str, found: u64, wanted: u64| [(&rule::PART_FIT, field, found, wanted)];
-    assert_eq!(told(&[4, 4], &whole(), &as_is), fit("shape", 4, 5));
-    assert_eq!(told(&[3, 4, 1], &whole(), &as_is), fit("sparse_shape", 3, 2));
-    assert_eq!(told(&[], &whole(), &as_is), fit("sparse_shape", 0, 2));
+    assert_eq!(findings(&[4, 4], &whole(), &as_is), fit("shape", 4, 5));
+    assert_eq!(findings(&[3, 4, 1], &whole(), &as_is), fit("sparse_shape", 3, 2));
+    assert_eq!(findings(&[], &whole(), &as_is), fit("sparse_shape", 0, 2));
     let mut short = whole();
     short[1] = numbers("indices", &[2], &[0, 3]);
-    assert_eq!(told(&[3, 4], &short, &as_is), fit("shape", 2, 3));
+    assert_eq!(findings(&[3, 4], &short, &as_is), fit("shape", 2, 3));
     let mut floats = whole();
     floats[0].1 = "float64";
-    assert_eq!(told(&[3, 4], &floats, &as_is), fit("dtype", 8, 8));
+    assert_eq!(findings(&[3, 4], &floats, &as_is), fit("dtype", 8, 8));
     let with = |wanted: &'static str, key: &'static str, value: Vec<u8>| {
         move |part: &str, fields: Fields| {
             if part == wanted { fields.with(key, value.clone()) } else { fields }
         }
     };
     let coo = with("values", "sparse_format", text("coo"));
-    assert_eq!(told(&[3, 4], &whole(), &coo), fit("sparse_format", 0, 1));
+    assert_eq!(findings(&[3, 4], &whole(), &coo), fit("sparse_format", 0, 1));
     let odd = with("values", "sparse_shape", text("3,4"));
-    assert_eq!(told(&[3, 4], &whole(), &odd), fit("sparse_shape", 0, 1));
+    assert_eq!(findings(&[3, 4], &whole(), &odd), fit("sparse_shape", 0, 1));
     let twice = with("indptr", "sparse_part", text("indices"));
-    assert_eq!(told(&[3, 4], &whole(), &twice), fit("sparse_part", 2, 1));
-    assert_eq!(told(&[1 << 62, 4], &whole(), &as_is).len(), 1);
+    assert_eq!(findings(&[3, 4], &whole(), &twice), fit("sparse_part", 2, 1));
+    assert_eq!(findings(&[1 << 62, 4], &whole(), &as_is).len(), 1);
 }
 
 #[test]

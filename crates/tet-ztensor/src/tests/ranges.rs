@@ -1,6 +1,6 @@
 //! Every range of small sparse tensors, against the whole.
 
-use crate::testing::{Fields, beside_good, open, text, uints};
+use crate::testing::{Fields, open, text, uints, with_good};
 use crate::{Check, Scattered, Sparse};
 
 fn check(bytes: &[u8]) -> Sparse {
@@ -30,11 +30,11 @@ fn ranges_of_sparse_tensors_are_parts_of_the_whole() {
         [0_u64, 2, 2, 3, 1, 3, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
     let blob = [words, vec![5, 6, 7]].concat();
     let fields = Fields::dense("t", 64, blob.len() as u64, "uint8", &[3, 4]);
-    let sparse = check(&beside_good(&blob, &fields.with("layout", text("sparsecsr"))));
+    let sparse = check(&with_good(&blob, &fields.with("layout", text("sparsecsr"))));
     let mut dense = [9; 12];
     sparse.scatter(0..12, &mut dense);
     assert_eq!(dense, [0, 5, 0, 6, 0, 0, 0, 0, 7, 0, 0, 0]);
     let fields = Fields::dense("t", 64, 3, "uint8", &[3, 4]).with("layout", text("sparse"));
     let fields = fields.with("sparse_format", text("coo"));
-    check(&beside_good(&[5, 6, 7], &fields.with("indices", uints(&[0, 1, 0, 3, 2, 0]))));
+    check(&with_good(&[5, 6, 7], &fields.with("indices", uints(&[0, 1, 0, 3, 2, 0]))));
 }

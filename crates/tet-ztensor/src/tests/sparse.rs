@@ -3,7 +3,7 @@
 use tet_format::ForeignRule;
 
 use crate::testing::{
-    Fields, array, beside_good, deep, open, read, rules, tensor_refused, text, uint, uints, zstd,
+    Fields, array, deep, open, read, rules, tensor_refused, text, uint, uints, with_good, zstd,
 };
 use crate::{Check, Limits, Places, ZTensorFile, rule};
 
@@ -59,7 +59,7 @@ fn all_spellings_of_one_tensor_are_one_tensor() {
         (values, newer(coo(values), "coo").with("indices", nested)),
     ];
     for (blob, fields) in cases {
-        let bytes = beside_good(blob, &fields);
+        let bytes = with_good(blob, &fields);
         assert_eq!(read(&bytes, 1).unwrap(), wanted());
         assert!(deep(&bytes).is_ok(), "{:?}", deep(&bytes).findings);
     }
@@ -72,7 +72,7 @@ fn big_endian_blobs_are_turned_around_in_pieces_of_an_element() {
     {
         let big: Vec<u8> = blob.chunks(4).flat_map(|it| it.iter().rev().copied()).collect();
         let fields = csr(&big).with("layout", text(layout));
-        let bytes = beside_good(&big, &fields.with("data_endianness", text("big")));
+        let bytes = with_good(&big, &fields.with("data_endianness", text("big")));
         assert_eq!(read(&bytes, 1).unwrap(), wanted());
         assert!(rules(&bytes).contains(&&rule::BYTE_ORDER_BIG));
     }
@@ -80,7 +80,7 @@ fn big_endian_blobs_are_turned_around_in_pieces_of_an_element() {
 
 #[track_caller]
 fn broken(blob: &[u8], fields: &Fields, rule: &'static ForeignRule) {
-    tensor_refused(&beside_good(blob, fields), rule);
+    tensor_refused(&with_good(blob, fields), rule);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn csr_tensors_that_break_a_rule() {
     }
     for rows in [1, 3, 1 << 20] {
         let fields = csr(&good).with("shape", uints(&[rows, 3]));
-        let error = read(&beside_good(&good, &fields), 1).unwrap_err();
+        let error = read(&with_good(&good, &fields), 1).unwrap_err();
         let rule = error.rule().unwrap();
         assert!([&rule::SPARSE_LEN, &rule::SPARSE_INDPTR].contains(&rule));
     }
@@ -132,7 +132,7 @@ fn coo_tensors_that_break_a_rule() {
         broken(&good, &coo(&good).with("shape", uints(&shape)), &rule::SPARSE_RANGE);
     }
     let none = coo(&[]);
-    let bytes = beside_good(&[], &none);
+    let bytes = with_good(&[], &none);
     assert_eq!(read(&bytes, 1).unwrap(), [0; 24]);
 }
 
@@ -180,13 +180,13 @@ fn places_in_the_entry_that_break_a_rule() {
 fn of_two_values_in_one_place_the_last_one_counts() {
     let record = |value: f32| [&words(&[1, 1])[..], &value.to_le_bytes()].concat();
     let blob = [record(1.0), record(2.0)].concat();
-    let bytes = beside_good(&blob, &coo(&blob));
+    let bytes = with_good(&blob, &coo(&blob));
     let mut wanted = [0.0_f32; 6];
     wanted[4] = 2.0;
     assert_eq!(read(&bytes, 1).unwrap(), wanted.map(f32::to_le_bytes).concat());
     assert!(rules(&bytes).contains(&&rule::COORD_TWICE) && deep(&bytes).is_ok());
     let blob = csr_blob(&[0, 2, 2], &[1, 1]);
-    let bytes = beside_good(&blob, &csr(&blob));
+    let bytes = with_good(&blob, &csr(&blob));
     assert_eq!(read(&bytes, 1).unwrap()[4..8], 2.0_f32.to_le_bytes());
     assert!(rules(&bytes).contains(&&rule::COORD_TWICE));
 }
@@ -195,7 +195,7 @@ fn of_two_values_in_one_place_the_last_one_counts() {
 fn what_a_sparse_tensor_comes_to_is_bounded() {
     let blob = coo_blob();
     let wide = coo(&blob).with("shape", uints(&[1 << 30, 1 << 29]));
-    let bytes = beside_good(&blob, &wide);
+    let bytes = with_good(&blob, &wide);
     assert_eq!(read(&bytes, 1).unwrap_err().rule(), Some(&rule::LIMIT_SPARSE));
     assert!(deep(&bytes).is_ok(), "what is stored is sound");
     let file = open(&bytes).unwrap();
@@ -204,7 +204,7 @@ fn what_a_sparse_tensor_comes_to_is_bounded() {
     assert_eq!(sparse.value_count(), 2);
     let zeros = zstd(&vec![0; 1 << 20]);
     let fields = coo(&zeros).with("encoding", text("zstd")).with("shape", uints(&[5]));
-    let bytes = beside_good(&zeros, &fields);
+    let bytes = with_good(&zeros, &fields);
     let limits = Limits { sparse_len_max: 1 << 19, ..Limits::default() };
     let file = ZTensorFile::open(tet_io::Source::from_bytes(bytes), &limits).unwrap();
     let error = file.read_sparse(file.tensor(1).unwrap(), Check::Always).unwrap_err();
@@ -231,11 +231,11 @@ fn a_blob_of_the_wrong_length_is_not_decoded() {
     let (rows, len) = ((1_u64 << 17) - 1, 1_u64 << 20);
     for (shape, wanted) in [([rows - 1, 4], len - 8), ([rows + 1, 4], len + 8)] {
         let fields = csr(&blob).with("encoding", text("zstd")).with("shape", uints(&shape));
-        let found = deep(&beside_good(&blob, &fields)).findings;
+        let found = deep(&with_good(&blob, &fields)).findings;
         let found = found.iter().find(|it| it.rule() == Some(&rule::SPARSE_LEN)).unwrap();
         assert_eq!((found.found, found.wanted), (len, Some(wanted)));
     }
     // As long as it has to be: an empty tensor of many rows.
     let fields = csr(&blob).with("encoding", text("zstd")).with("shape", uints(&[rows, 4]));
-    assert!(deep(&beside_good(&blob, &fields)).is_ok());
+    assert!(deep(&with_good(&blob, &fields)).is_ok());
 }

@@ -1,17 +1,17 @@
-//! What a report holds, and how verify is told to stop.
+//! The content of a report, and canceling verify.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tet_io::{Progress, Source};
 
-use crate::testing::{Fields, array, beside_good, deep, file, rules, text, with_entries, zstd};
+use crate::testing::{Fields, array, deep, file, rules, text, with_entries, with_good, zstd};
 use crate::{Error, Kind, Level, Severity, VerifyOptions, rule, verify};
 
 #[test]
 fn findings_have_their_places() {
     let entry = Fields::dense("t", 64, 8, "float32", &[2]).with("dtype", text("float7"));
-    let bytes = beside_good(&[7; 8], &entry);
+    let bytes = with_good(&[7; 8], &entry);
     let report = deep(&bytes);
     let finding = &report.findings[0];
     let at = bytes.windows(7).position(|part| part == b"\x66float7").unwrap();
@@ -29,7 +29,7 @@ fn all_that_is_wrong_with_an_entry_is_told() {
         .with("encoding", text("lzma"))
         .with("checksum", text("none"))
         .without("name");
-    let found = rules(&beside_good(&[7; 8], &entry));
+    let found = rules(&with_good(&[7; 8], &entry));
     let wanted = [
         &rule::ENCODING_KNOWN,
         &rule::CHECKSUM_FORM,
@@ -73,7 +73,7 @@ fn bytes_that_belong_to_no_tensor_should_be_zero() {
         assert!(report.is_ok());
         bytes[at] = 0;
     }
-    // A gap after the last blob belongs to nobody either.
+    // A gap after the last blob belongs to no tensor either.
     let entry = Fields::dense("t", 64, 3, "uint8", &[3]).entry();
     let bytes = file(&[&[1, 1, 1, 0, 5]], &array(&[entry]));
     assert_eq!(rules(&bytes), [&rule::GAP_BYTES]);
@@ -85,7 +85,7 @@ fn each_depth_finds_more() {
     let broken = &packed[..packed.len() - 1];
     let dense = Fields::dense("t", 64, broken.len() as u64, "uint8", &[16]);
     let fields = dense.with("encoding", text("zstd")).with("checksum", text("crc32c:0x1"));
-    let bytes = beside_good(broken, &fields);
+    let bytes = with_good(broken, &fields);
     let at = |level| {
         let options = VerifyOptions { level, ..VerifyOptions::default() };
         let report = verify(&Source::from_bytes(bytes.as_slice()), &options).unwrap();
@@ -102,10 +102,10 @@ fn many_findings_are_counted_and_few_told() {
     let bytes = with_entries(&[7; 8], &vec![entry; 1000]);
     let options = VerifyOptions { findings_max: 10, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-    let told = report.findings.iter().filter(|it| it.rule() == Some(&rule::DTYPE_KNOWN)).count();
+    let stored = report.findings.iter().filter(|it| it.rule() == Some(&rule::DTYPE_KNOWN)).count();
     let left =
         report.omitted.iter().find(|it| it.code.foreign() == Some(&rule::DTYPE_KNOWN)).unwrap();
-    assert_eq!((told, left.count), (10, 990));
+    assert_eq!((stored, left.count), (10, 990));
     assert_eq!(report.count(Severity::Error), 1000 + 999, "the names stand twice");
 }
 
@@ -143,8 +143,8 @@ fn findings_do_not_depend_on_threads() {
 #[test]
 fn progress_is_told_and_stopping_heeded() {
     let bytes = large();
-    let told = Arc::new(AtomicU64::new(0));
-    let (cancel, seen) = (Arc::new(AtomicBool::new(false)), Arc::clone(&told));
+    let reported = Arc::new(AtomicU64::new(0));
+    let (cancel, seen) = (Arc::new(AtomicBool::new(false)), Arc::clone(&reported));
     let mut options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let progress = Progress::new(move |done, all| {
         assert!(done <= all);
@@ -153,7 +153,7 @@ fn progress_is_told_and_stopping_heeded() {
     options.progress = progress.with_cancel(Arc::clone(&cancel));
     let source = Source::from_bytes(bytes);
     let report = verify(&source, &options).unwrap();
-    assert_eq!(told.load(Ordering::Relaxed), report.checked_len);
+    assert_eq!(reported.load(Ordering::Relaxed), report.checked_len);
     cancel.store(true, Ordering::Relaxed);
     let error = verify(&source, &options).unwrap_err();
     assert!(matches!(error, Error::Canceled));
@@ -175,8 +175,11 @@ fn a_blob_is_looked_at_once_however_many_tensors_share_it() {
     assert_eq!(report.checked_len, 5000 * packed.len() as u64 + 56);
     let wrong: Vec<_> = (0..3).map(|at| of(at, 100 + at / 2)).collect();
     let report = deep(&with_entries(&packed, &wrong));
-    let told = report.findings.iter().filter(|it| it.rule() == Some(&rule::ZSTD_LEN));
-    assert_eq!(told.map(|it| it.place.dataset).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+    let findings = report.findings.iter().filter(|it| it.rule() == Some(&rule::ZSTD_LEN));
+    assert_eq!(
+        findings.map(|it| it.place.dataset).collect::<Vec<_>>(),
+        [Some(0), Some(1), Some(2)]
+    );
     // Each has a checksum of its own, and the same bytes.
     let sealed = |at: u64| {
         let fields = Fields::dense(&format!("{at}"), 64, 40 << 10, "uint8", &[40 << 10]);

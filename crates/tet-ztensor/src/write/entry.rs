@@ -1,4 +1,4 @@
-//! Entries become bytes, in the order of keys that programs of 0.1.x use.
+//! Encodes entries, with keys in the order that programs of 0.1.x use.
 
 use tet_cbor as cbor;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::words::{ByteOrder, Encoding};
 use tet_cbor::Value;
 
-/// Where the bytes of a tensor are, and how they are stored.
+/// The position of the stored bytes of a tensor, and how they are stored.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) offset: u64,
@@ -18,18 +18,18 @@ pub(super) struct Placed {
     pub(super) checksum: Option<String>,
 }
 
-/// What the entry will say.
+/// The content of an entry that is known before the elements.
 #[derive(Debug)]
 pub(super) struct Declared {
     pub(super) declaration: Declaration,
     pub(super) layout: &'static str,
     pub(super) custom: Vec<u8>,
-    /// How many bytes the writer is to be given.
+    /// The number of bytes that the writer expects.
     pub(super) decoded_len: u64,
 }
 
 impl Declared {
-    /// The entry of a tensor at a place.
+    /// The entry of a tensor at a position.
     pub(super) fn entry<'a>(&'a self, placed: &'a Placed) -> Entry<'a> {
         Entry {
             name: &self.declaration.name,
@@ -46,7 +46,7 @@ impl Declared {
     }
 }
 
-/// What an entry says.
+/// The fields of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
@@ -56,10 +56,10 @@ pub(super) struct Entry<'a> {
     pub(super) layout: &'a str,
     pub(super) shape: &'a [u64],
     pub(super) encoding: Encoding,
-    /// Whether the byte order has a meaning.
+    /// Whether the byte order is written.
     pub(super) has_byte_order: bool,
     pub(super) checksum: Option<&'a str>,
-    /// The custom fields, as [`custom_bytes`] gives them.
+    /// The custom fields, as returned by [`custom_bytes`].
     pub(super) custom: &'a [u8],
 }
 
@@ -94,23 +94,23 @@ fn pair(field: Field, value: &str, out: &mut Vec<u8>) {
     cbor::text(value, out);
 }
 
-/// Encodes custom fields, in ascending order of their keys' bytes.
+/// Encodes custom fields, in ascending order of the bytes of their keys.
 ///
 /// # Errors
 ///
-/// Returns [`Error::Unwritable`] when a key is one of the format's own or stands twice, and when
-/// readers of 0.1.x would refuse a value.
+/// Returns [`Error::Unwritable`] when a key is defined by the format or repeated, and when readers
+/// of 0.1.x would refuse a value.
 pub(crate) fn custom_bytes(name: &str, custom: &[(String, Value)]) -> Result<Vec<u8>> {
     let unwritable = |why| Error::Unwritable { name: name.to_owned(), why };
     let mut fields: Vec<_> = custom.iter().collect();
     fields.sort_by(|one, other| one.0.as_bytes().cmp(other.0.as_bytes()));
     if fields.iter().zip(fields.iter().skip(1)).any(|(one, next)| one.0 == next.0) {
-        return Err(unwritable("a custom field stands twice"));
+        return Err(unwritable("a custom field is repeated"));
     }
     let mut out = Vec::new();
     for (key, value) in fields {
         if Field::of(key.as_bytes()).is_some() {
-            return Err(unwritable("a custom field has the name of one of the format's own"));
+            return Err(unwritable("a custom field has a name that the format defines"));
         }
         cbor::check_value(value).map_err(unwritable)?;
         cbor::text(key, &mut out);

@@ -1,11 +1,11 @@
-//! A zstd blob of many frames: each of so many decoded bytes, encoded by many threads, found again
-//! by the table at the end (zstd's seekable format).
+//! A zstd blob of many frames of similar decoded length, encoded on many threads, and found by the
+//! seek table at the end (zstd seekable format).
 //!
 //! ```text
 //!   frame | frame | ... | skippable frame: stored and decoded length of each, their count
 //! ```
 //!
-//! Frames are cut by the shape alone, so the bytes do not depend on the number of threads.
+//! The shape alone determines the frames, so the bytes do not depend on the number of threads.
 
 use std::io::Write;
 
@@ -17,23 +17,23 @@ use super::out::Out;
 use super::passing::Passing;
 use crate::error::{Error, Result};
 
-/// The decoded bytes of a frame, about.
+/// The approximate decoded length of a frame.
 const FRAME_LEN: u64 = 256 << 10;
-/// Rows of up to this many bytes are not cut.
+/// Rows of up to this number of bytes are not split.
 const FRAME_LEN_MAX: u64 = 1 << 20;
-/// A tensor of more frames than this gets longer ones, so that its table stays small.
+/// Tensors with more frames than this get longer frames, so that the seek table stays small.
 const FRAME_COUNT: u64 = 1 << 17;
-/// What is encoded at once.
+/// The number of bytes that are encoded at once.
 const BATCH_LEN: u64 = 3 << 20;
 
-/// The magic of the skippable frame that holds the table.
+/// The magic of the skippable frame that holds the seek table.
 const TABLE_MAGIC: u32 = 0x184D_2A5E;
-/// The magic that ends it.
+/// The magic at its end.
 const SEEKABLE_MAGIC: u32 = 0x8F92_EAB1;
-/// Count of frames, descriptor, magic.
+/// Number of frames, descriptor, magic.
 const TABLE_FOOTER_LEN: usize = 9;
 
-/// How many decoded bytes a frame of the tensor has: whole rows where rows are short enough.
+/// The decoded length of a frame of the tensor: whole rows if rows are short enough.
 pub(super) fn frame_len(declaration: &Declaration, decoded_len: u64) -> u64 {
     let wanted = (decoded_len / FRAME_COUNT).clamp(FRAME_LEN, FRAME_LEN_MAX);
     let mut row_len = declaration.dtype.size().unwrap_or(1);
@@ -46,16 +46,16 @@ pub(super) fn frame_len(declaration: &Declaration, decoded_len: u64) -> u64 {
     if wanted <= row_len { row_len } else { wanted - wanted % row_len }
 }
 
-/// The frames of one blob on their way.
+/// Encodes the frames of one blob.
 #[derive(Debug)]
 pub(super) struct Frames {
     name: String,
     encoder: ZstdEncoder,
     frame_len: usize,
     batch_len: usize,
-    /// Elements that are not encoded yet.
+    /// Elements that are not yet encoded.
     filling: Vec<u8>,
-    /// Frames that are encoded and not written yet, and as many buffers for the next ones.
+    /// Encoded frames that are not yet written, and buffers for the next ones.
     ready: Batch,
     spare: Batch,
     /// The lengths of the frames written so far.
@@ -66,7 +66,7 @@ pub(super) struct Frames {
 #[derive(Debug, Default)]
 struct Batch {
     frames: Vec<Frame>,
-    /// How many of them are in use.
+    /// The number of frames in use.
     count: usize,
 }
 
@@ -93,7 +93,7 @@ impl Frames {
         Ok(Self { name, encoder, frame_len, batch_len, filling, ready, spare, table })
     }
 
-    /// Takes more elements.
+    /// Adds elements.
     pub(super) fn update<W: Write + Send>(
         &mut self,
         mut elements: &[u8],
@@ -106,13 +106,13 @@ impl Frames {
             self.filling.extend_from_slice(now);
             elements = later;
             if self.filling.len() == self.batch_len {
-                self.turn(out, checksum)?;
+                self.flush(out, checksum)?;
             }
         }
         Ok(())
     }
 
-    /// Writes what is left, and the table if there is more than one frame.
+    /// Writes the rest, and the seek table if there is more than one frame.
     pub(super) fn finish<W: Write + Send>(
         mut self,
         out: &mut Out<W>,
@@ -120,7 +120,7 @@ impl Frames {
     ) -> Result<()> {
         let is_first = self.table.is_empty() && self.ready.count == 0;
         if is_first || !self.filling.is_empty() {
-            self.turn(out, checksum)?;
+            self.flush(out, checksum)?;
         }
         self.ready.write(&self.name, &mut self.table, out, checksum)?;
         if let Some(table) = self.seek_table() {
@@ -129,8 +129,8 @@ impl Frames {
         Ok(())
     }
 
-    /// Encodes the elements that are there, while the frames before them are written.
-    fn turn<W: Write + Send>(&mut self, out: &mut Out<W>, checksum: &mut Passing) -> Result<()> {
+    /// Encodes the buffered elements while the previous frames are written.
+    fn flush<W: Write + Send>(&mut self, out: &mut Out<W>, checksum: &mut Passing) -> Result<()> {
         let Self { name, encoder, frame_len, filling, ready, spare, table, .. } = self;
         let written = rayon::join(
             || ready.write(name, table, out, checksum),
@@ -142,7 +142,7 @@ impl Frames {
         Ok(())
     }
 
-    /// The skippable frame with the table; none for one frame, or for more than it can count.
+    /// The skippable frame with the seek table; none for one frame, or if there are too many.
     fn seek_table(&self) -> Option<Vec<u8>> {
         let count = u32::try_from(self.table.len() / 8).ok().filter(|&count| 1 < count)?;
         let len = u32::try_from(self.table.len() + TABLE_FOOTER_LEN).ok()?;
@@ -151,7 +151,7 @@ impl Frames {
         out.extend(len.to_le_bytes());
         out.extend_from_slice(&self.table);
         out.extend(count.to_le_bytes());
-        // No checksums in the table: each frame has its own.
+        // The table has no checksums: each frame has its own.
         out.push(0);
         out.extend(SEEKABLE_MAGIC.to_le_bytes());
         Some(out)
@@ -160,7 +160,7 @@ impl Frames {
 
 impl Batch {
     fn encode(&mut self, encoder: ZstdEncoder, elements: &[u8], frame_len: usize) {
-        // A tensor without elements is one frame without bytes.
+        // A tensor without elements is one empty frame.
         self.count = elements.len().div_ceil(frame_len).max(1);
         if self.frames.len() < self.count {
             self.frames.resize_with(self.count, Frame::default);
@@ -175,7 +175,7 @@ impl Batch {
         });
     }
 
-    /// Writes the frames, and their lengths into the table.
+    /// Writes the frames, and adds their lengths to the table.
     fn write<W: Write + Send>(
         &mut self,
         name: &str,

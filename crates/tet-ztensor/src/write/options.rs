@@ -4,31 +4,31 @@ use tet_codec::ZstdEncoder;
 
 use crate::error::{Error, Result};
 
-/// The level of zstd that is taken unless another is asked for: on weights it comes to the same
-/// length as higher ones, in half the time.
+/// The default zstd level: on model weights it gives the same length as higher levels, in half the
+/// time.
 const LEVEL_DEFAULT: i32 = 1;
 
 /// How the bytes of a tensor are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EncodingChoice {
-    /// As they are.
+    /// Unchanged.
     #[default]
     Raw,
     /// As zstd frames.
     Zstd {
-        /// The level; [`EncodingChoice::zstd`] has the usual one.
+        /// The level; [`EncodingChoice::zstd`] uses the default.
         level: i32,
     },
 }
 
 impl EncodingChoice {
-    /// As zstd frames of the usual level.
+    /// As zstd frames at the default level.
     #[must_use]
     pub const fn zstd() -> Self {
         EncodingChoice::Zstd { level: LEVEL_DEFAULT }
     }
 
-    /// Checks that zstd has the level.
+    /// Checks that zstd supports the level.
     pub(super) fn check(self, name: &str) -> Result<()> {
         let EncodingChoice::Zstd { level } = self else { return Ok(()) };
         let coded = |fault| Error::Codec { name: name.to_owned(), at: 0, fault };
@@ -36,22 +36,22 @@ impl EncodingChoice {
     }
 }
 
-/// By what a reader tells that the bytes of a tensor have changed.
+/// How readers detect that the bytes of a tensor changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChecksumChoice {
     /// A CRC-32C, which all readers check.
     #[default]
     Crc32c,
-    /// A SHA-256, which readers of 0.1.x pass over.
+    /// A SHA-256, which readers of 0.1.x ignore.
     Sha256,
-    /// Nothing.
+    /// No checksum.
     Left,
 }
 
-/// What a blob starts at a multiple of.
+/// The alignment of blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
-    /// 64 bytes, which the format asks for.
+    /// 64 bytes, which the format requires.
     #[default]
     Line,
     /// 4096 bytes.
@@ -61,7 +61,7 @@ pub enum Align {
 }
 
 impl Align {
-    /// How many bytes that is.
+    /// The alignment in bytes.
     #[must_use]
     pub const fn multiple(self) -> u64 {
         match self {
@@ -79,19 +79,19 @@ pub enum SparseChoice {
     /// `NAME.values`, which every reader opens.
     #[default]
     Split,
-    /// As one tensor of the layout `sparse`; readers of 0.1.x refuse a file with one.
+    /// As one tensor of the layout `sparse`; readers of 0.1.x refuse a file with such a tensor.
     Native,
 }
 
-/// For which readers the file is written.
+/// The readers that the file is written for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// For all, and for random access: zstd in frames with a seek table, checksums of both kinds,
-    /// alignments of all kinds.
+    /// All readers, and random access: zstd in frames with a seek table, both kinds of checksums,
+    /// all alignments.
     #[default]
     Common,
-    /// Byte for byte what the programs of 0.1.x write of the same tensors in the same order; the
-    /// bytes of zstd are those of the library they use.
+    /// Byte for byte the output of programs of 0.1.x for the same tensors in the same order; zstd
+    /// bytes are those of the library they use.
     V01x,
 }
 
@@ -100,41 +100,41 @@ pub enum Dialect {
 pub struct WriteOptions {
     /// How their bytes are stored.
     pub encoding: EncodingChoice,
-    /// By what a reader tells that they have changed.
+    /// How readers detect changes.
     pub checksum: ChecksumChoice,
-    /// What their blobs start at a multiple of.
+    /// The alignment of blobs.
     pub align: Align,
-    /// Tensors of fewer bytes start at a multiple of 64, whatever `align` says.
+    /// Shorter tensors start at a multiple of 64, whatever `align` is.
     pub align_len_min: u64,
-    /// How sparse ones are written.
+    /// How sparse tensors are written.
     pub sparse: SparseChoice,
-    /// For which readers.
+    /// The readers that the file is written for.
     pub dialect: Dialect,
 }
 
 impl WriteOptions {
-    /// What the programs of 0.1.x do when nothing is asked for.
+    /// The defaults of programs of 0.1.x.
     #[must_use]
     pub fn v01x() -> Self {
         let (checksum, dialect) = (ChecksumChoice::Left, Dialect::V01x);
         WriteOptions { checksum, dialect, ..WriteOptions::default() }
     }
 
-    /// What the blob of a tensor of so many bytes starts at a multiple of.
+    /// The alignment of the blob of a tensor with `decoded_len` bytes.
     pub(super) fn align_of(&self, decoded_len: u64) -> u64 {
         let align = if decoded_len < self.align_len_min { Align::Line } else { self.align };
         align.multiple()
     }
 
-    /// Checks that the choices go together.
+    /// Checks that the choices are compatible.
     pub(super) fn check(&self, name: &str) -> Result<()> {
         self.encoding.check(name)?;
         if self.dialect == Dialect::V01x {
             if self.checksum == ChecksumChoice::Sha256 {
-                return Err(Error::Options { why: "programs of 0.1.x write no sha256" });
+                return Err(Error::Options { why: "programs of 0.1.x do not write sha256" });
             }
             if self.align != Align::Line {
-                return Err(Error::Options { why: "programs of 0.1.x align by 64 bytes" });
+                return Err(Error::Options { why: "programs of 0.1.x align to 64 bytes" });
             }
         }
         Ok(())

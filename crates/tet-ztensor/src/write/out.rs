@@ -1,4 +1,4 @@
-//! Where bytes go: counted, small ones together, large ones digested while they are written.
+//! A sink that counts and buffers bytes, and computes checksums of large pieces while writing them.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,18 +8,17 @@ use tet_io::Step;
 use super::passing::Passing;
 use crate::error::{Error, Result};
 
-/// Small pieces travel together, this many bytes at a time.
+/// The buffer for small pieces.
 const BUFFER_LEN: usize = 1 << 20;
-/// Pieces of this many bytes go straight to the file.
+/// Pieces of this length are written without buffering.
 const DIRECT_LEN: usize = 64 << 10;
-/// Pieces of this many bytes are worth a second thread.
+/// Pieces of this length are worth a second thread.
 const JOIN_LEN: usize = 512 << 10;
-/// What is written and digested at once: enough to pay for the meeting of two threads.
+/// The length that is written and hashed at once, long enough to justify starting a thread.
 const PIECE_LEN: usize = 4 << 20;
 
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// Where bytes go.
 #[derive(Debug)]
 pub(super) struct Out<W> {
     inner: W,
@@ -29,22 +28,22 @@ pub(super) struct Out<W> {
 }
 
 impl<W: Write + Send> Out<W> {
-    /// Bytes go to `inner`, whose next byte is number `at` of the file.
+    /// Writes to `inner`, which is at offset `at` of the file.
     pub(super) fn new(inner: W, at: u64, target: &Path) -> Self {
         Self { inner, buffer: Vec::new(), at, target: target.to_path_buf() }
     }
 
-    /// The number of the next byte.
+    /// The offset of the next byte.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// Writes bytes that have no checksum.
+    /// Writes bytes without a checksum.
     pub(super) fn plain(&mut self, bytes: &[u8]) -> Result<()> {
         self.write(bytes, &mut Passing::unseen())
     }
 
-    /// Writes bytes and takes them into a checksum.
+    /// Writes bytes and adds them to a checksum.
     pub(super) fn write(&mut self, bytes: &[u8], checksum: &mut Passing) -> Result<()> {
         for piece in bytes.chunks(PIECE_LEN) {
             if piece.len() < JOIN_LEN || checksum.is_unseen() {
@@ -67,7 +66,7 @@ impl<W: Write + Send> Out<W> {
         Ok(())
     }
 
-    /// What is written to, when all bytes so far have arrived there.
+    /// The sink, after all bytes were written to it.
     pub(super) fn flushed(&mut self) -> Result<&mut W> {
         self.flush_buffer()?;
         let flushed = self.inner.flush();
@@ -75,7 +74,7 @@ impl<W: Write + Send> Out<W> {
         Ok(&mut self.inner)
     }
 
-    /// Gives back what was written to, when all bytes have arrived there.
+    /// Returns the sink after all bytes were written to it.
     pub(super) fn finish(mut self) -> Result<W> {
         self.flushed()?;
         Ok(self.inner)

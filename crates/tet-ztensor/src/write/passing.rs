@@ -1,15 +1,15 @@
-//! The checksum of bytes that pass on their way to the file.
+//! The checksum of bytes while they are written.
 
 use super::options::ChecksumChoice;
 use crate::checksum::{Checksum, Comparison};
 
-/// Bytes become a checksum as they pass, if one is wanted.
+/// Computes a checksum of bytes, if requested.
 #[derive(Debug)]
 pub(super) struct Passing(Option<Box<Comparison>>);
 
 impl Passing {
     pub(super) fn new(choice: ChecksumChoice) -> Self {
-        // What is compared with is of no account: the checksum that was found is asked for.
+        // The expected value does not matter: only the found checksum is used.
         let algorithm = match choice {
             ChecksumChoice::Crc32c => Checksum::Crc32c(0),
             ChecksumChoice::Sha256 => Checksum::Sha256([0; 32]),
@@ -18,7 +18,7 @@ impl Passing {
         Passing(Some(Box::new(Comparison::new(algorithm))))
     }
 
-    /// Bytes pass without a checksum.
+    /// No checksum.
     pub(super) const fn unseen() -> Self {
         Passing(None)
     }

@@ -1,4 +1,4 @@
-//! A whole file at once: beside its target, synced, renamed.
+//! Writes a whole file atomically: in the target's folder, synced, then renamed.
 
 use std::path::Path;
 
@@ -8,10 +8,9 @@ use super::options::WriteOptions;
 use super::writer::{Writer, Written};
 use crate::error::Error;
 
-/// Writes a file to `path`: `write` is given the writer, and what it returns is returned.
+/// Writes a file to `path` with the writer that `write` receives. Returns what `write` returns.
 ///
-/// The file takes its name when all of it is there; when anything fails, what was at `path` is
-/// still there.
+/// The file is renamed to `path` when it is complete; on any error, the old file stays unchanged.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Sparse tensors: as dense tensors that name each other, or as one blob (section 6).
+//! Writes sparse tensors: as dense tensors that refer to each other, or as one blob (section 6).
 //!
 //! ```text
 //!   csr   indptr, rows + 1 | indices | values
@@ -19,15 +19,14 @@ use crate::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use crate::sparse::{Places, judge};
 use crate::words::Layout;
 
-/// How many numbers become bytes at a time.
+/// The number of numbers that are encoded at a time.
 const WORD_COUNT: usize = 8 << 10;
 
-/// The parts of a sparse tensor.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     places: &'a Places,
     values: &'a [u8],
-    /// How many values there are.
+    /// The number of values.
     count: usize,
 }
 
@@ -43,7 +42,7 @@ impl<'a> Parts<'a> {
         if sound { Ok(parts) } else { Err(declaration.unwritable("its parts do not fit together")) }
     }
 
-    /// The word of the format.
+    /// The word of the sparse format.
     const fn format(self) -> &'static str {
         match self.places {
             Places::Csr { .. } => "csr",
@@ -59,7 +58,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The bytes of places and values.
+    /// The length of positions and values in bytes.
     fn blob_len(self) -> u64 {
         let word_count = match self.places {
             Places::Csr { indptr, indices } => indptr.len() + indices.len(),
@@ -70,14 +69,13 @@ impl<'a> Parts<'a> {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Writes a sparse tensor; `declaration` says its dense shape and the type of its values, which
+    /// Writes a sparse tensor; `declaration` has its dense shape and the dtype of its values, which
     /// are little-endian.
     ///
     /// # Errors
     ///
-    /// Returns what [`Writer::tensor`] returns, and
-    /// [`Error::Unwritable`](crate::Error::Unwritable) when the parts do not fit together, or the
-    /// dialect has no such tensor.
+    /// Returns what [`Writer::tensor`] returns, and [`Error::Unwritable`](crate::Error::Unwritable)
+    /// when the parts do not match each other, or the dialect does not support the tensor.
     pub fn sparse(
         &mut self,
         declaration: Declaration,
@@ -108,7 +106,7 @@ impl<W: Write + Send> Writer<W> {
             }
             Dialect::V01x if blob_len == dense_len => parts.old_layout().word(),
             Dialect::V01x => {
-                let why = "programs of 0.1.x write it only if it is as long as a dense one";
+                let why = "programs of 0.1.x write it only if it is as long as its dense form";
                 return Err(declaration.unwritable(why));
             }
         };
@@ -154,7 +152,6 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
-/// Writes numbers.
 fn words<W: Write + Send>(tensor: &mut TensorWriter<'_, W>, numbers: &[u64]) -> Result<()> {
     let mut bytes = Vec::with_capacity(8 * WORD_COUNT.min(numbers.len()));
     numbers.chunks(WORD_COUNT).try_for_each(|numbers| {

@@ -1,4 +1,4 @@
-//! The elements of one tensor on their way into the file.
+//! Writes the elements of one tensor.
 
 use std::io::Write;
 
@@ -16,12 +16,12 @@ use super::writer::{DENSE, Writer};
 use crate::error::{Error, Result};
 use crate::words::Encoding;
 
-/// What is encoded in one go.
+/// The number of bytes that are encoded at once.
 const PIECE_LEN: usize = 1 << 20;
 
-/// Takes the elements of one tensor: little-endian, in row-major order, in pieces of any size.
+/// Receives the elements of one tensor: little-endian, in row-major order, in pieces of any size.
 ///
-/// Dropped before [`finish`](TensorWriter::finish), it leaves a file that cannot be finished.
+/// If it is dropped before [`finish`](TensorWriter::finish), the file cannot be finished.
 #[derive(Debug)]
 pub struct TensorWriter<'a, W: Write + Send> {
     writer: &'a mut Writer<W>,
@@ -67,21 +67,21 @@ impl Storing {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins a tensor, written as the options say.
+    /// Starts a tensor, written according to the options.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when the name is taken, the format has no words for the
-    /// tensor, or the one before it was not finished; and [`Error::Io`].
+    /// Returns [`Error::Unwritable`] when the name is taken, the format does not support the
+    /// tensor, or the previous tensor was not finished; and [`Error::Io`].
     pub fn tensor(&mut self, declaration: Declaration) -> Result<TensorWriter<'_, W>> {
         self.tensor_as(declaration, &self.options.clone())
     }
 
-    /// Begins a tensor that is written otherwise than the others.
+    /// Starts a tensor with its own options.
     ///
     /// # Errors
     ///
-    /// Returns what [`Writer::tensor`] returns, and what [`Writer::new`] says of options.
+    /// Returns what [`Writer::tensor`] returns, and what [`Writer::new`] returns for options.
     pub fn tensor_as(
         &mut self,
         declaration: Declaration,
@@ -92,7 +92,7 @@ impl<W: Write + Send> Writer<W> {
         TensorWriter::new(self, declared, options)
     }
 
-    /// Writes a tensor whose elements are all there.
+    /// Writes a tensor whose elements are in memory.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<W: Write + Send> Writer<W> {
         tensor.finish().map(|_| ())
     }
 
-    /// Writes what is said of the whole file, as the custom fields of a tensor without elements.
+    /// Writes metadata of the whole file, as the custom fields of a tensor without elements.
     ///
     /// # Errors
     ///
@@ -128,13 +128,13 @@ impl<'a, W: Write + Send> TensorWriter<'a, W> {
         Ok(Self { writer, declared, offset, left_len, has_failed: false, checksum, storing })
     }
 
-    /// How many bytes are still to come.
+    /// The number of bytes that are still missing.
     #[must_use]
     pub fn left_len(&self) -> u64 {
         self.left_len
     }
 
-    /// Takes the next elements; a piece may end inside one.
+    /// Writes the next elements; a piece may end inside an element.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl<'a, W: Write + Send> TensorWriter<'a, W> {
         }
     }
 
-    /// Ends the tensor and says where its blob is.
+    /// Ends the tensor. Returns the span of its blob.
     ///
     /// # Errors
     ///

@@ -15,10 +15,10 @@ use crate::error::{Error, NAME_TAKEN, Result};
 
 pub(super) const DENSE: &str = "dense";
 
-/// Writes a file, tensor by tensor, to anything that takes bytes in order.
+/// Writes a file, tensor by tensor, to a sequential sink.
 ///
-/// At most 16 MB of elements and frames are in memory, and the index; levels of zstd above the
-/// usual ones take more, for each thread.
+/// Memory: at most 16 MB of elements and frames, and the index; high zstd levels take more for each
+/// thread.
 ///
 /// ```
 /// use tet_format::DType;
@@ -41,17 +41,17 @@ pub struct Writer<W: Write + Send> {
     index: Vec<u8>,
     written: Written,
     placed: HashMap<String, Option<Placed>>,
-    /// The tensor that was begun and not finished.
+    /// The tensor that was started and not finished.
     open: Option<String>,
 }
 
-/// What a finished file weighs.
+/// The size of a finished file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
     /// The length of the file.
     pub file_len: u64,
-    /// How many tensors its index lists.
+    /// The number of tensors in its index.
     pub tensor_count: u64,
     /// The bytes of the blobs that were written.
     pub stored_len: u64,
@@ -60,17 +60,17 @@ pub struct Written {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Starts a file whose first byte is the next one that `out` takes.
+    /// Starts a file at the current position of `out`.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Options`] and [`Error::Codec`] when the options do not go together, and
+    /// Returns [`Error::Options`] and [`Error::Codec`] when the options are incompatible, and
     /// [`Error::Io`] when `out` fails.
     pub fn new(out: W, options: &WriteOptions) -> Result<Self> {
         Self::named(out, options, Path::new("(output)"))
     }
 
-    /// The same for a file whose path is told in errors.
+    /// The same with a path for error messages.
     pub(super) fn named(out: W, options: &WriteOptions, target: &Path) -> Result<Self> {
         options.check("")?;
         let mut writer = Self::resume(out, options, target, 0, Resumed::default());
@@ -78,7 +78,7 @@ impl<W: Write + Send> Writer<W> {
         Ok(writer)
     }
 
-    /// Goes on with a file of which `at` bytes are there.
+    /// Continues a file that already has `at` bytes.
     pub(crate) fn resume(
         out: W,
         options: &WriteOptions,
@@ -102,7 +102,7 @@ impl<W: Write + Send> Writer<W> {
     /// # Errors
     ///
     /// Returns what [`Writer::tensor`] returns, [`Error::NoSuchTensor`] when `of` was not written
-    /// by this writer, [`Error::Usage`] when its elements take another number of bytes.
+    /// by this writer, [`Error::Usage`] when the length of its elements differs.
     pub fn alias(&mut self, declaration: Declaration, of: &str) -> Result<()> {
         if self.options.dialect == Dialect::V01x {
             return Err(declaration.unwritable("programs of 0.1.x do not share blobs"));
@@ -111,7 +111,8 @@ impl<W: Write + Send> Writer<W> {
         let placed = self.placed.get(of).cloned().flatten().ok_or_else(no_such)?;
         let found = declaration.decoded_len()?;
         if found != placed.decoded_len {
-            let (what, wanted) = ("bytes of a tensor on the blob of another", placed.decoded_len);
+            let (what, wanted) =
+                ("bytes of a tensor that shares the blob of another", placed.decoded_len);
             return Err(Error::Usage { what, found, wanted });
         }
         let declared = self.declare(declaration, DENSE, found, &self.options.clone())?;
@@ -119,17 +120,17 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    /// Writes the index and its length, and gives back what was written to.
+    /// Writes the index and its length. Returns the sink.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when a tensor was begun and not finished, [`Error::Io`] when
+    /// Returns [`Error::Unwritable`] when a tensor was started and not finished, [`Error::Io`] when
     /// the index cannot be written.
     pub fn finish(self) -> Result<(W, Written)> {
         self.finish_after(|_| Ok(()))
     }
 
-    /// The same; `sync` is called when all is written but the length of the index.
+    /// The same; calls `sync` when everything except the length of the index is written.
     pub(crate) fn finish_after(
         mut self,
         sync: impl FnOnce(&mut W) -> Result<()>,
@@ -146,12 +147,12 @@ impl<W: Write + Send> Writer<W> {
         Ok((self.out.finish()?, self.written))
     }
 
-    /// What the file of so many bytes weighs, when nothing is written to it.
+    /// The size of a file of `file_len` bytes, if nothing is written to it.
     pub(crate) fn unwritten(&self, file_len: u64) -> Written {
         Written { file_len, ..self.written }
     }
 
-    /// How many tensors the index lists so far.
+    /// The number of tensors in the index so far.
     pub(crate) fn tensor_count(&self) -> u64 {
         self.written.tensor_count
     }
@@ -174,12 +175,12 @@ impl<W: Write + Send> Writer<W> {
         Ok(Declared { declaration, layout, custom, decoded_len })
     }
 
-    /// Notes that a tensor is begun.
+    /// Notes that a tensor was started.
     pub(super) fn open(&mut self, name: &str) {
         self.open = Some(name.to_owned());
     }
 
-    /// Notes that it is finished.
+    /// Notes that it was finished.
     pub(super) fn close(&mut self, declared: &Declared, placed: Placed) {
         self.open = None;
         self.written.stored_len = self.written.stored_len.saturating_add(placed.size);
@@ -195,17 +196,17 @@ impl<W: Write + Send> Writer<W> {
 
     fn check_closed(&self) -> Result<()> {
         let Some(name) = self.open.clone() else { return Ok(()) };
-        Err(Error::Unwritable { name, why: "it was begun and not finished" })
+        Err(Error::Unwritable { name, why: "it was started and not finished" })
     }
 }
 
-/// The index of a file that is gone on with.
+/// The index of a file that is continued.
 #[derive(Debug, Default)]
 pub(crate) struct Resumed {
     /// Its entries, without the head of their array.
     pub(crate) index: Vec<u8>,
-    /// How many there are.
+    /// The number of its entries.
     pub(crate) tensor_count: u64,
-    /// The names that are taken.
+    /// The names in use.
     pub(crate) names: Vec<String>,
 }

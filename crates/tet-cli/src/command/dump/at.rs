@@ -2,7 +2,7 @@
 
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid, Region, Shape};
-use tet_verify::anatomy::Stretch;
+use tet_verify::file_map::Segment;
 
 use super::field::Owner;
 use super::{Dump, usage};
@@ -18,41 +18,41 @@ const TEXT_BEFORE: u64 = 24;
 
 /// Describes the byte at `offset`.
 pub(super) fn print_byte(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()> {
-    let Some(stretch) = dump.anatomy.at(offset)? else {
+    let Some(segment) = dump.anatomy.at(offset)? else {
         let len = counted(dump.file_len, "byte");
         return Err(usage("past-end", format!("there is no byte {offset}: the file has {len}")));
     };
-    let owner = Owner::of(&stretch, dump.anatomy);
-    let within = offset.saturating_sub(stretch.place.offset);
+    let owner = Owner::of(&segment, dump.anatomy);
+    let within = offset.saturating_sub(segment.place.offset);
     let byte = dump.window.bytes(offset, 1)?.first().copied().unwrap_or(0);
-    let element = element(dump, &stretch, &owner, within);
+    let element = element(dump, &segment, &owner, within);
     if dump.args.json {
         let element = element.map(|(element, _)| element);
-        return dump.print(&stretch, &owner, Some(AskedByte { offset, within, byte, element }));
+        return dump.print(&segment, &owner, Some(AskedByte { offset, within, byte, element }));
     }
-    let table = facts(&stretch, &owner, offset, byte, element.as_ref());
+    let table = facts(&segment, &owner, offset, byte, element.as_ref());
     for line in table.lines(None, dump.context.paint) {
         dump.context.line(line)?;
     }
     dump.context.line("")?;
-    if matches!(stretch.place.region, Region::Payload | Region::Gap)
-        || matches!(stretch.place.field, "json" | "spill" | "records")
+    if matches!(segment.place.region, Region::Payload | Region::Gap)
+        || matches!(segment.place.field, "json" | "spill" | "records")
     {
-        print_around(dump, &stretch, offset)?;
-        return dump.print_remarks(&stretch.remarks);
+        print_around(dump, &segment, offset)?;
+        return dump.print_annotations(&segment.annotations);
     }
-    dump.print(&stretch, &owner, None)
+    dump.print(&segment, &owner, None)
 }
 
 /// The facts about the byte, as a table.
 fn facts(
-    stretch: &Stretch,
+    segment: &Segment,
     owner: &Owner,
     offset: u64,
     byte: u8,
     element: Option<&(Vec<u64>, u64)>,
 ) -> Table {
-    let place = &stretch.place;
+    let place = &segment.place;
     let within = offset.saturating_sub(place.offset);
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
     table.row(["byte", &format!("{offset} ({offset:#x}): {byte:#04x}")]);
@@ -70,10 +70,10 @@ fn facts(
     let span = format!("{}, bytes {} to {}", place.field, place.offset, place.end());
     table.row(["field", &span]);
     table.row(["within", &format!("{within} of {}", counted(place.len, "byte"))]);
-    if let Some(key) = stretch.spill {
+    if let Some(key) = segment.spill {
         table.row(["referred to by", key]);
     }
-    if let Some((_, row)) = stretch.row.filter(|_| place.region == Region::Payload) {
+    if let Some((_, row)) = segment.row.filter(|_| place.region == Region::Payload) {
         table.row(["codec", &Codec::from_tag(row.codec).to_string()]);
     }
     if let Some((element, at)) = element {
@@ -85,11 +85,11 @@ fn facts(
 /// The element that contains a byte of a raw payload, and the offset of the byte in it.
 fn element(
     dump: &Dump<'_, '_, '_>,
-    stretch: &Stretch,
+    segment: &Segment,
     owner: &Owner,
     within: u64,
 ) -> Option<(Vec<u64>, u64)> {
-    let (_, row) = stretch.row.filter(|_| stretch.place.region == Region::Payload)?;
+    let (_, row) = segment.row.filter(|_| segment.place.region == Region::Payload)?;
     let record = dump.anatomy.dataset(owner.dataset?)?;
     let size = record.dtype().and_then(DType::size)?;
     if Codec::from_tag(row.codec) != Codec::Raw || size == 0 {
@@ -118,8 +118,8 @@ fn element_of(grid: &Grid, row: &IndexRow, linear: u64) -> Option<Vec<u64>> {
 }
 
 /// Prints the text around a byte of JSON, or the bytes around another one.
-fn print_around(dump: &mut Dump<'_, '_, '_>, stretch: &Stretch, offset: u64) -> Result<()> {
-    let place = &stretch.place;
+fn print_around(dump: &mut Dump<'_, '_, '_>, segment: &Segment, offset: u64) -> Result<()> {
+    let place = &segment.place;
     if place.field == "json" || place.field == "spill" {
         let start = offset.saturating_sub(TEXT_BEFORE).max(place.offset);
         let len = TEXT_LEN.min(place.end().saturating_sub(start));

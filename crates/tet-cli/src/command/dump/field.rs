@@ -4,7 +4,7 @@ use tet_format::index::IndexRow;
 use tet_format::map::{Place, Value, value};
 use tet_format::superblock::FLAG_FOOTER;
 use tet_format::{Codec, DType, Region, Shape};
-use tet_verify::anatomy::{Anatomy, Stretch};
+use tet_verify::file_map::{FileMap, Segment};
 
 use crate::escape::Escaped;
 use crate::render::hex;
@@ -29,25 +29,25 @@ pub(super) struct Owner {
 
 impl Owner {
     /// The owner of a segment.
-    pub(super) fn of(stretch: &Stretch, anatomy: &Anatomy<'_>) -> Owner {
-        let dataset = match (stretch.row, stretch.place.region) {
+    pub(super) fn of(segment: &Segment, anatomy: &FileMap<'_>) -> Owner {
+        let dataset = match (segment.row, segment.place.region) {
             (Some((_, row)), _) => Some(row.dataset_id),
-            (None, Region::Directory) => stretch.place.record,
+            (None, Region::Directory) => segment.place.record,
             _ => None,
         };
         let record = dataset.and_then(|id| anatomy.dataset(id));
         let rank = record.as_ref().map(tet_format::directory::DatasetRecord::rank);
-        let coord = stretch.row.zip(rank).and_then(|((_, row), rank)| {
+        let coord = segment.row.zip(rank).and_then(|((_, row), rank)| {
             let coord = row.coord.get(..rank)?;
             Some(coord.to_vec())
         });
         Owner {
             dataset,
             name: record.map(|record| record.name().to_owned()),
-            row: stretch
+            row: segment
                 .row
                 .map(|(number, _)| number)
-                .or(stretch.place.record.filter(|_| matches!(stretch.place.region, Region::Index))),
+                .or(segment.place.record.filter(|_| matches!(segment.place.region, Region::Index))),
             chunk: coord,
         }
     }
@@ -78,7 +78,7 @@ impl Owner {
 /// A segment with its first bytes, ready to be printed.
 #[derive(Debug)]
 pub(super) struct ShownField<'a> {
-    pub(super) stretch: &'a Stretch,
+    pub(super) segment: &'a Segment,
     pub(super) owner: &'a Owner,
     /// Its bytes, at most [`SHOWN_MAX`].
     pub(super) bytes: &'a [u8],
@@ -104,7 +104,7 @@ pub(super) type Line<'a> = (u64, &'a [u8], String, String);
 
 impl<'a> ShownField<'a> {
     fn place(&self) -> &Place {
-        &self.stretch.place
+        &self.segment.place
     }
 
     fn value(&self) -> Value<'a> {
@@ -196,7 +196,7 @@ impl<'a> ShownField<'a> {
             Value::Number(_) if field == "dataset_id" => {
                 Some(self.owner.label()).filter(|label| label.starts_with('"'))
             }
-            Value::Bytes(_) => match (field, self.stretch.row, self.stretch.spill) {
+            Value::Bytes(_) => match (field, self.segment.row, self.segment.spill) {
                 ("stored", Some((_, row)), _) => Some(self.payload(&row)),
                 (_, _, Some(key)) => Some(format!("{key}, {}", counted(len, "byte"))),
                 ("name_padding" | "padding" | "unused" | "records", ..) => Some(self.filled()),
@@ -241,14 +241,14 @@ impl<'a> ShownField<'a> {
             Value::Text(bytes) => Some(text(bytes)),
             Value::Bytes(_) => None,
         };
-        let row = self.stretch.row.map(|(_, row)| row);
-        let remarks = self.stretch.remarks.iter().map(|remark| RemarkShape {
-            code: remark.code.id(),
-            severity: remark.code.severity().name(),
-            message: remark.code.text(),
-            offset: remark.at,
-            found: remark.found,
-            wanted: remark.wanted,
+        let row = self.segment.row.map(|(_, row)| row);
+        let annotations = self.segment.annotations.iter().map(|annotation| RemarkShape {
+            code: annotation.code.id(),
+            severity: annotation.code.severity().name(),
+            message: annotation.code.text(),
+            offset: annotation.at,
+            found: annotation.found,
+            wanted: annotation.wanted,
         });
         DumpedField {
             schema: "tet.dump/1",
@@ -265,7 +265,7 @@ impl<'a> ShownField<'a> {
             chunk: self.owner.chunk.clone(),
             codec: row.map(|row| Codec::from_tag(row.codec).to_string()),
             at,
-            remarks: remarks.collect(),
+            remarks: annotations.collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use tet_format::index::{IndexRow, ROW_LEN};
 use tet_format::map::{Place, Places};
 use tet_format::{Region, Span, superblock};
-use tet_verify::anatomy::{Remark, Stretch};
+use tet_verify::file_map::{Annotation, Segment};
 
 use super::field::Owner;
 use super::{Dump, usage};
@@ -23,9 +23,17 @@ pub(super) fn walk(dump: &mut Dump<'_, '_, '_>) -> Result<()> {
     };
     let map = dump.anatomy.map();
     let body = map.body_span();
-    let (owner, row_remarks) = (Owner::default(), Vec::new());
-    let mut walk =
-        Walk { dump, dataset, part: None, count: 0, record: None, owner, row: None, row_remarks };
+    let (owner, row_annotations) = (Owner::default(), Vec::new());
+    let mut walk = Walk {
+        dump,
+        dataset,
+        part: None,
+        count: 0,
+        record: None,
+        owner,
+        row: None,
+        row_annotations,
+    };
     let mut places = map.places();
     walk.structure(&mut places, body.start())?;
     walk.body(body)?;
@@ -69,8 +77,8 @@ struct Walk<'w, 'a, 'c, 's> {
     record: Option<u64>,
     owner: Owner,
     row: Option<(u64, IndexRow)>,
-    /// The remarks on the current row.
-    row_remarks: Vec<Remark>,
+    /// The annotations on the current row.
+    row_annotations: Vec<Annotation>,
 }
 
 impl Walk<'_, '_, '_, '_> {
@@ -111,8 +119,8 @@ impl Walk<'_, '_, '_, '_> {
             (Region::Index, Some(number)) => self.row_at(number, place)?,
             _ => None,
         };
-        let stretch = Stretch { place: *place, row, spill: None, remarks: Vec::new() };
-        let owner = Owner::of(&stretch, self.dump.anatomy);
+        let segment = Segment { place: *place, row, spill: None, annotations: Vec::new() };
+        let owner = Owner::of(&segment, self.dump.anatomy);
         if self.dataset.is_some() && self.dataset != owner.dataset {
             let is_row = place.region == Region::Index;
             return Ok(if is_row { Choice::SkipRow } else { Choice::Skip });
@@ -122,7 +130,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         self.dump.print_heading(&format!("  {}", owner.heading()))?;
         if let Some((number, row)) = row {
-            self.row_remarks = self.dump.anatomy.row_remarks(number, &row)?;
+            self.row_annotations = self.dump.anatomy.row_annotations(number, &row)?;
         }
         (self.record, self.owner, self.row) = (place.record, owner, row);
         Ok(Choice::Print)
@@ -139,10 +147,14 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     fn print_place(&mut self, place: &Place) -> Result<()> {
-        let all = if self.row.is_some() { &self.row_remarks } else { self.dump.anatomy.remarks() };
-        let remarks = all.iter().filter(|it| place.holds(it.at)).copied().collect();
-        let stretch = Stretch { place: *place, row: self.row, spill: None, remarks };
-        self.dump.print(&stretch, &self.owner, None)
+        let all = if self.row.is_some() {
+            &self.row_annotations
+        } else {
+            self.dump.anatomy.annotations()
+        };
+        let annotations = all.iter().filter(|it| place.holds(it.at)).copied().collect();
+        let segment = Segment { place: *place, row: self.row, spill: None, annotations };
+        self.dump.print(&segment, &self.owner, None)
     }
 
     /// Prints payloads, gaps and spills.
@@ -156,24 +168,24 @@ impl Walk<'_, '_, '_, '_> {
             Some(dataset) => anatomy.body().of_dataset(dataset),
             None => anatomy.body(),
         };
-        for stretch in body {
+        for segment in body {
             self.dump.context.check_cancelled()?;
-            let mut stretch = stretch?;
-            let part = part_of(stretch.place.region);
+            let mut segment = segment?;
+            let part = part_of(segment.place.region);
             if !self.is_asked(part) {
                 continue;
             }
             match part {
-                RegionName::Footer => self.enter(part, &stretch.place)?,
+                RegionName::Footer => self.enter(part, &segment.place)?,
                 _ => self.enter_span(part, span)?,
             }
             if self.is_full()? {
                 return Ok(());
             }
-            let remarks = anatomy.remarks().iter().filter(|it| stretch.place.holds(it.at));
-            stretch.remarks.extend(remarks);
-            let owner = Owner::of(&stretch, anatomy);
-            self.dump.print(&stretch, &owner, None)?;
+            let annotations = anatomy.annotations().iter().filter(|it| segment.place.holds(it.at));
+            segment.annotations.extend(annotations);
+            let owner = Owner::of(&segment, anatomy);
+            self.dump.print(&segment, &owner, None)?;
         }
         Ok(())
     }
@@ -196,9 +208,9 @@ impl Walk<'_, '_, '_, '_> {
             self.dump.context.line(line)?;
             at = at.saturating_add(len as u64);
         }
-        let remarks = self.dump.anatomy.remarks().iter();
-        let remarks: Vec<_> = remarks.filter(|it| place.holds(it.at)).copied().collect();
-        self.dump.print_remarks(&remarks)
+        let annotations = self.dump.anatomy.annotations().iter();
+        let annotations: Vec<_> = annotations.filter(|it| place.holds(it.at)).copied().collect();
+        self.dump.print_annotations(&annotations)
     }
 
     /// Counts one more record, row, payload or line; returns whether the limit was reached before it.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tet_format::Span;
 use tet_io::{Output, Publish, Source};
-use tet_report::{Applied, Edit, Finding, Kept, Plan};
+use tet_report::{Applied, Edit, Finding, KeptObject, Plan};
 use tet_verify::repair::Chosen;
 
 use super::super::verify::finding;
@@ -95,7 +95,7 @@ fn shape<A: Display, L: Display, C>(
     }
 }
 
-fn intact_shape(object: &Kept) -> IntactObjectShape {
+fn intact_shape(object: &KeptObject) -> IntactObjectShape {
     IntactObjectShape { offset: object.offset, verified: object.is_verified }
 }
 
@@ -136,7 +136,7 @@ fn write<E, T: Display, O>(
 }
 
 /// The intact objects of damaged messages, which are in the new file.
-fn intact_text(objects: &[Kept]) -> String {
+fn intact_text(objects: &[KeptObject]) -> String {
     let verified = objects.iter().filter(|it| it.is_verified).count();
     let all = counted(u64::try_from(objects.len()).unwrap_or(u64::MAX), "object");
     match objects.len() - verified {
@@ -242,7 +242,8 @@ fn make<T>(
     let publish = Publish { force, sync, inputs: Vec::new() };
     let path = context.env().at(&args.file);
     let output: Option<PathBuf> = args.output.as_ref().map(|output| context.env().at(output));
-    let applied = apply(output.as_deref().map_or(Output::InPlace(&path), Output::Beside), &publish);
+    let applied =
+        apply(output.as_deref().map_or(Output::InPlace(&path), Output::NewFile), &publish);
     applied.map_err(|failure| match failure.code.as_str() {
         "exists" => failure.about(target(args)),
         _ => failure.about(&args.file),
@@ -280,7 +281,7 @@ fn back_up(
 }
 
 fn copy(source: &Source, path: &Path, publish: &Publish) -> tet_io::Result<()> {
-    let mut publisher = Output::Beside(path).begin(source, publish)?;
+    let mut publisher = Output::NewFile(path).begin(source, publish)?;
     if let Some(all) = Span::new(0, source.len()) {
         publisher.copy_from(source, all)?;
     }

@@ -1,4 +1,4 @@
-//! Copied spans are the same bytes, whoever copies them.
+//! Copied spans have the same bytes, whatever copies them.
 
 use std::sync::Arc;
 

@@ -12,10 +12,10 @@ pub(super) fn two() -> Vec<u8> {
     let base = Value::Array(vec![mars("2t", Value::Int(850)), mars("10u", Value::Float(2.5))]);
     let extra = map(&[("run", text("a/b")), ("levels", uints(&[1, 2])), ("dotted.key", text("x"))]);
     let reserved = map(&[("uuid", text("u-1"))]);
-    let said = map(&[("base", base), ("_extra_", extra), ("_reserved_", reserved)]);
-    let one = Parts::new(&[Part::cbor(1, &said), tensor(b"abc"), tensor(b"defg")]);
-    let said = map(&[("_extra_", map(&[("run", text("c"))]))]);
-    [one.bytes(), Parts::new(&[Part::cbor(1, &said)]).bytes()].concat()
+    let metadata = map(&[("base", base), ("_extra_", extra), ("_reserved_", reserved)]);
+    let one = Parts::new(&[Part::cbor(1, &metadata), tensor(b"abc"), tensor(b"defg")]);
+    let metadata = map(&[("_extra_", map(&[("run", text("c"))]))]);
+    [one.bytes(), Parts::new(&[Part::cbor(1, &metadata)]).bytes()].concat()
 }
 
 /// A message and an object of it.
@@ -92,7 +92,7 @@ fn keys_put_and_take() {
     assert_eq!(pairs.len(), 2);
 }
 
-/// What is said of an object with a list, a text, a number, and a list of maps under a tag.
+/// Metadata of an object with a list, a text, a number, and a list of maps under a tag.
 fn odd() -> Pairs {
     let steps = Value::Array(vec![map(&[("to", Value::Int(6)), ("a.b", Value::Null)])]);
     let pairs = [
@@ -154,9 +154,9 @@ fn what_a_key_leads_to_is_named_as_it_was_asked_for() {
         let (input, all) = (file(&before), Filter::default());
         set(&input, &all, &[assign(at, "y")], Provenance::Kept).map(drop).unwrap_err().to_string()
     };
-    assert!(refused("extra.run.x").starts_with("key \"extra.run\": a text stands there"));
-    assert!(refused("extra.levels.2").starts_with("key \"extra.levels\": a list stands there"));
-    assert!(refused("mars.level.x").starts_with("key \"mars.level\": a number stands there"));
+    assert!(refused("extra.run.x").starts_with("key \"extra.run\": it leads to a text"));
+    assert!(refused("extra.levels.2").starts_with("key \"extra.levels\": it leads to a list"));
+    assert!(refused("mars.level.x").starts_with("key \"mars.level\": it leads to a number"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn set_means_the_objects_of_its_filter() {
     };
     assert!(part(&before, old) == part(&bytes(&image), new));
     assert_eq!(old.start() % 64, new.start() % 64);
-    // Of a message without objects the message is told.
+    // A message without objects has a row of its own.
     let filter = Filter::parse("run=c").unwrap();
     let (image, _) = set(&file(&before), &filter, &[assign("units", "K")], NEW).unwrap();
     let extra = file(&bytes(&image)).metadata(1).unwrap().extra;

@@ -92,7 +92,7 @@ fn damaged_metadata_gets_no_new_hash() {
     }
 }
 
-/// A message whose end is told and one of whose frames is not: nothing is made of its file.
+/// A message with an end but with a damaged frame: no edit accepts its file.
 #[test]
 fn a_damaged_frame_is_refused_by_all() {
     for bytes in inputs() {
@@ -126,20 +126,20 @@ fn a_damaged_frame_is_refused_by_all() {
 
 #[test]
 fn integers_are_as_wide_as_cbor_has_them() {
-    let said = |number| {
+    let written = |number| {
         let assignment = Assignment { key: key("n"), value: Some(Value::Int(number)) };
         let input = file(&sample("dt_float32_be"));
         set(&input, &Filter::default(), &[assignment], NEW).map(|it| super::bytes(&it.0))
     };
     for number in [-(1_i128 << 64), -(1 << 63) - 1, (1 << 64) - 1] {
-        let made = said(number).unwrap();
+        let made = written(number).unwrap();
         // Written anew, it is what it was.
         let image = reshuffle(&file(&made), Provenance::Absent).unwrap().0;
         let entry = file(&super::bytes(&image)).metadata(0).unwrap().base.remove(0);
         assert_eq!(key("n").find(&entry), Some(&Value::Int(number)));
     }
     for number in [-(1_i128 << 64) - 1, 1 << 64] {
-        assert!(matches!(said(number), Err(Error::Key { .. })), "{number}");
+        assert!(matches!(written(number), Err(Error::Key { .. })), "{number}");
     }
 }
 
@@ -148,7 +148,7 @@ fn what_nobody_knows_is_not_dropped() {
     let parts = [metadata(1, &[step(1)]), Part::new(77, b"later"), tensor(b"abc")];
     let bytes = Parts::new(&parts).bytes();
     let edited = set(&file(&bytes), &Filter::default(), &[assign("a", "b")], NEW);
-    assert!(matches!(edited, Err(Error::Uncarried { .. })));
+    assert!(matches!(edited, Err(Error::NotRewritable { .. })));
     let mut junk = bytes.clone();
     junk.extend(b"some other bytes, which may be of value");
     let out = Template::parse("out").unwrap();

@@ -49,9 +49,9 @@ fn inputs_are_not_written_over() {
     let copied = copy(&files[0], &Filter::default(), &template).unwrap().remove(0).1;
     for publish in [Publish::default(), replace] {
         for target in [&path, &other] {
-            assert!(merged.save(Output::Beside(target), &publish, &Progress::default()).is_err());
+            assert!(merged.save(Output::NewFile(target), &publish, &Progress::default()).is_err());
         }
-        assert!(copied.save(Output::Beside(&path), &publish, &Progress::default()).is_err());
+        assert!(copied.save(Output::NewFile(&path), &publish, &Progress::default()).is_err());
         assert!(copied.settle(&path, &publish, &Progress::default()).is_err());
         assert!(copied.check_target(&path, &publish).is_err());
     }
@@ -75,10 +75,12 @@ fn other_files_are_not_written_over() {
     fs::write(&other, b"old").unwrap();
     let out = Template::parse("out").unwrap();
     let image = copy(&from_disk(&path), &Filter::default(), &out).unwrap().remove(0).1;
-    assert!(image.save(Output::Beside(&other), &Publish::default(), &Progress::default()).is_err());
+    assert!(
+        image.save(Output::NewFile(&other), &Publish::default(), &Progress::default()).is_err()
+    );
     assert_eq!(fs::read(&other).unwrap(), b"old");
     let publish = Publish { force: Overwrite::Replace, ..Publish::default() };
-    image.save(Output::Beside(&other), &publish, &Progress::default()).unwrap();
+    image.save(Output::NewFile(&other), &publish, &Progress::default()).unwrap();
     assert!(fs::read(&other).unwrap() == fs::read(&path).unwrap());
 }
 

@@ -1,12 +1,12 @@
-//! Bits as a set of the places of ones, in the portable form of Roaring bitmaps.
+//! Bits as a set of the positions of ones, in the portable Roaring bitmap format.
 //!
 //! ```text
 //!   12346 | count | keys and sizes | offsets | containers
 //!   12347, count - 1 | which are runs | keys and sizes | offsets, if there are 4 or more | containers
 //! ```
 //!
-//! Everything is little-endian. Containers are read in order; their offsets say nothing new. Sets are
-//! written by the crate `roaring`, and read here: bit by bit into a buffer of the length that is known.
+//! Everything is little-endian. Containers are read in order; their offsets are redundant. The
+//! crate `roaring` writes sets; this module reads them, bit by bit into a buffer of known length.
 
 use ::roaring::RoaringBitmap;
 
@@ -18,9 +18,9 @@ const COOKIE: u32 = 12_346;
 const COOKIE_WITH_RUNS: u32 = 12_347;
 /// With runs, fewer containers than this have no offsets.
 const OFFSETS_MIN: usize = 4;
-/// The most places that stand one by one.
+/// The most positions in a list container.
 const LIST_MAX: u32 = 4096;
-/// Bytes of a container of bits.
+/// The length of a bitmap container in bytes.
 const BITS_LEN: usize = 8192;
 
 /// Decodes a set into the first `count` bits of `out`; those after them are 0.
@@ -36,7 +36,7 @@ pub(crate) fn decode(stored: &[u8], count: u64, out: &mut [u8], at: u64) -> Resu
     Err(Fault { rule, at: at.saturating_add(place), found, wanted: count })
 }
 
-/// What is left of a set.
+/// The unread part of a set.
 struct Parts<'a> {
     rest: &'a [u8],
 }
@@ -125,7 +125,7 @@ fn list(parts: &mut Parts<'_>, base: u64, size: u32, count: u64, out: &mut [u8])
     Some(())
 }
 
-/// A container of bits, the lowest of each byte first.
+/// A bitmap container, the lowest bit of each byte first.
 fn bits(parts: &mut Parts<'_>, base: u64, size: u32, count: u64, out: &mut [u8]) -> Option<()> {
     let bytes = parts.take(BITS_LEN)?;
     let ones: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
@@ -141,7 +141,7 @@ fn bits(parts: &mut Parts<'_>, base: u64, size: u32, count: u64, out: &mut [u8])
     Some(())
 }
 
-/// Appends the set of the places of ones among the first `count` bits, as small as it can be.
+/// Appends the set of the positions of ones among the first `count` bits, in its smallest form.
 pub(crate) fn encode(bits: &[u8], count: u64, out: &mut Vec<u8>) -> Result<()> {
     let why = "roaring has places for less than 2^32 elements";
     if 1 << 32 <= count {

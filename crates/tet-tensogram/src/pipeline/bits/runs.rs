@@ -1,4 +1,4 @@
-//! Bits as runs.
+//! Bits as run lengths.
 
 use super::set;
 use crate::error::Fault;
@@ -35,14 +35,14 @@ pub(crate) fn decode(runs: &[u8], count: u64, out: &mut [u8], at: u64) -> Result
     if done == count { Ok(()) } else { fault(runs.len(), done) }
 }
 
-/// Takes a length: 7 bits a byte, the lowest first, the last one without its highest bit.
+/// Reads a length: 7 bits per byte, the lowest first; the last byte has its highest bit clear.
 fn length(rest: &mut &[u8]) -> Option<u64> {
     let (mut len, mut shift) = (0_u64, 0_u32);
     loop {
         let (byte, after) = rest.split_first()?;
         *rest = after;
         let part = u64::from(byte & 0x7F);
-        // What is shifted out would be lost without a word.
+        // The shift would silently drop bits.
         if part != 0 && part.leading_zeros() < shift {
             return None;
         }
@@ -51,7 +51,7 @@ fn length(rest: &mut &[u8]) -> Option<u64> {
             return Some(len);
         }
         shift = shift.saturating_add(7);
-        // Nobody needs more than 10 bytes for 64 bits.
+        // 64 bits need at most 10 bytes.
         if 63 < shift {
             return None;
         }
@@ -82,12 +82,12 @@ pub(crate) fn encode(bits: &[u8], count: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Where the run of a bit ends that starts at `start`.
+/// The end of the run of a bit that starts at `start`.
 fn run_end(bits: &[u8], start: u64, count: u64, bit: u8) -> u64 {
     let same = if bit == 1 { 0xFF } else { 0 };
     let mut at = start;
     while at < count {
-        // With the bits that are like the run made 0, those before `at` too.
+        // Clears the bits that equal the bit of the run, and those before `at`.
         let byte = bits.get(crate::pipeline::index(at / 8)).copied().unwrap_or_default();
         let other = (byte ^ same) & (0xFF >> (at % 8));
         if other != 0 {

@@ -1,4 +1,4 @@
-//! A chunk: a header, and blocks of the same length but for the last one.
+//! A chunk: a header, and blocks of equal length except the last one.
 //!
 //! ```text
 //!   | version | - | flags | typesize | decoded_len | block_len | len | 6 filters | ... | flags |
@@ -11,7 +11,7 @@ use super::{lz, order};
 use crate::error::Error;
 
 const HEADER_LEN: usize = 32;
-/// Version 2 is that of the first blosc; from 3 on all is as it is here.
+/// Version 2 is from the first blosc; all versions from 3 on have this layout.
 const VERSIONS: std::ops::RangeInclusive<u8> = 3..=5;
 
 /// Bits of the first flags: both of these together stand for the longer header.
@@ -26,19 +26,19 @@ const SPECIAL_MASK: u8 = 0x07;
 const FILTER_COUNT: usize = 6;
 const SHUFFLE: u8 = 1;
 const BITSHUFFLE: u8 = 2;
-/// Cuts bits off before they are stored: there is nothing to undo.
+/// Truncates precision before storing: there is nothing to undo.
 const TRUNCATE: u8 = 4;
 
-/// What is wrong with a payload.
+/// The part of a payload that is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     /// Its frame.
     Frame,
     /// A chunk.
     Chunk,
-    /// A chunk is stored in a way that is not built.
+    /// A chunk uses a feature that is not supported.
     NotBuilt,
-    /// There is no memory for a block.
+    /// Memory for a block could not be allocated.
     Memory,
 }
 
@@ -53,7 +53,7 @@ enum Codec {
 /// A chunk as it is stored.
 #[derive(Debug)]
 pub(super) struct Chunk<'a> {
-    /// All of it, header included.
+    /// All its bytes, with the header.
     bytes: &'a [u8],
     flags: u8,
     typesize: u8,
@@ -64,7 +64,7 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads the header of the chunk that these bytes begin with.
+    /// Reads the header of the chunk at the start of `bytes`.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, Broken> {
         let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(Broken::Chunk)?;
         let [version, _, flags, typesize, rest @ ..] = *head;
@@ -75,7 +75,7 @@ impl<'a> Chunk<'a> {
         let is_known = VERSIONS.contains(&version)
             && flags & EXTENDED == EXTENDED
             && more == 0
-            // No dictionary, numbers of the other order, nor bytes that are left elsewhere.
+            // Refuses dictionaries, big-endian numbers, and data outside the chunk.
             && last & !(SPECIAL_MASK << SPECIAL_SHIFT) == 0;
         if !is_known {
             return Err(Broken::NotBuilt);
@@ -86,12 +86,11 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { bytes, flags, typesize, decoded_len, block_len, special, filter })
     }
 
-    /// How many bytes it takes.
     pub(super) const fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Decodes it into exactly `out`; `scratch` is kept for the next one.
+    /// Decodes it into exactly `out`; `scratch` is reused for the next chunk.
     pub(super) fn decode(&self, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<(), Broken> {
         if self.decoded_len != out.len() {
             return Err(Broken::Chunk);
@@ -127,7 +126,6 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Decodes one block.
     fn block(
         &self,
         stored: &[u8],
@@ -139,7 +137,7 @@ impl<'a> Chunk<'a> {
         let count = if is_split { usize::from(self.typesize) } else { 1 };
         let Some(order) = self.filter else { return streams(stored, codec, count, out) };
         if scratch.len() < out.len() {
-            // The one before is given back first.
+            // Free the old buffer before allocating a new one.
             *scratch = Vec::new();
             *scratch = buffer(out.len() as u64).map_err(|_| Broken::Memory)?;
         }
@@ -150,7 +148,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// What the filters do, of which one at most puts bytes into another order.
+/// The filter to undo; at most one filter may reorder bytes.
 fn filter(head: &[u8; HEADER_LEN], typesize: u8) -> Result<Option<order::Order>, Broken> {
     const FILTERS_AT: usize = 16;
     const META_AT: usize = 24;
@@ -171,7 +169,7 @@ fn filter(head: &[u8; HEADER_LEN], typesize: u8) -> Result<Option<order::Order>,
     Ok(found)
 }
 
-/// Decodes the streams of a block, of which each is as long as the others.
+/// Decodes the streams of a block, which all have the same length.
 fn streams(stored: &[u8], codec: Codec, count: usize, out: &mut [u8]) -> Result<(), Broken> {
     let len = out.len().checked_div(count).filter(|len| *len != 0 && len * count == out.len());
     let mut rest = stored;
@@ -183,7 +181,7 @@ fn streams(stored: &[u8], codec: Codec, count: usize, out: &mut [u8]) -> Result<
                 out.fill(0);
                 0
             }
-            // A byte that all bytes are, and a token that says so.
+            // A single repeated byte, marked by a token.
             -255..=-1 if after.first().is_some_and(|token| token & 1 == 1) => {
                 out.fill(stated.unsigned_abs().to_le_bytes()[0]);
                 1
@@ -223,7 +221,7 @@ fn stream(stored: &[u8], codec: Codec, out: &mut [u8]) -> Result<(), Broken> {
     if is_whole { Ok(()) } else { Err(Broken::Chunk) }
 }
 
-/// A chunk that is all one value: zeros, NaN, a value that is stored, or nobody knows what.
+/// A chunk of one repeated value: zeros, NaN, a stored value, or undefined content.
 pub(super) fn fill(kind: u8, typesize: u64, stored: &[u8], out: &mut [u8]) -> Option<()> {
     const NAN_32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
     const NAN_64: [u8; 8] = (0x7FF8_u64 << 48).to_le_bytes();

@@ -1,14 +1,14 @@
-//! BloscLZ: runs of bytes as they are, and matches in what was decoded before.
+//! BloscLZ: literal bytes, and matches in what was decoded before.
 //!
 //! ```text
 //!   000nnnnn                    n + 1 bytes follow
 //!   lllddddd [l ...] d [d d]    l + 2 bytes from d + 1 bytes back; l of 7 goes on in bytes of 255
 //! ```
 //!
-//! The top bits of the first byte of a stream say nothing. A distance of 8191 stands for 16 bits more
-//! behind it.
+//! The top bits of the first byte of a stream have no meaning. After a distance of 8191 follow 16
+//! more bits.
 
-/// The distance that has 16 bits more.
+/// The distance that is followed by 16 more bits.
 const FAR: usize = 8191;
 const LITERALS: u8 = 32;
 
@@ -58,7 +58,7 @@ fn matched(token: u8, rest: &mut &[u8]) -> Option<(usize, usize)> {
     Some((len.checked_add(2)?, distance + 1))
 }
 
-/// Repeats bytes from before; a match may reach into itself.
+/// Copies earlier bytes; a match may overlap itself.
 fn copy(out: &mut [u8], at: usize, len: usize, distance: usize) -> Option<()> {
     let start = at.checked_sub(distance)?;
     let (before, rest) = out.split_at_mut_checked(at)?;

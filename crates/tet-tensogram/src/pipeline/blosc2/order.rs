@@ -1,8 +1,8 @@
-//! Filters: blocks whose bytes, or bits, were put together by their place in the element.
+//! Filters: blocks whose bytes or bits were grouped by their position in the element.
 
 use crate::pipeline::shuffle;
 
-/// An order of elements of so many bytes.
+/// The grouping, with the element size in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
     /// All first bytes, then all second bytes.
@@ -12,8 +12,8 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// Puts a block back; both sides are of one length. What is no whole element, or in bits no
-    /// eight of them, stands behind the others as it is.
+    /// Restores a block; both sides have the same length. A remainder that is no whole element (for
+    /// bits: fewer than eight elements) is stored unchanged at the end.
     pub(super) fn undo(self, block: &[u8], out: &mut [u8]) {
         let (size, unit) = match self {
             Order::Bytes(size) => (usize::from(size), usize::from(size)),
@@ -35,7 +35,7 @@ impl Order {
     }
 }
 
-/// Rows of bits, the lowest first, into elements: each eight rows hold a byte of all elements.
+/// Transposes rows of bits, the lowest first: eight rows hold one byte of all elements.
 fn bits(block: &[u8], size: usize, out: &mut [u8]) {
     let Some(row_len) = block.len().checked_div(size * 8).filter(|len| *len != 0) else { return };
     for (at, rows) in block.chunks_exact(row_len * 8).enumerate() {
@@ -54,7 +54,7 @@ fn bits(block: &[u8], size: usize, out: &mut [u8]) {
     }
 }
 
-/// Eight bytes of which bit k of byte n becomes bit n of byte k.
+/// Transposes 8 bytes: bit k of byte n becomes bit n of byte k.
 const fn transposed(mut bits: u64) -> u64 {
     let near = (bits ^ bits >> 7) & 0x00AA_00AA_00AA_00AA;
     bits ^= near ^ near << 7;

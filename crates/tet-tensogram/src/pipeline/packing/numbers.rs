@@ -1,8 +1,8 @@
-//! Numbers of any width, highest bit first and without gaps.
+//! Unpacks numbers of any width, highest bit first and without gaps.
 
-/// Bytes that a number of up to 57 bits is read from, whatever bit it starts at.
+/// The bytes that are enough for a number of up to 57 bits, at any bit offset.
 const WINDOW_LEN: usize = 8;
-/// The widest number for which that holds.
+/// The widest number for which that is true.
 const NARROW_BITS: u32 = 57;
 
 /// Packed numbers, to be read in order.
@@ -19,7 +19,7 @@ impl<'a> Numbers<'a> {
         Numbers { packed, bits, first_bit }
     }
 
-    /// Fills places with what numbers come to; past the end of the bytes there are zeros.
+    /// Writes the value of each number to `out`; bytes past the end read as zeros.
     pub(super) fn each(self, out: &mut [[u8; 8]], value: impl Fn(u64) -> [u8; 8]) {
         let Numbers { packed, bits, first_bit } = self;
         let (mut at, mut bit) = (0_usize, first_bit);
@@ -48,7 +48,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The bits of a number that stand behind the window that starts at `at`.
+    /// The bits of a number after the window that starts at `at`.
     fn ninth(&self, at: usize, bit: u32) -> u64 {
         let byte = at.checked_add(WINDOW_LEN).and_then(|at| self.packed.get(at));
         u64::from(byte.copied().unwrap_or_default()) >> (8 - bit)

@@ -1,4 +1,4 @@
-//! Values into packed numbers, and the parameters that suit them.
+//! Packs values into numbers, and chooses the parameters.
 
 use multiversion::multiversion;
 
@@ -6,10 +6,10 @@ use super::{BINARY_MAX, Packing, PackingParameters, power};
 use crate::error::{Error, Result};
 use crate::pipeline::sized;
 
-/// The widest numbers that an error is met with: beyond, doubles have no more digits.
+/// The most bits that are tried to meet an error: doubles have no more digits.
 const BITS_MAX: u32 = 53;
 
-/// What is known of all values before they are packed.
+/// The least and the largest value, which must be known before packing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
     first: f64,
@@ -17,14 +17,14 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// The ends of values that are all there.
+    /// The ends of all values.
     pub(crate) fn of(elements: &[u8]) -> Ends {
         let mut ends = Ends::default();
         ends.widen(elements);
         ends
     }
 
-    /// Takes in the next values.
+    /// Includes the next values.
     pub(crate) fn widen(&mut self, elements: &[u8]) {
         let Some(first) = values(elements).next() else { return };
         if self.least_and_largest.is_none() {
@@ -41,21 +41,21 @@ impl Ends {
     }
 }
 
-/// Which counts of bits may be chosen.
+/// Which numbers of bits may be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Widths {
     /// Any.
     Any,
-    /// Whole bytes, which is what compressors of samples take.
+    /// Whole bytes, which codecs that compress samples need.
     Bytes,
 }
 
 impl Packing {
-    /// The packing of values in so many bits that spans from the least to the largest.
+    /// The packing with `bits` bits that spans the least to the largest value.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Unwritable`] when no step can be written that spans them.
+    /// Returns [`Error::Unwritable`] when no valid step spans them.
     pub(crate) fn fit(ends: &Ends, bits: u32, decimal_scale: i32) -> Result<Packing> {
         if bits == 0 || ends.least_and_largest.is_none() {
             let (reference, binary_scale) = (ends.first, 0);
@@ -75,8 +75,8 @@ impl Packing {
         Ok(packing)
     }
 
-    /// The packing with the fewest bits whose values are off by no more than `error_max`, which
-    /// `measure` finds out for every value, or that it is over what is enough.
+    /// The packing with the fewest bits whose values have an error of at most `error_max`.
+    /// `measure` returns the largest error, or any error that exceeds the limit.
     ///
     /// # Errors
     ///
@@ -106,16 +106,16 @@ impl Packing {
         Err(Error::Unwritable { why }.into())
     }
 
-    /// All values are the one in the middle.
+    /// All values become the mean of the ends.
     fn constant(ends: &Ends) -> Packing {
         let (min, max) = ends.min_max();
-        // Halved first, since the sum may be past every double.
+        // Halve first, since the sum may overflow.
         let reference = if min == max { min } else { min / 2.0 + max / 2.0 };
         let (binary_scale, decimal_scale, bits) = (0, 0, 0);
         Packing::new(PackingParameters { reference, binary_scale, decimal_scale, bits })
     }
 
-    /// By how much a value is off at most; no more is looked at once that is over `enough`.
+    /// The largest error of any value; stops at the first error over `enough`.
     pub(crate) fn error(&self, elements: &[u8], enough: f64) -> f64 {
         let mut worst = 0.0_f64;
         let scale = self.scale();
@@ -131,13 +131,13 @@ impl Packing {
         worst
     }
 
-    /// What differences are multiplied by, one after the other.
+    /// The two factors that differences are multiplied by.
     fn scale(&self) -> [f64; 2] {
         let PackingParameters { binary_scale, decimal_scale, .. } = self.parameters;
         [power(10.0, decimal_scale), power(2.0, -binary_scale)]
     }
 
-    /// The number that is nearest to a value: halves away from zero, and none past the ends.
+    /// The number nearest to a value: halves round away from zero, and the range is clamped.
     fn number(&self, value: f64, [tens, twos]: [f64; 2]) -> u64 {
         let exact = (value - self.parameters.reference) * tens * twos;
         let max = max_number(self.bits());
@@ -147,15 +147,15 @@ impl Packing {
         #[allow(clippy::cast_precision_loss, reason = "exact, as long as there are halves")]
         let is_upper = 0.5 <= exact - whole as f64;
         let number = whole.saturating_add(u64::from(is_upper));
-        // From 54 bits on the largest number is no double, and the next one is too large.
+        // From 54 bits on the largest number is not a double, and the next double is too large.
         number.min(u64::MAX >> u64::BITS.saturating_sub(self.bits()).min(63))
     }
 
-    /// Packs values, into a buffer that may have been used before.
+    /// Packs values into a buffer, which may be reused.
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Memory`] when there is none.
+    /// Returns [`Error::Memory`] when it cannot be allocated.
     pub(crate) fn pack(&self, elements: &[u8], room: Vec<u8>) -> Result<Vec<u8>> {
         let values = elements.as_chunks::<8>().0;
         let mut packed = sized(room, self.packed_len(values.len() as u64))?;
@@ -171,7 +171,7 @@ impl Packing {
         Ok(packed)
     }
 
-    /// Numbers of so many whole bytes.
+    /// Packs into numbers of `WIDTH` whole bytes.
     fn whole<const WIDTH: usize>(
         &self,
         values: &[[u8; 8]],
@@ -187,7 +187,7 @@ impl Packing {
         }
     }
 
-    /// Numbers of fewer than 32 bits, four bytes at a time.
+    /// Packs into numbers of fewer than 32 bits, four bytes at a time.
     fn narrow(&self, values: &[[u8; 8]], packed: &mut [u8]) {
         let (scaling, mut numbers, bits) = (self.scaling(), [0; BLOCK], self.bits());
         let (mut word, mut held) = (0_u64, 0_u32);
@@ -212,7 +212,7 @@ impl Packing {
         place.iter_mut().zip(last).for_each(|(place, byte)| *place = byte);
     }
 
-    /// Numbers of more bits.
+    /// Packs into wider numbers.
     fn wide(&self, elements: &[u8], packed: &mut [u8]) {
         let (scale, bits) = (self.scale(), self.bits());
         let (mut word, mut held) = (0_u128, 0_u32);
@@ -233,19 +233,19 @@ impl Packing {
         }
     }
 
-    /// What becomes numbers of up to 32 bits.
+    /// The scaling for numbers of up to 32 bits.
     fn scaling(&self) -> Scaling {
         let (reference, max) = (self.parameters.reference, max_number(self.bits()));
         Scaling { reference, scale: self.scale(), max }
     }
 }
 
-/// Values whose numbers are found together.
+/// The number of values that are scaled together.
 const BLOCK: usize = 512;
-/// The doubles from here on are whole, and their lowest bits are those of the number above it.
+/// Doubles from 2^52 on are integers: their lowest bits are the integer above 2^52.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 
-/// How values become numbers of up to 32 bits: as [`Packing::number`] has it, without a branch.
+/// Scales values to numbers of up to 32 bits: as [`Packing::number`] does, without a branch.
 #[derive(Clone, Copy)]
 struct Scaling {
     reference: f64,
@@ -264,7 +264,7 @@ impl Scaling {
         let exact = (value - self.reference) * tens * twos;
         let exact = if exact < self.max { exact } else { self.max };
         let exact = if exact <= 0.0 { 0.0 } else { exact };
-        // The sum is rounded to a whole number, and a half to the even one: the lower one is mended.
+        // The sum rounds halves to even; a half that was rounded down is corrected.
         let even = (exact + WHOLE) - WHOLE;
         let number = if exact - even == 0.5 { even + 1.0 } else { even };
         let [a, b, c, d, ..] = (number + WHOLE).to_bits().to_le_bytes();
@@ -283,7 +283,7 @@ fn values(elements: &[u8]) -> impl Iterator<Item = f64> {
     elements.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes))
 }
 
-/// The least and the largest value; where both zeros are one, the first of them.
+/// The least and the largest value; of equal zeros the first one.
 #[multiversion(targets("x86_64+avx+avx2"))]
 fn least_and_largest(elements: &[u8]) -> (f64, f64) {
     const LANES: usize = 8;
@@ -308,7 +308,7 @@ fn least_and_largest(elements: &[u8]) -> (f64, f64) {
     if low == 0.0 || high == 0.0 { (found(low), found(high)) } else { (low, high) }
 }
 
-/// Fewer bits than these cannot meet the error.
+/// The error cannot be met with fewer bits than this.
 fn bits_min(ends: &Ends, error_max: f64) -> u32 {
     let (min, max) = ends.min_max();
     let steps = (max / 2.0 - min / 2.0) / error_max;
@@ -317,14 +317,14 @@ fn bits_min(ends: &Ends, error_max: f64) -> u32 {
     bits
 }
 
-/// The largest number of so many bits.
+/// The largest number of `bits` bits.
 fn max_number(bits: u32) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "the nearest double, as others have it")]
     let max = (u64::MAX >> u64::BITS.saturating_sub(bits).min(63)) as f64;
     if bits == 0 { 0.0 } else { max }
 }
 
-/// A power of 2 that can be written.
+/// A binary exponent, if it can be written.
 fn exponent(power: f64) -> Option<i32> {
     let max = f64::from(BINARY_MAX);
     #[allow(clippy::cast_possible_truncation, reason = "it is whole and small")]
@@ -335,7 +335,7 @@ fn exponent(power: f64) -> Option<i32> {
 mod tests {
     use super::*;
 
-    /// Both ways to a number agree, on halves and beside them too.
+    /// Both conversions agree, on halves and near them.
     #[test]
     fn numbers_are_the_same_without_branches() {
         for bits in 1..=32 {

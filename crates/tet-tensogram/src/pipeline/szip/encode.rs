@@ -1,12 +1,12 @@
-//! Samples into a stream: for each block the option that takes the fewest bits.
+//! Encodes samples: for each block the option that takes the fewest bits.
 //!
-//! The reader of the reference that is not libaec takes no pairs in the first block of an interval, so
-//! none are written there.
+//! The reference implementation's other decoder (not libaec) rejects pairs in the first block of an
+//! interval, so none are written there.
 
 use super::interval::{PAIR_SUM_MAX, REST_OF_SEGMENT, SEGMENT, id_bits};
 use super::{MSB, PREPROCESS, SIGNED, Szip, index};
 
-/// Bytes on their way into a stream, interval by interval.
+/// Encodes bytes into a stream, interval by interval.
 pub(super) struct Encoder<'s> {
     szip: &'s Szip,
     id_bits: u32,
@@ -21,7 +21,7 @@ impl<'s> Encoder<'s> {
         Encoder { szip, id_bits, bits, offsets: Vec::new(), samples: Vec::new() }
     }
 
-    /// Encodes whole intervals, of which only the last of all may be shorter.
+    /// Encodes whole intervals; only the last of all may be shorter.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let block_size = index(self.szip.block_size.into());
         let mut samples = std::mem::take(&mut self.samples);
@@ -30,7 +30,7 @@ impl<'s> Encoder<'s> {
             samples.clear();
             let szip = self.szip;
             samples.extend(interval.chunks_exact(index(szip.width)).map(|it| szip.sample(it)));
-            // The last block is filled up with what costs least.
+            // The last block is padded with the samples that take the fewest bits.
             let last = samples.last().copied().unwrap_or_default();
             samples.resize(samples.len().next_multiple_of(block_size), last);
             let reference = (szip.flags & PREPROCESS != 0).then(|| szip.differences(&mut samples));
@@ -39,13 +39,13 @@ impl<'s> Encoder<'s> {
         self.samples = samples;
     }
 
-    /// Takes the whole bytes of the stream that are ready.
+    /// Removes the finished bytes of the stream.
     pub(super) fn take(&mut self) -> Vec<u8> {
         self.bits.taken = self.bits.taken.saturating_add(self.bits.bytes.len() as u64);
         std::mem::take(&mut self.bits.bytes)
     }
 
-    /// The rest of the stream, and where its intervals start.
+    /// The rest of the stream, and the offsets of its intervals.
     pub(super) fn finish(self) -> (Vec<u8>, Vec<u64>) {
         (self.bits.finish(), self.offsets)
     }
@@ -61,7 +61,7 @@ impl Szip {
         }
     }
 
-    /// Samples into folded differences to the one before, the first into 0; gives what it was.
+    /// Replaces samples by folded differences to the one before, the first by 0; returns the first.
     fn differences(&self, samples: &mut [u32]) -> u32 {
         let sign = 1_i64 << (self.bits - 1);
         let (min, max) = match self.flags & SIGNED {
@@ -84,7 +84,7 @@ impl Szip {
             } else {
                 2 * difference
             };
-            // All of these lie between 0 and 2^bits.
+            // All of these are between 0 and 2^bits.
             *sample = u32::try_from(folded).unwrap_or_default();
             last = value;
         }
@@ -187,18 +187,18 @@ fn pair_code(first: u32, second: u32) -> Option<u32> {
     Some(sum * (sum + 1) / 2 + second)
 }
 
-/// The bits that a block takes in pairs, with the bit that says so.
+/// The bits of a block encoded in pairs, with the bit for this option.
 fn pairs_len(block: &[u32]) -> Option<u64> {
     let pairs = block.as_chunks::<2>().0.iter();
     let len = |[first, second]: &[u32; 2]| Some(u64::from(pair_code(*first, *second)?) + 1);
     pairs.map(len).sum::<Option<u64>>().map(|len| len + 1)
 }
 
-/// Bits on their way, the highest of each byte first.
+/// A bit writer, the highest bit of each byte first.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
-    /// Bytes that were taken before these.
+    /// The bytes that were already removed.
     taken: u64,
     word: u64,
     /// Less than 8.
@@ -221,7 +221,7 @@ impl Bits {
         }
     }
 
-    /// Appends so many zeros and a one.
+    /// Appends `count` zeros and a one.
     fn zeros(&mut self, mut count: u32) {
         while 31 < count {
             self.push(0, 31);

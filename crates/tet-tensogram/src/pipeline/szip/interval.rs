@@ -1,25 +1,25 @@
-//! One interval of a stream after the other: options of blocks, then differences into samples.
+//! Decodes a stream interval by interval: options of blocks, then differences into samples.
 
 use super::stream::Stream;
 use super::{MSB, PAD_RSI, PREPROCESS, RESTRICTED, SIGNED, Szip, index};
 use crate::error::Fault;
 use crate::rule;
 
-/// How many blocks of zeros mean all to the end of their segment.
+/// This number of blocks of zeros means all to the end of their segment.
 pub(super) const REST_OF_SEGMENT: u32 = 5;
 /// Blocks of a segment.
 pub(super) const SEGMENT: usize = 64;
 /// The largest sum of two samples in one code.
 pub(super) const PAIR_SUM_MAX: u32 = 12;
 
-/// A stream that is decoded interval by interval.
+/// Decodes a stream interval by interval.
 #[derive(Debug)]
 pub(super) struct Intervals<'a, 's> {
     szip: &'s Szip,
     stream: Stream<'a>,
-    /// Where the bytes of the stream start in the file.
+    /// The file offset of the stream.
     at: u64,
-    /// Samples of the interval at hand.
+    /// The samples of the current interval.
     samples: Vec<u32>,
     id_bits: u32,
     block_size: usize,
@@ -35,16 +35,16 @@ impl<'a, 's> Intervals<'a, 's> {
         Intervals { szip, stream, at, samples: Vec::new(), id_bits, block_size, full }
     }
 
-    /// Where in its bytes the stream stands, in bits.
+    /// The position in its bytes, in bits.
     pub(super) fn position(&self) -> u64 {
         self.stream.position()
     }
 
-    /// Decodes the next interval into exactly `out`, which is no longer than one.
+    /// Decodes the next interval into exactly `out`, which is at most one interval long.
     pub(super) fn next(&mut self, out: &mut [u8]) -> Result<(), Fault> {
         let needed = out.len() / index(self.szip.width).max(1);
         self.samples.clear();
-        // All but the last interval are whole; the last ends with a whole block.
+        // Every interval but the last is whole; the last ends with a whole block.
         self.samples.reserve(needed.next_multiple_of(self.block_size).min(self.full));
         if self.blocks(needed).is_none() {
             let at = self.at.saturating_add(self.position() / 8);
@@ -64,7 +64,7 @@ impl<'a, 's> Intervals<'a, 's> {
 
     fn blocks(&mut self, needed: usize) -> Option<()> {
         let last_id = (1_u32 << self.id_bits) - 1;
-        // The first block of an interval starts with a sample as it is.
+        // The first block of an interval starts with an unencoded sample.
         let mut reference = usize::from(self.szip.flags & PREPROCESS != 0);
         while self.samples.len() < needed {
             let id = self.stream.take(self.id_bits)?;
@@ -89,8 +89,8 @@ impl<'a, 's> Intervals<'a, 's> {
         Some(())
     }
 
-    /// The second extension: two samples in one code. Before the first sample of an interval stands
-    /// one that is not stored.
+    /// The second extension: two samples in one code. The first code of an interval
+    /// includes a sample that is not stored.
     fn pairs(&mut self, reference: usize) -> Option<()> {
         let mut at = reference;
         while at < self.block_size {
@@ -127,7 +127,7 @@ impl<'a, 's> Intervals<'a, 's> {
         Some(())
     }
 
-    /// High parts as runs of zeros, then the `low_bits` of each.
+    /// High parts as unary numbers, then the `low_bits` of each.
     fn split(&mut self, count: usize, low_bits: u32) -> Option<()> {
         let (stream, samples) = (&mut self.stream, places(&mut self.samples, count));
         for sample in &mut *samples {
@@ -141,8 +141,8 @@ impl<'a, 's> Intervals<'a, 's> {
         Some(())
     }
 
-    /// Differences to the sample before, folded so that none is negative (section 4.2 of the
-    /// standard). What no encoder writes wraps, as it does in other decoders.
+    /// Undoes differences to the previous sample, folded to be non-negative (section 4.2 of the
+    /// standard). Values that no encoder writes wrap, as in other decoders.
     fn undo_differences(&mut self) {
         let bits = self.szip.bits;
         let Some((first, rest)) = self.samples.split_first_mut() else { return };
@@ -180,7 +180,7 @@ impl<'a, 's> Intervals<'a, 's> {
         }
     }
 
-    /// Samples as bytes. Widths are 1 to 4.
+    /// Writes samples as bytes. Widths are 1 to 4.
     fn write(&self, out: &mut [u8]) {
         let is_msb = self.szip.flags & MSB != 0;
         let samples = &self.samples;
@@ -196,14 +196,14 @@ impl<'a, 's> Intervals<'a, 's> {
     }
 }
 
-/// Room for so many more samples, all at once: to push each costs as much as to decode it.
+/// Adds `count` samples at once: pushing each takes as long as decoding it.
 fn places(samples: &mut Vec<u32>, count: usize) -> &mut [u32] {
     let start = samples.len();
     samples.resize(start + count, 0);
     samples.get_mut(start..).unwrap_or_default()
 }
 
-/// Bits that say which option a block takes.
+/// The number of bits of a block's option id.
 pub(super) fn id_bits(szip: &Szip) -> u32 {
     match szip.bits {
         17.. => 5,
@@ -218,7 +218,7 @@ fn half(folded: u32) -> u32 {
     (folded >> 1) + (folded & 1)
 }
 
-/// 0, -1, 1, -2, ... in the arithmetic of 32 bits.
+/// 0, -1, 1, -2, ... in 32-bit arithmetic.
 fn unfold(folded: u32) -> u32 {
     (folded >> 1) ^ (folded & 1).wrapping_neg()
 }

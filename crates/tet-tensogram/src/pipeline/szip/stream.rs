@@ -1,28 +1,28 @@
-//! Bits of a stream, the highest of each byte first.
+//! Reads a bit stream, the highest bit of each byte first.
 
-/// Bits that are held at a time.
+/// Bits that are buffered at a time.
 const WORD_BITS: u32 = u64::BITS;
 
-/// A place in a stream of bits.
+/// A position in a bit stream.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     bytes: &'a [u8],
-    /// The next byte that is not held whole.
+    /// The next byte that is not buffered completely.
     at: usize,
-    /// Bits that are held, the next one highest. Beyond them stand bits of the byte at `at`, or zeros.
+    /// The buffered bits, the next one highest. Below them are bits of the byte at `at`, or zeros.
     word: u64,
     held: u32,
 }
 
 impl<'a> Stream<'a> {
-    /// Stands at one of the first 8 bits.
+    /// Starts at one of the first 8 bits.
     pub(super) fn new(bytes: &'a [u8], bit: u64) -> Self {
         let mut stream = Stream { bytes, at: 0, word: 0, held: 0 };
         let _ = stream.take(u32::try_from(bit).unwrap_or_default());
         stream
     }
 
-    /// Where it stands, in bits.
+    /// The position, in bits.
     pub(super) fn position(&self) -> u64 {
         (self.at as u64).saturating_mul(8).saturating_sub(self.held.into())
     }
@@ -31,7 +31,7 @@ impl<'a> Stream<'a> {
     fn fill(&mut self) {
         let ahead = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
         if let Some(ahead) = ahead {
-            // What does not fit is read again the next time, and is the same then.
+            // Bits that do not fit are read again the next time, with the same value.
             self.word |= u64::from_le_bytes(*ahead).swap_bytes() >> self.held;
             let bytes = (WORD_BITS - 1 - self.held) / 8;
             self.at += bytes as usize;
@@ -64,14 +64,14 @@ impl<'a> Stream<'a> {
         u32::try_from(number).ok()
     }
 
-    /// How many zeros stand before the next one, which is passed too.
+    /// The number of zeros before the next one; skips the one, too.
     #[inline]
     pub(super) fn zeros(&mut self) -> Option<u32> {
         let mut count = 0_u32;
         loop {
             let zeros = self.word.leading_zeros();
             if zeros < self.held {
-                // Shifted twice, since all 64 bits may go.
+                // Two shifts, since the count may be all 64 bits.
                 self.word = self.word << zeros << 1;
                 self.held -= zeros + 1;
                 return count.checked_add(zeros);
@@ -86,7 +86,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Goes to the next whole byte.
+    /// Skips to the next whole byte.
     pub(super) fn align(&mut self) {
         let over = self.held % 8;
         let _ = self.take(over);

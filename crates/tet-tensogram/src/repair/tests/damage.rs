@@ -1,6 +1,6 @@
 //! Cuts, and more damage than a bit.
 
-use super::{Salvage, check, deep, mended, objects, said};
+use super::{Salvage, check, deep, metadata_of, objects, repair};
 use crate::repair::{Action, Loss};
 use crate::testing::{Draft, Part, buffered, step, streamed, tensor, tensors};
 
@@ -8,7 +8,7 @@ fn three() -> Vec<Part> {
     vec![tensor(b"first"), tensor(b"the second one"), tensor(b"3rd")]
 }
 
-/// What is whole before a cut is there afterwards, and what was said of it.
+/// IntactFrame objects before a cut are recovered, with their metadata.
 #[test]
 fn a_cut_costs_what_was_cut() {
     for draft in [buffered(&three()), streamed(&three())] {
@@ -34,8 +34,8 @@ fn a_cut_costs_what_was_cut() {
             assert_eq!(plan.kept.len(), count);
             assert!(plan.kept.iter().all(|it| it.is_verified));
             if draft.parts[0].body.len() > 1 {
-                let base = said(&repaired, 0).base;
-                assert_eq!(base, said(&bytes, 0).base[..count], "{len} bytes");
+                let base = metadata_of(&repaired, 0).base;
+                assert_eq!(base, metadata_of(&bytes, 0).base[..count], "{len} bytes");
             }
         }
     }
@@ -57,7 +57,7 @@ fn a_lost_start_costs_no_object_behind_it() {
     }
 }
 
-/// Objects behind a frame that is lost keep what is said of them.
+/// Objects after a lost frame keep their metadata.
 #[test]
 fn entries_stay_with_their_objects() {
     for draft in [buffered(&three()), streamed(&three())] {
@@ -68,7 +68,7 @@ fn entries_stay_with_their_objects() {
         bytes[second..second + 14].fill(0xA5);
         let (plan, repaired) = check(&bytes, &String::new);
         assert!(plan.is_whole() && deep(&repaired).is_ok());
-        let (found, wanted) = (said(&repaired, 0).base, said(&before, 0).base);
+        let (found, wanted) = (metadata_of(&repaired, 0).base, metadata_of(&before, 0).base);
         assert_eq!(found, [wanted[0].clone(), wanted[2].clone()]);
         let held = objects(&before);
         assert_eq!(objects(&repaired), [held[0].clone(), held[2].clone()]);
@@ -88,12 +88,12 @@ fn damaged_objects_stay_or_go() {
         let (plan, repaired) = check(&bytes, &String::new);
         assert!(plan.edits.is_empty() && repaired == bytes && !plan.is_whole());
         assert!(matches!(plan.lost[..], [Loss::Object { rule, .. }] if rule.id == "TGM-F10"));
-        let (plan, repaired) = mended(&bytes, Salvage::Objects);
+        let (plan, repaired) = repair(&bytes, Salvage::Objects);
         assert!(plan.is_whole() && deep(&repaired).is_ok(), "{:?}", deep(&repaired).findings);
         assert!(plan.edits.iter().any(|it| it.action == Action::DropObjects));
         let held = objects(&before);
         assert_eq!(objects(&repaired), [held[0].clone(), held[2].clone()]);
-        let (found, wanted) = (said(&repaired, 0).base, said(&before, 0).base);
+        let (found, wanted) = (metadata_of(&repaired, 0).base, metadata_of(&before, 0).base);
         assert_eq!(found, [wanted[0].clone(), wanted[2].clone()]);
     }
 }
@@ -116,7 +116,7 @@ fn lost_metadata_is_made_anew() {
     }
 }
 
-/// Metadata that reads and does not match its hash is told, and kept as it reads where that is asked for.
+/// Readable metadata that does not match its hash is reported, and copied on request.
 #[test]
 fn tampered_metadata_is_told() {
     let mut bytes = buffered(&tensors()).bytes();
@@ -126,10 +126,10 @@ fn tampered_metadata_is_told() {
     let (plan, repaired) = check(&bytes, &String::new);
     assert!(plan.edits.is_empty() && repaired == bytes);
     assert!(matches!(plan.lost[..], [Loss::Metadata { rule, .. }] if rule.id == "TGM-F10"));
-    let (plan, repaired) = mended(&bytes, Salvage::Objects);
+    let (plan, repaired) = repair(&bytes, Salvage::Objects);
     assert!(plan.is_whole() && deep(&repaired).is_ok());
-    assert_eq!(said(&repaired, 0), said(&bytes, 0));
-    assert_eq!(said(&repaired, 0).base.len(), 2);
+    assert_eq!(metadata_of(&repaired, 0), metadata_of(&bytes, 0));
+    assert_eq!(metadata_of(&repaired, 0).base.len(), 2);
 }
 
 /// Frames in no order, preceders of nothing, objects of version 2.

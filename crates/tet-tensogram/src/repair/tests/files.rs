@@ -3,7 +3,7 @@
 use tet_io::{Output, Publish, Source};
 
 use super::allowed;
-use super::{Salvage, check, deep, mended, objects};
+use super::{Salvage, check, deep, objects, repair};
 use crate::repair::{apply, plan};
 use crate::testing::{Draft, Part, buffered, map, streamed, tensor, tensors, text};
 
@@ -54,10 +54,10 @@ fn messages_in_a_payload_cost_no_object() {
     let inner = buffered(&tensors()).bytes();
     let parts = [tensor(&inner.repeat(3)), tensor(b"more"), tensor(&inner)];
     let drafts = [buffered(&parts), streamed(&parts), Draft::new(&streamed(&parts).parts)];
-    for whole in drafts.iter().map(Draft::bytes) {
+    for intact in drafts.iter().map(Draft::bytes) {
         for behind in [&b""[..], &inner] {
-            let bytes = [&whole, behind].concat();
-            let ends = (0..10).chain(whole.len() - 24..whole.len());
+            let bytes = [&intact, behind].concat();
+            let ends = (0..10).chain(intact.len() - 24..intact.len());
             for (at, bit) in ends.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
                 let mut bad = bytes.clone();
                 bad[at] ^= 1 << bit;
@@ -89,7 +89,7 @@ fn damage_stays_where_it_is() {
 #[test]
 fn what_is_no_file_of_messages_is_left_alone() {
     for bytes in [&b""[..], b"x", &[0; 100], b"TENSOGRM", b"TENSOGRM\0\x03\0\0"] {
-        let (plan, repaired) = mended(bytes, Salvage::Objects);
+        let (plan, repaired) = repair(bytes, Salvage::Objects);
         assert!(plan.edits.is_empty() && !plan.remaining.is_empty() && repaired == bytes);
     }
     // Another version is for another program.
@@ -99,7 +99,7 @@ fn what_is_no_file_of_messages_is_left_alone() {
     let mut old = old.bytes();
     old.drain(one.len() - 16..one.len() - 8);
     let bytes = [&one[..], &old, b"junk"].concat();
-    let (plan, repaired) = mended(&bytes, Salvage::None);
+    let (plan, repaired) = repair(&bytes, Salvage::None);
     assert!(!plan.is_whole() && repaired == bytes[..bytes.len() - 4], "{:?}", plan.edits);
 }
 
@@ -107,8 +107,8 @@ fn what_is_no_file_of_messages_is_left_alone() {
 fn a_plan_becomes_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("a.tgm"), folder.path().join("b.tgm"));
-    let whole = streamed(&tensors()).bytes();
-    let bytes = [&whole[..], &whole[..whole.len() - 30]].concat();
+    let intact = streamed(&tensors()).bytes();
+    let bytes = [&intact[..], &intact[..intact.len() - 30]].concat();
     std::fs::write(&path, &bytes).unwrap();
     let make = |output: Output<'_>| {
         let source = Source::open(&path).unwrap();
@@ -116,13 +116,13 @@ fn a_plan_becomes_a_file() {
         let applied = apply(&plan, output, &Publish::default());
         (plan, applied)
     };
-    let (plan, applied) = make(Output::Beside(&other));
+    let (plan, applied) = make(Output::NewFile(&other));
     assert_eq!(applied.unwrap().edit_count, plan.edits.len());
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
     let repaired = std::fs::read(&other).unwrap();
-    assert!(deep(&repaired).is_ok() && repaired.starts_with(&whole));
+    assert!(deep(&repaired).is_ok() && repaired.starts_with(&intact));
     assert_eq!(objects(&repaired).len(), 4);
-    assert!(make(Output::Beside(&other)).1.is_err(), "what is there stays");
+    assert!(make(Output::NewFile(&other)).1.is_err(), "what is there stays");
     assert!(make(Output::InPlace(&path)).1.is_ok());
     assert_eq!(std::fs::read(&path).unwrap(), repaired);
     assert_eq!(make(Output::InPlace(&path)).1.unwrap().edit_count, 0);

@@ -1,6 +1,6 @@
 //! Every bit of small messages, flipped.
 
-use super::{check, deep, objects, said};
+use super::{check, deep, metadata_of, objects};
 use crate::testing::objects::samples;
 use crate::testing::{Part, buffered, descriptor, streamed, tensor, tensors};
 
@@ -47,7 +47,7 @@ fn without_hashes_a_bit_costs_no_other_object() {
     }
 }
 
-/// Whether a bit is of the type of an index frame: header and footer have the same, and no hash tells.
+/// Whether a bit is of the type of an index frame: header and footer have the same, and no hash covers it.
 fn is_index_type(bytes: &[u8], bit: usize) -> bool {
     let file = crate::testing::open(bytes).unwrap();
     (0..file.len()).any(|number| {
@@ -71,13 +71,13 @@ fn assert_same(bytes: &[u8], bit: usize, what: &dyn Fn() -> String) {
         assert!(!deep(&flipped).findings.is_empty(), "{}", what());
     } else if is_index_type(bytes, bit) {
         assert_eq!(objects(&repaired), objects(bytes), "{}", what());
-        assert_eq!(said(&repaired, 0), said(bytes, 0), "{}", what());
+        assert_eq!(metadata_of(&repaired, 0), metadata_of(bytes, 0), "{}", what());
     } else {
         assert!(repaired == bytes, "{}: {:?}", what(), plan.edits);
     }
 }
 
-/// With hashes every bit comes back: all objects, and all that is said of them.
+/// With hashes every bit is corrected: all objects, and all metadata.
 #[test]
 fn a_message_is_as_it_was() {
     for (number, bytes) in messages().iter().enumerate() {

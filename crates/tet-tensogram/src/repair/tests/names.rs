@@ -1,8 +1,8 @@
-//! Bytes that are lost at the boundary of messages: no object gets what was said of another.
+//! Bytes lost at the boundary of messages: no object gets the metadata of another.
 
 use tet_cbor::Value;
 
-use super::{check, objects, said};
+use super::{check, metadata_of, objects};
 use crate::Pairs;
 use crate::repair::Loss;
 use crate::testing::{Draft, Part, cbor, index, list, map, metadata, open, step, tensor};
@@ -17,7 +17,7 @@ enum Form {
 
 const FORMS: [Form; 3] = [Form::Buffered, Form::Streamed, Form::Backfilled];
 
-/// Which frames tell where objects are.
+/// Which frames contain the positions of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clue {
     All,
@@ -60,25 +60,25 @@ fn message(form: Form, clue: Clue, first: i128) -> Draft {
     }
 }
 
-/// What is said of each object, by the byte that its payload is full of.
-fn told(bytes: &[u8]) -> Vec<(i128, Pairs)> {
+/// The metadata of each object, by the byte that fills its payload.
+fn entries(bytes: &[u8]) -> Vec<(i128, Pairs)> {
     let Ok(file) = open(bytes) else { return Vec::new() };
-    let mut told = Vec::new();
+    let mut entries = Vec::new();
     for message in 0..file.len() {
-        let base = said(bytes, message).base;
+        let base = metadata_of(bytes, message).base;
         for (number, it) in file.objects(message).unwrap().into_iter().enumerate() {
             let region = file.source().read_vec(it.region.start(), it.region.len()).unwrap();
             let entry = base.get(number).cloned().unwrap_or_default();
-            told.push((region[0].into(), entry));
+            entries.push((region[0].into(), entry));
         }
     }
-    told
+    entries
 }
 
 /// That objects have their own entry or none, and how many have one.
 fn own_entries(bytes: &[u8], what: &dyn Fn() -> String) -> usize {
     let mut count = 0;
-    for (byte, entry) in told(bytes) {
+    for (byte, entry) in entries(bytes) {
         if let Some((_, number)) = entry.first() {
             assert_eq!(*number, Value::Int(byte), "{}", what());
             count += 1;
@@ -104,7 +104,7 @@ fn no_object_has_the_entry_of_another() {
             let boundary = first.len();
             for start in (40..boundary).step_by(23) {
                 for end in (boundary + 24..bytes.len() - 30).step_by(29) {
-                    // Where objects come to lie where others were, nothing tells them apart.
+                    // Objects at the old positions of others cannot be distinguished.
                     let pitch = tensor(&[0; 40]).bytes().len().next_multiple_of(8);
                     let is_splice =
                         (end - start).abs_diff(boundary) < 8 || (end - start).is_multiple_of(pitch);
@@ -124,7 +124,7 @@ fn no_object_has_the_entry_of_another() {
     }
 }
 
-/// What stands before the loss keeps its entries, and so does what a list speaks of.
+/// Objects before the loss keep their entries, and so do objects in a list.
 #[test]
 fn entries_outlive_the_end_of_a_message() {
     for (one, two) in FORMS.into_iter().flat_map(|one| FORMS.map(|two| (one, two))) {
@@ -155,7 +155,7 @@ fn a_preceder_outlives_no_loss() {
     bytes[at..at + 30].fill(0);
     let (plan, repaired) = check(&bytes, &String::new);
     assert_eq!(objects(&repaired).len(), 1);
-    assert_eq!(told(&repaired)[0].1, said(&draft.bytes(), 0).base[1]);
+    assert_eq!(entries(&repaired)[0].1, metadata_of(&draft.bytes(), 0).base[1]);
     let file = open(&repaired).unwrap();
     let message = file.message(0).unwrap();
     let has_preceder = message.frames().iter().any(|it| it.kind().code() == 8);

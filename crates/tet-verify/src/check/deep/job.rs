@@ -1,4 +1,4 @@
-//! One payload: read piece by piece, digested and decoded as it comes.
+//! Checks one payload: reads it piece by piece, and digests and decodes it meanwhile.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,11 +9,11 @@ use tet_report::Code;
 
 use crate::error::{Error, Result};
 
-/// Frames with windows up to 8 MiB, which all usual levels make, are decoded by all threads at
-/// once; those with windows up to the format's bound, by one at a time.
+/// Frames with windows up to 8 MiB, which all usual levels use, are decoded on all threads in
+/// parallel; frames with windows up to the format's limit, one at a time.
 const WINDOW_LOG_USUAL: u32 = 23;
 
-/// A payload to look at, with what is asked of it.
+/// A payload to check, with the rows that refer to it.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) span: Span,
@@ -21,7 +21,7 @@ pub(super) struct Job {
     pub(super) asks: Vec<Ask>,
 }
 
-/// What a row asks of its payload.
+/// What a row requires of its payload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
     pub(super) row: u64,
@@ -29,9 +29,9 @@ pub(super) struct Ask {
     pub(super) wanted: Option<Digest>,
 }
 
-/// What was found in a payload.
+/// A finding about a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct PayloadFinding {
     pub(super) code: Code,
     pub(super) row: u64,
     pub(super) at: u64,
@@ -39,20 +39,19 @@ pub(super) struct Told {
     pub(super) wanted: Option<u64>,
 }
 
-/// What a thread keeps from payload to payload.
+/// Buffers that a thread reuses from payload to payload.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     zstd: Option<ZstdScan>,
     piece: Vec<u8>,
 }
 
-/// Looks at one payload.
-pub(super) fn look(
+pub(super) fn run_job(
     source: &Source,
     progress: &Progress,
     job: &Job,
     scratch: &mut Scratch,
-) -> Result<Vec<Told>> {
+) -> Result<Vec<PayloadFinding>> {
     let pass = read(source, progress, job, scratch, WINDOW_LOG_USUAL)?;
     let pass = match pass.decoded {
         Err(Refused::Window { found, .. }) if found <= 1 << WINDOW_LOG_MAX => {
@@ -67,21 +66,21 @@ pub(super) fn look(
         return Err(Error::Memory);
     }
     let hole = source.first_hole(job.span);
-    let tell = |ask| tell(job, ask, &pass).or_else(|| Some(hollow(ask, hole?)));
-    Ok(job.asks.iter().filter_map(tell).collect())
+    let find = |ask| finding(job, ask, &pass).or_else(|| Some(hole_finding(ask, hole?)));
+    Ok(job.asks.iter().filter_map(find).collect())
 }
 
-/// That the payload of a row has a hole.
-fn hollow(ask: &Ask, hole: u64) -> Told {
+/// The finding that the payload of a row has a hole.
+fn hole_finding(ask: &Ask, hole: u64) -> PayloadFinding {
     let code = Code::Note(NoteCode::PayloadHole);
-    Told { code, row: ask.row, at: hole, found: hole, wanted: None }
+    PayloadFinding { code, row: ask.row, at: hole, found: hole, wanted: None }
 }
 
-/// What one pass over a payload came to.
+/// The result of one pass over a payload.
 struct Pass {
     digest: Option<Digest>,
     decoded: Result<Scanned, Refused>,
-    /// Stored bytes that were decoded.
+    /// The number of stored bytes that were decoded.
     reach: u64,
 }
 
@@ -114,7 +113,7 @@ fn read(
             decoded = zstd.update(bytes).map(|()| raw);
             reach = zstd.position();
         }
-        // Bytes that nobody compares are not read for nothing.
+        // Without a digest, stop reading at the first decoding error.
         digester.is_some() || decoded.is_ok()
     })?;
     if let (Some(zstd), true) = (zstd, decoded.is_ok()) {
@@ -124,11 +123,11 @@ fn read(
     Ok(Pass { digest: digester.map(|digester| digester.finish()), decoded, reach })
 }
 
-/// What a pass says of one row. Bytes that are not those that were written need not decode.
-fn tell(job: &Job, ask: &Ask, pass: &Pass) -> Option<Told> {
+/// The finding for one row. Bytes that do not match their digest need not decode.
+fn finding(job: &Job, ask: &Ask, pass: &Pass) -> Option<PayloadFinding> {
     let (row, at) = (ask.row, job.span.start());
-    let told = |code, found, wanted| Some(Told { code, row, at, found, wanted });
-    let broken = |rule, found, wanted| told(Code::Rule(rule), found, Some(wanted));
+    let found_at = |code, found, wanted| Some(PayloadFinding { code, row, at, found, wanted });
+    let broken = |rule, found, wanted| found_at(Code::Rule(rule), found, Some(wanted));
     let differing = ask.wanted.zip(pass.digest).and_then(|(wanted, found)| found.differs(wanted));
     if let Some((found, wanted)) = differing {
         return broken(Rule::ChunkDigest, found, wanted);
@@ -138,7 +137,7 @@ fn tell(job: &Job, ask: &Ask, pass: &Pass) -> Option<Told> {
             broken(Rule::ZstdLen, scanned.decoded_len, ask.raw_len)
         }
         Ok(scanned) if scanned.skipped_len != 0 => {
-            told(Code::Note(NoteCode::ZstdSkippable), scanned.skipped_len, None)
+            found_at(Code::Note(NoteCode::ZstdSkippable), scanned.skipped_len, None)
         }
         Ok(_) => None,
         Err(Refused::TooLong { decoded_len, .. }) => {

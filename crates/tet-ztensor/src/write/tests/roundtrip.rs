@@ -93,8 +93,9 @@ fn open(bytes: Vec<u8>) -> ZTensorFile {
 fn check_sound(bytes: &[u8]) {
     let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = verify(&Source::from_bytes(bytes), &options).unwrap();
-    let told: Vec<_> = report.findings.iter().filter(|it| it.severity != Severity::Note).collect();
-    assert!(told.is_empty(), "{told:?}");
+    let findings: Vec<_> =
+        report.findings.iter().filter(|it| it.severity != Severity::Note).collect();
+    assert!(findings.is_empty(), "{findings:?}");
 }
 
 proptest! {

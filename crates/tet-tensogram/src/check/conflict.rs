@@ -1,4 +1,4 @@
-//! Whether header and footer say the same, as far as both speak of a thing.
+//! Compares the metadata of header and footer, for keys that both contain.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use tet_cbor::Value;
 
 use crate::metadata::{Metadata, Pairs};
 
-/// Whether there is a key that has one value here and another there.
+/// Whether a key has different values in header and footer.
 pub(super) fn differ(header: &Metadata, footer: &Metadata) -> bool {
     let mut entries = header.base.iter().zip(&footer.base);
     pairs_differ(&header.reserved, &footer.reserved)
@@ -15,19 +15,19 @@ pub(super) fn differ(header: &Metadata, footer: &Metadata) -> bool {
 }
 
 fn pairs_differ(header: &Pairs, footer: &Pairs) -> bool {
-    let said: HashMap<&str, &Value> =
+    let values: HashMap<&str, &Value> =
         header.iter().map(|(key, value)| (key.as_str(), value)).collect();
     footer
         .iter()
-        .any(|(key, value)| said.get(key.as_str()).is_some_and(|said| values_differ(said, value)))
+        .any(|(key, value)| values.get(key.as_str()).is_some_and(|it| values_differ(it, value)))
 }
 
 fn values_differ(header: &Value, footer: &Value) -> bool {
     match (header, footer) {
         (Value::Map(header), Value::Map(footer)) => {
-            let said: HashMap<&str, &Value> = header.iter().filter_map(text_key).collect();
-            let mut spoken = footer.iter().filter_map(text_key);
-            spoken.any(|(key, value)| said.get(key).is_some_and(|it| values_differ(it, value)))
+            let values: HashMap<&str, &Value> = header.iter().filter_map(text_key).collect();
+            let mut pairs = footer.iter().filter_map(text_key);
+            pairs.any(|(key, value)| values.get(key).is_some_and(|it| values_differ(it, value)))
         }
         (Value::Array(header), Value::Array(footer)) => {
             let mut items = header.iter().zip(footer);
@@ -48,7 +48,7 @@ mod tests {
     use crate::testing::{map, text, uints};
 
     #[test]
-    fn only_what_both_speak_of_can_differ() {
+    fn only_common_keys_can_differ() {
         let nan = || Value::Float(f64::NAN);
         let (int_key, other) =
             [1, 2].map(|n| Value::Map(vec![(Value::Int(1), Value::Int(n))])).into();
@@ -68,14 +68,14 @@ mod tests {
             (int_key, other, false),
         ];
         for (header, footer, wanted) in cases {
-            let said = |value: &Value| vec![("key".to_owned(), value.clone())];
-            let one = Metadata { extra: said(&header), ..Metadata::default() };
-            let other = Metadata { extra: said(&footer), ..Metadata::default() };
+            let pairs = |value: &Value| vec![("key".to_owned(), value.clone())];
+            let one = Metadata { extra: pairs(&header), ..Metadata::default() };
+            let other = Metadata { extra: pairs(&footer), ..Metadata::default() };
             assert_eq!(differ(&one, &other), wanted, "{header:?} {footer:?}");
             let at_base =
-                |value: &Value| Metadata { base: vec![said(value)], ..Metadata::default() };
+                |value: &Value| Metadata { base: vec![pairs(value)], ..Metadata::default() };
             assert_eq!(differ(&at_base(&header), &at_base(&footer)), wanted);
-            assert!(!differ(&one, &at_base(&footer)), "they speak of other things");
+            assert!(!differ(&one, &at_base(&footer)), "they have no common keys");
         }
     }
 }

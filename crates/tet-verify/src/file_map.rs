@@ -1,21 +1,21 @@
-//! A file taken apart, sound or not: every stretch of it with its name, its row, its remarks.
+//! The file map: every segment of a file, valid or not, with its name, its row, its annotations.
 //!
 //! ```text
-//!   superblock, directory, index, footer   map().places(): by arithmetic, from the file's ends
+//!   superblock, directory, index, footer   map().places(): computed from the file's ends
 //!   payloads, spills, gaps                 body(): by the rows, in file order
 //! ```
 //!
-//! Nothing here stops at a broken rule. What is wrong with a part is a [`Remark`] beside it; rules
-//! about all rows together are the business of [`verify`](crate::verify). In memory are the
-//! directory, the footer's JSON and, for the body, 16 bytes for each row.
+//! A broken rule does not stop the map: it becomes an [`Annotation`] of its segment. Rules about
+//! all rows together are checked by [`verify`](crate::verify). Memory: the directory, the footer
+//! JSON and, for the body, 16 bytes for each row.
 
+mod annotation;
 mod body;
-mod remark;
 #[cfg(test)]
 mod tests;
 
-pub use body::{Body, Stretch};
-pub use remark::Remark;
+pub use annotation::Annotation;
+pub use body::{Body, Segment};
 
 use tet_file::footer as file_footer;
 use tet_format::digest::{BLOCK_HEADER_LEN, DIGEST_LEN, WireDigestBlock, block_len, page_count};
@@ -34,12 +34,12 @@ use crate::check::footer::tail_bytes;
 use crate::check::index::Index;
 use crate::collect::Collector;
 use crate::error::Result;
-use remark::remarks_of;
+use annotation::annotations_of;
 
-/// Remarks of one code that are kept about the parts that are in memory.
-const REMARKS_MAX: usize = 64;
+/// The most annotations of one code that are stored for the parts in memory.
+const ANNOTATIONS_MAX: usize = 64;
 
-/// A stretch to which the footer refers.
+/// A segment to which the footer refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Referred {
     span: Span,
@@ -48,7 +48,7 @@ struct Referred {
     key: &'static str,
 }
 
-/// The fields of a block of digests of so many rows.
+/// The fields of a block of digests for `row_count` rows.
 fn digests(block: Spill, row_count: u64) -> Vec<Referred> {
     let key = "integrity";
     let header = WireDigestBlock::FIELDS.iter().map(|it| (it.name, it.offset, it.width));
@@ -59,7 +59,7 @@ fn digests(block: Spill, row_count: u64) -> Vec<Referred> {
     let placed = header.chain(lists).filter_map(|(field, at, len)| {
         Some(Referred { span: Span::new(block.offset.checked_add(at)?, len)?, field, key })
     });
-    // What does not have the length that it must have is not told apart.
+    // A block with a wrong length is not split into fields.
     if block_len(row_count) == Some(block.len) {
         return placed.filter(|it| !it.span.is_empty()).collect();
     }
@@ -67,30 +67,30 @@ fn digests(block: Spill, row_count: u64) -> Vec<Referred> {
     span.map(|span| Referred { span, field: "block", key }).into_iter().collect()
 }
 
-/// A file taken apart.
+/// The map of a file.
 #[derive(Debug)]
-pub struct Anatomy<'a> {
+pub struct FileMap<'a> {
     source: &'a Source,
     head: Vec<u8>,
     tail: Vec<u8>,
     superblock: Option<Superblock>,
-    /// Where each record starts.
+    /// The offset of each record.
     records: Vec<u64>,
-    /// What the footer refers to: spills, and the fields of the digests.
+    /// The spills and the digest fields that the footer refers to.
     spills: Vec<Referred>,
     payload_end: u64,
-    remarks: Vec<Remark>,
+    annotations: Vec<Annotation>,
 }
 
-impl<'a> Anatomy<'a> {
-    /// Reads the parts of a file that are kept in memory: superblock, directory and footer.
+impl<'a> FileMap<'a> {
+    /// Reads the parts of a file that stay in memory: superblock, directory and footer.
     ///
     /// # Errors
     ///
-    /// The source cannot be read. What is wrong with the bytes is in [`remarks`](Self::remarks).
-    pub fn read(source: &'a Source, limits: &Limits) -> Result<Anatomy<'a>> {
-        let mut out = Collector::new(REMARKS_MAX);
-        let mut anatomy = Anatomy {
+    /// The source cannot be read. Faults of the bytes are in [`annotations`](Self::annotations).
+    pub fn read(source: &'a Source, limits: &Limits) -> Result<FileMap<'a>> {
+        let mut out = Collector::new(ANNOTATIONS_MAX);
+        let mut map = FileMap {
             source,
             head: read_up_to(source, 0, superblock::LEN)?,
             tail: tail_bytes(source)?,
@@ -98,14 +98,14 @@ impl<'a> Anatomy<'a> {
             records: Vec::new(),
             spills: Vec::new(),
             payload_end: source.len(),
-            remarks: Vec::new(),
+            annotations: Vec::new(),
         };
-        anatomy.read_superblock(&mut out)?;
-        anatomy.read_directory(limits, &mut out)?;
-        anatomy.check_index(&mut out)?;
-        anatomy.read_footer(limits, &mut out)?;
-        anatomy.remarks = remarks_of(out);
-        Ok(anatomy)
+        map.read_superblock(&mut out)?;
+        map.read_directory(limits, &mut out)?;
+        map.check_index(&mut out)?;
+        map.read_footer(limits, &mut out)?;
+        map.annotations = annotations_of(out);
+        Ok(map)
     }
 
     fn read_superblock(&mut self, out: &mut Collector) -> Result<()> {
@@ -139,7 +139,7 @@ impl<'a> Anatomy<'a> {
         let starts = starts.take_while(|place| place.region == Region::Directory);
         let first = starts.filter(|place| place.record.is_some() && place.field == "name_len");
         self.records = first.map(|place| place.offset).collect();
-        // Where the superblock is wrong about the directory, the remark is there.
+        // If the superblock is wrong about the directory, the annotation is there.
         if superblock.index_offset != end {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl<'a> Anatomy<'a> {
             return Ok(());
         }
         let len = span.len().min(HEADER_LEN);
-        // A header that the file's end cuts off is the superblock's fault.
+        // A header past the end of the file is a fault of the superblock.
         if len < HEADER_LEN.min(superblock.index_len) {
             return Ok(());
         }
@@ -209,34 +209,33 @@ impl<'a> Anatomy<'a> {
         Ok(())
     }
 
-    /// What each byte of superblock, directory, index and footer is. Between index and footer it
-    /// knows one stretch only, which [`body`](Self::body) takes apart.
+    /// The place of each byte of superblock, directory, index and footer. All between index and
+    /// footer is one place, which [`body`](Self::body) divides.
     #[must_use]
     pub fn map(&self) -> Map<'_> {
         Map::new(&self.head, &self.tail, self.source.len())
     }
 
-    /// What is wrong with, or odd about, superblock, directory, index header and footer, in file
-    /// order.
+    /// The annotations of superblock, directory, index header and footer, in file order.
     #[must_use]
-    pub fn remarks(&self) -> &[Remark] {
-        &self.remarks
+    pub fn annotations(&self) -> &[Annotation] {
+        &self.annotations
     }
 
-    /// How many records the directory holds, as far as they can be told apart.
+    /// The number of records in the directory that can be separated.
     #[must_use]
     pub fn dataset_count(&self) -> u64 {
         u64::try_from(self.records.len()).unwrap_or(u64::MAX)
     }
 
-    /// The record of a dataset; `None` where there is none, it is cut off or its name is no text.
+    /// The record of a dataset; `None` if it is missing, truncated or its name is not text.
     #[must_use]
     pub fn dataset(&self, id: u64) -> Option<DatasetRecord<'_>> {
         let at = *self.records.get(usize::try_from(id).ok()?)?;
         DatasetRecord::split_first(self.head.get(usize::try_from(at).ok()?..)?, at)
     }
 
-    /// How many rows the index has room for.
+    /// The number of rows that fit in the index.
     #[must_use]
     pub fn row_count(&self) -> u64 {
         self.index().row_count
@@ -248,7 +247,7 @@ impl<'a> Anatomy<'a> {
         Index { offset: span.start(), row_count: rows_len / ROW_LEN }
     }
 
-    /// Row number `row`, where it is there in full.
+    /// Row number `row`, if it is complete.
     ///
     /// # Errors
     ///
@@ -262,14 +261,14 @@ impl<'a> Anatomy<'a> {
         Ok(bytes.first_chunk().map(IndexRow::decode))
     }
 
-    /// What is wrong with, or odd about, row number `number` alone.
+    /// The annotations of row `number` alone.
     ///
     /// # Errors
     ///
-    /// None: what is found is returned.
-    pub fn row_remarks(&self, number: u64, row: &IndexRow) -> Result<Vec<Remark>> {
+    /// None: faults are returned as annotations.
+    pub fn row_annotations(&self, number: u64, row: &IndexRow) -> Result<Vec<Annotation>> {
         let Some(superblock) = self.superblock else { return Ok(Vec::new()) };
-        let mut out = Collector::new(REMARKS_MAX);
+        let mut out = Collector::new(ANNOTATIONS_MAX);
         let at = layout::row_at(self.index().offset, number);
         let count = superblock.dataset_count;
         check_dataset_id(row, at, count, &mut out).map_err(tet_file::Error::from)?;
@@ -286,7 +285,7 @@ impl<'a> Anatomy<'a> {
         let index_end = self.map().index_span().end();
         check_payload(row, at, index_end, self.payload_end, &mut out)
             .map_err(tet_file::Error::from)?;
-        Ok(remarks_of(out))
+        Ok(annotations_of(out))
     }
 
     /// Payloads, spills and gaps in file order.
@@ -295,12 +294,12 @@ impl<'a> Anatomy<'a> {
         Body::new(self)
     }
 
-    /// What the byte at `offset` is; `None` at or past the file's end.
+    /// The segment of the byte at `offset`; `None` at or past the end of the file.
     ///
     /// # Errors
     ///
     /// The source cannot be read.
-    pub fn at(&self, offset: u64) -> Result<Option<Stretch>> {
+    pub fn at(&self, offset: u64) -> Result<Option<Segment>> {
         let map = self.map();
         let Some(place) = map.locate(offset) else { return Ok(None) };
         if map.body_span().contains_byte(offset) && !map.is_foreign() {
@@ -311,22 +310,22 @@ impl<'a> Anatomy<'a> {
             Some(number) => self.row(number)?.map(|row| (number, row)),
             None => None,
         };
-        let mut remarks: Vec<Remark> = match row {
-            Some((number, row)) => self.row_remarks(number, &row)?,
-            None => self.remarks.clone(),
+        let mut annotations: Vec<Annotation> = match row {
+            Some((number, row)) => self.row_annotations(number, &row)?,
+            None => self.annotations.clone(),
         };
-        remarks.retain(|remark| place.holds(remark.at));
-        Ok(Some(Stretch { place, row, spill: None, remarks }))
+        annotations.retain(|annotation| place.holds(annotation.at));
+        Ok(Some(Segment { place, row, spill: None, annotations }))
     }
 }
 
-/// The grid of a record, if it is one of a dataset that could be.
+/// The grid of a record, if it is valid.
 fn grid(record: &DatasetRecord<'_>) -> Option<Grid> {
     let rank = u32::try_from(record.rank()).ok()?;
     if rank == 0 || layout::RANK_MAX < rank { None } else { record.grid() }
 }
 
-/// The bytes from `at` on, at most `len`, as far as the file goes.
+/// The bytes from `at` on: `len`, or fewer at the end of the file.
 fn read_up_to(source: &Source, at: u64, len: u64) -> Result<Vec<u8>> {
     let len = len.min(source.len().saturating_sub(at));
     Ok(source.read_vec(at, len)?)

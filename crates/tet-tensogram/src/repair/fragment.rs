@@ -1,4 +1,4 @@
-//! What is left of a message, and which parts that lost bytes separate are one.
+//! Fragments of messages, and which of them belong to one message.
 
 use tet_format::Span;
 
@@ -6,47 +6,46 @@ use crate::frame::{FRAME_HEADER_LEN, Frame, FrameKind, Phase, TAIL_LEN};
 use crate::postamble::{POSTAMBLE_LEN, Postamble};
 use crate::preamble::{PREAMBLE_LEN, Preamble};
 
-/// A frame whose ends stand.
+/// A frame with a valid header and tail.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
-    /// As it is to be.
+pub(super) struct IntactFrame {
+    /// The frame after repair.
     pub(super) frame: Frame,
-    /// The hash of its body, as that is to be.
+    /// The hash of its body after repair.
     pub(super) hash: u64,
-    /// A byte of its body that is to be another, and its place in the old file.
+    /// A corrected byte of its body, with its offset in the old file.
     pub(super) patch: Option<(u64, u8)>,
-    /// Whether the old file has it otherwise.
-    pub(super) is_mended: bool,
+    /// Whether it differs from the old file.
+    pub(super) is_repaired: bool,
 }
 
-/// What is left of a message.
 #[derive(Debug)]
-pub(super) struct Remains {
-    /// Where it starts, as far as anything tells.
+pub(super) struct Fragment {
+    /// The start of the message, as far as it is known.
     pub(super) start: u64,
-    /// Whether it starts there, or that is a guess.
+    /// Whether `start` is certain, not a guess.
     pub(super) is_placed: bool,
     pub(super) preamble: Option<Preamble>,
-    pub(super) frames: Vec<Whole>,
-    /// Stretches that are no frames and not zero.
+    pub(super) frames: Vec<IntactFrame>,
+    /// Spans that are neither frames nor zero.
     pub(super) lost: Vec<Span>,
-    /// Bytes of padding in which one bit is set.
+    /// Offsets of padding bytes in which one bit is set.
     pub(super) odd: Vec<u64>,
     pub(super) postamble: Option<(u64, Postamble)>,
     pub(super) end: u64,
 }
 
-impl Remains {
+impl Fragment {
     pub(super) fn new(start: u64, preamble: Option<Preamble>) -> Self {
         let (frames, lost, odd, postamble) = (Vec::new(), Vec::new(), Vec::new(), None);
         let is_placed = preamble.is_some();
-        Remains { start, is_placed, preamble, frames, lost, odd, postamble, end: start }
+        Fragment { start, is_placed, preamble, frames, lost, odd, postamble, end: start }
     }
 
-    /// Whether a postamble may be that of this message.
+    /// Whether a postamble may belong to this message.
     pub(super) fn ends_with(&self, at: u64, postamble: &Postamble) -> bool {
         let offset = |at: u64| at.saturating_sub(self.start);
-        // Where the start is not known, what is right behind the last frame is its end.
+        // If the start is unknown, a postamble right after the last frame belongs to it.
         let is_behind = !self.is_placed
             && self
                 .frames
@@ -71,8 +70,8 @@ impl Remains {
         }
     }
 
-    /// Whether a frame that stands at `place` cannot be known to follow in the same message. Zeros may be
-    /// padding; where the preamble states that the message goes on, they are.
+    /// Whether a frame at `place` may belong to another message. Zeros may be padding; if the
+    /// preamble states a longer message, they are.
     pub(super) fn is_cut_before(&self, place: u64, kind: FrameKind) -> bool {
         let len = self.preamble.map_or(0, |preamble| preamble.total_len);
         let gap_len = place.saturating_sub(self.last_end());
@@ -87,16 +86,16 @@ impl Remains {
         is_gap || is_before || is_once && kinds.any(|it| it == kind)
     }
 
-    /// Whether frames without tensors are right behind those of another part.
-    fn is_footer_behind(&self, before: &Remains) -> bool {
+    /// Whether frames without tensors directly follow those of another fragment.
+    fn is_footer_behind(&self, before: &Fragment) -> bool {
         let first_at = self.frames.first().map_or(0, |it| it.frame.at());
-        let is_tensor = |it: &Whole| it.frame.kind() == FrameKind::Tensor;
+        let is_tensor = |it: &IntactFrame| it.frame.kind() == FrameKind::Tensor;
         first_at.saturating_sub(before.last_end()) < GAP_LEN_MIN
             && !self.frames.iter().any(is_tensor)
     }
 
-    /// Takes in the later parts of the message.
-    fn extend(&mut self, rest: Vec<Remains>) {
+    /// Appends the later fragments of the message.
+    fn extend(&mut self, rest: Vec<Fragment>) {
         for part in rest {
             self.frames.extend(part.frames);
             self.lost.extend(part.lost);
@@ -105,36 +104,36 @@ impl Remains {
         }
     }
 
-    /// Where its footer starts.
+    /// The offset of its footer.
     pub(super) fn footer_at(&self) -> Option<u64> {
         let is_footer = |frame: &&Frame| frame.kind().phase() == Some(Phase::Footer);
         self.frames.iter().map(|it| &it.frame).find(is_footer).map(Frame::at)
     }
 
-    /// Where the last frame ends, or the preamble.
+    /// The end of the last frame, or of the preamble.
     pub(super) fn last_end(&self) -> u64 {
         let behind = self.start.saturating_add(PREAMBLE_LEN);
         self.frames.last().map_or(behind, |it| it.frame.span.end())
     }
 }
 
-/// So many bytes behind a frame are more than padding.
+/// This number of bytes after a frame is more than padding.
 pub(super) const GAP_LEN_MIN: u64 = 8;
 
-/// In fewer bytes no message ends and another one begins, with its metadata.
+/// Fewer bytes cannot hold the end of one message and the start of the next.
 const BOUNDARY_LEN_MIN: u64 = POSTAMBLE_LEN + PREAMBLE_LEN + FRAME_HEADER_LEN + TAIL_LEN;
 
-/// Puts parts together that lost bytes separate: they are one message if the postamble of the last one
+/// Joins fragments separated by lost bytes: they are one message if the postamble of the last one
 /// states the start of the first one.
-pub(super) fn join(parts: Vec<Remains>) -> Vec<Remains> {
-    let mut joined: Vec<Remains> = Vec::new();
+pub(super) fn join(parts: Vec<Fragment>) -> Vec<Fragment> {
+    let mut joined: Vec<Fragment> = Vec::new();
     for part in parts {
-        let is_open = |it: &&Remains| it.postamble.is_none();
+        let is_open = |it: &&Fragment| it.postamble.is_none();
         let open = joined.iter().rev().take_while(is_open).position(|it| it.is_placed);
         let head = open.and_then(|back| joined.len().checked_sub(back.saturating_add(1)));
-        // A frame of another type than it had is within a footer of which nothing is lost.
+        // A frame whose type was changed is within a footer that is otherwise complete.
         let before = joined.last().filter(|before| part.is_footer_behind(before));
-        let footer_at = before.and_then(Remains::footer_at).or_else(|| part.footer_at());
+        let footer_at = before.and_then(Fragment::footer_at).or_else(|| part.footer_at());
         let start = head.and_then(|head| joined.get(head)).map(|it| it.start);
         let is_end = |start| !part.is_placed && part.ends_at(start, footer_at);
         let head = head.filter(|_| start.is_some_and(is_end));

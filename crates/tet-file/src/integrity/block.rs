@@ -1,4 +1,4 @@
-//! The digests of a file that is being written.
+//! Computes the digests of a file while it is written.
 
 use tet_codec::{Digester, Strength, digest};
 use tet_format::Digest;
@@ -9,41 +9,41 @@ use tet_format::index::IndexRow;
 use super::digests::RowsDigester;
 use super::key::IntegrityKey;
 
-/// The digests of a file, and the block that lists them.
+/// The integrity key of a file, and its block of digests.
 #[derive(Debug)]
-pub(crate) struct Seal {
+pub(crate) struct IntegrityBlock {
     pub(crate) key: IntegrityKey,
     pub(crate) block: Vec<u8>,
 }
 
-impl Seal {
-    /// The digests of a file with this head and these rows, whose payloads have these digests; the
-    /// block goes to `block_offset`.
+impl IntegrityBlock {
+    /// The digests of a file from its head, rows and payload digests; the block is stored at
+    /// `block_offset`.
     pub(crate) fn new(
         head: &[u8],
         rows: impl Iterator<Item = IndexRow>,
         chunks: &[Digest],
         block_offset: u64,
-    ) -> Seal {
-        let mut sealer = Sealer::default();
+    ) -> IntegrityBlock {
+        let mut sealer = IntegrityBuilder::default();
         rows.zip(chunks).for_each(|(row, &digest)| sealer.push(&row, digest));
         sealer.finish(head, block_offset)
     }
 }
 
-/// Takes in the rows of a file, in order, each with the digest of its payload.
+/// Collects the rows of a file, in order, each with the digest of its payload.
 #[derive(Debug, Default)]
-pub(crate) struct Sealer {
-    /// The digests of whole pages.
+pub(crate) struct IntegrityBuilder {
+    /// The digests of complete pages.
     pages: Vec<u8>,
-    /// The page that is being filled.
+    /// The digester of the current page.
     page: Option<Digester>,
     chunks: Vec<u8>,
     row_count: u64,
     rows: RowsDigester,
 }
 
-impl Sealer {
+impl IntegrityBuilder {
     pub(crate) fn push(&mut self, row: &IndexRow, digest: Digest) {
         let page = self.page.get_or_insert_with(|| Digester::new(Strength::Full));
         page.update(&row.encode());
@@ -59,7 +59,7 @@ impl Sealer {
         self.pages.extend(self.page.take().iter().flat_map(|page| page.finish().to_bytes()));
     }
 
-    pub(crate) fn finish(mut self, head: &[u8], block_offset: u64) -> Seal {
+    pub(crate) fn finish(mut self, head: &[u8], block_offset: u64) -> IntegrityBlock {
         self.end_page();
         let mut block = DigestBlock::header(self.row_count).to_vec();
         block.extend_from_slice(&self.pages);
@@ -71,6 +71,6 @@ impl Sealer {
             block: Spill { offset: block_offset, len: block.len() as u64 },
             spills: Vec::new(),
         };
-        Seal { key, block }
+        IntegrityBlock { key, block }
     }
 }

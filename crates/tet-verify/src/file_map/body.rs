@@ -1,6 +1,6 @@
-//! What lies between the index and the footer, in file order.
+//! The segments between the index and the footer, in file order.
 //!
-//! Rows say where payloads lie, in any order: they are sorted by that, which takes 16 bytes of memory
+//! Rows may list payloads in any order: they are sorted by offset, which takes 16 bytes of memory
 //! for each.
 
 use tet_format::index::IndexRow;
@@ -8,49 +8,49 @@ use tet_format::map::Place;
 use tet_format::{NoteCode, Region, Rule, Span, layout};
 use tet_report::Code;
 
-use super::{Anatomy, Referred, Remark};
+use super::{Annotation, FileMap, Referred};
 use crate::error::Result;
 
-/// A stretch of a file, and what it belongs to.
+/// A segment of a file, with the row or spill that it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct Segment {
     /// Its name and its bytes.
     pub place: Place,
-    /// The row it is in, or the row of the payload that it is.
+    /// The row that contains it, or the row of its payload.
     pub row: Option<(u64, IndexRow)>,
-    /// The key that refers to the spill that it is.
+    /// The key that refers to it, if it is a spill.
     pub spill: Option<&'static str>,
-    /// What is to be said about it.
-    pub remarks: Vec<Remark>,
+    /// Broken rules and notes about it.
+    pub annotations: Vec<Annotation>,
 }
 
 /// Payloads, spills and gaps in file order.
 ///
-/// Payloads come as their rows place them, also outside of the body or one over the other; gaps
-/// are what none of all reaches.
+/// Payloads are listed by their offset, even outside of the body or overlapping; gaps are the bytes
+/// that nothing covers.
 #[derive(Debug)]
 pub struct Body<'a> {
-    anatomy: &'a Anatomy<'a>,
+    map: &'a FileMap<'a>,
     dataset: Option<u64>,
     span: Span,
-    /// The next payloads, the first one last: place and row number. None before they are asked for.
+    /// The remaining payloads, the first one last: offset and row number.
     payloads: Option<Vec<(u64, u64)>>,
-    /// What the footer refers to, the first one last.
+    /// The remaining spills and digest fields, the first one last.
     spills: Vec<Referred>,
     reach: u64,
-    /// The payload before, and the farthest end of all before.
+    /// The previous payload, and the largest end so far.
     last: Option<Span>,
     last_end: u64,
-    pending: Option<Stretch>,
+    pending: Option<Segment>,
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn new(anatomy: &'a Anatomy<'a>) -> Body<'a> {
-        let span = anatomy.map().body_span();
-        let mut spills = anatomy.spills.clone();
+    pub(super) fn new(map: &'a FileMap<'a>) -> Body<'a> {
+        let span = map.map().body_span();
+        let mut spills = map.spills.clone();
         spills.sort_unstable_by_key(|&it| std::cmp::Reverse(it));
         Body {
-            anatomy,
+            map,
             dataset: None,
             span,
             payloads: None,
@@ -62,16 +62,16 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The payloads of one dataset alone.
+    /// Only the payloads of one dataset.
     #[must_use]
     pub fn of_dataset(mut self, dataset: u64) -> Body<'a> {
         (self.dataset, self.spills) = (Some(dataset), Vec::new());
         self
     }
 
-    fn step(&mut self) -> Result<Option<Stretch>> {
-        if let Some(stretch) = self.pending.take() {
-            return Ok(Some(stretch));
+    fn step(&mut self) -> Result<Option<Segment>> {
+        if let Some(segment) = self.pending.take() {
+            return Ok(Some(segment));
         }
         let next = self.next_placed()?;
         let start = next.as_ref().map_or(self.span.end(), |next| next.place.offset);
@@ -89,10 +89,10 @@ impl<'a> Body<'a> {
     }
 
     /// The next payload or spill.
-    fn next_placed(&mut self) -> Result<Option<Stretch>> {
+    fn next_placed(&mut self) -> Result<Option<Segment>> {
         let payloads = match &mut self.payloads {
             Some(payloads) => payloads,
-            None => self.payloads.insert(sorted(self.anatomy, self.dataset)?),
+            None => self.payloads.insert(sorted(self.map, self.dataset)?),
         };
         let payload_at = payloads.last().map(|&(at, _)| at);
         let spill_at = self.spills.last().map(|it| it.span.start());
@@ -100,25 +100,25 @@ impl<'a> Body<'a> {
             return Ok(self.spills.pop().map(referred));
         }
         let Some((_, number)) = payloads.pop() else { return Ok(None) };
-        let Some(row) = self.anatomy.row(number)? else { return Ok(None) };
-        let mut stretch = payload(self.anatomy, number, row);
-        self.compare(&mut stretch);
-        Ok(Some(stretch))
+        let Some(row) = self.map.row(number)? else { return Ok(None) };
+        let mut segment = payload(self.map, number, row);
+        self.compare(&mut segment);
+        Ok(Some(segment))
     }
 
-    /// Remarks on a payload that takes bytes of one before it.
-    fn compare(&mut self, stretch: &mut Stretch) {
-        let Some((number, row)) = &stretch.row else { return };
+    /// Annotates a payload that overlaps an earlier one.
+    fn compare(&mut self, segment: &mut Segment) {
+        let Some((number, row)) = &segment.row else { return };
         let Some(span) = row.payload().filter(|span| !span.is_empty()) else { return };
-        let at = layout::row_at(self.anatomy.index().offset, *number);
+        let at = layout::row_at(self.map.index().offset, *number);
         let at = at.saturating_add(const { IndexRow::offset_of("payload_offset") });
         let found = span.start();
         if self.last == Some(span) {
             let code = Code::Note(NoteCode::PayloadShared);
-            stretch.remarks.push(Remark { code, at, found, wanted: None });
+            segment.annotations.push(Annotation { code, at, found, wanted: None });
         } else if found < self.last_end {
             let (code, wanted) = (Code::Rule(Rule::PayloadOverlap), Some(self.last_end));
-            stretch.remarks.push(Remark { code, at, found, wanted });
+            segment.annotations.push(Annotation { code, at, found, wanted });
         }
         self.last = Some(span);
         self.last_end = self.last_end.max(span.end());
@@ -126,16 +126,16 @@ impl<'a> Body<'a> {
 }
 
 impl Iterator for Body<'_> {
-    type Item = Result<Stretch>;
+    type Item = Result<Segment>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.step().transpose()
     }
 }
 
-/// The payloads of one dataset or all, the first one of the file last.
-fn sorted(anatomy: &Anatomy<'_>, dataset: Option<u64>) -> Result<Vec<(u64, u64)>> {
-    let mut rows = anatomy.index().rows(anatomy.source);
+/// The payloads of one dataset or all, the first one in the file last.
+fn sorted(map: &FileMap<'_>, dataset: Option<u64>) -> Result<Vec<(u64, u64)>> {
+    let mut rows = map.index().rows(map.source);
     let placed = (0..).zip(rows.by_ref()).map(|(number, (_, row))| (row, number));
     let placed = placed.filter(|(row, _)| dataset.is_none_or(|id| id == row.dataset_id));
     let mut keys: Vec<_> = placed.map(|(row, number)| (row.payload_offset, number)).collect();
@@ -144,10 +144,10 @@ fn sorted(anatomy: &Anatomy<'_>, dataset: Option<u64>) -> Result<Vec<(u64, u64)>
     Ok(keys)
 }
 
-/// What the byte at `offset` of the body is: the payload of the first row that says so, a spill,
-/// or a gap.
-pub(super) fn at(anatomy: &Anatomy<'_>, offset: u64) -> Result<Stretch> {
-    let span = anatomy.map().body_span();
+/// The segment of the byte at `offset` of the body: the payload of the first row that contains it,
+/// a spill, or a gap.
+pub(super) fn at(map: &FileMap<'_>, offset: u64) -> Result<Segment> {
+    let span = map.map().body_span();
     let (mut start, mut end) = (span.start(), span.end());
     let mut narrow = |span: Span| {
         if span.end() <= offset {
@@ -156,17 +156,17 @@ pub(super) fn at(anatomy: &Anatomy<'_>, offset: u64) -> Result<Stretch> {
             end = end.min(span.start());
         }
     };
-    for &it in &anatomy.spills {
+    for &it in &map.spills {
         if it.span.contains_byte(offset) {
             return Ok(referred(it));
         }
         narrow(it.span);
     }
-    let mut rows = anatomy.index().rows(anatomy.source);
+    let mut rows = map.index().rows(map.source);
     for (number, (_, row)) in (0..).zip(rows.by_ref()) {
         let Some(span) = row.payload().filter(|span| !span.is_empty()) else { continue };
         if span.contains_byte(offset) {
-            return Ok(payload(anatomy, number, row));
+            return Ok(payload(map, number, row));
         }
         narrow(span);
     }
@@ -174,8 +174,8 @@ pub(super) fn at(anatomy: &Anatomy<'_>, offset: u64) -> Result<Stretch> {
     Ok(unused(start, end))
 }
 
-fn payload(anatomy: &Anatomy<'_>, number: u64, row: IndexRow) -> Stretch {
-    let end = row.payload_offset.saturating_add(row.stored_len).min(anatomy.source.len());
+fn payload(map: &FileMap<'_>, number: u64, row: IndexRow) -> Segment {
+    let end = row.payload_offset.saturating_add(row.stored_len).min(map.source.len());
     let len = end.saturating_sub(row.payload_offset);
     let place = Place {
         region: Region::Payload,
@@ -184,18 +184,18 @@ fn payload(anatomy: &Anatomy<'_>, number: u64, row: IndexRow) -> Stretch {
         offset: row.payload_offset,
         len,
     };
-    Stretch { place, row: Some((number, row)), spill: None, remarks: Vec::new() }
+    Segment { place, row: Some((number, row)), spill: None, annotations: Vec::new() }
 }
 
-fn referred(it: Referred) -> Stretch {
+fn referred(it: Referred) -> Segment {
     let Referred { span, field, key } = it;
     let (offset, len) = (span.start(), span.len());
     let place = Place { region: Region::Footer, record: None, field, offset, len };
-    Stretch { place, row: None, spill: Some(key), remarks: Vec::new() }
+    Segment { place, row: None, spill: Some(key), annotations: Vec::new() }
 }
 
-fn unused(start: u64, end: u64) -> Stretch {
+fn unused(start: u64, end: u64) -> Segment {
     let len = end.saturating_sub(start);
     let place = Place { region: Region::Gap, record: None, field: "unused", offset: start, len };
-    Stretch { place, row: None, spill: None, remarks: Vec::new() }
+    Segment { place, row: None, spill: None, annotations: Vec::new() }
 }

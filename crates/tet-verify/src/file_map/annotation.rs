@@ -1,4 +1,4 @@
-//! What is said about a byte beside its name.
+//! Annotations of the file map: broken rules and notes about a byte.
 
 use std::fmt;
 
@@ -7,32 +7,32 @@ use tet_report::Code;
 
 use crate::collect::{Collector, Entry};
 
-/// A broken rule or an oddity, at the first byte that shows it.
+/// A broken rule or a note, at the first byte that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remark {
-    /// What it is about.
+pub struct Annotation {
+    /// The rule or note.
     pub code: Code,
-    /// Where, in bytes from the file's start.
+    /// The offset in the file.
     pub at: u64,
-    /// What the file says there, or what follows from it.
+    /// The value in the file, or one derived from it.
     pub found: u64,
-    /// What the rule asks for; an oddity asks for nothing.
+    /// The value that the rule requires; notes have none.
     pub wanted: Option<u64>,
 }
 
-impl Remark {
-    /// The broken rule, if it is one.
+impl Annotation {
+    /// The broken rule; `None` for a note.
     #[must_use]
     pub fn fault(&self) -> Option<tet_format::Error> {
-        let Remark { code, at, found, wanted } = *self;
+        let Annotation { code, at, found, wanted } = *self;
         let Code::Rule(rule) = code else { return None };
         Some(tet_format::Error { rule, at, found, wanted: wanted? })
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for Annotation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Remark { code, found, wanted, .. } = self;
+        let Annotation { code, found, wanted, .. } = self;
         write!(f, "{code}: {}: ", code.text())?;
         let is_magic = matches!(code, Code::Rule(Rule::Magic | Rule::IndexMagic | Rule::TailMagic));
         match wanted {
@@ -43,11 +43,11 @@ impl fmt::Display for Remark {
     }
 }
 
-/// What was collected, in file order.
-pub(super) fn remarks_of(collector: Collector) -> Vec<Remark> {
+/// The collected annotations, in file order.
+pub(super) fn annotations_of(collector: Collector) -> Vec<Annotation> {
     let (entries, _) = collector.into_parts();
-    let remark = |Entry { code, at, found, wanted, .. }| Remark { code, at, found, wanted };
-    let mut remarks: Vec<Remark> = entries.into_iter().map(remark).collect();
-    remarks.sort_by_key(|remark| remark.at);
-    remarks
+    let annotation = |Entry { code, at, found, wanted, .. }| Annotation { code, at, found, wanted };
+    let mut annotations: Vec<Annotation> = entries.into_iter().map(annotation).collect();
+    annotations.sort_by_key(|annotation| annotation.at);
+    annotations
 }

@@ -30,51 +30,51 @@ fn source(bytes: &[u8]) -> Source {
     Source::from_bytes(bytes)
 }
 
-fn taken_apart(source: &Source) -> Anatomy<'_> {
-    Anatomy::read(source, &Limits::default()).unwrap()
+fn taken_apart(source: &Source) -> FileMap<'_> {
+    FileMap::read(source, &Limits::default()).unwrap()
 }
 
-/// All stretches in file order: the map's, and between index and footer the body's.
-fn stretches(anatomy: &Anatomy<'_>) -> Vec<Stretch> {
-    let body = anatomy.map().body_span();
-    let plain = |place| Stretch { place, row: None, spill: None, remarks: Vec::new() };
-    let mut places = anatomy.map().places();
+/// All segments in file order: the map's, and between index and footer the body's.
+fn segments(map: &FileMap<'_>) -> Vec<Segment> {
+    let body = map.map().body_span();
+    let plain = |place| Segment { place, row: None, spill: None, annotations: Vec::new() };
+    let mut places = map.map().places();
     let before = places.clone().take_while(|place| place.offset < body.start()).map(plain);
-    let mut all: Vec<Stretch> = before.collect();
-    all.extend(anatomy.body().map(Result::unwrap));
+    let mut all: Vec<Segment> = before.collect();
+    all.extend(map.body().map(Result::unwrap));
     places.skip_to(body.end());
     all.extend(places.map(plain));
     all
 }
 
 #[test]
-fn every_byte_of_a_sound_file_is_in_one_stretch() {
+fn every_byte_of_a_sound_file_is_in_one_segment() {
     let bytes = file();
     let source = source(&bytes);
-    let anatomy = taken_apart(&source);
-    assert_eq!(anatomy.remarks(), []);
+    let map = taken_apart(&source);
+    assert_eq!(map.annotations(), []);
     let mut reach = 0;
-    for stretch in stretches(&anatomy) {
-        assert_eq!(stretch.place.offset, reach, "{stretch:?} follows on");
-        reach = stretch.place.end();
-        for at in [stretch.place.offset, reach - 1] {
-            assert_eq!(anatomy.at(at).unwrap().unwrap().place, stretch.place, "byte {at}");
+    for segment in segments(&map) {
+        assert_eq!(segment.place.offset, reach, "{segment:?} follows on");
+        reach = segment.place.end();
+        for at in [segment.place.offset, reach - 1] {
+            assert_eq!(map.at(at).unwrap().unwrap().place, segment.place, "byte {at}");
         }
     }
     assert_eq!(reach, bytes.len() as u64);
-    assert_eq!(anatomy.at(reach).unwrap(), None);
+    assert_eq!(map.at(reach).unwrap(), None);
 }
 
 #[test]
 fn the_body_is_payloads_spills_and_gaps_in_file_order() {
     let bytes = file();
     let source = source(&bytes);
-    let anatomy = taken_apart(&source);
-    let told = |stretch: &Stretch| {
-        let row = stretch.row.map(|(number, _)| number);
-        (stretch.place.field, row, stretch.spill, stretch.place.len)
+    let map = taken_apart(&source);
+    let described = |segment: &Segment| {
+        let row = segment.row.map(|(number, _)| number);
+        (segment.place.field, row, segment.spill, segment.place.len)
     };
-    let body: Vec<_> = anatomy.body().map(|stretch| told(&stretch.unwrap())).collect();
+    let body: Vec<_> = map.body().map(|segment| described(&segment.unwrap())).collect();
     let payload = |row, len| ("stored", Some(row), None, len);
     let wanted = [
         body[0],
@@ -89,10 +89,10 @@ fn the_body_is_payloads_spills_and_gaps_in_file_order() {
     ];
     assert_eq!(body, wanted);
     assert_eq!(body[0].0, "unused");
-    let tiny: Vec<_> = anatomy.body().of_dataset(1).map(|it| told(&it.unwrap())).collect();
+    let tiny: Vec<_> = map.body().of_dataset(1).map(|it| described(&it.unwrap())).collect();
     assert_eq!(tiny, [payload(4, 2), payload(5, 1)]);
-    assert_eq!(anatomy.dataset(1).unwrap().name(), "tiny");
-    assert_eq!((anatomy.dataset_count(), anatomy.row_count()), (2, 6));
+    assert_eq!(map.dataset(1).unwrap().name(), "tiny");
+    assert_eq!((map.dataset_count(), map.row_count()), (2, 6));
 }
 
 /// Any cut and any changed byte gives an answer for every byte there is.
@@ -111,26 +111,26 @@ fn damage_is_taken_apart_too() {
 
 fn look_over(bytes: &[u8]) {
     let source = source(bytes);
-    let anatomy = taken_apart(&source);
-    let all = stretches(&anatomy);
+    let map = taken_apart(&source);
+    let all = segments(&map);
     let file_len = bytes.len() as u64;
     let mut named = vec![false; bytes.len()];
-    for stretch in &all {
-        let end = stretch.place.end();
-        assert!(end <= file_len || stretch.place.len == 0, "{stretch:?} is in the file");
-        let range = stretch.place.offset.min(file_len)..end.min(file_len);
+    for segment in &all {
+        let end = segment.place.end();
+        assert!(end <= file_len || segment.place.len == 0, "{segment:?} is in the file");
+        let range = segment.place.offset.min(file_len)..end.min(file_len);
         for at in range {
             named[usize::try_from(at).unwrap()] = true;
         }
     }
     assert!(named.iter().all(|&named| named), "all bytes are named");
     for at in (0..file_len).step_by(37) {
-        let place = anatomy.at(at).unwrap().unwrap().place;
+        let place = map.at(at).unwrap().unwrap().place;
         assert!(place.offset <= at && at < place.end(), "byte {at} is in {place:?}");
     }
-    for number in 0..anatomy.row_count() {
-        if let Some(row) = anatomy.row(number).unwrap() {
-            anatomy.row_remarks(number, &row).unwrap();
+    for number in 0..map.row_count() {
+        if let Some(row) = map.row(number).unwrap() {
+            map.row_annotations(number, &row).unwrap();
         }
     }
 }
@@ -143,9 +143,8 @@ fn payloads_in_any_order_come_in_file_order() {
     let rows = &mut bytes[start..usize::try_from(index.end()).unwrap()];
     rows.as_chunks_mut::<104>().0.reverse();
     let source = source(&bytes);
-    let anatomy = taken_apart(&source);
-    let rows: Vec<u64> =
-        anatomy.body().filter_map(|stretch| Some(stretch.unwrap().row?.0)).collect();
+    let map = taken_apart(&source);
+    let rows: Vec<u64> = map.body().filter_map(|segment| Some(segment.unwrap().row?.0)).collect();
     assert_eq!(rows, [5, 4, 3, 2, 1, 0]);
 }
 
@@ -155,15 +154,15 @@ fn what_is_wrong_is_said_where_it_is() {
         let at = taken_apart(&source(bytes)).map().index_span().start();
         usize::try_from(layout::row_at(at, row)).unwrap()
     };
-    let said = |bytes: &[u8]| -> Vec<Code> {
+    let codes = |bytes: &[u8]| -> Vec<Code> {
         let source = source(bytes);
-        let anatomy = taken_apart(&source);
-        let mut codes: Vec<Code> = anatomy.remarks().iter().map(|it| it.code).collect();
-        for number in 0..anatomy.row_count() {
-            let row = anatomy.row(number).unwrap().unwrap();
-            codes.extend(anatomy.row_remarks(number, &row).unwrap().iter().map(|it| it.code));
+        let map = taken_apart(&source);
+        let mut codes: Vec<Code> = map.annotations().iter().map(|it| it.code).collect();
+        for number in 0..map.row_count() {
+            let row = map.row(number).unwrap().unwrap();
+            codes.extend(map.row_annotations(number, &row).unwrap().iter().map(|it| it.code));
         }
-        codes.extend(anatomy.body().flat_map(|it| it.unwrap().remarks).map(|it| it.code));
+        codes.extend(map.body().flat_map(|it| it.unwrap().annotations).map(|it| it.code));
         codes
     };
     type Case = (fn(&mut Vec<u8>, usize), &'static [Code]);
@@ -181,6 +180,6 @@ fn what_is_wrong_is_said_where_it_is() {
         let mut bytes = file();
         let at = row_at(&bytes, 1);
         change(&mut bytes, at);
-        assert_eq!(said(&bytes)[..1], wanted[..1]);
+        assert_eq!(codes(&bytes)[..1], wanted[..1]);
     }
 }

@@ -1,4 +1,4 @@
-//! Metadata as canonical CBOR, and what none may say.
+//! Encodes metadata as canonical CBOR, and checks it.
 
 use tet_cbor::{Head, Reader, Value, check_wide_value, encode};
 
@@ -10,7 +10,7 @@ use crate::preamble::VERSION;
 /// The key that programs of 0.17 look for.
 const VERSION_KEY: &str = "version";
 
-/// The CBOR of metadata; what is empty is left out.
+/// The CBOR of metadata, without empty maps.
 pub(crate) fn metadata_bytes(metadata: &Metadata, version_key: VersionKey) -> Result<Vec<u8>> {
     let mut pairs = Vec::new();
     let mut push = |key: &str, value| pairs.push((Value::Text(key.to_owned()), value));
@@ -38,13 +38,13 @@ pub(crate) fn metadata_bytes(metadata: &Metadata, version_key: VersionKey) -> Re
 /// The CBOR of a preceder.
 pub(super) fn preceder_bytes(entry: &Pairs, version_key: VersionKey) -> Result<Vec<u8>> {
     if entry.iter().any(|(key, _)| key == RESERVED_KEY) {
-        return Err(Error::Unwritable { why: "`_reserved_` is not for a preceder to say" });
+        return Err(Error::Unwritable { why: "a preceder must not contain `_reserved_`" });
     }
     let metadata = Metadata { base: vec![entry.clone()], ..Metadata::default() };
     metadata_bytes(&metadata, version_key)
 }
 
-/// Checks that bytes are one map.
+/// Checks that bytes are exactly one map.
 pub(super) fn check_descriptor(bytes: &[u8]) -> Result<()> {
     let mut reader = Reader::new(bytes, 0, 0, DEPTH_MAX);
     let is_map = matches!(reader.head(), Ok(Head::Map(_)));
@@ -55,16 +55,16 @@ pub(super) fn check_descriptor(bytes: &[u8]) -> Result<()> {
     Err(Error::Unwritable { why: "a descriptor is one CBOR map and nothing else" })
 }
 
-/// No reader takes more levels.
+/// No reader supports more levels.
 const DEPTH_MAX: u32 = 256;
 
-/// Checks that nothing is said of objects that are not there.
+/// Checks that there is no entry for an object that does not exist.
 pub(super) fn check_base(metadata: &Metadata, count: usize) -> Result<()> {
     let (found, wanted) = (metadata.base.len() as u64, count as u64);
     if found <= wanted {
         return Ok(());
     }
-    Err(Error::Usage { what: "entries of `base`, for as many objects", found, wanted })
+    Err(Error::Usage { what: "entries of `base`, one for each object", found, wanted })
 }
 
 fn map(pairs: &Pairs) -> Value {

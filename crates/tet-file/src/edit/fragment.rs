@@ -1,4 +1,4 @@
-//! What is left of a footer whose JSON or tail is damaged.
+//! Recovers the readable parts of a footer whose JSON or tail is damaged.
 
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
@@ -7,30 +7,30 @@ use tet_format::{Limits, Rule, Span, Strict};
 use super::Member;
 use crate::footer::{FooterJson, Value};
 
-/// Members by which a footer JSON is known from a spill.
+/// Members that distinguish a footer JSON from a spill.
 const KNOWN: [&str; 5] =
     ["history", "metadata", "metadata_ref", "zone_maps_ref", "secondary_index_ref"];
 
-/// What is left of a footer.
+/// The readable parts of a damaged footer.
 #[derive(Clone, Debug, Default)]
-pub struct Remains {
-    /// Where a whole JSON lies, if there is one.
+pub struct FooterFragment {
+    /// The span of a complete JSON, if there is one.
     pub json: Option<Span>,
     /// Whether the JSON has members of version 2.
     pub is_newer: bool,
-    /// The members that can be read, when not all can; a spill to which none of them refers is
-    /// among them as `metadata_ref`.
+    /// The readable members, if the JSON is not complete; a spill without a reference is included
+    /// as `metadata_ref`.
     pub members: Vec<(String, Member)>,
 }
 
-impl Remains {
-    /// Whether nothing is left.
+impl FooterFragment {
+    /// Whether nothing could be recovered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.json.is_none() && self.members.is_empty()
     }
 
-    /// Looks for a footer in bytes that start at `at` in the file.
+    /// Searches for a footer in bytes that start at `at` of the file.
     #[must_use]
     pub fn find(bytes: &[u8], at: u64, limits: &Limits) -> Self {
         let mut spills = Vec::new();
@@ -46,7 +46,7 @@ impl Remains {
             if keys.iter().any(|key| KNOWN.contains(&key.as_str())) {
                 let is_newer =
                     keys.iter().any(|key| key == "zone_maps_ref" || key == "secondary_index_ref");
-                return Remains { json: span, is_newer, members: Vec::new() };
+                return FooterFragment { json: span, is_newer, members: Vec::new() };
             }
             spills.extend(span);
             next += len;
@@ -56,7 +56,7 @@ impl Remains {
         if let Some(&span) = spills.last().filter(|_| !has_metadata) {
             members.push(("metadata_ref".to_owned(), Member::Spill(span, "{}".to_owned())));
         }
-        Remains { json: None, is_newer: false, members }
+        FooterFragment { json: None, is_newer: false, members }
     }
 }
 
@@ -64,22 +64,21 @@ fn first_nonzero(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|&byte| byte != 0)
 }
 
-/// The length of the JSON value that bytes start with.
+/// The length of the JSON value at the start of bytes.
 fn value_len(bytes: &[u8]) -> Option<usize> {
     let mut values = Deserializer::from_slice(bytes).into_iter::<Box<RawValue>>();
     values.next()?.ok()?;
     Some(values.byte_offset())
 }
 
-/// The keys of an object that readers take.
+/// The keys of an object, if readers accept it.
 fn keys(object: &[u8], limits: &Limits) -> Option<Vec<String>> {
     let root = Value::read(object, 0, limits, Rule::JsonSyntax, &mut Strict).ok()??;
     FooterJson::read(root, &mut Strict).ok()?;
     Some(root.members()?.into_iter().map(|(key, _)| key).collect())
 }
 
-/// The members of a damaged JSON: those before the damage, and of those behind it the ones that
-/// are known.
+/// The members of a damaged JSON: all before the damage, and known members after it.
 fn members(bytes: &[u8], limits: &Limits) -> Vec<(String, Member)> {
     let mut found: Vec<(String, Member)> = Vec::new();
     let mut at = usize::from(bytes.first() == Some(&b'{'));
@@ -116,7 +115,7 @@ fn members(bytes: &[u8], limits: &Limits) -> Vec<(String, Member)> {
     found
 }
 
-/// The key and the value that bytes start with, and how long both are together.
+/// The key and the value at the start of bytes, and their total length.
 fn member(bytes: &[u8]) -> Option<(String, String, usize)> {
     let key_len = value_len(bytes).filter(|_| bytes.first() == Some(&b'"'))?;
     let key: String = serde_json::from_slice(bytes.get(..key_len)?).ok()?;
@@ -127,7 +126,7 @@ fn member(bytes: &[u8]) -> Option<(String, String, usize)> {
     Some((key, text.to_owned(), key_len + 1 + len))
 }
 
-/// Whether a reader takes a footer that has this member alone.
+/// Whether readers accept a footer with only this member.
 fn is_sound(key: &str, text: &str, limits: &Limits) -> bool {
     let json = format!("{{{}:{text}}}", serde_json::Value::from(key));
     keys(json.as_bytes(), limits).is_some()

@@ -1,7 +1,7 @@
-//! Frames of which single bits were flipped, back to what their hashes are of.
+//! Corrects single flipped bits in frames, proven by their hashes.
 //!
 //! ```text
-//!   header   128 bits: those that lead to `ENDF`, and to bytes that match the slot
+//!   header   128 bits: those that lead to `ENDF`, and to bytes that match the hash slot
 //!   tail     `ENDF` by itself, the slot if the bytes differ from it by one bit, the offset of a
 //!            descriptor if that is one there
 //!   body     of a short frame, every bit
@@ -12,8 +12,8 @@ use tet_codec::digest;
 use tet_format::Span;
 
 use super::content::broken;
-use super::context::{LOOK_COST, RepairContext};
-use super::remains::Whole;
+use super::context::{READ_COST, RepairContext};
+use super::fragment::IntactFrame;
 use crate::error::Result;
 use crate::frame::{
     FRAME_END, FRAME_HEADER_LEN, Frame, FrameFlags, FrameHeader, FrameKind, FrameTail, Phase,
@@ -23,38 +23,37 @@ use crate::frame::{
 /// The longest body of which every bit is tried.
 const FLIP_BODY_MAX: u64 = 16 << 10;
 
-/// What stands before a frame in its message.
+/// What precedes a frame in its message.
 #[derive(Debug, Default)]
-pub(super) struct Before {
-    /// The part of the message that was found last.
+pub(super) struct Preceding {
     pub(super) last: Option<Phase>,
-    /// The types that are there, of those that a message has once.
+    /// The kinds already found, of those that a message has once.
     pub(super) once: Vec<FrameKind>,
 }
 
-/// The frame that starts at `at`, if flipping one bit of its header, or writing its end anew, makes its
-/// bytes match its hash.
+/// The frame at `at`, if flipping one bit of its header or rewriting its tail makes its bytes match
+/// its hash.
 ///
-/// Where several frames could be meant, it is one that is not there yet, of the part of a message that
-/// comes next.
+/// If several frames are possible, prefers a kind that was not found yet, of the next part of a
+/// message.
 pub(super) fn ends(
     context: &mut RepairContext<'_>,
     (at, bound): (u64, u64),
-    before: &Before,
-) -> Result<Option<Whole>> {
+    before: &Preceding,
+) -> Result<Option<IntactFrame>> {
     let bytes = context.window.near(at, FRAME_HEADER_LEN)?;
     let Some(stored) = bytes.first_chunk::<16>().copied() else { return Ok(None) };
     let stored = u128::from_le_bytes(stored);
     let flips = (0..128).map(|bit| 1_u128 << bit);
     let mut hashed: Vec<(Span, u64)> = Vec::new();
-    let mut best: Option<Whole> = None;
-    let order = |whole: &Whole| {
-        let (kind, phase) = (whole.frame.kind(), whole.frame.kind().phase());
+    let mut best: Option<IntactFrame> = None;
+    let order = |intact: &IntactFrame| {
+        let (kind, phase) = (intact.frame.kind(), intact.frame.kind().phase());
         (before.once.contains(&kind), phase < before.last, phase)
     };
     for flip in std::iter::once(0).chain(flips) {
         let Some((header, span)) = header(stored ^ flip, at, bound) else { continue };
-        if !context.pay(LOOK_COST / 8) {
+        if !context.spend(READ_COST / 8) {
             return Ok(None);
         }
         let Some(tail) = tail(context, header, span, flip == 0)? else { continue };
@@ -71,13 +70,13 @@ pub(super) fn ends(
         if known.is_none() {
             hashed.push((body, hash));
         }
-        // Where nothing is hashed, what a frame says must do.
+        // Without a hash the content decides.
         let is_bare = tail.hash == 0
             && !header.flags.contains(FrameFlags::HASHED)
             && is_near_end(context, span)?
             && is_filled(context, &frame)?;
         if (hash == tail.hash || is_bare) && broken(context, &frame)?.is_none() {
-            let found = Whole { frame, hash, patch: None, is_mended: true };
+            let found = IntactFrame { frame, hash, patch: None, is_repaired: true };
             if best.as_ref().is_none_or(|best| order(&found) < order(best)) {
                 best = Some(found);
             }
@@ -92,7 +91,7 @@ fn header(bytes: u128, at: u64, bound: u64) -> Option<(FrameHeader, Span)> {
     (!header.kind.is_passed_over()).then_some((header, span))
 }
 
-/// The tail of a frame; its last word is taken for granted where it is what may be wrong.
+/// The tail of a frame; its end magic is assumed if that may be the damaged part.
 fn tail(
     context: &mut RepairContext<'_>,
     header: FrameHeader,
@@ -109,7 +108,7 @@ fn tail(
     Ok(FrameTail::read(header.kind, &bytes, tail_at).ok())
 }
 
-/// Whether a frame ends with `ENDF`, but for a letter.
+/// Whether a frame ends with `ENDF` except for one letter.
 fn is_near_end(context: &mut RepairContext<'_>, span: Span) -> Result<bool> {
     let len = FRAME_END.len() as u64;
     let bytes = context.window.near(span.end().saturating_sub(len), len)?;
@@ -117,13 +116,13 @@ fn is_near_end(context: &mut RepairContext<'_>, span: Span) -> Result<bool> {
     Ok(FRAME_END.len() <= same.count().saturating_add(1))
 }
 
-/// Whether nothing follows the CBOR of a frame, which would be all behind it up to some `ENDF`.
+/// Whether nothing follows the CBOR of a frame; otherwise any later `ENDF` could be its end.
 fn is_filled(context: &mut RepairContext<'_>, frame: &Frame) -> Result<bool> {
     let (body, limits) = (frame.body(), context.limits);
     if frame.kind() == FrameKind::Tensor {
         return Ok(true);
     }
-    if limits.cbor_len_max < body.len() || !context.pay(body.len()) {
+    if limits.cbor_len_max < body.len() || !context.spend(body.len()) {
         return Ok(false);
     }
     let bytes = context.source.read_vec(body.start(), body.len())?;
@@ -131,15 +130,18 @@ fn is_filled(context: &mut RepairContext<'_>, frame: &Frame) -> Result<bool> {
     Ok(reader.skip(0).is_ok() && reader.is_at_end())
 }
 
-/// A frame whose bytes do not match its hash, with the bit flipped back that makes them.
-pub(super) fn body(context: &mut RepairContext<'_>, whole: &Whole) -> Result<Option<Whole>> {
-    let (slot, body) = (whole.frame.tail.hash, whole.frame.body());
-    if (slot ^ whole.hash).is_power_of_two() {
-        let mut mended = *whole;
-        (mended.frame.tail.hash, mended.is_mended) = (whole.hash, true);
-        return Ok(Some(mended));
+/// A frame whose bytes do not match its hash, with the flipped bit corrected.
+pub(super) fn body(
+    context: &mut RepairContext<'_>,
+    intact: &IntactFrame,
+) -> Result<Option<IntactFrame>> {
+    let (slot, body) = (intact.frame.tail.hash, intact.frame.body());
+    if (slot ^ intact.hash).is_power_of_two() {
+        let mut repaired = *intact;
+        (repaired.frame.tail.hash, repaired.is_repaired) = (intact.hash, true);
+        return Ok(Some(repaired));
     }
-    if FLIP_BODY_MAX < body.len() || !context.pay_flips(body.len()) {
+    if FLIP_BODY_MAX < body.len() || !context.spend_flips(body.len()) {
         return Ok(None);
     }
     let mut bytes = context.source.read_vec(body.start(), body.len())?;
@@ -150,8 +152,8 @@ pub(super) fn body(context: &mut RepairContext<'_>, whole: &Whole) -> Result<Opt
             let patched = *byte;
             if digest(&bytes).xxh3 == slot {
                 let patch = Some((body.start().saturating_add(at as u64), patched));
-                let mended = Whole { hash: slot, patch, is_mended: true, ..*whole };
-                return Ok(Some(mended));
+                let repaired = IntactFrame { hash: slot, patch, is_repaired: true, ..*intact };
+                return Ok(Some(repaired));
             }
             if let Some(byte) = bytes.get_mut(at) {
                 *byte ^= 1 << bit;
@@ -161,23 +163,26 @@ pub(super) fn body(context: &mut RepairContext<'_>, whole: &Whole) -> Result<Opt
     Ok(None)
 }
 
-/// A tensor frame whose bytes match its hash and in which no descriptor stands where it is said to, with
-/// the place that one stands at.
-pub(super) fn descriptor(context: &mut RepairContext<'_>, whole: &Whole) -> Result<Option<Whole>> {
-    let Some(offset) = whole.frame.tail.descriptor_offset else { return Ok(None) };
-    let len = whole.frame.header.len.saturating_sub(TENSOR_TAIL_LEN);
-    let flags = whole.frame.header.flags;
+/// A tensor frame whose bytes match its hash but that has no descriptor at the stated offset, with
+/// the offset corrected.
+pub(super) fn descriptor(
+    context: &mut RepairContext<'_>,
+    intact: &IntactFrame,
+) -> Result<Option<IntactFrame>> {
+    let Some(offset) = intact.frame.tail.descriptor_offset else { return Ok(None) };
+    let len = intact.frame.header.len.saturating_sub(TENSOR_TAIL_LEN);
+    let flags = intact.frame.header.flags;
     let turned = FrameFlags::from_bits(flags.bits() ^ FrameFlags::DESCRIPTOR_LAST.bits());
     let flips = (0..64).map(|bit| (flags, offset ^ 1 << bit));
     for (flags, offset) in std::iter::once((turned, offset)).chain(flips) {
-        if !(FRAME_HEADER_LEN..=len).contains(&offset) || !context.pay(LOOK_COST) {
+        if !(FRAME_HEADER_LEN..=len).contains(&offset) || !context.spend(READ_COST) {
             continue;
         }
-        let mut mended = Whole { is_mended: true, ..*whole };
-        mended.frame.header.flags = flags;
-        mended.frame.tail.descriptor_offset = Some(offset);
-        if broken(context, &mended.frame)?.is_none() {
-            return Ok(Some(mended));
+        let mut repaired = IntactFrame { is_repaired: true, ..*intact };
+        repaired.frame.header.flags = flags;
+        repaired.frame.tail.descriptor_offset = Some(offset);
+        if broken(context, &repaired.frame)?.is_none() {
+            return Ok(Some(repaired));
         }
     }
     Ok(None)
