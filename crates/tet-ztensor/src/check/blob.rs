@@ -149,8 +149,7 @@ impl<'a> Task<'a> {
         };
         let faults = match memory.hold(len, self.stored.len()) {
             Some(_hold) => self.check_in_memory(source, limits, sound),
-            None => check_in_pieces(source, sound, (limits, len), progress)
-                .map(|fault| fault.into_iter().collect()),
+            None => check_in_pieces(source, sound, (limits, len), progress),
         };
         match faults {
             Ok(faults) => faults.into_iter().for_each(|fault| self.push(found, fault)),

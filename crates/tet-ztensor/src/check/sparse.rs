@@ -55,13 +55,13 @@ impl Memory {
 }
 
 /// The first fault in the positions of a sparse tensor whose blob decodes to `len` bytes, if the
-/// length is known.
+/// length is known, and the first odd boolean before it.
 pub(super) fn check_in_pieces(
     source: &Source,
     sound: &Sound<'_>,
     (limits, len): (&Limits, Option<u64>),
     progress: &Progress,
-) -> Result<Option<Fault>> {
+) -> Result<Vec<Fault>> {
     let len_max = limits.sparse_len_max;
     let len = match len {
         Some(len) => len,
@@ -70,12 +70,13 @@ pub(super) fn check_in_pieces(
     sparse::check_len(&sound.tensor, len_max, len)?;
     let has_places = match sparse::check_outside(sound, len) {
         Ok(has_places) => has_places,
-        Err(fault) => return Ok(Some(fault)),
+        Err(fault) => return Ok(vec![fault]),
     };
     let mut places = PlaceScan::new(sound, len, has_places);
     let found = decoded(source, sound, len, progress, |bytes| places.update(bytes))?;
     let short = Fault { rule: &rule::ZSTD_LEN, at: sound.stored.start(), found, wanted: len };
-    Ok(places.fault.or((found != len).then_some(short)))
+    let fault = places.fault.or((found != len).then_some(short));
+    Ok(places.odd.into_iter().chain(fault).collect())
 }
 
 /// Visits the decoded bytes of a blob, at most `len_max`, until `visit` stops. Returns the number
@@ -145,6 +146,8 @@ struct PlaceScan<'a> {
     next: Next,
     /// The start of a number or a value that continues in the next piece.
     partial: Vec<u8>,
+    /// The first boolean that is neither 0 nor 1: a warning, which does not stop the scan.
+    odd: Option<Fault>,
     fault: Option<Fault>,
 }
 
@@ -162,7 +165,8 @@ impl<'a> PlaceScan<'a> {
             true => Next::Coord { axis: 0 },
         };
         let after_value = if next == (Next::Coord { axis: 0 }) { next } else { Next::Value };
-        PlaceScan { sound, is_bool, after_value, len, next, partial: Vec::new(), fault: None }
+        let (partial, odd, fault) = (Vec::new(), None, None);
+        PlaceScan { sound, is_bool, after_value, len, next, partial, odd, fault }
     }
 
     /// Checks the next decoded bytes. Returns whether more are needed.
@@ -201,9 +205,8 @@ impl<'a> PlaceScan<'a> {
             }
             Next::Value => {
                 let odd = item.iter().find(|byte| self.is_bool && **byte > 1);
-                if let Some(byte) = odd {
-                    return Err(self.fault(&rule::BOOL_BYTE, (*byte).into(), 1));
-                }
+                let odd = odd.map(|byte| self.fault(&rule::BOOL_BYTE, (*byte).into(), 1));
+                self.odd = self.odd.or(odd);
                 self.after_value
             }
         };

@@ -1,11 +1,12 @@
 //! Sparse tensors: every spelling, and every way to break one (ZT-S1 to ZT-S5).
 
 use tet_format::ForeignRule;
+use tet_io::Source;
 
 use crate::testing::{
     Fields, array, deep, open, read, rules, tensor_refused, text, uint, uints, with_good, zstd,
 };
-use crate::{Check, Limits, Places, ZTensorFile, rule};
+use crate::{Check, Finding, Level, Limits, Places, VerifyOptions, ZTensorFile, rule, verify};
 
 fn words(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -238,4 +239,20 @@ fn a_blob_of_the_wrong_length_is_not_decoded() {
     // As long as it has to be: an empty tensor of many rows.
     let fields = csr(&blob).with("encoding", text("zstd")).with("shape", uints(&[rows, 4]));
     assert!(deep(&with_good(&blob, &fields)).is_ok());
+}
+
+/// A warning about a value does not hide a broken position behind it, checked in memory or in pieces.
+#[test]
+fn an_odd_bool_hides_no_broken_position() {
+    let record = |place: &[u64], value: u8| [&words(place)[..], &[value]].concat();
+    let blob = [record(&[0, 2], 4), record(&[1, 0], 9), record(&[1, 3], 1)].concat();
+    let bytes = with_good(&blob, &coo(&blob).with("dtype", text("bool")));
+    for memory_budget in [0, 1 << 20] {
+        let level = Level::Deep;
+        let options = VerifyOptions { level, memory_budget, ..VerifyOptions::default() };
+        let report = verify(&Source::from_bytes(bytes.clone()), &options).unwrap();
+        let found: Vec<_> = report.findings.iter().filter_map(Finding::rule).collect();
+        assert!(found.contains(&&rule::SPARSE_RANGE), "{memory_budget}: {found:?}");
+        assert_eq!(found.contains(&&rule::BOOL_BYTE), memory_budget == 0);
+    }
 }
