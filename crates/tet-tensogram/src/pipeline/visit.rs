@@ -6,7 +6,7 @@
 //!   all else                      payload and elements as a whole
 //! ```
 
-use tet_codec::ZstdScan;
+use tet_codec::{WINDOW_LOG_MAX, ZstdScan};
 use tet_format::{DType, Span};
 use tet_io::{Progress, Source};
 
@@ -17,8 +17,6 @@ use crate::rule;
 
 /// Bytes of elements that are visited at once, if the codec allows.
 const PIECE_LEN: u64 = 4 << 20;
-/// The largest window of the decoder, 2^27 bytes.
-const WINDOW_LOG_MAX: u32 = 27;
 /// Objects whose buffers are at most this long are checked in parallel.
 const LIGHT_LEN_MAX: u64 = 32 << 20;
 
