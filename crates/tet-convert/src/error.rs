@@ -26,10 +26,10 @@ pub enum Error {
     Io(#[from] tet_io::Error),
     /// A `.tet` file could not be opened or written.
     #[error(transparent)]
-    File(#[from] tet_file::Error),
+    File(tet_file::Error),
     /// A dataset could not be read.
     #[error(transparent)]
-    Query(#[from] tet_query::Error),
+    Query(tet_query::Error),
     /// The file is of a format that is not read in place.
     #[error("{} is {format}{}", tet_io::shown(path), advice(*format))]
     NotReadable {
@@ -320,6 +320,24 @@ pub enum Error {
 impl From<tet_io::Canceled> for Error {
     fn from(_: tet_io::Canceled) -> Self {
         Error::Canceled
+    }
+}
+
+impl From<tet_file::Error> for Error {
+    fn from(error: tet_file::Error) -> Self {
+        match error {
+            tet_file::Error::Canceled => Self::Canceled,
+            other => Self::File(other),
+        }
+    }
+}
+
+impl From<tet_query::Error> for Error {
+    fn from(error: tet_query::Error) -> Self {
+        match error {
+            tet_query::Error::Canceled => Self::Canceled,
+            other => Self::Query(other),
+        }
     }
 }
 

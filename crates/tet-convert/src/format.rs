@@ -40,6 +40,12 @@ impl Format {
         Format { name, title }
     }
 
+    /// Whether the file may be a `.tet` file, though one whose first bytes are damaged.
+    #[must_use]
+    pub fn may_be_tet(self) -> bool {
+        [Format::TET, Format::EMPTY, Format::UNKNOWN].contains(&self)
+    }
+
     /// The name used in messages and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {

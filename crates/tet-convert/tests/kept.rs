@@ -58,7 +58,7 @@ fn pairs(parts: &[f64]) -> Vec<u8> {
 }
 
 fn all_are_as_bits(report: &ImportReport, names: &[&str]) {
-    let told: Vec<_> = report
+    let noted: Vec<_> = report
         .notes
         .iter()
         .map(|note| match note {
@@ -66,7 +66,7 @@ fn all_are_as_bits(report: &ImportReport, names: &[&str]) {
             other => panic!("{other}"),
         })
         .collect();
-    assert_eq!(told, names);
+    assert_eq!(noted, names);
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn what_has_no_elements_keeps_its_type() {
         }
     }
     world.npz("e.npz", &[("e", "<f4", "(0, 3)", &[])]);
-    let told = Note::NoElements { dataset: "e".to_owned() };
+    let noted = Note::NoElements { dataset: "e".to_owned() };
     assert_eq!(world.go("e.npz", "e.zt").unwrap().notes, []);
     for from in ["e.npz", "e.zt"] {
-        assert_eq!(world.go(from, "e.tet").unwrap().notes, std::slice::from_ref(&told), "{from}");
+        assert_eq!(world.go(from, "e.tet").unwrap().notes, std::slice::from_ref(&noted), "{from}");
         world.go("e.tet", "back.npz").unwrap();
         world.go("back.npz", "again.zt").unwrap();
         assert_eq!(world.opened("again.zt").catalog.find("e").unwrap().shape(), [0, 3], "{from}");

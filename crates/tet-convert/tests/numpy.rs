@@ -110,6 +110,6 @@ fn archives_of_anything_become_ztensor() {
     // Other readers of `.tet` refuse an extent of 0.
     let output = folder.path().join("x.tet");
     let report = convert(&input, &output, &ConvertOptions::default()).unwrap();
-    let told = report.notes.iter().filter(|note| matches!(note, Note::NoElements { .. }));
-    assert_eq!(told.count(), 2);
+    let noted = report.notes.iter().filter(|note| matches!(note, Note::NoElements { .. }));
+    assert_eq!(noted.count(), 2);
 }

@@ -52,9 +52,9 @@ fn parts_of_any_container_are_put_together_again() {
     let a = opened(&native);
     for name in ["split.zt", "split.tet", "split.safetensors", "split.safetensors.index.json"] {
         let input = world.path(name);
-        let told = sparse_tensors(&opened(&input).catalog);
-        assert_eq!(told.len(), 2, "{name}");
-        assert!(told.iter().all(|it| it.storage == SparseStorage::Split));
+        let found = sparse_tensors(&opened(&input).catalog);
+        assert_eq!(found.len(), 2, "{name}");
+        assert!(found.iter().all(|it| it.storage == SparseStorage::Split));
         for (to, options) in [
             ("out.zt", how(SparseOutput::Sparse, SparseChoice::Native)),
             ("dense.zt", how(SparseOutput::Dense, SparseChoice::Split)),

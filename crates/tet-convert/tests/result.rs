@@ -374,6 +374,7 @@ fn a_late_request_to_stop_leaves_nothing() {
         let outcome = write_result(&opened.catalog, &lazy, target, &path, &policy, &options);
         let error = outcome.unwrap_err();
         assert!(error.to_string().contains("canceled"), "{error}");
+        assert!(matches!(error, Error::Canceled), "{target:?}: {error:?}");
         assert!(!path.exists());
     }
 }

@@ -146,7 +146,7 @@ fn a_header_that_came_along_is_written_again_if_it_fits() {
 }
 
 #[test]
-fn what_the_format_has_not_is_refused_or_told() {
+fn what_the_format_lacks_is_refused_or_noted() {
     let world = World::new();
     let one: &[u8] = &[1];
     let reserved = [("__metadata__", DType::UInt8, &[1][..], one)];

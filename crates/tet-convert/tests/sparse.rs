@@ -115,11 +115,11 @@ fn parts_of_native_tensors_are_found_by_name_and_not_listed() {
         // Of two values in one place the last one counts.
         assert_eq!(bytes(&opened, "c"), [0, 0, 8, 0, 9, 0]);
         assert!(opened.catalog.find("m.coords").is_err());
-        let told = sparse_tensors(&opened.catalog);
-        let told: Vec<_> =
-            told.iter().map(|it| (&*it.name, it.format, it.value_count, it.storage)).collect();
+        let found = sparse_tensors(&opened.catalog);
+        let found: Vec<_> =
+            found.iter().map(|it| (&*it.name, it.format, it.value_count, it.storage)).collect();
         let native = SparseStorage::Native;
-        assert_eq!(told, [("m", "csr", 3, native), ("c", "coo", 3, native)]);
+        assert_eq!(found, [("m", "csr", 3, native), ("c", "coo", 3, native)]);
     }
     // A tensor of the file has its name.
     let mut writer = native(EncodingChoice::Raw);
@@ -149,12 +149,12 @@ fn native_tensors_become_parts_that_are_told_as_sparse() {
         for name in names {
             assert_eq!(bytes(&split, name), bytes(&a, name), "{name}");
         }
-        let told = sparse_tensors(&split.catalog);
-        let told: Vec<_> =
-            told.iter().map(|it| (&*it.name, it.storage, it.shape.clone())).collect();
+        let found = sparse_tensors(&split.catalog);
+        let found: Vec<_> =
+            found.iter().map(|it| (&*it.name, it.storage, it.shape.clone())).collect();
         let kept = SparseStorage::Split;
-        assert_eq!(told, [("m", kept, vec![3, 4]), ("c", kept, vec![2, 3])]);
-        // What does not fit together is not told.
+        assert_eq!(found, [("m", kept, vec![3, 4]), ("c", kept, vec![2, 3])]);
+        // Parts that do not fit together are not found.
         let mut some = ConvertOptions::default();
         some.tet.exclude = vec!["m.indices".to_owned()];
         world.go(&world.path("split.zt"), "some.zt", &some);

@@ -90,7 +90,7 @@ fn objects_are_found_by_what_is_said_of_them() {
 }
 
 #[test]
-fn samples_verify_and_damage_is_told() {
+fn samples_verify_and_damage_is_reported() {
     for path in samples() {
         let how = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
         let report = verify(&Source::open(&path).unwrap(), &how).unwrap();

@@ -63,7 +63,7 @@ fn flipped(what: &str, bytes: &[u8], names: &[&str]) -> (usize, usize) {
                     continue;
                 };
                 answers += 1;
-                // A descriptor may lose elements, and has a hash of which a reader is not told.
+                // A descriptor may lose elements, and has a hash that is not reported to a reader.
                 let others = (0_u8..).zip(names).filter(|(other, _)| other != nth);
                 let is_other = |other: u8| {
                     let elements = elements(other);

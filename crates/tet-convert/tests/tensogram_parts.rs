@@ -172,7 +172,7 @@ fn hashes_are_compared_by_the_policy() {
         let whole = Hyperslab::whole(&SHAPE);
         let first = SHAPE.map(|extent| slice(0, 1, 1, extent));
         let first = Hyperslab::new(first.to_vec(), &SHAPE).unwrap();
-        for (policy, slab, is_told) in [
+        for (policy, slab, is_reported) in [
             (DigestPolicy::Auto, &whole, true),
             (DigestPolicy::Auto, &first, false),
             (DigestPolicy::Always, &first, true),
@@ -182,7 +182,7 @@ fn hashes_are_compared_by_the_policy() {
             assert!(read(&opened(sound.clone()), slab, &how).is_ok());
             let found = read(&opened(bytes.clone()), slab, &how);
             let is_hash = |error: &tet_query::Error| error.to_string().contains("hash");
-            assert_eq!(found.as_ref().is_err_and(is_hash), is_told, "{policy:?}: {found:?}");
+            assert_eq!(found.as_ref().is_err_and(is_hash), is_reported, "{policy:?}: {found:?}");
         }
     }
 }

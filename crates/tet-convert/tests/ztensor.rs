@@ -53,18 +53,24 @@ fn samples_are_read_in_place_value_for_value() {
         let facts = fs::read_to_string(path.with_extension("json")).unwrap();
         let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
         let held = held(&path);
-        let told = facts["tensors"].as_array().unwrap();
-        assert_eq!(held.len(), told.len(), "{path:?}");
-        for ((tensor, (name, dtype, shape, bytes)), told) in file.tensors().zip(held).zip(told) {
-            assert_eq!(name, told["name"].as_str().unwrap());
-            assert_eq!(dtype, told["dtype"].as_str().unwrap());
-            let extents: Vec<u64> =
-                told["shape"].as_array().unwrap().iter().map(|it| it.as_u64().unwrap()).collect();
+        let described = facts["tensors"].as_array().unwrap();
+        assert_eq!(held.len(), described.len(), "{path:?}");
+        for ((tensor, (name, dtype, shape, bytes)), described) in
+            file.tensors().zip(held).zip(described)
+        {
+            assert_eq!(name, described["name"].as_str().unwrap());
+            assert_eq!(dtype, described["dtype"].as_str().unwrap());
+            let extents: Vec<u64> = described["shape"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|it| it.as_u64().unwrap())
+                .collect();
             assert_eq!(shape, extents);
             assert_eq!(bytes, file.read(tensor, Check::Always).unwrap(), "{path:?} {name}");
             if !tensor.is_sparse() {
                 let digest = Checksum::sha256(&bytes).to_string();
-                let wanted = told["decoded_le_sha256"].as_str().unwrap();
+                let wanted = described["decoded_le_sha256"].as_str().unwrap();
                 assert_eq!(digest, format!("sha256:{wanted}"), "{path:?} {name}");
             }
         }

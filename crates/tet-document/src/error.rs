@@ -41,7 +41,7 @@ impl From<SelectionError> for Error {
     }
 }
 
-/// A query document that cannot be used, and the place to mend.
+/// A query document that cannot be used, and the place of the error.
 ///
 /// It shows as the message, the line with a caret under the place, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]

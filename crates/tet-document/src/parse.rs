@@ -11,7 +11,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// Text that is not a query, with the place to mend.
+    /// Text that is not a query, with the place of the error.
     pub fn parse(text: &str) -> Result<Query, Box<DocumentError>> {
         if text.trim_start_matches(['\u{feff}', ' ', '\t', '\n', '\r']).starts_with('{') {
             Query::from_json(text)
@@ -24,7 +24,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// Text that is not JSON or not a query, with the place to mend; any text in a build without
+    /// Text that is not JSON or not a query, with the place of the error; any text in a build without
     /// the feature `json`.
     pub fn from_json(text: &str) -> Result<Query, Box<DocumentError>> {
         bounded(text)?;
@@ -39,7 +39,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// Text that is not TOML or not a query, with the place to mend; any text in a build without
+    /// Text that is not TOML or not a query, with the place of the error; any text in a build without
     /// the feature `toml`.
     pub fn from_toml(text: &str) -> Result<Query, Box<DocumentError>> {
         bounded(text)?;

@@ -1,4 +1,4 @@
-//! Bytes of a source in place, without a copy and independent of its lifetime.
+//! Bytes of a source in place, without a copy.
 
 use std::ops::{Deref, Range};
 

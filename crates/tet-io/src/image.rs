@@ -307,20 +307,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Debug)]
-    struct Failed;
-
-    impl From<Error> for Failed {
-        fn from(_: Error) -> Self {
-            Failed
-        }
-    }
-
-    impl From<Canceled> for Failed {
-        fn from(_: Canceled) -> Self {
-            Failed
-        }
-    }
+    type Failed = Box<dyn std::error::Error>;
 
     fn bytes_of(image: &Image) -> Vec<u8> {
         let mut out = Vec::new();

@@ -1,7 +1,7 @@
 //! Kernel read leases (`F_SETLEASE`): mappings under a lease, and who has a file open for writing.
 //!
-//! While a lease is held, nobody has the file open for writing, and the kernel notifies us and
-//! waits before anybody can open or truncate it. A watcher thread notices this within
+//! While a lease is held, no process has the file open for writing, and the kernel notifies us and
+//! waits before one can open or truncate it. A watcher thread notices this within
 //! [`WATCH_PERIOD`], waits for all views to end, unmaps the file, and releases the lease.
 //!
 //! This works only on local file systems ([`BINDING`]): FUSE and overlay grant leases that do not
@@ -45,7 +45,7 @@ const WATCH_PERIOD: Duration = Duration::from_millis(100);
 /// The shortest allowed time that the kernel waits for us, in seconds; 0 means forever.
 const BREAK_TIME_MIN: u64 = 10;
 
-/// A mapped file that nobody can write to while a view of it exists.
+/// A mapped file that no process can write to while a view of it exists.
 #[derive(Debug)]
 pub(crate) struct LeasedMap {
     leased: Arc<Leased>,
@@ -162,7 +162,7 @@ impl LeasedMap {
         (map.is_some() && self.leased.holds()).then_some(LeasedView { map, populated })
     }
 
-    /// Who has the file open for writing: nobody while the lease is held.
+    /// Who has the file open for writing: no process while the lease is held.
     pub(crate) fn writers(&self) -> Writers {
         if self.leased.holds() { Writers::Absent } else { Writers::Unknown }
     }

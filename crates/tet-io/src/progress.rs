@@ -1,4 +1,4 @@
-//! How far long work is, for a caller who is told and may cancel.
+//! The progress of long work, for a caller who may cancel it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use tet_format::Span;
 use crate::error::Error;
 use crate::source::Source;
 
-/// How far long work is, told to the caller, who may cancel it.
+/// Counts the bytes that long work has processed, reports them to a callback, and cancels the work.
 ///
-/// Clones count together, from any thread. By default nobody is told, and the work runs to its end.
+/// Clones share one counter, from any thread. By default there is no callback and no cancellation.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
 /// use std::sync::atomic::{AtomicBool, Ordering};
 /// use tet_io::{Canceled, Progress};
 ///
-/// let told = Arc::new(Mutex::new(Vec::new()));
+/// let reports = Arc::new(Mutex::new(Vec::new()));
 /// let cancel = Arc::new(AtomicBool::new(false));
-/// let log = Arc::clone(&told);
+/// let log = Arc::clone(&reports);
 /// let progress = Progress::new(move |done, all| log.lock().unwrap().push((done, all)));
 /// let progress = progress.with_cancel(Arc::clone(&cancel)).begin(100);
 ///
@@ -28,7 +28,7 @@ use crate::source::Source;
 /// progress.advance(50)?;
 /// cancel.store(true, Ordering::Relaxed);
 /// assert_eq!(progress.advance(20), Err(Canceled));
-/// assert_eq!(*told.lock().unwrap(), [(30, 100), (80, 100)]);
+/// assert_eq!(*reports.lock().unwrap(), [(30, 100), (80, 100)]);
 /// # Ok::<(), Canceled>(())
 /// ```
 #[derive(Clone, Default)]
@@ -37,34 +37,35 @@ pub struct Progress {
     counter: Option<Arc<Counter>>,
 }
 
-/// Who is told, and what is done so far.
+/// The bytes that are done, and the callback.
 struct Counter {
     done: AtomicU64,
-    /// 0 where nobody knows.
+    /// 0 if unknown.
     all: u64,
-    told: Told,
+    callback: Callback,
 }
 
-/// Is told the bytes that are done and those there are in all.
-type Told = Arc<dyn Fn(u64, u64) + Send + Sync>;
+/// Receives the bytes that are done and the bytes in all.
+type Callback = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// The caller asked to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("canceled")]
 pub struct Canceled;
 
 impl Progress {
-    /// Calls `told` with the bytes that are done and those there are in all, from any thread; with 0
-    /// in all where nobody knows.
+    /// Calls `callback` with the bytes that are done and the bytes in all, from any thread. The bytes
+    /// in all are 0 if they are unknown.
     #[must_use]
-    pub fn new(told: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
-        Progress { cancel: None, counter: Some(Counter::new(0, Arc::new(told))) }
+    pub fn new(callback: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
+        Progress { cancel: None, counter: Some(Counter::new(0, Arc::new(callback))) }
     }
 
-    /// The progress of work on `all` bytes, of which none is done, for the same caller.
+    /// The progress of new work on `all` bytes, for the same caller.
     #[must_use]
     pub fn begin(&self, all: u64) -> Self {
         let counter = self.counter.as_ref();
-        let counter = counter.map(|counter| Counter::new(all, Arc::clone(&counter.told)));
+        let counter = counter.map(|counter| Counter::new(all, Arc::clone(&counter.callback)));
         Progress { cancel: self.cancel.clone(), counter }
     }
 
@@ -74,7 +75,7 @@ impl Progress {
         Progress { cancel: Some(cancel), ..self }
     }
 
-    /// For a part of the work that its caller reports: it can be canceled and tells nobody.
+    /// For a part of the work that its caller reports: it can be canceled and reports nothing.
     #[must_use]
     pub fn silent(&self) -> Self {
         Progress { cancel: self.cancel.clone(), counter: None }
@@ -95,27 +96,18 @@ impl Progress {
         if self.is_canceled() { Err(Canceled) } else { Ok(()) }
     }
 
-    /// Tells that so many more bytes are done.
+    /// Adds `len` bytes to those that are done, and reports them.
     ///
     /// # Errors
     ///
-    /// [`Canceled`], and nobody is told, when the caller asked to stop.
+    /// [`Canceled`], and nothing is reported, when the caller asked to stop.
     pub fn advance(&self, len: u64) -> Result<(), Canceled> {
         self.check()?;
-        if let Some(Counter { done, all, told }) = self.counter.as_deref() {
+        if let Some(Counter { done, all, callback }) = self.counter.as_deref() {
             let done = done.fetch_add(len, Ordering::Relaxed).saturating_add(len);
-            told(if *all == 0 { done } else { done.min(*all) }, *all);
+            callback(if *all == 0 { done } else { done.min(*all) }, *all);
         }
         Ok(())
-    }
-
-    /// Tells that `done` bytes of `all` are done.
-    ///
-    /// # Errors
-    ///
-    /// As [`Progress::advance`].
-    pub fn report(&self, done: u64, all: u64) -> Result<(), Canceled> {
-        self.begin(all).advance(done)
     }
 
     /// Gives the bytes of a stretch to `visit`, each piece with its place in the file, until it has
@@ -139,8 +131,8 @@ impl Progress {
 }
 
 impl Counter {
-    fn new(all: u64, told: Told) -> Arc<Self> {
-        Arc::new(Counter { done: AtomicU64::new(0), all, told })
+    fn new(all: u64, callback: Callback) -> Arc<Self> {
+        Arc::new(Counter { done: AtomicU64::new(0), all, callback })
     }
 }
 
@@ -148,7 +140,7 @@ impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Progress")
             .field("is_canceled", &self.is_canceled())
-            .field("is_told", &self.counter.is_some())
+            .field("is_reported", &self.counter.is_some())
             .finish()
     }
 }

@@ -91,6 +91,18 @@ impl Execution {
         Execution { progress, ..self.clone() }
     }
 
+    /// The same for new work on `all` bytes: see [`Progress::begin`].
+    #[must_use]
+    pub fn begin(&self, all: u64) -> Execution {
+        self.with_progress(self.progress.begin(all))
+    }
+
+    /// The same for a part of the work that its caller reports: see [`Progress::silent`].
+    #[must_use]
+    pub fn silent(&self) -> Execution {
+        self.with_progress(self.progress.silent())
+    }
+
     /// The same within a memory hint of a file: a hint lowers the budget and never raises it.
     #[must_use]
     pub fn within(mut self, hint: Option<u64>) -> Execution {

@@ -148,6 +148,7 @@ fn for_blocks(
     progress: &Progress,
     mut visit: impl FnMut(Range<u64>, Digest),
 ) -> Result<()> {
+    let progress = progress.begin(len);
     let mut block = Vec::new();
     let mut at = 0;
     while at < len {
@@ -156,7 +157,7 @@ fn for_blocks(
         source.read_exact_at(at, &mut block)?;
         visit(at..end, tet_codec::digest(&block));
         at = end;
-        progress.report(at, len)?;
+        progress.advance(block.len() as u64)?;
     }
     Ok(())
 }

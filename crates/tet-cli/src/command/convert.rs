@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
     let (target, can) = target(&args.output)?;
     outputs::check(args, can)?;
     let options = options(args, target, context)?;
-    write(&args.input, &args.output, &options, args.json, context)
+    write(&args.input, &args.output, options, args.json, context)
 }
 
 /// The output format, from the suffix.
@@ -59,13 +59,12 @@ pub(super) fn target(output: &Path) -> Result<(Format, Capabilities)> {
 pub(super) fn write(
     input: &Path,
     output: &Path,
-    options: &ConvertOptions,
+    mut options: ConvertOptions,
     is_json: bool,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     let (from, to) = (context.env().at(input), context.env().at(output));
     let bar = Bar::new(context, "converting", 0);
-    let mut options = options.clone();
     options.execution.progress = bar.progress(context);
     let report = tet_convert::convert(&from, &to, &options);
     bar.finish();

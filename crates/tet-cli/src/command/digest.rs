@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use tet_convert::Format;
 
 use tet_format::Limits;
 use tet_io::{Publish, Publisher, Source};
@@ -70,7 +69,7 @@ fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
 /// Refuses a file of another format than `.tet`. A file of unknown format may be a damaged `.tet` file.
 fn check_format(source: &Source, file: &Path) -> Result<()> {
     let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
-    if matches!(format, Format::TET | Format::EMPTY | Format::UNKNOWN) {
+    if format.may_be_tet() {
         return Ok(());
     }
     let text = format!("{} is {format}, and digests are added to .tet files", tet_io::shown(file));

@@ -5,7 +5,6 @@ mod field;
 mod walk;
 mod window;
 
-use tet_convert::Format;
 use tet_format::{Error as Fault, Limits};
 use tet_io::Source;
 use tet_verify::Severity;
@@ -39,17 +38,12 @@ pub(crate) fn run(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
     let source = Source::open(context.env().at(&args.file))?;
-    match tet_convert::sniff(&source)? {
-        // A file of unknown format may be a `.tet` file whose first bytes are lost.
-        Format::TET | Format::EMPTY | Format::UNKNOWN => {}
-        format => {
-            let text = format!(
-                "{} is {format}, and `tet dump` is for .tet files",
-                tet_io::shown(&args.file)
-            );
-            let hint = "`tet info --layout` lists its regions, --chunks the offsets of its data";
-            return Err(Failure::usage("not-dumpable", text).hint(hint));
-        }
+    let format = tet_convert::sniff(&source)?;
+    if !format.may_be_tet() {
+        let text =
+            format!("{} is {format}, and `tet dump` is for .tet files", tet_io::shown(&args.file));
+        let hint = "`tet info --layout` lists its regions, --chunks the offsets of its data";
+        return Err(Failure::usage("not-dumpable", text).hint(hint));
     }
     let anatomy = FileMap::read(&source, &Limits::default())?;
     let offset_width = format!("{:x}", source.len()).len().max(8);

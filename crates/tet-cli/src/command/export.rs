@@ -17,7 +17,7 @@ use crate::open;
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<Exit> {
     convert::target(&args.output)?;
     let options = whole(args, context);
-    convert::write(&args.input, &args.output, &options, args.json, context)
+    convert::write(&args.input, &args.output, options, args.json, context)
         .map_err(|failure| open::footer_hint(failure, args.read.no_footer))
 }
 

@@ -26,8 +26,7 @@ pub(crate) fn run(args: &RepairArgs, context: &mut Context<'_>) -> Result<Exit> 
         Format::UNKNOWN if is_near_ztensor(&source).map_err(|error| about(error.into()))? => {
             foreign::ztensor(args, &source, context)
         }
-        // A file of unknown format may be a `.tet` file whose first bytes are lost.
-        Format::TET | Format::EMPTY | Format::UNKNOWN => tet::run(args, &source, context),
+        format if format.may_be_tet() => tet::run(args, &source, context),
         format => {
             let text = format!(
                 "{} is {format}, and only .tet, .zt and .tgm files are repaired",

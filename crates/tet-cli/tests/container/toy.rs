@@ -129,7 +129,7 @@ impl Writer for Toy {
         let len = bytes.len() as u64;
         publisher.file().write_all(&bytes).map_err(Error::Write)?;
         publisher.commit()?;
-        options.execution.progress.report(len, len)?;
+        options.execution.progress.begin(len).advance(len)?;
         Ok(Output { len, ..Output::default() })
     }
 }

@@ -15,15 +15,12 @@ mod seal;
 mod stack;
 mod write;
 
-use std::path::Path;
-
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Capabilities, Container, Head, Input, Output, Writer};
+use super::traits::{Container, Head, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
 pub(crate) use self::numbers::numbered;
@@ -75,44 +72,5 @@ impl Container for Tensogram {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
-    }
-}
-
-impl Writer for Tensogram {
-    fn can(&self) -> Capabilities {
-        Capabilities {
-            metadata: true,
-            same_names: true,
-            options: &[
-                "--dims",
-                "--labels",
-                "--attr",
-                "--no-digests",
-                "--no-history",
-                "--codec",
-                "--level",
-                "--align",
-                "--codec lz4",
-                "--codec szip",
-                "--align 8",
-                "--align 65536",
-                "--encoding",
-                "--bits",
-                "--max-error",
-                "--filter",
-                "--masks",
-                "--profile",
-            ],
-            ..Capabilities::ARRAYS
-        }
-    }
-
-    fn write(
-        &self,
-        conversion: &mut Conversion<'_>,
-        output: &Path,
-        options: &ConvertOptions,
-    ) -> Result<Output> {
-        write::write(conversion, output, options)
     }
 }

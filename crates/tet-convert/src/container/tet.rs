@@ -4,16 +4,13 @@ pub(crate) mod bands;
 pub(crate) mod metadata;
 mod write;
 
-use std::path::Path;
-
 use tet_file::TetFile;
 use tet_io::Source;
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Capabilities, Container, Input, Output, Writer};
+use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
 /// The container of `.tet` files.
@@ -45,36 +42,5 @@ impl Container for Tet {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
-    }
-}
-
-impl Writer for Tet {
-    fn can(&self) -> Capabilities {
-        Capabilities {
-            metadata: true,
-            options: &[
-                "--name",
-                "--chunks",
-                "--dims",
-                "--labels",
-                "--attr",
-                "--no-digests",
-                "--no-history",
-                "--codec",
-                "--level",
-                "--align",
-                "--align 8",
-            ],
-            ..Capabilities::ARRAYS
-        }
-    }
-
-    fn write(
-        &self,
-        conversion: &mut Conversion<'_>,
-        output: &Path,
-        options: &ConvertOptions,
-    ) -> Result<Output> {
-        write::write(conversion, output, options)
     }
 }

@@ -14,16 +14,12 @@ mod seal;
 mod sparse;
 mod write;
 
-use std::path::Path;
-
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
-use tet_ztensor::Dialect;
 
-use super::traits::{Capabilities, Container, Input, Output, Writer};
+use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
-use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::{Format, Result};
 
 pub(crate) use self::sparse::{Bands, Stored};
@@ -60,41 +56,5 @@ impl Container for ZTensor {
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
-    }
-}
-
-impl Writer for ZTensor {
-    fn can(&self) -> Capabilities {
-        Capabilities {
-            metadata: true,
-            sparse: true,
-            options: &[
-                "--dims",
-                "--labels",
-                "--attr",
-                "--codec",
-                "--level",
-                "--align",
-                "--align 65536",
-                "--align-above",
-                "--checksum",
-                "--dialect",
-                "--sparse native",
-            ],
-            ..Capabilities::ARRAYS
-        }
-    }
-
-    fn keeps_shared_bytes(&self, options: &ConvertOptions) -> bool {
-        options.ztensor.dialect == Dialect::Common
-    }
-
-    fn write(
-        &self,
-        conversion: &mut Conversion<'_>,
-        output: &Path,
-        options: &ConvertOptions,
-    ) -> Result<Output> {
-        write::write(conversion, output, options)
     }
 }

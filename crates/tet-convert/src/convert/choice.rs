@@ -69,7 +69,7 @@ pub(super) fn joined_of(
         return Ok(Vec::new());
     }
     let datasets = chosen(catalog, &options.tet.include, &options.tet.exclude)?;
-    joined(&datasets, &options.unreported())
+    joined(&datasets, &options.execution.silent())
 }
 
 /// Bytes of sparse tensors that are written with all their elements unasked, at most.

@@ -213,7 +213,7 @@ pub(crate) fn of_integrity(integrity: Integrity) -> Option<Note> {
 }
 
 impl Note {
-    /// The note that so many parts of a dataset, or of the file, are left out; `None` for no parts.
+    /// The note that `count` parts of a dataset, or of the file, are left out; `None` for no parts.
     pub(crate) fn left_behind(dataset: &str, what: &'static str, count: usize) -> Option<Note> {
         let dataset = dataset.to_owned();
         (count != 0).then_some(Note::LeftBehind { dataset, what, count })

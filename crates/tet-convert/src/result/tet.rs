@@ -45,7 +45,7 @@ pub(super) fn write(
     let specs = parts.iter().map(|part| part.spec.clone()).collect();
     let mut writer = Writer::create(path, specs, &how)?;
     let total = stream::total_len(parts.iter().map(|part| part.lazy));
-    let how = options.execution.with_progress(options.execution.progress.begin(total));
+    let how = options.execution.begin(total);
     for (id, part) in parts.iter().enumerate() {
         bands::write(part.lazy, (id, &part.spec), &mut writer, &how)?;
     }

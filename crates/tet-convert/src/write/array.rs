@@ -78,8 +78,7 @@ pub fn write_lazy(
     execution: &Execution,
     out: &mut dyn Write,
 ) -> Result<Vec<Note>> {
-    let progress = execution.progress.begin(stream::len_of(lazy));
-    write_elements(lazy, encoding, &execution.with_progress(progress), out)
+    write_elements(lazy, encoding, &execution.begin(stream::len_of(lazy)), out)
 }
 
 /// The same as a part of a whole whose progress has begun.

@@ -36,25 +36,11 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// How elements are read that the output does not contain.
-    pub(crate) fn unreported(&self) -> Execution {
-        self.execution.with_progress(self.execution.progress.silent())
-    }
-
-    /// How elements are read, `all` bytes of them.
-    pub(crate) fn reading(&self, all: u64) -> Execution {
-        self.execution.with_progress(self.execution.progress.begin(all))
-    }
-
     /// How files are written that hold arrays and nothing of `.tet`.
     pub(crate) fn export(&self) -> ExportOptions {
-        let (overwrite, sync) = (self.tet.overwrite, self.tet.sync);
-        ExportOptions {
-            overwrite,
-            sync,
-            execution: self.execution.clone(),
-            ..ExportOptions::default()
-        }
+        let (overwrite, sync, execution) =
+            (self.tet.overwrite, self.tet.sync, self.execution.clone());
+        ExportOptions { overwrite, sync, execution, ..ExportOptions::default() }
     }
 }
 

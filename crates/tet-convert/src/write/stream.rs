@@ -34,9 +34,8 @@ pub(crate) fn for_each(
     // Blocks are parts, and a seal is of the whole.
     lazy.check_seal(execution)?;
     let room = execution.memory_budget / 4;
-    let progress = execution.progress.silent();
     let memory_budget = execution.memory_budget - room;
-    let how = Execution { memory_budget, ..execution.with_progress(progress) };
+    let how = Execution { memory_budget, ..execution.silent() };
     let visit = &mut |elements: &[u8]| {
         visit(elements)?;
         Ok(execution.progress.advance(elements.len() as u64)?)

@@ -162,8 +162,7 @@ fn protect(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result
     let mut builder = IntegrityBuilder::default();
     let mut rows = Vec::new();
     let (row_count, mut next) = (file.index().row_count(), 0);
-    let all = file.index().stored_len()?;
-    let mut done = 0;
+    let progress = progress.begin(file.index().stored_len()?);
     while next < row_count {
         rows.clear();
         file.index().rows(next..next.saturating_add(1024), &mut rows)?;
@@ -172,8 +171,7 @@ fn protect(file: &TetFile, out: &Image, end: u64, progress: &Progress) -> Result
             let end = row.payload_offset.saturating_add(row.stored_len);
             let digest = digest_of(&source, row.payload_offset..end)?;
             builder.push(row, digest);
-            done += row.stored_len;
-            progress.report(done, all)?;
+            progress.advance(row.stored_len)?;
         }
     }
     let head = source.read_vec(0, head_end(file.superblock()))?;

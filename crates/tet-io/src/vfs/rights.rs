@@ -1,6 +1,6 @@
 //! Copies the rights of a replaced file: owner, permissions, extended attributes.
 //!
-//! They are copied before the first byte is written, so that nobody can read the new bytes without
+//! They are copied before the first byte is written, so that no user can read the new bytes without
 //! permission to read the old ones.
 
 use std::fs::File;
@@ -56,7 +56,7 @@ fn keep_owner(file: &File, uid: u32, gid: u32) -> CopiedOwner {
     }
 }
 
-/// The permissions if the owner could not be copied completely: nobody gains access.
+/// The permissions if the owner could not be copied completely: no user gains access.
 #[cfg(unix)]
 fn mode(old: u32, copied: CopiedOwner) -> u32 {
     const SET_ID: u32 = 0o6000;

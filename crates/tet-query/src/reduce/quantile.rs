@@ -82,7 +82,7 @@ pub(crate) fn outlook(
     Some(Outlook { passes: Passes { least: 1, most }, digits, candidates })
 }
 
-/// Passes until ranks of so many bits are known at so many places: each pass finds a digit of what
+/// Passes until ranks of `bits` bits are known at `places` places: each pass finds a digit of what
 /// is left, and few elements are kept instead.
 fn passes_max(bits: u32, count: u64, places: usize, tuning: &Tuning) -> u64 {
     let mut left = bits.saturating_sub(digit(1, tuning));

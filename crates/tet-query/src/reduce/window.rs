@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::single_range_in_vec_init, reason = "one window is one range")]
-    fn windows_lie_as_they_are_told() {
+    fn windows_are_aligned_as_requested() {
         use WindowAlign::{End, Start};
         use WindowMode::{Bins, Rolling};
         assert_eq!(windows(5, 2, 2, Bins, false, Start), [0..2, 2..4, 4..5]);

@@ -89,16 +89,15 @@ pub(super) fn mismatches(
     file: &TetFile,
     block: &DigestBlock,
 ) -> Result<Vec<Mismatch>> {
-    let (source, all) = (context.source(), file.index().stored_len()?);
+    let source = context.source();
+    let progress = context.options.progress.begin(file.index().stored_len()?);
     let mut wrong = Vec::new();
-    let mut done = 0_u64;
     for_rows(file, block, &source, |row, wire, wanted| {
         let found = digest_of_payload(&source, &wire)?;
         if found != Some(wanted) {
             wrong.push(Mismatch { row, wire, found, wanted });
         }
-        done = done.saturating_add(wire.stored_len);
-        context.report(done, all)
+        Ok(progress.advance(wire.stored_len)?)
     })?;
     Ok(wrong)
 }

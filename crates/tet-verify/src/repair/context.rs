@@ -32,11 +32,6 @@ impl<'a> RepairContext<'a> {
         self.image.to_source()
     }
 
-    /// Reports that `done` of `all` bytes were processed.
-    pub(super) fn report(&self, done: u64, all: u64) -> Result<()> {
-        Ok(self.options.progress.report(done, all)?)
-    }
-
     /// Applies an edit, unless it has losses and these are refused. Returns whether it did.
     pub(super) fn apply(&mut self, edit: Edit) -> Result<bool> {
         if edit.is_lossy() && self.options.losses == Losses::Refused {

@@ -49,9 +49,10 @@ pub(super) fn flip(context: &mut RepairContext<'_>, wrong: Vec<Mismatch>) -> Res
 
 /// The payloads that cannot be read, in a file without digests.
 pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Result<Vec<Damaged>> {
-    let (source, all) = (context.source(), file.index().stored_len()?);
+    let source = context.source();
+    let progress = context.options.progress.begin(file.index().stored_len()?);
     let (memory, mut left) = (context.options.memory_budget, Vec::new());
-    let (mut done, mut next) = (0_u64, 0_u64);
+    let mut next = 0_u64;
     let mut rows = Vec::new();
     while next < file.index().row_count() {
         rows.clear();
@@ -61,8 +62,7 @@ pub(super) fn unreadable(context: &mut RepairContext<'_>, file: &TetFile) -> Res
                 left.push(Damaged { row: next, wire: *wire, rule, wanted: None });
             }
             next = next.saturating_add(1);
-            done = done.saturating_add(wire.stored_len);
-            context.report(done.min(all), all)?;
+            progress.advance(wire.stored_len)?;
         }
     }
     Ok(left)

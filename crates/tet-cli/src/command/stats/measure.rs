@@ -24,7 +24,7 @@ const BINS: u32 = 32;
 /// The measurement of one dataset.
 pub(super) struct Measure<'a> {
     target: &'a Target<'a>,
-    how: Execution,
+    how: &'a Execution,
     bar: &'a Bar,
     with_quartiles: bool,
     integrity: Cell<Option<Integrity>>,
@@ -34,11 +34,10 @@ impl<'a> Measure<'a> {
     /// Prepares the statistics of a dataset; `bar` shows the progress.
     pub(super) fn new(
         target: &'a Target<'a>,
-        how: &Execution,
+        how: &'a Execution,
         bar: &'a Bar,
         with_quartiles: bool,
     ) -> Self {
-        let how = how.clone();
         Measure { target, how, bar, with_quartiles, integrity: Cell::new(None) }
     }
 
@@ -152,7 +151,7 @@ impl<'a> Measure<'a> {
             ..Reduction::all(op)
         };
         let reductions: Vec<Reduction> = ops.iter().map(reduction).collect();
-        Ok(self.recorded(dataset.reduce_all(slab, &reductions, &self.how)?))
+        Ok(self.recorded(dataset.reduce_all(slab, &reductions, self.how)?))
     }
 
     /// One reduction of all values except NaN; the bar shows its name.
@@ -160,7 +159,7 @@ impl<'a> Measure<'a> {
         let Target { dataset, slab } = self.target;
         self.next(op.name());
         let reduction = Reduction { nan: NanPolicy::Skip, params, ..Reduction::all(op) };
-        Ok(self.recorded(dataset.reduce(slab, &reduction, &self.how)?))
+        Ok(self.recorded(dataset.reduce(slab, &reduction, self.how)?))
     }
 
     /// The value of an answer; its integrity is recorded.

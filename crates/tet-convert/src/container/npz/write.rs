@@ -49,8 +49,7 @@ fn write(
     options: &ExportOptions,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
-    let progress = options.execution.progress.begin(stream::total_len(arrays));
-    let execution = options.execution.with_progress(progress);
+    let execution = options.execution.begin(stream::total_len(arrays));
     let mut zip = ZipWriter::new(BufWriter::new(out));
     let method = match options.compression {
         Compression::Stored => CompressionMethod::Stored,

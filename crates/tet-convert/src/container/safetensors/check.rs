@@ -1,7 +1,7 @@
 //! What is wrong with a safetensors file, all of it.
 
 use tet_format::{DType, ForeignFault};
-use tet_io::Source;
+use tet_io::{Progress, Source};
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
 };
@@ -24,8 +24,9 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         (seen.dataset_count, seen.chunk_count) = (count, count);
         (seen.stored_len, seen.decoded_len) = (header.buffer.len(), header.buffer.len());
         if options.level == Level::Deep {
+            let progress = options.progress.begin(seen.stored_len);
             for (tensor, index) in header.tensors.iter().zip(0..) {
-                elements(source, (tensor, index), &seen, options, &mut |it| findings.take(it))?;
+                elements(source, (tensor, index), &progress, &mut |it| findings.take(it))?;
                 seen.payload_len = seen.payload_len.saturating_add(tensor.stored.len());
             }
         }
@@ -38,15 +39,12 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 pub(super) fn elements(
     source: &Source,
     (tensor, index): (&Tensor, u64),
-    seen: &ForeignSeen,
-    options: &VerifyOptions,
+    progress: &Progress,
     found: &mut dyn FnMut(ForeignFound),
 ) -> Result<()> {
     let is_bool = tensor.stored_type().and_then(|it| it.dtype()) == Some(DType::Bool);
     let (mut window, mut is_reported) = (Vec::new(), !is_bool);
-    source.for_windows(tensor.stored.range(), &mut window, |at, bytes| {
-        let done = (at - tensor.stored.start()).saturating_add(seen.payload_len);
-        options.progress.report(done, seen.stored_len).map_err(tet_verify::Error::from)?;
+    progress.pieces(source, tensor.stored, &mut window, |at, bytes| {
         let odd = if is_reported { None } else { bytes.iter().position(|&byte| 1 < byte) };
         if let Some(odd) = odd {
             let byte = u64::from(bytes[odd]);
@@ -56,6 +54,6 @@ pub(super) fn elements(
             found(ForeignFound { fault, field: "stored", len: 1, dataset });
             is_reported = true;
         }
-        Ok::<bool, crate::Error>(true)
+        true
     })
 }

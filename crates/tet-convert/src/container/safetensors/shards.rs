@@ -139,12 +139,13 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         seen.stored_len = seen.stored_len.saturating_add(header.buffer.len());
     }
     seen.decoded_len = seen.stored_len;
+    let progress = options.progress.begin(seen.stored_len);
     for (named, shard) in index.shards.iter().zip(&shards) {
         let Ok(Sound { source, header }) = shard else { continue };
         if options.level == Level::Deep {
             for (tensor, at) in header.tensors.iter().zip(0..) {
                 let mut found = |it| findings.take_in(&named.name, it);
-                check::elements(source, (tensor, at), &seen, options, &mut found)?;
+                check::elements(source, (tensor, at), &progress, &mut found)?;
                 seen.payload_len = seen.payload_len.saturating_add(tensor.stored.len());
             }
         }

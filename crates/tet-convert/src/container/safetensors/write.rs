@@ -53,8 +53,7 @@ pub fn write_safetensors_file(
     let (views, notes) = views(datasets)?;
     let mut parts = parts(datasets, &views)?;
     let header = arranged(catalog, &strings(catalog, views.iter()), &mut parts)?;
-    let progress = options.execution.progress.begin(len_of(&parts));
-    let execution = options.execution.with_progress(progress);
+    let execution = options.execution.begin(len_of(&parts));
     file::publish(catalog, path, options, |out| write(&header, &parts, &execution, out))?;
     let unchecked = notes::unchecked(parts.iter().map(|part| &part.lazy));
     Ok(notes.into_iter().chain(left_behind(catalog, datasets)).chain(unchecked).collect())

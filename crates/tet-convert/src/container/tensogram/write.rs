@@ -13,7 +13,8 @@ use tet_tensogram::{
     NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
 };
 
-use crate::container::Output;
+use super::Tensogram;
+use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
 use crate::model::notes;
 use crate::write::conversion::{Conversion, ConvertOptions, Filter};
@@ -31,46 +32,78 @@ struct Object {
     recipe: Recipe,
 }
 
-/// Writes and publishes the file.
-pub(crate) fn write(
-    conversion: &mut Conversion<'_>,
-    output: &Path,
-    options: &ConvertOptions,
-) -> Result<Output> {
-    let catalog = conversion.catalog;
-    let has = |dtype: DType| dtype != DType::Bool;
-    let physical = conversion.to_physical("tensogram", has)?;
-    conversion.notes.extend(physical.iter().filter_map(Physical::note));
-    let views: Vec<Bits> = physical.into_iter().map(|it| Bits::of(it.view, options)).collect();
-    let mut objects = Vec::new();
-    for view in &views {
-        objects.push(object(view, options)?);
+impl traits::Writer for Tensogram {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            same_names: true,
+            options: &[
+                "--dims",
+                "--labels",
+                "--attr",
+                "--no-digests",
+                "--no-history",
+                "--codec",
+                "--level",
+                "--align",
+                "--codec lz4",
+                "--codec szip",
+                "--align 8",
+                "--align 65536",
+                "--encoding",
+                "--bits",
+                "--max-error",
+                "--filter",
+                "--masks",
+                "--profile",
+            ],
+            ..Capabilities::ARRAYS
+        }
     }
-    let metadata = metadata::of(catalog, &objects, options)?;
-    metadata::note_lost(conversion)?;
-    let mut publisher = Publisher::begin(output, &options.export().publish(catalog))?;
-    let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
-    let maker = options.tet.history.map(|origin| Maker { name, version, time: origin.at });
-    let put = || {
-        let how = &options.tensogram.message;
-        let mut writer = HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
-        let reading = options.reading(stream::total_len(objects.iter().map(|it| &it.lazy)));
-        for object in &objects {
-            conversion.notes.extend(put(object, &mut writer, &reading)?);
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        let catalog = conversion.catalog;
+        let has = |dtype: DType| dtype != DType::Bool;
+        let physical = conversion.to_physical("tensogram", has)?;
+        conversion.notes.extend(physical.iter().filter_map(Physical::note));
+        let views: Vec<Bits> = physical.into_iter().map(|it| Bits::of(it.view, options)).collect();
+        let mut objects = Vec::new();
+        for view in &views {
+            objects.push(object(view, options)?);
         }
-        Ok(writer.finish()?.1)
-    };
-    let len = put().map_err(|error| match error {
-        Error::Io(tet_io::Error::Io { path, source, .. }) if path == Path::new("(output)") => {
-            Error::Io(publisher.write_fault(source))
-        }
-        other => other,
-    })?;
-    conversion.notes.extend(notes::unchecked(objects.iter().map(|it| &it.lazy)));
-    catalog.check_unchanged()?;
-    options.execution.progress.check()?;
-    publisher.commit()?;
-    Ok(Output { len, ..Output::default() })
+        let metadata = metadata::of(catalog, &objects, options)?;
+        metadata::note_lost(conversion)?;
+        let mut publisher = Publisher::begin(output, &options.export().publish(catalog))?;
+        let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
+        let maker = options.tet.history.map(|origin| Maker { name, version, time: origin.at });
+        let put = || {
+            let how = &options.tensogram.message;
+            let mut writer =
+                HeadedWriter::new(publisher.file(), metadata, maker, objects.len(), how)?;
+            let reading =
+                options.execution.begin(stream::total_len(objects.iter().map(|it| &it.lazy)));
+            for object in &objects {
+                conversion.notes.extend(put(object, &mut writer, &reading)?);
+            }
+            Ok(writer.finish()?.1)
+        };
+        let len = put().map_err(|error| match error {
+            Error::Io(tet_io::Error::Io { path, source, .. }) if path == Path::new("(output)") => {
+                Error::Io(publisher.write_fault(source))
+            }
+            other => other,
+        })?;
+        conversion.notes.extend(notes::unchecked(objects.iter().map(|it| &it.lazy)));
+        catalog.check_unchanged()?;
+        options.execution.progress.check()?;
+        publisher.commit()?;
+        Ok(Output { len, ..Output::default() })
+    }
 }
 
 /// A dataset, and what its bits are if it is one of bits.
@@ -228,7 +261,7 @@ fn in_pieces<W: Write + Seek>(
     };
     let mut tensor = writer.tensor(body_len)?;
     // Elements are counted when they are read for the first time.
-    let (mut furthest, silent) = (0, reading.with_progress(reading.progress.silent()));
+    let (mut furthest, silent) = (0, reading.silent());
     let mut elements = |visit: &mut dyn FnMut(&[u8]) -> Result<(), Failed>| {
         let mut at = 0_u64;
         let read = stream::for_each(lazy, &silent, &mut |block| {

@@ -24,7 +24,7 @@ pub(crate) fn write(
     how: &Execution,
 ) -> Result<()> {
     // Bands are parts, none of which is the whole.
-    let reading = how.with_progress(how.progress.silent());
+    let reading = how.silent();
     lazy.check_seal(&reading)?;
     let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, &reading)?;
     // The writer hands on an error of ours as a box; it is kept here as it was.

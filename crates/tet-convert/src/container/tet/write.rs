@@ -8,9 +8,9 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{Catalog, LazyArray};
 
-use super::{bands, metadata};
-use crate::container::Output;
+use super::{Tet, bands, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
+use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::Physical;
 use crate::model::{attributes, notes};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -18,50 +18,73 @@ use crate::write::options::ChunkChoice;
 use crate::write::stream::{self, shape_of};
 use crate::{Error, Note, Result, chunking};
 
-/// Writes and publishes the file.
-pub(crate) fn write(
-    conversion: &mut Conversion<'_>,
-    output: &Path,
-    options: &ConvertOptions,
-) -> Result<Output> {
-    let catalog = conversion.catalog;
-    let has = |dtype: DType| dtype.tet_tag().is_some();
-    let physical = conversion.to_physical("tet", has)?;
-    let arrays = physical.iter().map(|it| stream::whole(&it.view)).collect::<Result<Vec<_>>>()?;
-    let mut specs = Vec::new();
-    for (physical, lazy) in physical.iter().zip(&arrays) {
-        let spec = spec(physical, lazy, &options.tet.chunks)?;
-        note(physical, lazy, &mut conversion.notes);
-        specs.push(spec);
+impl traits::Writer for Tet {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            options: &[
+                "--name",
+                "--chunks",
+                "--dims",
+                "--labels",
+                "--attr",
+                "--no-digests",
+                "--no-history",
+                "--codec",
+                "--level",
+                "--align",
+                "--align 8",
+            ],
+            ..Capabilities::ARRAYS
+        }
     }
-    let tet = &options.tet;
-    let how = WriteOptions {
-        encoder: tet.codec,
-        threads: tet.threads,
-        align: tet.align,
-        digests: tet.digests,
-        zero_extents: ZeroExtents::Allow,
-        sync: tet.sync,
-        overwrite: tet.overwrite,
-        inputs: catalog.stamps(),
-    };
-    let mut writer = Writer::create(output, specs.clone(), &how)?;
-    let reading = options.reading(stream::total_len(&arrays));
-    for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
-        bands::write(lazy, (id, spec), &mut writer, &reading)?;
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        let catalog = conversion.catalog;
+        let has = |dtype: DType| dtype.tet_tag().is_some();
+        let physical = conversion.to_physical("tet", has)?;
+        let arrays =
+            physical.iter().map(|it| stream::whole(&it.view)).collect::<Result<Vec<_>>>()?;
+        let mut specs = Vec::new();
+        for (physical, lazy) in physical.iter().zip(&arrays) {
+            let spec = spec(physical, lazy, &options.tet.chunks)?;
+            note(physical, lazy, &mut conversion.notes);
+            specs.push(spec);
+        }
+        let tet = &options.tet;
+        let how = WriteOptions {
+            encoder: tet.codec,
+            threads: tet.threads,
+            align: tet.align,
+            digests: tet.digests,
+            zero_extents: ZeroExtents::Allow,
+            sync: tet.sync,
+            overwrite: tet.overwrite,
+            inputs: catalog.stamps(),
+        };
+        let mut writer = Writer::create(output, specs.clone(), &how)?;
+        let reading = options.execution.begin(stream::total_len(&arrays));
+        for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
+            bands::write(lazy, (id, spec), &mut writer, &reading)?;
+        }
+        conversion.notes.extend(notes::unchecked(&arrays));
+        catalog.check_unchanged()?;
+        options.execution.progress.check()?;
+        let metadata = metadata(catalog, &arrays, options)?;
+        let history = tet.history.map(|origin| {
+            let path = catalog.source().path().and_then(|path| path.file_name());
+            let name = path.unwrap_or_default().to_string_lossy().into_owned();
+            HistoryRow::new("convert", &name, &origin.at.to_string())
+        });
+        let written = writer.finish(&metadata, history.as_slice())?;
+        let chunk_shapes = specs.into_iter().map(|spec| spec.chunk_shape.into_vec()).collect();
+        Ok(Output { len: written.file_len, chunk_shapes, ..Output::default() })
     }
-    conversion.notes.extend(notes::unchecked(&arrays));
-    catalog.check_unchanged()?;
-    options.execution.progress.check()?;
-    let metadata = metadata(catalog, &arrays, options)?;
-    let history = tet.history.map(|origin| {
-        let path = catalog.source().path().and_then(|path| path.file_name());
-        let name = path.unwrap_or_default().to_string_lossy().into_owned();
-        HistoryRow::new("convert", &name, &origin.at.to_string())
-    });
-    let written = writer.finish(&metadata, history.as_slice())?;
-    let chunk_shapes = specs.into_iter().map(|spec| spec.chunk_shape.into_vec()).collect();
-    Ok(Output { len: written.file_len, chunk_shapes, ..Output::default() })
 }
 
 fn spec(physical: &Physical, lazy: &LazyArray, choice: &ChunkChoice) -> Result<DatasetSpec> {

@@ -14,10 +14,11 @@ use tet_ztensor::{
 };
 
 use self::from_dense::from_dense;
+use super::ZTensor;
 use super::attrs::escaped;
 use super::sparse::check_budget;
-use crate::container::Output;
 use crate::container::safetensors::{HEADER_KEY, INDEX_KEY, header_to_keep};
+use crate::container::traits::{self, Capabilities, Output};
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::model::axes::{COORDS_KEY, DIMS_KEY};
 use crate::model::item::field;
@@ -40,25 +41,52 @@ pub enum AppendPlace {
     InPlace,
 }
 
-/// Writes and publishes the file.
-pub(crate) fn write(
-    conversion: &mut Conversion<'_>,
-    output: &Path,
-    options: &ConvertOptions,
-) -> Result<Output> {
-    let physical = to_physical(conversion, options)?;
-    let file = of_file(conversion, options)?;
-    let publish = options.export().publish(conversion.catalog);
-    let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
-        let note = put((conversion.catalog, conversion.joined), &physical, writer, options)?;
-        // Behind the others, which keep their numbers.
-        if !file.is_empty() {
-            writer.metadata(file)?;
+impl traits::Writer for ZTensor {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            sparse: true,
+            options: &[
+                "--dims",
+                "--labels",
+                "--attr",
+                "--codec",
+                "--level",
+                "--align",
+                "--align 65536",
+                "--align-above",
+                "--checksum",
+                "--dialect",
+                "--sparse native",
+            ],
+            ..Capabilities::ARRAYS
         }
-        Ok::<_, Error>(note)
-    })?;
-    conversion.notes.extend(note);
-    Ok(Output { len: written.file_len, ..Output::default() })
+    }
+
+    fn keeps_shared_bytes(&self, options: &ConvertOptions) -> bool {
+        options.ztensor.dialect == Dialect::Common
+    }
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        let physical = to_physical(conversion, options)?;
+        let file = of_file(conversion, options)?;
+        let publish = options.export().publish(conversion.catalog);
+        let (note, written) = tet_ztensor::publish(output, &options.ztensor, &publish, |writer| {
+            let note = put((conversion.catalog, conversion.joined), &physical, writer, options)?;
+            // Behind the others, which keep their numbers.
+            if !file.is_empty() {
+                writer.metadata(file)?;
+            }
+            Ok::<_, Error>(note)
+        })?;
+        conversion.notes.extend(note);
+        Ok(Output { len: written.file_len, ..Output::default() })
+    }
 }
 
 /// Writes the datasets behind the tensors of the file `target`; gives its new length.
@@ -121,7 +149,7 @@ fn put<W: Write + Send>(
 ) -> Result<Option<Note>> {
     let arrays = physical.iter().map(|it| stream::whole(&it.view));
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
-    let how = options.reading(stream::total_len(&arrays));
+    let how = options.execution.begin(stream::total_len(&arrays));
     let stored = sparse_of(catalog, options)?;
     let datasets: Vec<&Dataset> = arrays.iter().map(LazyArray::dataset).collect();
     let firsts = ties(catalog, &datasets)?;

@@ -12,12 +12,12 @@ use tet_verify::VerifyOptions;
 enum Fate {
     /// It is refused for this code.
     Refused(&'static str),
-    /// It is read, and one tensor or all of the file is told by this code.
-    Told(&'static str),
+    /// It is read, and this code is reported for one tensor or the whole file.
+    Reported(&'static str),
     /// It is read, and nothing is wrong.
     Fine,
 }
-use Fate::{Fine, Refused, Told};
+use Fate::{Fine, Refused, Reported};
 
 fn tensor(name: &str, dtype: &str, shape: &str, offsets: &str) -> String {
     format!("\"{name}\":{{\"dtype\":\"{dtype}\",\"shape\":{shape},\"data_offsets\":{offsets}}}")
@@ -40,7 +40,7 @@ fn check(what: &str, bytes: &[u8], fate: Fate, covered: &mut BTreeSet<&'static s
             assert!(errors(bytes).contains(&code), "{what}");
             covered.insert(code);
         }
-        Told(code) => {
+        Reported(code) => {
             assert_eq!(refused(bytes), None, "{what}");
             assert!(found(bytes, &options).iter().any(|it| it.0 == code), "{what}");
             covered.insert(code);
@@ -140,8 +140,8 @@ fn syntax() -> Vec<(String, usize, Fate)> {
         text("{\"__metadata__\":{\"a\":\"1\",\"a\":\"1\"}}", Refused("ST-H6")),
         text("{\"__metadata__\":{\"a\":\"1\",\"\\u0061\":\"1\"}}", Refused("ST-H6")),
         text("{\"__metadata__\":{},\"__metadata__\":{}}", Refused("ST-H6")),
-        (deep(1), 0, Told("ST-N3")),
-        (deep(128), 0, Told("ST-N3")),
+        (deep(1), 0, Reported("ST-N3")),
+        (deep(128), 0, Reported("ST-N3")),
         (deep(129), 0, Refused("ST-H5")),
         (deep(100_000), 0, Refused("ST-H5")),
     ]
@@ -172,19 +172,19 @@ fn entries() -> Vec<(String, usize, Fate)> {
         (one("U8", "[4]", "[0,4,4]"), 4, Refused("ST-T1")),
         (one("U8", "[4]", "{}"), 4, Refused("ST-T1")),
         (one("U8", "[04]", "[0,4]"), 4, Refused("ST-H5")),
-        (one("u8", "[4]", "[0,4]"), 4, Told("ST-T2")),
-        (one("", "[4]", "[0,4]"), 4, Told("ST-T2")),
-        (one("F4", "[7]", "[0,4]"), 4, Told("ST-T3")),
+        (one("u8", "[4]", "[0,4]"), 4, Reported("ST-T2")),
+        (one("", "[4]", "[0,4]"), 4, Reported("ST-T2")),
+        (one("F4", "[7]", "[0,4]"), 4, Reported("ST-T3")),
         (one("F4", "[8]", "[0,4]"), 4, Fine),
-        (one("U8", &format!("[{big}]"), "[0,4]"), 4, Told("ST-T3")),
-        (one("F32", "[4611686018427387904,4611686018427387904,4]", "[0,4]"), 4, Told("ST-T3")),
+        (one("U8", &format!("[{big}]"), "[0,4]"), 4, Reported("ST-T3")),
+        (one("F32", "[4611686018427387904,4611686018427387904,4]", "[0,4]"), 4, Reported("ST-T3")),
         (one("F32", "[9223372036854775807,9223372036854775807,0]", "[0,0]"), 0, Fine),
         (one("U8", &many(64), "[0,1]"), 1, Fine),
-        (one("U8", &many(65), "[0,1]"), 1, Told("ST-L2")),
-        (of(&[tensor("", "U8", "[4]", "[0,4]")]), 4, Told("ST-N1")),
-        (of(&[tensor("\\u001b[2J", "U8", "[4]", "[0,4]")]), 4, Told("ST-N2")),
-        (of(&[tensor("../x", "U8", "[4]", "[0,4]")]), 4, Told("ST-N2")),
-        ("{\"x\":{\"dtype\":\"U8\",\"more\":[1,{\"a\":[true,-0.5e-3]}],\"shape\":[4],\"data_offsets\":[0,4]}}".to_owned(), 4, Told("ST-N3")),
+        (one("U8", &many(65), "[0,1]"), 1, Reported("ST-L2")),
+        (of(&[tensor("", "U8", "[4]", "[0,4]")]), 4, Reported("ST-N1")),
+        (of(&[tensor("\\u001b[2J", "U8", "[4]", "[0,4]")]), 4, Reported("ST-N2")),
+        (of(&[tensor("../x", "U8", "[4]", "[0,4]")]), 4, Reported("ST-N2")),
+        ("{\"x\":{\"dtype\":\"U8\",\"more\":[1,{\"a\":[true,-0.5e-3]}],\"shape\":[4],\"data_offsets\":[0,4]}}".to_owned(), 4, Reported("ST-N3")),
     ]
 }
 
@@ -195,10 +195,10 @@ fn layouts() -> Vec<(String, usize, Fate)> {
         (one("U8", "[4]", "[0,4]"), 3, Refused("ST-B1")),
         (one("U8", "[4]", "[0,18446744073709551615]"), 4, Refused("ST-B1")),
         (one("U8", "[4]", "[18446744073709551611,18446744073709551615]"), 4, Refused("ST-B1")),
-        (one("U8", "[3]", "[0,4]"), 4, Told("ST-B2")),
-        (one("U8", "[5]", "[0,4]"), 4, Told("ST-B2")),
+        (one("U8", "[3]", "[0,4]"), 4, Reported("ST-B2")),
+        (one("U8", "[5]", "[0,4]"), 4, Reported("ST-B2")),
         (one("F32", "[]", "[0,4]"), 4, Fine),
-        (one("F64", "[]", "[0,4]"), 4, Told("ST-B2")),
+        (one("F64", "[]", "[0,4]"), 4, Reported("ST-B2")),
         (one("U8", "[4]", "[0,4]"), 5, Refused("ST-B4")),
         (one("U8", "[4]", "[1,5]"), 5, Refused("ST-B3")),
         (two("[0,4]", "[4,8]"), 8, Fine),
@@ -212,7 +212,7 @@ fn layouts() -> Vec<(String, usize, Fate)> {
             4,
             Refused("ST-B3"),
         ),
-        (one("U8", "[4]", "[0,4]"), 4, Told("ST-N4")),
+        (one("U8", "[4]", "[0,4]"), 4, Reported("ST-N4")),
     ]
 }
 

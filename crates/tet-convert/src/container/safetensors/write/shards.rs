@@ -92,7 +92,7 @@ pub fn write_shards(
     let mut publishers = publishers.collect::<Result<Vec<_>, _>>()?;
     let mut last = Publisher::begin(index_path(path), &how)?;
     let metadata = strings(catalog, views.iter());
-    let execution = options.execution.with_progress(options.execution.progress.begin(total));
+    let execution = options.execution.begin(total);
     let mut len = u64::try_from(index.len()).unwrap_or(u64::MAX);
     let mut unchecked = None;
     for (mut parts, publisher) in shards.into_iter().zip(&mut publishers) {
