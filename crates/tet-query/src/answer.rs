@@ -141,7 +141,7 @@ impl Dataset {
         }
         let plan = plan(self, slab, Coalesce::DEFAULT)?;
         let read = plan.chunks().first().filter(|read| plan.is_identity(read));
-        let elements = dense_range(&touch.parts_of(0));
+        let elements = dense_range(&plan.touch.parts_of(0));
         let span = read.zip(elements).and_then(|(read, range)| plan.stored_span(read, range));
         Ok(span.and_then(|span| self.source.bytes(span)))
     }

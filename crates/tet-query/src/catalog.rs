@@ -25,11 +25,11 @@ use crate::error::{Error, Result};
 pub struct Catalog {
     source: Source,
     /// The other files, where the container is several.
-    shards: Arc<[Source]>,
+    shards: Arc<Vec<Source>>,
     format: &'static str,
-    datasets: Arc<[Dataset]>,
+    datasets: Arc<Vec<Dataset>>,
     /// What is found by name and not listed.
-    parts: Arc<[Dataset]>,
+    parts: Arc<Vec<Dataset>>,
     attrs: Arc<BTreeMap<String, AttrText>>,
     names: Arc<Names>,
     /// The first position that means no dataset, and why.
@@ -247,7 +247,7 @@ impl Catalog {
         for (index, dataset) in datasets.iter_mut().enumerate() {
             dataset.list(index, &source);
         }
-        let (shards, datasets, parts) = (Arc::default(), datasets.into(), Arc::default());
+        let (shards, datasets, parts) = (Arc::default(), Arc::new(datasets), Arc::default());
         let (attrs, names) = (Arc::default(), Arc::default());
         Catalog { source, shards, format, datasets, parts, attrs, names, uncounted: None }
     }
@@ -272,14 +272,14 @@ impl Catalog {
         for (index, part) in (self.datasets.len()..).zip(&mut parts) {
             part.list(index, &self.source);
         }
-        Catalog { parts: parts.into(), ..self }
+        Catalog { parts: Arc::new(parts), ..self }
     }
 
     /// The same with each dataset made into another view of it.
     #[must_use]
     pub fn viewed(self, view: impl FnMut(Dataset) -> Dataset) -> Catalog {
-        let datasets = self.datasets.iter().cloned().map(view).collect();
-        Catalog { datasets, names: Arc::default(), ..self }
+        let datasets = Arc::unwrap_or_clone(self.datasets).into_iter().map(view).collect();
+        Catalog { datasets: Arc::new(datasets), names: Arc::default(), ..self }
     }
 
     /// The attributes of the file.

@@ -1,5 +1,7 @@
 //! The files of a container: one, or an index and the shards that it names.
 
+use std::sync::Arc;
+
 use tet_io::{Source, Stamp};
 
 use super::Catalog;
@@ -9,7 +11,7 @@ impl Catalog {
     /// The same with the other files of a container of several, in which datasets are stored.
     #[must_use]
     pub fn with_shards(self, shards: Vec<Source>) -> Catalog {
-        Catalog { shards: shards.into(), ..self }
+        Catalog { shards: Arc::new(shards), ..self }
     }
 
     /// The other files of a container of several, without [`Catalog::source`].

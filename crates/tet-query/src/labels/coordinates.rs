@@ -33,11 +33,7 @@ impl CatalogLabels {
     /// that they are always compared with their digests: they choose what is read.
     #[must_use]
     pub fn new(catalog: &Catalog, dataset: &Dataset, how: &Execution) -> Self {
-        let how = Execution {
-            digests: DigestPolicy::Always,
-            progress: how.progress.silent(),
-            ..how.clone()
-        };
+        let how = Execution { digests: DigestPolicy::Always, ..how.silent() };
         let axes = dataset.shape().iter().enumerate();
         let coordinates = |(axis, extent): (usize, &u64)| {
             let name = dataset.dims.get(axis)?;
