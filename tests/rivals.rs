@@ -49,7 +49,7 @@ fn check_codecs(catalog: &Catalog, number: usize, fact: &Value) {
     let mut found: Vec<u64> = plan
         .chunks()
         .iter()
-        .map(|chunk| match dataset.codecs()[usize::from(chunk.place.codec)].name() {
+        .map(|chunk| match dataset.chunks.decoder(chunk.linear, &chunk.place).name() {
             "raw" => 0,
             "zstd" => 1,
             other => panic!("codec {other}"),

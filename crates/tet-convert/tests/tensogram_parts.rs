@@ -126,6 +126,24 @@ fn parts_have_the_elements_of_the_whole() {
 }
 
 #[test]
+fn many_bits_are_the_bytes_that_hold_them() {
+    let bytes: Vec<u8> = (0..(12_u32 << 20) + 1).map(|at| (at % 251) as u8).collect();
+    let bits = bytes.len() as u64 * 8 - 3;
+    let recipe = Recipe { compression: Compressing::Zstd { level: 1 }, ..Recipe::default() };
+    let encoded = encode(DType::Bitmask, &[bits], &bytes, &recipe).unwrap();
+    let wanted = whole(&encoded);
+    let opened = opened(message(&encoded));
+    assert_eq!(opened.catalog.datasets()[0].grid.chunk_count(), 1);
+    let (count, how) = (bytes.len() as u64, Execution::default());
+    for (start, stop) in [(0, count), (3, 9), (9 << 20, count)] {
+        let slab = Hyperslab::new(vec![slice(start, stop, 1, count)], &[count]).unwrap();
+        let found = read(&opened, &slab, &how).unwrap();
+        let [start, stop] = [start, stop].map(|at| usize::try_from(at).expect("in memory"));
+        assert!(found.bytes() == &wanted[start..stop], "{start}..{stop}");
+    }
+}
+
+#[test]
 fn masks_are_restored_in_every_part() {
     let mut values = doubles(&SHAPE);
     for (at, value) in values.iter_mut().enumerate() {

@@ -5,6 +5,7 @@
 mod files;
 mod names;
 mod seal;
+mod table;
 mod tet;
 
 use std::collections::BTreeMap;
@@ -13,9 +14,9 @@ use std::sync::Arc;
 
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
-use tet_codec::Decode;
+pub use self::table::{ChunkPlace, ChunkTable, Decoder};
 use tet_file::TetFile;
-use tet_format::{DType, Digest, ForeignRule, Grid, Integrity, Span};
+use tet_format::{DType, Grid};
 use tet_io::Source;
 
 use crate::error::{Error, Result};
@@ -72,68 +73,6 @@ pub enum AttrText {
     Text(String),
     /// Any other value, as JSON text.
     Json(String),
-}
-
-/// Where the chunks of one dataset lie.
-pub trait ChunkTable: Send + Sync {
-    /// Appends the places of the chunks with these linear grid indices, in their order.
-    ///
-    /// Costs O(chunks asked for). Every place that comes back is inside the file and clear of its
-    /// structure, and its lengths have been checked.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
-
-    /// Whether the file has digests of the chunks.
-    fn has_digests(&self) -> bool {
-        false
-    }
-
-    /// The integrity of an answer when every byte was compared with the digests of the file.
-    fn integrity(&self) -> Integrity {
-        let is_bare = !self.has_digests() && self.seals().is_empty();
-        if is_bare { Integrity::Unprotected } else { Integrity::Verified }
-    }
-
-    /// The digest of the stored bytes of a chunk that was located here, where there is one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the digests cannot be read.
-    fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
-        let _ = place;
-        Ok(None)
-    }
-
-    /// The checksums that the file has of the dataset, or of each that it is put together of.
-    fn seals(&self) -> Vec<&Sealed> {
-        Vec::new()
-    }
-
-    /// The rule of the container that a payload breaks when its decoder returns this error; `None` where the
-    /// codec's own will do.
-    fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
-        let _ = fault;
-        None
-    }
-
-    /// The codecs that [`ChunkPlace::codec`] counts through.
-    fn codecs(&self) -> &[Arc<dyn Decode>];
-}
-
-/// Where one chunk is and how it is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkPlace {
-    /// Its stored bytes in the file.
-    pub stored: Span,
-    /// Bytes after decoding.
-    pub decoded_len: u64,
-    /// Which of the dataset's codecs decodes it.
-    pub codec: u16,
-    /// The number by which the file knows its digest.
-    pub row: u64,
 }
 
 impl fmt::Debug for Dataset {
@@ -216,12 +155,6 @@ impl Dataset {
     pub fn check_unchanged(&self) -> Result<()> {
         let mut sources = std::iter::once(&self.source).chain(&self.listed_in);
         Ok(sources.try_for_each(Source::check_unchanged)?)
-    }
-
-    /// The codecs of its chunks.
-    #[must_use]
-    pub fn codecs(&self) -> &[Arc<dyn Decode>] {
-        self.chunks.codecs()
     }
 
     /// The extents.

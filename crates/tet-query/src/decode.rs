@@ -22,8 +22,7 @@ pub(crate) fn whole(
     out: &mut Buffer,
 ) -> Result<()> {
     let room = out.room(len(read.place.decoded_len)?)?;
-    let codec = &plan.codecs[usize::from(read.place.codec)];
-    codec.decode(stored, room).map_err(|fault| Error::codec(dataset, read, fault))
+    plan.decoder(read).decode(stored, room).map_err(|fault| Error::codec(dataset, read, fault))
 }
 
 /// Decodes some elements of a chunk from exactly the bytes that hold them.
@@ -44,8 +43,7 @@ pub(crate) fn range(
         decoded_len: read.place.decoded_len,
         element_size: plan.element_size,
     };
-    let codec = &plan.codecs[usize::from(read.place.codec)];
-    let decoded = codec.decode_range(layout, stored, elements, out);
+    let decoded = plan.decoder(read).decode_range(layout, stored, elements, out);
     decoded.map_err(|fault| Error::codec(dataset, read, fault))
 }
 

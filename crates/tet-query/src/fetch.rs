@@ -346,6 +346,6 @@ impl<'a> Fetcher<'a> {
 
 /// The error for a codec that names no bytes for elements.
 fn no_range(plan: &ReadPlan, checks: &Checks<'_>, read: &ChunkRead) -> Error {
-    let codec = plan.codecs[usize::from(read.place.codec)].name();
+    let codec = plan.decoder(read).name();
     Error::codec(checks.dataset(), read, tet_codec::Error::NoRange { codec })
 }

@@ -30,7 +30,7 @@ use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Doubt, PartRead};
-use crate::plan::is_ranged;
+use crate::plan::starts_in_ranges;
 use crate::reduction::{AxisPicks, Filter, Number};
 use crate::scatter;
 use crate::selection::Hyperslab;
@@ -58,7 +58,7 @@ pub struct LazyArray {
     axes: Vec<LazyAxis>,
     shape: Shape,
     dtype: DType,
-    /// Whether parts of chunks are read, none decoded whole.
+    /// Whether parts of chunks are read; otherwise these are decoded whole.
     is_ranged: bool,
     map: Option<Arc<Map>>,
     zero_denominators: AtomicU64,
@@ -156,7 +156,7 @@ impl LazyArray {
         let mut lazy = LazyArray::values(dataset, slab)?;
         if !choice.picks.is_empty() {
             lazy.pick(&choice.picks)?;
-            lazy.is_ranged = dataset.codecs().iter().all(|codec| is_ranged(codec.as_ref()));
+            lazy.is_ranged = starts_in_ranges(dataset, &lazy.slab);
         }
         lazy.choice = choice;
         Ok(lazy)

@@ -83,7 +83,9 @@ pub use answer::{Answer, Session};
 pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution};
-pub use catalog::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Seal, SealDigester, Sealed};
+pub use catalog::{
+    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Seal, SealDigester, Sealed,
+};
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
 pub use element::{Element, nearest_bf16, nearest_f16};

@@ -13,13 +13,13 @@ pub(crate) mod touch;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tet_codec::{ChunkLayout, Decode, StoredSpans};
+use tet_codec::{ChunkLayout, StoredSpans};
 use tet_format::{ForeignFault, Span};
 
 use self::piece::{Stretches, chunk_elements, element_count};
 use self::tiling::Inside;
 use self::touch::{AxisBox, Touch};
-use crate::catalog::{ChunkPlace, Dataset};
+use crate::catalog::{ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::coalesce::Coalesce;
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
@@ -47,8 +47,7 @@ pub struct ReadPlan {
     /// The most bytes one chunk takes that is decoded whole: stored and decoded.
     pub(crate) whole_len_max: u64,
     chunks: Vec<ChunkRead>,
-    pub(crate) codecs: Vec<Arc<dyn Decode>>,
-    ranged: Vec<bool>,
+    table: Arc<dyn ChunkTable>,
     /// Stretches of the file that are asked for, before coalescing.
     pub span_count: u64,
     /// Stored bytes that are asked for.
@@ -74,8 +73,7 @@ pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<Rea
         inside: Inside::Cut,
         whole_len_max: 0,
         chunks: Vec::new(),
-        codecs: dataset.codecs().to_vec(),
-        ranged: dataset.codecs().iter().map(|codec| is_ranged(codec.as_ref())).collect(),
+        table: Arc::clone(&dataset.chunks),
         span_count: 0,
         stored_len: 0,
         decoded_len: 0,
@@ -84,10 +82,15 @@ pub fn plan(dataset: &Dataset, slab: &Hyperslab, policy: Coalesce) -> Result<Rea
     plan.filled(dataset)
 }
 
-/// Whether a codec serves ranges of elements at all.
-pub(crate) fn is_ranged(codec: &dyn Decode) -> bool {
-    let layout = ChunkLayout { stored_len: 64, decoded_len: 64, element_size: 8 };
-    codec.is_identity() || matches!(codec.stored_spans(layout, 0..1), StoredSpans::Range(_))
+/// Whether the first chunk of a selection is read in ranges of elements; a chunk that cannot be
+/// located is an error when it is read.
+pub(crate) fn starts_in_ranges(dataset: &Dataset, slab: &Hyperslab) -> bool {
+    let touch = Touch::new(&dataset.grid, slab).filter(|touch| touch.chunk_count() != 0);
+    let Some(linear) = touch.map(|touch| touch.cursor().linear()) else { return true };
+    let mut places = Vec::new();
+    let located = dataset.chunks.locate(&[linear], &mut places);
+    let place = places.first().filter(|_| located.is_ok());
+    place.is_none_or(|place| dataset.chunks.decoder(linear, place).is_ranged())
 }
 
 impl ReadPlan {
@@ -99,12 +102,17 @@ impl ReadPlan {
 
     /// Whether the chunk is read in ranges of elements; otherwise it is decoded whole.
     pub(crate) fn is_ranged(&self, read: &ChunkRead) -> bool {
-        self.ranged.get(usize::from(read.place.codec)) == Some(&true)
+        self.decoder(read).is_ranged()
     }
 
     /// Whether the chunk's stored bytes are its elements.
     pub(crate) fn is_identity(&self, read: &ChunkRead) -> bool {
-        self.codecs[usize::from(read.place.codec)].is_identity()
+        self.decoder(read).is_identity()
+    }
+
+    /// What decodes the chunk.
+    pub(crate) fn decoder(&self, read: &ChunkRead) -> Decoder<'_> {
+        self.table.decoder(read.linear, &read.place)
     }
 
     /// The stretches of a strip's elements that are read, those with gaps no longer than a window.
@@ -162,12 +170,9 @@ impl ReadPlan {
 
     /// Adds up one chunk.
     fn add(&mut self, dataset: &Dataset, read: &ChunkRead, boxes: &[AxisBox]) -> Result<()> {
-        let ChunkPlace { stored, decoded_len, codec, .. } = read.place;
+        let ChunkPlace { stored, decoded_len, .. } = read.place;
         let wanted = chunk_elements(boxes).saturating_mul(self.element_size);
-        let Some(codec) = dataset.codecs().get(usize::from(codec)) else {
-            let chunk = dataset.grid.coord_of(read.linear).into();
-            return Err(Error::unknown_codec(&dataset.name, chunk, codec.to_string()));
-        };
+        let codec = dataset.chunks.decoder(read.linear, &read.place);
         let lengths = codec.check_len(stored.len(), decoded_len);
         lengths.map_err(|fault| Error::codec(dataset, read, fault))?;
         if decoded_len != wanted {
@@ -179,7 +184,7 @@ impl ReadPlan {
             return Err(Error::codec(dataset, read, fault));
         }
         self.decoded_len = self.decoded_len.saturating_add(decoded_len);
-        if !self.is_ranged(read) {
+        if !codec.is_ranged() {
             self.inside = Inside::Whole;
             let held = stored.len().saturating_add(decoded_len);
             self.whole_len_max = self.whole_len_max.max(held);
@@ -203,10 +208,10 @@ impl ReadPlan {
     /// Where in the file the bytes of these elements of a chunk lie: all of them when it is
     /// decoded whole, `None` when its codec names bytes outside it.
     pub(crate) fn stored_span(&self, read: &ChunkRead, elements: Range<u64>) -> Option<Span> {
-        let ChunkPlace { stored, decoded_len, codec, .. } = read.place;
+        let ChunkPlace { stored, decoded_len, .. } = read.place;
         let element_size = self.element_size;
         let layout = ChunkLayout { stored_len: stored.len(), decoded_len, element_size };
-        match self.codecs.get(usize::from(codec))?.stored_spans(layout, elements) {
+        match self.decoder(read).stored_spans(layout, elements) {
             StoredSpans::Range(range) => {
                 let start = stored.start().checked_add(range.start)?;
                 let end = stored.start().checked_add(range.end)?;

@@ -8,7 +8,7 @@ use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
 
 use crate::budget::Execution;
-use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
+use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::error::Result;
 use crate::selection::{AxisSlice, Hyperslab};
 use crate::tuning::Tuning;
@@ -81,7 +81,7 @@ impl Decode for Flip {
 struct Places {
     places: Vec<ChunkPlace>,
     digests: Vec<Digest>,
-    codecs: Vec<Arc<dyn Decode>>,
+    codec: Box<dyn Decode>,
 }
 
 impl ChunkTable for Places {
@@ -98,8 +98,8 @@ impl ChunkTable for Places {
         Ok(Some(self.digests[usize::try_from(place.row).unwrap()]))
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(self.codec.as_ref())
     }
 }
 
@@ -179,9 +179,9 @@ pub(crate) fn world(
         &bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()]
     };
     let digests = places.iter().map(|place| tet_codec::digest(stored_bytes(place))).collect();
-    let codec: Arc<dyn Decode> =
-        if stored == Stored::Raw { Arc::new(Raw) } else { Arc::new(Flip(stored)) };
-    let chunks = Arc::new(Places { places, digests, codecs: vec![codec] });
+    let codec: Box<dyn Decode> =
+        if stored == Stored::Raw { Box::new(Raw) } else { Box::new(Flip(stored)) };
+    let chunks = Arc::new(Places { places, digests, codec });
     let nothing = Source::from_bytes(Vec::new());
     World::of(&Dataset::new(nothing, "world", dtype, grid, chunks), bytes)
 }

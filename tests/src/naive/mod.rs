@@ -254,7 +254,7 @@ impl<'a> Chunks<'a> {
         let mut stored = vec![0; index(place.stored.len())];
         self.dataset.source.read_exact_at(place.stored.start(), &mut stored)?;
         let mut decoded = vec![0; index(place.decoded_len)];
-        let codec = &self.dataset.codecs()[usize::from(place.codec)];
+        let codec = self.dataset.chunks.decoder(linear, place);
         codec.decode(&stored, &mut decoded).map_err(|fault| Error::Codec {
             dataset: self.dataset.name.clone(),
             chunk: chunk(),

@@ -220,7 +220,7 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
             Some(named(logical))
         }
         (DType::Int16, Some(DType::Int8)) => {
-            let chunks = Arc::new(Narrowed::new(&dataset.chunks));
+            let chunks = Arc::new(Narrowed { wide: Arc::clone(&dataset.chunks) });
             Some(Dataset { chunks, ..named(logical) })
         }
         (DType::Float32, Some(DType::Complex64)) | (DType::Float64, Some(DType::Complex128)) => {

@@ -3,11 +3,12 @@
 //! The chunks are not in the file: they are how much of it is read at once. So are cut all containers
 //! that store an array in one piece and do not compress it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use tet_codec::{Decode, Raw, Swapped};
+use tet_codec::{Raw, Swapped};
 use tet_format::{Grid, Shape, Span};
-use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
 /// Where the elements of an array are, one after the other.
 pub struct Slabs {
@@ -15,7 +16,8 @@ pub struct Slabs {
     /// Bits of one element.
     element_bits: u64,
     stored: Span,
-    codecs: [Arc<dyn Decode>; 1],
+    /// Turns numbers of the other byte order around.
+    swapped: Option<Swapped>,
     sealed: Option<Sealed>,
 }
 
@@ -30,21 +32,13 @@ impl Slabs {
     /// whole bytes.
     #[must_use]
     pub fn new(grid: Grid, element_bits: u64, stored: Span) -> Slabs {
-        Slabs { grid, element_bits, stored, codecs: [Arc::new(Raw)], sealed: None }
-    }
-
-    /// The same, decoded by a codec that keeps every element in its place.
-    #[must_use]
-    pub fn decoded_by(self, codec: Arc<dyn Decode>) -> Slabs {
-        Slabs { codecs: [codec], ..self }
+        Slabs { grid, element_bits, stored, swapped: None, sealed: None }
     }
 
     /// The same with numbers of the other byte order, if they are that.
-    pub(crate) fn swapped(self, swapped: Option<Swapped>) -> Slabs {
-        match swapped {
-            Some(swapped) => self.decoded_by(Arc::new(swapped)),
-            None => self,
-        }
+    #[must_use]
+    pub fn swapped(self, swapped: Option<Swapped>) -> Slabs {
+        Slabs { swapped, ..self }
     }
 
     /// The same with a checksum of all of it.
@@ -54,18 +48,23 @@ impl Slabs {
     }
 
     /// Where a chunk is; `None` when its bytes cannot be counted.
-    fn place(&self, linear: u64, coord: &mut [u64]) -> Option<ChunkPlace> {
-        self.grid.coord(linear, coord);
-        let axes = self.grid.shape().iter().zip(self.grid.chunk_shape().iter());
-        let first = coord.iter().zip(axes).try_fold(0_u64, |at, (coord, (extent, chunk))| {
-            at.checked_mul(*extent)?.checked_add(coord.checked_mul(*chunk)?)
-        })?;
-        let count = self.grid.chunk_elements(coord)?;
-        let decoded_len = count.checked_mul(self.element_bits)?.div_ceil(8);
-        let offset = self.stored.start().checked_add(first.checked_mul(self.element_bits)? / 8)?;
+    fn place(&self, linear: u64) -> Option<ChunkPlace> {
+        let Range { start, end } = elements_of(&self.grid, linear);
+        let decoded_len = (end - start).checked_mul(self.element_bits)?.div_ceil(8);
+        let offset = self.stored.start().checked_add(start.checked_mul(self.element_bits)? / 8)?;
         let stored = Span::new(offset, decoded_len).filter(|&span| self.stored.contains(span))?;
         Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
     }
+}
+
+/// The elements of a chunk that is a slab of the array, counted in row-major order.
+pub(crate) fn elements_of(grid: &Grid, linear: u64) -> Range<u64> {
+    let coord = grid.coord_of(linear);
+    let axes = coord.iter().zip(grid.shape().iter().zip(grid.chunk_shape().iter()));
+    let start = axes.fold(0_u64, |start, (coord, (extent, chunk))| {
+        start.saturating_mul(*extent).saturating_add(coord.saturating_mul(*chunk))
+    });
+    start..start.saturating_add(grid.chunk_elements(&coord).unwrap_or(0))
 }
 
 /// Appends the places of chunks in `stored`, one after the other.
@@ -87,16 +86,18 @@ pub(crate) fn locate(
 
 impl ChunkTable for Slabs {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        let mut coord = vec![0; self.grid.rank()];
-        locate(linear, self.stored, out, |linear| self.place(linear, &mut coord))
+        locate(linear, self.stored, out, |linear| self.place(linear))
     }
 
     fn seals(&self) -> Vec<&Sealed> {
         self.sealed.iter().collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        match &self.swapped {
+            Some(swapped) => Decoder::Shared(swapped),
+            None => Decoder::Shared(&Raw),
+        }
     }
 }
 

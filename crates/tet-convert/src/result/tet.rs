@@ -121,8 +121,7 @@ fn codec_of(dataset: &Dataset) -> CodecChoice {
     let slab = Hyperslab::new(first.collect(), dataset.shape());
     let plan = slab.and_then(|slab| plan(dataset, &slab, tet_query::Coalesce::DEFAULT).ok());
     let chunk = plan.as_ref().and_then(|plan| plan.chunks().first());
-    let codec = chunk.and_then(|chunk| dataset.codecs().get(usize::from(chunk.place.codec)));
-    match codec.map(|codec| codec.name()) {
+    match chunk.map(|chunk| dataset.chunks.decoder(chunk.linear, &chunk.place).name()) {
         Some("zstd") => CodecChoice::Zstd { level: LEVEL },
         _ => CodecChoice::Raw,
     }

@@ -6,12 +6,11 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use tet_codec::Decode;
 use tet_file::{AttrValue, DatasetEntry, RowOrder, TetFile};
 use tet_format::index::{IndexRow, RowContext, check_payload, check_row};
 use tet_format::{Codec, Digest, Integrity, Strict};
 
-use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset};
+use super::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::error::{Error, Result};
 
 /// The most unused rows between two that are read together.
@@ -20,7 +19,7 @@ const ROW_GAP_MAX: u64 = 32;
 /// Lays the catalog over an open file.
 pub(super) fn catalog(file: TetFile) -> Catalog {
     let source = file.source().clone();
-    let file = Arc::new(Opened { file, codecs: codecs(), sorted: Mutex::new(None) });
+    let file = Arc::new(Opened { file, sorted: Mutex::new(None) });
     let entries = file.file.datasets();
     let datasets = entries.iter().enumerate().map(|(id, entry)| dataset(&file, id, entry));
     let attrs = file.file.metadata().file.iter();
@@ -63,7 +62,6 @@ fn attr_text(value: &AttrValue) -> AttrText {
 /// What the datasets of one file share.
 struct Opened {
     file: TetFile,
-    codecs: Vec<Arc<dyn Decode>>,
     /// Dataset, chunk and row number of all rows that name a chunk, sorted; made when the rows are
     /// found not to be where their order implies.
     sorted: Mutex<Option<Arc<Vec<[u64; 3]>>>>,
@@ -190,13 +188,11 @@ impl TetChunks {
                 check_payload(row, at, file.index_end(), file.payload_end(), &mut Strict)
             })
             .map_err(|fault| Error::Chunk { dataset: name.clone(), chunk: coord.into(), fault })?;
-        let codec = u16::try_from(row.codec).ok();
-        let codec = codec.filter(|&codec| usize::from(codec) < self.codecs().len());
-        let (Some(codec), Some(stored)) = (codec, row.payload()) else {
-            let codec = Codec::from_tag(row.codec).to_string();
-            return Err(Error::unknown_codec(name, coord.into(), codec));
+        let codec = Codec::from_tag(row.codec);
+        let Some((_, stored)) = tet_codec::decoder(codec).zip(row.payload()) else {
+            return Err(Error::unknown_codec(name, coord.into(), codec.to_string()));
         };
-        Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec, row: number })
+        Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec: row.codec, row: number })
     }
 }
 
@@ -223,16 +219,8 @@ impl ChunkTable for TetChunks {
         Ok(digests.map(|digests| digests.of_row(place.row)).transpose()?)
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.file.codecs
+    fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        let decoder = tet_codec::decoder(Codec::from_tag(place.codec));
+        Decoder::Shared(decoder.unwrap_or(&tet_codec::Raw))
     }
-}
-
-/// The codecs of the format that are built in, by tag.
-fn codecs() -> Vec<Arc<dyn Decode>> {
-    vec![
-        Arc::new(tet_codec::Raw),
-        #[cfg(feature = "zstd")]
-        Arc::new(tet_codec::Zstd),
-    ]
 }

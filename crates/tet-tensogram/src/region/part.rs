@@ -6,7 +6,6 @@
 //! ```
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 
@@ -26,22 +25,22 @@ pub enum Cut {
 
 /// Some elements of an object, in their order.
 #[derive(Clone, Debug)]
-pub struct Part {
-    region: Arc<Region>,
+pub struct Part<'a> {
+    region: &'a Region,
     elements: Range<u64>,
     /// Their bytes in the payload.
     stored: Range<u64>,
 }
 
-impl Part {
+impl<'a> Part<'a> {
     /// These elements; `None` if the whole payload is needed.
     ///
     /// # Errors
     ///
     /// Returns [`Error::Usage`](crate::Error::Usage) when there are no such elements.
-    pub fn new(region: &Arc<Region>, elements: Range<u64>) -> Result<Option<Part>> {
+    pub fn new(region: &'a Region, elements: Range<u64>) -> Result<Option<Part<'a>>> {
         let stored = region.payload_range(&elements)?;
-        Ok(stored.map(|stored| Part { region: Arc::clone(region), elements, stored }))
+        Ok(stored.map(|stored| Part { region, elements, stored }))
     }
 
     /// The bytes of the payload that hold them.
@@ -64,7 +63,7 @@ impl Part {
 }
 
 /// A part as a chunk. Decodes whole pieces, since small reads tend to be followed by more.
-impl Decode for Part {
+impl Decode for Part<'_> {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -3,7 +3,7 @@
 
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
-use tet_query::{Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan};
+use tet_query::{ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan};
 
 use crate::command::query::plan::Reads;
 use crate::context::Context;
@@ -56,10 +56,9 @@ impl Cost {
 
 /// Bytes of the chunks that are decoded whole.
 fn decoded_whole(dataset: &Dataset, plan: &ReadPlan) -> u64 {
-    let is_whole = |codec: u16| {
-        dataset.codecs().get(usize::from(codec)).is_some_and(|codec| !codec.is_identity())
-    };
-    let whole = plan.chunks().iter().filter(|chunk| is_whole(chunk.place.codec));
+    let is_identity =
+        |chunk: &ChunkRead| dataset.chunks.decoder(chunk.linear, &chunk.place).is_identity();
+    let whole = plan.chunks().iter().filter(|chunk| !is_identity(chunk));
     whole.map(|chunk| chunk.place.decoded_len).fold(0, u64::saturating_add)
 }
 

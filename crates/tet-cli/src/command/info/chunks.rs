@@ -56,10 +56,10 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
     }
     let (mut stored_len, mut codecs) = (0_u64, BTreeSet::new());
     let mut opaque_len = 0_u64;
-    let done = for_each(dataset, chunk_count, &mut |_, place| {
+    let done = for_each(dataset, chunk_count, &mut |linear, place| {
         stored_len = stored_len.saturating_add(place.stored.len());
         opaque_len = opaque_len.saturating_add(place.decoded_len);
-        codecs.insert(place.codec);
+        codecs.insert(dataset.chunks.decoder(linear, place).name());
     });
     match done {
         Ok(()) => {
@@ -68,13 +68,8 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
         }
         Err(failure) => stored.fault = Some(failure.message.clone()),
     }
-    stored.codecs = codecs.into_iter().map(|codec| codec_name(dataset, codec)).collect();
-    stored.codecs.dedup();
+    stored.codecs = codecs.into_iter().map(str::to_owned).collect();
     stored
-}
-
-fn codec_name(dataset: &Dataset, codec: u16) -> String {
-    dataset.codecs().get(usize::from(codec)).map_or("?", |codec| codec.name()).to_owned()
 }
 
 /// Calls `each` with the first `count` chunks in grid order.
@@ -109,7 +104,7 @@ pub(crate) fn list(dataset: &Dataset, count_max: u64) -> Result<Vec<ChunkEntry>>
             offset: place.stored.start(),
             stored_len: place.stored.len(),
             decoded_len: place.decoded_len,
-            codec: codec_name(dataset, place.codec),
+            codec: dataset.chunks.decoder(linear, place).name().to_owned(),
         });
     })?;
     Ok(entries)

@@ -76,15 +76,12 @@ pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> Plan
 }
 
 fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved) -> Vec<ChunkPlan> {
-    let codecs = resolved.dataset.codecs();
+    let table = &resolved.dataset.chunks;
     let chunk = |(read, &run): (&tet_query::ChunkRead, &Option<u64>)| ChunkPlan {
         coord: resolved.dataset.grid.coord_of(read.linear),
         offset: read.place.stored.start(),
         stored_len: read.place.stored.len(),
-        codec: codecs
-            .get(usize::from(read.place.codec))
-            .map_or("?", |codec| codec.name())
-            .to_owned(),
+        codec: table.decoder(read.linear, &read.place).name().to_owned(),
         run,
     };
     plan.chunks().iter().zip(first).map(chunk).collect()

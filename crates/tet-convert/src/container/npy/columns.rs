@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tet_codec::{ChunkLayout, Decode, Error as Refused, Raw, StoredSpans, Swapped};
 use tet_format::{Grid, Shape, Span};
 use tet_io::Source;
-use tet_query::{ChunkPlace, ChunkTable, Execution, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Execution, Sealed};
 
 use super::place::Place;
 use crate::chunking;
@@ -25,7 +25,7 @@ pub(super) struct Columns {
     grid: Grid,
     element_size: u64,
     stored: Span,
-    codecs: [Arc<dyn Decode>; 1],
+    codec: Arc<dyn Decode>,
     source: Source,
     sealed: Option<Arc<Sealed>>,
     /// Whether a chunk's elements are in the source in their own order.
@@ -57,8 +57,7 @@ impl Columns {
         };
         let grid = Grid::new(Shape::from(shape), Shape::from(chunk_shape))?;
         let (source, sealed) = (place.source, place.seal.map(Arc::new));
-        let codecs = [codec];
-        Some(Columns { grid, element_size, stored, codecs, source, sealed, is_turned })
+        Some(Columns { grid, element_size, stored, codec, source, sealed, is_turned })
     }
 
     pub(super) const fn source(&self) -> &Source {
@@ -79,8 +78,8 @@ impl Columns {
         let len = self.stored.len();
         let source = Spool::source("a column-major array".to_owned(), len, options, fill);
         let stored = Span::new(0, len).unwrap_or(self.stored);
-        let codecs: [Arc<dyn Decode>; 1] = [Arc::new(Raw)];
-        Columns { stored, codecs, source, sealed: None, is_turned: false, ..self }
+        let codec = Arc::new(Raw);
+        Columns { stored, codec, source, sealed: None, is_turned: false, ..self }
     }
 
     /// Writes the elements of all chunks, each in row-major order.
@@ -99,7 +98,7 @@ impl Columns {
             decoded.resize(len, 0);
             let read = self.source.read_exact_at(place.stored.start(), &mut stored);
             read.map_err(io::Error::other)?;
-            self.codecs[0].decode(&stored, &mut decoded).map_err(io::Error::other)?;
+            self.codec.decode(&stored, &mut decoded).map_err(io::Error::other)?;
             out.write_all(&decoded)?;
         }
         Ok(())
@@ -144,8 +143,8 @@ impl ChunkTable for Columns {
         self.sealed.iter().map(AsRef::as_ref).collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(self.codec.as_ref())
     }
 }
 
@@ -242,10 +241,10 @@ mod tests {
         let columns = columns(&[2, 3, 2], 2, 0, &file);
         assert_eq!(columns.grid.chunk_count(), 1);
         let mut out = vec![0; 24];
-        columns.codecs[0].decode(&file, &mut out).unwrap();
+        columns.codec.decode(&file, &mut out).unwrap();
         let found: Vec<u8> = out.chunks(2).map(|pair| pair[0]).collect();
         assert_eq!(found, [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11]);
-        assert!(columns.codecs[0].decode(&file[1..], &mut out).is_err());
+        assert!(columns.codec.decode(&file[1..], &mut out).is_err());
     }
 
     #[test]

@@ -225,9 +225,8 @@ fn store(
     }
     let (dataset_name, source) = (dataset.name.clone(), file.source().clone());
     let masks = Masks { dataset: dataset_name, source, reading: Mutex::default() };
-    let (region, sealed) = (Arc::new(region), seal::of(object));
-    let (grid, parts) = Parts::new(&shape, size, object.region, region, masks, sealed);
-    (dataset.grid, dataset.chunks) = (grid, Arc::new(parts));
+    let parts = Parts::new(&shape, size, object.region, region, masks, seal::of(object));
+    (dataset.grid, dataset.chunks) = (parts.grid().clone(), Arc::new(parts));
     Ok(())
 }
 

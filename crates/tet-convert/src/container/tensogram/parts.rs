@@ -5,30 +5,28 @@
 //! once, before the first part is.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use tet_codec::Decode;
 use tet_format::{Grid, Shape, Span};
 use tet_io::Source;
-use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 use tet_tensogram::{Cut, Error as Theirs, Part, Region};
 
 use crate::chunking::{AUTO_LEN_MAX, of_len, within};
-use crate::read::slabs::{grid_of_one, locate};
+use crate::read::slabs::{elements_of, grid_of_one, locate};
 
 /// A part that is decoded as a whole should come to no more bytes.
 const PIECES_LEN_MAX: u64 = 1 << 20;
-/// No object has more parts: each has a codec, and every plan looks at all of these.
-const PARTS_MAX: u64 = 1 << 10;
+/// No object has more parts: a plan of all of it lists them, though it may have few stored bytes.
+const PARTS_MAX: u64 = 1 << 16;
 /// Where parts end inside pieces, one of so many pieces is decoded twice.
 const PIECES_MIN: u64 = 16;
 
 /// The chunks of an object.
 pub(super) struct Parts {
+    grid: Grid,
     stored: Span,
-    places: Vec<ChunkPlace>,
-    codecs: Vec<Arc<dyn Decode>>,
-    region: Arc<Region>,
+    region: Region,
     masks: Masks,
     sealed: Option<Sealed>,
 }
@@ -42,33 +40,48 @@ pub(super) struct Masks {
 }
 
 impl Parts {
-    /// The parts of an object of this shape, and the grid of them. An object of few bytes is one, and
+    /// The parts of an object of this shape. An object of few bytes is one, and
     /// so is one that cannot be cut: its stored bytes are the whole of `stored` then.
     pub(super) fn new(
         shape: &[u64],
         element_size: u64,
         stored: Span,
-        region: Arc<Region>,
+        region: Region,
         masks: Masks,
         sealed: Option<Sealed>,
-    ) -> (Grid, Parts) {
-        let grid = grid(shape, element_size, &region);
-        let parts = grid.as_ref().and_then(|grid| parts(grid, stored, &region));
-        let (grid, (places, codecs)) = match grid.zip(parts) {
-            Some(found) => found,
-            None => {
-                let decoded_len = region.decoded_len();
-                let place = ChunkPlace { stored, decoded_len, codec: 0, row: 0 };
-                let codec: Arc<dyn Decode> = Arc::clone(&region) as _;
-                (grid_of_one(shape), (vec![place], vec![codec]))
+    ) -> Parts {
+        let grid = grid(shape, element_size, &region).unwrap_or_else(|| grid_of_one(shape));
+        Parts { grid, stored, region, masks, sealed }
+    }
+
+    pub(super) const fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The part that a chunk is; `None` where the only chunk is the whole region.
+    fn part(&self, linear: u64) -> Option<Part<'_>> {
+        if self.grid.chunk_count() <= 1 {
+            return None;
+        }
+        Part::new(&self.region, elements_of(&self.grid, linear)).ok()?
+    }
+
+    fn place(&self, linear: u64) -> Option<ChunkPlace> {
+        let (stored, decoded_len) = match self.part(linear) {
+            None if self.grid.chunk_count() <= 1 => (self.stored, self.region.decoded_len()),
+            None => return None,
+            Some(part) => {
+                let place = |at: u64| self.stored.start().checked_add(at);
+                let span = Span::from_range(place(part.stored().start)?..place(part.stored().end)?);
+                (span.filter(|&span| self.stored.contains(span))?, part.decoded_len())
             }
         };
-        (grid, Parts { stored, places, codecs, region, masks, sealed })
+        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
     }
 
     /// Reads the masks, where parts are restored from them and they were not read before.
     fn hold_masks(&self) -> tet_query::Result<()> {
-        if self.places.len() == 1 || self.region.is_at_hand() {
+        if self.grid.chunk_count() <= 1 || self.region.is_at_hand() {
             return Ok(());
         }
         let _guard = self.masks.reading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,16 +114,16 @@ impl Masks {
 impl ChunkTable for Parts {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         self.hold_masks()?;
-        let place = |linear| self.places.get(usize::try_from(linear).ok()?).copied();
-        locate(linear, self.stored, out, place)
+        locate(linear, self.stored, out, |linear| self.place(linear))
     }
 
     fn seals(&self) -> Vec<&Sealed> {
         self.sealed.iter().collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        let part = self.part(linear);
+        part.map_or(Decoder::Shared(&self.region), |part| Decoder::Own(Box::new(part)))
     }
 }
 
@@ -121,7 +134,9 @@ fn grid(shape: &[u64], element_size: u64, region: &Region) -> Option<Grid> {
         Cut::Anywhere => (AUTO_LEN_MAX, 1),
         Cut::Every(unit) => (PIECES_LEN_MAX, unit),
     };
-    if region.decoded_len() <= len_max {
+    // Bits are read as the bytes that hold them, which are not the elements that are cut.
+    let is_of_elements = Shape::from(shape).element_count() == Some(region.element_count());
+    if !is_of_elements || region.decoded_len() <= len_max {
         return None;
     }
     let piece_len = unit.checked_mul(element_size)?;
@@ -146,24 +161,4 @@ fn grid(shape: &[u64], element_size: u64, region: &Region) -> Option<Grid> {
 fn even(shape: &[u64], element_size: u64, piece_len: u64, len_max: u64) -> Option<Shape> {
     let count = len_max.checked_div(piece_len)?;
     (1..=count).rev().find_map(|times| of_len(shape, element_size, piece_len.checked_mul(times)?))
-}
-
-type Cuts = (Vec<ChunkPlace>, Vec<Arc<dyn Decode>>);
-
-/// The parts that the chunks of a grid are, which are slabs of the array.
-fn parts(grid: &Grid, stored: Span, region: &Arc<Region>) -> Option<Cuts> {
-    let (mut places, mut codecs) = (Vec::new(), Vec::<Arc<dyn Decode>>::new());
-    let mut first = 0_u64;
-    for linear in 0..grid.chunk_count() {
-        let end = first.checked_add(grid.chunk_elements(&grid.coord_of(linear))?)?;
-        let part = Part::new(region, first..end).ok()??;
-        let place = |at: u64| stored.start().checked_add(at);
-        let span = Span::from_range(place(part.stored().start)?..place(part.stored().end)?);
-        let span = span.filter(|&span| stored.contains(span))?;
-        let (decoded_len, codec) = (part.decoded_len(), u16::try_from(linear).ok()?);
-        places.push(ChunkPlace { stored: span, decoded_len, codec, row: 0 });
-        codecs.push(Arc::new(part));
-        first = end;
-    }
-    (first == region.element_count()).then_some((places, codecs))
 }

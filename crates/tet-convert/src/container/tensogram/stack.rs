@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tet_codec::Decode;
+use tet_codec::Raw;
 use tet_format::{Grid, Integrity, Shape, Span};
-use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Sealed};
+use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
 use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
 use super::catalog::of_file;
@@ -124,7 +124,7 @@ fn stack(
     let grid = Grid::new(longer(part.shape(), group.len()), longer(part.chunk_shape(), 1));
     let (what, wanted, limit) = ("elements of a stack", u64::MAX, i64::MAX.unsigned_abs());
     let grid = grid.ok_or(tet_query::Error::Limit { what, wanted, limit })?;
-    let chunks = Stacked::new(tables, part.chunk_count())?;
+    let chunks = Stacked { tables, chunk_count: part.chunk_count() };
     let mut attrs = merged_attrs(group, notes);
     let mut coords: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     if let Some(labels) = labels(group, axis) {
@@ -210,66 +210,29 @@ fn labels(group: &[&Dataset], axis: &str) -> Option<Vec<String>> {
     is_unique.then_some(labels)
 }
 
-/// Codecs of a stack, at most: places count through them with 16 bits.
-const CODECS_MAX: usize = 1 << 16;
-
-fn too_many(codecs: &[Arc<dyn Decode>]) -> tet_query::Error {
-    let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
-    let what = "codecs of the parts of a stack";
-    tet_query::Error::Limit { what, wanted: count(codecs.len()), limit: count(CODECS_MAX) }
-}
-
 /// The chunks of several tables, one behind the other.
 struct Stacked {
     tables: Vec<Arc<dyn ChunkTable>>,
-    /// What is added to the codec of a table's chunks.
-    first_codec: Vec<u16>,
     /// Chunks of each.
     chunk_count: u64,
-    codecs: Vec<Arc<dyn Decode>>,
 }
 
 impl Stacked {
-    fn new(tables: Vec<Arc<dyn ChunkTable>>, chunk_count: u64) -> Result<Self> {
-        let (mut codecs, mut first_codec): (Vec<Arc<dyn Decode>>, Vec<u16>) = Default::default();
-        let mut plain = None;
-        for table in &tables {
-            let is_plain = matches!(table.codecs(), [codec] if codec.is_identity());
-            let shared = plain.filter(|_| is_plain);
-            let first = match shared {
-                Some(first) => first,
-                None => {
-                    let first = u16::try_from(codecs.len()).ok();
-                    codecs.extend(table.codecs().iter().cloned());
-                    // All codecs of the table are counted by 16 bits, not its first one alone.
-                    first.filter(|_| codecs.len() <= CODECS_MAX).ok_or_else(|| too_many(&codecs))?
-                }
-            };
-            if is_plain {
-                plain = Some(first);
-            }
-            first_codec.push(first);
-        }
-        Ok(Stacked { tables, first_codec, chunk_count, codecs })
+    /// The table of a chunk, and the index of the chunk there.
+    fn table(&self, linear: u64) -> Option<(&dyn ChunkTable, u64)> {
+        let at = usize::try_from(linear.checked_div(self.chunk_count)?).ok()?;
+        Some((self.tables.get(at)?.as_ref(), linear.checked_rem(self.chunk_count)?))
     }
 }
 
 impl ChunkTable for Stacked {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         for &chunk in linear {
-            let table = chunk.checked_div(self.chunk_count).and_then(|at| usize::try_from(at).ok());
-            let found = table.and_then(|at| self.tables.get(at).zip(self.first_codec.get(at)));
-            let within = chunk.checked_rem(self.chunk_count).unwrap_or_default();
-            let Some((table, first)) = found else {
+            let Some((table, within)) = self.table(chunk) else {
                 let (what, limit) = ("chunks of a stack", self.chunk_count);
                 return Err(tet_query::Error::Limit { what, wanted: chunk, limit });
             };
-            let before = out.len();
             table.locate(&[within], out)?;
-            for place in out.iter_mut().skip(before) {
-                let codec = place.codec.checked_add(*first);
-                place.codec = codec.ok_or_else(|| too_many(&self.codecs))?;
-            }
         }
         Ok(())
     }
@@ -283,22 +246,22 @@ impl ChunkTable for Stacked {
         each.reduce(Integrity::and).unwrap_or(Integrity::Unprotected)
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        let table = self.table(linear);
+        table.map_or(Decoder::Shared(&Raw), |(table, within)| table.decoder(within, place))
     }
 }
 
 /// An object that is one chunk: all its region.
 struct Single {
     stored: Span,
-    decoded_len: u64,
-    codecs: [Arc<dyn Decode>; 1],
+    region: Region,
     sealed: Option<Sealed>,
 }
 
 impl ChunkTable for Single {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
-        let Single { stored, decoded_len, .. } = *self;
+        let (stored, decoded_len) = (self.stored, self.region.decoded_len());
         locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
     }
 
@@ -306,8 +269,8 @@ impl ChunkTable for Single {
         self.sealed.iter().collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&self.region)
     }
 }
 
@@ -343,48 +306,67 @@ impl Objects {
         let stored = object.region;
         let region =
             Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(refused)?;
-        let (decoded_len, sealed) = (region.decoded_len(), seal::of(object));
-        Ok(Arc::new(Single { stored, decoded_len, codecs: [Arc::new(region)], sealed }))
+        Ok(Arc::new(Single { stored, region, sealed: seal::of(object) }))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tet_codec::Raw;
+    use tet_codec::Decode;
 
     use super::*;
 
-    /// A table of three chunks, each with a codec of its own.
-    struct Three([Arc<dyn Decode>; 3]);
+    /// A table of three chunks, each with a decoder of its own that fills it with a number.
+    struct Three(u8);
+
+    #[derive(Debug)]
+    struct Fill(u8);
+
+    impl Decode for Fill {
+        fn name(&self) -> &'static str {
+            "fill"
+        }
+
+        fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
+            out.fill(self.0);
+            Ok(())
+        }
+
+        fn check_len(&self, _stored_len: u64, _decoded_len: u64) -> tet_codec::Result<()> {
+            Ok(())
+        }
+    }
 
     impl ChunkTable for Three {
         fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
             let stored = Span::new(0, 8).expect("eight bytes");
-            out.extend(linear.iter().map(|&chunk| {
-                let codec = u16::try_from(chunk).expect("one of three");
-                ChunkPlace { stored, decoded_len: 8, codec, row: 0 }
+            out.extend(linear.iter().map(|_| ChunkPlace {
+                stored,
+                decoded_len: 8,
+                codec: 0,
+                row: 0,
             }));
             Ok(())
         }
 
-        fn codecs(&self) -> &[Arc<dyn Decode>] {
-            &self.0
+        fn decoder(&self, linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+            let chunk = u8::try_from(linear).expect("one of three");
+            Decoder::Own(Box::new(Fill(self.0 * 3 + chunk)))
         }
     }
 
-    fn stack(count: usize) -> Result<Stacked> {
-        let codec: Arc<dyn Decode> = Arc::new(Raw);
-        let table: Arc<dyn ChunkTable> = Arc::new(Three([codec.clone(), codec.clone(), codec]));
-        Stacked::new(vec![table; count], 3)
-    }
-
     #[test]
-    fn every_chunk_of_a_stack_keeps_its_codec() {
-        let stacked = stack(21_845).expect("65,535 codecs can be counted");
-        let (mut places, last) = (Vec::new(), 21_844 * 3);
-        stacked.locate(&[0, 1, 2, last, last + 1, last + 2], &mut places).expect("they are there");
-        let codecs: Vec<u16> = places.iter().map(|place| place.codec).collect();
-        assert_eq!(codecs, [0, 1, 2, 65_532, 65_533, 65_534]);
-        assert!(stack(21_846).is_err(), "65,538 cannot");
+    fn every_chunk_of_a_stack_has_the_decoder_of_its_table() {
+        let tables = (0..50).map(|at| Arc::new(Three(at)) as Arc<dyn ChunkTable>).collect();
+        let stacked = Stacked { tables, chunk_count: 3 };
+        let linear: Vec<u64> = (0..150).collect();
+        let mut places = Vec::new();
+        stacked.locate(&linear, &mut places).expect("they are there");
+        for (at, place) in linear.iter().zip(&places) {
+            let mut out = [0; 8];
+            stacked.decoder(*at, place).decode(&[], &mut out).expect("it fills");
+            assert_eq!(u64::from(out[7]), *at);
+        }
+        assert!(stacked.locate(&[150], &mut places).is_err());
     }
 }

@@ -1,10 +1,8 @@
 //! A zstd tensor of several frames: each frame, or a few, is a chunk that is decoded by itself.
 
-use std::sync::Arc;
-
-use tet_codec::{Decode, Zstd};
+use tet_codec::Zstd;
 use tet_format::{ForeignRule, Grid, Shape, Span};
-use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 use tet_ztensor::{Frames, zstd_rule};
 
 use crate::chunking::of_len;
@@ -19,7 +17,6 @@ pub(super) struct Framed {
     element_size: u64,
     stored: Span,
     frames: Option<Frames>,
-    codecs: [Arc<dyn Decode>; 1],
     sealed: Option<Sealed>,
 }
 
@@ -36,8 +33,7 @@ impl Framed {
         let chunk_shape = frames.as_ref().and_then(|frames| cut(shape, element_size, frames));
         let frames = frames.filter(|_| chunk_shape.is_some());
         let grid = Grid::new(Shape::from(shape), chunk_shape.unwrap_or_else(whole))?;
-        let codecs: [Arc<dyn Decode>; 1] = [Arc::new(Zstd)];
-        Some((grid.clone(), Framed { grid, element_size, stored, frames, codecs, sealed }))
+        Some((grid.clone(), Framed { grid, element_size, stored, frames, sealed }))
     }
 
     fn place(&self, linear: u64) -> Option<ChunkPlace> {
@@ -69,8 +65,8 @@ impl ChunkTable for Framed {
         self.sealed.iter().collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&Zstd)
     }
 
     fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {

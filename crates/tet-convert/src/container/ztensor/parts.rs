@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{DType, Span};
-use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Sealed};
+use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
 use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 
@@ -72,10 +72,8 @@ pub(super) fn of(
                 (grid.clone(), Arc::new(Slabs::new(grid, size * 8, span).sealed(sealed)))
             }
             _ => {
-                let codecs: [Arc<dyn Decode>; 1] =
-                    [Arc::new(Copied { stored: Arc::clone(stored), part })];
-                let (stored, len) = (Arc::clone(stored), len);
-                (grid_of_one(&extents), Arc::new(Held { stored, blob, len, codecs, sealed }))
+                let stored = Arc::clone(stored);
+                (grid_of_one(&extents), Arc::new(Held { stored, part, blob, len, sealed }))
             }
         };
         let name = format!("{}.{part}", dataset.name);
@@ -125,9 +123,9 @@ fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<String, AttrTe
 /// A part that is not in the file as it is: one chunk, copied out of what was read.
 struct Held {
     stored: Arc<Stored>,
+    part: &'static str,
     blob: Span,
     len: u64,
-    codecs: [Arc<dyn Decode>; 1],
     sealed: Option<Sealed>,
 }
 
@@ -143,26 +141,21 @@ impl ChunkTable for Held {
         self.sealed.iter().collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(self)
     }
-}
-
-/// Copies a part out of what was read.
-struct Copied {
-    stored: Arc<Stored>,
-    part: &'static str,
 }
 
 const NAME: &str = "sparse";
 
-impl fmt::Debug for Copied {
+impl fmt::Debug for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Copied").field(&self.part).finish()
+        f.debug_tuple("Held").field(&self.part).finish()
     }
 }
 
-impl Decode for Copied {
+/// Copies the part out of what was read.
+impl Decode for Held {
     fn name(&self) -> &'static str {
         NAME
     }

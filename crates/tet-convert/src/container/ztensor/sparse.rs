@@ -6,16 +6,16 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Shape, Span};
-use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 use tet_ztensor::{Check, Layout, Limits, Scattered, Tensor, ZTensorFile};
 
 use super::error::of_error;
 use crate::chunking::AUTO_LEN_MAX;
-use crate::read::slabs::grid_of_one;
+use crate::read::slabs::{elements_of, grid_of_one};
 
 /// Bands of a tensor, at most: each has a codec of its own, and codecs are counted in 16 bits.
 const BANDS_MAX: u64 = 1 << 16;
@@ -111,7 +111,6 @@ pub(crate) struct Bands {
     element_size: u64,
     blob: Span,
     stored: Arc<Stored>,
-    codecs: OnceLock<Vec<Arc<dyn Decode>>>,
     sealed: Option<Sealed>,
 }
 
@@ -126,7 +125,7 @@ impl Bands {
     ) -> Self {
         let bands_max = bands_max.clamp(1, BANDS_MAX);
         let (grid, stored) = (banded(shape, element_size, bands_max), Arc::clone(stored));
-        Bands { grid, element_size, blob, stored, codecs: OnceLock::new(), sealed }
+        Bands { grid, element_size, blob, stored, sealed }
     }
 
     pub(crate) const fn grid(&self) -> &Grid {
@@ -144,7 +143,7 @@ impl Bands {
         let stored = Span::from_range(part(linear)?..part(linear.checked_add(1)?)?)?;
         let elements = self.grid.chunk_elements(&self.grid.coord_of(linear))?;
         let decoded_len = elements.checked_mul(self.element_size)?;
-        Some(ChunkPlace { stored, decoded_len, codec: u16::try_from(linear).ok()?, row: 0 })
+        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
     }
 }
 
@@ -158,25 +157,10 @@ impl ChunkTable for Bands {
         self.sealed.iter().collect()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        self.codecs.get_or_init(|| {
-            let band = |at: u64| {
-                let elements = elements_of(&self.grid, at);
-                Arc::new(Band { stored: Arc::clone(&self.stored), elements }) as Arc<dyn Decode>
-            };
-            (0..self.grid.chunk_count().max(1)).map(band).collect()
-        })
+    fn decoder(&self, linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        let elements = elements_of(&self.grid, linear);
+        Decoder::Own(Box::new(Band { stored: &self.stored, elements }))
     }
-}
-
-/// The elements of a band, counted in row-major order.
-fn elements_of(grid: &Grid, at: u64) -> Range<u64> {
-    let coord = grid.coord_of(at);
-    let axes = coord.iter().zip(grid.shape().iter().zip(grid.chunk_shape().iter()));
-    let start = axes.fold(0_u64, |start, (coord, (extent, band))| {
-        start.saturating_mul(*extent).saturating_add(coord.saturating_mul(*band))
-    });
-    start..start.saturating_add(grid.chunk_elements(&coord).unwrap_or(0))
 }
 
 /// The grid of a tensor in bands, each as long as chunks are elsewhere, or longer where there would be
@@ -207,20 +191,20 @@ fn banded(shape: &[u64], element_size: u64, bands_max: u64) -> Grid {
 }
 
 /// Puts the stored elements of one band into their places.
-struct Band {
-    stored: Arc<Stored>,
+struct Band<'a> {
+    stored: &'a Stored,
     elements: Range<u64>,
 }
 
 const NAME: &str = "sparse";
 
-impl fmt::Debug for Band {
+impl fmt::Debug for Band<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Band").field(&self.elements).finish()
     }
 }
 
-impl Decode for Band {
+impl Decode for Band<'_> {
     fn name(&self) -> &'static str {
         NAME
     }

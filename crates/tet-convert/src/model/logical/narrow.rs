@@ -1,24 +1,14 @@
 //! `int8` that is stored as `int16`: every value fits, and one that does not is an error.
 
-use std::fmt;
 use std::sync::Arc;
 
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Digest, Integrity};
-use tet_query::{ChunkPlace, ChunkTable, Sealed};
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 
 /// The chunks of another table, half as long.
 pub(super) struct Narrowed {
-    wide: Arc<dyn ChunkTable>,
-    codecs: Vec<Arc<dyn Decode>>,
-}
-
-impl Narrowed {
-    pub(super) fn new(wide: &Arc<dyn ChunkTable>) -> Self {
-        let narrow =
-            |codec: &Arc<dyn Decode>| Arc::new(Narrow(Arc::clone(codec))) as Arc<dyn Decode>;
-        Narrowed { wide: Arc::clone(wide), codecs: wide.codecs().iter().map(narrow).collect() }
-    }
+    pub(super) wide: Arc<dyn ChunkTable>,
 }
 
 impl ChunkTable for Narrowed {
@@ -47,20 +37,15 @@ impl ChunkTable for Narrowed {
         self.wide.seals()
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Own(Box::new(Narrow(self.wide.decoder(linear, place))))
     }
 }
 
-struct Narrow(Arc<dyn Decode>);
+#[derive(Debug)]
+struct Narrow<'a>(Decoder<'a>);
 
-impl fmt::Debug for Narrow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Narrow").field(&self.0).finish()
-    }
-}
-
-impl Decode for Narrow {
+impl Decode for Narrow<'_> {
     fn name(&self) -> &'static str {
         self.0.name()
     }

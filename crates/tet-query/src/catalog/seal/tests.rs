@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tet_codec::{Decode, Raw};
+use tet_codec::Raw;
 use tet_format::{DType, Digits, ForeignRule, Grid, Integrity, Reach, Severity};
 use tet_io::{Progress, ReadAt};
 
 use super::*;
 use crate::budget::DigestPolicy;
-use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset};
+use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder};
 use crate::error::Error;
 use crate::lazy::LazyArray;
 use crate::op::Op;
@@ -64,7 +64,6 @@ impl SealDigester for Adder<'_> {
 /// Four raw chunks of ten, one after the other.
 struct Chunks {
     sealed: Sealed,
-    codecs: [Arc<dyn Decode>; 1],
 }
 
 impl ChunkTable for Chunks {
@@ -82,8 +81,8 @@ impl ChunkTable for Chunks {
         vec![&self.sealed]
     }
 
-    fn codecs(&self) -> &[Arc<dyn Decode>] {
-        &self.codecs
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&Raw)
     }
 }
 
@@ -119,7 +118,7 @@ impl World {
         let digested = Arc::new(AtomicU64::new(0));
         let sum = Sum { wanted, digested: Arc::clone(&digested) };
         let grid = Grid::new([COUNT].as_slice().into(), [10].as_slice().into()).unwrap();
-        let chunks = Arc::new(Chunks { sealed: Sealed::new(sum), codecs: [Arc::new(Raw)] });
+        let chunks = Arc::new(Chunks { sealed: Sealed::new(sum) });
         let dataset = Dataset::new(source.clone(), "sealed", DType::UInt8, grid, chunks);
         World { catalog: Catalog::new(source, "test", vec![dataset]), digested }
     }

@@ -1,0 +1,106 @@
+//! Where the chunks of a dataset are and what decodes them: what a container brings for each dataset.
+
+use std::fmt;
+use std::ops::Deref;
+
+use tet_codec::{ChunkLayout, Decode, StoredSpans};
+use tet_format::{Digest, ForeignRule, Integrity, Span};
+
+use super::Sealed;
+use crate::error::Result;
+
+/// Where the chunks of one dataset lie.
+pub trait ChunkTable: Send + Sync {
+    /// Appends the places of the chunks with these linear grid indices, in their order.
+    ///
+    /// Costs O(chunks asked for). Every place that comes back is inside the file and clear of its
+    /// structure, and its lengths have been checked.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the chunk when it is missing, twice there, or breaks a rule.
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()>;
+
+    /// Whether the file has digests of the chunks.
+    fn has_digests(&self) -> bool {
+        false
+    }
+
+    /// The integrity of an answer when every byte was compared with the digests of the file.
+    fn integrity(&self) -> Integrity {
+        let is_bare = !self.has_digests() && self.seals().is_empty();
+        if is_bare { Integrity::Unprotected } else { Integrity::Verified }
+    }
+
+    /// The digest of the stored bytes of a chunk that was located here, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the digests cannot be read.
+    fn digest(&self, place: &ChunkPlace) -> Result<Option<Digest>> {
+        let _ = place;
+        Ok(None)
+    }
+
+    /// The checksums that the file has of the dataset, or of each that it is put together of.
+    fn seals(&self) -> Vec<&Sealed> {
+        Vec::new()
+    }
+
+    /// The rule of the container that a payload breaks when its decoder returns this error; `None` where the
+    /// codec's own will do.
+    fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
+        let _ = fault;
+        None
+    }
+
+    /// What decodes the chunk of this linear grid index, which was located here.
+    fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
+}
+
+impl fmt::Debug for dyn ChunkTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ChunkTable")
+    }
+}
+
+/// The decoder of one chunk: one that all chunks share, or one that was made for it.
+#[derive(Debug)]
+pub enum Decoder<'a> {
+    /// The same for many chunks.
+    Shared(&'a dyn Decode),
+    /// That of this chunk alone.
+    Own(Box<dyn Decode + 'a>),
+}
+
+impl<'a> Deref for Decoder<'a> {
+    type Target = dyn Decode + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Decoder::Shared(decoder) => *decoder,
+            Decoder::Own(decoder) => decoder.as_ref(),
+        }
+    }
+}
+
+impl Decoder<'_> {
+    /// Whether it serves ranges of elements; otherwise a chunk is always decoded whole.
+    pub(crate) fn is_ranged(&self) -> bool {
+        let layout = ChunkLayout { stored_len: 64, decoded_len: 64, element_size: 8 };
+        self.is_identity() || matches!(self.stored_spans(layout, 0..1), StoredSpans::Range(_))
+    }
+}
+
+/// Where one chunk is and how it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkPlace {
+    /// Its stored bytes in the file.
+    pub stored: Span,
+    /// Bytes after decoding.
+    pub decoded_len: u64,
+    /// How it is encoded, where chunks of the container differ in that: a number of the container.
+    pub codec: u32,
+    /// The number by which the file knows its digest.
+    pub row: u64,
+}
