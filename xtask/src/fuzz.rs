@@ -133,7 +133,7 @@ fn build(address: bool) -> Result<PathBuf> {
     }
     let mut cargo = run::cargo();
     cargo.current_dir(run::root().join("fuzz"));
-    cargo.args(["build", "--release", "--quiet", "--target", TRIPLE]);
+    cargo.args(["build", "--locked", "--release", "--quiet", "--target", TRIPLE]);
     cargo.env(BOOTSTRAP.0, BOOTSTRAP.1).env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &folder);
     run::check(&mut cargo).context("the targets cannot be built")?;
     Ok(folder.join(TRIPLE).join("release"))
