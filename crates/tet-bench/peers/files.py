@@ -14,7 +14,7 @@ def made(path, make):
     """The path, after `make` has filled it if nothing was there."""
     if not path.exists():
         print(f"making {path.name}", flush=True)
-        # In front, because the suffix tells the format.
+        # In front, because the suffix decides the format.
         part = path.with_name("part-" + path.name)
         if part.is_dir():
             shutil.rmtree(part)

@@ -1,7 +1,7 @@
 """Compares Tensogram messages of tet with those of the wheel: same elements, by turns.
 
 Each works in a process of its own, on one thread, from elements in memory to a message in memory and
-back, each on messages it wrote itself; files are those that tet wrote. Beside the time stands how many
+back, each on messages it wrote itself; files are those that tet wrote. The number after the time is how many
 times as long as tet it takes.
 """
 
@@ -32,8 +32,8 @@ CODECS = [
     ("packed-szip", "16 bits, szip", "doubles"),
 ]
 WORKS = [
-    Work(f"{verb} 64 MiB, {said}", f"{verb}-{name}", file)
-    for name, said, file in CODECS
+    Work(f"{verb} 64 MiB, {label}", f"{verb}-{name}", file)
+    for name, label, file in CODECS
     for verb in ("encode", "decode")
 ] + [
     Work("the last of 5,000 objects", "find", "objects"),

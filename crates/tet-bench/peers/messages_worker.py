@@ -63,7 +63,7 @@ def opened(path):
 
 
 def encode(how, path):
-    """What is said of packed numbers is found in the time, as it is found by tet."""
+    """The parameters of packing are found within the measured time, as they are by tet."""
 
     def work():
         tensogram.encode({}, [descriptor(how, path)])

@@ -2,7 +2,7 @@
 
 Libraries run in processes that keep their files open, so only the work is timed; the two programs
 are started anew for each work, so everything is. The page cache is warm. A work is run once for
-its answer, which all must agree on, and then as many rounds as asked; what takes long stays at one.
+its answer, which all must agree on, and then as many rounds as requested; what takes long stays at one.
 """
 
 import argparse
@@ -115,9 +115,9 @@ def main():
         rows.append({"work": work.title, "cells": cells})
     for name in ["tet", *LIBRARIES]:
         peers[name].stop()
-    asked = subprocess.run([options.reference, "--version"], capture_output=True, check=True)
+    version = subprocess.run([options.reference, "--version"], capture_output=True, check=True)
     versions = {name: version(name) for name in LIBRARIES}
-    versions["reference"] = asked.stdout.decode().split()[-1]
+    versions["reference"] = version.stdout.decode().split()[-1]
     report = {
         "schema": "tet.peers/1",
         "machine": tet.hello["machine"],

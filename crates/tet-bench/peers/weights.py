@@ -1,6 +1,6 @@
 """Compares zTensor files of tet with ztensor, safetensors and .npy: same tensors, by turns.
 
-Each library works in a process of its own and writes its own files. What moves many bytes is told as
+Each library works in a process of its own and writes its own files. Works that move many bytes are given as
 a ratio to its limit, a bare loop over the same bytes in the process of tet, taken in the same rounds.
 """
 

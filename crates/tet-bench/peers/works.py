@@ -1,4 +1,4 @@
-"""The works: what is asked of every library, and as a query document of both programs."""
+"""The works: what every library computes, and the query documents for both programs."""
 
 import json
 from dataclasses import dataclass
@@ -81,6 +81,6 @@ FOLDS = {
 
 
 def answer(name, array):
-    """What a work gives, asked of an open array of any library."""
+    """The result of a work on an open array of any library."""
     read = READS.get(name, lambda x: x[...])
     return FOLDS[name](read(array))

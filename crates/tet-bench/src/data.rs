@@ -196,7 +196,7 @@ pub fn fill_elements(dtype: DType, seed: u64, len: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Elements that zstd can do something with: a wave with noise, rounded to what an instrument tells.
+/// Elements that zstd can compress: a wave with noise, rounded as by an instrument.
 fn fill_waves(dtype: DType, seed: u64, len: u64, out: &mut Vec<u8>) {
     let mut next = random(seed);
     let count = len / dtype.size().unwrap_or(1);

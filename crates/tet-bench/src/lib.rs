@@ -1,4 +1,4 @@
-//! Workloads, each measured beside its own limit.
+//! Workloads, each measured together with its own limit.
 //!
 //! ```text
 //!   limit   work   limit     limit   work   limit     ...     at least 15 rounds

@@ -6,7 +6,7 @@
 //!         `check`, the sum of all values of the answer
 //! ```
 //!
-//! Whoever asks runs the same work elsewhere in between, and compares.
+//! The caller runs the same work elsewhere in between, and compares.
 
 mod messages;
 mod weights;
@@ -30,7 +30,7 @@ use crate::data::{self, Folder, Io, TILED};
 use crate::report::Machine;
 use crate::workloads::windowed;
 
-/// The argument that asks for this.
+/// The argument that starts this mode.
 pub const FLAG: &str = "--peer";
 
 /// What a work gives.
@@ -56,7 +56,7 @@ impl Answer {
 ///
 /// # Errors
 ///
-/// Returns an error about a line that means nothing, or of the work it asks for.
+/// Returns an error for a line that is no work, and that of the work.
 pub fn serve(
     folder: &Folder,
     works: Option<&str>,
@@ -93,7 +93,7 @@ fn hello(folder: &Folder) -> Result<Value> {
     }))
 }
 
-/// Runs what each line asks for.
+/// Runs the work of each line.
 fn answer(
     lines: impl BufRead,
     mut say: impl FnMut(&str),
@@ -111,7 +111,7 @@ fn answer(
     Ok(())
 }
 
-/// The milliseconds of a work on a file's first dataset, and its check if that is asked for.
+/// The milliseconds of a work on a file's first dataset, and its check if the line wants it.
 fn timed_on(
     open: &mut BTreeMap<PathBuf, Catalog>,
     how: &str,

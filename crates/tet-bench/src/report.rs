@@ -66,7 +66,7 @@ impl Row {
         Self { id, work: work.into(), limit, figure, rounds, target, met, valid }
     }
 
-    /// The same beside a limit that does more than the work has to, and may be passed.
+    /// The same, with a limit that does more than the work has to and may be exceeded.
     #[must_use]
     pub fn passable(self) -> Self {
         Self { valid: true, ..self }
@@ -107,7 +107,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine, as far as it tells.
+    /// This machine, as far as it can be found out.
     #[must_use]
     pub fn here() -> Self {
         let cpuinfo = text("/proc/cpuinfo");

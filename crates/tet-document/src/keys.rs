@@ -1,4 +1,4 @@
-//! The words of a document: which keys are allowed where, and what is said of the others.
+//! The words of a document: which keys are allowed where, and the errors for the others.
 
 use std::ops::Range;
 
@@ -184,7 +184,7 @@ pub(crate) fn unknown_at_top(
         "operation" => {
             wrong().advise("write the reduction itself as a key, such as \"mean\" or \"sum\"")
         }
-        "output" => wrong().advise("write \"spill\" or \"write\" to say where the result goes"),
+        "output" => wrong().advise("write \"spill\" or \"write\" to write the result to a file"),
         key if OF_REDUCTION.contains(&key) => wrong().advise(format!(
             "write it into the reduction or the transform it is for, as {{..., {key:?}: ...}}"
         )),

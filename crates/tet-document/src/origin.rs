@@ -8,7 +8,7 @@ use super::error::DocumentError;
 
 /// The places of a query's parts; none for a query that was built by hand.
 ///
-/// Two queries that ask for the same are equal wherever they came from, so all origins are equal.
+/// Queries are equal wherever they came from, so all origins are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
     text: Arc<str>,
@@ -30,7 +30,7 @@ pub(crate) enum Part {
     Param(&'static str),
     /// An axis of `group_by`.
     GroupAxis(usize),
-    /// A key of `window`, `label_filter`, `align` or `write`, which stands first.
+    /// A key of `window`, `label_filter`, `align` or `write`, which comes first.
     Member(&'static str, &'static str),
     /// An axis of `align`.
     AlignAxis(usize),

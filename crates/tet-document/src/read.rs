@@ -57,14 +57,12 @@ pub(crate) fn query(text: &str, root: &Node) -> Result<Query> {
 
 /// The error for a second key that says what is computed.
 fn second(at: &Cursor<'_>, entry: &Entry, first: &Entry) -> DocumentError {
-    let (key, beside) = (&entry.key, &first.key);
-    let message = match (key.as_str(), beside.as_str()) {
+    let (key, other) = (&entry.key, &first.key);
+    let message = match (key.as_str(), other.as_str()) {
         ("transform", _) | (_, "transform") => {
-            format!(
-                "{key:?} and {beside:?} exclude each other: a query computes at most one result"
-            )
+            format!("{key:?} and {other:?} exclude each other: a query computes at most one result")
         }
-        _ => format!("{key:?} is a second reduction beside {beside:?}; a query has at most one"),
+        _ => format!("{key:?} is a second reduction after {other:?}; a query has at most one"),
     };
     at.wrong_at(&entry.key_span, message).advise("ask in two queries")
 }

@@ -1,4 +1,4 @@
-//! A query and a catalog -> the dataset, the hyperslab and what is asked of it.
+//! A query and a catalog -> the dataset, the hyperslab and what is computed from it.
 
 mod axes;
 mod cells;
@@ -22,11 +22,11 @@ pub struct Resolved {
     pub dataset: Dataset,
     /// What is selected of it.
     pub slab: Hyperslab,
-    /// What is asked of that.
+    /// What is computed from the selection.
     pub ask: Ask,
 }
 
-/// What is asked of the selected elements.
+/// What is computed from the selected elements.
 #[derive(Clone, Debug)]
 pub enum Ask {
     /// The values.
@@ -40,7 +40,7 @@ pub enum Ask {
 }
 
 impl Resolved {
-    /// The reduction, if one is asked for.
+    /// The reduction, if there is one.
     #[must_use]
     pub const fn reduction(&self) -> Option<&Reduction> {
         match &self.ask {
@@ -210,13 +210,13 @@ impl Placing<'_> {
         Ok(Choice { filter: self.filter(), picks: self.picks()? })
     }
 
-    /// The filter with the fill value, by which it tells what is null.
+    /// The filter with the fill value, which it treats as null.
     fn filter(&self) -> Option<Filter> {
         let filter = self.query.filter.clone()?;
         Some(Filter { fill: fill_of(self.dataset), ..filter })
     }
 
-    /// The numbers of the operation; the fill value is the dataset's if none is said.
+    /// The parameters of the operation; without a fill value, that of the dataset is used.
     fn params(&self, asked: &QueryReduction) -> Result<Params> {
         let mut params = asked.params.clone();
         if asked.op == Op::NullCount && params.fill.is_none() {

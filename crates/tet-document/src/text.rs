@@ -260,7 +260,7 @@ fn float(float: f64) -> Value {
     }
 }
 
-/// The word that stands for a value.
+/// The word for a value.
 fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Value {
     let word = words.iter().find(|(_, meant)| meant == value).map(|(word, _)| *word);
     text(word.unwrap_or_default())
@@ -293,7 +293,7 @@ fn entries(members: Members) -> Vec<Entry> {
         .collect()
 }
 
-/// A value that stands in no text.
+/// A value that comes from no text.
 fn node(value: Value) -> Node {
     Node { value, span: 0..0 }
 }

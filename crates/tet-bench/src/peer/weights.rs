@@ -86,7 +86,7 @@ fn read(work: &str, file: &ZTensorFile, scan: &Scan) -> Result<(f64, f64)> {
     match work {
         "read" => {
             let (milliseconds, all) = timed(|| scan_views(file, scan))?;
-            // Numbers up to here are told as they are.
+            // Numbers up to here are printed as they are.
             Ok((milliseconds, (all & ((1 << 52) - 1)) as f64))
         }
         "limit-read" => {

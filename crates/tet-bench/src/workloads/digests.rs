@@ -45,7 +45,7 @@ pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The sum under `auto` beside the same without digests.
+/// The sum under `auto`, compared with the same without digests.
 fn beside_none(run: Run<'_>, catalog: &Catalog) -> Result<Rounds> {
     let limit = || sum(catalog, DigestPolicy::Never);
     paired(run.rounds, limit, || sum(catalog, DigestPolicy::Auto))

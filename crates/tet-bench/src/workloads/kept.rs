@@ -1,4 +1,4 @@
-//! A file on a map that is kept, beside a scan of its pages.
+//! A file on a map that is kept, compared with a scan of its pages.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -30,7 +30,7 @@ impl Kept {
         reduce(&self.catalog, reduction)
     }
 
-    /// The reduction of everything beside the scan.
+    /// The reduction of everything, compared with the scan.
     pub(super) fn beside_scan(&self, run: Run<'_>, reduction: &Reduction) -> Result<Rounds> {
         let view = self.catalog.source().view().context("the lease was broken")?;
         let limit = || {

@@ -24,7 +24,7 @@ const WRITE_CHUNK: [u64; 2] = [1, 1 << 20];
 const MEDIAN_BUDGET: u64 = 1 << 25;
 /// What a writer of tensors may take: 16 MB.
 const TENSORS_MIB: f64 = 16e6 / 1_048_576.0;
-/// Address space beside the map: libraries, stacks and arenas of two threads.
+/// Address space besides the map: libraries, stacks and arenas of two threads.
 const ADDRESS_KIB: u64 = 512 * 1024;
 
 /// The anonymous memory of this process in KiB.
@@ -134,8 +134,9 @@ fn spawn(work: &str, path: &Path, address_kib: u64) -> Result<Rounds> {
         .arg(path)
         .output()
         .context("sh")?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let kib: f64 = said.trim().parse().with_context(|| format!("{work} said: {}", said.trim()))?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let kib: f64 =
+        printed.trim().parse().with_context(|| format!("{work} printed: {}", printed.trim()))?;
     Ok(Rounds::once(kib / 1024.0))
 }
 
@@ -161,7 +162,7 @@ pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
     let chunk_mib = (WRITE_CHUNK[1] * 4) as f64 / f64::from(1 << 20);
     let target = 64.0 + chunk_mib * rayon::current_num_threads() as f64;
     let works = [("write-raw", "writing 1 GiB, raw"), ("write-zstd", "writing 1 GiB, zstd")];
-    let row = |(work, said)| written(run, "W3", work, said, target);
+    let row = |(work, label)| written(run, "W3", work, label, target);
     works.into_iter().map(row).collect()
 }
 
@@ -171,7 +172,7 @@ pub(super) fn writing_tensors(run: Run<'_>) -> Result<Vec<Row>> {
         ("tensors-raw", "writing 1 GiB of tensors, raw"),
         ("tensors-zstd", "writing 1 GiB of tensors, zstd"),
     ];
-    let row = |(work, said)| written(run, "Z6", work, said, TENSORS_MIB);
+    let row = |(work, label)| written(run, "Z6", work, label, TENSORS_MIB);
     works.into_iter().map(row).collect()
 }
 
@@ -185,9 +186,9 @@ pub(super) fn reducing_packed(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// The memory of a child that writes a file.
-fn written(run: Run<'_>, id: &'static str, work: &str, said: &str, target: f64) -> Result<Row> {
+fn written(run: Run<'_>, id: &'static str, work: &str, label: &str, target: f64) -> Result<Row> {
     let path = run.folder.scratch("written");
     let rounds = spawn(work, &path, ADDRESS_KIB);
     let _ = std::fs::remove_file(&path);
-    Ok(Row::new(id, said, "", Figure::Mebibytes, rounds?, target))
+    Ok(Row::new(id, label, "", Figure::Mebibytes, rounds?, target))
 }

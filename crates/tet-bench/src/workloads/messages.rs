@@ -1,4 +1,4 @@
-//! T1, Tensogram messages without codecs, T2, objects in place, T3, codecs beside themselves, T4,
+//! T1, Tensogram messages without codecs, T2, objects in place, T3, codecs compared with the bare codecs, T4,
 //! packed numbers, and T5, opening and finding.
 
 use std::hint::black_box;
@@ -185,8 +185,8 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
         ("16 bits, zstd", Recipe { compression: Compressing::Zstd { level: 1 }, ..packing(16) }),
     ];
     let elements = doubles(LEN);
-    for (said, recipe) in recipes {
-        let name = format!("packed-{}.tgm", said.replace([' ', ','], ""));
+    for (label, recipe) in recipes {
+        let name = format!("packed-{}.tgm", label.replace([' ', ','], ""));
         let path = file(run.folder, &name, || of(DType::Float64, &elements, &recipe))?;
         let opened = self::opened(&path)?;
         let dataset = opened.catalog.datasets().first().context("an object")?;
@@ -200,7 +200,7 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
             Ok(())
         })?;
         // On two threads it may well take less than to decode all of it on one.
-        let work = format!("mean of 256 MiB of float64 in {said}, in parts");
+        let work = format!("mean of 256 MiB of float64 in {label}, in parts");
         rows.push(Row::new("T2", work, "decode", Figure::Times, rounds.inverted(), 0.0));
     }
     Ok(rows)
@@ -211,7 +211,7 @@ fn packing(bits: u32) -> Recipe {
     Recipe { packing: Some(fit), ..Recipe::default() }
 }
 
-/// T3: what the pipeline costs beside its codec.
+/// T3: the cost of the pipeline compared with its codec.
 pub(super) fn codecs(run: Run<'_>) -> Result<Vec<Row>> {
     let elements = singles(LEN / 4);
     let mut out = vec![1; elements.len()];
@@ -257,7 +257,7 @@ pub(super) fn codecs(run: Run<'_>) -> Result<Vec<Row>> {
     ])
 }
 
-/// lz4 both ways, beside one block of the same bytes in a warm buffer.
+/// lz4 both ways, compared with one block of the same bytes in a warm buffer.
 fn lz4(run: Run<'_>, elements: &[u8]) -> Result<(Rounds, Rounds)> {
     use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
     let recipe = Recipe { compression: Compressing::Lz4, ..Recipe::default() };
@@ -292,7 +292,7 @@ pub(super) fn packed(run: Run<'_>) -> Result<Vec<Row>> {
     let (mut warm, mut out) = (vec![1; LEN], vec![1; LEN]);
     let szip = Compressing::Szip(SzipParameters::default());
     let mut rows = Vec::new();
-    for (said, recipe, decode_min, encode_min) in [
+    for (label, recipe, decode_min, encode_min) in [
         ("8 bits", packing(8), 0.0, 0.0),
         ("12 bits", packing(12), 0.0, 0.0),
         ("16 bits", packing(16), 0.25, 0.15),
@@ -310,9 +310,9 @@ pub(super) fn packed(run: Run<'_>) -> Result<Vec<Row>> {
         })?;
         let row = |work: String, it, target| ratio("T4", work, "copy", it, target);
         // A copy reads more than there is to unpack.
-        let unpacked = row(format!("256 MiB of float64 out of {said}"), decoded, decode_min);
+        let unpacked = row(format!("256 MiB of float64 out of {label}"), decoded, decode_min);
         rows.push(unpacked.passable());
-        rows.push(row(format!("256 MiB of float64 into {said}"), packed, encode_min));
+        rows.push(row(format!("256 MiB of float64 into {label}"), packed, encode_min));
     }
     Ok(rows)
 }
@@ -323,13 +323,13 @@ fn many() -> Result<Vec<u8>> {
     let object = encoded(DType::Float32, &elements, &Recipe::default())?;
     let descriptor = object.descriptor.encode()?;
     let tensor = || Tensor { descriptor: &descriptor, region: elements[..].into() };
-    let said = |at| vec![("name".to_owned(), Value::Text(format!("x{at}")))];
-    let metadata = Metadata { base: (0..OBJECT_COUNT).map(said).collect(), ..Metadata::default() };
+    let entry = |at| vec![("name".to_owned(), Value::Text(format!("x{at}")))];
+    let metadata = Metadata { base: (0..OBJECT_COUNT).map(entry).collect(), ..Metadata::default() };
     let tensors = (0..OBJECT_COUNT).map(|_| tensor()).collect();
     Ok(write_message(Vec::new(), &metadata, tensors, &WriteOptions::default())?.0)
 }
 
-/// T5: an object by its number, and what is said of a large message.
+/// T5: an object by its number, and the metadata of a large message.
 pub(super) fn finding(run: Run<'_>) -> Result<Vec<Row>> {
     let path = objects(run.folder)?;
     let large = whole(run.folder)?;
@@ -337,9 +337,9 @@ pub(super) fn finding(run: Run<'_>) -> Result<Vec<Row>> {
         Ok(TensogramFile::open(data::source(path, io)?, &Limits::default())?)
     };
     let mut rows = Vec::new();
-    for (io, said) in [(Io::Mapped, "mapped"), (Io::Pread, "pread")] {
+    for (io, label) in [(Io::Mapped, "mapped"), (Io::Pread, "pread")] {
         let mut row = |work: &str, rounds, target| {
-            let work = format!("{work}, {said}");
+            let work = format!("{work}, {label}");
             rows.push(Row::new("T5", work, "", Figure::Microseconds, rounds, target));
         };
         let kept = open(&path, io)?;
@@ -355,11 +355,11 @@ pub(super) fn finding(run: Run<'_>) -> Result<Vec<Row>> {
             Ok(())
         })?;
         row("the last of 5,000 objects, the file opened for it", fresh, 0.0);
-        let said = times(run.rounds, || {
+        let metadata = times(run.rounds, || {
             black_box(open(&large, io)?.metadata(0)?);
             Ok(())
         })?;
-        row("metadata of a message of 256 MiB, the file opened for it", said, 200.0);
+        row("metadata of a message of 256 MiB, the file opened for it", metadata, 200.0);
     }
     let listed = times(run.rounds, || self::opened(&path).map(drop))?;
     let work = "open 5,000 objects as a catalog";

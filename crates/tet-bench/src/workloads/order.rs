@@ -10,10 +10,10 @@ use crate::data::TILED;
 use crate::measure::paired;
 use crate::report::{Figure, Row};
 
-/// R5: beside the sum of the same elements, and the memory a median takes.
+/// R5: compared with the sum of the same elements; the memory of a median.
 pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
     let ninth = Params { q: vec![0.9], one_q: true, ..Params::default() };
-    let asked = [
+    let reductions = [
         ("median", Reduction::all(Op::Median)),
         ("quantile 0.9", Reduction { params: ninth, ..Reduction::all(Op::Quantile) }),
     ];
@@ -22,7 +22,7 @@ pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
         let path = run.folder.array(dtype, "tiled", TILED)?;
         let kept = Kept::open(&path)?;
         let sum = Reduction::all(Op::Sum);
-        for (name, reduction) in &asked {
+        for (name, reduction) in &reductions {
             let rounds = paired(run.rounds, || kept.reduce(&sum), || kept.reduce(reduction))?;
             let work = format!("{name} of {} tiled", dtype.name());
             rows.push(Row::new("R5", work, "sum", Figure::Times, rounds.inverted(), target));

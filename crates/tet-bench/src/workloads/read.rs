@@ -17,7 +17,7 @@ fn byte_len(slab: &Hyperslab, element_size: usize) -> usize {
     slab.counts().iter().product::<u64>() as usize * element_size
 }
 
-/// Reads into a warm buffer beside a copy of as many bytes.
+/// Reads into a warm buffer, compared with a copy of as many bytes.
 fn into_warm(run: Run<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result<Rounds> {
     let catalog = data::catalog(path, io)?;
     let dataset = data::first(&catalog)?;
@@ -94,7 +94,7 @@ pub(super) fn tiles(run: Run<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Reads with a large inner step beside a scan of as many bytes as lie between first and last.
+/// Reads with a large inner step, compared with a scan of all bytes from the first to the last.
 fn lines(run: Run<'_>, path: &Path, slab: &Hyperslab) -> Result<Rounds> {
     let catalog = data::catalog(path, Io::Mapped)?;
     let dataset = data::first(&catalog)?;

@@ -9,7 +9,7 @@ use super::reduce::DTYPES;
 use super::{LAYOUTS, Run};
 use crate::report::{Figure, Row};
 
-/// `nan_count` of integers reads nothing, and stands for floats alone.
+/// `nan_count` of integers reads nothing, so only floats are measured.
 const OPS: [Op; 4] = [Op::Var, Op::Std, Op::NormL2, Op::NanCount];
 
 /// A number that about half of the elements are greater than.

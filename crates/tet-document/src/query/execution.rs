@@ -6,20 +6,20 @@ use tet_query::Execution;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryExecution {
-    /// Bytes that may be held at once; 0 is not said.
+    /// The memory budget in bytes; 0 is the same as no value.
     pub memory_budget_bytes: Option<u64>,
     /// The same as a share of the memory there is, in hundredths of a percent. Bytes win over it.
     pub memory_budget_percent_bps: Option<u16>,
     /// Threads to use; 0 means all there are.
     pub threads: Option<usize>,
-    /// `false` asks for one thread, unless `threads` says how many.
+    /// `false` means one thread, unless `threads` has a number.
     pub fold_parallel: Option<bool>,
     /// Which device the author had in mind. The answer comes from the CPU.
     pub device: Option<String>,
 }
 
 impl QueryExecution {
-    /// `base` with what the document asks for; `memory_len` is the machine's memory in bytes.
+    /// `base` with the settings of the document; `memory_len` is the machine's memory in bytes.
     #[must_use]
     pub fn over(&self, base: &Execution, memory_len: u64) -> Execution {
         let mut execution = base.clone();
@@ -27,10 +27,10 @@ impl QueryExecution {
             let bytes = u128::from(memory_len) * u128::from(bps) / 10_000;
             u64::try_from(bytes).unwrap_or(u64::MAX)
         };
-        // Zero stands for "not said", as in the file's own hint.
-        let said = |budget: &u64| *budget != 0;
-        let share = || self.memory_budget_percent_bps.map(share).filter(said);
-        if let Some(budget) = self.memory_budget_bytes.filter(said).or_else(share) {
+        // Zero means no value, as in the hint of the file.
+        let is_set = |budget: &u64| *budget != 0;
+        let share = || self.memory_budget_percent_bps.map(share).filter(is_set);
+        if let Some(budget) = self.memory_budget_bytes.filter(is_set).or_else(share) {
             execution.memory_budget = budget;
         }
         if self.fold_parallel == Some(false) {

@@ -39,9 +39,9 @@ pub struct QueryWindow {
     pub size: u64,
     /// Whether windows tile the axis or roll over it.
     pub mode: WindowMode,
-    /// Positions between the starts of two rolling windows; 1 if it is not said.
+    /// Positions between the starts of two rolling windows; 1 by default.
     pub step: Option<u64>,
-    /// What stands in where a window reaches past the ends.
+    /// What replaces the elements that a window would have past the ends.
     pub pad: Pad,
     /// Which end is whole.
     pub align: WindowAlign,
@@ -54,7 +54,7 @@ impl QueryWindow {
     pub const SIZE_MAX: u64 = i64::MAX.unsigned_abs();
 }
 
-/// What stands in where a window reaches past the ends.
+/// What replaces the elements that a window would have past the ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pad {
     /// Nothing: windows are short, or do not reach past the ends.

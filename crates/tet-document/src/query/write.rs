@@ -1,11 +1,11 @@
-//! Where an array result goes.
+//! Where an array result is written.
 
-/// Where an array result goes.
+/// Where an array result is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Write {
     /// In which form.
     pub target: WriteTarget,
-    /// Which file; a name is made up where it is not said.
+    /// The file; by default a name is chosen.
     pub path: Option<String>,
     /// What a relative path starts from.
     pub base: WriteBase,

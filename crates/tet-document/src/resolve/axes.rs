@@ -36,7 +36,7 @@ impl Placing<'_> {
         Ok(Axes::Some(axes))
     }
 
-    /// The axes of a reduction or a transform that stands alone.
+    /// The axes of a reduction or a transform without windows and groups.
     ///
     /// All axes that are left after the selection are all axes: the result is one cell, exact where
     /// a whole selection is exact.
@@ -53,7 +53,7 @@ impl Placing<'_> {
         (0..axes.len()).filter(|&axis| axes[axis].is_kept())
     }
 
-    /// Axes by number, each once, in the order they are asked for.
+    /// Axes by number, each once, in the order they are listed.
     pub(super) fn numbered(
         &self,
         asked: &[AxisRef],

@@ -10,11 +10,11 @@ use tet_io::Source;
 #[cfg(all(feature = "json", feature = "toml"))]
 use tet_query::{Axes, Compare, Execution, Method, Number, Selection, WindowAlign, WindowMode};
 
-use super::super::tests::golden::{check, told};
+use super::super::tests::golden::{check, describe};
 use super::*;
 use crate::{GroupBy, Pad, QueryWindow};
 
-/// `temp` of 3 x 4 along `time` (labels) and `lat` (a coordinate dataset), and others beside it.
+/// `temp` of 3 x 4 along `time` (labels) and `lat` (a coordinate dataset), and other datasets.
 fn catalog() -> Catalog {
     let specs = [
         DatasetSpec::new("temp", DType::Float32, [3, 4], [2, 3]),
@@ -105,7 +105,7 @@ fn answer(catalog: &Catalog, json: &str, wanted: &[Option<f64>]) {
     assert_eq!(array.bytes(), naive::read(&dataset, &slab).unwrap(), "{json}");
 }
 
-/// What a document asks of the file, in short.
+/// What a document resolves to, in short.
 #[cfg(all(feature = "json", feature = "toml"))]
 fn asked(catalog: &Catalog, text: &str) -> String {
     let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -163,7 +163,7 @@ fn a_document_that_does_not_fit_points_at_the_place() {
     check("misfits.txt", include_str!("../tests/misfits.txt"), |text| {
         let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         match query.resolve(&catalog, &Execution::default()).expect_err(text) {
-            Error::Document(error) => told(&error),
+            Error::Document(error) => describe(&error),
             error => panic!("{text}: no place for {error}"),
         }
     });

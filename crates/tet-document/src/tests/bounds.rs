@@ -1,4 +1,4 @@
-//! What bounds a document, and what it asks of the machine.
+//! What bounds a document, and the settings of execution.
 
 use super::super::*;
 

@@ -1,7 +1,7 @@
-//! Documents beside what becomes of them: `accept.txt` and `reject.txt`, which are read only, and
+//! Documents and what becomes of them: `accept.txt` and `reject.txt`, which are read only, and
 //! `fits.txt` and `misfits.txt`, which are held against a file.
 //!
-//! A case is a document, the lines that tell what became of it, and an empty line. `BLESS=1`
+//! A case is a document, the lines of its result, and an empty line. `BLESS=1`
 //! rewrites the files; the difference is then read line by line.
 
 use super::super::*;
@@ -17,24 +17,24 @@ fn accepted(text: &str) -> String {
     format!("= {json}\n")
 }
 
-/// The message, the place with the characters the caret stands under, and the hint.
+/// The message, the place with the characters above the caret, and the hint.
 fn refused(text: &str) -> String {
-    told(&Query::parse(text).expect_err(text))
+    describe(&Query::parse(text).expect_err(text))
 }
 
-/// What an error tells, line by line.
-pub(crate) fn told(error: &DocumentError) -> String {
+/// An error line by line.
+pub(crate) fn describe(error: &DocumentError) -> String {
     let text = error.message();
     assert_eq!(error.kind(), tet_io::Kind::Usage, "{text}");
     let line = error.line().expect("a document has places");
     let column = error.column().expect("a document has places");
-    let mut told = format!("! {}\n@ {line}:{column} {}", error.message(), error.path());
-    told.truncate(told.trim_end().len());
-    told.push('\n');
+    let mut lines = format!("! {}\n@ {line}:{column} {}", error.message(), error.path());
+    lines.truncate(lines.trim_end().len());
+    lines.push('\n');
     if let Some(hint) = error.hint() {
-        told.push_str(&format!("? {hint}\n"));
+        lines.push_str(&format!("? {hint}\n"));
     }
-    told
+    lines
 }
 
 /// Runs all cases of a file; gives how many there are.
@@ -43,9 +43,9 @@ pub(crate) fn check(name: &str, text: &str, tell: impl Fn(&str) -> String) -> us
     let cases = text.split("\n\n").map(str::trim_end).filter(|case| !case.is_empty());
     let mut count = 0;
     for case in cases {
-        let told =
+        let is_result =
             |line: &&str| ["! ", "@ ", "? ", "= ", "> "].iter().any(|mark| line.starts_with(mark));
-        let document: Vec<&str> = case.lines().take_while(|line| !told(line)).collect();
+        let document: Vec<&str> = case.lines().take_while(|line| !is_result(line)).collect();
         let document = document.join("\n");
         if 0 < count {
             found.push('\n');

@@ -11,7 +11,7 @@ fn mean(axes: &[&str]) -> QueryReduction {
     QueryReduction::new(Op::Mean, axes.iter().copied())
 }
 
-/// A document in JSON, the same in TOML, and what they ask for.
+/// A document in JSON, the same in TOML, and the query they are.
 type Case = (&'static str, &'static str, Query);
 
 fn all() -> Query {
