@@ -184,6 +184,11 @@ impl ReadPlan {
             return Err(Error::codec(dataset, read, fault));
         }
         self.decoded_len = self.decoded_len.saturating_add(decoded_len);
+        if codec.is_identity() {
+            self.span_count += Stretches::new(boxes, 0, 0).total();
+            self.stored_len += element_count(boxes) * self.element_size;
+            return Ok(());
+        }
         if !codec.is_ranged() {
             self.inside = Inside::Whole;
             let held = stored.len().saturating_add(decoded_len);
@@ -193,10 +198,6 @@ impl ReadPlan {
             return Ok(());
         }
         self.span_count += Stretches::new(boxes, 0, 0).total();
-        if codec.is_identity() {
-            self.stored_len += element_count(boxes) * self.element_size;
-            return Ok(());
-        }
         for stretch in self.stretches(boxes, u64::MAX) {
             let span = self.stored_span(read, stretch.elements);
             let span = span.ok_or_else(|| Error::codec(dataset, read, past_end(codec.name())))?;

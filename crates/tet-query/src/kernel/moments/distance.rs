@@ -1,8 +1,8 @@
 //! The distances of elements from a pivot among them; sums of these give the mean and
 //! their squared distances from it.
 //!
-//! The pivot of `n` elements is the mean of some `s` of them, so its squared distance from the mean
-//! of all is at most `n / s` times the variance: no more than that cancels.
+//! The pivot of `n` elements is the mean of the first `s` of them, so its squared distance from the mean
+//! of all is at most `n / s` times the variance, [`SHARE`] times: no more than that cancels.
 
 use multiversion::multiversion;
 
@@ -12,10 +12,12 @@ use crate::kernel::rank::Ranked;
 use crate::kernel::strip::{ROWS, Strip};
 use crate::kernel::sum::{add_lanes, two_sum};
 
-/// Elements measured from one pivot: at most 64 times as many as make it.
-pub(super) const BLOCK: usize = 64 * LANES;
+/// Elements measured from one pivot, for each that makes it.
+const SHARE: usize = 64;
+/// Elements measured from one pivot; what follows each block takes as long as some hundred of them.
+pub(super) const BLOCK: usize = 4 * SHARE * LANES;
 
-const _: () = assert!(ROWS <= BLOCK / LANES, "one element makes the pivot of a lane");
+const _: () = assert!(ROWS <= SHARE, "one element makes the pivot of a lane");
 
 /// A number as the sum of two floats.
 type Halves = [f64; 2];
@@ -130,22 +132,46 @@ impl<const N: usize> Sums<N> {
 /// Measures at most [`BLOCK`] elements of one cell.
 pub(super) fn measure<T: Distant>(block: &[T]) -> Part<1> {
     let Some(first) = block.first() else { return Part::EMPTY };
-    let some = &block[..block.len().min(LANES)];
-    let offset = some.iter().map(|element| element.minus(first.halves())).sum::<f64>();
-    let pivot = T::moved(first.halves(), offset / some.len() as f64);
-    let (rows, tail) = block.as_chunks();
-    let mut lanes = Sums::new([pivot; LANES]);
-    add_rows(&mut lanes, rows);
-    lanes.add(tail);
+    let some = block.len().div_ceil(SHARE).next_multiple_of(LANES).min(block.len());
+    let offset = add_lanes(Lanes::of(&block[..some], first.halves()).distances) / some as f64;
+    let pivot = T::moved(first.halves(), offset);
+    let lanes = Lanes::of(block, pivot);
     let (distances, squares) = ([add_lanes(lanes.distances)], [add_lanes(lanes.squares)]);
     Sums { pivots: [pivot], distances, squares }.part::<T>(block.len() as f64)
 }
 
+/// Sums of distances from one pivot, by the position of elements in a row.
+#[derive(Clone, Copy, Default)]
+struct Lanes {
+    distances: [f64; LANES],
+    squares: [f64; LANES],
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn of<T: Distant>(block: &[T], pivot: Halves) -> Self {
+        let (rows, tail) = block.as_chunks();
+        let mut lanes = Self::default();
+        add_rows(&mut lanes, rows, pivot);
+        lanes.add(tail, pivot);
+        lanes
+    }
+
+    #[inline(always)]
+    fn add<T: Distant>(&mut self, row: &[T], pivot: Halves) {
+        for (i, element) in row.iter().enumerate().take(LANES) {
+            let distance = element.minus(pivot);
+            self.distances[i] += distance;
+            self.squares[i] += distance * distance;
+        }
+    }
+}
+
 // The lanes live with the caller: with their last steps in sight, the compiler takes them apart.
 #[multiversion(targets("x86_64+avx+avx2"))]
-fn add_rows<T: Distant>(lanes: &mut Sums<LANES>, rows: &[[T; LANES]]) {
-    let mut sums = Sums { pivots: [lanes.pivots[0]; LANES], ..*lanes };
-    rows.iter().for_each(|row| sums.add(row));
+fn add_rows<T: Distant>(lanes: &mut Lanes, rows: &[[T; LANES]], pivot: Halves) {
+    let mut sums = *lanes;
+    rows.iter().for_each(|row| sums.add(row, pivot));
     *lanes = sums;
 }
 
