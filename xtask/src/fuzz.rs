@@ -148,14 +148,14 @@ fn guided(name: &str, programs: &Path, seeds: &Path, seconds: u64) -> Result<()>
     fuzzer.arg(folder(name)).arg(seeds);
     eprintln!("== {name}: {seconds} s, guided");
     let output = fuzzer.output().with_context(|| format!("could not start {name}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        let last: Vec<&str> = said.lines().rev().take(40).collect();
+        let last: Vec<&str> = stderr.lines().rev().take(40).collect();
         let last: Vec<&str> = last.into_iter().rev().collect();
         anyhow::bail!("{name} fails; its input is in {}\n{}", failures.display(), last.join("\n"));
     }
-    let executions = number_after(&said, "number_of_executed_units:").context("no count")?;
-    let edges = number_after(&said, "cov:").context("no coverage")?;
+    let executions = number_after(&stderr, "number_of_executed_units:").context("no count")?;
+    let edges = number_after(&stderr, "cov:").context("no coverage")?;
     ledger::append(&Entry { target: name.to_owned(), way: Way::Guided, executions, edges })
 }
 
@@ -193,7 +193,7 @@ fn minimize(name: &str, programs: &Path, seeds: &Path) -> Result<()> {
     corpus::pack(name, &kept)
 }
 
-/// The number that follows a word the last time that it is said.
+/// The number that follows a word the last time that it occurs.
 fn number_after(text: &str, word: &str) -> Option<u64> {
     let (_, after) = text.rsplit_once(word)?;
     let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();

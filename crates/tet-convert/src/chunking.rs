@@ -16,7 +16,7 @@ use tet_format::Shape;
 /// A chunk of `auto` has at most this many decoded bytes, unless one element has more.
 pub const AUTO_LEN_MAX: u64 = 4 << 20;
 
-/// The chunk shape `auto` stands for; every extent is at least 1.
+/// The chunk shape of `auto`; every extent is at least 1.
 ///
 /// ```
 /// // Of 181 x 360 float32, 16 fit: 365 has no divisor from 8 to 16, 360 has 15.
@@ -35,7 +35,7 @@ pub fn in_place(shape: &[u64], element_size: u64) -> Vec<u64> {
     within(shape, element_size, AUTO_LEN_MAX)
 }
 
-/// The same with chunks of at most so many decoded bytes.
+/// The same with a maximal number of decoded bytes.
 pub(crate) fn within(shape: &[u64], element_size: u64, len_max: u64) -> Vec<u64> {
     slab(shape, (len_max / element_size.max(1)).max(1), |_, room| room)
 }

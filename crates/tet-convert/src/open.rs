@@ -28,7 +28,7 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
 }
 
 /// Opens the container that a source holds, as [`open`] does the file at a path. Bytes in memory have
-/// no files beside them.
+/// no other files next to them.
 ///
 /// # Errors
 /// As [`open`].

@@ -22,7 +22,7 @@ pub fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     }
 }
 
-/// The rules of every container that has rules beside those of `.tet`.
+/// The rules of every container that has rules in addition to those of `.tet`.
 #[must_use]
 pub fn foreign_rules() -> Vec<(Format, &'static [&'static ForeignRule])> {
     let rules = containers().into_iter().map(|it| (it.format(), it.rules()));

@@ -14,7 +14,7 @@ pub(crate) fn combinations(query: &Query) -> Result<()> {
     if let Some(reduction) = &query.reduction {
         if query.transform.is_some() {
             let message = "a reduction and a transform exclude each other";
-            return Err(query.origin.wrong(Part::Op, message).advise("ask in two queries"));
+            return Err(query.origin.wrong(Part::Op, message).advise("use two queries"));
         }
         params(query, reduction)?;
         policy(query, reduction.op)?;
@@ -30,7 +30,7 @@ fn align_stands_alone(query: &Query) -> Result<()> {
     let op = query.reduction.as_ref().map(|it| it.op.name());
     let computed = op.or(query.transform.as_ref().map(|_| "transform"));
     let to_file = if query.origin.has(Part::Key("spill")) { "spill" } else { "write" };
-    let beside = [
+    let others = [
         (Part::Op, computed.unwrap_or_default(), computed.is_some()),
         (Part::Key("selection"), "selection", !query.selection.is_all()),
         (Part::Key("filter"), "filter", query.filter.is_some()),
@@ -40,9 +40,10 @@ fn align_stands_alone(query: &Query) -> Result<()> {
         (Part::Key("nan"), "nan", query.nan.is_some()),
         (Part::Key(to_file), to_file, query.write.is_some()),
     ];
-    if let Some((part, key, _)) = beside.into_iter().find(|(_, _, given)| *given) {
-        let message = format!("{key:?} cannot stand beside \"align\", which compares whole axes");
-        return Err(query.origin.wrong(part, message).advise("ask in two queries"));
+    if let Some((part, key, _)) = others.into_iter().find(|(_, _, given)| *given) {
+        let message =
+            format!("{key:?} cannot be combined with \"align\", which compares whole axes");
+        return Err(query.origin.wrong(part, message).advise("use two queries"));
     }
     if align.axes.is_empty() || AXES_MAX < align.axes.len() {
         let message = format!("\"align\" takes 1 to {AXES_MAX} axes, not {}", align.axes.len());
@@ -80,7 +81,7 @@ fn params(query: &Query, reduction: &QueryReduction) -> Result<()> {
     }
 }
 
-/// What happens with NaN is said once.
+/// The policy for NaN is stated once.
 fn policy(query: &Query, op: Op) -> Result<()> {
     let name = op.name();
     let (message, hint) = match query.nan {
@@ -108,16 +109,17 @@ fn matrix(query: &Query, reduction: &QueryReduction) -> Result<()> {
         let hint = format!("write {{{name:?}: {{\"axis\": 0}}}}");
         return Err(query.origin.wrong(Part::Op, message).advise(hint));
     }
-    let beside = [
+    let others = [
         ("filter", query.filter.is_some()),
         ("label_filter", query.label_filter.is_some()),
         ("group_by", query.group_by.is_some()),
         ("window", query.window.is_some()),
     ];
-    match beside.into_iter().find(|(_, given)| *given) {
+    match others.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((key, _)) => {
-            let message = format!("{name:?} takes all elements, so {key:?} cannot stand beside it");
+            let message =
+                format!("{name:?} takes all elements and cannot be combined with {key:?}");
             Err(query.origin.wrong(Part::Key(key), message))
         }
     }
@@ -146,7 +148,9 @@ fn group_by(query: &Query) -> Result<()> {
     let Some(group_by) = &query.group_by else { return Ok(()) };
     let wrong = |message: &str| query.origin.wrong(Part::Key("group_by"), message);
     if query.transform.is_some() {
-        return Err(wrong("a transform keeps its array, so \"group_by\" cannot stand beside it"));
+        return Err(wrong(
+            "a transform keeps the shape of its array and cannot be combined with \"group_by\"",
+        ));
     }
     if query.reduction.is_none() {
         let message = "\"group_by\" says in what groups, but not what is computed of each";
@@ -168,7 +172,9 @@ fn window(query: &Query) -> Result<()> {
     let Some(window) = &query.window else { return Ok(()) };
     let wrong = |message: &str| query.origin.wrong(Part::Key("window"), message);
     if query.transform.is_some() {
-        return Err(wrong("a transform keeps its array, so \"window\" cannot stand beside it"));
+        return Err(wrong(
+            "a transform keeps the shape of its array and cannot be combined with \"window\"",
+        ));
     }
     let Some(reduction) = &query.reduction else {
         let message = "\"window\" says in what windows, but not what is computed of each";
@@ -208,7 +214,7 @@ fn laid(query: &Query, window: &QueryWindow, reduction: &QueryReduction) -> Resu
             format!("{:?} seeks a place in the array, and a pad has none", reduction.op.name());
         return Err(wrong("pad", message).advise("leave \"pad\" out"));
     }
-    // Named axes are folded beside the window's, so that a window may hold more than its size.
+    // Named axes are folded in addition to that of the window, so a window may hold more than its size.
     let most = if reduction.axes.is_empty() { *size } else { u64::MAX };
     match min_count {
         Some(least) if !(1..=most).contains(least) => {

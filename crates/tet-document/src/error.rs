@@ -100,7 +100,7 @@ impl DocumentError {
         &self.allowed
     }
 
-    /// What to do about it, if something can be said.
+    /// What to do about it, if there is advice.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -173,7 +173,7 @@ impl Place {
         let column = text[line_start..start].chars().count();
         let end = floor(text, span.end).clamp(start, line_end);
         let width = text[start..end].chars().count().max(1);
-        // Long lines show only what stands around the caret.
+        // Long lines show only the part around the caret.
         let skipped = column.saturating_sub(EXCERPT_MAX / 2);
         let excerpt: String =
             text[line_start..line_end].chars().skip(skipped).take(EXCERPT_MAX).map(shown).collect();

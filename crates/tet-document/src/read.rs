@@ -64,7 +64,7 @@ fn second(at: &Cursor<'_>, entry: &Entry, first: &Entry) -> DocumentError {
         }
         _ => format!("{key:?} is a second reduction after {other:?}; a query has at most one"),
     };
-    at.wrong_at(&entry.key_span, message).advise("ask in two queries")
+    at.wrong_at(&entry.key_span, message).advise("use two queries")
 }
 
 /// Reads the value of one key at the top; `false` for a key that is not one.

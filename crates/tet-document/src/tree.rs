@@ -1,4 +1,4 @@
-//! One tree for both syntaxes: every value and key knows where it stands in the text.
+//! One tree for both syntaxes: every value and key knows its place in the text.
 
 use std::ops::Range;
 

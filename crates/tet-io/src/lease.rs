@@ -125,10 +125,10 @@ impl LeasedMap {
         let len = Stamp::of(&file).map_err(|error| error.to_string())?.size;
         check_room(len)?;
         let map_len = usize::try_from(len).map_err(|error| error.to_string())?;
-        // SAFETY: the lease was granted, so nobody has the file open for writing, and `len` is its
+        // SAFETY: the lease was granted, so no one has the file open for writing, and `len` is its
         // length under the lease. The map is only reached through `view`, which hands it out while
         // the lease holds; before the lease is given back the map is dropped under the write half
-        // of the lock, which waits for every view. So nobody changes the file while bytes of the
+        // of the lock, which waits for every view. So no one changes the file while bytes of the
         // map can be read, as long as no view outlives the kernel's break time, of which
         // `Source::view` and `Source::open_leased` warn.
         let map = unsafe { MmapOptions::new().len(map_len).map(&file) };

@@ -1,5 +1,5 @@
 //! Maps a file; unsafe, since the caller must guarantee that the file does not change.
-#![allow(unsafe_code, reason = "a map is only as safe as the promise that nobody writes the file")]
+#![allow(unsafe_code, reason = "a map is only as safe as the promise that no one writes the file")]
 
 use std::io;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Source {
         let failed = |error| Error::io(Step::Map, path, error);
         let len =
             usize::try_from(stamp.size).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-        // SAFETY: the caller of this unsafe fn promises that nobody changes the file while the
+        // SAFETY: the caller of this unsafe fn promises that no one changes the file while the
         // source lives, and the map lives in the source.
         let map = unsafe { MmapOptions::new().len(len).map(&file) }.map_err(failed)?;
         Ok(Self::opened(Backend::Map(file, map), path, stamp))

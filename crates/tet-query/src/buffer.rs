@@ -29,3 +29,14 @@ impl Buffer {
         bytemuck::cast_slice(&self.words)
     }
 }
+
+/// A length that has been bounded, as a length in memory.
+///
+/// # Errors
+///
+/// Returns [`Error::Limit`] when this machine's memory has no such lengths.
+pub(crate) fn len(len: u64) -> Result<usize> {
+    let too_long =
+        |_| Error::Limit { what: "bytes in memory", wanted: len, limit: usize::MAX as u64 };
+    usize::try_from(len).map_err(too_long)
+}

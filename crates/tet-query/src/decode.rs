@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tet_codec::ChunkLayout;
 
-use crate::buffer::Buffer;
+use crate::buffer::{self, Buffer};
 use crate::catalog::Dataset;
 use crate::error::{Error, Result};
 use crate::plan::{ChunkRead, ReadPlan};
@@ -21,7 +21,7 @@ pub(crate) fn whole(
     stored: &[u8],
     out: &mut Buffer,
 ) -> Result<()> {
-    let room = out.room(len(read.place.decoded_len)?)?;
+    let room = out.room(buffer::len(read.place.decoded_len)?)?;
     plan.decoder(read).decode(stored, room).map_err(|fault| Error::codec(dataset, read, fault))
 }
 
@@ -45,15 +45,4 @@ pub(crate) fn range(
     };
     let decoded = plan.decoder(read).decode_range(layout, stored, elements, out);
     decoded.map_err(|fault| Error::codec(dataset, read, fault))
-}
-
-/// A length that has been bounded, as a length in memory.
-///
-/// # Errors
-///
-/// Returns [`Error::Limit`] when this machine's memory has no such lengths.
-pub(crate) fn len(len: u64) -> Result<usize> {
-    let too_long =
-        |_| Error::Limit { what: "bytes in memory", wanted: len, limit: usize::MAX as u64 };
-    usize::try_from(len).map_err(too_long)
 }

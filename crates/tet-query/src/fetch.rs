@@ -28,7 +28,7 @@ use self::passing::Passing;
 pub(crate) use self::pool::run;
 use self::strip::{dense_strides, held_strides, serves, spread};
 use crate::budget::Execution;
-use crate::buffer::Buffer;
+use crate::buffer::{self, Buffer};
 use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
@@ -142,7 +142,7 @@ impl<'a> Fetcher<'a> {
     ) -> Result<Block<'_>> {
         let plan = self.plan;
         let ordinal = strips.ordinal();
-        let read = plan.chunks()[decode::len(ordinal)?];
+        let read = plan.chunks()[buffer::len(ordinal)?];
         let held = if !plan.is_ranged(&read) {
             self.decoded(reads, &read, ordinal, boxes)?
         } else if plan.is_identity(&read) {
@@ -189,7 +189,7 @@ impl<'a> Fetcher<'a> {
         for Stretch { elements, .. } in stretches {
             let len = elements.end - elements.start;
             let at = if held.is_gathered() { gathered } else { elements.start - base };
-            let (at, len) = (decode::len(at * size)?, decode::len(len * size)?);
+            let (at, len) = (buffer::len(at * size)?, buffer::len(len * size)?);
             let piece = bytes.get(at..).and_then(|bytes| bytes.get(..len));
             let piece = piece.ok_or_else(|| Error::misfit(self.checks.dataset()))?;
             passing.pass(elements.start * size, piece);
@@ -207,7 +207,7 @@ impl<'a> Fetcher<'a> {
         boxes: &[AxisBox],
         out: &mut [u8],
     ) -> Result<bool> {
-        let read = self.plan.chunks()[decode::len(strips.ordinal())?];
+        let read = self.plan.chunks()[buffer::len(strips.ordinal())?];
         if self.bring.view().is_some() || !self.plan.is_identity(&read) {
             return Ok(false);
         }
@@ -241,7 +241,7 @@ impl<'a> Fetcher<'a> {
             };
         }
         let bytes = self.bring.bytes(reads, span)?;
-        let element_size = decode::len(self.plan.element_size)?;
+        let element_size = buffer::len(self.plan.element_size)?;
         let serves = serves(self.rows, bytes, boxes, element_size, &mut self.dense)?;
         Ok(if serves { Held::Stored(span) } else { Held::Dense })
     }
@@ -281,9 +281,9 @@ impl<'a> Fetcher<'a> {
             self.chunk_at = Some(ordinal);
         }
         let stretches = Stretches::new(boxes, 0, 0);
-        let element_size = decode::len(self.plan.element_size)?;
+        let element_size = buffer::len(self.plan.element_size)?;
         let range =
-            decode::len(stretches.base)? * element_size..decode::len(stretches.end)? * element_size;
+            buffer::len(stretches.base)? * element_size..buffer::len(stretches.end)? * element_size;
         let bytes = &self.chunk.bytes()[range.clone()];
         let serves = serves(self.rows, bytes, boxes, element_size, &mut self.dense)?;
         Ok(if serves { Held::Chunk(range) } else { Held::Dense })
@@ -302,14 +302,14 @@ impl<'a> Fetcher<'a> {
         let stretches = plan.stretches(boxes, self.window_len);
         for stretch in stretches.clone() {
             let elements = stretch.elements.clone();
-            let len = decode::len(stretches.selected(&stretch) * plan.element_size)?;
+            let len = buffer::len(stretches.selected(&stretch) * plan.element_size)?;
             let (out, after) = rest.split_at_mut(len);
             rest = after;
             let span = plan.stored_span(read, elements.clone());
             let span = span.ok_or_else(|| no_range(plan, self.checks, read))?;
             let stored = self.bring.bytes(reads, span)?;
-            let held_len = decode::len((elements.end - elements.start) * plan.element_size)?;
-            let size = decode::len(plan.element_size)?;
+            let held_len = buffer::len((elements.end - elements.start) * plan.element_size)?;
+            let size = buffer::len(plan.element_size)?;
             if plan.is_identity(read) {
                 spread((&stretches, &stretch), boxes, size, stored, out)?;
             } else if held_len == out.len() {
@@ -331,7 +331,7 @@ impl<'a> Fetcher<'a> {
 
     /// The bytes of the strip's elements, gathered.
     fn dense_len(&self, boxes: &[AxisBox]) -> Result<usize> {
-        decode::len(element_count(boxes) * self.plan.element_size)
+        buffer::len(element_count(boxes) * self.plan.element_size)
     }
 
     fn set_strides(&mut self, boxes: &[AxisBox], gathered: bool) {

@@ -23,10 +23,9 @@ use self::axes::{LazyAxis, halves};
 pub use self::blocks::Blocks;
 use crate::array::Array;
 use crate::budget::Execution;
-use crate::buffer::Buffer;
+use crate::buffer::{self, Buffer};
 use crate::catalog::Dataset;
 use crate::cost::Cost;
-use crate::decode;
 use crate::element::make_truths;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Doubt, PartRead};
@@ -276,7 +275,7 @@ impl LazyArray {
             return Err(Error::Buffer { found: out.len() as u64, wanted });
         }
         let Some(map) = &self.map else { return self.gather(part, how, out) };
-        let align = decode::len(self.size())?;
+        let align = buffer::len(self.size())?;
         if out.as_ptr().addr().is_multiple_of(align) {
             return self.read_mapped(map, part, how, out);
         }
@@ -308,7 +307,7 @@ impl LazyArray {
             return self.read_mapped(map, &halves[1], how, second);
         }
         let mut room = Buffer::default();
-        let room = room.room(decode::len(room_len)?)?;
+        let room = room.room(buffer::len(room_len)?)?;
         self.gather_numbers(part, how, room)?;
         self.count(map.run(part, Some(room), out, how)?)
     }
@@ -382,7 +381,7 @@ impl LazyArray {
 
     /// Bytes of a part.
     fn len(&self, part: &Hyperslab) -> Result<usize> {
-        decode::len(part.element_count().unwrap_or(u64::MAX).saturating_mul(self.size()))
+        buffer::len(part.element_count().unwrap_or(u64::MAX).saturating_mul(self.size()))
     }
 
     /// Bytes of an element that is read.

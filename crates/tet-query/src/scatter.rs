@@ -13,9 +13,9 @@ use tet_io::Source;
 use self::split::{Part, split};
 use crate::array::Array;
 use crate::budget::Execution;
+use crate::buffer;
 use crate::catalog::Dataset;
 use crate::cost::Cost;
-use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Rows, Uses};
 use crate::plan::output::OutputCut;
@@ -115,7 +115,7 @@ fn fill(
     let state = || Fetcher::new(&checks, plan, how, Rows::Any);
     fetch::run((workers, u64::MAX), parts.len() as u64, how, state, |fetcher, index| {
         let part = parts
-            .get(decode::len(index)?)
+            .get(buffer::len(index)?)
             .map(|part| part.lock().unwrap_or_else(|poison| poison.into_inner()).take());
         let Some(Some(mut part)) = part else { return Ok(0) };
         let done = fill_part(fetcher, plan, how, &mut part);
@@ -182,7 +182,7 @@ fn fill_part(
 
 /// Positions of one axis box as an index into memory.
 fn index(part: &AxisBox) -> Result<(usize, usize)> {
-    Ok((decode::len(part.at)?, decode::len(part.count)?))
+    Ok((buffer::len(part.at)?, buffer::len(part.count)?))
 }
 
 #[cfg(test)]

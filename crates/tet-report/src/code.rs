@@ -103,7 +103,7 @@ impl Code {
                 "a repeated name selects the first one: select by position"
             }
             Code::Note(NoteCode::PayloadHole) => {
-                "zeros that a program did not write, or bytes lost by the disk: only digests can tell"
+                "zeros that a program did not write, or bytes lost by the disk: only digests can show which"
             }
             Code::Note(_) => "",
         }

@@ -59,7 +59,7 @@ tet_format::foreign_rules! { pub,
         "a frame must match its hash",
         "";
     "TGM-F11" DESCRIPTOR_GAP "frame" Error Structure Decimal:
-        "a descriptor that stands before its payload must start the body of its frame",
+        "a descriptor before its payload must start the body of its frame",
         "";
     "TGM-F12" DESCRIPTOR_TRAILING "frame" Error Structure Decimal:
         "a descriptor must be one item and nothing else",
@@ -86,7 +86,7 @@ tet_format::foreign_rules! { pub,
         "`_reserved_` and `_extra_` must be maps",
         "";
     "TGM-M8" EXTRA_TWICE "metadata" Error Structure Hidden:
-        "a key must not stand both beside `_extra_` and in it",
+        "a key must not be both in `_extra_` and outside of it",
         "";
     "TGM-M9" METADATA_MISSING "metadata" Error Structure Hidden:
         "a message must have a metadata frame",
@@ -176,7 +176,7 @@ tet_format::foreign_rules! { pub,
         "an szip stream must hold all samples",
         "";
     "TGM-C11" SZIP_OFFSETS "payload" Error Elements Decimal:
-        "szip_block_offsets that are said to be exact must be where the intervals of the stream start",
+        "szip_block_offsets that are declared exact must be where the intervals of the stream start",
         "";
     "TGM-C12" WHOLE_PARTS "descriptor" Error Structure Decimal:
         "encoded elements must be whole parts of what the codec takes at a time",
@@ -272,7 +272,7 @@ tet_format::foreign_rules! { pub,
         "header and footer say different things of one key; the footer counts",
         "";
     "TGM-N9" KEY_TWICE "metadata" Warning Structure Decimal:
-        "a key stands twice in a map; the last value counts",
+        "a key is twice in a map; the last value counts",
         "";
     "TGM-N10" CBOR_TRAILING "metadata" Warning Structure Decimal:
         "bytes follow the CBOR of the frame",

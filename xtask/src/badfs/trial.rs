@@ -78,16 +78,16 @@ impl<'a> Trial<'a> {
 
     fn undisturbed(&self, files: &Files) -> Result<Seen> {
         let (output, seen) = self.run(files, &Fault::None)?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         if self.is_map() && seen.code != Some(0) {
             // A map is refused: what is left to compare with is the same command without one.
-            ensure!(said.contains("--io pread"), "no hint: {said}");
+            ensure!(stderr.contains("--io pread"), "no hint: {stderr}");
             ensure!(seen.files == *files, "it is refused and changes files");
             let (_, seen) = self.run_with(files, &Fault::None, &self.args_without_map())?;
             ensure!(seen.code == Some(0), "it fails without a map");
             return Ok(seen);
         }
-        ensure!(seen.code == Some(0), "{} fails: {said}", self.case.name());
+        ensure!(seen.code == Some(0), "{} fails: {stderr}", self.case.name());
         Ok(seen)
     }
 
@@ -136,30 +136,30 @@ impl<'a> Trial<'a> {
     pub(super) fn run_under(&self, fault: &Fault) -> Result<(End, Vec<String>)> {
         let begin = Instant::now();
         let (output, seen) = self.run(&self.before, fault)?;
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let mut wrong = Vec::new();
         if TIME_MAX <= begin.elapsed() {
             wrong.push("it took too long".to_owned());
         }
         let is_done = seen.code == Some(0);
         match seen.code {
-            Some(0) => self.judge_success(fault, &seen, &said, &mut wrong),
-            Some(1 | 3 | 4 | 5) => self.judge_refusal(fault, &seen, &said, &mut wrong),
-            Some(2) if self.is_map() && said.contains("--io pread") => {}
+            Some(0) => self.judge_success(fault, &seen, &stderr, &mut wrong),
+            Some(1 | 3 | 4 | 5) => self.judge_refusal(fault, &seen, &stderr, &mut wrong),
+            Some(2) if self.is_map() && stderr.contains("--io pread") => {}
             _ => wrong.push(format!("it ended with {}", output.status)),
         }
-        let is_warned = is_done && is_warned(&seen, &said);
+        let is_warned = is_done && is_warned(&seen, &stderr);
         self.judge_files((fault, is_warned), &seen.files, &mut wrong);
         if wrong.is_empty() {
             return Ok((if is_done { End::Done } else { End::Refused }, wrong));
         }
         let name = self.case.name();
-        let line = |wrong| format!("{name}, {fault}: {wrong}; stderr: {said}");
+        let line = |wrong| format!("{name}, {fault}: {wrong}; stderr: {stderr}");
         Ok((End::Wrong, wrong.into_iter().map(line).collect()))
     }
 
-    fn judge_success(&self, fault: &Fault, seen: &Seen, said: &str, wrong: &mut Vec<String>) {
-        let is_warned = is_warned(seen, said);
+    fn judge_success(&self, fault: &Fault, seen: &Seen, stderr: &str, wrong: &mut Vec<String>) {
+        let is_warned = is_warned(seen, stderr);
         let mut truths = vec![&self.truth];
         if matches!(fault, Fault::Replace { .. }) {
             truths.push(&self.truth_other);
@@ -180,7 +180,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn judge_refusal(&self, fault: &Fault, seen: &Seen, said: &str, wrong: &mut Vec<String>) {
+    fn judge_refusal(&self, fault: &Fault, seen: &Seen, stderr: &str, wrong: &mut Vec<String>) {
         let is_read = self.case.verb.kind == Kind::Read || *fault != Fault::ListFails;
         if fault.is_harmless_to_reads() && is_read && !self.is_map() {
             wrong.push(format!("exit code {:?} for nothing", seen.code));
@@ -188,12 +188,12 @@ impl<'a> Trial<'a> {
         // `verify` and `repair` report what is wrong in their answer.
         let reports = matches!(self.case.verb.name, "verify" | "repair" | "repair --all");
         let is_reported = reports && !seen.printed.is_empty();
-        if said.is_empty() && !is_reported {
+        if stderr.is_empty() && !is_reported {
             wrong.push("it fails and says nothing".to_owned());
         }
         let Some(target) = self.case.target() else { return };
         let is_new = seen.files.get(target) == self.truth.files.get(target);
-        if is_new && !said.contains("cannot sync the folder of") {
+        if is_new && !stderr.contains("cannot sync the folder of") {
             wrong.push("a failure, but the new file".to_owned());
         }
     }
@@ -247,9 +247,9 @@ impl<'a> Trial<'a> {
 }
 
 /// Whether a successful run warns that its elements were not compared with checksums.
-fn is_warned(seen: &Seen, said: &str) -> bool {
+fn is_warned(seen: &Seen, stderr: &str) -> bool {
     let printed = String::from_utf8_lossy(&seen.printed);
-    said.contains("warning") || printed.contains("unchecked") || said.contains("not compared")
+    stderr.contains("warning") || printed.contains("unchecked") || stderr.contains("not compared")
 }
 
 /// The files before: the one that is read, and an older output.

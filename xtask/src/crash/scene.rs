@@ -90,8 +90,8 @@ impl<'a> Scene<'a> {
 
     fn make(&self) -> Result<Vec<u8>> {
         let output = self.start(&[])?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{} says {said}", self.args.join(" "));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{} says {stderr}", self.args.join(" "));
         Ok(fs::read(self.target())?)
     }
 
@@ -165,7 +165,7 @@ impl<'a> Scene<'a> {
                 strays.push(name);
             }
         }
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let code = output.status.code();
         let mut wrong = Vec::new();
         if !is_old && !is_new {
@@ -174,7 +174,7 @@ impl<'a> Scene<'a> {
         if code == Some(0) && !is_new {
             wrong.push("success, but the old file".to_owned());
         }
-        if is_new && code == Some(5) && !says_new(&said) && allowed == Allowed::Failure {
+        if is_new && code == Some(5) && !says_new(&stderr) && allowed == Allowed::Failure {
             wrong.push("a failure, but the new file".to_owned());
         }
         let strays_max = usize::from(matches!(allowed, Allowed::Death | Allowed::Helplessness));
@@ -185,12 +185,12 @@ impl<'a> Scene<'a> {
         if !is_death && !matches!(code, Some(0 | 5)) {
             wrong.push(format!("it ended with {}", output.status));
         }
-        if allowed == Allowed::Failure && code == Some(5) && !self.names_step_and_path(&said) {
+        if allowed == Allowed::Failure && code == Some(5) && !self.names_step_and_path(&stderr) {
             wrong.push("no step or no path in what it says".to_owned());
         }
         for wrong in wrong {
             let (name, onto) = (self.case.name, self.onto.name());
-            self.faults.push(format!("{name} onto {onto}, {what}: {wrong}; it says: {said}"));
+            self.faults.push(format!("{name} onto {onto}, {what}: {wrong}; it says: {stderr}"));
         }
         self.tally.old += usize::from(is_old);
         self.tally.new += usize::from(is_new);
@@ -202,12 +202,13 @@ impl<'a> Scene<'a> {
         name.starts_with(&format!(".{}.tet-", self.case.target)) && name.ends_with(".tmp")
     }
 
-    fn names_step_and_path(&self, said: &str) -> bool {
-        said.contains("cannot ") && (said.contains(self.case.target) || said.contains("the output"))
+    fn names_step_and_path(&self, stderr: &str) -> bool {
+        stderr.contains("cannot ")
+            && (stderr.contains(self.case.target) || stderr.contains("the output"))
     }
 }
 
 /// Whether a failure is of what comes after the rename.
-fn says_new(said: &str) -> bool {
-    said.contains("cannot sync the folder of") || said.contains("cannot write the output")
+fn says_new(stderr: &str) -> bool {
+    stderr.contains("cannot sync the folder of") || stderr.contains("cannot write the output")
 }

@@ -58,7 +58,7 @@ pub enum CatFormat {
 const EXAMPLES: &str = "\
 SLICES
   NumPy's rules: start:stop:step, negative numbers count from the end, one number takes that
-  position and drops the axis, ... stands for all axes not named. By name: 'time=0:10, lat=5'.
+  position and drops the axis, ... means all axes not named. By name: 'time=0:10, lat=5'.
   By label: 'time=\"Jan\":\"Apr\"' (the stop is not included), 'time=\"Jul\"'.
 
 EXAMPLES

@@ -131,7 +131,7 @@ pub struct TgmCopyArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new file, or several: `[KEY]` stands for the value of a key
+    /// The new file, or several: `[KEY]` is replaced by the value of a key
     #[arg(value_name = "OUT")]
     pub output: String,
     /// The clauses that select messages by their objects.
@@ -168,7 +168,7 @@ pub struct TgmSplitArgs {
     /// The .tgm file
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new files: `[index]` stands for the number of an object, `[KEY]` for the value of a key;
+    /// The new files: `[index]` is replaced by the number of an object, `[KEY]` by the value of a key;
     /// without a bracket, `_[index]` goes before the suffix
     #[arg(short, long, value_name = "TEMPLATE")]
     pub output: String,

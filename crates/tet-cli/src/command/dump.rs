@@ -45,25 +45,25 @@ fn dump(args: &DumpArgs, context: &mut Context<'_>) -> Result<Exit> {
         let hint = "`tet info --layout` lists its regions, --chunks the offsets of its data";
         return Err(Failure::usage("not-dumpable", text).hint(hint));
     }
-    let anatomy = FileMap::read(&source, &Limits::default())?;
+    let file_map = FileMap::read(&source, &Limits::default())?;
     let offset_width = format!("{:x}", source.len()).len().max(8);
     let window = Window::new(&source);
     let faults = Faults::default();
-    let (anatomy, file_len) = (&anatomy, source.len());
-    let mut dump = Dump { args, anatomy, window, file_len, offset_width, faults, context };
+    let (file_map, file_len) = (&file_map, source.len());
+    let mut dump = Dump { args, file_map, window, file_len, offset_width, faults, context };
     match args.at {
         Some(offset) => at::print_byte(&mut dump, offset)?,
         None => walk::walk(&mut dump)?,
     }
     let faults = dump.faults;
     source.check_unchanged()?;
-    faults.end(anatomy.annotations())
+    faults.end(file_map.annotations())
 }
 
 /// The state of a dump.
 struct Dump<'a, 'c, 's> {
     args: &'a DumpArgs,
-    anatomy: &'a FileMap<'a>,
+    file_map: &'a FileMap<'a>,
     window: Window<'a>,
     file_len: u64,
     /// Digits of an offset.

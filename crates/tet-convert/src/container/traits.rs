@@ -64,7 +64,7 @@ pub trait Container: Sync {
         Err(Error::NotVerifiable { path: path_of(source), format: self.format() })
     }
 
-    /// The rules that its checks have beside those of `.tet`.
+    /// The rules that its checks have in addition to those of `.tet`.
     fn rules(&self) -> &'static [&'static ForeignRule] {
         &[]
     }
@@ -148,7 +148,7 @@ pub struct Output {
     pub len: u64,
     /// The chunk shapes of the datasets, where the file has chunks of its own.
     pub chunk_shapes: Vec<Vec<u64>>,
-    /// Shards beside an index; 0 where the output is one file.
+    /// Shards, if the output is an index; 0 where the output is one file.
     pub shard_count: usize,
 }
 

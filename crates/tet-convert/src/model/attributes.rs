@@ -11,7 +11,7 @@ use crate::write::options::ImportOptions;
 pub(crate) const SCALAR_KEY: &str = "tet:scalar";
 /// The attribute of the unit of times.
 pub(crate) const UNITS_KEY: &str = "units";
-/// The attribute of the value that stands for a missing one.
+/// The attribute of the value that means a missing one.
 pub(crate) const FILL_KEY: &str = "_FillValue";
 /// The integer of NumPy's "not a time".
 pub(crate) const NOT_A_TIME: &str = "-9223372036854775808";

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// The folders that results may be written to, with all folders below them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WritePolicy {
-    /// The folders; none stands for the folder of the file that is read.
+    /// The folders; none means the folder of the file that is read.
     pub roots: Vec<PathBuf>,
 }
 
@@ -37,9 +37,9 @@ impl WritePolicy {
         };
         let fault = |error| tet_io::Error::io(Step::Resolve, path, error);
         let folder = fs::canonicalize(folder_of(path)).map_err(fault)?;
-        let beside = || read.path().map(|path| folder_of(path).to_path_buf());
+        let near = || read.path().map(|path| folder_of(path).to_path_buf());
         let roots =
-            if self.roots.is_empty() { beside().into_iter().collect() } else { self.roots.clone() };
+            if self.roots.is_empty() { near().into_iter().collect() } else { self.roots.clone() };
         let holds =
             |root: &PathBuf| fs::canonicalize(root).is_ok_and(|root| folder.starts_with(root));
         if !roots.iter().any(holds) {

@@ -1,4 +1,4 @@
-//! A lazy array as the dataset of a new `.tet` file, and the coordinate datasets of its axes beside it.
+//! A lazy array as the dataset of a new `.tet` file, with the coordinate datasets of its axes.
 
 use std::path::Path;
 

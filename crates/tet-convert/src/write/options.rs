@@ -154,7 +154,7 @@ pub struct ImportReport {
     pub decoded_len: u64,
     /// Bytes of the output file, or of all files that it became.
     pub output_len: u64,
-    /// Shards beside the index that was written; 0 where the output is one file.
+    /// Shards, if the output that was written is an index; 0 where the output is one file.
     pub shard_count: usize,
 }
 

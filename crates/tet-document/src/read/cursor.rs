@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What one of these words stands for.
+    /// The meaning of one of these words.
     pub(crate) fn word<T: Copy>(&self, words: &[(&'static str, T)]) -> Result<T> {
         let given = match &self.node.value {
             Value::Text(given) => given.as_str(),

@@ -83,7 +83,7 @@ fn object(
         (None, None) => None,
         (min, _) => {
             let (given, missing) = if min.is_some() { ("min", "max") } else { ("max", "min") };
-            let message = format!("{given:?} stands alone; {missing:?} belongs to it");
+            let message = format!("{given:?} needs {missing:?} too");
             return Err(at
                 .wrong(message)
                 .advise("give both, or none for the range of the elements"));
@@ -92,7 +92,7 @@ fn object(
     Ok(axes.unwrap_or_default())
 }
 
-/// What is taken off the count; 0 says nothing, and may stand in every reduction.
+/// What is subtracted from the count; 0 is the default and allowed in every reduction.
 fn ddof(at: &Cursor<'_>, op: Op) -> Result<u32> {
     let ddof = at.integer(0, u32::MAX.into())?;
     if ddof == 0 || keys::takes_ddof(op) {

@@ -27,7 +27,7 @@ pub(super) fn write(at: &Cursor<'_>) -> Result<Write> {
     (write.target, write.base) = target.unwrap_or_default();
     if let Some((timestamp, member)) = timestamp {
         if timestamp && (write.target != WriteTarget::Tet || path.is_some()) {
-            let message = "\"timestamp\" is for a name that is made up, which a .tet file gets";
+            let message = "\"timestamp\" needs a name chosen by tet, which only .tet files get";
             return Err(member
                 .wrong(message)
                 .advise("write \"target\": \"sidecar\" without a path"));
@@ -36,11 +36,8 @@ pub(super) fn write(at: &Cursor<'_>) -> Result<Write> {
     }
     if let Some((path, member)) = path {
         if write.target == WriteTarget::Memory {
-            let message = if given {
-                "\"ram\" writes no file"
-            } else {
-                "which form the file has is not said"
-            };
+            let message =
+                if given { "\"ram\" writes no file" } else { "the format of the file is missing" };
             let hint = "write \"target\": \"npy\", \"raw\" or \"tet\"";
             return Err(member.wrong(message).advise(hint));
         }
@@ -53,7 +50,7 @@ pub(super) fn write(at: &Cursor<'_>) -> Result<Write> {
     Ok(write)
 }
 
-/// Reads the value of `spill`, which is a path beside the file that is queried.
+/// Reads the value of `spill`, which is a path relative to the file that is queried.
 pub(super) fn spill(at: &Cursor<'_>) -> Result<Write> {
     let path = Some(file(at)?);
     Ok(Write { target: WriteTarget::Raw, path, base: WriteBase::File, timestamp: false })

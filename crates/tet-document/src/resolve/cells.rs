@@ -31,7 +31,7 @@ impl Placing<'_> {
                 let axis = self.axis_text(window.axis);
                 let message = format!("{axis} has windows, so positions cannot be picked of it");
                 let part = Part::Member("label_filter", "axis");
-                return Err(document(self.wrong(part, message).advise("ask in two queries")));
+                return Err(document(self.wrong(part, message).advise("use two queries")));
             }
             cells.window = Some(window);
         }

@@ -11,7 +11,7 @@ use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 
 use crate::budget::Execution;
-use crate::decode;
+use crate::buffer;
 use crate::error::Result;
 
 /// A checksum of all stored bytes of a dataset.
@@ -100,7 +100,7 @@ fn for_windows(
         match view.as_ref().and_then(|view| view.bytes(at..end)) {
             Some(bytes) => visit(bytes),
             None => {
-                window.resize(decode::len(end - at)?, 0);
+                window.resize(buffer::len(end - at)?, 0);
                 source.read_exact_at(at, &mut window)?;
                 visit(&window);
             }

@@ -65,6 +65,37 @@ impl fmt::Debug for dyn ChunkTable {
 }
 
 /// The decoder of one chunk: one that all chunks share, or one that was made for it.
+///
+/// # Examples
+///
+/// The table of an array that is one raw chunk:
+///
+/// ```
+/// use tet_codec::Raw;
+/// use tet_format::Span;
+/// use tet_query::{ChunkPlace, ChunkTable, Decoder};
+///
+/// struct OneChunk(Span);
+///
+/// impl ChunkTable for OneChunk {
+///     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+///         let stored = self.0;
+///         let place = ChunkPlace { stored, decoded_len: stored.len(), codec: 0, row: 0 };
+///         out.extend(linear.iter().map(|_| place));
+///         Ok(())
+///     }
+///
+///     fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+///         Decoder::Shared(&Raw)
+///     }
+/// }
+///
+/// let table = OneChunk(Span::new(64, 800).expect("it is far below 2^63"));
+/// let mut places = Vec::new();
+/// table.locate(&[0], &mut places)?;
+/// assert_eq!(table.decoder(0, &places[0]).name(), "raw");
+/// # Ok::<(), tet_query::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Decoder<'a> {
     /// The same for many chunks.

@@ -5,8 +5,7 @@ use std::ops::Range;
 use tet_format::Span;
 use tet_io::{Source, View};
 
-use crate::buffer::Buffer;
-use crate::decode;
+use crate::buffer::{self, Buffer};
 use crate::error::{Error, Result};
 use crate::plan::runs::TaskReads;
 
@@ -125,12 +124,12 @@ impl<'a> Bring<'a> {
         let mut len = 0;
         for run in &self.runs {
             self.starts.push(len);
-            len += decode::len(run.len())?.next_multiple_of(ALIGN);
+            len += buffer::len(run.len())?.next_multiple_of(ALIGN);
         }
         let mut room = self.buffer.room(len)?;
         let mut parts = Vec::with_capacity(self.runs.len());
         for run in &self.runs {
-            let len = decode::len(run.len())?;
+            let len = buffer::len(run.len())?;
             let (part, rest) = room.split_at_mut(len.next_multiple_of(ALIGN));
             parts.push((run.start(), &mut part[..len]));
             room = rest;

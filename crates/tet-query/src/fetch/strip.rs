@@ -1,9 +1,8 @@
 //! The elements of a strip where they lie in a chunk, and copied side by side.
 
 use super::Rows;
-use crate::buffer::Buffer;
+use crate::buffer::{self, Buffer};
 use crate::copy::copy_box;
-use crate::decode;
 use crate::error::Result;
 use crate::plan::piece::{Stretch, Stretches, element_count, strides};
 use crate::plan::touch::AxisBox;
@@ -25,9 +24,9 @@ pub(super) fn serves(
         Rows::Truths => false,
     };
     if !fits {
-        let len = decode::len(element_count(boxes))? * element_size;
+        let len = buffer::len(element_count(boxes))? * element_size;
         let counts: Vec<usize> =
-            boxes.iter().map(|part| decode::len(part.count)).collect::<Result<_>>()?;
+            boxes.iter().map(|part| buffer::len(part.count)).collect::<Result<_>>()?;
         let to = (dense.room(len)?, &dense_strides(boxes)[..]);
         copy_box(&counts, element_size, (bytes, &held_strides(boxes)), to);
     }
@@ -80,12 +79,12 @@ pub(super) fn spread(
         out.copy_from_slice(held);
         return Ok(());
     }
-    let mut counts = vec![decode::len(stretch.rows)?];
-    let mut from = vec![decode::len(stretches.step)?];
+    let mut counts = vec![buffer::len(stretch.rows)?];
+    let mut from = vec![buffer::len(stretches.step)?];
     for (part, stride) in boxes.iter().zip(strides(boxes)).skip(stretches.inner) {
         if part.count > 1 {
-            counts.push(decode::len(part.count)?);
-            from.push(decode::len(part.step * stride)?);
+            counts.push(buffer::len(part.count)?);
+            from.push(buffer::len(part.step * stride)?);
         }
     }
     let mut to = vec![1; counts.len()];

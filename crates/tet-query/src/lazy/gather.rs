@@ -3,8 +3,7 @@
 use super::LazyArray;
 use super::axes::{Run, halves};
 use crate::budget::Execution;
-use crate::buffer::Buffer;
-use crate::decode;
+use crate::buffer::{self, Buffer};
 use crate::error::Result;
 use crate::scatter;
 use crate::selection::Hyperslab;
@@ -42,7 +41,7 @@ impl LazyArray {
         let mut strides = vec![1; self.axes.len()];
         let mut runs = vec![Vec::new(); self.axes.len()];
         for (at, (axis, slice)) in self.axes.iter().zip(part.axes()).enumerate().rev() {
-            strides[at] = decode::len(inner_len / size)?;
+            strides[at] = buffer::len(inner_len / size)?;
             runs[at] = axis.runs(slice, axis.near(inner_len, !self.is_ranged));
             inner_len = inner_len.saturating_mul(slice.count());
         }
@@ -53,7 +52,7 @@ impl LazyArray {
             && let Some(halves) = halves(part)
         {
             let first = halves[0].element_count().unwrap_or(u64::MAX).saturating_mul(size);
-            let (first, second) = out.split_at_mut(decode::len(first)?);
+            let (first, second) = out.split_at_mut(buffer::len(first)?);
             self.gather_picked(&halves[0], how, first)?;
             return self.gather_picked(&halves[1], how, second);
         }
@@ -62,7 +61,7 @@ impl LazyArray {
         loop {
             how.progress.check()?;
             let chosen = runs.iter().zip(&nth).map(|(runs, &nth)| &runs[nth]).collect();
-            let piece = Piece { runs: chosen, strides: strides.clone(), size: decode::len(size)? };
+            let piece = Piece { runs: chosen, strides: strides.clone(), size: buffer::len(size)? };
             self.read_piece(&piece, how, &mut room, out)?;
             if !next(&mut nth, &runs) {
                 return Ok(());
@@ -81,7 +80,7 @@ impl LazyArray {
         let slab = self.with_dropped(piece.runs.iter().map(|run| run.slice))?;
         let to: usize = piece.runs.iter().zip(&piece.strides).map(|(run, by)| run.to * by).sum();
         let len = slab.element_count().unwrap_or(u64::MAX).saturating_mul(piece.size as u64);
-        let len = decode::len(len)?;
+        let len = buffer::len(len)?;
         if piece.is_contiguous() {
             let start = to * piece.size;
             return self.read_slab(&slab, how, &mut out[start..start + len]);

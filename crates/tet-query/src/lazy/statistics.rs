@@ -2,8 +2,8 @@
 
 use super::LazyArray;
 use crate::budget::Execution;
+use crate::buffer;
 use crate::cost::Cost;
-use crate::decode;
 use crate::error::{Error, Result};
 use crate::kernel::two_sum;
 use crate::op::Op;
@@ -94,7 +94,7 @@ impl LazyArray {
             if !is_folded(axis) {
                 strides[at] = cells;
                 let misfit = || Error::misfit(&self.dataset);
-                cells = cells.checked_mul(decode::len(shape[at])?).ok_or_else(misfit)?;
+                cells = cells.checked_mul(buffer::len(shape[at])?).ok_or_else(misfit)?;
             }
         }
         Ok((strides, cells))

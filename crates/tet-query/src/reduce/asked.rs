@@ -7,9 +7,9 @@ use super::job::Job;
 use super::pad::check_filled;
 use super::role::Roles;
 use crate::budget::Execution;
+use crate::buffer;
 use crate::catalog::Dataset;
 use crate::cost::{Cost, VALUE_LEN};
-use crate::decode;
 use crate::error::{Error, Result};
 use crate::fetch::Doubt;
 use crate::fill::fill_of;
@@ -290,7 +290,7 @@ impl Asked<'_> {
 
     /// The setup of a histogram whose edges are not known yet, but how many there are.
     fn bins_setup(&self) -> Result<Setup> {
-        let edges = vec![0.0; decode::len(u64::from(self.reduction.params.bins) + 1)?];
+        let edges = vec![0.0; buffer::len(u64::from(self.reduction.params.bins) + 1)?];
         Ok(Setup { edges, ..self.setup()? })
     }
 

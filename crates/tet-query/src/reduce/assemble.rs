@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use tet_format::Shape;
 
 use crate::array::Array;
-use crate::decode;
+use crate::buffer;
 use crate::error::{Error, Result};
 use crate::value::{Cells, Values};
 
@@ -42,7 +42,7 @@ impl Assembly {
             (Cells::Int(to), Cells::Int(from)) => rows.copy(to, from, self.width),
             (Cells::Float(to), Cells::Float(from)) => rows.copy(to, from, self.width),
             (Cells::Element(to), Cells::Element(from)) => {
-                let size = decode::len(from.dtype().size().unwrap_or(1))?;
+                let size = buffer::len(from.dtype().size().unwrap_or(1))?;
                 rows.copy(to.bytes_mut(), from.bytes(), size * self.width);
             }
             // One kernel gives one kind of cells.
@@ -98,8 +98,8 @@ impl Rows {
         let mut len = 1;
         let last = shape.len().saturating_sub(1);
         for (axis, (&extent, range)) in shape.iter().zip(rect).enumerate() {
-            let extent = decode::len(extent)?;
-            let range = decode::len(range.start)?..decode::len(range.end)?;
+            let extent = buffer::len(extent)?;
+            let range = buffer::len(range.start)?..buffer::len(range.end)?;
             if axis == last {
                 starts.iter_mut().for_each(|start| *start = *start * extent + range.start);
                 len = range.len();

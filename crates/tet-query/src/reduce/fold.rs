@@ -12,7 +12,7 @@ use std::ops::Range;
 use self::table::Table;
 use super::layout::{AxisCells, Layout};
 use super::window::Windows;
-use crate::decode;
+use crate::buffer;
 use crate::error::Result;
 use crate::fetch::Block;
 use crate::kernel::{At, Lanes, Maker, Runs, State};
@@ -96,11 +96,11 @@ pub(super) fn fold_strip(
             let part = &parts[nth[axis]];
             at.cell += part.cell;
             at.index += (boxes[axis].at + part.first) * layout.index_strides[axis];
-            first += decode::len(part.first)? * block.strides[axis];
+            first += buffer::len(part.first)? * block.strides[axis];
             for over in part.loops.iter().filter(|over| over.count > 1) {
                 let this = Loop {
-                    count: decode::len(over.count)?,
-                    distance: decode::len(over.step)? * block.strides[axis],
+                    count: buffer::len(over.count)?,
+                    distance: buffer::len(over.step)? * block.strides[axis],
                     held: over.step * boxes[axis].step * held[axis],
                     cells: over.cells,
                     index: over.step * layout.index_strides[axis],
@@ -128,7 +128,7 @@ fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
     match cells {
         AxisCells::One => Ok(vec![Part::plain(0, axis_box.count, 0, 0)]),
         AxisCells::Each { stride, first } => {
-            let cell = decode::len(positions.start - first)? * stride;
+            let cell = buffer::len(positions.start - first)? * stride;
             Ok(vec![Part::plain(0, axis_box.count, cell, *stride)])
         }
         AxisCells::Map { stride, cell_of } => map_parts(&positions, cell_of, *stride),
@@ -140,7 +140,7 @@ fn parts_of(axis_box: &AxisBox, cells: &AxisCells) -> Result<Vec<Part>> {
 
 /// Stretches of neighbors that have one cell; those without a cell are left out.
 fn map_parts(positions: &Range<u64>, cell_of: &[u32], stride: usize) -> Result<Vec<Part>> {
-    let cells = &cell_of[decode::len(positions.start)?..decode::len(positions.end)?];
+    let cells = &cell_of[buffer::len(positions.start)?..buffer::len(positions.end)?];
     let mut parts = Vec::new();
     let mut first = 0;
     let joins = |&a: &u32, &b: &u32| a == b;
@@ -169,7 +169,7 @@ fn window_parts(
         if windows.count <= window {
             break;
         }
-        let cell = decode::len(window - first_window)? * stride;
+        let cell = buffer::len(window - first_window)? * stride;
         let first = at - positions.start;
         let whole = (left / windows.pitch()).min(windows.count - window);
         if within == 0 && whole > 1 {

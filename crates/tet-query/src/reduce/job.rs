@@ -10,9 +10,9 @@ use super::pad::Pads;
 use super::role::{Role, Roles};
 use super::slide::slide;
 use crate::budget::{DigestPolicy, Execution};
+use crate::buffer;
 use crate::catalog::Dataset;
 use crate::cost::Cost;
-use crate::decode;
 use crate::error::Result;
 use crate::fetch::{self, Checks, Doubt, Fetcher, Rows, Uses};
 use crate::kernel::{Maker, State};
@@ -24,15 +24,15 @@ use crate::value::Values;
 
 /// Bytes of the state of a usual cell.
 const CELL_LEN: u64 = 32;
-/// A tile whose elements are kept takes so many bytes, and so much of the budget, at most. What
+/// The most bytes, and the largest share of the budget, of a tile whose elements are kept. What
 /// becomes of kept elements does not depend on how they are cut, so the budget may say it.
 const KEPT_LEN_MAX: u64 = 1 << 26;
 const KEPT_SHARE: u64 = 8;
-/// Kept elements take so many times their bytes: as they came, with room to grow, and in order.
+/// The memory of kept elements, relative to their bytes: as they came, with room to grow, and in order.
 const KEPT_TIMES: u64 = 4;
 /// Bytes that say the cell of a kept element, with room to grow.
 const KEPT_BESIDE: u64 = 2 * size_of::<u32>() as u64;
-/// States that wait for their turn to merge take so many bytes at most, or are two for each thread.
+/// The most bytes of states that wait for their turn to merge, unless these are two for each thread.
 const WAITING_LEN: u64 = 1 << 20;
 
 /// One pass over a selection, ready to run.
@@ -57,19 +57,19 @@ impl Job<'_> {
             let cell_len = self.makers.iter().map(|maker| self.cell_len(maker)).max();
             self.how.workers(cells.saturating_mul(cell_len.unwrap_or(0)))?;
             let nothing = |maker: &Maker| {
-                let state = maker.make(decode::len(cells)?);
+                let state = maker.make(buffer::len(cells)?);
                 let nan_count = state.nan_count();
                 Ok((state.finish()?, nan_count))
             };
             return self.makers.iter().map(nothing).collect();
         }
         let (tasks, states_len) = self.tasks();
-        let cells = decode::len(cells)?;
+        let cells = buffer::len(cells)?;
         let assembly = |maker: &Maker| Assembly::new(shape.clone(), cells, maker.width);
         let board = Board::new(tasks.part_count(), self.makers.iter().map(assembly));
         let workers = self.how.workers(self.thread_len(states_len))?;
         let ahead = (2 * workers as u64).max(WAITING_LEN / states_len.max(1));
-        let align = decode::len(self.plan.element_size)?;
+        let align = buffer::len(self.plan.element_size)?;
         let rows = match self.dataset.dtype {
             Some(DType::Bool) => Rows::Truths,
             _ => Rows::Aligned(align),
@@ -244,7 +244,7 @@ impl Job<'_> {
                 for (line, lane) in (0..outer).flat_map(|line| (0..inner).map(move |it| (line, it)))
                 {
                     let cell = (line * extents[shown] + number as u64) * inner + lane;
-                    state.take(decode::len(cell)?, copies, 0, 1);
+                    state.take(buffer::len(cell)?, copies, 0, 1);
                 }
             }
             shown += 1;

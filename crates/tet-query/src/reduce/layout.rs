@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::role::{Role, Roles};
 use super::window::Windows;
-use crate::decode;
+use crate::buffer;
 use crate::error::Result;
 
 /// Where positions of one axis fold to.
@@ -103,7 +103,7 @@ impl Layout {
         };
         self.axes[axis] = cells;
         self.rect.extend(shown);
-        self.cell_count = self.cell_count.saturating_mul(decode::len(extent)?);
+        self.cell_count = self.cell_count.saturating_mul(buffer::len(extent)?);
         Ok(())
     }
 }

@@ -81,7 +81,7 @@ impl Asked<'_> {
         Ok((variables, observed))
     }
 
-    /// Bytes of one observation of so many variables.
+    /// Bytes of one observation of all variables.
     fn observation_len(&self, width: u64) -> u64 {
         width.saturating_mul(self.dtype.size().unwrap_or(1)).max(1)
     }

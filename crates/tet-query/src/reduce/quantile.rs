@@ -65,7 +65,7 @@ pub(crate) struct Outlook {
     pub(crate) candidates: Pass,
 }
 
-/// What the search for so many quantiles among at most `count` elements will be like; `None` as in
+/// The expected search for quantiles among at most `count` elements; `None` as in
 /// [`quantiles`].
 pub(crate) fn outlook(
     dtype: DType,
@@ -162,7 +162,7 @@ fn count(sought: &[Sought], passes: &mut dyn Passing) -> Result<(Counted, Option
     Ok((Counted { pass, counts, ends: (least, greatest) }, nan_count))
 }
 
-/// The logarithm of the counters of each of so many spans, about.
+/// The logarithm of the number of counters of each span, about.
 fn digit(spans: usize, tuning: &Tuning) -> u32 {
     let shared = (spans - 1).checked_ilog2().map_or(0, |log| log + 1);
     tuning.digit.saturating_sub(shared).max(tuning.span_digit)

@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use super::layout::{Layout, Slide};
-use crate::decode;
+use crate::buffer;
 use crate::error::Result;
 use crate::kernel::{Maker, State};
 
@@ -37,8 +37,8 @@ pub(super) fn slide(
     layout: &Layout,
     slide: &Slide,
 ) -> Result<Box<dyn State>> {
-    let len = decode::len(slide.positions.end - slide.positions.start)?;
-    let window_count = decode::len(slide.range.end - slide.range.start)?;
+    let len = buffer::len(slide.positions.end - slide.positions.start)?;
+    let window_count = buffer::len(slide.range.end - slide.range.start)?;
     let width = slide.stride;
     let lines = layout.cell_count / (len * width).max(1);
     let mut windows = maker.make(lines * window_count * width);
@@ -115,6 +115,6 @@ impl Line<'_> {
 
     /// The number of a position among those of the task.
     fn at(&self, position: u64) -> Result<usize> {
-        decode::len(position - self.slide.positions.start)
+        buffer::len(position - self.slide.positions.start)
     }
 }

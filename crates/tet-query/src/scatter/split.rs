@@ -1,8 +1,8 @@
 //! The output split among tasks: each owns the rows of its rectangle, as slices.
 
 use super::index;
+use crate::buffer;
 use crate::copy::copy_box;
-use crate::decode;
 use crate::error::Result;
 use crate::plan::output::{OutputCut, OutputRect};
 use crate::plan::piece::element_count;
@@ -27,7 +27,7 @@ pub(super) fn split<'o>(
     let mut parts = Vec::new();
     for at in 0..cut.count() {
         let place = cut.rect(at);
-        let inner = place.inner.iter().map(|&count| decode::len(count)).collect::<Result<_>>()?;
+        let inner = place.inner.iter().map(|&count| buffer::len(count)).collect::<Result<_>>()?;
         parts.push(Part { place, inner, slices: Vec::new() });
     }
     if let ([part], true) = (&mut parts[..], cut.counts.is_empty()) {
@@ -35,7 +35,7 @@ pub(super) fn split<'o>(
         return Ok(parts);
     }
     let row_len = cut.counts.iter().skip(cut.axis + 1).product::<u64>();
-    let row_len = decode::len(row_len)? * decode::len(element_size)?;
+    let row_len = buffer::len(row_len)? * buffer::len(element_size)?;
     let mut hand = Hand { cut, row_len, rest: out, parts };
     hand.out(0, 0)?;
     Ok(hand.parts)
@@ -62,11 +62,11 @@ impl Hand<'_, '_> {
                 }
                 continue;
             }
-            let len = decode::len(positions.end - positions.start)? * self.row_len;
+            let len = buffer::len(positions.end - positions.start)? * self.row_len;
             let (slice, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
             self.rest = rest;
             if len > 0 {
-                self.parts[decode::len(owner)?].slices.push(slice);
+                self.parts[buffer::len(owner)?].slices.push(slice);
             }
         }
         Ok(())
@@ -84,8 +84,8 @@ impl Part<'_> {
             return Ok(None);
         }
         let slice = self.slice_of(boxes)?;
-        let start = self.offset(boxes)? * decode::len(element_size)?;
-        let len = decode::len(element_count(boxes) * element_size)?;
+        let start = self.offset(boxes)? * buffer::len(element_size)?;
+        let len = buffer::len(element_count(boxes) * element_size)?;
         Ok(self.slices.get_mut(slice).and_then(|slice| slice.get_mut(start..start + len)))
     }
 
@@ -97,10 +97,10 @@ impl Part<'_> {
         bytes: &[u8],
         strides: &[usize],
     ) -> Result<()> {
-        let size = decode::len(element_size)?;
+        let size = buffer::len(element_size)?;
         let tail = boxes.get(self.place.axis..).unwrap_or(&[]);
         let counts: Vec<usize> =
-            tail.iter().map(|part| decode::len(part.count)).collect::<Result<_>>()?;
+            tail.iter().map(|part| buffer::len(part.count)).collect::<Result<_>>()?;
         let mut to = vec![1; counts.len()];
         for axis in (1..counts.len()).rev() {
             to[axis - 1] = to[axis] * self.inner[axis - 1];
@@ -125,15 +125,15 @@ impl Part<'_> {
     fn slice_of(&self, boxes: &[AxisBox]) -> Result<usize> {
         let outer = boxes.iter().zip(&self.place.rect).take(self.place.axis);
         outer.clone().try_fold(0, |slice, (part, range)| {
-            let at = decode::len(part.at - range.start)?;
-            Ok(slice * decode::len(range.end - range.start)? + at)
+            let at = buffer::len(part.at - range.start)?;
+            Ok(slice * buffer::len(range.end - range.start)? + at)
         })
     }
 
     /// How many slices on `at` positions along the axes before the slices' own are.
     fn slice_distance(&self, at: &[usize]) -> Result<usize> {
         at.iter().zip(&self.place.rect).try_fold(0, |slice, (at, range)| {
-            Ok(slice * decode::len(range.end - range.start)? + at)
+            Ok(slice * buffer::len(range.end - range.start)? + at)
         })
     }
 
@@ -143,7 +143,7 @@ impl Part<'_> {
         else {
             return Ok(0);
         };
-        let first = decode::len(part.at - self.place.rect[self.place.axis].start)?;
+        let first = buffer::len(part.at - self.place.rect[self.place.axis].start)?;
         tail.iter()
             .zip(&self.inner)
             .try_fold(first, |offset, (part, count)| Ok(offset * count + index(part)?.0))

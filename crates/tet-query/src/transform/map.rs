@@ -9,7 +9,7 @@ use super::Method;
 use super::compute::{self, Narrow, Params, Wide};
 use super::statistics::{BLOCK, Statistics, Walk};
 use crate::budget::Execution;
-use crate::decode;
+use crate::buffer;
 use crate::element::{Element, dispatch};
 use crate::error::Result;
 use crate::fetch;
@@ -224,7 +224,7 @@ fn in_tasks<O: Element>(
         how,
         || (),
         |(), index| {
-            let at = decode::len(index)?;
+            let at = buffer::len(index)?;
             let piece = tasks.get(at);
             let piece = piece.and_then(|it| it.lock().unwrap_or_else(|p| p.into_inner()).take());
             if let Some(piece) = piece {

@@ -1,7 +1,7 @@
 //! The two numbers of every cell that its elements are computed with.
 
 use super::compute::Params;
-use crate::decode;
+use crate::buffer;
 use crate::error::Result;
 use crate::selection::Hyperslab;
 
@@ -39,9 +39,9 @@ impl Statistics {
     pub(crate) fn loops(&self, part: &Hyperslab) -> Result<Loops> {
         let mut loops = Loops { first: 0, loops: vec![Loop { count: 1, stride: 0 }] };
         for (slice, &stride) in part.axes().iter().zip(&self.strides) {
-            let count = decode::len(slice.count())?;
-            loops.first += decode::len(slice.start)? * stride;
-            let stride = if count > 1 { decode::len(slice.step)? * stride } else { 0 };
+            let count = buffer::len(slice.count())?;
+            loops.first += buffer::len(slice.start)? * stride;
+            let stride = if count > 1 { buffer::len(slice.step)? * stride } else { 0 };
             let last = loops.loops.last_mut().filter(|outer| {
                 outer.count <= 1 || count <= 1 || outer.stride == stride.saturating_mul(count)
             });

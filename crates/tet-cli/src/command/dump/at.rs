@@ -18,11 +18,11 @@ const TEXT_BEFORE: u64 = 24;
 
 /// Describes the byte at `offset`.
 pub(super) fn print_byte(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()> {
-    let Some(segment) = dump.anatomy.at(offset)? else {
+    let Some(segment) = dump.file_map.at(offset)? else {
         let len = counted(dump.file_len, "byte");
         return Err(usage("past-end", format!("there is no byte {offset}: the file has {len}")));
     };
-    let owner = Owner::of(&segment, dump.anatomy);
+    let owner = Owner::of(&segment, dump.file_map);
     let within = offset.saturating_sub(segment.place.offset);
     let byte = dump.window.bytes(offset, 1)?.first().copied().unwrap_or(0);
     let element = element(dump, &segment, &owner, within);
@@ -90,7 +90,7 @@ fn element(
     within: u64,
 ) -> Option<(Vec<u64>, u64)> {
     let (_, row) = segment.row.filter(|_| segment.place.region == Region::Payload)?;
-    let record = dump.anatomy.dataset(owner.dataset?)?;
+    let record = dump.file_map.dataset(owner.dataset?)?;
     let size = record.dtype().and_then(DType::size)?;
     if Codec::from_tag(row.codec) != Codec::Raw || size == 0 {
         return None;

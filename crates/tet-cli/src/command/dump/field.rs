@@ -29,13 +29,13 @@ pub(super) struct Owner {
 
 impl Owner {
     /// The owner of a segment.
-    pub(super) fn of(segment: &Segment, anatomy: &FileMap<'_>) -> Owner {
+    pub(super) fn of(segment: &Segment, file_map: &FileMap<'_>) -> Owner {
         let dataset = match (segment.row, segment.place.region) {
             (Some((_, row)), _) => Some(row.dataset_id),
             (None, Region::Directory) => segment.place.record,
             _ => None,
         };
-        let record = dataset.and_then(|id| anatomy.dataset(id));
+        let record = dataset.and_then(|id| file_map.dataset(id));
         let rank = record.as_ref().map(tet_format::directory::DatasetRecord::rank);
         let coord = segment.row.zip(rank).and_then(|((_, row), rank)| {
             let coord = row.coord.get(..rank)?;

@@ -21,7 +21,7 @@ pub(super) fn walk(dump: &mut Dump<'_, '_, '_>) -> Result<()> {
         Some(name) => Some(find(dump, name)?),
         None => None,
     };
-    let map = dump.anatomy.map();
+    let map = dump.file_map.map();
     let body = map.body_span();
     let (owner, row_annotations) = (Owner::default(), Vec::new());
     let mut walk = Walk {
@@ -43,8 +43,8 @@ pub(super) fn walk(dump: &mut Dump<'_, '_, '_>) -> Result<()> {
 
 /// The position of the dataset of this name, or of `#N`.
 fn find(dump: &Dump<'_, '_, '_>, name: &str) -> Result<u64> {
-    let count = dump.anatomy.dataset_count();
-    let is_named = |&id: &u64| dump.anatomy.dataset(id).is_some_and(|it| it.name() == name);
+    let count = dump.file_map.dataset_count();
+    let is_named = |&id: &u64| dump.file_map.dataset(id).is_some_and(|it| it.name() == name);
     let mut named = (0..count).filter(is_named);
     match (named.next(), named.next()) {
         (Some(id), None) => return Ok(id),
@@ -57,7 +57,7 @@ fn find(dump: &Dump<'_, '_, '_>, name: &str) -> Result<u64> {
     }
     let number = name.strip_prefix('#').and_then(|number| number.parse().ok());
     number.filter(|&id| id < count).ok_or_else(|| {
-        let known = (0..count).filter_map(|id| dump.anatomy.dataset(id));
+        let known = (0..count).filter_map(|id| dump.file_map.dataset(id));
         let known = known.map(|record| record.name().to_owned()).collect();
         let name = name.to_owned();
         Failure::from(tet_query::Error::NoSuchDataset { name, known, suggestion: None })
@@ -120,7 +120,7 @@ impl Walk<'_, '_, '_, '_> {
             _ => None,
         };
         let segment = Segment { place: *place, row, spill: None, annotations: Vec::new() };
-        let owner = Owner::of(&segment, self.dump.anatomy);
+        let owner = Owner::of(&segment, self.dump.file_map);
         if self.dataset.is_some() && self.dataset != owner.dataset {
             let is_row = place.region == Region::Index;
             return Ok(if is_row { Choice::SkipRow } else { Choice::Skip });
@@ -130,7 +130,7 @@ impl Walk<'_, '_, '_, '_> {
         }
         self.dump.print_heading(&format!("  {}", owner.heading()))?;
         if let Some((number, row)) = row {
-            self.row_annotations = self.dump.anatomy.row_annotations(number, &row)?;
+            self.row_annotations = self.dump.file_map.row_annotations(number, &row)?;
         }
         (self.record, self.owner, self.row) = (place.record, owner, row);
         Ok(Choice::Print)
@@ -138,8 +138,8 @@ impl Walk<'_, '_, '_, '_> {
 
     /// The row that starts at a place, if the file contains all of it.
     fn row_at(&mut self, number: u64, place: &Place) -> Result<Option<(u64, IndexRow)>> {
-        let at = tet_format::layout::row_at(self.dump.anatomy.map().index_span().start(), number);
-        if place.offset != at || self.dump.anatomy.row_count() <= number {
+        let at = tet_format::layout::row_at(self.dump.file_map.map().index_span().start(), number);
+        if place.offset != at || self.dump.file_map.row_count() <= number {
             return Ok(None);
         }
         let bytes = self.dump.window.bytes(at, ROW_LEN)?;
@@ -150,7 +150,7 @@ impl Walk<'_, '_, '_, '_> {
         let all = if self.row.is_some() {
             &self.row_annotations
         } else {
-            self.dump.anatomy.annotations()
+            self.dump.file_map.annotations()
         };
         let annotations = all.iter().filter(|it| place.holds(it.at)).copied().collect();
         let segment = Segment { place: *place, row: self.row, spill: None, annotations };
@@ -163,10 +163,10 @@ impl Walk<'_, '_, '_, '_> {
         if asked == [false, false] {
             return Ok(());
         }
-        let anatomy = self.dump.anatomy;
+        let file_map = self.dump.file_map;
         let body = match self.dataset {
-            Some(dataset) => anatomy.body().of_dataset(dataset),
-            None => anatomy.body(),
+            Some(dataset) => file_map.body().of_dataset(dataset),
+            None => file_map.body(),
         };
         for segment in body {
             self.dump.context.check_cancelled()?;
@@ -182,9 +182,9 @@ impl Walk<'_, '_, '_, '_> {
             if self.is_full()? {
                 return Ok(());
             }
-            let annotations = anatomy.annotations().iter().filter(|it| segment.place.holds(it.at));
+            let annotations = file_map.annotations().iter().filter(|it| segment.place.holds(it.at));
             segment.annotations.extend(annotations);
-            let owner = Owner::of(&segment, anatomy);
+            let owner = Owner::of(&segment, file_map);
             self.dump.print(&segment, &owner, None)?;
         }
         Ok(())
@@ -208,7 +208,7 @@ impl Walk<'_, '_, '_, '_> {
             self.dump.context.line(line)?;
             at = at.saturating_add(len as u64);
         }
-        let annotations = self.dump.anatomy.annotations().iter();
+        let annotations = self.dump.file_map.annotations().iter();
         let annotations: Vec<_> = annotations.filter(|it| place.holds(it.at)).copied().collect();
         self.dump.print_annotations(&annotations)
     }
@@ -232,7 +232,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// Starts a region: prints its heading.
     fn enter(&mut self, part: RegionName, place: &Place) -> Result<()> {
-        let map = self.dump.anatomy.map();
+        let map = self.dump.file_map.map();
         let start = match part {
             RegionName::Superblock => 0,
             RegionName::Directory => superblock::LEN,
@@ -263,7 +263,7 @@ impl Walk<'_, '_, '_, '_> {
 
     /// The end of a region.
     fn end_of(&self, part: RegionName) -> u64 {
-        let map = self.dump.anatomy.map();
+        let map = self.dump.file_map.map();
         match part {
             RegionName::Superblock => superblock::LEN,
             RegionName::Directory => map.index_span().start(),

@@ -67,7 +67,7 @@ impl StoredType {
         DType::from_name(self.ours)
     }
 
-    /// Bytes of so many elements; `None` when they fill no whole bytes, or 2^63 of them.
+    /// Bytes of a number of elements; `None` when they fill no whole bytes, or 2^63 of them.
     pub(crate) fn byte_len(self, shape: &[u64]) -> Option<u64> {
         let bits = shape.iter().try_fold(u128::from(self.bits), |bits, &extent| {
             // No product of a real tensor comes near it, and none wraps.

@@ -23,7 +23,7 @@ const SHARDS_MAX: usize = 4096;
 const TENSORS_MAX: usize = 1_000_000;
 /// Bytes of a file name, at most: more than any file system takes.
 const NAME_LEN_MAX: usize = 1024;
-/// The key of where tensors are, which tells an index from other JSON.
+/// The key of where tensors are, by which an index is recognized.
 pub(crate) const MAP_KEY: &str = "weight_map";
 /// The metadata of the index.
 const ABOUT_KEY: &str = "metadata";

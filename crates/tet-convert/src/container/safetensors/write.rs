@@ -211,7 +211,7 @@ fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     notes
 }
 
-/// The same of shards, beside which there is an index.
+/// The same of shards, which have an index.
 pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let is_ours = |key: &str| key == SCALAR_KEY || attrs::is_stored(key);
     let mut notes = of_datasets(datasets, is_ours);

@@ -19,7 +19,7 @@ pub(crate) fn escaped(key: &str) -> String {
     if is_own(key) { format!("{ESCAPE}{key}") } else { key.to_owned() }
 }
 
-/// The attribute that a key stands for.
+/// The attribute of a key.
 pub(crate) fn unescaped(key: String) -> String {
     let meant = key.strip_prefix(ESCAPE).filter(|key| is_own(key)).map(str::to_owned);
     meant.unwrap_or(key)

@@ -50,7 +50,7 @@ impl Lost {
         self.counted.get_or_insert((counted, fault));
     }
 
-    /// Takes note of what is lost before a message that starts behind so many datasets.
+    /// Notes what is lost before a message; `counted` datasets come before it.
     pub(super) fn before(&mut self, span: Span, counted: usize) {
         self.has_lost_object = false;
         let is_message = |gap: &Span| MESSAGE_LEN_MIN <= gap.len() && gap.end() <= span.start();

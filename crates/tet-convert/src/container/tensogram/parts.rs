@@ -19,7 +19,7 @@ use crate::read::slabs::{elements_of, grid_of_one, locate};
 const PIECES_LEN_MAX: u64 = 1 << 20;
 /// No object has more parts: a plan of all of it lists them, though it may have few stored bytes.
 const PARTS_MAX: u64 = 1 << 16;
-/// Where parts end inside pieces, one of so many pieces is decoded twice.
+/// The fewest pieces of a part that ends inside a piece, which is decoded twice.
 const PIECES_MIN: u64 = 16;
 
 /// The chunks of an object.

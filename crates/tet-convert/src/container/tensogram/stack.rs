@@ -22,7 +22,7 @@ use crate::model::logical::DTYPE_KEY;
 use crate::read::slabs::{grid_of_one, locate};
 use crate::{Error, Note, Result};
 
-/// Attributes that differ make a list of at most so many bytes.
+/// The longest list of differing attributes, in bytes.
 const LIST_LEN_MAX: usize = 1 << 20;
 
 /// Which datasets are stacked, and along what.

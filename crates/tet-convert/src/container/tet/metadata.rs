@@ -41,7 +41,7 @@ pub(crate) fn dataset(lazy: &LazyArray, is_scalar: bool, metadata: &mut Metadata
         let label = |nth| labels.get(usize::try_from(lazy.position(at, nth)?).ok()?).cloned();
         let labels = (0..count).map(label).collect::<Option<Vec<_>>>();
         let keys = about.dim_names.get(at).cloned().into_iter().chain([at.to_string()]);
-        // A name that several axes have stands for the first of them.
+        // A name of several axes means the first of them.
         let key = keys.into_iter().find(|key| about.axis(key, rank) == Some(at));
         if let (Some(labels), Some(key)) = (labels, key) {
             about.coords.insert(key, labels);

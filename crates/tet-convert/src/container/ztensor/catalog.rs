@@ -38,7 +38,7 @@ const PARTS_MAX: usize = 100_000;
 /// Bytes of tensors without elements that are read when a file is opened, at most.
 const EMPTY_LEN_MAX: u64 = 16 << 20;
 
-/// Opens the file at `path`; a sparse tensor may take so many bytes of memory.
+/// Opens the file at `path`; `budget` bounds the memory of a sparse tensor.
 pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
     let limits = Limits { sparse_len_max: decoded_max(budget), ..Limits::default() };
     let file = ZTensorFile::open(source.clone(), &limits);

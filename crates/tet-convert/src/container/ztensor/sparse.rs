@@ -33,7 +33,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// An empty one, for tensors that may take so many bytes.
+    /// An empty one, for tensors within a budget of bytes.
     pub(super) fn new(file: &Arc<ZTensorFile>, budget: u64) -> Arc<Cache> {
         Arc::new(Cache { file: Arc::clone(file), budget, held: Mutex::new(None) })
     }
@@ -56,7 +56,7 @@ impl Cache {
 }
 
 /// Refuses a sparse tensor whose stored elements are more than memory may hold; where only decoding
-/// tells how many they are, the reader's limit does.
+/// shows how many they are, the reader's limit does.
 ///
 /// # Errors
 /// They are more, or the blob cannot be read.

@@ -35,7 +35,7 @@ use crate::{Error, Format, Note, Result};
 /// How tensors are appended to a zTensor file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendPlace {
-    /// A new file is made beside it and takes its name.
+    /// A new file is written next to it and takes its name.
     Beside,
     /// Behind its end, which is not atomic: see [`tet_ztensor::edit::append_in_place`].
     InPlace,

@@ -60,7 +60,7 @@ impl Decode for Narrow<'_> {
         let wide = wide.as_chunks::<2>().0.iter().map(|pair| i16::from_le_bytes(*pair));
         for (narrow, wide) in out.iter_mut().zip(wide) {
             let value = i8::try_from(wide);
-            let reason = "a value is none of the type that it stands for";
+            let reason = "a value does not fit the original type";
             *narrow = value.map_err(|_| Refused::Corrupt { codec, reason })?.cast_unsigned();
         }
         Ok(())

@@ -6,7 +6,7 @@
 //! ```
 
 use super::{Loop, walk};
-use crate::decode;
+use crate::buffer;
 use crate::error::Result;
 use crate::fetch::Block;
 use crate::kernel::{At, Lanes, Maker, Scatter, State};
@@ -42,7 +42,7 @@ impl<'a> Table<'a> {
         let Some(axis) = innermost else { return Ok(None) };
         let AxisCells::Map { stride, cell_of } = &layout.axes[axis] else { return Ok(None) };
         let AxisBox { at, count, step, .. } = boxes[axis];
-        let cells = &cell_of[decode::len(at)?..decode::len(at + count)?];
+        let cells = &cell_of[buffer::len(at)?..buffer::len(at + count)?];
         let stretches = cells.chunk_by(|a, b| a == b).count();
         let (distance, index) = (block.strides[axis], layout.index_strides[axis]);
         let scatter = Scatter { cells, stride: *stride, distance, index };

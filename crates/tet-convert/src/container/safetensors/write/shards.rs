@@ -6,7 +6,7 @@
 //!
 //! All files are complete before the first one takes its name. Renaming them is not one step: an old
 //! index is removed before its first shard is replaced, and the new one takes its name last. So an
-//! index is never there beside shards of which some are old and some are new.
+//! index never exists while some shards are old and some are new.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
