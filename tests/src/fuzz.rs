@@ -5,6 +5,7 @@
 pub mod change;
 mod feed;
 mod model;
+mod netcdf;
 mod roundtrip;
 mod seeds;
 mod tensogram;
@@ -19,6 +20,7 @@ use crate::ask;
 use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 
 pub use model::{model, repair};
+pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
 pub use seeds::{corpus, known, seeds};
 pub use tensogram::{tgm_decode, tgm_metadata, tgm_pipeline, tgm_scan};
@@ -28,7 +30,7 @@ pub use ztensor::{zt_repair, ztensor};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -43,6 +45,7 @@ pub const TARGETS: [Target; 14] = [
     ("tgm_decode", tgm_decode),
     ("tgm_metadata", tgm_metadata),
     ("tgm_pipeline", tgm_pipeline),
+    ("netcdf", netcdf),
 ];
 
 /// Opens a file, and lists what is in it.

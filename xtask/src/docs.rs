@@ -41,6 +41,14 @@ concerned unreadable; the finding names the shard. The other rules, and ST-L3 to
 
 ";
 
+/// The text before the table of NetCDF codes.
+const NETCDF3_HEAD: &str = "\
+A header that breaks a rule of its form (NC-H, NC-A, NC-L) makes the file unreadable. The other rules concern one variable,
+and the others stay readable; only a variable of unknown shape or type makes all variables with records unreadable, because
+the length of a record depends on it. The format has no checksums, so a file is always `unprotected`; every byte is read.
+
+";
+
 /// Whether to write or to compare.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -162,6 +170,7 @@ fn verify() -> String {
 fn foreign_head(format: Format) -> &'static str {
     match format {
         Format::SAFETENSORS => SAFETENSORS_HEAD,
+        Format::NETCDF3 => NETCDF3_HEAD,
         Format::ZTENSOR => ZTENSOR_HEAD,
         Format::TENSOGRAM => TENSOGRAM_HEAD,
         _ => "",

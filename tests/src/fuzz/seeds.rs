@@ -20,6 +20,7 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(documents());
     all.extend(ztensors());
     all.extend(tensograms());
+    all.extend(super::netcdf::seeds());
     all
 }
 
@@ -39,6 +40,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "tgm_decode" => tensograms().into_iter().chain((0..200).map(made_seed)).collect(),
             "tgm_metadata" => metadata_seeds(),
             "tgm_pipeline" => pipeline_seeds(),
+            "netcdf" => super::netcdf::seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use super::traits::{Container, Writer};
-use super::{npy, npz, plain, safetensors, tensogram, tet, ztensor};
+use super::{netcdf3, npy, npz, plain, safetensors, tensogram, tet, ztensor};
 use crate::{Error, Format, Result};
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -17,6 +17,7 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &safetensors::Index,
     &npz::Npz,
     &npy::Npy,
+    &netcdf3::NetCdf3,
     &plain::RAW,
     &plain::CSV,
 ];

@@ -82,3 +82,28 @@ class Pipe(io.RawIOBase):
 with zipfile.ZipFile(Pipe(HERE / "streamed.npz"), "w", zipfile.ZIP_DEFLATED) as out:
     with out.open(zipfile.ZipInfo("a.npy"), "w", force_zip64=True) as member:
         np.lib.format.write_array(member, array("f8", (6, 5)))
+
+
+def netcdf(name, form, codes):
+    """Fixed variables and those with 4 records, of every number type, and text."""
+    import netCDF4
+
+    with netCDF4.Dataset(HERE / name, "w", format=form) as out:
+        out.title = "made by the NetCDF library"
+        out.createDimension("time", None)
+        out.createDimension("lat", 3)
+        out.createDimension("lon", 5)
+        for code in codes:
+            for dims, shape in [(("lat", "lon"), (3, 5)), (("time", "lat"), (4, 3))]:
+                variable = out.createVariable(f"{code}_{dims[0]}", code, dims)
+                variable.set_auto_maskandscale(False)
+                variable[:] = array(code, shape)
+                variable.units = "K"
+                variable.factors = np.array([0.5, -1e30, np.nan], "f4")
+        text = out.createVariable("text", "S1", ("lat",))
+        text[:] = np.array([b"a", b"b", b"c"])
+
+
+netcdf("classic.nc", "NETCDF3_CLASSIC", "i1 i2 i4 f4 f8".split())
+netcdf("offset.nc", "NETCDF3_64BIT_OFFSET", "i1 i2 i4 f4 f8".split())
+netcdf("data.nc", "NETCDF3_64BIT_DATA", "i1 i2 i4 i8 u1 u2 u4 u8 f4 f8".split())
