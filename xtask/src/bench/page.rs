@@ -1,13 +1,13 @@
-//! The tables of `docs/performance.md`, out of what was measured last.
+//! The tables of `docs/performance.md`, from the last results.
 //!
 //! ```text
-//!   <!-- figures -->   from target/bench/all.json       each work beside its limit
-//!   <!-- digests -->   from W1.json, V1.json, D1.json   the same, measured by these names
-//!   <!-- peers -->     from target/bench/peers.json     each work beside other programs
-//!   <!-- tensors -->   from Z1.json to Z6.json         the first, of zTensor files
-//!   <!-- weights -->   from target/bench/weights.json   the same beside other libraries
-//!   <!-- messages -->  from T1.json to T6.json         the first, of Tensogram files
-//!   <!-- wheel -->     from target/bench/messages.json  the same beside the wheel
+//!   <!-- figures -->   the groups of .tet files in target/bench/all.json, each work with its limit
+//!   <!-- digests -->   the groups V and D of the same run
+//!   <!-- tensors -->   the groups Z of the same run, zTensor files
+//!   <!-- messages -->  the groups T of the same run, Tensogram messages
+//!   <!-- peers -->     target/bench/peers.json: each work and other programs
+//!   <!-- weights -->   target/bench/weights.json: the same with other libraries
+//!   <!-- wheel -->     target/bench/messages.json: the same with the wheel
 //!   <!-- end -->       the end of each
 //! ```
 
@@ -34,27 +34,27 @@ const PEERS: [(&str, &str); 6] = [
 /// Columns of the comparison of tensors.
 const LIBRARIES: [&str; 5] = ["tet", "ztensor 0.1", "ztensor 2", "safetensors", "npy"];
 
-/// A table out of what runs stored; `None` when that is not what it should be.
+/// A table out of what a run stored; `None` when that is not what it should be.
 type Table = fn(&Value) -> Option<String>;
 
-/// The marker of each table, the runs it is made of, and how.
-const TABLES: [(&str, &[&str], Table); 7] = [
-    ("figures", &["all"], figures),
-    ("digests", &["W1", "V1", "D1"], figures),
-    ("peers", &["peers"], peers),
-    ("tensors", &["Z1", "Z2", "Z3", "Z4", "Z5", "Z6"], figures),
-    ("weights", &["weights"], weights),
-    ("messages", &["T1", "T2", "T3", "T4", "T5", "T6"], figures),
-    ("wheel", &["messages"], wheel),
+/// The marker of each table, its run, how the groups are named that it shows, and how.
+const TABLES: [(&str, &str, &str, Table); 7] = [
+    ("figures", "all", "RQSPOWM", figures),
+    ("digests", "all", "VD", figures),
+    ("tensors", "all", "Z", figures),
+    ("messages", "all", "T", figures),
+    ("peers", "peers", "", peers),
+    ("weights", "weights", "", weights),
+    ("wheel", "messages", "", wheel),
 ];
 
 /// Writes the tables whose figures are there.
 pub(super) fn write() -> Result<()> {
     let path = run::root().join("docs/performance.md");
     let mut text = std::fs::read_to_string(&path)?;
-    for (marker, runs, table) in TABLES {
-        let Some(report) = report(runs)? else { continue };
-        let table = table(&report).with_context(|| format!("{runs:?} are not what runs store"))?;
+    for (marker, run, groups, table) in TABLES {
+        let Some(report) = report(run, groups)? else { continue };
+        let table = table(&report).with_context(|| format!("{run} is not what a run stores"))?;
         text = replaced(&text, marker, &table)
             .with_context(|| format!("no <!-- {marker} --> and {END} in {}", path.display()))?;
     }
@@ -63,22 +63,21 @@ pub(super) fn write() -> Result<()> {
     Ok(())
 }
 
-/// What some runs stored, the rows of all of them behind each other; `None` when one is not there.
-fn report(runs: &[&str]) -> Result<Option<Value>> {
-    let (mut all, mut rows) = (Value::Null, Vec::new());
-    for name in runs {
-        let from = super::stored(name);
-        let Ok(json) = std::fs::read_to_string(&from) else {
-            eprintln!("{} is not there, its table stays", from.display());
-            return Ok(None);
-        };
-        let wrong = || format!("{} is not what a run stores", from.display());
-        let report: Value = serde_json::from_str(&json).with_context(wrong)?;
-        rows.extend_from_slice(report["rows"].as_array().with_context(wrong)?);
-        all = report;
-    }
-    all["rows"] = rows.into();
-    Ok(Some(all))
+/// What a run stored, with the rows of the groups whose names begin with one of these letters, or all;
+/// `None` when it is not there.
+fn report(run: &str, groups: &str) -> Result<Option<Value>> {
+    let from = super::stored(run);
+    let Ok(json) = std::fs::read_to_string(&from) else {
+        eprintln!("{} is not there, its table stays", from.display());
+        return Ok(None);
+    };
+    let wrong = || format!("{} is not what a run stores", from.display());
+    let mut report: Value = serde_json::from_str(&json).with_context(wrong)?;
+    let rows = report["rows"].as_array_mut().with_context(wrong)?;
+    let is_shown =
+        |row: &Value| row["id"].as_str().is_some_and(|id| id.starts_with(|it| groups.contains(it)));
+    rows.retain(|row| groups.is_empty() || is_shown(row));
+    Ok(Some(report))
 }
 
 /// The text with something else between a marker and the end after it.
@@ -103,7 +102,7 @@ fn machine(report: &Value) -> Option<String> {
     ))
 }
 
-/// Every work beside its limit.
+/// Every work with its limit.
 fn figures(report: &Value) -> Option<String> {
     let rows = report["rows"].as_array()?;
     let targets = rows.iter().filter(|row| row["target"] != 0.0);
@@ -161,7 +160,7 @@ fn verdict(row: &Value) -> &'static str {
     }
 }
 
-/// Every work beside other programs.
+/// Every work with other programs.
 fn peers(report: &Value) -> Option<String> {
     let versions = &report["versions"];
     let mut out = format!(
@@ -176,7 +175,7 @@ fn peers(report: &Value) -> Option<String> {
     Some(out)
 }
 
-/// Every work on tensors beside other libraries.
+/// Every work on tensors with other libraries.
 fn weights(report: &Value) -> Option<String> {
     let versions: Option<Vec<String>> = LIBRARIES[1..]
         .iter()
@@ -187,7 +186,7 @@ fn weights(report: &Value) -> Option<String> {
     Some(out)
 }
 
-/// Every work on messages beside the wheel.
+/// Every work on messages with the wheel.
 fn wheel(report: &Value) -> Option<String> {
     let version = report["versions"]["tensogram"].as_str()?;
     let mut out = format!("{} tensogram {version}.\n\n", machine(report)?);
