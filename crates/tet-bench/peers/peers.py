@@ -115,9 +115,9 @@ def main():
         rows.append({"work": work.title, "cells": cells})
     for name in ["tet", *LIBRARIES]:
         peers[name].stop()
-    version = subprocess.run([options.reference, "--version"], capture_output=True, check=True)
+    printed = subprocess.run([options.reference, "--version"], capture_output=True, check=True)
     versions = {name: version(name) for name in LIBRARIES}
-    versions["reference"] = version.stdout.decode().split()[-1]
+    versions["reference"] = printed.stdout.decode().split()[-1]
     report = {
         "schema": "tet.peers/1",
         "machine": tet.hello["machine"],
