@@ -20,30 +20,30 @@ pub(crate) fn open(path: &Path, source: Source) -> Result<Opened> {
     let options = VerifyOptions::default();
     let mut findings = ForeignFindings::new(&options);
     let header = header::read(&source, &mut |found| findings.take(found))?;
-    let header = header.map_err(|fault| Error::Foreign {
+    let mut header = header.map_err(|fault| Error::Foreign {
         path: path.to_path_buf(),
         format: Format::NETCDF3,
         fault,
     })?;
-    let datasets = header.variables.iter().map(|it| dataset(it, &header, &source)).collect();
+    let variables = std::mem::take(&mut header.variables);
+    let datasets = variables.into_iter().map(|it| dataset(it, &header, &source)).collect();
     let region = |name, span: Option<Span>, holds| Some(FileRegion { name, span: span?, holds });
     let regions = [
         region("header", Span::new(0, header.len), String::new()),
         region("data", Span::from_range(header.len..source.len()), "elements".to_owned()),
     ];
-    let catalog =
-        Catalog::new(source, Format::NETCDF3.name(), datasets).with_attrs(header.attrs.clone());
+    let catalog = Catalog::new(source, Format::NETCDF3.name(), datasets).with_attrs(header.attrs);
     let findings = findings.report(&ForeignSeen::default()).findings;
     let regions = regions.into_iter().flatten().collect();
     Ok(Opened { findings, regions, ..Opened::new(Format::NETCDF3, catalog) })
 }
 
-fn dataset(variable: &Variable, header: &Header, source: &Source) -> Dataset {
-    let Variable { name, stored, shape, fault, .. } = variable;
+fn dataset(variable: Variable, header: &Header, source: &Source) -> Dataset {
+    let (stored, shape) = (variable.stored, &variable.shape);
     let dtype_name = stored.map_or("unknown", |stored| stored.name());
-    let broken = |fault| tet_query::Error::Foreign { dataset: name.clone(), fault };
-    let fault = too_deep(shape).or_else(|| fault.map(broken));
-    let chunks = if fault.is_none() { chunks(variable, header) } else { None };
+    let broken = |fault| tet_query::Error::Foreign { dataset: variable.name.clone(), fault };
+    let fault = too_deep(shape).or_else(|| variable.fault.map(broken));
+    let chunks = if fault.is_none() { chunks(&variable, header) } else { None };
     let (grid, chunks) = chunks.unwrap_or_else(|| unread(shape, None));
     let dims = variable.dims.iter().filter_map(|&number| {
         let dim = header.dims.get(usize::try_from(number).ok()?)?;
@@ -53,9 +53,9 @@ fn dataset(variable: &Variable, header: &Header, source: &Source) -> Dataset {
     Dataset {
         dtype: stored.map(|stored| stored.dtype()),
         dims: if dims.len() == shape.len() { dims } else { Vec::new() },
-        attrs: variable.attrs.clone(),
+        attrs: variable.attrs,
         fault: fault.map(Arc::new),
-        ..Dataset::unknown(source.clone(), name, dtype_name, grid, chunks)
+        ..Dataset::unknown(source.clone(), variable.name, dtype_name, grid, chunks)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a NetCDF classic file, all of it.
 
-use tet_format::ForeignFault;
+use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
@@ -32,13 +32,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             variables(&header, &mut |found| findings.take(found));
         }
     }
-    if options.level == Level::Deep {
-        let progress = options.progress.begin(source.len());
-        let mut window = Vec::new();
-        source.for_windows(0..source.len(), &mut window, |_, bytes| {
-            progress.advance(bytes.len() as u64).map_err(tet_verify::Error::from)?;
-            Ok::<bool, Error>(true)
-        })?;
+    if let (Level::Deep, Some(all)) = (options.level, Span::new(0, source.len())) {
+        let progress = options.progress.begin(all.len());
+        progress.pieces::<Error>(source, all, &mut Vec::new(), |_, _| true)?;
         seen.payload_len = seen.stored_len;
     }
     source.check_unchanged()?;

@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         let fault = |rule: &'static ForeignRule, wanted| {
-            let fault = ForeignFault { rule, at: held.min(self.at()), found: end, wanted };
+            let fault = ForeignFault { rule, at: self.at(), found: end, wanted };
             Err(Stop::Fault(fault))
         };
         let len = self.source.len();

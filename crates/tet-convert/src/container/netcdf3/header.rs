@@ -84,8 +84,8 @@ fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
     let dims = dimensions(&mut cursor, found)?;
     let attrs = attributes(&mut cursor, found)?;
     let mut variables = Vec::new();
-    for number in 0..list(&mut cursor, VARIABLES)? {
-        variables.push(variable(&mut cursor, &dims, number, found)?);
+    for _ in 0..list(&mut cursor, VARIABLES)? {
+        variables.push(variable(&mut cursor, &dims, found)?);
     }
     let record_len = record_len(&variables);
     let len = cursor.at();
@@ -241,22 +241,15 @@ fn attributes(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<BTreeMap<Stri
     Ok(attrs)
 }
 
-fn variable(
-    cursor: &mut Cursor<'_>,
-    known: &[Dimension],
-    number: u64,
-    found: Found<'_>,
-) -> Parsed<Variable> {
+fn variable(cursor: &mut Cursor<'_>, known: &[Dimension], found: Found<'_>) -> Parsed<Variable> {
     let at = cursor.at();
-    let mut of_variable = |it: ForeignFound| found(ForeignFound { dataset: None, ..it });
-    let name = name(cursor, &mut of_variable)?;
-    let _ = number;
+    let name = name(cursor, found)?;
     let mut dims = Vec::new();
     let dims_at = cursor.at();
     for _ in 0..cursor.number()? {
         dims.push(cursor.number()?);
     }
-    let attrs = attributes(cursor, &mut of_variable)?;
+    let attrs = attributes(cursor, found)?;
     let type_at = cursor.at();
     let tag = cursor.word()?;
     let stored = Type::of(tag, cursor.is_wide);

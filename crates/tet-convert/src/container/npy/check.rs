@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use tet_format::{ForeignFault, ForeignRule};
+use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_io::Source;
 use tet_verify::{
     ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
@@ -48,13 +48,9 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         let field = fault.rule.region;
         findings.take(ForeignFound { fault, field, len: 0, dataset: None });
     }
-    if options.level == Level::Deep {
-        let progress = options.progress.begin(source.len());
-        let mut window = Vec::new();
-        source.for_windows(0..source.len(), &mut window, |_, bytes| {
-            progress.advance(bytes.len() as u64).map_err(tet_verify::Error::from)?;
-            Ok::<bool, Error>(true)
-        })?;
+    if let (Level::Deep, Some(all)) = (options.level, Span::new(0, source.len())) {
+        let progress = options.progress.begin(all.len());
+        progress.pieces::<Error>(source, all, &mut Vec::new(), |_, _| true)?;
     }
     source.check_unchanged()?;
     Ok(findings.report(&seen))
