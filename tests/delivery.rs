@@ -246,7 +246,7 @@ fn cost(meter: &Meter<Synthetic>, catalog: &Catalog, slab: &Hyperslab, coalesce:
     meter.reset();
     let how = Execution { threads: 2, coalesce, ..Execution::default() };
     let mut planned = 0;
-    dataset.read_runs(slab, &how, &mut |run| planned += run.len()).unwrap();
+    dataset.read_runs(slab, &how, &mut |run| planned += run.span.len()).unwrap();
     meter.reset();
     let array = dataset.read(slab, &how).unwrap();
     let read = meter.read_len() - index_len;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 /// A regular grid of chunks over a shape.
 ///
-/// Chunks at the far edge are clipped to the shape. Chunk numbers run in row-major order: the
-/// last axis varies fastest.
+/// Chunks at the far edge are clipped to the shape, or stored whole in a padded grid. Chunk
+/// numbers run in row-major order: the last axis varies fastest.
 ///
 /// Clones share their data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ struct Geometry {
     chunk_shape: Shape,
     counts: Vec<u64>,
     chunk_count: u64,
+    is_padded: bool,
 }
 
 impl Grid {
@@ -35,7 +36,46 @@ impl Grid {
         let pairs = shape.iter().zip(chunk_shape.iter());
         let counts: Vec<u64> = pairs.map(|(&extent, &chunk)| count(extent, chunk)).collect();
         let chunk_count = product(counts.iter().copied())?;
-        Some(Grid(Arc::new(Geometry { shape, chunk_shape, counts, chunk_count })))
+        let is_padded = false;
+        Some(Grid(Arc::new(Geometry { shape, chunk_shape, counts, chunk_count, is_padded })))
+    }
+
+    /// The same where chunks at the far edge are stored whole, as HDF5 and Zarr do: what is outside
+    /// the shape has no meaning.
+    ///
+    /// `None` as for [`Grid::new`], and when the number of elements of a chunk does not fit in 64 bits.
+    ///
+    /// ```
+    /// use tet_format::Grid;
+    ///
+    /// let clipped = Grid::new([10].into(), [4].into()).expect("it is small");
+    /// let padded = Grid::padded([10].into(), [4].into()).expect("it is small");
+    /// assert_eq!(clipped.chunk_elements(&[2]), Some(2));
+    /// assert_eq!(padded.chunk_elements(&[2]), Some(4));
+    /// ```
+    #[must_use]
+    pub fn padded(shape: Shape, chunk_shape: Shape) -> Option<Grid> {
+        product(chunk_shape.iter().copied())?;
+        let mut geometry = Arc::into_inner(Grid::new(shape, chunk_shape)?.0)?;
+        geometry.is_padded = true;
+        Some(Grid(Arc::new(geometry)))
+    }
+
+    /// A grid over another shape, whose chunks at the far edge are stored as in this one.
+    ///
+    /// `None` as for [`Grid::new`] or [`Grid::padded`].
+    #[must_use]
+    pub fn reshaped(&self, shape: Shape, chunk_shape: Shape) -> Option<Grid> {
+        if self.is_padded() {
+            return Grid::padded(shape, chunk_shape);
+        }
+        Grid::new(shape, chunk_shape)
+    }
+
+    /// Whether chunks at the far edge are stored whole.
+    #[must_use]
+    pub fn is_padded(&self) -> bool {
+        self.0.is_padded
     }
 
     /// The extents of the dataset.
@@ -129,9 +169,13 @@ impl Grid {
         }
     }
 
-    /// The number of elements of the chunk at `coord`; `None` when it does not fit in 64 bits.
+    /// The number of elements that are stored for the chunk at `coord`; `None` when it does not fit
+    /// in 64 bits.
     #[must_use]
     pub fn chunk_elements(&self, coord: &[u64]) -> Option<u64> {
+        if self.is_padded() {
+            return product(self.0.chunk_shape.iter().copied());
+        }
         product(self.clipped(coord))
     }
 

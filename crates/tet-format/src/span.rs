@@ -14,6 +14,9 @@ pub struct Span {
 }
 
 impl Span {
+    /// No bytes, at 0.
+    pub const EMPTY: Span = Span { start: 0, end: 0 };
+
     /// The span of `len` bytes from `offset` on; `None` if its end overflows.
     #[must_use]
     pub const fn new(offset: u64, len: u64) -> Option<Span> {

@@ -2,12 +2,12 @@
 
 use std::ops::Deref;
 
-use tet_format::{DType, Integrity, Span};
+use tet_format::{DType, Integrity};
 use tet_io::Bytes;
 
 use crate::array::{Array, zeroed_elements};
 use crate::budget::Execution;
-use crate::catalog::{Catalog, Dataset};
+use crate::catalog::{Catalog, Dataset, Run};
 use crate::coalesce::Coalesce;
 use crate::cost::Cost;
 use crate::element::Element;
@@ -140,7 +140,8 @@ impl Dataset {
             return Ok(None);
         }
         let plan = plan(self, slab, Coalesce::DEFAULT)?;
-        let read = plan.chunks().first().filter(|read| plan.is_identity(read));
+        let read = plan.chunks().first();
+        let read = read.filter(|read| plan.is_identity(read) && read.place.object == 0);
         let elements = dense_range(&plan.touch.parts_of(0));
         let span = read.zip(elements).and_then(|(read, range)| plan.stored_span(read, range));
         Ok(span.and_then(|span| self.source.bytes(span)))
@@ -218,7 +219,7 @@ impl Dataset {
         &self,
         slab: &Hyperslab,
         how: &Execution,
-        visit: &mut dyn FnMut(Span),
+        visit: &mut dyn FnMut(Run),
     ) -> Result<()> {
         scatter::runs(self, slab, how, visit)
     }
@@ -235,7 +236,7 @@ impl Dataset {
         slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
-        visit: &mut dyn FnMut(Span),
+        visit: &mut dyn FnMut(Run),
     ) -> Result<()> {
         reduce::runs(self, slab, reduction, (how, visit))
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
-pub use self::table::{ChunkPlace, ChunkTable, Decoder};
+pub use self::table::{ChunkPlace, ChunkTable, Decoder, Run};
 use tet_file::TetFile;
 use tet_format::{DType, Grid};
 use tet_io::Source;
@@ -154,7 +154,17 @@ impl Dataset {
     /// Returns an error when a file changed: answers taken from it are then void.
     pub fn check_unchanged(&self) -> Result<()> {
         let mut sources = std::iter::once(&self.source).chain(&self.listed_in);
-        Ok(sources.try_for_each(Source::check_unchanged)?)
+        sources.try_for_each(Source::check_unchanged)?;
+        self.chunks.check_unchanged()
+    }
+
+    /// The object that a chunk is stored in; `None` for the dataset's file.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChunkTable::object`].
+    pub fn object(&self, place: &ChunkPlace) -> Result<Option<Source>> {
+        if place.object == 0 { Ok(None) } else { self.chunks.object(place.object) }
     }
 
     /// The extents.

@@ -33,6 +33,8 @@ impl Default for Coalesce {
 /// A span that a task needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Need {
+    /// The object that it is in.
+    pub object: u32,
     pub span: Span,
     /// Whether it is a batch of its own.
     pub is_alone: bool,
@@ -40,28 +42,29 @@ pub(crate) struct Need {
 
 impl Need {
     /// A span that is joined to spans near it.
-    pub(crate) const fn joined(span: Span) -> Need {
-        Need { span, is_alone: false }
+    pub(crate) const fn joined(object: u32, span: Span) -> Need {
+        Need { object, span, is_alone: false }
     }
 }
 
-/// Sets `runs` to the next batch of `needs`, in their order: at least one need, and more while all
-/// runs together have at most `len_max` bytes.
+/// Sets `runs` to the next batch of `needs`, in their order: at least one need, and more of the same
+/// object while all runs together have at most `len_max` bytes. Gives the object.
 pub(crate) fn batch(
     needs: &mut Peekable<impl Iterator<Item = Need>>,
     policy: Coalesce,
     len_max: u64,
     runs: &mut Vec<Span>,
-) {
+) -> u32 {
     runs.clear();
+    let object = needs.peek().map_or(0, |need| need.object);
     let cost = |run: Span| run.len().max(RUN_LEN_MIN);
     let mut left = len_max;
-    while let Some(&Need { span, is_alone }) = needs.peek() {
+    while let Some(&Need { span, is_alone, .. }) = needs.peek().filter(|it| it.object == object) {
         if let Some(last) = runs.last_mut() {
             let joined = join(*last, span, policy).filter(|_| !is_alone);
             let more = joined.map_or(cost(span), |run| cost(run) - cost(*last));
             if is_alone || left < more {
-                return;
+                break;
             }
             left -= more;
             match joined {
@@ -74,9 +77,10 @@ pub(crate) fn batch(
         }
         needs.next();
         if is_alone {
-            return;
+            break;
         }
     }
+    object
 }
 
 /// One span over both, when `next` lies in `run` or follows it with a gap worth reading through.
@@ -115,7 +119,7 @@ mod tests {
     }
 
     fn check(spans: &[Span], policy: Coalesce, len_max: u64) {
-        let mut needs = spans.iter().copied().map(Need::joined).peekable();
+        let mut needs = spans.iter().map(|&span| Need::joined(0, span)).peekable();
         let (mut runs, mut at) = (Vec::new(), 0);
         while needs.peek().is_some() {
             batch(&mut needs, policy, len_max, &mut runs);

@@ -102,7 +102,7 @@ impl<'a> Fetcher<'a> {
             plan,
             window_len: how.window_len(),
             rows,
-            bring: Bring::new(&checks.dataset().source),
+            bring: Bring::new(checks.dataset()),
             checks,
             passing: Passing::new(checks),
             chunk: Buffer::default(),
@@ -143,6 +143,9 @@ impl<'a> Fetcher<'a> {
         let plan = self.plan;
         let ordinal = strips.ordinal();
         let read = plan.chunks()[buffer::len(ordinal)?];
+        if !read.place.is_absent() {
+            self.bring.enter(read.place.object)?;
+        }
         let held = if !plan.is_ranged(&read) {
             self.decoded(reads, &read, ordinal, boxes)?
         } else if plan.is_identity(&read) {
@@ -208,13 +211,17 @@ impl<'a> Fetcher<'a> {
         out: &mut [u8],
     ) -> Result<bool> {
         let read = self.plan.chunks()[buffer::len(strips.ordinal())?];
-        if self.bring.view().is_some() || !self.plan.is_identity(&read) {
+        if !self.plan.is_identity(&read) {
+            return Ok(false);
+        }
+        self.bring.enter(read.place.object)?;
+        if self.bring.view().is_some() {
             return Ok(false);
         }
         let Some(elements) = dense_range(boxes) else { return Ok(false) };
         let start = elements.start * self.plan.element_size;
         let span = self.span(&read, elements)?;
-        if !reads.take_direct(span) {
+        if !reads.take_direct(read.place.object, span) {
             return Ok(false);
         }
         self.passing.enter(&read, strips.ordinal(), None)?;

@@ -27,6 +27,9 @@ use crate::selection::Hyperslab;
 /// Chunks that are looked up together.
 const BATCH: u64 = 8192;
 
+/// The most chunks of a plan where the file has fewer bytes: chunks that are not stored take none.
+const COUNT_MAX: u64 = 1 << 23;
+
 /// One chunk that a plan touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkRead {
@@ -141,6 +144,10 @@ impl ReadPlan {
     /// Looks all chunks up and adds up what is read of them.
     fn filled(mut self, dataset: &Dataset) -> Result<ReadPlan> {
         let total = self.touch.chunk_count();
+        let limit = dataset.source.len().max(COUNT_MAX);
+        if limit < total {
+            return Err(Error::Limit { what: "chunks that are read", wanted: total, limit });
+        }
         let mut linear = Vec::new();
         let mut places = Vec::new();
         // Out of the plan while it is added to, back in at the end.

@@ -29,12 +29,10 @@ mod role;
 mod slide;
 mod window;
 
-use tet_format::Span;
-
 use self::asked::{Answer, Asked, answers};
 use self::role::Roles;
 use crate::budget::Execution;
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::fetch::Doubt;
@@ -119,7 +117,7 @@ pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
     reduction: &Reduction,
-    (how, visit): (&Execution, &mut dyn FnMut(Span)),
+    (how, visit): (&Execution, &mut dyn FnMut(Run)),
 ) -> Result<()> {
     asked(dataset, slab, reduction, (how, &Doubt::default()))?.0.runs(visit)
 }

@@ -7,14 +7,13 @@ mod split;
 
 use std::sync::Mutex;
 
-use tet_format::Span;
 use tet_io::Source;
 
 use self::split::{Part, split};
 use crate::array::Array;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
 use crate::error::{Error, Result};
 use crate::fetch::{self, Checks, Doubt, Fetcher, PartRead, Rows, Uses};
@@ -43,7 +42,7 @@ pub(crate) fn runs(
     dataset: &Dataset,
     slab: &Hyperslab,
     how: &Execution,
-    visit: &mut dyn FnMut(Span),
+    visit: &mut dyn FnMut(Run),
 ) -> Result<()> {
     let plan = plan(dataset, slab, how.coalesce)?;
     if plan.element_count == 0 {
@@ -136,7 +135,8 @@ fn fill_at_once(
     let [read] = plan.chunks() else { return Ok(false) };
     let small = (out.len() as u64) < how.tuning.copy_len_min && plan.is_identity(read);
     let elements = plan.touch.cursor().boxes().and_then(dense_range);
-    let Some(elements) = elements.filter(|_| small) else { return Ok(false) };
+    let is_here = small && read.place.object == 0;
+    let Some(elements) = elements.filter(|_| is_here) else { return Ok(false) };
     let at = read.place.stored.start() + elements.start * plan.element_size;
     let view = source.view();
     let is_whole = read.place.stored.len() == out.len() as u64;

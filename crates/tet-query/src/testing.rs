@@ -8,7 +8,7 @@ use tet_format::{DType, Digest, Grid, Span};
 use tet_io::{ReadAt, Source};
 
 use crate::budget::Execution;
-use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder};
+use crate::catalog::{Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Run};
 use crate::error::Result;
 use crate::selection::{AxisSlice, Hyperslab};
 use crate::tuning::Tuning;
@@ -78,10 +78,46 @@ impl Decode for Flip {
     }
 }
 
+/// Decodes chunks that are not stored.
+#[derive(Debug)]
+struct Fill(Vec<u8>);
+
+impl Decode for Fill {
+    fn name(&self) -> &'static str {
+        "fill"
+    }
+
+    fn decode(&self, _stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
+        out.chunks_exact_mut(self.0.len()).for_each(|out| out.copy_from_slice(&self.0));
+        Ok(())
+    }
+
+    fn stored_spans(&self, _layout: ChunkLayout, _elements: std::ops::Range<u64>) -> StoredSpans {
+        StoredSpans::Range(0..0)
+    }
+
+    fn decode_range(
+        &self,
+        _layout: ChunkLayout,
+        stored: &[u8],
+        _elements: std::ops::Range<u64>,
+        out: &mut [u8],
+    ) -> tet_codec::Result<()> {
+        self.decode(stored, out)
+    }
+
+    fn check_len(&self, _stored_len: u64, _decoded_len: u64) -> tet_codec::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Clone)]
 struct Places {
-    places: Vec<ChunkPlace>,
-    digests: Vec<Digest>,
-    codec: Box<dyn Decode>,
+    places: Arc<Vec<ChunkPlace>>,
+    digests: Arc<Vec<Digest>>,
+    codec: Arc<dyn Decode>,
+    fill: Arc<Fill>,
+    objects: Vec<Source>,
 }
 
 impl ChunkTable for Places {
@@ -98,20 +134,28 @@ impl ChunkTable for Places {
         Ok(Some(self.digests[usize::try_from(place.row).unwrap()]))
     }
 
-    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+    fn object(&self, number: u32) -> Result<Option<Source>> {
+        Ok(self.objects.get(usize::try_from(number).unwrap()).cloned())
+    }
+
+    fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        if place.is_absent() {
+            return Decoder::Shared(self.fill.as_ref());
+        }
         Decoder::Shared(self.codec.as_ref())
     }
 }
 
 /// A file that is read in positions and lists what is read.
 pub(crate) struct Counting {
+    object: u32,
     bytes: Vec<u8>,
-    reads: Mutex<Vec<Span>>,
+    reads: Arc<Mutex<Vec<Run>>>,
 }
 
 impl Counting {
     /// What was read since this was asked last, in file order.
-    pub(crate) fn take_reads(&self) -> Vec<Span> {
+    pub(crate) fn take_reads(&self) -> Vec<Run> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_unstable();
         reads
@@ -124,7 +168,8 @@ impl ReadAt for Counting {
     }
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.reads.lock().unwrap().push(Span::new(offset, out.len() as u64).unwrap());
+        let span = Span::new(offset, out.len() as u64).unwrap();
+        self.reads.lock().unwrap().push(Run { object: self.object, span });
         let start = usize::try_from(offset).unwrap();
         out.copy_from_slice(&self.bytes[start..][..out.len()]);
         Ok(())
@@ -137,6 +182,25 @@ pub(crate) struct World {
     pub(crate) mapped: Catalog,
     pub(crate) positioned: Catalog,
     pub(crate) counting: Arc<Counting>,
+    grid: Grid,
+    places: Places,
+    files: Vec<Vec<u8>>,
+}
+
+/// How chunks are spread, and which of them are not stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Spread {
+    pub(crate) grid: Grid,
+    /// Every chunk of which the number is a multiple of this is not stored.
+    pub(crate) hole_every: Option<u64>,
+    /// How many files the chunks are dealt out to.
+    pub(crate) object_count: u32,
+}
+
+impl Spread {
+    fn is_hole(&self, linear: u64) -> bool {
+        self.hole_every.is_some_and(|every| linear.is_multiple_of(every))
+    }
 }
 
 /// A dataset whose element at linear index `n` has the bytes `element(n)`.
@@ -149,16 +213,33 @@ pub(crate) fn world(
     element: impl Fn(u64) -> Vec<u8>,
 ) -> World {
     let grid = Grid::new(shape.into(), chunk_shape.into()).unwrap();
+    world_of(dtype, &Spread { grid, hole_every: None, object_count: 1 }, (stored, order), element)
+}
+
+/// The same with chunks that are spread in this way; the fill value is `element(0)`.
+pub(crate) fn world_of(
+    dtype: DType,
+    spread: &Spread,
+    (stored, order): (Stored, Order),
+    element: impl Fn(u64) -> Vec<u8>,
+) -> World {
+    let grid = &spread.grid;
     let count = grid.chunk_count();
-    let mut bytes = vec![0xee; 8];
-    let empty = ChunkPlace { stored: Span::new(0, 0).unwrap(), decoded_len: 0, codec: 0, row: 0 };
-    let mut places = vec![empty; usize::try_from(count).unwrap()];
+    let mut files = vec![vec![0xee; 8]; usize::try_from(spread.object_count).unwrap()];
+    let mut places = vec![ChunkPlace::absent(0); usize::try_from(count).unwrap()];
     for at in 0..count {
         let linear = if order == Order::Backwards { count - 1 - at } else { at };
+        let decoded = chunk(grid, linear, &element);
+        let place = &mut places[usize::try_from(linear).unwrap()];
+        *place = ChunkPlace::absent(decoded.len() as u64);
+        if spread.is_hole(linear) {
+            continue;
+        }
+        let object = u32::try_from(linear % u64::from(spread.object_count)).unwrap();
+        let bytes = &mut files[usize::try_from(object).unwrap()];
         if let Order::Gaps(gap) = order {
             bytes.resize(bytes.len() + gap, 0xee);
         }
-        let decoded = chunk(&grid, linear, &element);
         let start = bytes.len() as u64;
         match stored {
             Stored::Raw => bytes.extend(&decoded),
@@ -168,42 +249,69 @@ pub(crate) fn world(
                 bytes.extend(decoded.iter().map(|byte| !byte));
             }
         }
-        let span = Span::from_range(start..bytes.len() as u64).unwrap();
-        let decoded_len = decoded.len() as u64;
-        places[usize::try_from(linear).unwrap()] =
-            ChunkPlace { stored: span, decoded_len, codec: 0, row: linear };
+        place.stored = Span::from_range(start..bytes.len() as u64).unwrap();
+        (place.object, place.row) = (object, linear);
     }
-    bytes.extend([0xee; 8]);
-    let stored_bytes = |place: &ChunkPlace| {
-        let range = place.stored.range();
-        &bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()]
+    files.iter_mut().for_each(|bytes| bytes.extend([0xee; 8]));
+    let digest = |place: &ChunkPlace| {
+        let (range, bytes) = (place.stored.range(), &files[usize::try_from(place.object).unwrap()]);
+        let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
+        tet_codec::digest(&bytes[range])
     };
-    let digests = places.iter().map(|place| tet_codec::digest(stored_bytes(place))).collect();
-    let codec: Box<dyn Decode> =
-        if stored == Stored::Raw { Box::new(Raw) } else { Box::new(Flip(stored)) };
-    let chunks = Arc::new(Places { places, digests, codec });
-    let nothing = Source::from_bytes(Vec::new());
-    World::of(&Dataset::new(nothing, "world", dtype, grid, chunks), bytes)
+    let codec: Arc<dyn Decode> =
+        if stored == Stored::Raw { Arc::new(Raw) } else { Arc::new(Flip(stored)) };
+    let places = Places {
+        digests: Arc::new(places.iter().map(digest).collect()),
+        places: Arc::new(places),
+        codec,
+        fill: Arc::new(Fill(element(0))),
+        objects: Vec::new(),
+    };
+    World::of(dtype, grid, places, files)
 }
 
 impl World {
-    fn of(dataset: &Dataset, bytes: Vec<u8>) -> World {
-        let shape = dataset.shape().to_vec();
-        let catalog = |source: Source| {
-            let dataset = Dataset { source: source.clone(), ..dataset.clone() };
+    fn of(dtype: DType, grid: &Grid, places: Places, files: Vec<Vec<u8>>) -> World {
+        let catalog = |objects: Vec<Source>| {
+            let source = objects[0].clone();
+            let chunks = Arc::new(Places { objects, ..places.clone() });
+            let dataset = Dataset::new(source.clone(), "world", dtype, grid.clone(), chunks);
             Catalog::new(source, "test", vec![dataset])
         };
-        let mapped = catalog(Source::from_bytes(bytes.clone()));
-        let counting = Arc::new(Counting { bytes, reads: Mutex::default() });
-        let positioned = catalog(Source::from_reader(counting.clone()));
-        World { shape, mapped, positioned, counting }
+        let mapped = catalog(files.iter().cloned().map(Source::from_bytes).collect());
+        let reads = Arc::<Mutex<Vec<Run>>>::default();
+        let counting = files.iter().zip(0..).map(|(bytes, object)| {
+            Arc::new(Counting { object, bytes: bytes.clone(), reads: Arc::clone(&reads) })
+        });
+        let counting: Vec<Arc<Counting>> = counting.collect();
+        let reader = |counting: &Arc<Counting>| Source::from_reader(counting.clone());
+        let positioned = catalog(counting.iter().map(reader).collect());
+        let (shape, counting) = (grid.shape().to_vec(), Arc::clone(&counting[0]));
+        World { shape, mapped, positioned, counting, grid: grid.clone(), places, files }
     }
 
-    /// The same world with one bit of its file changed.
+    /// The same world with one bit of its first file changed.
     pub(crate) fn damaged(&self, at: usize) -> World {
-        let mut bytes = self.counting.bytes.clone();
-        bytes[at] ^= 4;
-        World::of(&self.mapped.datasets()[0], bytes)
+        let mut files = self.files.clone();
+        files[0][at] ^= 4;
+        let dtype = self.mapped.datasets()[0].dtype.unwrap();
+        World::of(dtype, &self.grid, self.places.clone(), files)
+    }
+
+    /// The linear index of the element whose bytes are seen at `linear`: 0 where no chunk is stored.
+    pub(crate) fn seen(&self, linear: u64) -> u64 {
+        let mut rest = linear;
+        let axes = self.shape.iter().zip(self.grid.chunk_shape().iter()).rev();
+        let mut coord: Vec<u64> = axes
+            .map(|(extent, chunk)| {
+                let at = rest % extent;
+                rest /= extent;
+                at / chunk
+            })
+            .collect();
+        coord.reverse();
+        let number = usize::try_from(self.grid.linear(&coord).unwrap()).unwrap();
+        if self.places.places[number].is_absent() { 0 } else { linear }
     }
 }
 
@@ -213,9 +321,18 @@ fn chunk(grid: &Grid, linear: u64, element: &impl Fn(u64) -> Vec<u8>) -> Vec<u8>
     let mut origin = vec![0; coord.len()];
     grid.extents(&coord, &mut extents);
     grid.origin(&coord, &mut origin);
+    if grid.is_padded() {
+        extents.copy_from_slice(grid.chunk_shape());
+    }
     let ranges: Vec<Vec<u64>> =
         origin.iter().zip(&extents).map(|(&at, &extent)| (at..at + extent).collect()).collect();
-    product(&ranges).iter().flat_map(|at| element(linear_of(grid.shape(), at))).collect()
+    let is_inside = |at: &[u64]| at.iter().zip(grid.shape().iter()).all(|(at, extent)| at < extent);
+    let padding = vec![0xbb; element(0).len()];
+    let bytes = |at: &Vec<u64>| match is_inside(at) {
+        true => element(linear_of(grid.shape(), at)),
+        false => padding.clone(),
+    };
+    product(&ranges).iter().flat_map(bytes).collect()
 }
 
 /// All choices of one from each list, row-major.

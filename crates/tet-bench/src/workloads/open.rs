@@ -145,7 +145,7 @@ pub(super) fn runs(run: Run<'_>) -> Result<Vec<Row>> {
     let visit = &mut |run| runs.push(run);
     dataset.reduce_runs(&slab, &sum, &Execution::default(), visit)?;
     runs.sort_unstable();
-    let gaps = runs.windows(2).filter(|pair| pair[0].end() != pair[1].start()).count();
+    let gaps = runs.windows(2).filter(|pair| pair[0].span.end() != pair[1].span.start()).count();
     let rounds = Rounds::once(1.0 + gaps as f64);
     Ok(vec![Row::new("P2", "runs of a full scan", "", Figure::Count, rounds, 1.0)])
 }

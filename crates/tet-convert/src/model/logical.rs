@@ -125,7 +125,8 @@ fn in_pairs(dataset: &Dataset, part: DType, encoding: &'static str) -> Result<Ph
         let extents = extents.iter().copied().filter(|_| !is_scalar);
         extents.chain([2]).collect::<Shape>()
     };
-    let grid = Grid::new(longer(dataset.grid.shape()), longer(dataset.grid.chunk_shape()));
+    let grid = &dataset.grid;
+    let grid = grid.reshaped(longer(grid.shape()), longer(grid.chunk_shape()));
     let grid = grid.ok_or_else(|| unknown(dataset, encoding))?;
     let mut dims = dataset.dims.clone();
     dims.extend((!dims.is_empty() && !is_scalar).then(|| PARTS_DIM.to_owned()));
@@ -183,15 +184,16 @@ fn rescaled(grid: &Grid, from: u64, to: u64) -> Option<Grid> {
     let (shape, chunk) = (grid.shape().as_slice(), grid.chunk_shape().as_slice());
     if let (Some((last, head)), Some((last_chunk, chunk_head))) =
         (shape.split_last(), chunk.split_last())
-        && let Some((last, last_chunk)) = scale(*last).zip(scale(*last_chunk.min(last)))
+        && let in_chunk = if grid.is_padded() { last_chunk } else { last_chunk.min(last) }
+        && let Some((last, last_chunk)) = scale(*last).zip(scale(*in_chunk))
     {
         let shape = head.iter().copied().chain([last]).collect();
         let chunk = chunk_head.iter().copied().chain([last_chunk.max(1)]).collect();
-        return Grid::new(shape, chunk);
+        return grid.reshaped(shape, chunk);
     }
     let bits = grid.shape().element_count()?.checked_mul(from)?;
     let len = bits.is_multiple_of(to).then_some(bits / to)?;
-    let is_one = grid.chunk_count() <= 1;
+    let is_one = grid.chunk_count() <= 1 && !grid.is_padded();
     if is_one { Grid::new([len].into(), [len.max(1)].into()) } else { None }
 }
 
@@ -226,7 +228,7 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
         (DType::Float32, Some(DType::Complex64)) | (DType::Float64, Some(DType::Complex128)) => {
             let (last, shape) = dataset.grid.shape().split_last()?;
             let (last_chunk, chunk) = dataset.grid.chunk_shape().split_last()?;
-            let grid = Grid::new(Shape::from(shape), Shape::from(chunk))?;
+            let grid = dataset.grid.reshaped(Shape::from(shape), Shape::from(chunk))?;
             let dims = dataset.dims.iter().take(grid.rank()).cloned().collect();
             (*last == 2 && *last_chunk == 2).then(|| Dataset { grid, dims, ..named(logical) })
         }

@@ -53,7 +53,7 @@ impl Slabs {
         let decoded_len = (end - start).checked_mul(self.element_bits)?.div_ceil(8);
         let offset = self.stored.start().checked_add(start.checked_mul(self.element_bits)? / 8)?;
         let stored = Span::new(offset, decoded_len).filter(|&span| self.stored.contains(span))?;
-        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+        Some(ChunkPlace::new(stored, decoded_len))
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use tet_codec::{ChunkLayout, Decode, StoredSpans};
 use tet_format::{Digest, ForeignRule, Integrity, Span};
+use tet_io::Source;
 
 use super::Sealed;
 use crate::error::Result;
@@ -54,6 +55,26 @@ pub trait ChunkTable: Send + Sync {
         None
     }
 
+    /// The object of this number, for chunks that are stored in other files than the dataset's: a
+    /// chunk that was located here has its number. `None` for 0, the dataset's file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it cannot be opened.
+    fn object(&self, number: u32) -> Result<Option<Source>> {
+        let _ = number;
+        Ok(None)
+    }
+
+    /// Compares the identities of the objects that were opened with those that they had then.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when one changed.
+    fn check_unchanged(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// What decodes the chunk of this linear grid index, which was located here.
     fn decoder(&self, linear: u64, place: &ChunkPlace) -> Decoder<'_>;
 }
@@ -80,7 +101,7 @@ impl fmt::Debug for dyn ChunkTable {
 /// impl ChunkTable for OneChunk {
 ///     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
 ///         let stored = self.0;
-///         let place = ChunkPlace { stored, decoded_len: stored.len(), codec: 0, row: 0 };
+///         let place = ChunkPlace::new(stored, stored.len());
 ///         out.extend(linear.iter().map(|_| place));
 ///         Ok(())
 ///     }
@@ -126,7 +147,9 @@ impl Decoder<'_> {
 /// Where one chunk is and how it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPlace {
-    /// Its stored bytes in the file.
+    /// The object that it is stored in, as [`ChunkTable::object`] numbers them; 0 is the dataset's file.
+    pub object: u32,
+    /// Its stored bytes there.
     pub stored: Span,
     /// Bytes after decoding.
     pub decoded_len: u64,
@@ -134,4 +157,45 @@ pub struct ChunkPlace {
     pub codec: u32,
     /// The number by which the file knows its digest.
     pub row: u64,
+}
+
+impl ChunkPlace {
+    /// A chunk in the dataset's file.
+    #[must_use]
+    pub const fn new(stored: Span, decoded_len: u64) -> ChunkPlace {
+        ChunkPlace { object: 0, stored, decoded_len, codec: 0, row: 0 }
+    }
+
+    /// A chunk that is not stored: its decoder gives the fill value for all its elements, from no bytes.
+    #[must_use]
+    pub const fn absent(decoded_len: u64) -> ChunkPlace {
+        ChunkPlace::new(Span::EMPTY, decoded_len)
+    }
+
+    /// Whether the chunk is not stored.
+    #[must_use]
+    pub const fn is_absent(&self) -> bool {
+        self.stored.is_empty() && self.decoded_len != 0
+    }
+}
+
+/// A range of bytes that is read at once.
+///
+/// # Examples
+///
+/// ```
+/// use tet_query::{Execution, Hyperslab, Run};
+/// # fn first_runs(dataset: &tet_query::Dataset) -> tet_query::Result<Vec<Run>> {
+/// let mut runs = Vec::new();
+/// let slab = Hyperslab::whole(dataset.shape());
+/// dataset.read_runs(&slab, &Execution::default(), &mut |run| runs.push(run))?;
+/// # Ok(runs)
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Run {
+    /// The object, numbered as in [`ChunkPlace`].
+    pub object: u32,
+    /// The bytes in it.
+    pub span: Span,
 }

@@ -192,7 +192,8 @@ impl TetChunks {
         let Some((_, stored)) = tet_codec::decoder(codec).zip(row.payload()) else {
             return Err(Error::unknown_codec(name, coord.into(), codec.to_string()));
         };
-        Ok(ChunkPlace { stored, decoded_len: row.raw_len, codec: row.codec, row: number })
+        let place = ChunkPlace::new(stored, row.raw_len);
+        Ok(ChunkPlace { codec: row.codec, row: number, ..place })
     }
 }
 

@@ -6,6 +6,7 @@ use tet_format::Span;
 use tet_io::{Source, View};
 
 use crate::buffer::{self, Buffer};
+use crate::catalog::Dataset;
 use crate::error::{Error, Result};
 use crate::plan::runs::TaskReads;
 
@@ -15,8 +16,10 @@ const ALIGN: usize = 8;
 /// The stored bytes that one thread has at a time.
 #[derive(Debug)]
 pub(super) struct Bring<'a> {
-    source: &'a Source,
+    dataset: &'a Dataset,
     view: Option<View<'a>>,
+    /// The object that is read, where that is not the dataset's file: it has no view.
+    object: Option<(u32, Source)>,
     buffer: Buffer,
     /// The runs in the buffer, and where each begins.
     runs: Vec<Span>,
@@ -26,15 +29,41 @@ pub(super) struct Bring<'a> {
 }
 
 impl<'a> Bring<'a> {
-    pub(super) fn new(source: &'a Source) -> Self {
+    pub(super) fn new(dataset: &'a Dataset) -> Self {
         let (runs, starts) = (Vec::new(), Vec::new());
-        Bring { source, view: None, buffer: Buffer::default(), runs, starts, at: 0 }
+        let (view, object, buffer) = (None, None, Buffer::default());
+        Bring { dataset, view, object, buffer, runs, starts, at: 0 }
     }
 
     /// Takes a view of the file, where there is one.
     pub(super) fn begin(&mut self) {
-        self.view = self.source.view();
+        self.view = self.dataset.source.view();
         self.runs.clear();
+    }
+
+    /// Goes on to bytes of this object.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it cannot be opened.
+    pub(super) fn enter(&mut self, object: u32) -> Result<()> {
+        if self.number() == object {
+            return Ok(());
+        }
+        self.runs.clear();
+        let source = if object == 0 { None } else { self.dataset.chunks.object(object)? };
+        self.object = source.map(|source| (object, source));
+        Ok(())
+    }
+
+    /// The number of the object that is read.
+    fn number(&self) -> u32 {
+        self.object.as_ref().map_or(0, |(number, _)| *number)
+    }
+
+    /// The file that is read.
+    fn source(&self) -> &Source {
+        self.object.as_ref().map_or(&self.dataset.source, |(_, source)| source)
     }
 
     /// Gives the view back.
@@ -43,7 +72,7 @@ impl<'a> Bring<'a> {
     }
 
     pub(super) fn view(&self) -> Option<&View<'a>> {
-        self.view.as_ref()
+        self.view.as_ref().filter(|_| self.object.is_none())
     }
 
     /// These bytes of the file. Spans are asked for in the order of `reads`.
@@ -57,8 +86,9 @@ impl<'a> Bring<'a> {
             if self.at < self.runs.len() {
                 continue;
             }
-            if self.view.is_none() {
-                reads.batch(&mut self.runs);
+            if self.view().is_none() {
+                // Those of the dataset's file are passed over where its view had them.
+                while reads.batch(&mut self.runs) != self.number() && !self.runs.is_empty() {}
             } else {
                 // A page that the view cannot bring.
                 self.runs.clear();
@@ -73,7 +103,7 @@ impl<'a> Bring<'a> {
 
     /// These bytes, where they are in memory.
     pub(super) fn held(&self, span: Span) -> Option<&[u8]> {
-        if let Some(bytes) = self.view.as_ref().and_then(|view| view.bytes(span.range())) {
+        if let Some(bytes) = self.view().and_then(|view| view.bytes(span.range())) {
             return Some(bytes);
         }
         if span.is_empty() {
@@ -110,12 +140,12 @@ impl<'a> Bring<'a> {
     ///
     /// Returns an error when it cannot be read.
     pub(super) fn direct(&self, run: Span, out: &mut [u8]) -> Result<()> {
-        Ok(self.source.read_exact_at(run.start(), out)?)
+        Ok(self.source().read_exact_at(run.start(), out)?)
     }
 
     /// The file has not the bytes that it had when it was opened.
     pub(super) fn changed(&self) -> Error {
-        Error::changed(self.source)
+        Error::changed(self.source())
     }
 
     /// Reads the runs, as one request.
@@ -135,6 +165,7 @@ impl<'a> Bring<'a> {
             room = rest;
         }
         self.at = 0;
-        Ok(self.source.read_ranges(&mut parts)?)
+        let source = self.object.as_ref().map_or(&self.dataset.source, |(_, source)| source);
+        Ok(source.read_ranges(&mut parts)?)
     }
 }

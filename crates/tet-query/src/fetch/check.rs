@@ -103,7 +103,8 @@ impl<'a> Checks<'a> {
         (how, doubt): (&'a Execution, &'a Doubt),
         (uses, parts): (Uses, Option<&'a PartRead>),
     ) -> Result<Self> {
-        how.check_decoded(plan.decoded_len, dataset.source.len())?;
+        let stored_len = dataset.source.len().max(plan.touched_len());
+        how.check_decoded(plan.decoded_len, stored_len)?;
         let has_digests = dataset.chunks.has_digests();
         let checks = Checks {
             dataset,
@@ -176,7 +177,7 @@ impl<'a> Checks<'a> {
 
     /// The digest that the file has for a chunk, unless none is wanted or there is none.
     fn wanted(&self, read: &ChunkRead) -> Result<Option<Digest>> {
-        if !self.has_digests {
+        if !self.has_digests || read.place.is_absent() {
             return Ok(None);
         }
         if self.how.digests == DigestPolicy::Never {
@@ -223,7 +224,7 @@ impl<'a> Checks<'a> {
         ordinal: u64,
         view: Option<&View<'_>>,
     ) -> Result<Option<Digest>> {
-        if !self.has_digests {
+        if !self.has_digests || read.place.is_absent() {
             return Ok(None);
         }
         let is_whole = self.plan.is_whole(ordinal);
@@ -284,9 +285,10 @@ impl<'a> Checks<'a> {
     fn compared(&self, read: &ChunkRead, view: Option<&View<'_>>) -> Result<Outcome> {
         let Some(wanted) = self.wanted(read)? else { return Ok(None) };
         let stored = read.place.stored.range();
+        let object = self.dataset.object(&read.place)?;
         let found = match view.and_then(|view| view.bytes(stored.clone())) {
             Some(stored) => tet_codec::digest(stored),
-            None => digest_of(&self.dataset.source, stored)?,
+            None => digest_of(object.as_ref().unwrap_or(&self.dataset.source), stored)?,
         };
         Ok(found.differs(wanted))
     }

@@ -10,6 +10,7 @@ use super::output::OutputRect;
 use super::piece::{Stretches, Strips, dense_range};
 use super::touch::AxisBox;
 use super::{ChunkRead, ReadPlan};
+use crate::catalog::Run;
 use crate::coalesce::{Coalesce, Need, batch};
 
 /// What one task has still to read.
@@ -35,14 +36,15 @@ impl<'a> TaskReads<'a> {
         TaskReads { needs: needs.peekable(), policy: plan.policy, window_len }
     }
 
-    /// Sets `runs` to those that are read next, as one request; to none when all is read.
-    pub(crate) fn batch(&mut self, runs: &mut Vec<Span>) {
-        batch(&mut self.needs, self.policy, self.window_len, runs);
+    /// Sets `runs` to those that are read next, as one request; to none when all is read. Gives the
+    /// object that they are in.
+    pub(crate) fn batch(&mut self, runs: &mut Vec<Span>) -> u32 {
+        batch(&mut self.needs, self.policy, self.window_len, runs)
     }
 
     /// Takes a span out of what is left when it is read next, straight into the array.
-    pub(crate) fn take_direct(&mut self, span: Span) -> bool {
-        self.needs.next_if(|need| need.is_alone && need.span == span).is_some()
+    pub(crate) fn take_direct(&mut self, object: u32, span: Span) -> bool {
+        self.needs.next_if(|it| it.is_alone && it.object == object && it.span == span).is_some()
     }
 }
 
@@ -66,9 +68,10 @@ impl Iterator for Needs<'_> {
             if let Some((read, stretches)) = &mut self.left {
                 let (plan, read) = (self.plan, *read);
                 let span = |it: super::piece::Stretch| plan.stored_span(&read, it.elements);
-                if let Some(stretch) = stretches.next() {
-                    // One that the codec names no bytes for is an error of the strip.
-                    return Some(Need::joined(span(stretch).unwrap_or(read.place.stored)));
+                // One that the codec names no bytes for is an error of the strip.
+                let mut spans = stretches.map(|it| span(it).unwrap_or(read.place.stored));
+                if let Some(span) = spans.find(|span| !span.is_empty()) {
+                    return Some(Need::joined(read.place.object, span));
                 }
                 self.left = None;
             }
@@ -77,9 +80,9 @@ impl Iterator for Needs<'_> {
             let read = *self.plan.chunks().get(usize::try_from(ordinal).ok()?)?;
             let need = if !self.plan.is_ranged(&read) {
                 let is_decoded = self.decoded.replace(ordinal) == Some(ordinal);
-                (!is_decoded).then(|| Need::joined(read.place.stored))
+                (!is_decoded).then(|| Need::joined(read.place.object, read.place.stored))
             } else if let Some(span) = self.direct(&read, boxes) {
-                Some(Need { span, is_alone: true })
+                Some(Need { object: read.place.object, span, is_alone: true })
             } else {
                 self.left = Some((read, self.plan.stretches(boxes, self.window_len)));
                 None
@@ -110,17 +113,17 @@ impl ReadPlan {
         rect: &[Range<u64>],
         limit: u64,
         (window_len, output): (u64, Option<OutputRect>),
-        visit: &mut dyn FnMut(Span),
+        visit: &mut dyn FnMut(Run),
     ) {
         let touch = self.touch.narrowed(rect);
         let mut reads = TaskReads::new(self, Strips::new(&touch, limit), window_len, output, None);
         let mut runs = Vec::new();
         loop {
-            reads.batch(&mut runs);
+            let object = reads.batch(&mut runs);
             if runs.is_empty() {
                 return;
             }
-            runs.iter().copied().for_each(&mut *visit);
+            runs.iter().for_each(|&span| visit(Run { object, span }));
         }
     }
 }

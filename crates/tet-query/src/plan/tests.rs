@@ -1,10 +1,11 @@
-use tet_format::{DType, Span};
+use tet_format::DType;
 
 use super::piece::{Stretches, Strips, element_count};
 use super::plan;
 use super::tiling::{Inside, Tiling};
 use super::touch::Touch;
 use crate::budget::Execution;
+use crate::catalog::Run;
 use crate::coalesce::Coalesce;
 use crate::op::Op;
 use crate::reduction::Reduction;
@@ -26,7 +27,7 @@ fn a_full_scan_of_a_packed_file_reads_each_byte_once_in_order() {
             let slab = Hyperslab::whole(&world.shape);
             let stored_len = plan(dataset, &slab, Coalesce::NONE).unwrap().stored_len;
             let (mut end, how) = (8, Execution::default());
-            let visit = &mut |run: Span| {
+            let visit = &mut |Run { span: run, .. }: Run| {
                 assert_eq!(run.start(), end);
                 end = run.end();
             };

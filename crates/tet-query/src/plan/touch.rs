@@ -17,6 +17,8 @@ pub(crate) struct AxisTouch {
     /// The dataset's extent, and its chunks'.
     extent: u64,
     chunk: u64,
+    /// Whether chunks at the far edge are stored whole.
+    is_padded: bool,
     /// How many of the selection's positions lie before the first one.
     pub at: u64,
     /// The coordinate of the first touched chunk.
@@ -33,7 +35,7 @@ pub(crate) struct AxisTouch {
 /// The part of one chunk that is selected, along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AxisBox {
-    /// The chunk's coordinate and its clipped extent.
+    /// The chunk's coordinate, and its extent as it is stored.
     pub coord: u64,
     pub extent: u64,
     /// The first selected position, counted from the chunk's first.
@@ -55,19 +57,21 @@ impl AxisBox {
 }
 
 impl AxisTouch {
-    fn new(slice: AxisSlice, extent: u64, chunk: u64, grid_count: u64) -> AxisTouch {
+    /// The positions of `slice` on an axis of the grid.
+    fn new(slice: AxisSlice, grid: &Grid, axis: usize) -> AxisTouch {
         let touch = AxisTouch {
             start: slice.start,
             step: slice.step,
             count: slice.count(),
-            extent,
-            chunk,
+            extent: grid.shape()[axis],
+            chunk: grid.chunk_shape()[axis],
+            is_padded: grid.is_padded(),
             at: 0,
             first: 0,
             touched: 0,
             before: 0,
             whole: 0,
-            grid_count,
+            grid_count: grid.counts()[axis],
         };
         let touch = touch.counted();
         AxisTouch { whole: touch.touched, ..touch }
@@ -108,13 +112,13 @@ impl AxisTouch {
             self.first + index
         };
         let origin = coord * self.chunk;
-        let extent = self.chunk.min(self.extent - origin);
+        let clipped = self.chunk.min(self.extent - origin);
         let skipped = origin.saturating_sub(self.start).div_ceil(self.step);
         let position = self.start + skipped * self.step;
-        let room = (origin + (extent - 1) - position) / self.step + 1;
+        let room = (origin + (clipped - 1) - position) / self.step + 1;
         AxisBox {
             coord,
-            extent,
+            extent: if self.is_padded { self.chunk } else { clipped },
             first: position - origin,
             step: self.step,
             count: room.min(self.count - skipped),
@@ -149,8 +153,7 @@ impl Touch {
         let axis = |axis: usize| {
             let (slice, extent) = (slab.axes()[axis], grid.shape()[axis]);
             let fits = slice.start <= slice.stop && slice.stop <= extent && 1 <= slice.step;
-            let chunk = grid.chunk_shape()[axis];
-            fits.then(|| AxisTouch::new(slice, extent, chunk, grid.counts()[axis]))
+            fits.then(|| AxisTouch::new(slice, grid, axis))
         };
         Some(Touch { axes: (0..grid.rank()).map(axis).collect::<Option<_>>()? })
     }

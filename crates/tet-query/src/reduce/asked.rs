@@ -1,6 +1,6 @@
 //! What is asked, and the passes over the selection that answer it.
 
-use tet_format::{DType, Span};
+use tet_format::DType;
 
 use super::histogram::{self, Range};
 use super::job::Job;
@@ -8,7 +8,7 @@ use super::pad::check_filled;
 use super::role::Roles;
 use crate::budget::Execution;
 use crate::buffer;
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, Run};
 use crate::cost::{Cost, VALUE_LEN};
 use crate::error::{Error, Result};
 use crate::fetch::Doubt;
@@ -146,7 +146,7 @@ impl Asked<'_> {
 
     /// Calls `visit` with every run that a pass over the selection reads, the first where there are
     /// several.
-    pub(super) fn runs(&self, visit: &mut dyn FnMut(Span)) -> Result<()> {
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
         self.check_cells()?;
         match self.reduction.op.plain() {
             Op::Count if self.counts_all() => Ok(()),
@@ -167,7 +167,7 @@ impl Asked<'_> {
     }
 
     /// The runs of a pass with the kernel of a maker.
-    pub(super) fn maker_runs(&self, maker: &Maker, visit: &mut dyn FnMut(Span)) -> Result<()> {
+    pub(super) fn maker_runs(&self, maker: &Maker, visit: &mut dyn FnMut(Run)) -> Result<()> {
         self.job(&self.plan()?, std::slice::from_ref(maker), None).runs(visit)
     }
 

@@ -1,6 +1,6 @@
 //! One pass over the selection: tasks fold, states merge, cells come out.
 
-use tet_format::{DType, Span};
+use tet_format::DType;
 
 use super::assemble::Assembly;
 use super::board::{Board, States};
@@ -11,7 +11,7 @@ use super::role::{Role, Roles};
 use super::slide::slide;
 use crate::budget::{DigestPolicy, Execution};
 use crate::buffer;
-use crate::catalog::Dataset;
+use crate::catalog::{Dataset, Run};
 use crate::cost::Cost;
 use crate::error::Result;
 use crate::fetch::{self, Checks, Doubt, Fetcher, Rows, Uses};
@@ -95,7 +95,7 @@ impl Job<'_> {
     }
 
     /// Calls `visit` with every run that the pass reads, in the order of tasks.
-    pub(super) fn runs(&self, visit: &mut dyn FnMut(Span)) -> Result<()> {
+    pub(super) fn runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
         let shape = self.roles.shape();
         if self.plan.element_count == 0 || shape.contains(&0) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Order statistics: the elements of small cells are kept in memory, others are searched in several passes.
 
-use tet_format::Span;
+use crate::catalog::Run;
 
 use super::asked::{Answer, Asked};
 use super::quantile::{Passing, outlook, quantiles};
@@ -56,7 +56,7 @@ impl Asked<'_> {
     }
 
     /// The runs of the first pass of [`Asked::order_statistics`] over each cell.
-    pub(super) fn order_runs(&self, visit: &mut dyn FnMut(Span)) -> Result<()> {
+    pub(super) fn order_runs(&self, visit: &mut dyn FnMut(Run)) -> Result<()> {
         let setup = self.order_setup()?;
         let shape = self.roles.shape();
         if !shape.is_empty() && self.is_kept() {

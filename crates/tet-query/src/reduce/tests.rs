@@ -1,6 +1,6 @@
 mod forms;
 
-use tet_format::DType;
+use tet_format::{DType, Grid};
 
 use crate::budget::Execution;
 use crate::coalesce::Coalesce;
@@ -9,7 +9,8 @@ use crate::reduction::{Params, Reduction};
 use crate::scalar::Scalar;
 use crate::selection::Hyperslab;
 use crate::testing::{
-    Order, Stored, World, linear_of, positions, product, slabs, small_tuning, world,
+    Order, Spread, Stored, World, linear_of, positions, product, slabs, small_tuning, world,
+    world_of,
 };
 use crate::tuning::Tuning;
 use crate::value::Reduced;
@@ -35,7 +36,7 @@ fn element(n: u64) -> u64 {
 }
 
 /// What a loop over the selection gives for every cell: the elements in order.
-fn cells(shape: &[u64], slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
+fn cells(world: &World, slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
     let lists: Vec<Vec<u64>> = slab.axes().iter().map(positions).collect();
     let split = |kept: bool| -> Vec<Vec<u64>> {
         let lists = lists.iter().enumerate();
@@ -49,10 +50,10 @@ fn cells(shape: &[u64], slab: &Hyperslab, axes: &[usize]) -> Vec<Vec<u64>> {
     let cell = |kept: &Vec<u64>| {
         let folded = split(false);
         let elements = folded.iter().map(|folded| {
-            let at: Vec<u64> = (0..shape.len())
+            let at: Vec<u64> = (0..world.shape.len())
                 .map(|axis| if axes.contains(&axis) { folded[axis] } else { kept[axis] })
                 .collect();
-            element(linear_of(shape, &at))
+            element(world.seen(linear_of(&world.shape, &at)))
         });
         elements.collect()
     };
@@ -93,7 +94,7 @@ fn check(world: &World, dtype: DType, every: usize) {
     for slab in slabs(&world.shape, |number| number % every == 0) {
         for subset in 1..1_usize << rank {
             let axes: Vec<usize> = (0..rank).filter(|axis| subset >> axis & 1 == 1).collect();
-            let mut cells = cells(&world.shape, &slab, &axes);
+            let mut cells = cells(world, &slab, &axes);
             if dtype == DType::Bool {
                 let truth = |element: &mut u64| *element = u64::from(truth_byte(*element) != 0);
                 cells.iter_mut().flatten().for_each(truth);
@@ -151,6 +152,24 @@ fn what_is_folded_is_what_a_loop_folds() {
                 vec![truth_byte(element(n))]
             });
             check(&truths, DType::Bool, every * 3);
+        }
+    }
+}
+
+/// So are grids whose edge chunks are stored whole, with chunks that are not stored and chunks in
+/// several files.
+#[test]
+fn padded_absent_and_scattered_chunks_are_folded_as_a_loop_folds_them() {
+    for &(shape, chunk_shape, every) in WORLDS {
+        let grid = Grid::padded(shape.into(), chunk_shape.into()).unwrap();
+        for (hole_every, object_count) in [(None, 1), (Some(2), 1), (Some(3), 2)] {
+            let spread = Spread { grid: grid.clone(), hole_every, object_count };
+            for kept in [(Stored::Raw, Order::Packed), (Stored::Whole, Order::Backwards)] {
+                let integers = world_of(DType::UInt16, &spread, kept, |n| {
+                    u16::try_from(element(n)).unwrap().to_le_bytes().to_vec()
+                });
+                check(&integers, DType::UInt16, every * 7);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tet_format::{DType, Integrity};
+use tet_format::{DType, Grid, Integrity};
 use tet_io::Progress;
 
 use crate::budget::Execution;
@@ -11,7 +11,9 @@ use crate::copy::copy_box;
 use crate::error::Error;
 use crate::plan::plan;
 use crate::selection::{Axis, AxisSlice, Hyperslab};
-use crate::testing::{Order, Stored, World, product, selected, slabs, small_tuning, world};
+use crate::testing::{
+    Order, Spread, Stored, World, product, selected, slabs, small_tuning, world, world_of,
+};
 
 /// Shape, chunk shape, and which of the slabs are looked at.
 const WORLDS: &[(&[u64], &[u64], usize)] = &[
@@ -33,7 +35,7 @@ fn check(world: &World, how: &Execution, every: usize) {
     for slab in slabs(&world.shape, |number| number % every == 0) {
         let wanted: Vec<u8> = selected(&world.shape, &slab)
             .iter()
-            .flat_map(|&at| u32::try_from(at).unwrap().to_le_bytes())
+            .flat_map(|&at| u32::try_from(world.seen(at)).unwrap().to_le_bytes())
             .collect();
         let dataset = &world.mapped.datasets()[0];
         let plan = plan(dataset, &slab, how.coalesce).unwrap();
@@ -43,7 +45,11 @@ fn check(world: &World, how: &Execution, every: usize) {
         for catalog in [&world.mapped, &world.positioned] {
             let array = dataset_of(catalog).read(&slab, how).unwrap();
             assert_eq!(array.bytes(), wanted, "{slab:?} {how:?}");
-            let ranged = plan.chunks().iter().enumerate().filter(|(_, read)| plan.is_ranged(read));
+            let ranged = plan
+                .chunks()
+                .iter()
+                .enumerate()
+                .filter(|(_, read)| plan.is_ranged(read) && !read.place.is_absent());
             let in_part = ranged
                 .filter(|(at, read)| !(plan.is_identity(read) && plan.is_whole(*at as u64)))
                 .count();
@@ -52,7 +58,8 @@ fn check(world: &World, how: &Execution, every: usize) {
             assert_eq!(array.integrity, wanted, "{slab:?} {how:?}");
         }
         let selected = plan.element_count * plan.element_size;
-        assert!(selected <= runs.iter().map(|run| run.len()).sum(), "{slab:?}");
+        let is_stored = plan.chunks().iter().all(|read| !read.place.is_absent());
+        assert!(!is_stored || selected <= runs.iter().map(|run| run.span.len()).sum(), "{slab:?}");
         runs.sort_unstable();
         assert_eq!(world.counting.take_reads(), runs, "{slab:?} {how:?}");
     }
@@ -74,6 +81,30 @@ fn what_is_read_is_what_a_loop_selects() {
                     let coalesce = Coalesce { gap_max };
                     let how = Execution { threads, memory_budget, coalesce, ..small_tuning() };
                     check(&world, &how, every);
+                }
+            }
+        }
+    }
+}
+
+/// So does every grid whose edge chunks are stored whole, with chunks that are not stored and chunks
+/// in several files; elements of chunks that are not stored are the fill value.
+#[test]
+fn padded_absent_and_scattered_chunks_are_read_as_a_loop_reads_them() {
+    for &(shape, chunk_shape, every) in WORLDS {
+        for grid in [Grid::new, Grid::padded] {
+            let grid = grid(shape.into(), chunk_shape.into()).unwrap();
+            for (hole_every, object_count) in [(None, 1), (Some(3), 1), (Some(2), 2), (None, 3)] {
+                let spread = Spread { grid: grid.clone(), hole_every, object_count };
+                for stored in [Stored::Raw, Stored::Whole, Stored::Ranged] {
+                    let world = world_of(DType::UInt32, &spread, (stored, Order::Gaps(3)), |n| {
+                        u32::try_from(n).unwrap().to_le_bytes().to_vec()
+                    });
+                    for (threads, memory_budget, gap_max) in [(1, 512, 7), (2, 1 << 30, 1 << 20)] {
+                        let coalesce = Coalesce { gap_max };
+                        let how = Execution { threads, memory_budget, coalesce, ..small_tuning() };
+                        check(&world, &how, every * 3);
+                    }
                 }
             }
         }

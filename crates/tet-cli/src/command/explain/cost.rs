@@ -3,7 +3,7 @@
 
 use tet_document::{Ask, Resolved};
 use tet_format::DType;
-use tet_query::{ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan};
+use tet_query::{ChunkRead, Dataset, Execution, Hyperslab, LazyArray, Passes, ReadPlan, Run};
 
 use crate::command::query::plan::Reads;
 use crate::context::Context;
@@ -90,7 +90,7 @@ pub(super) fn axes(
         let Some(one) = Hyperslab::new(slices, dataset.shape()) else { continue };
         let plan = tet_query::plan(dataset, &one, how.coalesce)?;
         let mut read_len = 0_u64;
-        let add = &mut |run: tet_format::Span| read_len = read_len.saturating_add(run.len());
+        let add = &mut |run: Run| read_len = read_len.saturating_add(run.span.len());
         dataset.read_runs(&one, how, add)?;
         costs.push(AxisCostShape {
             axis,

@@ -14,6 +14,10 @@ use crate::size::{counted, grouped};
 /// The number of chunks that are looked up together.
 const BATCH: u64 = 8192;
 
+/// The most chunks that are added up where the file has fewer bytes: chunks that are not stored take
+/// none.
+const COUNT_MAX: u64 = 1 << 20;
+
 /// A summary of the chunks of a dataset.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
@@ -51,7 +55,8 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
     let is_opaque = matches!(dataset.why(), Some(tet_query::Error::Opaque { .. }));
     let decoded_len = elements.zip(element_size).and_then(|(count, size)| count.checked_mul(size));
     let mut stored = Stored { chunk_count, decoded_len, ..Stored::default() };
-    if dataset.fault.is_some() && !is_opaque {
+    let is_too_many = dataset.source.len().max(COUNT_MAX) < chunk_count;
+    if is_too_many || dataset.fault.is_some() && !is_opaque {
         return stored;
     }
     let (mut stored_len, mut codecs) = (0_u64, BTreeSet::new());

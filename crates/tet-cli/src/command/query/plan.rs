@@ -1,7 +1,7 @@
 //! Prints a plan: what a query would read.
 
 use tet_document::{Ask, Resolved};
-use tet_query::{Execution, ReadPlan};
+use tet_query::{Execution, ReadPlan, Run};
 
 use crate::context::Context;
 use crate::exit::Result;
@@ -34,17 +34,24 @@ impl Reads {
     ) -> Result<Reads> {
         let chunks = if with_chunks { plan.chunks() } else { &[] };
         let mut order: Vec<usize> = (0..chunks.len()).collect();
-        order.sort_by_key(|&at| chunks[at].place.stored);
+        let run_of = |at: usize| {
+            let place = chunks[at].place;
+            Run { object: place.object, span: place.stored }
+        };
+        order.sort_by_key(|&at| run_of(at));
         let mut first = vec![None; chunks.len()];
         let mut reads = Reads::default();
-        let visit = &mut |run: tet_format::Span| {
-            let start = order.partition_point(|&at| chunks[at].place.stored.end() <= run.start());
-            let read = |at: &&usize| chunks[**at].place.stored.start() < run.end();
+        let visit = &mut |run: Run| {
+            let ends_before =
+                |it: Run| (it.object, it.span.end()) <= (run.object, run.span.start());
+            let start = order.partition_point(|&at| ends_before(run_of(at)));
+            let begins_in = |it: Run| it.object == run.object && it.span.start() < run.span.end();
+            let read = |at: &&usize| begins_in(run_of(**at));
             for &at in order.iter().skip(start).take_while(read) {
                 first[at].get_or_insert(reads.count);
             }
             reads.count += 1;
-            reads.len = reads.len.saturating_add(run.len());
+            reads.len = reads.len.saturating_add(run.span.len());
         };
         let (dataset, slab) = (&resolved.dataset, &resolved.slab);
         match &resolved.ask {

@@ -71,7 +71,7 @@ impl Records {
         let last = parts.offset(start.checked_add(decoded_len)?.checked_sub(1)?)?;
         let end = self.stored.start().checked_add(last)?.checked_add(1)?;
         let stored = Span::from_range(begin..end).filter(|&span| self.stored.contains(span))?;
-        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+        Some(ChunkPlace::new(stored, decoded_len))
     }
 }
 

@@ -127,7 +127,7 @@ impl Columns {
         let decoded_len = self.grid.chunk_elements(coord)?.checked_mul(self.element_size)?;
         let start = self.stored.start().checked_add(first.checked_mul(self.element_size)?)?;
         let stored = Span::new(start, decoded_len).filter(|&span| self.stored.contains(span))?;
-        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+        Some(ChunkPlace::new(stored, decoded_len))
     }
 }
 

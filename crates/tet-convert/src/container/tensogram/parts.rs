@@ -76,7 +76,7 @@ impl Parts {
                 (span.filter(|&span| self.stored.contains(span))?, part.decoded_len())
             }
         };
-        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+        Some(ChunkPlace::new(stored, decoded_len))
     }
 
     /// Reads the masks, where parts are restored from them and they were not read before.

@@ -262,7 +262,7 @@ struct Single {
 impl ChunkTable for Single {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         let (stored, decoded_len) = (self.stored, self.region.decoded_len());
-        locate(linear, stored, out, |_| Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 }))
+        locate(linear, stored, out, |_| Some(ChunkPlace::new(stored, decoded_len)))
     }
 
     fn seals(&self) -> Vec<&Sealed> {
@@ -340,12 +340,7 @@ mod tests {
     impl ChunkTable for Three {
         fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
             let stored = Span::new(0, 8).expect("eight bytes");
-            out.extend(linear.iter().map(|_| ChunkPlace {
-                stored,
-                decoded_len: 8,
-                codec: 0,
-                row: 0,
-            }));
+            out.extend(linear.iter().map(|_| ChunkPlace::new(stored, 8)));
             Ok(())
         }
 

@@ -52,7 +52,7 @@ impl Framed {
                 Span::from_range(head.stored.start()..tail.stored.end()).filter(|_| fits)?
             }
         };
-        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+        Some(ChunkPlace::new(stored, decoded_len))
     }
 }
 

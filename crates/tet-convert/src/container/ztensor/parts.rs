@@ -132,7 +132,7 @@ struct Held {
 impl ChunkTable for Held {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         self.stored.load()?;
-        let place = ChunkPlace { stored: self.blob, decoded_len: self.len, codec: 0, row: 0 };
+        let place = ChunkPlace::new(self.blob, self.len);
         out.extend(linear.iter().map(|_| place));
         Ok(())
     }

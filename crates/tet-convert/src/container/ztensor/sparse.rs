@@ -143,7 +143,7 @@ impl Bands {
         let stored = Span::from_range(part(linear)?..part(linear.checked_add(1)?)?)?;
         let elements = self.grid.chunk_elements(&self.grid.coord_of(linear))?;
         let decoded_len = elements.checked_mul(self.element_size)?;
-        Some(ChunkPlace { stored, decoded_len, codec: 0, row: 0 })
+        Some(ChunkPlace::new(stored, decoded_len))
     }
 }
 

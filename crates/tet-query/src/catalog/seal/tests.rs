@@ -68,12 +68,8 @@ struct Chunks {
 
 impl ChunkTable for Chunks {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
-        out.extend(linear.iter().map(|at| ChunkPlace {
-            stored: Span::new(START + at * 10, 10).unwrap(),
-            decoded_len: 10,
-            codec: 0,
-            row: 0,
-        }));
+        let stored = |at| Span::new(START + at * 10, 10).unwrap();
+        out.extend(linear.iter().map(|at| ChunkPlace::new(stored(at), 10)));
         Ok(())
     }
 
