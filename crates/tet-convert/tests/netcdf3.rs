@@ -177,6 +177,11 @@ fn picked(all: &[u8], size: usize, shape: &[u64], slices: &[AxisSlice]) -> Vec<u
     places.iter().flat_map(|&place| all[at(place)..at(place) + size].to_vec()).collect()
 }
 
+/// The value of an attribute.
+fn numbers(dtype: DType, json: &str) -> AttrText {
+    AttrText::Numbers { dtype, json: json.to_owned() }
+}
+
 /// Start, stop and step along an axis of an extent.
 type Way = fn(u64) -> (u64, u64, u64);
 
@@ -188,7 +193,7 @@ fn check(draft: &Draft) {
     for (dataset, var) in opened.catalog.datasets().iter().zip(&draft.variables) {
         assert!(dataset.fault.is_none(), "{}: {:?}", var.name, dataset.fault);
         assert_eq!(dataset.name, var.name);
-        assert_eq!(dataset.attrs.get("number"), Some(&AttrText::Json("258".to_owned())));
+        assert_eq!(dataset.attrs.get("number"), Some(&numbers(DType::Int16, "258")));
         if var.tag == 2 {
             assert_eq!((dataset.dtype, dataset.dtype_name.as_str()), (Some(DType::UInt8), "char"));
         }
@@ -301,7 +306,7 @@ fn names_dims_and_attributes_are_kept() {
     file.variables = vec![var(&file, "lat", &[1], 5), var(&file, "t2m", &[0, 1], 5)];
     let found = opened(file.bytes());
     assert_eq!(found.catalog.attrs()["title"], AttrText::Text("a test".to_owned()));
-    assert_eq!(found.catalog.attrs()["level"], AttrText::Json("256".to_owned()));
+    assert_eq!(found.catalog.attrs()["level"], numbers(DType::Int32, "256"));
     let t2m = found.catalog.find("t2m").expect("a variable");
     assert_eq!(
         (t2m.dims.as_slice(), t2m.dtype),
@@ -323,7 +328,7 @@ fn files_of_the_netcdf_library_are_read() {
                 assert_eq!(found.bytes(), b"abc");
                 continue;
             }
-            let factors = AttrText::Json("[0.5,-1e30,\"NaN\"]".to_owned());
+            let factors = numbers(DType::Float32, "[0.5,-1e30,\"NaN\"]");
             assert_eq!(dataset.attrs["factors"], factors);
             assert_eq!(dataset.attrs["units"], AttrText::Text("K".to_owned()));
             let is_unsigned = dataset.dtype_name.starts_with('u');

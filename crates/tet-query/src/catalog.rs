@@ -2,6 +2,7 @@
 //!
 //! Every container enters here: it lists its datasets and brings one [`ChunkTable`] each.
 
+mod attribute;
 mod files;
 mod names;
 mod seal;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+pub use self::attribute::AttrText;
 use self::names::Names;
 pub use self::seal::{Seal, SealDigester, Sealed};
 pub use self::table::{ChunkPlace, ChunkTable, Decoder, Run};
@@ -64,15 +66,6 @@ pub struct Dataset {
     pub source: Source,
     /// The file that lists it, where that is another.
     pub listed_in: Option<Source>,
-}
-
-/// The value of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AttrText {
-    /// A string.
-    Text(String),
-    /// Any other value, as JSON text.
-    Json(String),
 }
 
 impl fmt::Debug for Dataset {

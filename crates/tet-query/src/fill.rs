@@ -47,7 +47,7 @@ impl Number {
 fn number(attr: &AttrText) -> Option<Number> {
     let text = match attr {
         AttrText::Text(text) => text.trim(),
-        AttrText::Json(json) => {
+        AttrText::Json(json) | AttrText::Numbers { json, .. } => {
             let json = json.trim();
             let single = json.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
             let text = single.unwrap_or(json).trim();

@@ -56,7 +56,7 @@ fn of_map(pairs: Vec<(Value, Value)>) -> Json {
 pub(crate) fn field(attr: &AttrText) -> Value {
     match attr {
         AttrText::Text(text) => Value::Text(text.clone()),
-        AttrText::Json(text) => {
+        AttrText::Json(text) | AttrText::Numbers { json: text, .. } => {
             serde_json::from_str(text).map_or_else(|_| Value::Text(text.clone()), to_value)
         }
     }

@@ -249,8 +249,7 @@ fn unpacked(dataset: &Dataset, bits: u64) -> Option<Grid> {
         let is_same = bits == 8 || dataset.shape().contains(&0);
         return is_same.then(|| dataset.grid.clone());
     };
-    let (AttrText::Json(text) | AttrText::Text(text)) = shape;
-    let shape: Vec<u64> = serde_json::from_str(text).ok()?;
+    let shape: Vec<u64> = serde_json::from_str(shape.text()).ok()?;
     let along = rescaled(&dataset.grid, 8, bits).filter(|grid| grid.shape().as_slice() == shape);
     along.or_else(|| {
         let chunk = shape.iter().map(|&extent| extent.max(1)).collect();

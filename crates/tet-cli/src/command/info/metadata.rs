@@ -38,7 +38,7 @@ pub(crate) fn file_attrs(opened: &Opened) -> BTreeMap<String, Attr> {
 fn attr(value: &AttrText) -> Attr {
     match value {
         AttrText::Text(text) => Attr::Text(text.clone()),
-        AttrText::Json(json) => raw(json),
+        value => raw(value.text()),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Types of elements and attributes, and values of attributes.
 
-#![allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
-
 use tet_format::DType;
 use tet_query::AttrText;
 
@@ -54,78 +52,38 @@ impl Type {
         }
     }
 
-    /// The value of an attribute: text, a number or several; what JSON has no number for is a string.
+    /// The value of an attribute: text, a number or several.
     pub(super) fn value(self, bytes: &[u8]) -> AttrText {
         let Type::Number(dtype) = self else {
             let text = String::from_utf8_lossy(bytes);
             return AttrText::Text(text.trim_end_matches('\0').to_owned());
         };
         let size = usize::try_from(self.size()).unwrap_or(1);
-        let numbers: Vec<String> =
-            bytes.chunks_exact(size).map(|bytes| number(dtype, bytes)).collect();
-        match numbers.as_slice() {
-            [one] => AttrText::Json(one.clone()),
-            several => AttrText::Json(format!("[{}]", several.join(","))),
+        let mut numbers = bytes.to_vec();
+        numbers.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+        if numbers.len() == size {
+            return AttrText::number(dtype, &numbers);
         }
+        AttrText::numbers(dtype, &numbers)
     }
-}
-
-/// A big-endian number as JSON.
-fn number(dtype: DType, bytes: &[u8]) -> String {
-    fn of<const N: usize>(bytes: &[u8]) -> [u8; N] {
-        bytes.first_chunk().copied().unwrap_or([0; N])
-    }
-    match dtype {
-        DType::Int8 => i8::from_be_bytes(of(bytes)).to_string(),
-        DType::Int16 => i16::from_be_bytes(of(bytes)).to_string(),
-        DType::Int32 => i32::from_be_bytes(of(bytes)).to_string(),
-        DType::Int64 => i64::from_be_bytes(of(bytes)).to_string(),
-        DType::UInt16 => u16::from_be_bytes(of(bytes)).to_string(),
-        DType::UInt32 => u32::from_be_bytes(of(bytes)).to_string(),
-        DType::UInt64 => u64::from_be_bytes(of(bytes)).to_string(),
-        DType::Float32 => {
-            let value = f32::from_be_bytes(of(bytes));
-            float(value.is_finite(), &format!("{value:?}"))
-        }
-        DType::Float64 => {
-            let value = f64::from_be_bytes(of(bytes));
-            float(value.is_finite(), &format!("{value:?}"))
-        }
-        _ => u8::from_be_bytes(of(bytes)).to_string(),
-    }
-}
-
-/// The shortest digits of a float, or its name where JSON has no number.
-fn float(is_finite: bool, digits: &str) -> String {
-    if is_finite {
-        return digits.to_owned();
-    }
-    let name = match digits {
-        "inf" => "Infinity",
-        "-inf" => "-Infinity",
-        _ => "NaN",
-    };
-    format!("\"{name}\"")
 }
 
 #[cfg(test)]
+#[allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
 mod tests {
     use super::*;
 
     #[test]
-    fn values_are_text_or_json() {
-        let json = |text: &str| AttrText::Json(text.to_owned());
+    fn values_are_text_or_numbers() {
+        let json = |dtype, text: &str| AttrText::Numbers { dtype, json: text.to_owned() };
         let of = |tag, bytes: &[u8]| Type::of(tag, true).expect("a type").value(bytes);
         assert_eq!(of(2, b"degrees_north\0"), AttrText::Text("degrees_north".to_owned()));
-        assert_eq!(of(1, &[255]), json("-1"));
-        assert_eq!(of(3, &[1, 0, 255, 255]), json("[256,-1]"));
-        assert_eq!(of(5, &0.1_f32.to_be_bytes()), json("0.1"));
-        assert_eq!(of(5, &1e20_f32.to_be_bytes()), json("1e20"));
-        assert_eq!(of(6, &273.15_f64.to_be_bytes()), json("273.15"));
-        assert_eq!(of(6, &f64::NAN.to_be_bytes()), json("\"NaN\""));
-        assert_eq!(of(6, &f64::NEG_INFINITY.to_be_bytes()), json("\"-Infinity\""));
-        assert_eq!(of(11, &u64::MAX.to_be_bytes()), json("18446744073709551615"));
-        assert_eq!(of(4, &[]), json("[]"));
+        assert_eq!(of(1, &[255]), json(DType::Int8, "-1"));
+        assert_eq!(of(3, &[1, 0, 255, 255]), json(DType::Int16, "[256,-1]"));
+        assert_eq!(of(5, &0.1_f32.to_be_bytes()), json(DType::Float32, "0.1"));
+        assert_eq!(of(6, &273.15_f64.to_be_bytes()), json(DType::Float64, "273.15"));
+        assert_eq!(of(11, &u64::MAX.to_be_bytes()), json(DType::UInt64, "18446744073709551615"));
+        assert_eq!(of(4, &[]), json(DType::Int32, "[]"));
         assert_eq!(Type::of(7, false), None);
         assert_eq!(Type::of(12, true), None);
     }

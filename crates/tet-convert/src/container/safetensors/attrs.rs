@@ -69,7 +69,7 @@ pub(super) fn give(attrs: &mut BTreeMap<String, AttrText>, datasets: &mut [Datas
 fn json(value: &AttrText) -> Value {
     match value {
         AttrText::Text(text) => Value::String(text.clone()),
-        AttrText::Json(text) => {
+        AttrText::Json(text) | AttrText::Numbers { json: text, .. } => {
             serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()))
         }
     }

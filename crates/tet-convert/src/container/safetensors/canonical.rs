@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use tet_io::Source;
-use tet_query::{AttrText, Catalog, Dataset};
+use tet_query::{Catalog, Dataset};
 
 use super::attrs::{self, ATTRS_KEY};
 use super::dtype::{StoredType, of_dataset};
@@ -143,16 +143,11 @@ pub(crate) fn is_of_origin(key: &str) -> bool {
 /// The strings among the attributes of a file, but for those that are ours.
 fn metadata_of(catalog: &Catalog) -> Vec<(String, String)> {
     let texts = catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
-    let texts = texts.map(|(key, value)| match value {
-        AttrText::Text(text) | AttrText::Json(text) => (key.clone(), text.clone()),
-    });
+    let texts = texts.map(|(key, value)| (key.clone(), value.text().to_owned()));
     let mut texts: Vec<(String, String)> = texts.collect();
-    let order: Vec<String> = match catalog.attrs().get(ORDER_KEY) {
-        Some(AttrText::Text(text) | AttrText::Json(text)) => {
-            serde_json::from_str(text).unwrap_or_default()
-        }
-        None => Vec::new(),
-    };
+    let order = catalog.attrs().get(ORDER_KEY);
+    let order = order.and_then(|order| serde_json::from_str::<Vec<String>>(order.text()).ok());
+    let order = order.unwrap_or_default();
     let places: HashMap<&str, usize> = order.iter().map(String::as_str).zip(0..).collect();
     texts.sort_by_key(|(key, _)| places.get(key.as_str()).copied().unwrap_or(usize::MAX));
     texts

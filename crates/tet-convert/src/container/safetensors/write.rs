@@ -215,9 +215,7 @@ fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
 pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let is_ours = |key: &str| key == SCALAR_KEY || attrs::is_stored(key);
     let mut notes = of_datasets(datasets, is_ours);
-    let is_other = |(key, text): &(&String, &AttrText)| {
-        matches!(text, AttrText::Json(_)) && !is_of_origin(key)
-    };
+    let is_other = |(key, text): &(&String, &AttrText)| text.json().is_some() && !is_of_origin(key);
     let count = catalog.attrs().iter().filter(is_other).count();
     if count != 0 {
         notes.push(Note::AsText { count });
@@ -227,8 +225,6 @@ pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<No
 
 /// The metadata of the index of the model.
 pub(super) fn about(catalog: &Catalog) -> Vec<(String, String)> {
-    match catalog.attrs().get(INDEX_KEY) {
-        Some(AttrText::Json(text) | AttrText::Text(text)) => members(text),
-        None => Vec::new(),
-    }
+    let index = catalog.attrs().get(INDEX_KEY);
+    index.map(|index| members(index.text())).unwrap_or_default()
 }

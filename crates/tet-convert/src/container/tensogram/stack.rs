@@ -160,8 +160,7 @@ fn merged_attrs(group: &[&Dataset], notes: &mut Vec<Note>) -> BTreeMap<String, A
             all.insert(key.clone(), value.clone());
             continue;
         }
-        let len =
-            values().flatten().map(|value| text_of(value).len()).fold(0, usize::saturating_add);
+        let len = values().flatten().map(|value| value.text().len()).fold(0, usize::saturating_add);
         if LIST_LEN_MAX < len.saturating_add(count) {
             left += 1;
             continue;
@@ -180,15 +179,10 @@ fn merged_attrs(group: &[&Dataset], notes: &mut Vec<Note>) -> BTreeMap<String, A
     all
 }
 
-fn text_of(value: &AttrText) -> &str {
-    let (AttrText::Text(text) | AttrText::Json(text)) = value;
-    text
-}
-
 fn json_of(value: &AttrText) -> Json {
     match value {
         AttrText::Text(text) => Json::String(text.clone()),
-        AttrText::Json(text) => {
+        AttrText::Json(text) | AttrText::Numbers { json: text, .. } => {
             serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone()))
         }
     }
@@ -198,10 +192,12 @@ fn json_of(value: &AttrText) -> Json {
 fn labels(group: &[&Dataset], axis: &str) -> Option<Vec<String>> {
     let label = |it: &&Dataset| match it.attrs.get(axis)? {
         AttrText::Text(text) => Some(text.clone()),
-        AttrText::Json(text) => match serde_json::from_str(text).ok()? {
-            Json::Number(number) => Some(number.to_string()),
-            _ => None,
-        },
+        AttrText::Json(text) | AttrText::Numbers { json: text, .. } => {
+            match serde_json::from_str(text).ok()? {
+                Json::Number(number) => Some(number.to_string()),
+                _ => None,
+            }
+        }
     };
     let labels = group.iter().map(label).collect::<Option<Vec<String>>>()?;
     let mut sorted: Vec<&String> = labels.iter().collect();

@@ -115,10 +115,7 @@ struct Bits {
 impl Bits {
     /// Bytes that are the bits of a bitmask are that again, unless the codec takes none.
     fn of(mut view: Dataset, options: &ConvertOptions) -> Self {
-        let text = |key| match view.attrs.get(key) {
-            Some(AttrText::Text(text) | AttrText::Json(text)) => Some(text.as_str()),
-            None => None,
-        };
+        let text = |key| view.attrs.get(key).map(AttrText::text);
         let is_bits = text(DTYPE_KEY) == Some(DType::Bitmask.name())
             && view.dtype == Some(DType::UInt8)
             && !matches!(options.tensogram.recipe.compression, Compressing::Szip(_));

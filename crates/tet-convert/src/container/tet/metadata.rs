@@ -74,6 +74,6 @@ fn attrs(dataset: &Dataset, method: Option<Method>) -> BTreeMap<String, AttrValu
 pub(super) fn attr_value(value: &AttrText) -> AttrValue {
     match value {
         AttrText::Text(text) => AttrValue::Text(text.clone()),
-        AttrText::Json(json) => AttrValue::Json(json.clone()),
+        AttrText::Json(json) | AttrText::Numbers { json, .. } => AttrValue::Json(json.clone()),
     }
 }
