@@ -42,6 +42,7 @@ const EDGES: &[Edge] = &[
         ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report"],
         outside: &["rayon", "sha2", "thiserror"],
     },
+    Edge { name: "tet-hdf5", ours: &["tet-format", "tet-io"], outside: &["thiserror"] },
     Edge {
         name: "tet-tensogram",
         ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report"],
@@ -69,6 +70,7 @@ const EDGES: &[Edge] = &[
             "tet-codec",
             "tet-io",
             "tet-file",
+            "tet-hdf5",
             "tet-tensogram",
             "tet-ztensor",
             "tet-query",

@@ -1,0 +1,55 @@
+//! Errors of the file and of the environment.
+
+use tet_format::{ForeignFault, ForeignRule};
+
+/// Why a part of a file cannot be read.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Reading failed.
+    #[error(transparent)]
+    Io(#[from] std::sync::Arc<tet_io::Error>),
+    /// The file breaks a rule.
+    #[error("{0}")]
+    Fault(ForeignFault),
+}
+
+impl From<tet_io::Error> for Error {
+    fn from(error: tet_io::Error) -> Self {
+        Error::Io(std::sync::Arc::new(error))
+    }
+}
+
+impl From<ForeignFault> for Error {
+    fn from(fault: ForeignFault) -> Self {
+        Error::Fault(fault)
+    }
+}
+
+/// The result of this crate's functions.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The error for a rule that is broken at this byte.
+pub(crate) fn fault(rule: &'static ForeignRule, at: u64, found: u64, wanted: u64) -> Error {
+    Error::Fault(ForeignFault { rule, at, found, wanted })
+}
+
+/// A finding: what is wrong, and the path of the object that it concerns.
+///
+/// # Examples
+///
+/// ```
+/// use tet_format::ForeignFault;
+/// use tet_hdf5::{Found, rule};
+///
+/// let fault = ForeignFault { rule: &rule::SOFT_LINK, at: 800, found: 0, wanted: 0 };
+/// let found = Found { fault, path: Some("group/link".to_owned()) };
+/// assert_eq!(found.fault.rule.id, "H5-G3");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The broken rule and the byte.
+    pub fault: ForeignFault,
+    /// The object; `None` for the file.
+    pub path: Option<String>,
+}

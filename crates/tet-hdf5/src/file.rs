@@ -1,0 +1,420 @@
+//! An open file: its objects, what they are, and their attributes.
+
+use std::sync::Arc;
+
+use tet_format::{ForeignFault, Span};
+use tet_io::Source;
+
+use crate::error::{Error, Found, Result, fault};
+use crate::header::{self, Message, SharedMessages, kind};
+use crate::heap::fractal::FractalHeap;
+use crate::heap::global::GlobalHeaps;
+use crate::heap::local::LocalHeap;
+use crate::index::ChunkIndex;
+use crate::message::attribute::{self, Attribute};
+use crate::message::datatype::{self, Class, Datatype, TextEnd};
+use crate::message::filters::{self, Filter};
+use crate::message::layout::{self, ExternalPart, Stored};
+use crate::message::space::{self, Space};
+use crate::message::{fill, link};
+use crate::reader::Reader;
+use crate::rule;
+use crate::superblock::{self, Superblock};
+use crate::tree::v2::TreeV2;
+use crate::walk::{self, Object};
+
+/// The most bytes of attributes that are read of an object.
+const ATTRIBUTES_LEN_MAX: usize = 16 << 20;
+
+/// An open HDF5 file, shared by cheap clones.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_hdf5::{Hdf5File, ObjectKind};
+/// use tet_io::Source;
+///
+/// let file = Hdf5File::open(Source::open("x.h5")?)?;
+/// let (objects, _findings) = file.objects()?;
+/// for object in objects.iter().filter(|it| it.kind == ObjectKind::Dataset) {
+///     println!("{}: {:?}", object.path, file.dataset(object.address)?.space.shape);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Hdf5File(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    reader: Arc<Reader>,
+    superblock: Superblock,
+    shared: SharedMessages,
+    heaps: GlobalHeaps,
+    found: Vec<ForeignFault>,
+}
+
+/// A dataset: its shape, its type, and where its elements are.
+///
+/// # Examples
+///
+/// ```no_run
+/// # fn first(file: &tet_hdf5::Hdf5File, address: u64) -> tet_hdf5::Result<()> {
+/// let described = file.dataset(address)?;
+/// println!("{:?} of {} bytes", described.space.shape, described.datatype.size);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The extents.
+    pub space: Space,
+    /// The type of the elements.
+    pub datatype: Datatype,
+    /// The bytes of an element that is not stored; `None` for zeros.
+    pub fill: Option<Vec<u8>>,
+    /// The filters that chunks go through when they are written, in this order.
+    pub filters: Vec<Filter>,
+    /// Where the elements are.
+    pub layout: Layout,
+}
+
+/// Where the elements of a dataset are.
+///
+/// # Examples
+///
+/// ```
+/// use tet_hdf5::Layout;
+///
+/// let absent = Layout::Contiguous(None);
+/// assert!(matches!(absent, Layout::Contiguous(None)));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Layout {
+    /// In one piece; `None` where nothing was stored.
+    Contiguous(Option<Span>),
+    /// In chunks.
+    Chunked(Box<ChunkIndex>),
+    /// In other files.
+    External(Vec<ExternalPart>),
+    /// Put together of parts of other datasets.
+    Virtual,
+}
+
+impl Hdf5File {
+    /// Reads the superblock of a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when there is none, or it is damaged.
+    pub fn open(source: Source) -> Result<Hdf5File> {
+        let superblock = superblock::read(&source)?;
+        let file_len = source.len();
+        let reader = Reader::new(source, superblock.base, superblock.sizes);
+        let mut found = Vec::new();
+        let end = superblock.base.saturating_add(superblock.end);
+        if file_len < end {
+            found.push(ForeignFault {
+                rule: &rule::FILE_CUT,
+                at: file_len,
+                found: file_len,
+                wanted: end,
+            });
+        }
+        if superblock.is_open {
+            let at = superblock.base.saturating_add(11);
+            found.push(ForeignFault { rule: &rule::FILE_OPEN, at, found: 0, wanted: 0 });
+        }
+        let shared = match superblock.extension.map(|at| SharedMessages::read(&reader, at)) {
+            None => SharedMessages::default(),
+            Some(Ok(shared)) => shared,
+            Some(Err(Error::Fault(fault))) => {
+                found.push(fault);
+                SharedMessages::default()
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        let (reader, heaps) = (Arc::new(reader), GlobalHeaps::default());
+        Ok(Hdf5File(Arc::new(Opened { reader, superblock, shared, heaps, found })))
+    }
+
+    pub(crate) fn reader(&self) -> &Arc<Reader> {
+        &self.0.reader
+    }
+
+    pub(crate) fn shared(&self) -> &SharedMessages {
+        &self.0.shared
+    }
+
+    /// The source of the bytes.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.0.reader.source
+    }
+
+    /// What is wrong with the superblock, or worth knowing of it.
+    #[must_use]
+    pub fn findings(&self) -> &[ForeignFault] {
+        &self.0.found
+    }
+
+    /// The version of the superblock.
+    #[must_use]
+    pub fn version(&self) -> u8 {
+        self.0.superblock.version
+    }
+
+    /// The byte that addresses count from: the length of the user block.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.0.superblock.base
+    }
+
+    /// The address of the root group.
+    #[must_use]
+    pub fn root(&self) -> u64 {
+        self.0.superblock.root
+    }
+
+    /// All objects, each once, a group before its members, and what is wrong with the groups.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read, or the root group is damaged.
+    pub fn objects(&self) -> Result<(Vec<Object>, Vec<Found>)> {
+        walk::objects(self)
+    }
+
+    fn messages(&self, address: u64) -> Result<Vec<Message>> {
+        header::read(self.reader(), self.shared(), address)
+    }
+
+    /// The dataset whose header is at this address.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a message is missing or breaks a rule.
+    pub fn dataset(&self, address: u64) -> Result<Described> {
+        let messages = self.messages(address)?;
+        let at = self.base().saturating_add(address);
+        let get = |wanted: u16| messages.iter().find(|message| message.kind == wanted);
+        let missing = |kind: u16| fault(&rule::INCOMPLETE, at, 0, kind.into());
+        let need = |kind: u16| get(kind).map(|it| &it.body).ok_or_else(|| missing(kind));
+        let datatype = need(kind::DATATYPE)?;
+        let datatype = datatype::read(&mut datatype.fields().with_rule(&rule::MESSAGE_CUT))?;
+        let space = need(kind::DATASPACE)?;
+        let space = space::read(&mut space.fields().with_rule(&rule::MESSAGE_CUT))?;
+        let fields = |kind: u16| get(kind).map(|it| it.body.fields().with_rule(&rule::MESSAGE_CUT));
+        let new = fields(kind::FILL).map(|mut it| fill::read(&mut it)).transpose()?.flatten();
+        let old = fields(kind::FILL_OLD).map(|mut it| fill::old(&mut it)).transpose()?.flatten();
+        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
+        let fill = new.or(old).filter(|fill| fill.len() == size);
+        let filters = fields(kind::FILTERS).map(|mut it| filters::read(&mut it)).transpose()?;
+        let filters = filters.unwrap_or_default();
+        let stored = layout::read(need(kind::LAYOUT)?)?;
+        let layout = if let Some(mut fields) = fields(kind::EXTERNAL_FILES) {
+            self.external(layout::external(&mut fields)?)?
+        } else {
+            self.layout(stored, &space, (&datatype, !filters.is_empty()))?
+        };
+        Ok(Described { space, datatype, fill, filters, layout })
+    }
+
+    fn layout(
+        &self,
+        stored: Stored,
+        space: &Space,
+        (datatype, has_filters): (&Datatype, bool),
+    ) -> Result<Layout> {
+        let wanted = space.element_count().and_then(|it| it.checked_mul(datatype.size.into()));
+        let wanted = wanted.filter(|&len| len < 1 << 63);
+        let wanted =
+            wanted.ok_or_else(|| fault(&rule::DATASPACE, self.base(), u64::MAX, 1 << 63))?;
+        Ok(match stored {
+            // A length of 0 is that of a dataset that was never written.
+            Stored::Compact { len: 0, .. } => Layout::Contiguous(None),
+            Stored::Compact { at, len } if wanted <= len => {
+                Layout::Contiguous(Span::new(at, wanted))
+            }
+            Stored::Compact { at, len } => {
+                return Err(fault(&rule::PAYLOAD_LEN, at, len, wanted));
+            }
+            Stored::Contiguous { address: None, .. } => Layout::Contiguous(None),
+            Stored::Contiguous { address: Some(address), len } => {
+                let at = self.base().saturating_add(address);
+                if len.is_some_and(|len| len < wanted) {
+                    return Err(fault(&rule::PAYLOAD_LEN, at, len.unwrap_or(0), wanted));
+                }
+                let span = self.reader().span(address, wanted, &rule::PAYLOAD_BOUNDS)?;
+                Layout::Contiguous(Some(span))
+            }
+            Stored::Chunked(chunked) => {
+                if chunked.element_size != u64::from(datatype.size) {
+                    let (found, wanted) = (chunked.element_size, u64::from(datatype.size));
+                    return Err(fault(&rule::LAYOUT, self.base(), found, wanted));
+                }
+                let index = ChunkIndex::new(self.reader(), chunked, space, has_filters)?;
+                Layout::Chunked(Box::new(index))
+            }
+            Stored::Virtual => Layout::Virtual,
+        })
+    }
+
+    fn external(&self, (heap, slots): layout::ExternalSlots) -> Result<Layout> {
+        let heap = LocalHeap::read(self.reader(), heap)?;
+        let mut parts = Vec::new();
+        for (name, offset, len) in slots {
+            parts.push(ExternalPart { file: heap.text(name)?, offset, len });
+        }
+        Ok(Layout::External(parts))
+    }
+
+    /// The attributes of the object at this address, in the order of making where that is kept, else by
+    /// name; and what is wrong with those that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the header of the object cannot be read.
+    pub fn attributes(&self, address: u64) -> Result<(Vec<Attribute>, Vec<ForeignFault>)> {
+        let mut found = Vec::new();
+        let mut attributes: Vec<(Option<u16>, Attribute)> = Vec::new();
+        let mut len = 0_usize;
+        let mut take = |order: Option<u16>, body: &crate::reader::Piece| -> Result<()> {
+            match attribute::read(self.reader(), self.shared(), body) {
+                Ok(attribute) => {
+                    len = len.saturating_add(attribute.bytes.len());
+                    if ATTRIBUTES_LEN_MAX < len {
+                        let (rule, wanted) = (&rule::LIMIT_ATTRIBUTES, ATTRIBUTES_LEN_MAX as u64);
+                        return Err(fault(rule, attribute.at, len as u64, wanted));
+                    }
+                    attributes.push((order, attribute));
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            }
+        };
+        let mut note = |done: Result<()>| match done {
+            Err(Error::Fault(fault)) => {
+                found.push(fault);
+                Ok(())
+            }
+            done => done,
+        };
+        for message in self.messages(address)? {
+            match message.kind {
+                kind::ATTRIBUTE if message.is_shared => {
+                    let body = self.shared().resolve(self.reader(), message.kind, &message.body);
+                    note(body.and_then(|body| take(message.order, &body)))?;
+                }
+                kind::ATTRIBUTE => note(take(message.order, &message.body))?,
+                kind::ATTRIBUTE_INFO => note(self.dense_attributes(&message, &mut take))?,
+                _ => {}
+            }
+        }
+        if attributes.iter().all(|(order, _)| order.is_some()) {
+            attributes.sort_by_key(|(order, _)| *order);
+        } else {
+            attributes.sort_by(|(_, one), (_, next)| one.name.cmp(&next.name));
+        }
+        Ok((attributes.into_iter().map(|(_, attribute)| attribute).collect(), found))
+    }
+
+    /// Attributes in a heap.
+    fn dense_attributes(
+        &self,
+        message: &Message,
+        take: &mut dyn FnMut(Option<u16>, &crate::reader::Piece) -> Result<()>,
+    ) -> Result<()> {
+        let mut fields = message.body.fields().with_rule(&rule::MESSAGE_CUT);
+        let Some(dense) = link::attribute_info(&mut fields)? else { return Ok(()) };
+        let heap = FractalHeap::read(self.reader(), dense.heap)?;
+        TreeV2::read(self.reader(), dense.names, 8)?.each(self.reader(), &mut |record| {
+            let mut fields = record.fields();
+            let id = fields.take(8)?;
+            let flags = fields.byte()?;
+            let order = u16::try_from(fields.u32()?).ok();
+            if flags & 2 != 0 {
+                let mut shared = message.body.part(0, 0, &rule::MESSAGE_CUT)?;
+                shared.bytes = [&[3, 1], id].concat();
+                let body = self.shared().resolve(self.reader(), kind::ATTRIBUTE, &shared)?;
+                return take(order, &body);
+            }
+            take(order, &heap.object(self.reader(), id)?)
+        })
+    }
+
+    /// The texts that elements of a text type are, one for each element; at most `len_max` bytes in all.
+    /// `None` for a type that is no text.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a text is not in its heap, or all are too long together.
+    pub fn texts(
+        &self,
+        datatype: &Datatype,
+        bytes: &[u8],
+        len_max: usize,
+    ) -> Result<Option<Vec<String>>> {
+        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
+        let mut texts = Vec::new();
+        let mut len = 0_usize;
+        for element in bytes.chunks_exact(size) {
+            let text = match &datatype.class {
+                Class::Text { end, .. } => fixed_text(element, *end),
+                Class::VariableText { .. } => self.variable(element, 1)?,
+                _ => return Ok(None),
+            };
+            len = len.saturating_add(text.len()).saturating_add(size_of::<String>());
+            if len_max < len {
+                return Err(fault(
+                    &rule::LIMIT_ATTRIBUTES,
+                    self.base(),
+                    len as u64,
+                    len_max as u64,
+                ));
+            }
+            texts.push(String::from_utf8_lossy(&text).into_owned());
+        }
+        Ok(Some(texts))
+    }
+
+    /// The bytes of the elements of a list of any length, whose elements have `size` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when they are not in their heap.
+    pub fn list(&self, element: &[u8], size: u32) -> Result<Vec<u8>> {
+        self.variable(element, size)
+    }
+
+    fn variable(&self, element: &[u8], size: u32) -> Result<Vec<u8>> {
+        let reader = self.reader();
+        let mut piece = reader.piece(0, 0, &rule::HEAP_OBJECT)?;
+        piece.bytes = element.to_vec();
+        let mut fields = piece.fields();
+        let count = u64::from(fields.u32()?);
+        let (address, index) = (fields.address()?, fields.u32()?);
+        // An address of 0 is a value that was never written.
+        let Some(address) = address.filter(|&address| address != 0 && count != 0) else {
+            return Ok(Vec::new());
+        };
+        let mut bytes = self.0.heaps.object(reader, address, index)?;
+        let len = count.saturating_mul(size.into());
+        let held = bytes.len() as u64;
+        if held < len {
+            return Err(fault(&rule::HEAP_OBJECT, self.base().saturating_add(address), held, len));
+        }
+        bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(bytes)
+    }
+}
+
+/// The bytes of a text of a fixed length.
+fn fixed_text(element: &[u8], end: TextEnd) -> Vec<u8> {
+    let is_padding = |byte: &&u8| **byte == if end == TextEnd::Spaces { b' ' } else { 0 };
+    let len = match end {
+        TextEnd::Null => element.iter().position(|&byte| byte == 0).unwrap_or(element.len()),
+        _ => element.len() - element.iter().rev().take_while(is_padding).count(),
+    };
+    element.get(..len).unwrap_or_default().to_vec()
+}

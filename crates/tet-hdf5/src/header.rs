@@ -1,0 +1,180 @@
+//! Object headers: the messages of an object, out of all blocks of its header (section IV.A).
+
+mod shared;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::error::{Result, fault};
+use crate::reader::{Piece, Reader};
+use crate::rule;
+
+pub(crate) use self::shared::SharedMessages;
+
+/// The types of messages that are read.
+pub(crate) mod kind {
+    pub(crate) const DATASPACE: u16 = 0x01;
+    pub(crate) const LINK_INFO: u16 = 0x02;
+    pub(crate) const DATATYPE: u16 = 0x03;
+    pub(crate) const FILL_OLD: u16 = 0x04;
+    pub(crate) const FILL: u16 = 0x05;
+    pub(crate) const LINK: u16 = 0x06;
+    pub(crate) const EXTERNAL_FILES: u16 = 0x07;
+    pub(crate) const LAYOUT: u16 = 0x08;
+    pub(crate) const FILTERS: u16 = 0x0b;
+    pub(crate) const ATTRIBUTE: u16 = 0x0c;
+    pub(crate) const SHARED_TABLE: u16 = 0x0f;
+    pub(crate) const CONTINUATION: u16 = 0x10;
+    pub(crate) const SYMBOL_TABLE: u16 = 0x11;
+    pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;
+}
+
+/// A message of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) kind: u16,
+    /// Its number in the order in which messages of its type were made, where that is kept.
+    pub(crate) order: Option<u16>,
+    pub(crate) is_shared: bool,
+    pub(crate) body: Piece,
+}
+
+/// The messages of the object at an address, those that are shared by several objects resolved.
+pub(crate) fn read(reader: &Reader, shared: &SharedMessages, address: u64) -> Result<Vec<Message>> {
+    let mut messages = raw(reader, address)?;
+    for message in &mut messages {
+        if message.is_shared && message.kind != kind::ATTRIBUTE {
+            message.body = shared.resolve(reader, message.kind, &message.body)?;
+            message.is_shared = false;
+        }
+    }
+    Ok(messages)
+}
+
+/// The messages as they are stored.
+fn raw(reader: &Reader, address: u64) -> Result<Vec<Message>> {
+    let head = reader.up_to(address, 4, &rule::HEADER_CUT)?;
+    if head.bytes == *b"OHDR" {
+        return new(reader, address);
+    }
+    match head.bytes.first() {
+        Some(1) => old(reader, address),
+        version => {
+            let version = version.copied().map_or(0, u64::from);
+            Err(fault(&rule::HEADER_VERSION, head.at, version, 2))
+        }
+    }
+}
+
+/// The blocks of a header that are still to be read.
+struct Blocks {
+    left: VecDeque<(u64, u64)>,
+    seen: BTreeSet<u64>,
+}
+
+impl Blocks {
+    fn new() -> Blocks {
+        Blocks { left: VecDeque::new(), seen: BTreeSet::new() }
+    }
+
+    /// Adds the block that a continuation message names.
+    fn add(&mut self, body: &Piece) -> Result<()> {
+        let mut fields = body.fields().with_rule(&rule::MESSAGE_CUT);
+        let at = fields.at();
+        let address =
+            fields.address()?.ok_or_else(|| fault(&rule::CONTINUATION, at, u64::MAX, 0))?;
+        let len = fields.length()?;
+        if !self.seen.insert(address) {
+            return Err(fault(&rule::CONTINUATION, at, address, 0));
+        }
+        self.left.push_back((address, len));
+        Ok(())
+    }
+}
+
+/// Version 1.
+fn old(reader: &Reader, address: u64) -> Result<Vec<Message>> {
+    let head = reader.piece(address, 16, &rule::HEADER_CUT)?;
+    let mut fields = head.fields();
+    fields.take(2)?;
+    let count = usize::from(fields.u16()?);
+    fields.take(4)?;
+    let len = fields.u32()?;
+    let mut blocks = Blocks::new();
+    blocks.left.push_back((address.saturating_add(16), len.into()));
+    let mut messages = Vec::new();
+    while let Some((address, len)) = blocks.left.pop_front() {
+        let block = reader.piece(address, len, &rule::HEADER_CUT)?;
+        let mut fields = block.fields();
+        while 8 <= fields.left() && messages.len() < count {
+            let kind = fields.u16()?;
+            let len = usize::from(fields.u16()?);
+            let flags = fields.byte()?;
+            fields.take(3)?;
+            let body = block.part(fields.position(), len, &rule::MESSAGE_CUT)?;
+            fields.take(len)?;
+            if kind == kind::CONTINUATION {
+                blocks.add(&body)?;
+            }
+            let is_shared = flags & 2 != 0;
+            messages.push(Message { kind, order: None, is_shared, body });
+        }
+    }
+    Ok(messages)
+}
+
+/// Version 2.
+fn new(reader: &Reader, address: u64) -> Result<Vec<Message>> {
+    let head = reader.up_to(address, 34, &rule::HEADER_CUT)?;
+    let mut fields = head.fields();
+    fields.take(4)?;
+    let version = fields.byte()?;
+    if version != 2 {
+        return Err(fields.fault(&rule::HEADER_VERSION, version.into(), 2));
+    }
+    let flags = fields.byte()?;
+    let times = if flags & 0x20 == 0 { 0 } else { 16 };
+    let phases = if flags & 0x10 == 0 { 0 } else { 4 };
+    fields.take(times + phases)?;
+    let len = fields.uint(1 << (flags & 3))?;
+    let start = fields.position();
+    let has_order = flags & 4 != 0;
+    let whole = len.saturating_add(start as u64).saturating_add(4);
+    let rules = (&rule::HEADER_CUT, &rule::HEADER_CHECKSUM);
+    let mut block = reader.sealed(address, whole, rules)?;
+    let mut blocks = Blocks::new();
+    let mut messages = Vec::new();
+    new_messages(&block, start, has_order, (&mut blocks, &mut messages))?;
+    while let Some((address, len)) = blocks.left.pop_front() {
+        block = reader.sealed(address, len, rules)?;
+        let mut fields = block.fields();
+        fields.signature(b"OCHK", &rule::HEADER_VERSION)?;
+        new_messages(&block, 4, has_order, (&mut blocks, &mut messages))?;
+    }
+    Ok(messages)
+}
+
+/// Adds the messages of a block of version 2.
+fn new_messages(
+    block: &Piece,
+    start: usize,
+    has_order: bool,
+    (blocks, messages): (&mut Blocks, &mut Vec<Message>),
+) -> Result<()> {
+    let mut fields = block.fields();
+    fields.take(start)?;
+    let head_len = if has_order { 6 } else { 4 };
+    // What is shorter than the head of a message is a gap.
+    while head_len <= fields.left() {
+        let kind = u16::from(fields.byte()?);
+        let len = usize::from(fields.u16()?);
+        let flags = fields.byte()?;
+        let order = if has_order { Some(fields.u16()?) } else { None };
+        let body = block.part(fields.position(), len, &rule::MESSAGE_CUT)?;
+        fields.take(len)?;
+        if kind == kind::CONTINUATION {
+            blocks.add(&body)?;
+        }
+        messages.push(Message { kind, order, is_shared: flags & 2 != 0, body });
+    }
+    Ok(())
+}

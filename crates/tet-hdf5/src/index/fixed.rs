@@ -1,0 +1,117 @@
+//! Chunks in a fixed array: one list, in pages where it is long (section VII.C).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Element, Place};
+use crate::error::{Result, fault};
+use crate::reader::{Piece, Reader};
+use crate::rule;
+
+/// Pages that are kept.
+const KEPT: usize = 16;
+
+/// The list.
+#[derive(Debug)]
+pub(crate) struct FixedArray {
+    element: Element,
+    count: u64,
+    /// The elements of a page; all where there are no pages.
+    page_count: u64,
+    /// Whether each page was written, where there are pages.
+    written: Option<Vec<u8>>,
+    /// The address of the first element or page; `None` where no chunk is stored.
+    first: Option<u64>,
+    pages: Mutex<BTreeMap<u64, Arc<Piece>>>,
+}
+
+impl FixedArray {
+    pub(crate) fn read(reader: &Reader, address: u64, element: Element) -> Result<FixedArray> {
+        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
+        let len = 4 + 4 + reader.sizes.length + reader.sizes.offset + 4;
+        let head = reader.sealed(address, len as u64, rules)?;
+        let mut fields = head.fields();
+        fields.signature(b"FAHD", &rule::INDEX_HEAD)?;
+        fields.take(1)?;
+        let at = fields.at();
+        let (class, size, bits) = (fields.byte()?, fields.byte()?, fields.byte()?);
+        let count = fields.length()?;
+        let block = fields.address()?;
+        let wanted = element.len(reader);
+        if class != element.class() || usize::from(size) != wanted || 40 < bits {
+            return Err(fault(&rule::INDEX_HEAD, at, size.into(), wanted as u64));
+        }
+        let page_count = 1_u64 << bits;
+        let has_pages = page_count < count;
+        let mut array = FixedArray {
+            element,
+            count,
+            page_count: if has_pages { page_count } else { count },
+            written: None,
+            first: None,
+            pages: Mutex::default(),
+        };
+        let Some(block) = block else { return Ok(array) };
+        let head_len = (4 + 2 + reader.sizes.offset) as u64;
+        let head = reader.piece(block, head_len, &rule::INDEX_CUT)?;
+        head.fields().signature(b"FADB", &rule::INDEX_HEAD)?;
+        array.first = Some(block.saturating_add(head_len));
+        if has_pages {
+            let map_len = count.div_ceil(page_count).div_ceil(8);
+            let prefix_len = head_len.saturating_add(map_len).saturating_add(4);
+            let prefix = reader.sealed(block, prefix_len, rules)?;
+            let map = prefix.bytes.get(usize::try_from(head_len).unwrap_or(0)..);
+            array.written = Some(map.unwrap_or_default().to_vec());
+            array.first = Some(block.saturating_add(prefix_len));
+        }
+        Ok(array)
+    }
+
+    /// Where the chunk of this number is.
+    pub(crate) fn find(&self, reader: &Reader, number: u64) -> Result<Option<Place>> {
+        let Some(first) = self.first.filter(|_| number < self.count) else { return Ok(None) };
+        let size = self.element.len(reader) as u64;
+        let page = number / self.page_count.max(1);
+        if let Some(written) = &self.written {
+            let byte = usize::try_from(page / 8).ok().and_then(|at| written.get(at));
+            // The highest bit is the first page.
+            if byte.is_none_or(|byte| byte & (0x80 >> (page % 8)) == 0) {
+                return Ok(None);
+            }
+        }
+        let piece = self.page(reader, (first, page), size)?;
+        let within = usize::try_from((number % self.page_count.max(1)).saturating_mul(size));
+        let mut fields = piece.fields();
+        fields.take(within.unwrap_or(usize::MAX))?;
+        self.element.read(&mut fields)
+    }
+
+    /// A page, or the whole list, whose checksum is right.
+    fn page(&self, reader: &Reader, (first, page): (u64, u64), size: u64) -> Result<Arc<Piece>> {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(piece) = pages.get(&page) {
+            return Ok(Arc::clone(piece));
+        }
+        let left = self.count.saturating_sub(page.saturating_mul(self.page_count));
+        let elements_len = self.page_count.min(left).saturating_mul(size);
+        let page_len = self.page_count.saturating_mul(size).saturating_add(4);
+        let at = first.saturating_add(page.saturating_mul(page_len));
+        let rules = (&rule::INDEX_CUT, &rule::INDEX_CHECKSUM);
+        let piece = if self.written.is_some() {
+            reader.sealed(at, elements_len.saturating_add(4), rules)?
+        } else {
+            // The checksum is of the head of the block too.
+            let head_len = (4 + 2 + reader.sizes.offset) as u64;
+            let len = head_len.saturating_add(elements_len).saturating_add(4);
+            let block = reader.sealed(at.saturating_sub(head_len), len, rules)?;
+            let head_len = usize::try_from(head_len).unwrap_or(0);
+            block.part(head_len, block.bytes.len().saturating_sub(head_len), &rule::INDEX_CUT)?
+        };
+        let piece = Arc::new(piece);
+        while KEPT <= pages.len() {
+            pages.pop_first();
+        }
+        pages.insert(page, Arc::clone(&piece));
+        Ok(piece)
+    }
+}

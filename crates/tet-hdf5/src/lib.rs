@@ -1,0 +1,33 @@
+//! HDF5 files, read in place: objects, types, attributes, and where each chunk is stored.
+//!
+//! This crate follows the HDF5 File Format Specification, versions 3.0 and 4.0; section numbers are those of the
+//! former. It decodes no chunk: it gives the filters and the place, and `tet-codec` undoes the filters.
+
+mod checksum;
+mod error;
+mod file;
+mod group;
+mod header;
+mod heap;
+mod index;
+mod message;
+mod reader;
+pub mod rule;
+mod superblock;
+mod tree;
+mod walk;
+
+pub use error::{Error, Found, Result};
+pub use file::{Described, Hdf5File, Layout};
+pub use index::{ChunkIndex, StoredChunk};
+pub use message::attribute::Attribute;
+pub use message::datatype::{Class, Datatype, FloatBits, Member, Order, TextEnd};
+pub use message::filters::Filter;
+pub use message::layout::ExternalPart;
+pub use message::space::Space;
+pub use superblock::find;
+pub use walk::{Object, ObjectKind};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;
