@@ -28,8 +28,13 @@ pub enum StoredSpans {
 
 /// Decodes stored bytes to elements.
 pub trait Decode: Send + Sync + Debug {
-    /// The name in messages and in `tet info`.
+    /// The name in messages.
     fn name(&self) -> &'static str;
+
+    /// The name in `tet info`: a pipeline has the names of its filters.
+    fn full_name(&self) -> &str {
+        self.name()
+    }
 
     /// Decodes a whole chunk; `out` is exactly `decoded_len` bytes and is filled exactly.
     ///

@@ -9,10 +9,17 @@
 mod codec;
 mod crc32c;
 mod digest;
+pub mod encode;
 mod error;
+mod fill;
+mod filter;
 mod flip;
+mod layout;
 mod pieces;
+mod pipeline;
 mod raw;
+mod scratch;
+pub mod shuffle;
 mod swapped;
 #[cfg(feature = "zstd")]
 mod zstd;
@@ -21,8 +28,12 @@ pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
 pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result};
+pub use fill::Fill;
+pub use filter::{Deflate, Shuffle};
 pub use flip::{Bit, flipped_bit};
+pub use layout::Layout;
 pub use pieces::{PieceSum, Pieces};
+pub use pipeline::{Pipeline, Room, Stage};
 pub use raw::Raw;
 pub use swapped::Swapped;
 #[cfg(feature = "zstd")]

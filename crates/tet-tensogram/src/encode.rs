@@ -11,7 +11,7 @@ mod settle;
 use std::borrow::Cow;
 use std::mem::take;
 
-use tet_codec::Swapped;
+use tet_codec::{Swapped, shuffle};
 use tet_format::DType;
 
 use crate::Value;
@@ -19,7 +19,7 @@ use crate::descriptor::{ByteOrder, Descriptor, MaskKind, Stage};
 use crate::error::{Error, Result};
 use crate::mask::{self, Found, MaskMethod};
 use crate::pipeline::packing::{Ends, Packing};
-use crate::pipeline::{bits, expect_len, lz4_encode, packing_spoils, shuffle, sized, szip, zstd};
+use crate::pipeline::{bits, expect_len, lz4_encode, packing_spoils, sized, szip, zstd};
 pub use passes::{Passes, encode_in_passes};
 pub use readers::Readers;
 pub use recipe::{Compressing, NonFinite, PackingFit, Recipe};

@@ -16,12 +16,11 @@ pub(crate) mod packing;
 mod plan;
 mod planes;
 mod range;
-pub(crate) mod shuffle;
 pub(crate) mod szip;
 mod visit;
 pub(crate) mod zstd;
 
-use tet_codec::{Decode, Swapped};
+use tet_codec::{Decode, Swapped, shuffle};
 use tet_format::DType;
 
 use crate::error::{Error, Fault, Result};

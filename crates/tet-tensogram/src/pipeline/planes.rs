@@ -6,8 +6,9 @@
 //! ```
 
 use super::zstd::{Frames, decode};
-use super::{buffer, index, shuffle};
+use super::{buffer, index};
 use crate::error::Result;
+use tet_codec::shuffle;
 
 /// The bytes at one position of the elements, one frame at a time.
 struct Plane {

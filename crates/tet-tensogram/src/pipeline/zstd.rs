@@ -11,9 +11,9 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use tet_codec::{Decode, Encode, Zstd, ZstdEncoder};
+use tet_codec::{Decode, Encode, Zstd, ZstdEncoder, shuffle};
 
-use super::{buffer, index, shuffle};
+use super::{buffer, index};
 use crate::Value;
 use crate::descriptor::Descriptor;
 use crate::encode::Readers;

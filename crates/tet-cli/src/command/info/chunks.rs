@@ -59,12 +59,15 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
     if is_too_many || dataset.fault.is_some() && !is_opaque {
         return stored;
     }
-    let (mut stored_len, mut codecs) = (0_u64, BTreeSet::new());
+    let (mut stored_len, mut codecs) = (0_u64, BTreeSet::<String>::new());
     let mut opaque_len = 0_u64;
     let done = for_each(dataset, chunk_count, &mut |linear, place| {
         stored_len = stored_len.saturating_add(place.stored.len());
         opaque_len = opaque_len.saturating_add(place.decoded_len);
-        codecs.insert(dataset.chunks.decoder(linear, place).name());
+        let codec = dataset.chunks.decoder(linear, place);
+        if !codecs.contains(codec.full_name()) {
+            codecs.insert(codec.full_name().to_owned());
+        }
     });
     match done {
         Ok(()) => {
@@ -73,7 +76,7 @@ pub(crate) fn stored(dataset: &Dataset) -> Stored {
         }
         Err(failure) => stored.fault = Some(failure.message.clone()),
     }
-    stored.codecs = codecs.into_iter().map(str::to_owned).collect();
+    stored.codecs = codecs.into_iter().collect();
     stored
 }
 
@@ -109,7 +112,7 @@ pub(crate) fn list(dataset: &Dataset, count_max: u64) -> Result<Vec<ChunkEntry>>
             offset: place.stored.start(),
             stored_len: place.stored.len(),
             decoded_len: place.decoded_len,
-            codec: dataset.chunks.decoder(linear, place).name().to_owned(),
+            codec: dataset.chunks.decoder(linear, place).full_name().to_owned(),
         });
     })?;
     Ok(entries)

@@ -88,7 +88,7 @@ fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved) -> Ve
         coord: resolved.dataset.grid.coord_of(read.linear),
         offset: read.place.stored.start(),
         stored_len: read.place.stored.len(),
-        codec: table.decoder(read.linear, &read.place).name().to_owned(),
+        codec: table.decoder(read.linear, &read.place).full_name().to_owned(),
         run,
     };
     plan.chunks().iter().zip(first).map(chunk).collect()

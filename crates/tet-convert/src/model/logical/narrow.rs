@@ -50,6 +50,10 @@ impl Decode for Narrow<'_> {
         self.0.name()
     }
 
+    fn full_name(&self) -> &str {
+        self.0.full_name()
+    }
+
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> tet_codec::Result<()> {
         let codec = self.name();
         let mut wide = Vec::new();

@@ -1,6 +1,6 @@
 //! Filters: blocks whose bytes or bits were grouped by their position in the element.
 
-use crate::pipeline::shuffle;
+use tet_codec::shuffle;
 
 /// The grouping, with the element size in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,21 @@
-//! shuffle: all first bytes of the elements, then all second bytes, and so on.
+//! Shuffled bytes: all first bytes of the elements, then all second bytes, and so on.
+//!
+//! ```
+//! let mut out = [0; 6];
+//! tet_codec::shuffle::inverse(&[1, 2, 3, 11, 12, 13], 2, &mut out);
+//! assert_eq!(out, [1, 11, 2, 12, 3, 13]);
+//! ```
 
 use multiversion::multiversion;
+
+use crate::scratch::index;
 
 /// Elements that are unshuffled at a time, so that all their bytes stay in the L1 cache.
 const BLOCK: usize = 512;
 
 /// Unshuffles elements of `size` bytes; both sides have the same length, a multiple of `size`.
-pub(crate) fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
-    let size = super::index(size);
+pub fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
+    let size = index(size);
     let count = planes.len().checked_div(size).unwrap_or(0);
     if count == 0 || planes.len() != out.len() {
         return;
@@ -35,7 +43,7 @@ pub(crate) fn inverse(planes: &[u8], size: u64, out: &mut [u8]) {
 }
 
 /// The same for 2, 4 or 8 separate planes.
-pub(super) fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
+pub fn gather(planes: [&[u8]; 8], size: usize, out: &mut [u8]) {
     let [a, b, c, d, e, f, g, h] = planes;
     match size {
         2 => two([a, b], out),
@@ -82,8 +90,8 @@ fn eight([a, b, c, d]: [&[u8]; 4], [e, f, g, h]: [&[u8]; 4], out: &mut [u8]) {
 }
 
 /// Shuffles the bytes of elements of `size` bytes; both sides have the same length.
-pub(crate) fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
-    let size = super::index(size);
+pub fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
+    let size = index(size);
     let count = elements.len().checked_div(size).unwrap_or(0);
     if count == 0 || elements.len() != out.len() {
         return;
@@ -98,7 +106,7 @@ pub(crate) fn forward(elements: &[u8], size: u64, out: &mut [u8]) {
 }
 
 /// The part of the output of [`forward`] from `start` on; the elements must be whole.
-pub(crate) fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
+pub fn part(elements: &[u8], size: usize, start: usize, out: &mut [u8]) {
     let count = elements.len().checked_div(size).unwrap_or(0);
     let (mut start, mut rest) = (start, out);
     while count != 0 && !rest.is_empty() {
