@@ -7,8 +7,7 @@ use super::traits::Head;
 use crate::{Format, Result};
 
 /// Files that are known, and not read.
-const OTHERS: [(&[u8], Format); 4] = [
-    (b"\x89HDF\r\n\x1a\n", Format::new("hdf5", "an HDF5 or NetCDF-4 file")),
+const OTHERS: [(&[u8], Format); 3] = [
     (b"GGUF", Format::new("gguf", "a GGUF file")),
     (b"\x28\xb5\x2f\xfd", Format::new("zstd", "a zstd stream")),
     (b"\x1f\x8b\x08", Format::new("gzip", "a gzip stream")),
@@ -60,7 +59,7 @@ mod tests {
             (b"TENSOGRM\0\x03", Format::TENSOGRAM),
             (b"CDF\x01\0\0\0\0", Format::NETCDF3),
             (b"CDF\x03\0\0\0\0", Format::UNKNOWN),
-            (b"\x89HDF\r\n\x1a\n", OTHERS[0].1),
+            (b"\x89HDF\r\n\x1a\n", Format::HDF5),
             (b"hello", Format::UNKNOWN),
             (b"\x02\0\0\0\0\0\0\0{}", Format::SAFETENSORS),
             (b"\x01\0\0\0\0\0\0\0{}", Format::UNKNOWN),
@@ -68,7 +67,7 @@ mod tests {
             (b"\x5d\0\0\0\0\0\0\0{ ", Format::UNKNOWN),
             (b"\x5d\0\0\0\0\0\0\0{\"", Format::SAFETENSORS),
             (b"\0\0\0\0\0\0\0\x01{\"", Format::UNKNOWN),
-            (b"\x1f\x8b\x08\0\0\0\0\0\x02\xff", OTHERS[3].1),
+            (b"\x1f\x8b\x08\0\0\0\0\0\x02\xff", OTHERS[2].1),
             (b"\x10\0\0\0\0\0\0\0[]", Format::UNKNOWN),
             (b"{\"metadata\": {}, \"weight_map\": {}}", Format::SAFETENSORS_INDEX),
             (b" \n{\"weight_map\"", Format::SAFETENSORS_INDEX),

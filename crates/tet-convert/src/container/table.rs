@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use super::traits::{Container, Writer};
-use super::{netcdf3, npy, npz, plain, safetensors, tensogram, tet, ztensor};
+use super::{hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, ztensor};
 use crate::{Error, Format, Result};
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -13,6 +13,7 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
     &ztensor::ZTensor,
     &tensogram::Tensogram,
+    &hdf5::Hdf5,
     &safetensors::SafeTensors,
     &safetensors::Index,
     &npz::Npz,
