@@ -8,10 +8,12 @@ import pathlib
 import sys
 import warnings
 
+import h5py
 import netCDF4
 import numpy as np
 import xarray
 
+import hdf5_truth
 from truth import Truth, attribute, generator, random, smooth
 
 CLASSIC = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
@@ -368,7 +370,29 @@ def record(path, folder):
         is_classic = file.data_model in CLASSIC
         truth = Truth(folder, path.name, "netcdf3" if is_classic else "hdf5")
         record_group(path, truth, file, "")
+    if not is_classic:
+        with h5py.File(path, "r", locking=False) as file, path.open("rb") as stored:
+            for entry in truth.document["datasets"]:
+                by_hdf5(truth, entry, file, stored)
     truth.write()
+
+
+def by_hdf5(truth, entry, file, stored):
+    """Chunk places; values of a variable that is shorter than its unlimited dimensions.
+
+    libnetcdf 4.10.1 puts the elements of such a variable in wrong places where it has several.
+    """
+    group, _, name = entry["name"].rpartition("/")
+    group = file[group or "/"]
+    dataset = group[f"_nc4_non_coord_{name}" if f"_nc4_non_coord_{name}" in group else name]
+    if entry["kind"] != "numbers":
+        return
+    entry.update(hdf5_truth.places(dataset, stored))
+    if list(dataset.shape) != entry["shape"]:
+        values = np.full(entry["shape"], dataset.fillvalue, dataset.dtype)
+        values[tuple(map(slice, dataset.shape))] = dataset[...]
+        truth.replace(entry, values)
+        entry["stored_shape"] = list(dataset.shape)
 
 
 def record_group(path, truth, group, prefix):

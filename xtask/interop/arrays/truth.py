@@ -87,6 +87,11 @@ class Truth:
         self.document["datasets"].append(entry)
         return entry
 
+    def replace(self, entry, values):
+        """Other values for a dataset, which has none after masks and scales then."""
+        (self.path / self.name / entry.pop("decoded", "-")).unlink(missing_ok=True)
+        np.save(self.path / self.name / entry["values"], plain(values))
+
     def array(self, key, values):
         folder = self.path / self.name
         folder.mkdir(parents=True, exist_ok=True)
