@@ -4,6 +4,7 @@
 //! conventions by which a NetCDF-4 file is an HDF5 file.
 
 mod attributes;
+mod bits;
 mod catalog;
 mod check;
 mod chunks;

@@ -21,12 +21,13 @@ impl GlobalHeaps {
     pub(crate) fn object(&self, reader: &Reader, address: u64, index: u32) -> Result<Vec<u8>> {
         let collection = self.collection(reader, address)?;
         let mut fields = collection.fields().with_rule(&rule::HEAP_OBJECT);
-        fields.take(8 + reader.sizes.length)?;
-        let head_len = 8 + reader.sizes.length;
+        let head_len = head_len(reader);
+        fields.take(head_len)?;
         while head_len <= fields.left() {
             let found = fields.u16()?;
             fields.take(6)?;
             let len = fields.length()?;
+            fields.take(head_len - 8 - reader.sizes.length)?;
             if found == 0 {
                 break;
             }
@@ -47,7 +48,7 @@ impl GlobalHeaps {
         if let Some(collection) = held.get(&address) {
             return Ok(Arc::clone(collection));
         }
-        let head_len = (8 + reader.sizes.length) as u64;
+        let head_len = head_len(reader) as u64;
         let head = reader.piece(address, head_len, &rule::HEAP_CUT)?;
         let mut fields = head.fields();
         fields.signature(b"GCOL", &rule::HEAP_HEAD)?;
@@ -60,4 +61,9 @@ impl GlobalHeaps {
         held.insert(address, Arc::clone(&collection));
         Ok(collection)
     }
+}
+
+/// Bytes of the head of a collection, and of each object: fields padded to 8 bytes.
+const fn head_len(reader: &Reader) -> usize {
+    (8 + reader.sizes.length).next_multiple_of(8)
 }

@@ -33,8 +33,7 @@ pub(super) fn value(
         && space.shape.len() + element.axes.len() <= 1
     {
         let mut bytes = bytes.clone();
-        let width = usize::try_from(element.swapped).unwrap_or(1);
-        bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        element.decode(&mut bytes);
         // NetCDF stores one number as a list of one.
         let size = element.dtype.size().and_then(|size| usize::try_from(size).ok());
         let is_one = element.axes.is_empty() && Some(bytes.len()) == size;
@@ -80,8 +79,7 @@ impl Context<'_> {
         }
         if let Some(element) = element(datatype) {
             let mut bytes = bytes.to_vec();
-            let width = usize::try_from(element.swapped).unwrap_or(1);
-            bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+            element.decode(&mut bytes);
             let number = match element.axes.is_empty() {
                 true => AttrText::number(element.dtype, &bytes),
                 false => AttrText::numbers(element.dtype, &bytes),

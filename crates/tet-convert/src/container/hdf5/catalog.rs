@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_codec::{Fill, Layout as Elements, Pipeline, Swapped};
+use tet_codec::{Fill, Layout as Elements, Pipeline, Stage, Swapped};
 use tet_format::{Grid, Shape};
 use tet_hdf5::{Described, Error as ReadError, Hdf5File, Layout, Object, ObjectKind};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
-use super::chunks::{Absent, Chunks, of_dataset, stages};
+use super::chunks::{Absent, Chunks, Whole, of_dataset, stages};
 use super::dims::{self, Dims, Labeled, is_shown};
 use super::element::{self, Element};
 use super::{attributes, environment};
@@ -185,7 +185,13 @@ fn chunks(
     let size = element.dtype.size().unwrap_or(1);
     let too_large = || unsupported(name, "its chunks cannot be counted");
     let fill = fill(described, element, size).ok_or_else(too_large)?;
+    let layout = Elements::new(size).with_width(element.swapped).ok_or_else(too_large)?;
     match &described.layout {
+        Layout::Contiguous(Some(stored)) if let Some(bits) = element.bits => {
+            let pipeline = Pipeline::new([Arc::new(bits) as Arc<dyn Stage>], layout);
+            let grid = grid_of_one(shape);
+            Ok((grid, Arc::new(Whole { stored: *stored, pipeline })))
+        }
         Layout::Contiguous(Some(stored)) => {
             let grid = grid(shape, size * 8).ok_or_else(too_large)?;
             let stored = if shape.contains(&0) { no_bytes() } else { *stored };
@@ -205,13 +211,14 @@ fn chunks(
             let refused = |filter: String| {
                 unsupported(name, &format!("its {filter} is not supported by this build"))
             };
-            let stages = stages.map_err(refused)?;
-            let layout = Elements::new(size).with_width(element.swapped).ok_or_else(too_large)?;
+            let bits = element.bits.map(|bits| Arc::new(bits) as Arc<dyn Stage>);
+            let stages = bits.into_iter().chain(stages.map_err(refused)?);
             let chunks = Chunks {
                 name: name.to_owned(),
                 grid: grid.clone(),
                 index: (**index).clone(),
                 shape: described.space.shape.clone(),
+                has_bits: element.bits.is_some(),
                 pipeline: Pipeline::new(stages, layout),
                 fill,
             };
@@ -234,7 +241,6 @@ fn fill(described: &Described, element: &Element, size: u64) -> Option<Fill> {
         Some(fill) => fill.clone(),
         None => vec![0; len],
     };
-    let width = usize::try_from(element.swapped).ok()?;
-    bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    element.decode(&mut bytes);
     Fill::new(&bytes)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tet_codec::{Fill, Layout, Pipeline, Stage};
-use tet_format::{ForeignRule, Grid};
+use tet_format::{ForeignRule, Grid, Span};
 use tet_hdf5::{ChunkIndex, Filter, rule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder};
 
@@ -19,6 +19,8 @@ pub(super) struct Chunks {
     /// The extents that the index knows.
     pub(super) shape: Vec<u64>,
     pub(super) pipeline: Pipeline,
+    /// Whether the first stage of the pipeline is that of the elements, and no filter.
+    pub(super) has_bits: bool,
     pub(super) fill: Fill,
 }
 
@@ -67,9 +69,10 @@ impl ChunkTable for Chunks {
         if place.codec == 0 {
             return Decoder::Shared(&self.pipeline);
         }
+        let (elements, filters) = self.pipeline.stages().split_at(usize::from(self.has_bits));
         let is_applied = |number: usize| number < 32 && place.codec & (1 << number) == 0;
-        let stages = self.pipeline.stages().iter().enumerate();
-        let stages = stages.filter(|(number, _)| is_applied(*number)).map(|(_, stage)| stage);
+        let filters = filters.iter().enumerate().filter(|(number, _)| is_applied(*number));
+        let stages = elements.iter().chain(filters.map(|(_, stage)| stage));
         let layout: Layout = self.pipeline.layout().clone();
         Decoder::Own(Box::new(Pipeline::new(stages.cloned().collect::<Vec<_>>(), layout)))
     }
@@ -83,6 +86,23 @@ pub(super) fn of_dataset(name: &str, error: tet_hdf5::Error) -> tet_query::Error
         }
         tet_hdf5::Error::Io(error) => tet_query::Error::Io(error),
         error => tet_query::Error::Unsupported { why: error.to_string() },
+    }
+}
+
+/// An array in one piece that is decoded whole.
+pub(super) struct Whole {
+    pub(super) stored: Span,
+    pub(super) pipeline: Pipeline,
+}
+
+impl ChunkTable for Whole {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        out.extend(linear.iter().map(|_| ChunkPlace::new(self.stored, self.stored.len())));
+        Ok(())
+    }
+
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&self.pipeline)
     }
 }
 

@@ -88,20 +88,22 @@ impl<'a> Dims<'a> {
             let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE");
             (is_scale && dataset.rank == 1).then(|| vec![self.name(dataset)])
         };
-        let labels = || {
-            let labels = dataset.attrs.get("DIMENSION_LABELS")?.json()?;
-            serde_json::from_str::<Vec<String>>(labels).ok()
-        };
-        let names = named.or_else(own).or_else(labels).unwrap_or_default();
+        let names = named.or_else(own).unwrap_or_default();
         let is_whole = names.len() == dataset.rank && names.iter().all(|name| !name.is_empty());
         if is_whole { names } else { Vec::new() }
     }
 
+    /// The scale of each axis, or its label.
     fn by_scales(&self, dataset: &Labeled) -> Option<Vec<String>> {
-        let scale = |scales: &Vec<u64>| self.by_address.get(scales.first()?).copied();
-        let names: Option<Vec<String>> =
-            dataset.scales.iter().map(|scales| scale(scales).map(|it| self.name(it))).collect();
-        names.filter(|names| !names.is_empty())
+        let labels = dataset.attrs.get("DIMENSION_LABELS").and_then(AttrText::json);
+        let labels = labels.and_then(|labels| serde_json::from_str::<Vec<String>>(labels).ok());
+        let labels = labels.unwrap_or_default();
+        let scale = |axis: usize| self.by_address.get(dataset.scales.get(axis)?.first()?).copied();
+        let name = |axis: usize| {
+            let label = || labels.get(axis).cloned();
+            scale(axis).map(|it| self.name(it)).or_else(label)
+        };
+        (0..dataset.rank).map(name).collect()
     }
 
     /// The axes of a coordinate variable of several, which NetCDF lists by number.

@@ -3,6 +3,8 @@
 use tet_format::DType;
 use tet_hdf5::{Class, Datatype, FloatBits, Member, Order};
 
+use super::bits::Bits;
+
 /// How the elements of a datatype are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Element {
@@ -11,6 +13,19 @@ pub(super) struct Element {
     pub(super) swapped: u64,
     /// The extents of an array in each element, which become the last axes.
     pub(super) axes: Vec<u64>,
+    /// Which bits of an integer count, where not all do.
+    pub(super) bits: Option<Bits>,
+}
+
+impl Element {
+    /// Makes little-endian elements of stored ones, in their place.
+    pub(super) fn decode(&self, bytes: &mut [u8]) {
+        if let Some(bits) = self.bits {
+            bits.extend(bytes);
+        }
+        let width = usize::try_from(self.swapped).unwrap_or(1);
+        bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
 }
 
 /// How the elements of this type are read; `None` for a type that is not an array of numbers.
@@ -22,11 +37,20 @@ pub(super) fn element(datatype: &Datatype) -> Option<Element> {
             Order::Big => width,
             Order::Vax => return None,
         };
-        Some(Element { dtype, swapped, axes: Vec::new() })
+        Some(Element { dtype, swapped, axes: Vec::new(), bits: None })
     };
     match &datatype.class {
         Class::Integer { order, is_signed, .. } if datatype.is_plain_integer() => {
             number(integer(width, *is_signed)?, *order, width)
+        }
+        Class::Integer { order, is_signed, offset, precision } => {
+            let fits = (1..=width * 8).contains(&u64::from(*precision))
+                && u64::from(*offset) + u64::from(*precision) <= width * 8;
+            let element = number(integer(width, *is_signed)?, *order, width).filter(|_| fits)?;
+            let (is_big, is_signed) = (*order == Order::Big, *is_signed);
+            let width = usize::try_from(width).ok()?;
+            let bits = Bits { width, is_big, is_signed, offset: *offset, precision: *precision };
+            Some(Element { bits: Some(bits), ..element })
         }
         Class::Bits { order } => number(integer(width, false)?, *order, width),
         Class::Float { order, offset: 0, precision, bits }
