@@ -8,6 +8,7 @@ mod hdf5;
 mod netcdf3;
 pub(crate) mod npy;
 pub(crate) mod npz;
+mod others;
 mod plain;
 pub(crate) mod safetensors;
 mod sniff;
@@ -19,6 +20,7 @@ pub(crate) mod ztensor;
 
 pub use self::npy::{NpyFault, Texts};
 pub use self::npz::NpzFault;
+pub use self::others::{reading_advice, writing_advice};
 pub use self::sniff::sniff;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
 pub use self::traits::{Capabilities, Container, Head, Input, Output, Writer};

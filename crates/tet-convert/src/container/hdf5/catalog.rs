@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_codec::{Fill, Layout as Elements, Pipeline, Stage, Swapped};
+use tet_codec::{Fill, Layout as Elements, Pipeline, Stage, Swapped, Unsupported};
 use tet_format::{Grid, Shape};
 use tet_hdf5::{Described, Error as ReadError, Hdf5File, Layout, Object, ObjectKind};
 use tet_io::Source;
@@ -208,9 +208,7 @@ fn chunks(
             let chunk_shape: Shape = extents.collect();
             let grid = Grid::padded(Shape::from(shape), chunk_shape).ok_or_else(too_large)?;
             let stages = stages(&described.filters, described.datatype.size.into());
-            let refused = |filter: String| {
-                unsupported(name, &format!("its {filter} is not supported by this build"))
-            };
+            let refused = |refused: Unsupported| unsupported(name, &refused.to_string());
             let bits = element.bits.map(|bits| Arc::new(bits) as Arc<dyn Stage>);
             let stages = bits.into_iter().chain(stages.map_err(refused)?);
             let chunks = Chunks {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tet_codec::{Fill, Layout, Pipeline, Stage};
+use tet_codec::{Fill, Layout, Pipeline, Stage, Unsupported};
 use tet_format::{ForeignRule, Grid, Span};
 use tet_hdf5::{ChunkIndex, Filter, rule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder};
@@ -25,16 +25,12 @@ pub(super) struct Chunks {
 }
 
 /// What undoes the filters of a dataset; an error names the first that is not read.
-pub(super) fn stages(filters: &[Filter], element_size: u64) -> Result<Vec<Arc<dyn Stage>>, String> {
-    filters.iter().map(|filter| stage(filter, element_size)).collect()
-}
-
-fn stage(filter: &Filter, element_size: u64) -> Result<Arc<dyn Stage>, String> {
-    match filter.id {
-        1 => Ok(Arc::new(tet_codec::Deflate::zlib())),
-        2 => Ok(Arc::new(tet_codec::Shuffle::new(element_size))),
-        id => Err(format!("filter {id} ({})", filter.name)),
-    }
+pub(super) fn stages(
+    filters: &[Filter],
+    element_size: u64,
+) -> Result<Vec<Arc<dyn Stage>>, Unsupported> {
+    let stage = |filter: &Filter| tet_codec::hdf5_stage(filter.id, &filter.values, element_size);
+    filters.iter().map(stage).collect()
 }
 
 impl Chunks {
