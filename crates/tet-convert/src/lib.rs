@@ -45,6 +45,7 @@ pub use container::{NpyFault, NpzFault, Texts};
 pub use convert::{append_ztensor, chosen, convert};
 pub use error::{Error, Result};
 pub use format::Format;
+pub use model::cf::{ValidRange, decoded};
 pub use model::item::{field_of_text, json_of_field};
 pub use model::logical::{as_bytes, as_counted, is_opaque};
 pub use model::notes::Note;

@@ -39,6 +39,38 @@ pub struct Catalog {
     uncounted: Option<(usize, Arc<Error>)>,
 }
 
+/// How the elements of a dataset were decoded: packed values are scaled, masked ones are NaN.
+///
+/// # Examples
+///
+/// ```
+/// use tet_format::DType;
+/// use tet_query::Meaning;
+///
+/// let meaning =
+///     Meaning { stored: DType::Int16, scale: Some(0.01), offset: None, masked: vec!["_FillValue"] };
+/// assert!(meaning.is_masked());
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meaning {
+    /// The type of the elements as stored.
+    pub stored: DType,
+    /// What they are multiplied by.
+    pub scale: Option<f64>,
+    /// What is added then.
+    pub offset: Option<f64>,
+    /// The attributes that name values which are masked.
+    pub masked: Vec<&'static str>,
+}
+
+impl Meaning {
+    /// Whether elements may be masked: NaN that reductions skip unless asked otherwise.
+    #[must_use]
+    pub const fn is_masked(&self) -> bool {
+        !self.masked.is_empty()
+    }
+}
+
 /// A named array in a file, with all it takes to read it: it may outlive its catalog.
 #[derive(Clone)]
 pub struct Dataset {
@@ -66,6 +98,8 @@ pub struct Dataset {
     pub source: Source,
     /// The file that lists it, where that is another.
     pub listed_in: Option<Source>,
+    /// How its elements are decoded, where they are not those that are stored.
+    pub meaning: Option<Arc<Meaning>>,
 }
 
 impl fmt::Debug for Dataset {
@@ -117,6 +151,7 @@ impl Dataset {
             chunks,
             source,
             listed_in: None,
+            meaning: None,
         }
     }
 

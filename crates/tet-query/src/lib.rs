@@ -84,7 +84,8 @@ pub use array::Array;
 pub use axis::{AxisRef, axis_text};
 pub use budget::{DigestPolicy, Execution};
 pub use catalog::{
-    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Run, Seal, SealDigester, Sealed,
+    AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Meaning, Run, Seal, SealDigester,
+    Sealed,
 };
 pub use coalesce::Coalesce;
 pub use cost::{Cost, Passes};
