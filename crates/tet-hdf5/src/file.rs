@@ -332,7 +332,8 @@ impl Hdf5File {
             let mut fields = record.fields();
             let id = fields.take(8)?;
             let flags = fields.byte()?;
-            let order = u16::try_from(fields.u32()?).ok();
+            // The highest number: the order is not kept.
+            let order = u16::try_from(fields.u32()?).ok().filter(|&it| it != u16::MAX);
             if flags & 2 != 0 {
                 let mut shared = message.body.part(0, 0, &rule::MESSAGE_CUT)?;
                 shared.bytes = [&[3, 1], id].concat();
@@ -355,7 +356,7 @@ impl Hdf5File {
         bytes: &[u8],
         len_max: usize,
     ) -> Result<Option<Vec<String>>> {
-        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
+        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
         let mut texts = Vec::new();
         let mut len = 0_usize;
         for element in bytes.chunks_exact(size) {

@@ -55,6 +55,8 @@ tet_format::foreign_rules! { pub,
         "the file is damaged: fetch or copy it again";
     "H5-T4" TREE_CHECKSUM "tree" Error Structure Hexadecimal:
         "a node must match its checksum", "the file is damaged: fetch or copy it again";
+    "H5-T5" TREE_SHARED "tree" Error Structure Decimal:
+        "a node of a tree must have one parent", "the file is damaged: fetch or copy it again";
     "H5-H1" HEAP_CUT "heap" Error Structure Decimal:
         "a heap must end inside the file", "the file is damaged: fetch or copy it again";
     "H5-H2" HEAP_HEAD "heap" Error Structure Hexadecimal:

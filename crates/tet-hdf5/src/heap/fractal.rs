@@ -58,7 +58,9 @@ impl FractalHeap {
         if !fits || direct_len_max < block_len || 64 < offset_bits || root_rows > 64 {
             return Err(fault(&rule::HEAP_HEAD, at, block_len, direct_len_max));
         }
-        let len_width = width_of(direct_len_max).min(width_of(managed_max.into()));
+        // A length takes the bits that an offset in the longest block takes.
+        let len_bits = direct_len_max.checked_ilog2().unwrap_or(0).div_ceil(8);
+        let len_width = usize::try_from(len_bits).unwrap_or(8).min(width_of(managed_max.into()));
         let offset_width = usize::from(offset_bits.div_ceil(8));
         Ok(FractalHeap {
             at: head.at,

@@ -31,7 +31,7 @@ pub(crate) struct Chunked {
     pub(crate) index: IndexKind,
     /// Whether filters leave out chunks that are cut by the edge.
     pub(crate) are_edges_plain: bool,
-    /// Bytes of the length of a filtered chunk, where the index has no other.
+    /// Whether an index holds lengths of chunks in the width of all lengths of the file.
     pub(crate) has_wide_lengths: bool,
 }
 
