@@ -12,8 +12,8 @@ use crate::run;
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// One group of workloads, such as R1, `micro` for criterion's, `peers`, `weights` and `messages`
-    /// for other libraries; all groups when left out
+    /// One group of workloads, such as R1, `micro` for criterion's, `peers`, `weights`, `messages` and
+    /// `arrays` for other libraries; all groups when left out
     name: Option<String>,
     /// Measure nothing; write the tables of docs/performance.md from what was measured last
     #[arg(long, conflicts_with = "name")]
@@ -31,6 +31,8 @@ const PEERS: &str = "peers";
 const WEIGHTS: &str = "weights";
 /// The name of the comparison with the wheel for messages.
 const MESSAGES: &str = "messages";
+/// The name of the comparison with libraries for HDF5, NetCDF and Zarr.
+const ARRAYS: &str = "arrays";
 
 /// Builds and runs what was asked for.
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -46,6 +48,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if name == Some(MESSAGES) {
         return peers::run_messages(&options.rest);
+    }
+    if name == Some(ARRAYS) {
+        return peers::run_arrays(&options.rest);
     }
     if name == Some(MICRO) {
         return run::check(run::cargo().args([

@@ -4,11 +4,16 @@
 //! tet         the reference program, `tetration`, from the registry of Rust
 //! ztensor     the packages `ztensor` 0.1.4 and `safetensors`, from that of Python
 //! tensogram   the package `tensogram`, 0.24.0 and 0.19.0, from the same; the crate, 0.17.0
+//! hdf5        files of `h5py` with `hdf5plugin`, from the same
+//! netcdf      files of `netCDF4` and `xarray`, from the same
+//! zarr        stores of `zarr`, from the same
+//! wild        files that others wrote: sample files of `iris`, and those of folders that are given
 //! ```
 //!
 //! It needs a registry once and takes minutes, so it is no part of `ci`. What it cannot do fails:
 //! nothing is skipped.
 
+mod arrays;
 mod sheet;
 mod tensogram;
 mod tet;
@@ -27,7 +32,7 @@ pub(crate) struct Options {
     /// The container whose programs are asked
     #[arg(value_enum, default_value_t = Container::Tet)]
     container: Container,
-    /// `.tet` files to check beside the fixtures
+    /// `.tet` files to check beside the fixtures; with wild, folders of files to read
     files: Vec<PathBuf>,
     /// A reference program of `.tet` that is already built
     #[arg(long, value_name = "PATH")]
@@ -38,6 +43,12 @@ pub(crate) struct Options {
     /// How many of those
     #[arg(long, default_value_t = 24)]
     count: u64,
+    /// With hdf5, netcdf, zarr and wild: damage files so many times, and run a command on each
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    mutations: u64,
+    /// With hdf5, netcdf, zarr and wild: a program that is already built
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -46,17 +57,27 @@ enum Container {
     #[value(name = "ztensor")]
     ZTensor,
     Tensogram,
+    Hdf5,
+    #[value(name = "netcdf")]
+    NetCdf,
+    Zarr,
+    Wild,
 }
 
 /// Asks the programs of a container.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let is_tet = !options.files.is_empty() || options.reference.is_some();
     let is_for_tet = options.container == Container::Tet;
-    ensure!(is_for_tet || !is_tet, "files and the reference are for tet");
+    let takes_files = is_for_tet || options.container == Container::Wild;
+    ensure!(takes_files || options.files.is_empty(), "files are for tet and wild");
+    ensure!(is_for_tet || options.reference.is_none(), "the reference is for tet");
     match options.container {
         Container::Tet => tet::run(options),
         Container::ZTensor => ztensor::run(options.seed, options.count),
         Container::Tensogram => tensogram::run(options.seed, options.count),
+        Container::Hdf5 => arrays::run("hdf5", options),
+        Container::NetCdf => arrays::run("netcdf", options),
+        Container::Zarr => arrays::run("zarr", options),
+        Container::Wild => arrays::run("wild", options),
     }
 }
 

@@ -292,11 +292,15 @@ impl From<tet_convert::Error> for Failure {
             E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
             E::NoStack { .. } | E::Stack { .. } => plain("stack"),
             E::UnknownTarget { .. } => plain("output-format"),
+            E::NotWritable { format, .. } => {
+                plain("output-format").hint(tet_convert::writing_advice(format))
+            }
             E::HasNames { .. } => plain("options").hint("leave out --name"),
             E::NoSuchDType { .. } => plain("dtype"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
-            E::NotReadable { path, .. } | E::NotVerifiable { path, .. } => {
-                plain("unknown-format").about(&path)
+            E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
+                let hint = tet_convert::reading_advice(format).unwrap_or_default();
+                plain("unknown-format").about(&path).hint(hint)
             }
             E::Array { .. } => plain("array"),
             E::Archive { path, .. } => plain("archive").about(&path),

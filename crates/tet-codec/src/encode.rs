@@ -8,10 +8,11 @@
 //! # Ok::<(), tet_codec::Error>(())
 //! ```
 
-use crc_fast::{CrcAlgorithm, checksum};
+use crc_fast::CrcAlgorithm;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 use crate::error::{Error, Result};
+use crate::filter::{ChecksumPlace, Checksummed};
 use crate::scratch::{index, resize};
 
 /// The levels of deflate.
@@ -19,6 +20,25 @@ const LEVEL_MAX: u32 = 9;
 const DEFLATE: &str = "deflate";
 /// A member without name and time, by an unknown system.
 const GZIP_HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF];
+
+/// Adds the checksum of the bytes, in the place where `stage` expects it.
+///
+/// # Errors
+///
+/// Returns [`Error::Memory`] when there is no memory for the result.
+pub fn checksum(stage: Checksummed, decoded: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let (checksum, place) = stage.parts();
+    let sum = checksum.of(decoded).to_le_bytes();
+    let (first, last) = match place {
+        ChecksumPlace::Start => (&sum[..], decoded),
+        ChecksumPlace::End => (decoded, &sum[..]),
+    };
+    resize(checksum.name(), out, first.len().saturating_add(last.len()))?;
+    let (start, end) = out.split_at_mut(first.len());
+    start.copy_from_slice(first);
+    end.copy_from_slice(last);
+    Ok(())
+}
 
 /// Shuffles elements of `element_size` bytes; what is no whole element is copied to the end.
 ///
@@ -54,7 +74,7 @@ pub fn gzip(decoded: &[u8], level: u32, out: &mut Vec<u8>) -> Result<()> {
     out.clear();
     out.extend(GZIP_HEADER);
     stream(decoded, level, Framing::None, out)?;
-    let crc = checksum(CrcAlgorithm::Crc32IsoHdlc, decoded);
+    let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, decoded);
     // Both numbers are of 32 bits; the length is stored modulo 2^32.
     for number in [crc, decoded.len() as u64] {
         out.extend(number.to_le_bytes().first_chunk::<4>().copied().unwrap_or_default());

@@ -144,5 +144,30 @@ impl Error {
     }
 }
 
+/// A filter of a file that is not supported.
+///
+/// ```
+/// let refused = tet_codec::hdf5_stage(32013, &[], 4).unwrap_err();
+/// assert_eq!(refused.to_string(), "the filter zfp (HDF5 filter 32013) is not supported");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} {name} {}", what.0, what.1)]
+pub struct Unsupported {
+    /// The name of the filter.
+    pub name: String,
+    what: (&'static str, &'static str),
+}
+
+impl Unsupported {
+    pub(crate) fn filter(name: String) -> Unsupported {
+        Unsupported { name, what: ("the filter", "is not supported") }
+    }
+
+    pub(crate) fn options(name: &str) -> Unsupported {
+        let what = ("the options of the filter", "are invalid or not supported");
+        Unsupported { name: name.to_owned(), what }
+    }
+}
+
 /// The result of a codec.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,7 +1,79 @@
-//! The filters of other containers, each a [`Stage`](crate::Stage) of a pipeline.
+//! The filters of other containers, each a [`Stage`] of a pipeline.
 
+mod bitshuffle;
+mod blosc;
+mod checksum;
+mod convert;
 mod deflate;
+mod lz4;
+mod lzf;
+mod nbit;
+mod packbits;
+mod scale_offset;
 mod shuffled;
+mod szip;
+#[cfg(feature = "zstd")]
+mod zstd;
 
+use std::fmt::Debug;
+
+pub use bitshuffle::Bitshuffle;
+pub use blosc::Blosc;
+pub use checksum::{Checksum, ChecksumPlace, Checksummed};
+pub use convert::{Convert, Number};
 pub use deflate::Deflate;
+pub use lz4::Lz4;
+pub use lzf::Lzf;
+pub(crate) use lzf::repeat;
+pub use nbit::NBit;
+pub use packbits::PackBits;
+pub use scale_offset::ScaleOffset;
 pub use shuffled::Shuffle;
+pub use szip::Szip;
+#[cfg(feature = "zstd")]
+pub use zstd::ZstdStage;
+
+use crate::error::Result;
+use crate::pipeline::{Room, Stage};
+use crate::scratch::{index, resize};
+
+/// A filter whose encoded length depends on the bytes.
+pub(crate) trait Compressor: Send + Sync + Debug {
+    fn codec(&self) -> &'static str;
+
+    /// The most bytes that `stored_len` bytes can decode to.
+    fn max(&self, stored_len: u64) -> u64;
+
+    /// Decodes `stored` into the start of `out`. Returns the decoded length.
+    fn read(&self, stored: &[u8], out: &mut [u8]) -> Result<usize>;
+}
+
+impl<C: Compressor> Stage for C {
+    fn name(&self) -> &'static str {
+        self.codec()
+    }
+
+    fn written_len(&self, _len: u64) -> Option<u64> {
+        None
+    }
+
+    fn decoded_max(&self, stored_len: u64) -> u64 {
+        self.max(stored_len)
+    }
+
+    fn undo(&self, stored: &[u8], room: Room, out: &mut Vec<u8>) -> Result<()> {
+        let most = match room {
+            Room::Exact(len) => len,
+            Room::AtMost(len) => len.min(self.max(stored.len() as u64)),
+        };
+        resize(self.codec(), out, index(most))?;
+        let len = self.read(stored, out)?;
+        out.truncate(len);
+        room.check(self.codec(), len as u64)
+    }
+
+    fn undo_into(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
+        let found = self.read(stored, out)?;
+        Room::Exact(out.len() as u64).check(self.codec(), found as u64)
+    }
+}

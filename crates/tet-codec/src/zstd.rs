@@ -46,11 +46,7 @@ impl Decode for Zstd {
     fn decode(&self, stored: &[u8], out: &mut [u8]) -> Result<()> {
         let decoded_len = out.len() as u64;
         self.check_len(stored.len() as u64, decoded_len)?;
-        check_frames(stored, 1 << WINDOW_LOG_MAX)?;
-        let found = with_context(&DECODE_CONTEXT, DCtx::try_create, |context| {
-            context.decompress(out, stored).map_err(|code| fault(code, decoded_len))
-        })?;
-        let found = found as u64;
+        let found = decode_some(stored, out)? as u64;
         if found != decoded_len {
             return Err(Error::TooShort { codec: NAME, found, decoded_len });
         }
@@ -63,6 +59,15 @@ impl Decode for Zstd {
         }
         Err(Error::Lengths { codec: NAME, stored_len, decoded_len })
     }
+}
+
+/// Decodes frames into the start of `out`. Returns the decoded length.
+pub(crate) fn decode_some(stored: &[u8], out: &mut [u8]) -> Result<usize> {
+    let decoded_len = out.len() as u64;
+    check_frames(stored, 1 << WINDOW_LOG_MAX)?;
+    with_context(&DECODE_CONTEXT, DCtx::try_create, |context| {
+        context.decompress(out, stored).map_err(|code| fault(code, decoded_len))
+    })
 }
 
 /// Encodes one frame per chunk, with content size and checksum.

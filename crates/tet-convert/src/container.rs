@@ -4,9 +4,11 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
+mod hdf5;
 mod netcdf3;
 pub(crate) mod npy;
 pub(crate) mod npz;
+mod others;
 mod plain;
 pub(crate) mod safetensors;
 mod sniff;
@@ -18,6 +20,7 @@ pub(crate) mod ztensor;
 
 pub use self::npy::{NpyFault, Texts};
 pub use self::npz::NpzFault;
+pub use self::others::{reading_advice, writing_advice};
 pub use self::sniff::sniff;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
 pub use self::traits::{Capabilities, Container, Head, Input, Output, Writer};

@@ -303,14 +303,23 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// The suffix names nothing that a file can become.
-    #[error(
-        "{} has no suffix that says what it is to be: .tet, .zt, .tgm, .safetensors, .npz, .npy, .raw or .csv",
-        tet_io::shown(path)
-    )]
+    /// The suffix of an output is of no known format.
+    #[error("the suffix of {} is of no known format: use {suffixes}", tet_io::shown(path))]
     UnknownTarget {
         /// The path.
         path: PathBuf,
+        /// The suffixes that are written.
+        suffixes: String,
+    },
+    /// The suffix of an output is of a format that is not written.
+    #[error("the suffix of {} is that of {format}, {}", tet_io::shown(path), if *is_read { "which this build reads and does not write" } else { "which this build does not write" })]
+    NotWritable {
+        /// The path.
+        path: PathBuf,
+        /// What the suffix means.
+        format: Format,
+        /// Whether such files are read.
+        is_read: bool,
     },
     /// The output stream refused bytes; a broken pipe is one of these.
     #[error("cannot write: {0}")]

@@ -39,7 +39,7 @@ pub mod export {
 
 pub use container::{
     AppendPlace, CONTAINERS, Capabilities, Container, Head, Input, Output, Writer, container,
-    containers, register, sniff, writable,
+    containers, reading_advice, register, sniff, writable, writing_advice,
 };
 pub use container::{NpyFault, NpzFault, Texts};
 pub use convert::{append_ztensor, chosen, convert};

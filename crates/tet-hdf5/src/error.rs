@@ -3,21 +3,15 @@
 use tet_format::{ForeignFault, ForeignRule};
 
 /// Why a part of a file cannot be read.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Reading failed.
     #[error(transparent)]
-    Io(#[from] std::sync::Arc<tet_io::Error>),
+    Io(#[from] tet_io::Error),
     /// The file breaks a rule.
     #[error("{0}")]
     Fault(ForeignFault),
-}
-
-impl From<tet_io::Error> for Error {
-    fn from(error: tet_io::Error) -> Self {
-        Error::Io(std::sync::Arc::new(error))
-    }
 }
 
 impl From<ForeignFault> for Error {

@@ -112,7 +112,7 @@ impl Hdf5File {
         let file_len = source.len();
         let reader = Reader::new(source, superblock.base, superblock.sizes);
         let mut found = Vec::new();
-        let end = superblock.base.saturating_add(superblock.end);
+        let end = superblock.end;
         if file_len < end {
             found.push(ForeignFault {
                 rule: &rule::FILE_CUT,

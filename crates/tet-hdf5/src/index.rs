@@ -253,7 +253,7 @@ impl ChunkIndex {
         }
         // One byte more than the length of a chunk takes before filters.
         let width = (1 + width_of(self.chunk_len)).min(8);
-        let width = if self.layout.has_wide_lengths { self.reader.sizes.length } else { width };
+        let width = if self.layout.has_lengths { self.reader.sizes.length } else { width };
         Element { chunk_len: self.chunk_len, len_width: Some(width) }
     }
 }

@@ -78,6 +78,10 @@ tet_format::foreign_rules! { pub,
         "stored elements must have the length of the dataset", "";
     "H5-P3" PAYLOAD_OVERLAP "payload" Error Structure Decimal:
         "chunks must not share bytes", "the file is damaged: fetch or copy it again";
+    "H5-P4" PAYLOAD_CHECKSUM "payload" Error Elements Hidden:
+        "a chunk must match the checksum that its filter stored", "fetch or copy the file again";
+    "H5-P5" PAYLOAD_DECODES "payload" Error Elements Hidden:
+        "a chunk must decode to the length of a chunk", "fetch or copy the file again";
     "H5-L1" LIMIT_BLOCK "file" Error Structure Decimal:
         "metadata is read in blocks of 64 MiB at most", "";
     "H5-L2" LIMIT_DEPTH "group" Error Structure Decimal:

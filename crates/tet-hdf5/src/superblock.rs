@@ -17,7 +17,7 @@ pub(crate) struct Superblock {
     pub(crate) sizes: Sizes,
     pub(crate) root: u64,
     pub(crate) extension: Option<u64>,
-    /// The end of the file, counted from the base.
+    /// The length of the file.
     pub(crate) end: u64,
     /// Whether a writer has not closed the file.
     pub(crate) is_open: bool,
@@ -74,6 +74,13 @@ fn sizes(fields: &mut Fields<'_>) -> Result<Sizes> {
     }
 }
 
+/// The length of the file: its end, moved by as much as the superblock was moved by a user block that was
+/// added later.
+fn length(fields: &mut Fields<'_>, (base, stored_base): (u64, u64)) -> Result<u64> {
+    let end = fields.address()?.unwrap_or(0);
+    Ok(end.saturating_add(base.saturating_sub(stored_base)))
+}
+
 /// Versions 0 and 1.
 fn old(fields: &mut Fields<'_>, base: u64, version: u8) -> Result<Superblock> {
     fields.take(4)?;
@@ -83,9 +90,9 @@ fn old(fields: &mut Fields<'_>, base: u64, version: u8) -> Result<Superblock> {
     if version == 1 {
         fields.take(4)?;
     }
-    let _stored_base = fields.address()?;
+    let stored_base = fields.address()?.unwrap_or(0);
     let _free_space = fields.address()?;
-    let end = fields.address()?.unwrap_or(0);
+    let end = length(fields, (base, stored_base))?;
     let _driver = fields.address()?;
     let _name = fields.length()?;
     let at = fields.at();
@@ -98,9 +105,9 @@ fn old(fields: &mut Fields<'_>, base: u64, version: u8) -> Result<Superblock> {
 fn new(fields: &mut Fields<'_>, base: u64, version: u8) -> Result<Superblock> {
     fields.sizes = sizes(fields)?;
     let flags = fields.byte()?;
-    let _stored_base = fields.address()?;
+    let stored_base = fields.address()?.unwrap_or(0);
     let extension = fields.address()?;
-    let end = fields.address()?.unwrap_or(0);
+    let end = length(fields, (base, stored_base))?;
     let at = fields.at();
     let root = fields.address()?.ok_or_else(|| fault(&rule::SUPERBLOCK_CUT, at, u64::MAX, 0))?;
     // Bit 0: open for writing; bit 2: for writing while others read.

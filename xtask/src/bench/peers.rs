@@ -42,6 +42,15 @@ pub(super) fn run_messages(rest: &[String]) -> Result<()> {
     run::check(command.arg("--python").arg(&python).args(rest))
 }
 
+/// Those that read HDF5, NetCDF and Zarr.
+pub(super) fn run_arrays(rest: &[String]) -> Result<()> {
+    let (scripts, folder) = folders();
+    let requirements = scripts.join("arrays.txt");
+    let python = python::environment(&folder.join("venv-arrays"), &requirements)?;
+    let mut command = script(&python, "arrays")?;
+    run::check(command.args(rest))
+}
+
 /// A script with our programs, what it makes, and where it stores what it finds.
 fn script(python: &Path, name: &str) -> Result<Command> {
     for package in ["tet-cli", "tet-bench"] {

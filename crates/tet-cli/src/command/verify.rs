@@ -49,7 +49,8 @@ fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Repor
             // The message contains the path as the user wrote it.
             let text =
                 format!("{} is {format}, which `tet verify` cannot check", tet_io::shown(path));
-            about(Failure::new(Exit::Format, "unknown-format", text))
+            let hint = tet_convert::reading_advice(format).unwrap_or_default();
+            about(Failure::new(Exit::Format, "unknown-format", text)).hint(hint)
         }
         error => about(error.into()),
     })

@@ -2,17 +2,10 @@
 
 use tet_io::Source;
 
-use super::table::containers;
+use super::others::{OTHER_HEAD_LEN, of_bytes, of_suffix_alone};
+use super::table::{containers, with_suffix};
 use super::traits::Head;
 use crate::{Format, Result};
-
-/// Files that are known, and not read.
-const OTHERS: [(&[u8], Format); 4] = [
-    (b"\x89HDF\r\n\x1a\n", Format::new("hdf5", "an HDF5 or NetCDF-4 file")),
-    (b"GGUF", Format::new("gguf", "a GGUF file")),
-    (b"\x28\xb5\x2f\xfd", Format::new("zstd", "a zstd stream")),
-    (b"\x1f\x8b\x08", Format::new("gzip", "a gzip stream")),
-];
 
 /// Bytes of a [`Head`], and more than any magic.
 const HEAD_LEN: u64 = 16;
@@ -38,8 +31,17 @@ pub fn sniff(source: &Source) -> Result<Format> {
         }
     }
     // Last, for the first bytes of a safetensors file are a length: any bytes.
-    let other = OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic));
-    Ok(other.map_or(Format::UNKNOWN, |(_, format)| *format))
+    let bytes = source.read_vec(0, source.len().min(OTHER_HEAD_LEN))?;
+    Ok(of_bytes(&bytes).or_else(|| by_name(source)).unwrap_or(Format::UNKNOWN))
+}
+
+/// The format of a file whose bytes are of no known kind, where files of that format have no magic.
+fn by_name(source: &Source) -> Option<Format> {
+    let path = source.path()?;
+    let suffix = path.extension()?.to_str()?;
+    let is_text = |format: &Format| *format == Format::CSV;
+    let written = with_suffix(path).map(|container| container.format()).filter(is_text);
+    written.or_else(|| of_suffix_alone(suffix))
 }
 
 #[cfg(test)]
@@ -60,7 +62,7 @@ mod tests {
             (b"TENSOGRM\0\x03", Format::TENSOGRAM),
             (b"CDF\x01\0\0\0\0", Format::NETCDF3),
             (b"CDF\x03\0\0\0\0", Format::UNKNOWN),
-            (b"\x89HDF\r\n\x1a\n", OTHERS[0].1),
+            (b"\x89HDF\r\n\x1a\n", Format::HDF5),
             (b"hello", Format::UNKNOWN),
             (b"\x02\0\0\0\0\0\0\0{}", Format::SAFETENSORS),
             (b"\x01\0\0\0\0\0\0\0{}", Format::UNKNOWN),
@@ -68,7 +70,7 @@ mod tests {
             (b"\x5d\0\0\0\0\0\0\0{ ", Format::UNKNOWN),
             (b"\x5d\0\0\0\0\0\0\0{\"", Format::SAFETENSORS),
             (b"\0\0\0\0\0\0\0\x01{\"", Format::UNKNOWN),
-            (b"\x1f\x8b\x08\0\0\0\0\0\x02\xff", OTHERS[3].1),
+            (b"\x1f\x8b\x08\0\0\0\0\0\x02\xff", of_bytes(b"\x1f\x8b\x08").unwrap()),
             (b"\x10\0\0\0\0\0\0\0[]", Format::UNKNOWN),
             (b"{\"metadata\": {}, \"weight_map\": {}}", Format::SAFETENSORS_INDEX),
             (b" \n{\"weight_map\"", Format::SAFETENSORS_INDEX),

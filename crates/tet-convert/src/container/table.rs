@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
+use super::others::of_suffix;
 use super::traits::{Container, Writer};
-use super::{netcdf3, npy, npz, plain, safetensors, tensogram, tet, ztensor};
+use super::{hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, ztensor};
 use crate::{Error, Format, Result};
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -13,6 +14,7 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
     &ztensor::ZTensor,
     &tensogram::Tensogram,
+    &hdf5::Hdf5,
     &safetensors::SafeTensors,
     &safetensors::Index,
     &npz::Npz,
@@ -44,11 +46,8 @@ pub fn container(format: Format) -> Option<&'static dyn Container> {
     containers().into_iter().find(|container| container.format() == format)
 }
 
-/// The container that the name of an output asks for; `.tet` where the name has no suffix.
-///
-/// # Errors
-/// No container that can be written has the suffix.
-pub fn writable(path: &Path) -> Result<(Format, &'static dyn Writer)> {
+/// The container whose files have names that end as `path`; `.tet` where the name has no suffix.
+pub(super) fn with_suffix(path: &Path) -> Option<&'static dyn Container> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let is_bare = path.extension().is_none();
     let len_of = |container: &&'static dyn Container| {
@@ -56,11 +55,38 @@ pub fn writable(path: &Path) -> Result<(Format, &'static dyn Writer)> {
             name.strip_suffix(**suffix).is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
                 || is_bare && **suffix == "tet"
         };
-        container.suffixes().iter().filter(fits).map(|suffix| suffix.len()).max()
+        // What is written comes before what is read: `.bin` is raw elements.
+        let len = container.suffixes().iter().filter(fits).map(|suffix| suffix.len()).max()?;
+        Some((len, container.writer().is_some()))
     };
     // The longest suffix counts: `.safetensors.index.json` is not `.json`.
     let named = containers().into_iter().filter_map(|it| Some((len_of(&it)?, it)));
-    let found = named.max_by_key(|(len, _)| *len).map(|(_, container)| container);
-    let writer = found.and_then(|it| Some((it.format(), it.writer()?)));
-    writer.ok_or_else(|| Error::UnknownTarget { path: path.to_path_buf() })
+    named.max_by_key(|(rank, _)| *rank).map(|(_, container)| container)
+}
+
+/// The container that the name of an output asks for; `.tet` where the name has no suffix.
+///
+/// # Errors
+/// No container that can be written has the suffix.
+pub fn writable(path: &Path) -> Result<(Format, &'static dyn Writer)> {
+    let found = with_suffix(path);
+    if let Some((format, writer)) = found.and_then(|it| Some((it.format(), it.writer()?))) {
+        return Ok((format, writer));
+    }
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    let path = path.to_path_buf();
+    Err(match (found, of_suffix(suffix)) {
+        (Some(it), _) => Error::NotWritable { path, format: it.format(), is_read: true },
+        (None, Some(format)) => Error::NotWritable { path, format, is_read: false },
+        (None, None) => Error::UnknownTarget { path, suffixes: written_suffixes() },
+    })
+}
+
+/// The usual suffixes of what is written: `.tet, .zt or .csv`.
+fn written_suffixes() -> String {
+    let written = containers().into_iter().filter(|it| it.writer().is_some());
+    let first = |it: &'static dyn Container| Some(format!(".{}", it.suffixes().first()?));
+    let mut suffixes: Vec<String> = written.filter_map(first).collect();
+    let last = suffixes.pop().unwrap_or_default();
+    format!("{} or {last}", suffixes.join(", "))
 }

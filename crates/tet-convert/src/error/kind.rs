@@ -53,6 +53,7 @@ impl Error {
             | Self::NoLabeledAxis { .. }
             | Self::NoLabels { .. }
             | Self::UnknownTarget { .. }
+            | Self::NotWritable { .. }
             | Self::OneDataset { .. }
             | Self::NoDType { .. }
             | Self::NoSuchDType { .. }

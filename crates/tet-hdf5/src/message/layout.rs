@@ -31,8 +31,8 @@ pub(crate) struct Chunked {
     pub(crate) index: IndexKind,
     /// Whether filters leave out chunks that are cut by the edge.
     pub(crate) are_edges_plain: bool,
-    /// Whether an index holds lengths of chunks in the width of all lengths of the file.
-    pub(crate) has_wide_lengths: bool,
+    /// Whether the stored length of a filtered chunk is as wide as the lengths of the file.
+    pub(crate) has_lengths: bool,
 }
 
 /// How chunks are found.
@@ -125,7 +125,7 @@ fn tree1(fields: &mut Fields<'_>, rank: usize, address: Option<u64>) -> Result<S
         address,
         index: IndexKind::Tree1,
         are_edges_plain: false,
-        has_wide_lengths: false,
+        has_lengths: false,
     }))
 }
 
@@ -169,7 +169,7 @@ fn chunked(fields: &mut Fields<'_>, version: u8) -> Result<Stored> {
         address: fields.address()?,
         index,
         are_edges_plain: flags & 1 != 0,
-        has_wide_lengths: version == 5,
+        has_lengths: version == 5,
     }))
 }
 

@@ -5,23 +5,19 @@
 //!   block: option, [reference sample], samples
 //! ```
 //!
-//! Streams are decoded interval by interval, never past the last sample. The szip crate panics and
+//! `tet_codec::Aec` decodes the streams. The szip crate panics and
 //! allocates without bound on malformed streams, and cannot decode single intervals: only the tests
 //! use it, for comparison.
 
-mod encode;
-mod interval;
-mod stream;
-
 use std::ops::Range;
+
+use tet_codec::{Aec, AecDecoder, AecEncoder, AecFault};
 
 use super::index;
 use crate::Value;
 use crate::descriptor::{Descriptor, Stage};
 use crate::error::{Error, Fault, Result};
 use crate::rule;
-use interval::Intervals;
-use stream::Stream;
 
 /// The offsets of the intervals, in bits.
 pub(crate) const OFFSETS_KEY: &str = "szip_block_offsets";
@@ -37,18 +33,6 @@ pub(super) enum Trust {
     Stated,
 }
 
-/// The bits of the flags.
-const SIGNED: u32 = 1;
-const MSB: u32 = 4;
-const PREPROCESS: u32 = 8;
-const PAD_RSI: u32 = 32;
-const NOT_ENFORCE: u32 = 64;
-const RESTRICTED: u32 = 128;
-
-/// The fewest bits of a run of blocks, and the most blocks in such a run.
-const RUN_BITS_MIN: u64 = 6;
-const RUN_BLOCKS_MAX: u64 = 64;
-
 /// The parameters of szip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SzipParameters {
@@ -62,19 +46,14 @@ pub struct SzipParameters {
 
 impl Default for SzipParameters {
     fn default() -> Self {
-        SzipParameters { rsi: 128, block_size: 16, flags: PREPROCESS }
+        SzipParameters { rsi: 128, block_size: 16, flags: Aec::PREPROCESS }
     }
 }
 
 /// A stream of samples.
 #[derive(Clone, Debug)]
 pub(crate) struct Szip {
-    /// The bits of a sample, and its bytes.
-    bits: u32,
-    width: u64,
-    rsi: u32,
-    block_size: u32,
-    flags: u32,
+    aec: Aec,
     offsets: Option<(Vec<u64>, Trust)>,
     /// The decoded length of the stream in bytes, if known.
     decoded_len: u64,
@@ -90,21 +69,14 @@ impl Szip {
         let flags = number("szip_flags", 0, u32::MAX.into())?;
         let block_size = number("szip_block_size", 2, 64)?;
         let is_usual = matches!(block_size, 8 | 16 | 32 | 64);
-        if !is_usual && (flags & NOT_ENFORCE == 0 || !block_size.is_multiple_of(2)) {
+        if !is_usual && (flags & Aec::NOT_ENFORCE == 0 || !block_size.is_multiple_of(2)) {
             return Err(descriptor.parameter_fault("szip_block_size"));
         }
-        if flags & RESTRICTED != 0 && 4 < bits {
-            return Err(descriptor.parameter_fault("szip_flags"));
-        }
-        Ok(Szip::new(SzipParameters { rsi, block_size, flags }, bits, is_packed))
-    }
-
-    /// Packed numbers are big-endian, whatever the flags are.
-    fn new(parameters: SzipParameters, bits: u32, is_packed: bool) -> Szip {
-        let SzipParameters { rsi, block_size, flags } = parameters;
-        let flags = if is_packed { flags | MSB } else { flags };
-        let width = u64::from(bits.div_ceil(8));
-        Szip { bits, width, rsi, block_size, flags, offsets: None, decoded_len: 0 }
+        // Packed numbers are big-endian, whatever the flags are.
+        let flags = if is_packed { flags | Aec::MSB } else { flags };
+        let aec = Aec::new(bits, rsi, block_size, flags);
+        let aec = aec.ok_or_else(|| descriptor.parameter_fault("szip_flags"))?;
+        Ok(Szip { aec, offsets: None, decoded_len: 0 })
     }
 
     /// Whether the offsets of all intervals are known.
@@ -114,23 +86,21 @@ impl Szip {
 
     /// The decoded length of a whole interval.
     pub(super) fn interval_len(&self) -> u64 {
-        u64::from(self.rsi) * u64::from(self.block_size) * self.width
+        self.aec.interval_len()
     }
 
     /// Checks that bytes are whole samples.
     pub(super) fn check_parts(&self, descriptor: &Descriptor, len: u64) -> Result<(), Fault> {
-        if len.is_multiple_of(self.width) {
+        if len.is_multiple_of(self.aec.width()) {
             return Ok(());
         }
         let at = descriptor.place(Stage::Compression.key());
-        Err(Fault { rule: &rule::WHOLE_PARTS, at, found: len, wanted: self.width })
+        Err(Fault { rule: &rule::WHOLE_PARTS, at, found: len, wanted: self.aec.width() })
     }
 
     /// The most bytes that a stream of this length can decode to.
     pub(super) fn decoded_max(&self, payload_len: u64) -> u64 {
-        let runs = (payload_len.saturating_mul(8) / RUN_BITS_MIN).saturating_add(1);
-        let run_len = RUN_BLOCKS_MAX * u64::from(self.block_size) * self.width;
-        if payload_len == 0 { 0 } else { runs.saturating_mul(run_len) }
+        self.aec.decoded_max(payload_len)
     }
 
     /// Uses the offsets of all intervals, if they are valid.
@@ -154,11 +124,11 @@ impl Szip {
 
     /// Decodes a whole stream into exactly `out`.
     pub(super) fn decode(&self, payload: &[u8], out: &mut [u8], at: u64) -> Result<(), Fault> {
-        let mut intervals = Intervals::new(self, Stream::new(payload, 0), at);
+        let mut intervals = AecDecoder::new(self.aec, payload, 0);
         let exact = self.exact();
         for (number, part) in out.chunks_mut(index(self.interval_len())).enumerate() {
             check_offset(exact, number, intervals.position(), at)?;
-            intervals.next(part)?;
+            intervals.next(part).map_err(|fault| broken(fault, at))?;
         }
         Ok(())
     }
@@ -166,7 +136,7 @@ impl Szip {
     /// The first stated offset that is not the start of its interval, if any.
     pub(super) fn differs(&self, payload: &[u8], at: u64) -> Result<Option<Fault>, Fault> {
         let Some((offsets, _)) = &self.offsets else { return Ok(None) };
-        let mut intervals = Intervals::new(self, Stream::new(payload, 0), at);
+        let mut intervals = AecDecoder::new(self.aec, payload, 0);
         let (mut left, mut scratch) = (self.decoded_len, Vec::new());
         for number in 0..offsets.len() {
             if let Err(fault) = check_offset(offsets, number, intervals.position(), at) {
@@ -174,7 +144,7 @@ impl Szip {
             }
             let len = left.min(self.interval_len());
             scratch.resize(index(len), 0);
-            intervals.next(&mut scratch)?;
+            intervals.next(&mut scratch).map_err(|fault| broken(fault, at))?;
             left -= len;
         }
         Ok(None)
@@ -187,12 +157,12 @@ impl Szip {
         len: u64,
         at: u64,
     ) -> Result<Option<Fault>, Fault> {
-        let mut intervals = Intervals::new(self, Stream::new(payload, 0), at);
+        let mut intervals = AecDecoder::new(self.aec, payload, 0);
         let (mut left, mut scratch) = (len, Vec::new());
         while left != 0 {
             let part = left.min(self.interval_len());
             scratch.resize(index(part), 0);
-            intervals.next(&mut scratch)?;
+            intervals.next(&mut scratch).map_err(|fault| broken(fault, at))?;
             left -= part;
         }
         let (end, found) = (intervals.position().div_ceil(8), payload.len() as u64);
@@ -234,7 +204,7 @@ impl Szip {
         let first_bit = offsets.get(index(numbers.start)).copied().unwrap_or_default();
         let base = first_bit / 8;
         let at = payload_at.saturating_add(base);
-        let mut intervals = Intervals::new(self, Stream::new(stored, first_bit % 8), at);
+        let mut intervals = AecDecoder::new(self.aec, stored, first_bit % 8);
         let (mut rest, mut scratch) = (out, Vec::new());
         for number in numbers {
             let start = number * self.interval_len();
@@ -244,11 +214,11 @@ impl Szip {
             let (mine, after) = rest.split_at_mut(len);
             rest = after;
             if part == (start..end) {
-                intervals.next(mine)?;
+                intervals.next(mine).map_err(|fault| broken(fault, at))?;
             } else {
                 // The length of an interval is bounded by its parameters.
                 scratch.resize(index(end - start), 0);
-                intervals.next(&mut scratch)?;
+                intervals.next(&mut scratch).map_err(|fault| broken(fault, at))?;
                 let held = index(part.start - start)..index(part.end - start);
                 mine.copy_from_slice(scratch.get(held).unwrap_or_default());
             }
@@ -257,6 +227,12 @@ impl Szip {
         }
         Ok(())
     }
+}
+
+/// The fault of a stream whose bytes start at `at`.
+fn broken(fault: AecFault, at: u64) -> Fault {
+    let (at, rule) = (at.saturating_add(fault.at), &rule::SZIP_STREAM);
+    Fault { rule, at, found: fault.found, wanted: fault.wanted }
 }
 
 /// Checks that an interval starts at its stated offset, if there is one.
@@ -282,10 +258,10 @@ fn planned(
         .with("szip_flags", number(parameters.flags));
     let refused = |_| Error::Unwritable { why: "szip does not support these parameters" };
     let szip = Szip::of(&descriptor, bits, is_packed).map_err(refused)?;
-    if !len.is_multiple_of(szip.width) {
+    if !len.is_multiple_of(szip.aec.width()) {
         return Err(Error::Unwritable { why: "szip needs whole samples" });
     }
-    if szip.flags & (PAD_RSI | RESTRICTED | NOT_ENFORCE) != 0 {
+    if parameters.flags & (Aec::PAD_RSI | Aec::RESTRICTED | Aec::NOT_ENFORCE) != 0 {
         return Err(Error::Unwritable {
             why: "szip is not written with padding, restriction or odd blocks",
         });
@@ -308,7 +284,7 @@ pub(crate) fn encode(
     out: &mut Vec<u8>,
 ) -> Result<Descriptor> {
     let (descriptor, szip) = planned(parameters, bits, is_packed, descriptor, bytes.len() as u64)?;
-    let mut encoder = encode::Encoder::new(&szip);
+    let mut encoder = AecEncoder::new(szip.aec);
     encoder.push(bytes);
     let (stream, offsets) = encoder.finish();
     out.extend_from_slice(&stream);
@@ -324,7 +300,7 @@ pub(crate) fn encode_pieces<E: From<Error>>(
     put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<Descriptor, E> {
     let (descriptor, szip) = planned(parameters, bits, is_packed, descriptor, len)?;
-    let mut encoder = encode::Encoder::new(&szip);
+    let mut encoder = AecEncoder::new(szip.aec);
     super::whole_units(index(szip.interval_len()), pieces, &mut |intervals| {
         encoder.push(intervals);
         put(&encoder.take())

@@ -5,7 +5,7 @@ const WORD_BITS: u32 = u64::BITS;
 
 /// A position in a bit stream.
 #[derive(Debug)]
-pub(super) struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     bytes: &'a [u8],
     /// The next byte that is not buffered completely.
     at: usize,
@@ -16,14 +16,14 @@ pub(super) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// Starts at one of the first 8 bits.
-    pub(super) fn new(bytes: &'a [u8], bit: u64) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], bit: u64) -> Self {
         let mut stream = Stream { bytes, at: 0, word: 0, held: 0 };
         let _ = stream.take(u32::try_from(bit).unwrap_or_default());
         stream
     }
 
     /// The position, in bits.
-    pub(super) fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         (self.at as u64).saturating_mul(8).saturating_sub(self.held.into())
     }
 
@@ -48,7 +48,7 @@ impl<'a> Stream<'a> {
 
     /// The next bits as a number, of up to 32.
     #[inline]
-    pub(super) fn take(&mut self, count: u32) -> Option<u32> {
+    pub(crate) fn take(&mut self, count: u32) -> Option<u32> {
         if count == 0 {
             return Some(0);
         }
@@ -66,7 +66,7 @@ impl<'a> Stream<'a> {
 
     /// The number of zeros before the next one; skips the one, too.
     #[inline]
-    pub(super) fn zeros(&mut self) -> Option<u32> {
+    pub(crate) fn zeros(&mut self) -> Option<u32> {
         let mut count = 0_u32;
         loop {
             let zeros = self.word.leading_zeros();
@@ -87,7 +87,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Skips to the next whole byte.
-    pub(super) fn align(&mut self) {
+    pub(crate) fn align(&mut self) {
         let over = self.held % 8;
         let _ = self.take(over);
     }

@@ -6,9 +6,9 @@
 //!   block: | length | bytes | for each byte of an element where blocks are split, else once
 //! ```
 
-use super::super::{buffer, index, zstd};
-use super::{lz, order};
-use crate::error::Error;
+use super::{Broken, NAME, lz, order};
+use crate::pipeline::Stage;
+use crate::scratch::{index, resize};
 
 const HEADER_LEN: usize = 32;
 /// Version 2 is from the first blosc; all versions from 3 on have this layout.
@@ -29,21 +29,9 @@ const BITSHUFFLE: u8 = 2;
 /// Truncates precision before storing: there is nothing to undo.
 const TRUNCATE: u8 = 4;
 
-/// The part of a payload that is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
-    /// Its frame.
-    Frame,
-    /// A chunk.
-    Chunk,
-    /// A chunk uses a feature that is not supported.
-    NotBuilt,
-    /// Memory for a block could not be allocated.
-    Memory,
-}
-
+/// The compressor of the blocks of a chunk.
 #[derive(Clone, Copy, Debug)]
-enum Codec {
+pub(crate) enum Codec {
     BloscLz,
     Lz4,
     Zlib,
@@ -52,7 +40,7 @@ enum Codec {
 
 /// A chunk as it is stored.
 #[derive(Debug)]
-pub(super) struct Chunk<'a> {
+pub(crate) struct Chunk<'a> {
     /// All its bytes, with the header.
     bytes: &'a [u8],
     flags: u8,
@@ -65,7 +53,7 @@ pub(super) struct Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     /// Reads the header of the chunk at the start of `bytes`.
-    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, Broken> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Broken> {
         let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(Broken::Chunk)?;
         let [version, _, flags, typesize, rest @ ..] = *head;
         let numbers: Option<[[u8; 4]; 3]> = rest.as_chunks().0.first_chunk().copied();
@@ -86,12 +74,12 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { bytes, flags, typesize, decoded_len, block_len, special, filter })
     }
 
-    pub(super) const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.bytes.len()
     }
 
     /// Decodes it into exactly `out`; `scratch` is reused for the next chunk.
-    pub(super) fn decode(&self, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<(), Broken> {
+    pub(crate) fn decode(&self, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<(), Broken> {
         if self.decoded_len != out.len() {
             return Err(Broken::Chunk);
         }
@@ -118,10 +106,13 @@ impl<'a> Chunk<'a> {
         };
         let count = out.len().div_ceil(self.block_len);
         let starts = count.checked_mul(4).and_then(|len| body.get(..len)).ok_or(Broken::Chunk)?;
+        // Blocks that overlap are refused, so that the work is bounded.
+        let mut left = body.len();
         for (start, out) in starts.as_chunks().0.iter().zip(out.chunks_mut(self.block_len)) {
             let start = index(u32::from_le_bytes(*start).into());
             let stored = self.bytes.get(start..).filter(|_| HEADER_LEN <= start);
-            self.block(stored.ok_or(Broken::Chunk)?, codec, out, scratch)?;
+            let used = self.block(stored.ok_or(Broken::Chunk)?, codec, out, scratch)?;
+            left = left.checked_sub(used).ok_or(Broken::Chunk)?;
         }
         Ok(())
     }
@@ -132,19 +123,17 @@ impl<'a> Chunk<'a> {
         codec: Codec,
         out: &mut [u8],
         scratch: &mut Vec<u8>,
-    ) -> Result<(), Broken> {
+    ) -> Result<usize, Broken> {
         let is_split = self.flags & WHOLE == 0 && out.len() == self.block_len;
         let count = if is_split { usize::from(self.typesize) } else { 1 };
         let Some(order) = self.filter else { return streams(stored, codec, count, out) };
         if scratch.len() < out.len() {
-            // Free the old buffer before allocating a new one.
-            *scratch = Vec::new();
-            *scratch = buffer(out.len() as u64).map_err(|_| Broken::Memory)?;
+            resize(NAME, scratch, out.len()).map_err(|_| Broken::Memory)?;
         }
         let filtered = scratch.get_mut(..out.len()).ok_or(Broken::Chunk)?;
-        streams(stored, codec, count, filtered)?;
+        let used = streams(stored, codec, count, filtered)?;
         order.undo(filtered, out);
-        Ok(())
+        Ok(used)
     }
 }
 
@@ -169,8 +158,13 @@ fn filter(head: &[u8; HEADER_LEN], typesize: u8) -> Result<Option<order::Order>,
     Ok(found)
 }
 
-/// Decodes the streams of a block, which all have the same length.
-fn streams(stored: &[u8], codec: Codec, count: usize, out: &mut [u8]) -> Result<(), Broken> {
+/// Decodes the streams of a block, which all have the same length. Returns how many bytes they have.
+pub(crate) fn streams(
+    stored: &[u8],
+    codec: Codec,
+    count: usize,
+    out: &mut [u8],
+) -> Result<usize, Broken> {
     let len = out.len().checked_div(count).filter(|len| *len != 0 && len * count == out.len());
     let mut rest = stored;
     for out in out.chunks_mut(len.ok_or(Broken::Chunk)?) {
@@ -194,7 +188,7 @@ fn streams(stored: &[u8], codec: Codec, count: usize, out: &mut [u8]) -> Result<
         };
         rest = after.get(stored_len..).ok_or(Broken::Chunk)?;
     }
-    Ok(())
+    Ok(stored.len() - rest.len())
 }
 
 /// Decodes one stream into exactly `out`.
@@ -207,22 +201,24 @@ fn stream(stored: &[u8], codec: Codec, out: &mut [u8]) -> Result<(), Broken> {
     let is_whole = match codec {
         Codec::BloscLz => lz::decode(stored, out).is_some(),
         Codec::Lz4 => lz4_flex::block::decompress_into(stored, out).is_ok_and(|len| len == wanted),
-        Codec::Zlib => {
-            let mut zlib = flate2::Decompress::new(true);
-            let done = zlib.decompress(stored, out, flate2::FlushDecompress::Finish);
-            matches!(done, Ok(flate2::Status::StreamEnd)) && zlib.total_out() == wanted as u64
-        }
-        Codec::Zstd => match zstd::decode(stored, out, 0) {
-            Ok(()) => true,
-            Err(Error::Memory { .. }) => return Err(Broken::Memory),
-            Err(_) => false,
-        },
+        Codec::Zlib => return within(crate::Deflate::zlib().undo_into(stored, out)),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => return within(crate::ZstdStage.undo_into(stored, out)),
+        #[cfg(not(feature = "zstd"))]
+        Codec::Zstd => return Err(Broken::NotBuilt),
     };
     if is_whole { Ok(()) } else { Err(Broken::Chunk) }
 }
 
+fn within(done: crate::Result<()>) -> Result<(), Broken> {
+    done.map_err(|fault| match fault {
+        crate::Error::Memory { .. } => Broken::Memory,
+        _ => Broken::Chunk,
+    })
+}
+
 /// A chunk of one repeated value: zeros, NaN, a stored value, or undefined content.
-pub(super) fn fill(kind: u8, typesize: u64, stored: &[u8], out: &mut [u8]) -> Option<()> {
+pub(crate) fn fill(kind: u8, typesize: u64, stored: &[u8], out: &mut [u8]) -> Option<()> {
     const NAN_32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
     const NAN_64: [u8; 8] = (0x7FF8_u64 << 48).to_le_bytes();
     let value = match (kind, typesize) {

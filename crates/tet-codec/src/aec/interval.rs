@@ -1,9 +1,8 @@
 //! Decodes a stream interval by interval: options of blocks, then differences into samples.
 
+use super::Aec;
 use super::stream::Stream;
-use super::{MSB, PAD_RSI, PREPROCESS, RESTRICTED, SIGNED, Szip, index};
-use crate::error::Fault;
-use crate::rule;
+use crate::scratch::index;
 
 /// This number of blocks of zeros means all to the end of their segment.
 pub(super) const REST_OF_SEGMENT: u32 = 5;
@@ -12,13 +11,31 @@ pub(super) const SEGMENT: usize = 64;
 /// The largest sum of two samples in one code.
 pub(super) const PAIR_SUM_MAX: u32 = 12;
 
-/// Decodes a stream interval by interval.
+/// Where a stream cannot be decoded.
+///
+/// ```
+/// use tet_codec::{Aec, AecDecoder, AecFault};
+///
+/// let aec = Aec::new(8, 128, 16, 0).expect("valid parameters");
+/// let fault = AecDecoder::new(aec, &[], 0).next(&mut [0; 16]).unwrap_err();
+/// assert_eq!(fault, AecFault { at: 0, found: 0, wanted: 16 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stream ends or is invalid at byte {at}: {found} of {wanted} samples were decoded")]
+pub struct AecFault {
+    /// The offset in the bytes of the stream.
+    pub at: u64,
+    /// The samples of the interval that were decoded.
+    pub found: u64,
+    /// The samples that were wanted.
+    pub wanted: u64,
+}
+
+/// Decodes a stream interval by interval, as [`Aec`] shows.
 #[derive(Debug)]
-pub(super) struct Intervals<'a, 's> {
-    szip: &'s Szip,
+pub struct AecDecoder<'a> {
+    aec: Aec,
     stream: Stream<'a>,
-    /// The file offset of the stream.
-    at: u64,
     /// The samples of the current interval.
     samples: Vec<u32>,
     id_bits: u32,
@@ -27,35 +44,42 @@ pub(super) struct Intervals<'a, 's> {
     full: usize,
 }
 
-impl<'a, 's> Intervals<'a, 's> {
-    pub(super) fn new(szip: &'s Szip, stream: Stream<'a>, at: u64) -> Self {
-        let id_bits = id_bits(szip);
-        let block_size = index(szip.block_size.into());
-        let full = block_size.saturating_mul(index(szip.rsi.into()));
-        Intervals { szip, stream, at, samples: Vec::new(), id_bits, block_size, full }
+impl<'a> AecDecoder<'a> {
+    /// A decoder of the stream that starts at one of the first 8 bits of `bytes`.
+    #[must_use]
+    pub fn new(aec: Aec, bytes: &'a [u8], first_bit: u64) -> Self {
+        let stream = Stream::new(bytes, first_bit);
+        let id_bits = id_bits(aec);
+        let block_size = index(aec.block_size.into());
+        let full = block_size.saturating_mul(index(aec.rsi.into()));
+        AecDecoder { aec, stream, samples: Vec::new(), id_bits, block_size, full }
     }
 
     /// The position in its bytes, in bits.
-    pub(super) fn position(&self) -> u64 {
+    #[must_use]
+    pub fn position(&self) -> u64 {
         self.stream.position()
     }
 
     /// Decodes the next interval into exactly `out`, which is at most one interval long.
-    pub(super) fn next(&mut self, out: &mut [u8]) -> Result<(), Fault> {
-        let needed = out.len() / index(self.szip.width).max(1);
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the stream ends before, or is invalid.
+    pub fn next(&mut self, out: &mut [u8]) -> Result<(), AecFault> {
+        let needed = out.len() / index(self.aec.width());
         self.samples.clear();
         // Every interval but the last is whole; the last ends with a whole block.
         self.samples.reserve(needed.next_multiple_of(self.block_size).min(self.full));
         if self.blocks(needed).is_none() {
-            let at = self.at.saturating_add(self.position() / 8);
-            let (rule, found) = (&rule::SZIP_STREAM, self.samples.len() as u64);
-            return Err(Fault { rule, at, found, wanted: needed as u64 });
+            let (at, found) = (self.position() / 8, self.samples.len() as u64);
+            return Err(AecFault { at, found, wanted: needed as u64 });
         }
-        if self.szip.flags & PAD_RSI != 0 {
+        if self.aec.has(Aec::PAD_RSI) {
             self.stream.align();
         }
         self.samples.truncate(needed);
-        if self.szip.flags & PREPROCESS != 0 {
+        if self.aec.has(Aec::PREPROCESS) {
             self.undo_differences();
         }
         self.write(out);
@@ -65,18 +89,18 @@ impl<'a, 's> Intervals<'a, 's> {
     fn blocks(&mut self, needed: usize) -> Option<()> {
         let last_id = (1_u32 << self.id_bits) - 1;
         // The first block of an interval starts with an unencoded sample.
-        let mut reference = usize::from(self.szip.flags & PREPROCESS != 0);
+        let mut reference = usize::from(self.aec.has(Aec::PREPROCESS));
         while self.samples.len() < needed {
             let id = self.stream.take(self.id_bits)?;
             if id == last_id {
-                let (stream, bits) = (&mut self.stream, self.szip.bits);
+                let (stream, bits) = (&mut self.stream, self.aec.bits);
                 for sample in places(&mut self.samples, self.block_size) {
                     *sample = stream.take(bits)?;
                 }
             } else {
                 let is_pairs = id == 0 && self.stream.take(1)? == 1;
                 if reference == 1 {
-                    self.samples.push(self.stream.take(self.szip.bits)?);
+                    self.samples.push(self.stream.take(self.aec.bits)?);
                 }
                 match (id, is_pairs) {
                     (0, true) => self.pairs(reference)?,
@@ -115,7 +139,7 @@ impl<'a, 's> Intervals<'a, 's> {
         let used = self.samples.len() / self.block_size;
         let count = match stated {
             REST_OF_SEGMENT => {
-                let left = index(self.szip.rsi.into()).checked_sub(used)?;
+                let left = index(self.aec.rsi.into()).checked_sub(used)?;
                 left.min(SEGMENT - used % SEGMENT)
             }
             ..REST_OF_SEGMENT => index(stated.into()),
@@ -144,9 +168,9 @@ impl<'a, 's> Intervals<'a, 's> {
     /// Undoes differences to the previous sample, folded to be non-negative (section 4.2 of the
     /// standard). Values that no encoder writes wrap, as in other decoders.
     fn undo_differences(&mut self) {
-        let bits = self.szip.bits;
+        let bits = self.aec.bits;
         let Some((first, rest)) = self.samples.split_first_mut() else { return };
-        if self.szip.flags & SIGNED != 0 {
+        if self.aec.has(Aec::SIGNED) {
             let sign = 1_u32 << (bits - 1);
             let max = sign - 1;
             let mut last = (*first ^ sign).wrapping_sub(sign);
@@ -182,9 +206,9 @@ impl<'a, 's> Intervals<'a, 's> {
 
     /// Writes samples as bytes. Widths are 1 to 4.
     fn write(&self, out: &mut [u8]) {
-        let is_msb = self.szip.flags & MSB != 0;
+        let is_msb = self.aec.has(Aec::MSB);
         let samples = &self.samples;
-        match (self.szip.width, is_msb) {
+        match (self.aec.width, is_msb) {
             (1, _) => each(samples, out, |[a, _, _, _]| [a]),
             (2, false) => each(samples, out, |[a, b, _, _]| [a, b]),
             (2, true) => each(samples, out, |[a, b, _, _]| [b, a]),
@@ -204,12 +228,12 @@ fn places(samples: &mut Vec<u32>, count: usize) -> &mut [u32] {
 }
 
 /// The number of bits of a block's option id.
-pub(super) fn id_bits(szip: &Szip) -> u32 {
-    match szip.bits {
+pub(super) fn id_bits(aec: Aec) -> u32 {
+    match aec.bits {
         17.. => 5,
         9.. => 4,
-        ..=2 if szip.flags & RESTRICTED != 0 => 1,
-        _ if szip.flags & RESTRICTED != 0 => 2,
+        ..=2 if aec.has(Aec::RESTRICTED) => 1,
+        _ if aec.has(Aec::RESTRICTED) => 2,
         _ => 3,
     }
 }

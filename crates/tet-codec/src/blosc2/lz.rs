@@ -8,12 +8,14 @@
 //! The top bits of the first byte of a stream have no meaning. After a distance of 8191 follow 16
 //! more bits.
 
+use crate::filter::repeat;
+
 /// The distance that is followed by 16 more bits.
 const FAR: usize = 8191;
 const LITERALS: u8 = 32;
 
 /// Decodes a stream into exactly `out`.
-pub(super) fn decode(stored: &[u8], out: &mut [u8]) -> Option<()> {
+pub(crate) fn decode(stored: &[u8], out: &mut [u8]) -> Option<()> {
     let (first, mut rest) = stored.split_first()?;
     let (mut token, mut at) = (first & (LITERALS - 1), 0_usize);
     loop {
@@ -24,7 +26,7 @@ pub(super) fn decode(stored: &[u8], out: &mut [u8]) -> Option<()> {
             rest = after;
         } else {
             let (len, distance) = matched(token, &mut rest)?;
-            copy(out, at, len, distance)?;
+            repeat(out, at, len, distance)?;
             at += len;
         }
         match rest.split_first() {
@@ -56,24 +58,4 @@ fn matched(token: u8, rest: &mut &[u8]) -> Option<(usize, usize)> {
         distance += next()? << 8 | next()?;
     }
     Some((len.checked_add(2)?, distance + 1))
-}
-
-/// Copies earlier bytes; a match may overlap itself.
-fn copy(out: &mut [u8], at: usize, len: usize, distance: usize) -> Option<()> {
-    let start = at.checked_sub(distance)?;
-    let (before, rest) = out.split_at_mut_checked(at)?;
-    let target = rest.get_mut(..len)?;
-    let source = before.get(start..)?;
-    if len <= distance {
-        target.copy_from_slice(source.get(..len)?);
-        return Some(());
-    }
-    if let [byte] = source {
-        target.fill(*byte);
-        return Some(());
-    }
-    for piece in target.chunks_mut(distance) {
-        piece.copy_from_slice(source.get(..piece.len())?);
-    }
-    Some(())
 }

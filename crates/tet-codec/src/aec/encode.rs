@@ -3,58 +3,65 @@
 //! The reference implementation's other decoder (not libaec) rejects pairs in the first block of an
 //! interval, so none are written there.
 
+use super::Aec;
 use super::interval::{PAIR_SUM_MAX, REST_OF_SEGMENT, SEGMENT, id_bits};
-use super::{MSB, PREPROCESS, SIGNED, Szip, index};
+use crate::scratch::index;
 
-/// Encodes bytes into a stream, interval by interval.
-pub(super) struct Encoder<'s> {
-    szip: &'s Szip,
+/// Encodes bytes into a stream, interval by interval, as [`Aec`] shows. Padding of intervals and
+/// restricted codes are not written.
+#[derive(Debug)]
+pub struct AecEncoder {
+    aec: Aec,
     id_bits: u32,
     bits: Bits,
     offsets: Vec<u64>,
     samples: Vec<u32>,
 }
 
-impl<'s> Encoder<'s> {
-    pub(super) fn new(szip: &'s Szip) -> Self {
-        let (bits, id_bits) = (Bits::default(), id_bits(szip));
-        Encoder { szip, id_bits, bits, offsets: Vec::new(), samples: Vec::new() }
+impl AecEncoder {
+    /// An encoder without samples.
+    #[must_use]
+    pub fn new(aec: Aec) -> Self {
+        let (bits, id_bits) = (Bits::default(), id_bits(aec));
+        AecEncoder { aec, id_bits, bits, offsets: Vec::new(), samples: Vec::new() }
     }
 
     /// Encodes whole intervals; only the last of all may be shorter.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        let block_size = index(self.szip.block_size.into());
+    pub fn push(&mut self, bytes: &[u8]) {
+        let block_size = index(self.aec.block_size.into());
         let mut samples = std::mem::take(&mut self.samples);
-        for interval in bytes.chunks(index(self.szip.interval_len())) {
+        for interval in bytes.chunks(index(self.aec.interval_len())) {
             self.offsets.push(self.bits.position());
             samples.clear();
-            let szip = self.szip;
-            samples.extend(interval.chunks_exact(index(szip.width)).map(|it| szip.sample(it)));
+            let aec = self.aec;
+            samples.extend(interval.chunks_exact(index(aec.width())).map(|it| aec.sample(it)));
             // The last block is padded with the samples that take the fewest bits.
             let last = samples.last().copied().unwrap_or_default();
             samples.resize(samples.len().next_multiple_of(block_size), last);
-            let reference = (szip.flags & PREPROCESS != 0).then(|| szip.differences(&mut samples));
+            let reference = aec.has(Aec::PREPROCESS).then(|| aec.differences(&mut samples));
             self.interval(&samples, block_size, reference);
         }
         self.samples = samples;
     }
 
     /// Removes the finished bytes of the stream.
-    pub(super) fn take(&mut self) -> Vec<u8> {
+    #[must_use]
+    pub fn take(&mut self) -> Vec<u8> {
         self.bits.taken = self.bits.taken.saturating_add(self.bits.bytes.len() as u64);
         std::mem::take(&mut self.bits.bytes)
     }
 
     /// The rest of the stream, and the offsets of its intervals.
-    pub(super) fn finish(self) -> (Vec<u8>, Vec<u64>) {
+    #[must_use]
+    pub fn finish(self) -> (Vec<u8>, Vec<u64>) {
         (self.bits.finish(), self.offsets)
     }
 }
 
-impl Szip {
+impl Aec {
     fn sample(&self, bytes: &[u8]) -> u32 {
         let number = |number: u32, byte: &u8| number << 8 | u32::from(*byte);
-        if self.flags & MSB != 0 {
+        if self.has(Aec::MSB) {
             bytes.iter().fold(0, number)
         } else {
             bytes.iter().rev().fold(0, number)
@@ -64,9 +71,9 @@ impl Szip {
     /// Replaces samples by folded differences to the one before, the first by 0; returns the first.
     fn differences(&self, samples: &mut [u32]) -> u32 {
         let sign = 1_i64 << (self.bits - 1);
-        let (min, max) = match self.flags & SIGNED {
-            0 => (0, 2 * sign - 1),
-            _ => (-sign, sign - 1),
+        let (min, max) = match self.has(Aec::SIGNED) {
+            false => (0, 2 * sign - 1),
+            true => (-sign, sign - 1),
         };
         let signed = |sample: u32| {
             let sample = i64::from(sample);
@@ -92,7 +99,7 @@ impl Szip {
     }
 }
 
-impl Encoder<'_> {
+impl AecEncoder {
     fn interval(&mut self, samples: &[u32], block_size: usize, reference: Option<u32>) {
         let count = samples.len() / block_size;
         let (mut zeros, mut zeros_reference) = (0, None);
@@ -126,12 +133,12 @@ impl Encoder<'_> {
 
     fn reference(&mut self, reference: Option<u32>) {
         if let Some(sample) = reference {
-            self.bits.push(sample, self.szip.bits);
+            self.bits.push(sample, self.aec.bits);
         }
     }
 
     fn block(&mut self, block: &[u32], reference: Option<u32>) {
-        let bits = u64::from(self.szip.bits);
+        let bits = u64::from(self.aec.bits);
         let coded = block.get(usize::from(reference.is_some())..).unwrap_or_default();
         let (low_bits, split_len) = self.best_split(coded);
         let reference_len = reference.map_or(0, |_| bits);
@@ -154,7 +161,7 @@ impl Encoder<'_> {
             self.bits.push((1 << self.id_bits) - 1, self.id_bits);
             let first = reference.or(block.first().copied());
             self.reference(first);
-            block.iter().skip(1).for_each(|sample| self.bits.push(*sample, self.szip.bits));
+            block.iter().skip(1).for_each(|sample| self.bits.push(*sample, self.aec.bits));
         }
     }
 
@@ -195,7 +202,7 @@ fn pairs_len(block: &[u32]) -> Option<u64> {
 }
 
 /// A bit writer, the highest bit of each byte first.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Bits {
     bytes: Vec<u8>,
     /// The bytes that were already removed.

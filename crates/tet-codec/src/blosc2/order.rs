@@ -1,10 +1,10 @@
 //! Filters: blocks whose bytes or bits were grouped by their position in the element.
 
-use tet_codec::shuffle;
+use crate::shuffle;
 
 /// The grouping, with the element size in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// All first bytes, then all second bytes.
     Bytes(u8),
     /// All first bits of the first bytes, then all second bits.
@@ -14,7 +14,7 @@ pub(super) enum Order {
 impl Order {
     /// Restores a block; both sides have the same length. A remainder that is no whole element (for
     /// bits: fewer than eight elements) is stored unchanged at the end.
-    pub(super) fn undo(self, block: &[u8], out: &mut [u8]) {
+    pub(crate) fn undo(self, block: &[u8], out: &mut [u8]) {
         let (size, unit) = match self {
             Order::Bytes(size) => (usize::from(size), usize::from(size)),
             Order::Bits(size) => (usize::from(size), usize::from(size) * 8),

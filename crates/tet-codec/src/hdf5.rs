@@ -1,0 +1,75 @@
+//! The filters of HDF5 by their registered numbers.
+
+use std::sync::Arc;
+
+use crate::filter::{
+    Bitshuffle, Blosc, Checksum, ChecksumPlace, Checksummed, Deflate, Lz4, Lzf, NBit, ScaleOffset,
+    Shuffle, Szip,
+};
+use crate::pipeline::Stage;
+use crate::{Blosc2, Unsupported};
+
+/// The stage of an HDF5 filter with the client data of the file, for elements of `element_size`
+/// bytes.
+///
+/// ```
+/// let stage = tet_codec::hdf5_stage(2, &[4], 4)?;
+/// assert_eq!(stage.name(), "shuffle");
+/// assert!(tet_codec::hdf5_stage(32013, &[], 4).is_err());
+/// # Ok::<(), tet_codec::Unsupported>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns [`Unsupported`] for a filter that is not supported, or options that it cannot have.
+pub fn hdf5_stage(
+    id: u16,
+    values: &[u32],
+    element_size: u64,
+) -> Result<Arc<dyn Stage>, Unsupported> {
+    let value = |at: usize| values.get(at).copied().map(u64::from);
+    let options = |name: &str| Unsupported::options(name);
+    Ok(match id {
+        1 => Arc::new(Deflate::zlib()),
+        2 => Arc::new(Shuffle::new(value(0).unwrap_or(element_size))),
+        3 => Arc::new(Checksummed::new(Checksum::Fletcher32, ChecksumPlace::End)),
+        4 => Arc::new(Szip::new(values).ok_or_else(|| options("szip"))?),
+        5 => Arc::new(NBit::new(values).ok_or_else(|| options("nbit"))?),
+        6 => Arc::new(ScaleOffset::new(values).ok_or_else(|| options("scaleoffset"))?),
+        32_000 => Arc::new(Lzf),
+        32_001 => Arc::new(Blosc),
+        32_004 => Arc::new(Lz4::Hdf5),
+        32_008 => {
+            let size = value(2).unwrap_or(element_size);
+            let compressor = values.get(4).copied().unwrap_or(0);
+            let stage = Bitshuffle::new(size, value(3).unwrap_or(0), compressor);
+            Arc::new(stage.ok_or_else(|| options("bitshuffle"))?)
+        }
+        #[cfg(feature = "zstd")]
+        32_015 => Arc::new(crate::ZstdStage),
+        32_026 => Arc::new(Blosc2),
+        id => return Err(Unsupported::filter(name(id))),
+    })
+}
+
+/// The name of a filter that is not built in, or its number.
+fn name(id: u16) -> String {
+    let known = match id {
+        305 => "lzo",
+        307 => "bzip2",
+        32_002 => "mafisc",
+        32_003 => "snappy",
+        32_013 => "zfp",
+        32_014 => "fpzip",
+        32_015 => "zstd",
+        32_016 => "b3d",
+        32_017 => "sz",
+        32_018 => "fcidecomp",
+        32_019 => "jpeg",
+        32_022 => "granular bitround",
+        32_024 => "sz3",
+        32_028 => "sperr",
+        _ => return format!("HDF5 filter {id}"),
+    };
+    format!("{known} (HDF5 filter {id})")
+}

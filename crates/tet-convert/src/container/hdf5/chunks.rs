@@ -1,0 +1,125 @@
+//! The chunks of a dataset: found in its index when they are asked for, decoded by its filters.
+
+use std::sync::Arc;
+
+use tet_codec::{Fill, Layout, Pipeline, Stage, Unsupported};
+use tet_format::{ForeignRule, Grid, Span};
+use tet_hdf5::{ChunkIndex, Filter, rule};
+use tet_query::{ChunkPlace, ChunkTable, Decoder};
+
+/// The filter mask of a chunk that no filter was applied to.
+const NO_FILTER: u32 = u32::MAX;
+
+/// The chunks of a dataset.
+pub(super) struct Chunks {
+    pub(super) name: String,
+    /// The grid, with the axes of arrays in elements.
+    pub(super) grid: Grid,
+    pub(super) index: ChunkIndex,
+    /// The extents that the index knows.
+    pub(super) shape: Vec<u64>,
+    pub(super) pipeline: Pipeline,
+    /// Whether the first stage of the pipeline is that of the elements, and no filter.
+    pub(super) has_bits: bool,
+    pub(super) fill: Fill,
+}
+
+/// What undoes the filters of a dataset; an error names the first that is not read.
+pub(super) fn stages(
+    filters: &[Filter],
+    element_size: u64,
+) -> Result<Vec<Arc<dyn Stage>>, Unsupported> {
+    let stage = |filter: &Filter| tet_codec::hdf5_stage(filter.id, &filter.values, element_size);
+    filters.iter().map(stage).collect()
+}
+
+impl Chunks {
+    fn place(&self, linear: u64) -> tet_hdf5::Result<ChunkPlace> {
+        let mut coord = self.grid.coord_of(linear);
+        // The axes of arrays in elements are never cut.
+        coord.truncate(self.shape.len());
+        let len = self.index.chunk_len();
+        let Some(found) = self.index.find(&coord)? else { return Ok(ChunkPlace::absent(len)) };
+        let is_plain = self.index.is_plain_edge(&coord, &self.shape);
+        let codec = if is_plain { NO_FILTER } else { found.mask };
+        Ok(ChunkPlace { codec, ..ChunkPlace::new(found.span, len) })
+    }
+}
+
+impl ChunkTable for Chunks {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        for &linear in linear {
+            out.push(self.place(linear).map_err(|error| of_dataset(&self.name, error))?);
+        }
+        Ok(())
+    }
+
+    fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
+        matches!(fault, tet_codec::Error::Checksum { .. }).then_some(&rule::PAYLOAD_CHECKSUM)
+    }
+
+    fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        if place.is_absent() {
+            return Decoder::Shared(&self.fill);
+        }
+        if place.codec == 0 {
+            return Decoder::Shared(&self.pipeline);
+        }
+        let (elements, filters) = self.pipeline.stages().split_at(usize::from(self.has_bits));
+        let is_applied = |number: usize| number < 32 && place.codec & (1 << number) == 0;
+        let filters = filters.iter().enumerate().filter(|(number, _)| is_applied(*number));
+        let stages = elements.iter().chain(filters.map(|(_, stage)| stage));
+        let layout: Layout = self.pipeline.layout().clone();
+        Decoder::Own(Box::new(Pipeline::new(stages.cloned().collect::<Vec<_>>(), layout)))
+    }
+}
+
+/// An error of the reader, as one of the dataset.
+pub(super) fn of_dataset(name: &str, error: tet_hdf5::Error) -> tet_query::Error {
+    match error {
+        tet_hdf5::Error::Fault(fault) => {
+            tet_query::Error::Foreign { dataset: name.to_owned(), fault }
+        }
+        tet_hdf5::Error::Io(error) => tet_query::Error::Io(error),
+        error => tet_query::Error::Unsupported { why: error.to_string() },
+    }
+}
+
+/// An array in one piece that is decoded whole.
+pub(super) struct Whole {
+    pub(super) stored: Span,
+    pub(super) pipeline: Pipeline,
+}
+
+impl ChunkTable for Whole {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        out.extend(linear.iter().map(|_| ChunkPlace::new(self.stored, self.stored.len())));
+        Ok(())
+    }
+
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&self.pipeline)
+    }
+}
+
+/// An array that is not stored: every element is the fill value.
+pub(super) struct Absent {
+    pub(super) fill: Fill,
+    pub(super) grid: Grid,
+    pub(super) element_size: u64,
+}
+
+impl ChunkTable for Absent {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        for &linear in linear {
+            let elements = self.grid.chunk_elements(&self.grid.coord_of(linear));
+            let len = elements.and_then(|count| count.checked_mul(self.element_size));
+            out.push(ChunkPlace::absent(len.unwrap_or(u64::MAX)));
+        }
+        Ok(())
+    }
+
+    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
+        Decoder::Shared(&self.fill)
+    }
+}

@@ -1,0 +1,152 @@
+//! Dimension names: dimension scales, and how NetCDF-4 uses them.
+//!
+//! The conventions are those of the HDF5 Dimension Scale Specification and of the NetCDF-4 file format
+//! (NetCDF Users Guide, appendix C).
+
+use std::collections::BTreeMap;
+
+use tet_hdf5::{Attribute, Class, Hdf5File};
+use tet_query::AttrText;
+
+use super::attributes::address_of;
+
+/// Attributes by which the NetCDF library keeps its own books.
+const HIDDEN: [&str; 9] = [
+    "_Netcdf4Dimid",
+    "_Netcdf4Coordinates",
+    "_NCProperties",
+    "_nc3_strict",
+    "CLASS",
+    "NAME",
+    "DIMENSION_LIST",
+    "REFERENCE_LIST",
+    "DIMENSION_LABELS",
+];
+
+/// Those that are shown of no file: references that dimension names stand for.
+const REFERENCES: [&str; 2] = ["DIMENSION_LIST", "REFERENCE_LIST"];
+
+/// How the NetCDF library marks a dimension without a variable.
+const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variable";
+
+/// What the library puts before the name of a variable that has the name of a dimension and is not its
+/// coordinates.
+const NOT_COORDINATES: &str = "_nc4_non_coord_";
+
+/// A dataset with what its attributes say of its axes.
+#[derive(Debug)]
+pub(super) struct Labeled {
+    pub(super) path: String,
+    pub(super) address: u64,
+    pub(super) rank: usize,
+    pub(super) attrs: BTreeMap<String, AttrText>,
+    /// The scales of each axis, by their addresses.
+    pub(super) scales: Vec<Vec<u64>>,
+}
+
+/// Whether an attribute is shown.
+pub(super) fn is_shown(name: &str, is_netcdf: bool) -> bool {
+    !if is_netcdf { HIDDEN.contains(&name) } else { REFERENCES.contains(&name) }
+}
+
+/// The scales that the attribute `DIMENSION_LIST` names for each axis.
+pub(super) fn scales(file: &Hdf5File, attributes: &[Attribute]) -> Vec<Vec<u64>> {
+    let Some(list) = attributes.iter().find(|it| it.name == "DIMENSION_LIST") else {
+        return Vec::new();
+    };
+    let Class::List(base) = &list.datatype.class else { return Vec::new() };
+    let size = usize::try_from(list.datatype.size).unwrap_or(usize::MAX);
+    let width = usize::try_from(base.size).unwrap_or(usize::MAX);
+    let of_axis = |element: &[u8]| {
+        let bytes = file.list(element, base.size).unwrap_or_default();
+        bytes.chunks_exact(width).map(address_of).collect()
+    };
+    list.bytes.chunks_exact(size).map(of_axis).collect()
+}
+
+/// The axes of all datasets of a file.
+pub(super) struct Dims<'a> {
+    is_netcdf: bool,
+    by_address: BTreeMap<u64, &'a Labeled>,
+    by_number: BTreeMap<String, &'a Labeled>,
+}
+
+impl<'a> Dims<'a> {
+    pub(super) fn new(datasets: &'a [Labeled], is_netcdf: bool) -> Dims<'a> {
+        let by_address = datasets.iter().map(|it| (it.address, it)).collect();
+        let numbered = datasets.iter().filter_map(|it| Some((number(it)?, it)));
+        Dims { is_netcdf, by_address, by_number: numbered.collect() }
+    }
+
+    /// The names of the axes of a dataset; none where not all are known.
+    pub(super) fn of(&self, dataset: &Labeled) -> Vec<String> {
+        if dataset.rank == 0 {
+            return Vec::new();
+        }
+        let named = self.coordinates(dataset).or_else(|| self.by_scales(dataset));
+        let own = || {
+            let is_scale = text(dataset, "CLASS") == Some("DIMENSION_SCALE");
+            (is_scale && dataset.rank == 1).then(|| vec![self.name(dataset)])
+        };
+        let names = named.or_else(own).unwrap_or_default();
+        let is_whole = names.len() == dataset.rank && names.iter().all(|name| !name.is_empty());
+        if is_whole { names } else { Vec::new() }
+    }
+
+    /// The scale of each axis, or its label.
+    fn by_scales(&self, dataset: &Labeled) -> Option<Vec<String>> {
+        let labels = dataset.attrs.get("DIMENSION_LABELS").and_then(AttrText::json);
+        let labels = labels.and_then(|labels| serde_json::from_str::<Vec<String>>(labels).ok());
+        let labels = labels.unwrap_or_default();
+        let scale = |axis: usize| self.by_address.get(dataset.scales.get(axis)?.first()?).copied();
+        let name = |axis: usize| {
+            let label = || labels.get(axis).cloned();
+            scale(axis).map(|it| self.name(it)).or_else(label)
+        };
+        (0..dataset.rank).map(name).collect()
+    }
+
+    /// The axes of a coordinate variable of several, which NetCDF lists by number.
+    fn coordinates(&self, dataset: &Labeled) -> Option<Vec<String>> {
+        let list = dataset.attrs.get("_Netcdf4Coordinates").filter(|_| self.is_netcdf)?.json()?;
+        let numbers: Vec<i64> = serde_json::from_str(list)
+            .or_else(|_| serde_json::from_str(list).map(|number| vec![number]))
+            .ok()?;
+        let named = |number: &i64| self.by_number.get(&number.to_string()).map(|it| self.name(it));
+        numbers.iter().map(named).collect()
+    }
+
+    /// The name of a dimension: the last part of the path of its scale.
+    fn name(&self, scale: &Labeled) -> String {
+        let name = scale.path.rsplit('/').next().unwrap_or_default();
+        let plain = name.strip_prefix(NOT_COORDINATES).filter(|_| self.is_netcdf);
+        plain.unwrap_or(name).to_owned()
+    }
+}
+
+fn number(dataset: &Labeled) -> Option<String> {
+    text(dataset, "CLASS").filter(|class| *class == "DIMENSION_SCALE")?;
+    dataset.attrs.get("_Netcdf4Dimid")?.json().map(str::to_owned)
+}
+
+fn text<'a>(dataset: &'a Labeled, name: &str) -> Option<&'a str> {
+    match dataset.attrs.get(name)? {
+        AttrText::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether a dataset of a NetCDF file is only a dimension.
+pub(super) fn is_bare(dataset: &Labeled) -> bool {
+    text(dataset, "NAME").is_some_and(|name| name.starts_with(BARE_DIMENSION))
+}
+
+/// The path of a dataset as NetCDF knows it.
+pub(super) fn netcdf_path(path: &str) -> String {
+    let (parent, name) = path.rsplit_once('/').map_or(("", path), |(parent, name)| (parent, name));
+    match name.strip_prefix(NOT_COORDINATES) {
+        Some(name) if parent.is_empty() => name.to_owned(),
+        Some(name) => format!("{parent}/{name}"),
+        None => path.to_owned(),
+    }
+}

@@ -1,0 +1,157 @@
+//! What the elements of a dataset are here: a type, the order of its bytes, and axes of its own.
+
+use tet_format::DType;
+use tet_hdf5::{Class, Datatype, FloatBits, Member, Order};
+
+use super::bits::Bits;
+
+/// How the elements of a datatype are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Element {
+    pub(super) dtype: DType,
+    /// Bytes that are turned around together; 1 where none are.
+    pub(super) swapped: u64,
+    /// The extents of an array in each element, which become the last axes.
+    pub(super) axes: Vec<u64>,
+    /// Which bits of an integer count, where not all do.
+    pub(super) bits: Option<Bits>,
+}
+
+impl Element {
+    /// Makes little-endian elements of stored ones, in their place.
+    pub(super) fn decode(&self, bytes: &mut [u8]) {
+        if let Some(bits) = self.bits {
+            bits.extend(bytes);
+        }
+        let width = usize::try_from(self.swapped).unwrap_or(1);
+        bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    }
+}
+
+/// How the elements of this type are read; `None` for a type that is not an array of numbers.
+pub(super) fn element(datatype: &Datatype) -> Option<Element> {
+    let width = u64::from(datatype.size);
+    let number = |dtype: DType, order: Order, width: u64| {
+        let swapped = match order {
+            Order::Little => 1,
+            Order::Big => width,
+            Order::Vax => return None,
+        };
+        Some(Element { dtype, swapped, axes: Vec::new(), bits: None })
+    };
+    match &datatype.class {
+        Class::Integer { order, is_signed, .. } if datatype.is_plain_integer() => {
+            number(integer(width, *is_signed)?, *order, width)
+        }
+        Class::Integer { order, is_signed, offset, precision } => {
+            let fits = (1..=width * 8).contains(&u64::from(*precision))
+                && u64::from(*offset) + u64::from(*precision) <= width * 8;
+            let element = number(integer(width, *is_signed)?, *order, width).filter(|_| fits)?;
+            let (is_big, is_signed) = (*order == Order::Big, *is_signed);
+            let width = usize::try_from(width).ok()?;
+            let bits = Bits { width, is_big, is_signed, offset: *offset, precision: *precision };
+            Some(Element { bits: Some(bits), ..element })
+        }
+        Class::Bits { order } => number(integer(width, false)?, *order, width),
+        Class::Float { order, offset: 0, precision, bits }
+            if u64::from(*precision) == width * 8 =>
+        {
+            number(float(width, *bits)?, *order, width)
+        }
+        Class::Enum { base, members } => {
+            let names: Vec<(&str, &[u8])> =
+                members.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect();
+            if names == [("FALSE", &[0][..]), ("TRUE", &[1][..])] {
+                return number(DType::Bool, Order::Little, 1);
+            }
+            element(base)
+        }
+        Class::Complex(base) => complex(base),
+        Class::Compound(members) => pair(members, width).and_then(complex),
+        Class::Array { shape, base } => {
+            let inner = element(base)?;
+            let axes = shape.iter().copied().chain(inner.axes).collect();
+            Some(Element { axes, ..inner })
+        }
+        _ => None,
+    }
+}
+
+const fn integer(width: u64, is_signed: bool) -> Option<DType> {
+    Some(match (width, is_signed) {
+        (1, true) => DType::Int8,
+        (2, true) => DType::Int16,
+        (4, true) => DType::Int32,
+        (8, true) => DType::Int64,
+        (1, false) => DType::UInt8,
+        (2, false) => DType::UInt16,
+        (4, false) => DType::UInt32,
+        (8, false) => DType::UInt64,
+        _ => return None,
+    })
+}
+
+fn float(width: u64, bits: FloatBits) -> Option<DType> {
+    [
+        (2, FloatBits::FLOAT16, DType::Float16),
+        (2, FloatBits::BFLOAT16, DType::BFloat16),
+        (4, FloatBits::FLOAT32, DType::Float32),
+        (8, FloatBits::FLOAT64, DType::Float64),
+    ]
+    .into_iter()
+    .find(|(size, known, _)| *size == width && *known == bits)
+    .map(|(_, _, dtype)| dtype)
+}
+
+/// The type of both members, where a compound is a complex number as h5py writes it.
+fn pair(members: &[Member], width: u64) -> Option<&Datatype> {
+    let [real, imaginary] = members else { return None };
+    let is_pair = (real.name.as_str(), imaginary.name.as_str()) == ("r", "i");
+    let is_dense = real.offset == 0
+        && imaginary.offset == real.datatype.size
+        && u64::from(real.datatype.size) * 2 == width;
+    (is_pair && is_dense && real.datatype == imaginary.datatype).then_some(&real.datatype)
+}
+
+fn complex(base: &Datatype) -> Option<Element> {
+    let part = element(base)?;
+    let dtype = match part.dtype {
+        DType::Float32 => DType::Complex64,
+        DType::Float64 => DType::Complex128,
+        _ => return None,
+    };
+    Some(Element { dtype, ..part })
+}
+
+/// What a type is called that is not read as numbers.
+pub(super) fn name(datatype: &Datatype) -> String {
+    let size = datatype.size;
+    match &datatype.class {
+        Class::Integer { is_signed: true, precision, .. } => {
+            format!("int{precision} in {size} bytes")
+        }
+        Class::Integer { precision, .. } => format!("uint{precision} in {size} bytes"),
+        Class::Float { precision, .. } => format!("float{precision} in {size} bytes"),
+        Class::Text { .. } => format!("text of {size} bytes"),
+        Class::VariableText { .. } => "text".to_owned(),
+        Class::Time => "time".to_owned(),
+        Class::Bits { .. } => format!("bits in {size} bytes"),
+        Class::Reference(_) => "reference".to_owned(),
+        Class::List(base) => format!("list of {}", of_part(base)),
+        Class::Array { base, .. } => format!("array of {}", of_part(base)),
+        Class::Enum { base, .. } => of_part(base),
+        Class::Complex(base) => format!("complex of {}", of_part(base)),
+        Class::Compound(members) => {
+            let member = |it: &Member| format!("{}: {}", it.name, of_part(&it.datatype));
+            let names: Vec<String> = members.iter().take(8).map(member).collect();
+            let more = if members.len() > 8 { ", ..." } else { "" };
+            format!("compound of {}{more}", names.join(", "))
+        }
+        _ => format!("opaque of {size} bytes"),
+    }
+}
+
+fn of_part(datatype: &Datatype) -> String {
+    let known = element(datatype).filter(|element| element.axes.is_empty());
+    known.map_or_else(|| name(datatype), |element| element.dtype.name().to_owned())
+}

@@ -1,0 +1,37 @@
+"""Datasets that may be refused: (family, file, dataset, message, reason). The first four are patterns.
+
+A refusal that no line describes fails. A line does not ask for a refusal: equal values are fine.
+"""
+
+import fnmatch
+import re
+
+REFUSALS = [
+    ("hdf5", "filter_lossy.h5", "zfp", "zfp|32013", "zfp is not supported"),
+    ("hdf5", "filter_lossy.h5", "sz3", "sz3|32024", "SZ3 is not supported"),
+    ("hdf5", "filter_lossy.h5", "sz", "sz|32017", "SZ is not supported"),
+    ("hdf5", "filter_lossy.h5", "sperr", "sperr|32028", "SPERR is not supported"),
+    ("hdf5", "filter_bzip2*", "*", "bzip2", "bzip2 is an optional codec"),
+    ("hdf5", "filter_nbit.h5", "float20*", "float", "a float of 20 bits has no type"),
+    ("hdf5", "numbers_unusual.h5", "bitfield*", "bitfield", "bits without a meaning as numbers"),
+    ("hdf5", "numbers_unusual.h5", "arrays", "array", "elements that are arrays"),
+    ("hdf5", "external_storage.h5", "a", "external", "bytes in other files"),
+    ("hdf5", "virtual.h5", "all", "virtual", "a view of other datasets"),
+    ("netcdf", "storage_bzip2.nc", "*", "bzip2", "bzip2 is an optional codec"),
+    ("netcdf", "*", "*", "quantiz", "quantized by an unknown method"),
+    ("zarr", "compressors_*", "bz2/*", "bz2|bzip2", "bzip2 is an optional codec"),
+    ("zarr", "compressors_*", "lzma/*", "lzma", "LZMA is an optional codec"),
+    ("zarr", "chains_v2.zarr", "fletcher", "bz2|bzip2", "bzip2 is an optional codec"),
+    ("wild", "*", "*", "lzo|ucl|305", "LZO and UCL are not supported"),
+    ("wild", "*", "*", "bitfield", "bits without a meaning as numbers"),
+    ("wild", "*", "*", "elements that are arrays|array type", "elements that are arrays"),
+]
+
+
+def reason(family, file, dataset, message):
+    """Why a refusal is expected, or None."""
+    for of, files, datasets, words, why in REFUSALS:
+        is_place = of == family and fnmatch.fnmatch(file, files) and fnmatch.fnmatch(dataset, datasets)
+        if is_place and re.search(words, message, re.IGNORECASE):
+            return why
+    return None

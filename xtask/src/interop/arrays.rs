@@ -1,0 +1,40 @@
+//! HDF5, NetCDF and Zarr files of the packages `h5py`, `netCDF4` and `zarr`, and what is in them.
+//!
+//! ```text
+//! FAMILY_files.py   seed -> files, and their true values, as truth.py describes
+//! judge.py          every number dataset: the same bits, whole and in boxes, or refused by name
+//! mutate.py         damaged files: a documented exit status, within 512 MiB and 5 seconds
+//! ```
+//!
+//! The scripts are in `xtask/interop/arrays`, their environment and the files under
+//! `target/interop/arrays`. Refusals that are expected are listed in `expected.py`, with a reason.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::{Options, fresh, scripts};
+use crate::{python, run};
+
+/// Writes the files of a family and compares what is read with their true values.
+pub(super) fn run(family: &str, options: &Options) -> Result<()> {
+    let (scripts, folder) = (scripts().join("arrays"), run::target().join("interop/arrays"));
+    let python = python::environment(&folder.join("venv"), &scripts.join("requirements.txt"))?;
+    let program = match &options.program {
+        Some(path) => path.clone(),
+        None => run::program()?,
+    };
+    let files = fresh(&folder.join(family))?;
+    let script = |name: &str| {
+        let mut command = Command::new(&python);
+        // Nothing is left beside the scripts.
+        command.arg("-B").arg(scripts.join(name));
+        command
+    };
+    let (seed, mutations) = (options.seed.to_string(), options.mutations.to_string());
+    let mut generate = script(&format!("{family}_files.py"));
+    run::output(generate.arg(&files).arg(&seed).args(&options.files))?;
+    let mut judge = script("judge.py");
+    judge.arg(family).arg(&files).arg(program);
+    run::check(judge.args(["--seed", &seed, "--mutations", &mutations]))
+}
