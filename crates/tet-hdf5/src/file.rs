@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 
+use crate::check;
 use crate::error::{Error, Found, Result, fault};
 use crate::header::{self, Message, SharedMessages, kind};
 use crate::heap::fractal::FractalHeap;
@@ -183,6 +184,16 @@ impl Hdf5File {
     /// Returns an error when the file cannot be read, or the root group is damaged.
     pub fn objects(&self) -> Result<(Vec<Object>, Vec<Found>)> {
         walk::objects(self)
+    }
+
+    /// Checks the whole structure: all objects, attributes, heaps, indexes and their checksums, and where
+    /// the data is. `found` receives what is wrong; chunks are not decoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read.
+    pub fn check(&self, found: &mut dyn FnMut(Found)) -> Result<()> {
+        check::check(self, found)
     }
 
     fn messages(&self, address: u64) -> Result<Vec<Message>> {
