@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 
+use crate::check;
 use crate::error::{Error, Found, Result, fault};
 use crate::header::{self, Message, SharedMessages, kind};
 use crate::heap::fractal::FractalHeap;
@@ -185,6 +186,16 @@ impl Hdf5File {
         walk::objects(self)
     }
 
+    /// Checks the whole structure: all objects, attributes, heaps, indexes and their checksums, and where
+    /// the data is. `found` receives what is wrong; chunks are not decoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read.
+    pub fn check(&self, found: &mut dyn FnMut(Found)) -> Result<()> {
+        check::check(self, found)
+    }
+
     fn messages(&self, address: u64) -> Result<Vec<Message>> {
         header::read(self.reader(), self.shared(), address)
     }
@@ -332,7 +343,8 @@ impl Hdf5File {
             let mut fields = record.fields();
             let id = fields.take(8)?;
             let flags = fields.byte()?;
-            let order = u16::try_from(fields.u32()?).ok();
+            // The highest number: the order is not kept.
+            let order = u16::try_from(fields.u32()?).ok().filter(|&it| it != u16::MAX);
             if flags & 2 != 0 {
                 let mut shared = message.body.part(0, 0, &rule::MESSAGE_CUT)?;
                 shared.bytes = [&[3, 1], id].concat();
@@ -355,7 +367,7 @@ impl Hdf5File {
         bytes: &[u8],
         len_max: usize,
     ) -> Result<Option<Vec<String>>> {
-        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX);
+        let size = usize::try_from(datatype.size).unwrap_or(usize::MAX).max(1);
         let mut texts = Vec::new();
         let mut len = 0_usize;
         for element in bytes.chunks_exact(size) {

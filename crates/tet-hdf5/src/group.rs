@@ -1,6 +1,8 @@
 //! The links of a group: in the header, in a heap with a tree of names, or in a table of symbols (sections
 //! III.B, III.C and IV.A.2.g).
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Found, Result, fault};
 use crate::header::{Message, kind};
 use crate::heap::fractal::FractalHeap;
@@ -75,6 +77,7 @@ fn symbols(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> R
     let heap = LocalHeap::read(reader, fields.address()?.ok_or_else(lost)?)?;
     // Nodes with the number of the next child; levels fall, so the stack is no deeper.
     let mut stack = vec![(Node::read(reader, tree, Keys::Links, None)?, 0)];
+    let mut seen = BTreeSet::new();
     while let Some((node, next)) = stack.last_mut() {
         let number = *next;
         *next += 1;
@@ -83,6 +86,9 @@ fn symbols(reader: &Reader, fields: &mut Fields<'_>, links: &mut Vec<Link>) -> R
             continue;
         }
         let Some(child) = node.entry(number)?.child else { continue };
+        if !seen.insert(child) {
+            return Err(fault(&rule::TREE_SHARED, at, child, 0));
+        }
         if node.level == 0 {
             symbol_node(reader, child, &heap, links)?;
             bounded(links, at)?;

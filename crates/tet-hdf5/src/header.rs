@@ -8,6 +8,9 @@ use crate::error::{Result, fault};
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
+/// The most bytes of the continuations of a header.
+const HEADER_LEN_MAX: u64 = 64 << 20;
+
 pub(crate) use self::shared::SharedMessages;
 
 /// The types of messages that are read.
@@ -69,11 +72,13 @@ fn raw(reader: &Reader, address: u64) -> Result<Vec<Message>> {
 struct Blocks {
     left: VecDeque<(u64, u64)>,
     seen: BTreeSet<u64>,
+    /// The bytes of all blocks.
+    len: u64,
 }
 
 impl Blocks {
     fn new() -> Blocks {
-        Blocks { left: VecDeque::new(), seen: BTreeSet::new() }
+        Blocks { left: VecDeque::new(), seen: BTreeSet::new(), len: 0 }
     }
 
     /// Adds the block that a continuation message names.
@@ -85,6 +90,11 @@ impl Blocks {
         let len = fields.length()?;
         if !self.seen.insert(address) {
             return Err(fault(&rule::CONTINUATION, at, address, 0));
+        }
+        // Blocks that overlap could hold the same bytes many times.
+        self.len = self.len.saturating_add(len);
+        if HEADER_LEN_MAX < self.len {
+            return Err(fault(&rule::LIMIT_BLOCK, at, self.len, HEADER_LEN_MAX));
         }
         self.left.push_back((address, len));
         Ok(())

@@ -4,6 +4,7 @@ mod extensible;
 mod fixed;
 mod tree1;
 mod tree2;
+mod walk;
 
 use std::sync::Arc;
 
@@ -194,40 +195,24 @@ impl ChunkIndex {
             Form::Tree1(tree) => tree.find(reader, coord, &self.layout.shape)?,
             Form::Tree2(tree) => tree.find(reader, coord)?,
         };
-        let Some((address, len, mask)) = found else { return Ok(None) };
-        let len = if self.has_filters { len } else { self.chunk_len };
-        let span = reader.span(address, len, &rule::PAYLOAD_BOUNDS)?;
-        Ok(Some(StoredChunk { span, mask }))
+        found.map(|place| self.stored(place)).transpose()
     }
 
-    /// Calls `take` with the coordinate and the place of every chunk of the shape that is stored, in
-    /// row-major order, until it returns false.
+    /// The place in the file, which must be inside it.
+    pub(crate) fn stored(&self, (address, len, mask): Place) -> Result<StoredChunk> {
+        let len = if self.has_filters { len } else { self.chunk_len };
+        let span = self.reader.span(address, len, &rule::PAYLOAD_BOUNDS)?;
+        Ok(StoredChunk { span, mask })
+    }
+
+    /// Calls `take` with the coordinate and the place of every chunk of the shape that is stored, in the
+    /// order of the index, until it returns false. Blocks that were never written are skipped.
     ///
     /// # Errors
     ///
     /// As [`ChunkIndex::find`].
     pub fn each(&self, take: &mut dyn FnMut(&[u64], StoredChunk) -> bool) -> Result<()> {
-        if matches!(self.form, Form::Absent) || self.counts.contains(&0) {
-            return Ok(());
-        }
-        let mut coord = vec![0; self.counts.len()];
-        loop {
-            if let Some(chunk) = self.find(&coord)?
-                && !take(&coord, chunk)
-            {
-                return Ok(());
-            }
-            let mut axis = coord.len();
-            loop {
-                let Some(next) = axis.checked_sub(1) else { return Ok(()) };
-                axis = next;
-                coord[axis] += 1;
-                if coord[axis] < self.counts[axis] {
-                    break;
-                }
-                coord[axis] = 0;
-            }
-        }
+        self.visit(&mut |coord, place| Ok(take(coord, self.stored(place)?)))
     }
 
     /// The number of a chunk among those of the largest shape, row-major, the axis `first` the slowest.
@@ -259,7 +244,7 @@ impl ChunkIndex {
 }
 
 /// An address, a stored length and a filter mask.
-type Place = (u64, u64, u32);
+pub(crate) type Place = (u64, u64, u32);
 
 /// What an element of an array of chunks holds.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 //! This crate follows the HDF5 File Format Specification, versions 3.0 and 4.0; section numbers are those of the
 //! former. It decodes no chunk: it gives the filters and the place, and `tet-codec` undoes the filters.
 
+mod check;
 mod checksum;
 mod error;
 mod file;

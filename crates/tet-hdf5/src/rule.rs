@@ -55,6 +55,8 @@ tet_format::foreign_rules! { pub,
         "the file is damaged: fetch or copy it again";
     "H5-T4" TREE_CHECKSUM "tree" Error Structure Hexadecimal:
         "a node must match its checksum", "the file is damaged: fetch or copy it again";
+    "H5-T5" TREE_SHARED "tree" Error Structure Decimal:
+        "a node of a tree must have one parent", "the file is damaged: fetch or copy it again";
     "H5-H1" HEAP_CUT "heap" Error Structure Decimal:
         "a heap must end inside the file", "the file is damaged: fetch or copy it again";
     "H5-H2" HEAP_HEAD "heap" Error Structure Hexadecimal:
@@ -70,6 +72,9 @@ tet_format::foreign_rules! { pub,
         "the file is damaged: fetch or copy it again";
     "H5-I3" INDEX_CHECKSUM "chunk index" Error Structure Hexadecimal:
         "a chunk index must match its checksum", "the file is damaged: fetch or copy it again";
+    "H5-I4" INDEX_GRID "chunk index" Error Structure Decimal:
+        "the offset of a chunk must be a multiple of the extents of a chunk",
+        "the file is damaged: fetch or copy it again";
     "H5-P1" PAYLOAD_BOUNDS "payload" Error Structure Decimal:
         "stored elements must end inside the file", "the file is cut short: fetch or copy it again";
     "H5-P2" PAYLOAD_LEN "payload" Error Structure Decimal:
@@ -90,4 +95,6 @@ tet_format::foreign_rules! { pub,
         "16 MiB of attributes of an object are read", "";
     "H5-L5" LIMIT_HEAP "heap" Error Structure Decimal:
         "heaps with filters are not read", "";
+    "H5-L6" LIMIT_SPANS "file" Note Structure Decimal:
+        "2,097,152 pieces of data are compared with each other", "";
 }

@@ -53,7 +53,9 @@ impl SharedMessages {
         let lost = || fault(&rule::SHARED, at, version.into(), 3);
         match (version, place) {
             (1, _) => {
+                // A whole entry of a symbol table: the offset of a name, then the address.
                 fields.take(6)?;
+                fields.length()?;
             }
             (2, _) | (3, 2) => {}
             (3, 1) => {

@@ -1,6 +1,9 @@
 //! The fractal heap: links, attributes and shared messages of new files (section III.G).
 
-use crate::error::{Result, fault};
+use std::collections::BTreeSet;
+
+use crate::checksum::lookup3;
+use crate::error::{Error, Result, fault};
 use crate::reader::{Piece, Reader, width_of};
 use crate::rule;
 use crate::tree::v2::TreeV2;
@@ -18,6 +21,8 @@ pub(crate) struct FractalHeap {
     len_width: usize,
     root: Option<u64>,
     root_rows: u64,
+    /// Whether direct blocks have checksums.
+    has_checksums: bool,
 }
 
 impl FractalHeap {
@@ -35,7 +40,7 @@ impl FractalHeap {
         if filters_len != 0 {
             return Err(fault(&rule::LIMIT_HEAP, filters_at, filters_len.into(), 0));
         }
-        let _flags = fields.byte()?;
+        let has_checksums = fields.byte()? & 2 != 0;
         let managed_max = fields.u32()?;
         let _next_huge = fields.length()?;
         let huge_tree = fields.address()?;
@@ -58,7 +63,9 @@ impl FractalHeap {
         if !fits || direct_len_max < block_len || 64 < offset_bits || root_rows > 64 {
             return Err(fault(&rule::HEAP_HEAD, at, block_len, direct_len_max));
         }
-        let len_width = width_of(direct_len_max).min(width_of(managed_max.into()));
+        // A length takes the bits that an offset in the longest block takes.
+        let len_bits = direct_len_max.checked_ilog2().unwrap_or(0).div_ceil(8);
+        let len_width = usize::try_from(len_bits).unwrap_or(8).min(width_of(managed_max.into()));
         let offset_width = usize::from(offset_bits.div_ceil(8));
         Ok(FractalHeap {
             at: head.at,
@@ -71,6 +78,7 @@ impl FractalHeap {
             len_width,
             root,
             root_rows,
+            has_checksums,
         })
     }
 
@@ -141,6 +149,87 @@ impl FractalHeap {
         if row == 0 { Some(0) } else { self.row_len(row)?.checked_mul(self.width) }
     }
 
+    /// Compares the checksums of all blocks; faults go to `found`.
+    pub(crate) fn check(
+        &self,
+        reader: &Reader,
+        found: &mut dyn FnMut(Error) -> Result<()>,
+    ) -> Result<()> {
+        let width = reader.sizes.offset;
+        let head_len = 5 + width + self.offset_width;
+        // Blocks with their lengths, and their rows: 0 for a direct block.
+        let mut left = Vec::from_iter(self.root.map(|it| (it, self.block_len, self.root_rows)));
+        let mut seen = BTreeSet::new();
+        while let Some((address, len, rows)) = left.pop() {
+            if !seen.insert(address) {
+                found(fault(&rule::TREE_SHARED, self.at, address, 0))?;
+                continue;
+            }
+            if rows == 0 {
+                if let Err(error) = self.check_direct(reader, (address, len), head_len) {
+                    found(error)?;
+                }
+                continue;
+            }
+            let entries = rows.saturating_mul(self.width);
+            let len = entries.saturating_mul(width as u64).saturating_add(head_len as u64 + 4);
+            let rules = (&rule::HEAP_CUT, &rule::HEAP_CHECKSUM);
+            let block = match reader.sealed(address, len, rules) {
+                Ok(block) => block,
+                Err(error) => {
+                    found(error)?;
+                    continue;
+                }
+            };
+            let mut fields = block.fields();
+            fields.take(head_len)?;
+            for row in 0..rows {
+                let Some(len) = self.row_len(row) else { break };
+                for _ in 0..self.width {
+                    let Some(child) = fields.address()? else { continue };
+                    left.push((child, len, self.rows_of(len).unwrap_or(0)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a block of this length; 0 for a direct block.
+    fn rows_of(&self, len: u64) -> Option<u64> {
+        if len <= self.direct_len_max {
+            return Some(0);
+        }
+        let first = self.block_len.saturating_mul(self.width);
+        let rows = len.checked_div(first).and_then(u64::checked_ilog2)?;
+        Some(u64::from(rows) + 1)
+    }
+
+    fn check_direct(
+        &self,
+        reader: &Reader,
+        (address, len): (u64, u64),
+        head_len: usize,
+    ) -> Result<()> {
+        let mut block = reader.piece(address, len, &rule::HEAP_CUT)?;
+        block.fields().signature(b"FHDB", &rule::HEAP_HEAD)?;
+        if !self.has_checksums {
+            return Ok(());
+        }
+        let mut fields = block.fields();
+        fields.take(head_len)?;
+        let wanted = fields.u32()?;
+        // The checksum is of the block with zeros in its place.
+        if let Some(place) = block.bytes.get_mut(head_len..head_len + 4) {
+            place.fill(0);
+        }
+        let found = lookup3(&block.bytes);
+        if found == wanted {
+            return Ok(());
+        }
+        let at = block.at.saturating_add(head_len as u64);
+        Err(fault(&rule::HEAP_CHECKSUM, at, found.into(), wanted.into()))
+    }
+
     /// The address of bytes of the heap.
     fn locate(&self, reader: &Reader, offset: u64, len: u64) -> Result<u64> {
         let lost = || fault(&rule::HEAP_OBJECT, self.at, offset, 0);
@@ -172,10 +261,7 @@ impl FractalHeap {
             offset = inside % row_len;
             block_len = row_len;
             // The rows of a child that is no direct block follow from its length.
-            let is_direct = row_len <= self.direct_len_max;
-            let first = self.block_len.saturating_mul(self.width);
-            let child_rows = row_len.checked_div(first).and_then(u64::checked_ilog2);
-            rows = if is_direct { 0 } else { u64::from(child_rows.ok_or_else(lost)?) + 1 };
+            rows = self.rows_of(row_len).ok_or_else(lost)?;
         }
         let head = reader.piece(block, 4, &rule::HEAP_CUT)?;
         head.fields().signature(b"FHDB", &rule::HEAP_HEAD)?;

@@ -1,69 +1,90 @@
 //! Global heaps: values of variable length, and references (section III.E).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Result, fault};
 use crate::reader::{Piece, Reader};
 use crate::rule;
 
-/// Collections that are kept.
-const KEPT: usize = 64;
+/// Bytes of collections that are kept, but for the last one.
+const KEPT_LEN: usize = 64 << 20;
 
-/// The global heaps of a file, those that were used last kept.
+/// The global heaps of a file, those that were used kept.
 #[derive(Debug, Default)]
 pub(crate) struct GlobalHeaps {
-    held: Mutex<BTreeMap<u64, Arc<Piece>>>,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    collections: BTreeMap<u64, Arc<Collection>>,
+    len: usize,
+}
+
+/// A collection: its bytes, and where each object is in them.
+#[derive(Debug)]
+struct Collection {
+    piece: Piece,
+    objects: HashMap<u16, (usize, usize)>,
 }
 
 impl GlobalHeaps {
     /// The object of this index in the collection at an address.
     pub(crate) fn object(&self, reader: &Reader, address: u64, index: u32) -> Result<Vec<u8>> {
         let collection = self.collection(reader, address)?;
-        let mut fields = collection.fields().with_rule(&rule::HEAP_OBJECT);
-        let head_len = head_len(reader);
-        fields.take(head_len)?;
-        while head_len <= fields.left() {
-            let found = fields.u16()?;
-            fields.take(6)?;
-            let len = fields.length()?;
-            fields.take(head_len - 8 - reader.sizes.length)?;
-            if found == 0 {
-                break;
-            }
-            let outside =
-                || fault(&rule::HEAP_OBJECT, collection.at, len, collection.bytes.len() as u64);
-            let len = usize::try_from(len).map_err(|_| outside())?;
-            if u32::from(found) == index {
-                return Ok(fields.take(len)?.to_vec());
-            }
-            let padded = len.checked_next_multiple_of(8).ok_or_else(outside)?;
-            fields.take(padded.min(fields.left()))?;
-        }
-        Err(fault(&rule::HEAP_OBJECT, collection.at, index.into(), 0))
+        let place = u16::try_from(index).ok().and_then(|index| collection.objects.get(&index));
+        let bytes = place.and_then(|&(start, end)| collection.piece.bytes.get(start..end));
+        let lost = || fault(&rule::HEAP_OBJECT, collection.piece.at, index.into(), 0);
+        Ok(bytes.ok_or_else(lost)?.to_vec())
     }
 
-    fn collection(&self, reader: &Reader, address: u64) -> Result<Arc<Piece>> {
+    fn collection(&self, reader: &Reader, address: u64) -> Result<Arc<Collection>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(collection) = held.get(&address) {
+        if let Some(collection) = held.collections.get(&address) {
             return Ok(Arc::clone(collection));
         }
-        let head_len = head_len(reader) as u64;
-        let head = reader.piece(address, head_len, &rule::HEAP_CUT)?;
-        let mut fields = head.fields();
-        fields.signature(b"GCOL", &rule::HEAP_HEAD)?;
-        fields.take(4)?;
-        let len = fields.length()?;
-        let collection = Arc::new(reader.piece(address, len.max(head_len), &rule::HEAP_CUT)?);
-        while KEPT <= held.len() {
-            held.pop_first();
+        let collection = Arc::new(Collection::read(reader, address)?);
+        let len = collection.piece.bytes.len();
+        while KEPT_LEN < held.len.saturating_add(len)
+            && let Some((_, oldest)) = held.collections.pop_first()
+        {
+            held.len = held.len.saturating_sub(oldest.piece.bytes.len());
         }
-        held.insert(address, Arc::clone(&collection));
+        held.len = held.len.saturating_add(len);
+        held.collections.insert(address, Arc::clone(&collection));
         Ok(collection)
     }
 }
 
-/// Bytes of the head of a collection, and of each object: fields padded to 8 bytes.
-const fn head_len(reader: &Reader) -> usize {
-    (8 + reader.sizes.length).next_multiple_of(8)
+impl Collection {
+    fn read(reader: &Reader, address: u64) -> Result<Collection> {
+        // The heads of collections and objects are padded to 8 bytes.
+        let head_len = (8 + reader.sizes.length).next_multiple_of(8);
+        let head = reader.piece(address, head_len as u64, &rule::HEAP_CUT)?;
+        let mut fields = head.fields();
+        fields.signature(b"GCOL", &rule::HEAP_HEAD)?;
+        fields.take(4)?;
+        let len = fields.length()?.max(head_len as u64);
+        let piece = reader.piece(address, len, &rule::HEAP_CUT)?;
+        let mut objects = HashMap::new();
+        let mut fields = piece.fields().with_rule(&rule::HEAP_OBJECT);
+        fields.take(head_len)?;
+        while head_len <= fields.left() {
+            let start = fields.position().saturating_add(head_len);
+            let index = fields.u16()?;
+            fields.take(6)?;
+            let len = fields.length()?;
+            if index == 0 {
+                break;
+            }
+            fields.take(start.saturating_sub(fields.position()))?;
+            let end = usize::try_from(len).ok().and_then(|len| start.checked_add(len));
+            let Some(end) = end.filter(|&end| end <= piece.bytes.len()) else { break };
+            objects.entry(index).or_insert((start, end));
+            let padded = end.checked_next_multiple_of(8).unwrap_or(end);
+            fields.take(padded.saturating_sub(start).min(fields.left()))?;
+        }
+        Ok(Collection { piece, objects })
+    }
 }

@@ -110,6 +110,43 @@ impl ExtensibleArray {
         self.in_block(reader, &block, within)
     }
 
+    /// Where the chunk of this number is, and the next number that can be stored.
+    pub(crate) fn find_or_next(
+        &self,
+        reader: &Reader,
+        number: u64,
+    ) -> Result<(Option<Place>, u64)> {
+        let place = self.find(reader, number)?;
+        let following = number.saturating_add(1);
+        let Some(index) = self.index.as_ref().filter(|_| place.is_none()) else {
+            return Ok((place, if self.index.is_none() { u64::MAX } else { following }));
+        };
+        let Some(behind) = number.checked_sub(self.index_count) else {
+            return Ok((None, following));
+        };
+        if let Some((block, within)) = self.data_block(reader, index, behind)? {
+            if block.count <= self.page_count {
+                return Ok((None, following));
+            }
+            let page = within / self.page_count;
+            let byte = usize::try_from(page / 8).ok().and_then(|at| block.written.get(at));
+            let is_written = byte.is_none_or(|byte| byte & (0x80 >> (page % 8)) != 0);
+            let left = self.page_count.saturating_sub(within % self.page_count);
+            let step = if is_written { 1 } else { left };
+            return Ok((None, number.saturating_add(step)));
+        }
+        // No data block is there: the next one, or that of the next super block.
+        let row = (behind / self.block_count_min).checked_add(1).and_then(u64::checked_ilog2);
+        let row = row.unwrap_or(0);
+        if self.super_count <= u64::from(row) {
+            return Ok((None, u64::MAX));
+        }
+        let count = self.block_count_min.checked_shl(row.div_ceil(2)).unwrap_or(u64::MAX).max(1);
+        let start = self.block_count_min.saturating_mul((1_u64 << row) - 1);
+        let within = behind.saturating_sub(start) % count;
+        Ok((None, number.saturating_add(count.saturating_sub(within))))
+    }
+
     /// The data block that has an element, and the element's number in it; elements are counted behind
     /// those of the index block.
     fn data_block(

@@ -86,6 +86,18 @@ impl FixedArray {
         self.element.read(&mut fields)
     }
 
+    /// The next number after this one whose page was written.
+    pub(crate) fn next(&self, number: u64) -> u64 {
+        let Some(written) = &self.written else { return number.saturating_add(1) };
+        let page_count = self.page_count.max(1);
+        let page = number / page_count;
+        let byte = usize::try_from(page / 8).ok().and_then(|at| written.get(at));
+        match byte {
+            Some(byte) if byte & (0x80 >> (page % 8)) != 0 => number.saturating_add(1),
+            _ => page.saturating_add(1).saturating_mul(page_count),
+        }
+    }
+
     /// A page, or the whole list, whose checksum is right.
     fn page(&self, reader: &Reader, (first, page): (u64, u64), size: u64) -> Result<Arc<Piece>> {
         let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);

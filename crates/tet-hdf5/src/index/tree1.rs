@@ -1,11 +1,13 @@
 //! Chunks in a B-tree of version 1. The path to the chunk that was found last is kept, so a scan reads each
 //! node once.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::Place;
-use crate::error::Result;
+use crate::error::{Result, fault};
 use crate::reader::Reader;
+use crate::rule;
 use crate::tree::v1::{Keys, Node};
 
 /// A tree of chunks.
@@ -56,6 +58,50 @@ impl ChunkTree {
             (address, parent) = (child, Some(node.level));
             depth += 1;
         }
+    }
+
+    /// Calls `take` with the coordinate and the place of every chunk, until it returns false.
+    pub(crate) fn each(
+        &self,
+        reader: &Reader,
+        chunk: &[u64],
+        take: &mut dyn FnMut(&[u64], Place) -> Result<bool>,
+    ) -> Result<()> {
+        let keys = Keys::Chunks { rank: self.rank };
+        let mut seen = BTreeSet::new();
+        let mut coord = vec![0; self.rank];
+        let mut stack = vec![(Node::read(reader, self.root, keys, None)?, 0_usize)];
+        while let Some((node, next)) = stack.last_mut() {
+            let number = *next;
+            *next += 1;
+            if node.len() <= number {
+                stack.pop();
+                continue;
+            }
+            let mut entry = node.entry(number)?;
+            let Some(child) = entry.child else { continue };
+            let at = entry.key.at();
+            if node.level != 0 {
+                if !seen.insert(child) {
+                    return Err(fault(&rule::TREE_SHARED, at, child, 0));
+                }
+                let level = node.level;
+                stack.push((Node::read(reader, child, keys, Some(level))?, 0));
+                continue;
+            }
+            let (len, mask) = (entry.key.u32()?, entry.key.u32()?);
+            for (to, &extent) in coord.iter_mut().zip(chunk) {
+                let offset = entry.key.uint(8)?;
+                if offset.checked_rem(extent) != Some(0) {
+                    return Err(fault(&rule::INDEX_GRID, at, offset, extent));
+                }
+                *to = offset / extent;
+            }
+            if !take(&coord, (child, len.into(), mask))? {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// The last entry of a node whose key is not after the offset of a chunk.

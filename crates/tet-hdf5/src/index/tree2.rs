@@ -74,6 +74,22 @@ impl ChunkTree {
         }
     }
 
+    /// Calls `take` with the coordinate and the place of every chunk, until it returns false.
+    pub(crate) fn each(
+        &self,
+        reader: &Reader,
+        take: &mut dyn FnMut(&[u64], Place) -> Result<bool>,
+    ) -> Result<()> {
+        let mut goes_on = true;
+        self.tree.each(reader, &mut |record| {
+            let (place, coord) = self.record(record)?;
+            if let Some(place) = place.filter(|_| goes_on) {
+                goes_on = take(&coord, place)?;
+            }
+            Ok(())
+        })
+    }
+
     fn record(&self, record: &Piece) -> Result<(Option<Place>, Vec<u64>)> {
         let mut fields = record.fields();
         let address = fields.address()?;

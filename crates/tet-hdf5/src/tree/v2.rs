@@ -1,5 +1,7 @@
 //! B-trees of version 2: links, attributes, huge objects and chunks of new files (section III.A.2).
 
+use std::collections::BTreeSet;
+
 use crate::error::{Result, fault};
 use crate::reader::{Piece, Reader, width_of};
 use crate::rule;
@@ -139,6 +141,8 @@ impl TreeV2 {
         take: &mut dyn FnMut(&Piece) -> Result<()>,
     ) -> Result<()> {
         let Some(root) = self.root(reader)? else { return Ok(()) };
+        // A node that several parents lead to would be walked by each of them.
+        let mut seen = BTreeSet::new();
         // Each node with the number of its next child; levels fall, so the stack is no deeper.
         let mut stack = vec![(root, 0_usize)];
         while let Some((node, next)) = stack.last_mut() {
@@ -150,6 +154,9 @@ impl TreeV2 {
             match node.children.get(number) {
                 Some(&child) => {
                     let level = node.level.saturating_sub(1);
+                    if !seen.insert(child.0) {
+                        return Err(fault(&rule::TREE_SHARED, self.at, child.0, 0));
+                    }
                     let child = self.node(reader, child, level)?;
                     stack.push((child, 0));
                 }
