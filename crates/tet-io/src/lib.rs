@@ -11,6 +11,7 @@ mod append;
 mod bytes;
 mod clock;
 mod error;
+mod folder;
 mod image;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod lease;
@@ -27,6 +28,7 @@ pub use append::Appender;
 pub use bytes::Bytes;
 pub use clock::utc;
 pub use error::{Error, Kind, Result, Step, shown};
+pub use folder::{Folder, FolderList};
 pub use image::Image;
 #[cfg(feature = "mmap")]
 pub use mmap::use_huge_pages;

@@ -42,6 +42,11 @@ const EDGES: &[Edge] = &[
         ours: &["tet-cbor", "tet-format", "tet-codec", "tet-io", "tet-report"],
         outside: &["rayon", "sha2", "thiserror"],
     },
+    Edge {
+        name: "tet-zarr",
+        ours: &["tet-format", "tet-codec", "tet-io"],
+        outside: &["flate2", "serde_json", "thiserror"],
+    },
     Edge { name: "tet-hdf5", ours: &["tet-format", "tet-io"], outside: &["thiserror"] },
     Edge {
         name: "tet-tensogram",

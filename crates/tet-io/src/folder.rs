@@ -1,0 +1,202 @@
+//! A folder as input: files by key, names of children, all below one root.
+//!
+//! A key is a relative path with `/` between its parts. A key cannot leave the folder: each part
+//! must be an ordinary name. Symbolic links below the folder are followed, also to places outside
+//! of it, as other readers do: who may create links in a folder may also copy files into it.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Result, Step};
+use crate::source::Source;
+
+/// A folder whose files are read by key.
+///
+/// # Examples
+///
+/// ```
+/// use tet_io::Folder;
+///
+/// let folder = Folder::open(std::env::temp_dir())?;
+/// assert!(folder.get("no/such/file")?.is_none());
+/// assert!(folder.get("../outside")?.is_none(), "no key leaves the folder");
+/// # Ok::<(), tet_io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// The names in a folder, sorted.
+///
+/// # Examples
+///
+/// ```
+/// use tet_io::{Folder, FolderList};
+///
+/// let folder = Folder::open(std::env::temp_dir())?;
+/// let list: FolderList = folder.list("no/such/folder", 10)?;
+/// assert!(list.files.is_empty() && list.folders.is_empty() && !list.is_cut);
+/// # Ok::<(), tet_io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderList {
+    /// The names of the regular files.
+    pub files: Vec<String>,
+    /// The names of the folders.
+    pub folders: Vec<String>,
+    /// Whether names were left out, because there were too many.
+    pub is_cut: bool,
+    /// How many names are not UTF-8, or are neither a file nor a folder.
+    pub other_count: u64,
+}
+
+impl Folder {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when it cannot be opened or is no folder.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let metadata = fs::metadata(path).map_err(|error| Error::io(Step::Open, path, error))?;
+        if !metadata.is_dir() {
+            return Err(Error::io(Step::Open, path, io::ErrorKind::NotADirectory.into()));
+        }
+        Ok(Self { path: path.to_path_buf() })
+    }
+
+    /// The path it was opened with.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a key; `None` if the key is not a relative path of ordinary names.
+    #[must_use]
+    pub fn path_of(&self, key: &str) -> Option<PathBuf> {
+        is_key(key).then(|| self.path.join(key))
+    }
+
+    /// Opens the file of a key for positioned reads; `None` if there is none, if a folder has this
+    /// name, or if it is not a key.
+    ///
+    /// # Errors
+    ///
+    /// Returns what [`Source::open`] returns for a file that exists.
+    pub fn get(&self, key: &str) -> Result<Option<Source>> {
+        let Some(path) = self.path_of(key) else { return Ok(None) };
+        match Source::open(&path) {
+            Ok(source) => Ok(Some(source)),
+            Err(Error::Io { source, .. }) if is_absence(&source) => Ok(None),
+            Err(Error::NotRegular { .. }) if path.is_dir() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The length of the file of a key; `None` as for [`Folder::get`].
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when the file exists and its length cannot be read.
+    pub fn len_of(&self, key: &str) -> Result<Option<u64>> {
+        let Some(path) = self.path_of(key) else { return Ok(None) };
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(error) => Err(Error::io(Step::Stat, &path, error)),
+        }
+    }
+
+    /// The names in a folder below this one (`""` is this one), `count_max` of them at most; none
+    /// if there is no such folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Io`] when the folder exists and cannot be listed.
+    pub fn list(&self, key: &str, count_max: usize) -> Result<FolderList> {
+        let path = if key.is_empty() { Some(self.path.clone()) } else { self.path_of(key) };
+        let Some(path) = path else { return Ok(FolderList::default()) };
+        let failed = |error| Error::io(Step::Read, &path, error);
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if is_absence(&error) => return Ok(FolderList::default()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut list = FolderList::default();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            if count_max <= list.files.len() + list.folders.len() {
+                list.is_cut = true;
+                break;
+            }
+            let file_type = entry.file_type().map_err(failed)?;
+            let (is_file, is_folder) = if file_type.is_symlink() {
+                let target = fs::metadata(entry.path()).ok();
+                (
+                    target.as_ref().is_some_and(fs::Metadata::is_file),
+                    target.as_ref().is_some_and(fs::Metadata::is_dir),
+                )
+            } else {
+                (file_type.is_file(), file_type.is_dir())
+            };
+            match entry.file_name().into_string() {
+                Ok(name) if is_file => list.files.push(name),
+                Ok(name) if is_folder => list.folders.push(name),
+                _ => list.other_count = list.other_count.saturating_add(1),
+            }
+        }
+        list.files.sort_unstable();
+        list.folders.sort_unstable();
+        Ok(list)
+    }
+}
+
+/// Whether a key is a relative path whose parts, between single `/`, are ordinary names.
+fn is_key(key: &str) -> bool {
+    key.split('/').all(|part| {
+        let mut components = Path::new(part).components();
+        let is_name = components.next() == Some(Component::Normal(part.as_ref()));
+        is_name && components.next().is_none() && !part.contains('\0')
+    })
+}
+
+/// Whether an error of the system means that there is no such file.
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_leaves_the_folder() {
+        for key in ["a", "a/b", "c/0/1", ".zarray", "...", "a b", "é"] {
+            assert!(is_key(key), "{key}");
+        }
+        for key in ["", "/", "/a", "a/", "a//b", "..", "a/../b", ".", "a/.", "./a", "a\0b"] {
+            assert!(!is_key(key), "{key:?}");
+        }
+    }
+
+    #[test]
+    fn files_and_folders_are_found_by_key() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("g")).unwrap();
+        fs::write(root.path().join("g/x"), b"abc").unwrap();
+        let folder = Folder::open(root.path()).unwrap();
+        assert_eq!(folder.get("g/x").unwrap().unwrap().len(), 3);
+        assert_eq!(folder.len_of("g/x").unwrap(), Some(3));
+        for absent in ["g", "x", "g/x/y", "../x", ""] {
+            assert!(folder.get(absent).unwrap().is_none(), "{absent}");
+            assert_eq!(folder.len_of(absent).unwrap(), None, "{absent}");
+        }
+        let list = folder.list("", 10).unwrap();
+        assert_eq!(list, FolderList { folders: vec!["g".into()], ..FolderList::default() });
+        assert!(folder.list("g", 0).unwrap().is_cut);
+        assert!(Folder::open(root.path().join("g/x")).is_err());
+    }
+}

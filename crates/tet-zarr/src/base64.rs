@@ -1,0 +1,55 @@
+//! Base64 (RFC 4648, section 4): inline values of references, fill values of version 2.
+
+/// The bytes of a text in base64, with or without the padding; `None` if it is not base64.
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+    let text = match text {
+        [text @ .., b'=', b'='] | [text @ .., b'='] => text,
+        text => text,
+    };
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(text.len() / 4 * 3 + 3).ok()?;
+    for group in text.chunks(4) {
+        let mut bits = 0_u32;
+        for &byte in group {
+            bits = bits << 6 | u32::from(digit(byte)?);
+        }
+        // A last group of 2 digits is 1 byte, of 3 digits 2 bytes.
+        let count = match group.len() {
+            4 => 3,
+            3 => 2,
+            2 => 1,
+            _ => return None,
+        };
+        let missing = u32::try_from(4 - group.len()).ok()?;
+        let [low, middle, high, _] = (bits << (6 * missing)).to_le_bytes();
+        bytes.extend_from_slice(&[high, middle, low][..count]);
+    }
+    Some(bytes)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_examples_of_the_rfc_are_read() {
+        let cases =
+            [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob")];
+        for (text, wanted) in cases {
+            assert_eq!(decode(text.as_bytes()).as_deref(), Some(wanted.as_bytes()), "{text}");
+        }
+        assert_eq!(decode(b"Z"), None);
+        assert_eq!(decode(b"Zm 9v"), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! Data types: type strings of version 2, names of version 3.
+
+use serde_json::Value;
+use tet_format::DType;
+
+use crate::error::{Broken, broken};
+use crate::rule;
+
+/// The order of the bytes of a number.
+///
+/// ```
+/// assert_ne!(tet_zarr::ByteOrder::Little, tet_zarr::ByteOrder::Big);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ByteOrder {
+    /// The lowest byte first.
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+/// What an element is.
+///
+/// ```
+/// use tet_zarr::Element;
+///
+/// assert_eq!(Element::Raw { size: 3 }.size(), Some(3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Element {
+    /// A number, or a boolean value of one byte.
+    Number(DType),
+    /// A date or a duration: a signed integer of 64 bits that counts `scale` times `unit`, whose
+    /// lowest value is no time.
+    Time {
+        /// Whether it is a duration (`timedelta64`) or a date since 1970 (`datetime64`).
+        kind: TimeKind,
+        /// The unit as NumPy names it, such as `ns`; `generic` without one.
+        unit: String,
+        /// How many units one step has.
+        scale: u64,
+    },
+    /// Bytes without a meaning: `r16` and others of version 3, `|V2` of version 2.
+    Raw {
+        /// The number of bytes.
+        size: u64,
+    },
+    /// A type that is not read: text, structures, and others.
+    Unsupported {
+        /// Its name in the document.
+        name: String,
+    },
+}
+
+/// What a number of time counts.
+///
+/// ```
+/// assert_ne!(tet_zarr::TimeKind::Date, tet_zarr::TimeKind::Duration);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeKind {
+    /// A time since 1970-01-01.
+    Date,
+    /// A duration.
+    Duration,
+}
+
+impl Element {
+    /// The number of bytes; `None` for a type that is not read.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Element::Number(dtype) => dtype.size(),
+            Element::Time { .. } => Some(8),
+            Element::Raw { size } => Some(*size),
+            Element::Unsupported { .. } => None,
+        }
+    }
+
+    /// The type of the stored numbers: that of integers for times; `None` for other elements.
+    #[must_use]
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            Element::Number(dtype) => Some(*dtype),
+            Element::Time { .. } => Some(DType::Int64),
+            Element::Raw { .. } | Element::Unsupported { .. } => None,
+        }
+    }
+
+    fn unsupported(value: &Value) -> Element {
+        let mut name = match value {
+            Value::String(name) => name.clone(),
+            Value::Object(object) => match object.get("name") {
+                Some(Value::String(name)) => name.clone(),
+                _ => value.to_string(),
+            },
+            _ => value.to_string(),
+        };
+        if let Some((at, _)) = name.char_indices().nth(200) {
+            name.truncate(at);
+        }
+        Element::Unsupported { name }
+    }
+
+    /// The type of `dtype` in a `.zarray`, with its order of bytes.
+    pub(crate) fn of_v2(value: &Value) -> Result<(Element, ByteOrder), Broken> {
+        let text = match value {
+            Value::String(text) => text.as_str(),
+            // A list of fields is a structure.
+            Value::Array(_) => return Ok((Element::unsupported(value), ByteOrder::Little)),
+            _ => return Err(broken(&rule::DATA_TYPE, 0, 0)),
+        };
+        let order = if text.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
+        let number = |dtype| Element::Number(dtype);
+        let element = match text.trim_start_matches(['<', '>', '|', '=']) {
+            "b1" => number(DType::Bool),
+            "i1" => number(DType::Int8),
+            "i2" => number(DType::Int16),
+            "i4" => number(DType::Int32),
+            "i8" => number(DType::Int64),
+            "u1" => number(DType::UInt8),
+            "u2" => number(DType::UInt16),
+            "u4" => number(DType::UInt32),
+            "u8" => number(DType::UInt64),
+            "f2" => number(DType::Float16),
+            "f4" => number(DType::Float32),
+            "f8" => number(DType::Float64),
+            "c8" => number(DType::Complex64),
+            "c16" => number(DType::Complex128),
+            other => match v2_other(other) {
+                Some(element) => element,
+                None => Element::unsupported(value),
+            },
+        };
+        Ok((element, order))
+    }
+
+    /// The type of `data_type` in a `zarr.json`.
+    pub(crate) fn of_v3(value: &Value) -> Result<Element, Broken> {
+        let (name, configuration) = match value {
+            Value::String(name) => (name.as_str(), None),
+            Value::Object(object) => match object.get("name") {
+                Some(Value::String(name)) => (name.as_str(), object.get("configuration")),
+                _ => return Err(broken(&rule::DATA_TYPE, 0, 0)),
+            },
+            _ => return Err(broken(&rule::DATA_TYPE, 0, 0)),
+        };
+        if let Some(dtype) = DType::from_name(name).filter(|dtype| *dtype != DType::Bitmask) {
+            return Ok(Element::Number(dtype));
+        }
+        let kind = match name {
+            "numpy.datetime64" => Some(TimeKind::Date),
+            "numpy.timedelta64" => Some(TimeKind::Duration),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            let member = |name| configuration.and_then(|it| it.get(name));
+            let unit = member("unit").and_then(Value::as_str).unwrap_or("generic").to_owned();
+            let scale = member("scale_factor").and_then(Value::as_u64).unwrap_or(1);
+            return Ok(Element::Time { kind, unit, scale });
+        }
+        if name == "raw_bytes" {
+            let size = configuration.and_then(|it| it.get("length_bytes")?.as_u64());
+            return Ok(size.and_then(raw).unwrap_or_else(|| Element::unsupported(value)));
+        }
+        let bits = name.strip_prefix('r').and_then(|bits| bits.parse::<u64>().ok());
+        Ok(match bits.and_then(|bits| raw(bits.checked_div(8).filter(|_| bits % 8 == 0)?)) {
+            Some(element) => element,
+            None => Element::unsupported(value),
+        })
+    }
+}
+
+/// Raw bytes, if it is a number of them that fits a signed 32-bit number, as in NumPy.
+fn raw(size: u64) -> Option<Element> {
+    (0 < size && size <= u64::from(u32::MAX >> 1)).then_some(Element::Raw { size })
+}
+
+fn v2_other(name: &str) -> Option<Element> {
+    if let Some(size) = name.strip_prefix('V') {
+        return raw(size.parse().ok()?);
+    }
+    let (kind, rest) = match name.split_at_checked(2)? {
+        ("M8", rest) => (TimeKind::Date, rest),
+        ("m8", rest) => (TimeKind::Duration, rest),
+        _ => return None,
+    };
+    if rest.is_empty() {
+        return Some(Element::Time { kind, unit: "generic".to_owned(), scale: 1 });
+    }
+    let inside = rest.strip_prefix('[')?.strip_suffix(']')?;
+    let at = inside.find(|c: char| !c.is_ascii_digit())?;
+    let (scale, unit) = inside.split_at(at);
+    let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
+    let known = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as"];
+    let unit = unit.to_owned();
+    (known.contains(&unit.as_str()) && scale != 0).then_some(Element::Time { kind, unit, scale })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn type_strings_have_their_order_of_bytes() {
+        let of = |text: &str| Element::of_v2(&json!(text)).unwrap();
+        assert_eq!(of("<f4"), (Element::Number(DType::Float32), ByteOrder::Little));
+        assert_eq!(of(">c16"), (Element::Number(DType::Complex128), ByteOrder::Big));
+        let (unit, kind) = ("ns".to_owned(), TimeKind::Date);
+        assert_eq!(of(">M8[25ns]").0, Element::Time { kind, unit, scale: 25 });
+        assert_eq!(of("|V3").0, Element::Raw { size: 3 });
+        for name in ["<U4", "|S3", "|O", "<f16", "|V0", "<M8[x]", "<M8[0s]", "é", ""] {
+            assert_eq!(of(name).0, Element::Unsupported { name: name.to_owned() });
+        }
+        assert!(Element::of_v2(&json!(3)).is_err());
+    }
+
+    #[test]
+    fn names_are_types() {
+        let of = |value: Value| Element::of_v3(&value);
+        assert_eq!(of(json!("bfloat16")), Ok(Element::Number(DType::BFloat16)));
+        assert_eq!(of(json!("r24")), Ok(Element::Raw { size: 3 }));
+        for name in ["r0", "r7", "string", "bitmask", "r99999999999999999999"] {
+            assert_eq!(of(json!(name)), Ok(Element::Unsupported { name: name.to_owned() }));
+        }
+        let time = of(
+            json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}}),
+        );
+        assert_eq!(time.unwrap().dtype(), Some(DType::Int64));
+        assert!(of(json!({"configuration": {}})).is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! Finds the stored bytes of chunks: by key, and through the indexes of shards.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tet_format::Span;
+use tet_io::Source;
+
+use crate::array::ArrayMeta;
+use crate::error::{Result, broken, fault_in};
+use crate::objects::{ObjectId, Objects};
+use crate::rule;
+use crate::shard::{ShardIndex, ShardLevel};
+
+/// The most bytes of shard indexes that are kept.
+const CACHE_LEN_MAX: usize = 128 << 20;
+
+/// Where the stored bytes of a chunk are.
+///
+/// # Examples
+///
+/// ```
+/// use tet_format::Span;
+/// use tet_zarr::{Located, ObjectId};
+///
+/// let located = Located { object: ObjectId(0), span: Span::EMPTY, inflated_len: None };
+/// assert!(located.span.is_empty());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The source.
+    pub object: ObjectId,
+    /// The bytes in the source.
+    pub span: Span,
+    /// The length after inflating (raw deflate), for a deflated member of a zip file.
+    pub inflated_len: Option<u64>,
+}
+
+/// Finds the chunks of one array. Threads may share it.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tet_zarr::{Hierarchy, Store};
+///
+/// let hierarchy = Hierarchy::open(Store::folder("x.zarr")?)?;
+/// let finder = hierarchy.finder(&hierarchy.arrays()[0]);
+/// match finder.find(&[0, 0])? {
+///     Some(chunk) => println!("{:?} of {:?}", chunk.span, finder.object(chunk.object)?.path()),
+///     None => println!("absent: all elements are the fill value"),
+/// }
+/// # Ok::<(), tet_zarr::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ChunkFinder {
+    array: Arc<ArrayMeta>,
+    objects: Objects,
+    indexes: Mutex<Cache>,
+}
+
+/// A shard: its source, its first byte, and its level.
+type ShardName = (ObjectId, u64, usize);
+
+#[derive(Debug, Default)]
+struct Cache {
+    kept: HashMap<ShardName, Arc<ShardIndex>>,
+    order: VecDeque<ShardName>,
+    byte_count: usize,
+}
+
+impl ChunkFinder {
+    /// The finder of an array.
+    #[must_use]
+    pub fn new(array: Arc<ArrayMeta>, objects: Objects) -> ChunkFinder {
+        ChunkFinder { array, objects, indexes: Mutex::default() }
+    }
+
+    /// The array.
+    #[must_use]
+    pub fn array(&self) -> &Arc<ArrayMeta> {
+        &self.array
+    }
+
+    /// The objects that it opens.
+    #[must_use]
+    pub fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// The source of a chunk.
+    ///
+    /// # Errors
+    ///
+    /// As [`Objects::source`].
+    pub fn object(&self, id: ObjectId) -> Result<Source> {
+        self.objects.source(id)
+    }
+
+    /// Where the chunk at a coordinate of [`ArrayMeta::grid`] is; `None` if it is not stored, or
+    /// outside of the grid.
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault of a shard index, of a zip member or of a reference, and errors of reading.
+    pub fn find(&self, coordinate: &[u64]) -> Result<Option<Located>> {
+        let counts = self.array.grid.counts();
+        let is_inside = coordinate.len() == counts.len()
+            && coordinate.iter().zip(counts).all(|(at, count)| at < count);
+        if !is_inside {
+            return Ok(None);
+        }
+        // The number of innermost chunks in one unit of each level, the outermost first.
+        let mut units = vec![vec![1_u64; coordinate.len()]];
+        for level in self.array.shards.iter().rev() {
+            let inner = units.last().cloned().unwrap_or_default();
+            let unit = inner.iter().zip(&level.counts).map(|(a, b)| a.saturating_mul(*b));
+            units.push(unit.collect());
+        }
+        units.reverse();
+        let outermost = units.first().cloned().unwrap_or_default();
+        let of_object: Vec<u64> = divided(coordinate, &outermost);
+        let key = self.array.object_key(&of_object);
+        let Some(object) = self.find_object(&key)? else { return Ok(None) };
+        let mut located = object;
+        for (number, level) in self.array.shards.iter().enumerate() {
+            let (Some(outer), Some(unit)) = (units.get(number), units.get(number + 1)) else {
+                return Ok(None);
+            };
+            let rest: Vec<u64> = coordinate.iter().zip(outer).map(|(at, unit)| at % unit).collect();
+            let inside = divided(&rest, unit);
+            let index = self.index(&key, &located, number, level)?;
+            let entry = level.entry_number(&inside).unwrap_or(usize::MAX);
+            match index.entry(entry).map_err(|fault| fault_in(&key, fault))? {
+                Some(span) => located.span = span,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(located))
+    }
+
+    /// Where a whole object is.
+    pub(crate) fn find_object(&self, key: &str) -> Result<Option<Located>> {
+        let Some(place) = self.objects.store().locate(key)? else { return Ok(None) };
+        let Some((object, source)) = self.objects.find(&place.name)? else { return Ok(None) };
+        let whole = Span::new(0, source.len()).unwrap_or(Span::EMPTY);
+        let span = place.part.unwrap_or(whole);
+        if !whole.contains(span) {
+            let fault = broken(&rule::PAYLOAD_BOUNDS, span.end(), whole.end());
+            return Err(fault_in(key, tet_format::ForeignFault { at: span.start(), ..fault }));
+        }
+        Ok(Some(Located { object, span, inflated_len: place.inflated_len }))
+    }
+
+    /// The index of a shard, read once while it is kept.
+    pub(crate) fn index(
+        &self,
+        key: &str,
+        shard: &Located,
+        number: usize,
+        level: &ShardLevel,
+    ) -> Result<Arc<ShardIndex>> {
+        let name = (shard.object, shard.span.start(), number);
+        if let Some(index) = self.cache().kept.get(&name) {
+            return Ok(index.clone());
+        }
+        if shard.inflated_len.is_some() {
+            return Err(fault_in(key, broken(&rule::ZIP_SHARD, 8, 0)));
+        }
+        let span = level.index_span(shard.span).map_err(|fault| fault_in(key, fault))?;
+        let bytes = self.objects.source(shard.object)?.read_vec(span.start(), span.len())?;
+        let index = level.parse(bytes, span, shard.span).map_err(|fault| fault_in(key, fault))?;
+        let index = Arc::new(index);
+        self.cache().keep(name, index.clone());
+        Ok(index)
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        // Every change of the cache is complete at each place where it could panic.
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache {
+    fn keep(&mut self, name: ShardName, index: Arc<ShardIndex>) {
+        // An entry costs more than its bytes.
+        let cost = |index: &ShardIndex| index.byte_count().saturating_add(256);
+        self.byte_count = self.byte_count.saturating_add(cost(&index));
+        if let Some(older) = self.kept.insert(name, index) {
+            self.byte_count = self.byte_count.saturating_sub(cost(&older));
+        } else {
+            self.order.push_back(name);
+        }
+        while CACHE_LEN_MAX < self.byte_count {
+            let Some(oldest) = self.order.pop_front() else { break };
+            if let Some(index) = self.kept.remove(&oldest) {
+                self.byte_count = self.byte_count.saturating_sub(cost(&index));
+            }
+        }
+    }
+}
+
+fn divided(coordinate: &[u64], units: &[u64]) -> Vec<u64> {
+    let pairs = coordinate.iter().zip(units);
+    pairs.map(|(at, unit)| at.checked_div(*unit).unwrap_or(0)).collect()
+}

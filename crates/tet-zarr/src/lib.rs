@@ -1,0 +1,48 @@
+//! Zarr hierarchies of versions 2 and 3, read in place: metadata, and where each chunk is stored.
+//!
+//! ```text
+//!   folder, zip file or references -> Store -> Hierarchy: groups, arrays, findings
+//!   Hierarchy + array -> ChunkFinder: coordinate of a chunk -> object and span
+//! ```
+//!
+//! This crate follows the Zarr storage specification 2, the Zarr core specification 3 with its
+//! codec `sharding_indexed`, and the references of kerchunk (versions 0 and 1). It decodes no
+//! chunk: it gives the codecs and the place, and `tet-codec` undoes the codecs.
+
+#![forbid(unsafe_code)]
+
+mod store;
+
+mod hierarchy;
+
+mod array;
+mod codec;
+mod element;
+mod fill;
+mod key;
+
+mod finder;
+mod objects;
+mod shard;
+
+mod base64;
+mod check;
+mod error;
+mod json;
+pub mod rule;
+
+pub use array::{ArrayMeta, ZarrFormat};
+pub use check::{ChunkCounts, check, count_chunks};
+pub use codec::{Codec, CodecFamily};
+pub use element::{ByteOrder, Element, TimeKind};
+pub use error::{Error, Found, Result};
+pub use finder::{ChunkFinder, Located};
+pub use hierarchy::{Group, Hierarchy, Metadata};
+pub use key::{KeyEncoding, KeyStyle};
+pub use objects::{ObjectId, Objects};
+pub use shard::{IndexLocation, ShardLevel};
+pub use store::{ObjectName, Place, References, Store, ZipStore};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeDoctests;

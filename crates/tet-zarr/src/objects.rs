@@ -1,0 +1,186 @@
+//! The table of objects: numbers for sources, opened when they are touched.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tet_io::{Source, Stamp};
+
+use crate::error::{Result, broken, fault_in};
+use crate::rule;
+use crate::store::{ObjectName, Store};
+
+/// The most sources that are open at the same time.
+const OPEN_MAX: usize = 256;
+
+/// The number of a source in [`Objects`].
+///
+/// ```
+/// assert_eq!(tet_zarr::ObjectId(3).0, 3);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+/// The sources of a store, numbered when they are first asked for. A bounded number is open; a
+/// source that was closed is opened again, and must be unchanged. Clones share their state.
+///
+/// # Examples
+///
+/// ```
+/// use tet_zarr::{Objects, Store};
+///
+/// let objects = Objects::new(Store::folder(std::env::temp_dir())?);
+/// assert_eq!(objects.count(), 0);
+/// # Ok::<(), tet_zarr::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Objects(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    store: Store,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    ids: HashMap<Arc<ObjectName>, ObjectId>,
+    known: Vec<Known>,
+    /// The open sources, each with the time of its last use.
+    open: HashMap<ObjectId, (Source, u64)>,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    name: Arc<ObjectName>,
+    stamp: Option<Stamp>,
+}
+
+impl Objects {
+    /// The objects of a store.
+    #[must_use]
+    pub fn new(store: Store) -> Objects {
+        Objects(Arc::new(Shared { store, table: Mutex::default() }))
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    /// How many objects have a number.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.table().known.len()
+    }
+
+    /// The name of an object.
+    #[must_use]
+    pub fn name(&self, id: ObjectId) -> Option<ObjectName> {
+        let at = usize::try_from(id.0).ok()?;
+        self.table().known.get(at).map(|known| (*known.name).clone())
+    }
+
+    /// The source of an object.
+    ///
+    /// # Errors
+    ///
+    /// Returns `ZR-P5` when it changed since it was first opened, and errors of the environment.
+    pub fn source(&self, id: ObjectId) -> Result<Source> {
+        let (name, stamp) = {
+            let mut table = self.table();
+            if let Some(source) = table.touch(id) {
+                return Ok(source);
+            }
+            let known = usize::try_from(id.0).ok().and_then(|at| table.known.get(at));
+            let Some(known) = known else {
+                return Err(fault_in("", broken(&rule::CHANGED, id.0.into(), 0)));
+            };
+            (known.name.clone(), known.stamp)
+        };
+        let changed = || fault_in(&shown(&name), broken(&rule::CHANGED, 0, 0));
+        let source = self.0.store.open(&name)?.ok_or_else(changed)?;
+        match (stamp, source.stamp()) {
+            (Some(first), Some(now)) if !first.is_unchanged(&now) => return Err(changed()),
+            _ => {}
+        }
+        self.table().keep(id, source.clone());
+        Ok(source)
+    }
+
+    /// The number and the source of an object; `None` if there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Objects::source`], and `ZR-L7`.
+    pub fn find(&self, name: &ObjectName) -> Result<Option<(ObjectId, Source)>> {
+        let id = self.table().ids.get(name).copied();
+        if let Some(id) = id {
+            return Ok(Some((id, self.source(id)?)));
+        }
+        let Some(source) = self.0.store.open(name)? else { return Ok(None) };
+        let mut table = self.table();
+        if let Some(&id) = table.ids.get(name) {
+            // Another thread was first.
+            drop(table);
+            return Ok(Some((id, self.source(id)?)));
+        }
+        let number = u32::try_from(table.known.len()).ok().filter(|it| *it < u32::MAX - 1);
+        let Some(number) = number else {
+            return Err(fault_in(&shown(name), broken(&rule::LIMIT_OBJECTS, u64::MAX, 0)));
+        };
+        let (id, name) = (ObjectId(number), Arc::new(name.clone()));
+        table.ids.insert(name.clone(), id);
+        table.known.push(Known { name, stamp: source.stamp() });
+        table.keep(id, source.clone());
+        Ok(Some((id, source)))
+    }
+
+    /// Checks that every source that was opened is still the same file with the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns `ZR-P5` for the first that is not.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let mut at = 0;
+        while let Some(id) = u32::try_from(at).ok().filter(|_| at < self.count()).map(ObjectId) {
+            // A source that stays open is compared with its own stamp; one that is opened now is
+            // compared when it is opened.
+            self.source(id)?.check_unchanged()?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> std::sync::MutexGuard<'_, Table> {
+        // Every change of the table is complete at each place where it could panic.
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn touch(&mut self, id: ObjectId) -> Option<Source> {
+        self.clock = self.clock.saturating_add(1);
+        let (source, used) = self.open.get_mut(&id)?;
+        *used = self.clock;
+        Some(source.clone())
+    }
+
+    fn keep(&mut self, id: ObjectId, source: Source) {
+        if OPEN_MAX <= self.open.len() {
+            let oldest = self.open.iter().min_by_key(|(_, (_, used))| *used).map(|(id, _)| *id);
+            oldest.and_then(|oldest| self.open.remove(&oldest));
+        }
+        self.clock = self.clock.saturating_add(1);
+        self.open.insert(id, (source, self.clock));
+    }
+}
+
+/// The name of an object in a fault.
+fn shown(name: &ObjectName) -> String {
+    match name {
+        ObjectName::File(key) | ObjectName::Inline(key) => key.clone(),
+        ObjectName::Zip => String::new(),
+    }
+}

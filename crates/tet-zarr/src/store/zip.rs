@@ -1,0 +1,272 @@
+//! A zip file as a store (APPNOTE 6.3.10, sections 4.3 to 4.5): stored members are spans of the
+//! file, deflated members have their length.
+
+use std::sync::Arc;
+
+use tet_format::Span;
+use tet_io::{FolderList, Source};
+
+use super::{ObjectName, Place};
+use crate::error::{Broken, Result, broken, fault_in, len};
+use crate::rule;
+
+/// The longest directory that is read, in bytes.
+const DIRECTORY_LEN_MAX: u64 = 256 << 20;
+
+/// The bytes of the end record, without its comment.
+const END_LEN: usize = 22;
+
+/// The bytes of an entry of the directory before its name.
+const ENTRY_LEN: usize = 46;
+
+/// The bytes of the header of a member before its name.
+const HEADER_LEN: u64 = 30;
+
+/// A zip file whose members are objects. Clones share the directory.
+///
+/// # Examples
+///
+/// ```
+/// use tet_io::Source;
+/// use tet_zarr::ZipStore;
+///
+/// let empty = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
+/// let zip = ZipStore::open(Source::from_bytes(empty))?;
+/// assert!(zip.locate("zarr.json")?.is_none());
+/// # Ok::<(), tet_zarr::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ZipStore(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    source: Source,
+    directory: Vec<u8>,
+    /// Where each entry begins in the directory, sorted by name; of equal names the last is kept.
+    entries: Vec<u32>,
+    duplicate_count: u64,
+}
+
+/// A member as the directory describes it.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    name: &'a [u8],
+    flags: u16,
+    method: u16,
+    stored_len: u64,
+    len: u64,
+    header_at: u64,
+    end: usize,
+}
+
+impl ZipStore {
+    /// Reads the directory of a zip file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault of a rule `ZR-Z`, `ZR-L6` for a longer directory, and errors of reading.
+    pub fn open(source: Source) -> Result<ZipStore> {
+        let failed = |fault| fault_in("", fault);
+        let span = find_directory(&source)?;
+        let file_len = source.len();
+        if file_len < span.end() {
+            return Err(failed(broken(&rule::ZIP_DIRECTORY, span.end(), file_len)));
+        }
+        if DIRECTORY_LEN_MAX < span.len() {
+            return Err(failed(broken(&rule::LIMIT_ZIP, span.len(), DIRECTORY_LEN_MAX)));
+        }
+        let directory = source.read_vec(span.start(), span.len())?;
+        let mut entries = Vec::new();
+        let mut at = 0;
+        while at < directory.len() {
+            let Some(entry) = entry(&directory, at) else {
+                let at = span.start().saturating_add(len(at));
+                return Err(failed(Broken { at, ..broken(&rule::ZIP_DIRECTORY, at, span.end()) }));
+            };
+            // The directory is shorter than 2^32 bytes.
+            entries.push(u32::try_from(at).unwrap_or(u32::MAX));
+            at = entry.end;
+        }
+        let before = entries.len();
+        let name = |at: &u32| name_at(&directory, *at);
+        // Stable, so that the last of equal names comes last; then the first of the reverse is kept.
+        entries.reverse();
+        entries.sort_by(|a, b| name(a).cmp(name(b)));
+        entries.dedup_by(|a, b| name(a) == name(b));
+        let duplicate_count = len(before - entries.len());
+        Ok(ZipStore(Arc::new(Opened { source, directory, entries, duplicate_count })))
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.0.source
+    }
+
+    /// How many entries have the name of a later entry.
+    #[must_use]
+    pub fn duplicate_count(&self) -> u64 {
+        self.0.duplicate_count
+    }
+
+    /// Where the member of a key is.
+    ///
+    /// # Errors
+    ///
+    /// Returns `ZR-Z3` when it is not inside the file or its header does not match its entry,
+    /// `ZR-Z4` for a method that is not read, and errors of reading.
+    pub fn locate(&self, key: &str) -> Result<Option<Place>> {
+        let Opened { source, directory, entries, .. } = &*self.0;
+        let name = |at: &u32| name_at(directory, *at);
+        let Ok(found) = entries.binary_search_by(|at| name(at).cmp(key.as_bytes())) else {
+            return Ok(None);
+        };
+        let at = entries.get(found).and_then(|at| usize::try_from(*at).ok());
+        let Some(entry) = at.and_then(|at| entry(directory, at)) else { return Ok(None) };
+        let failed = |fault: Broken| fault_in(key, Broken { at: entry.header_at, ..fault });
+        if entry.flags & 1 != 0 || !matches!(entry.method, 0 | 8) {
+            return Err(failed(broken(&rule::ZIP_METHOD, entry.method.into(), 0)));
+        }
+        if entry.method == 0 && entry.len != entry.stored_len {
+            return Err(failed(broken(&rule::ZIP_MEMBER, entry.len, entry.stored_len)));
+        }
+        let file_len = source.len();
+        let header_end = entry.header_at.saturating_add(HEADER_LEN);
+        if file_len < header_end {
+            return Err(failed(broken(&rule::ZIP_MEMBER, header_end, file_len)));
+        }
+        let header = source.read_vec(entry.header_at, HEADER_LEN)?;
+        let name_len = u16_at(&header, 26).unwrap_or(0);
+        let extra_len = u16_at(&header, 28).unwrap_or(0);
+        let is_header = header.starts_with(b"PK\x03\x04");
+        if !is_header || usize::from(name_len) != entry.name.len() {
+            return Err(failed(broken(&rule::ZIP_MEMBER, name_len.into(), len(entry.name.len()))));
+        }
+        let start = header_end.saturating_add(u64::from(name_len)).saturating_add(extra_len.into());
+        let span = Span::new(start, entry.stored_len).filter(|span| span.end() <= file_len);
+        let Some(span) = span else {
+            let end = start.saturating_add(entry.stored_len);
+            return Err(failed(broken(&rule::ZIP_MEMBER, end, file_len)));
+        };
+        let inflated_len = (entry.method == 8).then_some(entry.len);
+        Ok(Some(Place { name: ObjectName::Zip, part: Some(span), inflated_len }))
+    }
+
+    /// The names directly below a key.
+    pub(super) fn list(&self, key: &str, count_max: usize) -> FolderList {
+        let Opened { directory, entries, .. } = &*self.0;
+        let prefix = if key.is_empty() { String::new() } else { format!("{key}/") };
+        let name = |at: &u32| name_at(directory, *at);
+        let from = entries.partition_point(|at| name(at) < prefix.as_bytes());
+        let names = entries.iter().skip(from).map(name);
+        let names = names.take_while(|name| name.starts_with(prefix.as_bytes()));
+        super::children(names.filter_map(|name| str::from_utf8(name).ok()), &prefix, count_max)
+    }
+}
+
+/// The bytes of a deflated member of this length.
+pub(super) fn inflate(stored: &[u8], wanted: u64) -> std::result::Result<Vec<u8>, Broken> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    // One byte more shows a member that is too long.
+    let mut inflated = flate2::read::DeflateDecoder::new(stored).take(wanted.saturating_add(1));
+    let is_read = inflated.read_to_end(&mut bytes).is_ok();
+    if !is_read || len(bytes.len()) != wanted {
+        return Err(broken(&rule::ZIP_MEMBER, len(bytes.len()), wanted));
+    }
+    Ok(bytes)
+}
+
+/// Where the directory is: from the end record, or that of Zip64.
+fn find_directory(source: &Source) -> Result<Span> {
+    let missing = || fault_in("", broken(&rule::ZIP_END, 0, 0));
+    let tail_len = source.len().min(len(END_LEN) + u64::from(u16::MAX) + 20);
+    let tail_at = source.len() - tail_len;
+    let tail = source.read_vec(tail_at, tail_len)?;
+    let is_end = |at: &usize| {
+        let record = tail.get(*at..).unwrap_or_default();
+        let comment = u16_at(record, 20).map(usize::from);
+        record.starts_with(b"PK\x05\x06") && comment.is_some_and(|it| END_LEN + it <= record.len())
+    };
+    let last = tail.len().checked_sub(END_LEN).ok_or_else(missing)?;
+    let at = (0..=last).rev().find(is_end).ok_or_else(missing)?;
+    let record = tail.get(at..).unwrap_or_default();
+    let (dir_len, dir_at) = (u32_at(record, 12), u32_at(record, 16));
+    let (Some(dir_len), Some(dir_at)) = (dir_len, dir_at) else { return Err(missing()) };
+    let locator = at.checked_sub(20).and_then(|at| tail.get(at..));
+    let locator = locator.filter(|locator| locator.starts_with(b"PK\x06\x07"));
+    let Some(locator) = locator else {
+        return Span::new(dir_at.into(), dir_len.into()).ok_or_else(missing);
+    };
+    let record_at = u64_at(locator, 8).ok_or_else(missing)?;
+    if source.len() < record_at.saturating_add(56) {
+        return Err(missing());
+    }
+    let record = source.read_vec(record_at, 56)?;
+    let numbers = u64_at(&record, 48).zip(u64_at(&record, 40));
+    let span = numbers.and_then(|(start, len)| Span::new(start, len));
+    span.filter(|_| record.starts_with(b"PK\x06\x06")).ok_or_else(missing)
+}
+
+/// The entry that begins at a byte of the directory.
+fn entry(directory: &[u8], at: usize) -> Option<Entry<'_>> {
+    let fixed = directory.get(at..at.checked_add(ENTRY_LEN)?)?;
+    if !fixed.starts_with(b"PK\x01\x02") {
+        return None;
+    }
+    let name_len = usize::from(u16_at(fixed, 28)?);
+    let extra_len = usize::from(u16_at(fixed, 30)?);
+    let comment_len = usize::from(u16_at(fixed, 32)?);
+    let name_end = at + ENTRY_LEN + name_len;
+    let extra_end = name_end + extra_len;
+    let end = extra_end + comment_len;
+    let name = directory.get(at + ENTRY_LEN..name_end)?;
+    let extra = directory.get(name_end..extra_end)?;
+    directory.get(extra_end..end)?;
+    let small = [u32_at(fixed, 24)?, u32_at(fixed, 20)?, u32_at(fixed, 42)?];
+    let [len, stored_len, header_at] = widened(small, extra)?;
+    let (flags, method) = (u16_at(fixed, 8)?, u16_at(fixed, 10)?);
+    Some(Entry { name, flags, method, stored_len, len, header_at, end })
+}
+
+/// Numbers of 32 bits; those with all bits set are in the Zip64 field, in this order.
+fn widened(small: [u32; 3], extra: &[u8]) -> Option<[u64; 3]> {
+    let mut wide = small.map(u64::from);
+    if !small.contains(&u32::MAX) {
+        return Some(wide);
+    }
+    let mut rest = extra;
+    let mut field = loop {
+        let (id, len) = (u16_at(rest, 0)?, usize::from(u16_at(rest, 2)?));
+        let body = rest.get(4..4 + len)?;
+        if id == 1 {
+            break body;
+        }
+        rest = rest.get(4 + len..)?;
+    };
+    for (number, small) in wide.iter_mut().zip(small) {
+        if small == u32::MAX {
+            *number = u64_at(field, 0)?;
+            field = field.get(8..)?;
+        }
+    }
+    Some(wide)
+}
+
+/// The name of an entry.
+fn name_at(directory: &[u8], at: u32) -> &[u8] {
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    entry(directory, at).map_or(&[], |entry| entry.name)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
