@@ -196,6 +196,13 @@ def hdf5_plugins():
         for codec in ["blosclz", "lz4", "zlib", "zstd"]:
             hdf5(f"blosc2 {codec} {dtype}", data(200), **hdf5plugin.Blosc2(cname=codec, filters=hdf5plugin.Blosc2.SHUFFLE))
         hdf5(f"blosc2 bits {dtype}", data(200), **hdf5plugin.Blosc2(cname="lz4", filters=hdf5plugin.Blosc2.BITSHUFFLE))
+    for shape in [(20, 30), (7, 5, 3), (33, 2, 9)]:
+        for dtype in ["<i2", "<f8"]:
+            data = numbers(dtype, int(np.prod(shape)))[: int(np.prod(shape))].reshape(shape)
+            hdf5(f"blosc2 {shape} {dtype}", data, **hdf5plugin.Blosc2(cname="lz4", clevel=5))
+    if SCALE > 1:
+        data = numbers("<f4", 70_000)[: 500 * 700].reshape(500, 700)
+        hdf5("blosc2 wide", data, **hdf5plugin.Blosc2(cname="zstd", clevel=5))
     hdf5("blosc large", numbers("<f4", 30_000).round(-1), **hdf5plugin.Blosc(cname="zstd", clevel=9, shuffle=1))
     noise = np.random.default_rng(2).integers(0, 256, 200).astype("u1")
     hdf5("blosc copied", noise, **hdf5plugin.Blosc(cname="lz4", clevel=5, shuffle=0))

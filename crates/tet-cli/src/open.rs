@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_convert::{Io, OpenOptions, Opened};
+use tet_convert::{Io, OpenOptions, Opened, ValidRange};
 use tet_file::{FooterMode, Protection, TetFile};
 use tet_io::publish::Sync;
 use tet_io::{Overwrite, Writers};
 use tet_query::{Dataset, DigestPolicy, Execution, Integrity};
 use tet_verify::{Finding, Severity};
 
-use crate::args::{DigestName, IoName, ReadArgs, WriteArgs};
+use crate::args::{DigestName, IoName, MeaningArgs, ReadArgs, WriteArgs};
 use crate::context::Context;
 use crate::exit::{Failure, Result};
 use crate::size::counted;
@@ -40,6 +40,15 @@ pub(crate) fn open_for(
     let number = asked.split('[').next().and_then(|name| name.strip_prefix('#'));
     options.only = number.and_then(|number| number.parse().ok());
     open_by(path, &options, context).map_err(|failure| footer_hint(failure, args.no_footer))
+}
+
+/// Decodes packed and masked values, unless they are to be used as they are stored.
+pub(crate) fn decode(mut opened: Opened, meaning: MeaningArgs) -> Opened {
+    if !meaning.raw_values {
+        let range = if meaning.valid_range { ValidRange::Masked } else { ValidRange::Ignored };
+        opened.catalog = tet_convert::decoded(opened.catalog, range);
+    }
+    opened
 }
 
 /// Opens a file with this footer mode.

@@ -10,14 +10,16 @@
 //! must not exceed the stored length, so the work is bounded by payload and elements.
 
 pub(crate) mod chunk;
+mod grid;
 pub(crate) mod lz;
 pub(crate) mod order;
 
 use chunk::{Chunk, fill};
+use grid::Grid;
 
 use crate::error::{Error, Result};
 use crate::filter::Compressor;
-use crate::scratch::{index, resize};
+use crate::scratch::{Scratch, index, resize};
 
 const NAME: &str = "blosc2";
 
@@ -42,6 +44,9 @@ const ANY_LEN: u8 = 0x40;
 /// The longest table of offsets, as for other tables.
 const TABLE_LEN_MAX: u64 = 1 << 20;
 const OFFSET_LEN: u64 = 8;
+
+/// The most times that blocks are longer than the array they hold.
+const PADDING_MAX: usize = 16;
 
 /// The most bytes that one byte of a block can decode to, except for zstd and repeated values.
 const RATIO: u64 = 255;
@@ -109,19 +114,42 @@ impl Compressor for Blosc2 {
     }
 
     fn read(&self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
-        let decoded_len = out.len() as u64;
-        let len = stated_len(stored).ok_or(Error::Corrupt { codec: NAME, reason: "cut short" })?;
-        let place = out.get_mut(..index(len)).ok_or(Error::TooLong { codec: NAME, decoded_len })?;
-        frame(stored, place).map_err(|(_, broken)| match broken {
+        read(stored, out).map_err(|broken| match broken {
             Broken::Memory => Error::Memory { codec: NAME },
             Broken::NotBuilt => {
                 Error::Corrupt { codec: NAME, reason: "a feature is not supported" }
             }
             Broken::Frame => Error::Corrupt { codec: NAME, reason: "the frame is invalid" },
             Broken::Chunk => Error::Corrupt { codec: NAME, reason: "a chunk is invalid" },
-        })?;
-        Ok(index(len))
+        })
     }
+}
+
+/// Decodes a frame of any number of axes into the start of `out`. Returns the decoded length.
+fn read(stored: &[u8], out: &mut [u8]) -> Result<usize, Broken> {
+    let len = index(stated_len(stored).ok_or(Broken::Frame)?);
+    let head = stored.get(HEADER_LEN_AT..).and_then(|rest| rest.first_chunk());
+    let head_len = index(u32::from_le_bytes(*head.ok_or(Broken::Frame)?).swap_bytes().into());
+    let Some(grid) = Grid::read(stored.get(..head_len).ok_or(Broken::Frame)?)? else {
+        frame(stored, out.get_mut(..len).ok_or(Broken::Frame)?).map_err(|(_, broken)| broken)?;
+        return Ok(len);
+    };
+    let header = header(stored, len as u64)?;
+    let size = index(header.typesize);
+    let (count, padded) = grid.counts().ok_or(Broken::Frame)?;
+    let (found, wanted) = (padded.checked_mul(size), count.checked_mul(size));
+    let wanted = wanted.filter(|_| found == Some(len) && size != 0).ok_or(Broken::NotBuilt)?;
+    let room = out.len();
+    let out = out.get_mut(..wanted).ok_or(Broken::Frame)?;
+    // Blocks are smaller than the array, so that padding at most doubles an axis.
+    if room.saturating_mul(PADDING_MAX).saturating_add(PADDING_MAX) < len {
+        return Err(Broken::NotBuilt);
+    }
+    let mut blocks = Scratch::new();
+    resize(NAME, &mut blocks, len).map_err(|_| Broken::Memory)?;
+    frame(stored, &mut blocks).map_err(|(_, broken)| broken)?;
+    grid.undo(&blocks, size, out).ok_or(Broken::Frame)?;
+    Ok(wanted)
 }
 
 /// The decoded length in the header of a frame.

@@ -5,8 +5,8 @@ mod cells;
 
 use tet_query::{
     Alignment, Answer, Array, Catalog, CatalogLabels, Choice, Dataset, Execution, Filter,
-    Hyperslab, LazyArray, Op, Params, Reduced, Reduction, SelectionError, SelectionFault,
-    Transform, axis_text, fill_of, find_axis,
+    Hyperslab, LazyArray, NanPolicy, Op, Params, Reduced, Reduction, SelectionError,
+    SelectionFault, Transform, axis_text, fill_of, find_axis,
 };
 
 use super::check;
@@ -192,13 +192,21 @@ impl Placing<'_> {
         Ok(Reduction {
             op: asked.op,
             axes: self.folded(asked, &cells)?,
-            nan: self.query.nan.unwrap_or_default(),
+            nan: self.nan(asked.op),
             params: self.params(asked)?,
             filter: self.filter(),
             picks,
             groups: cells.groups,
             window: cells.window,
         })
+    }
+
+    /// What becomes of NaN: where values are masked they are skipped, unless the query sets it.
+    fn nan(&self, op: Op) -> NanPolicy {
+        let is_masked = self.dataset.meaning.as_ref().is_some_and(|meaning| meaning.is_masked());
+        let is_of_two = matches!(op, Op::Covariance | Op::Correlation);
+        let usual = if is_masked && !is_of_two { NanPolicy::Skip } else { NanPolicy::Propagate };
+        self.query.nan.unwrap_or(usual)
     }
 
     fn transform(&self, asked: &QueryTransform) -> Result<Transform> {

@@ -32,6 +32,9 @@ pub struct CatArgs {
     /// Print every value, however many
     #[arg(long)]
     pub full: bool,
+    /// Decode packed and masked values, as `tet query` does
+    #[arg(long)]
+    pub decoded: bool,
     /// How the file is written.
     #[command(flatten)]
     pub write: WriteArgs,

@@ -6,6 +6,7 @@ mod digest;
 mod dump;
 mod export;
 mod info;
+mod meaning;
 mod other;
 mod query;
 mod repair;
@@ -25,6 +26,7 @@ pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, D
 pub use dump::{DumpArgs, RegionName};
 pub use export::ExportArgs;
 pub use info::InfoArgs;
+pub use meaning::MeaningArgs;
 pub use other::{CompletionsArgs, DemoArgs, ManArgs, VerifyArgs};
 pub use query::{
     AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,

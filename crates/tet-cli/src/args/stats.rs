@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ReadArgs;
+use super::{MeaningArgs, ReadArgs};
 
 /// Arguments of `tet stats`.
 #[derive(Debug, Args)]
@@ -28,6 +28,9 @@ pub struct StatsArgs {
     /// Print one `tet.stats/1` object
     #[arg(long)]
     pub json: bool,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub meaning: MeaningArgs,
     /// How the file is read.
     #[command(flatten)]
     pub read: ReadArgs,

@@ -9,7 +9,7 @@ use tet_convert::export::{self, Encoding, ExportOptions};
 use tet_io::{Publish, Publisher, Step};
 use tet_query::{Catalog, Dataset, Execution, Hyperslab, Integrity, LazyArray};
 
-use crate::args::{CatArgs, CatFormat};
+use crate::args::{CatArgs, CatFormat, MeaningArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -32,6 +32,8 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let format = format(args)?;
     let asked = args.dataset.as_deref().unwrap_or_default();
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
+    let raw_values = !args.decoded;
+    let opened = open::decode(opened, MeaningArgs { raw_values, ..MeaningArgs::default() });
     let catalog = &opened.catalog;
     let how = open::execution(&args.read, &opened, context);
     let target = target::find(catalog, args.dataset.as_deref(), args.select.as_deref(), &how);

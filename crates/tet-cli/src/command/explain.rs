@@ -41,7 +41,8 @@ fn explain(
     query: tet_document::Query,
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let (opened, query) = query::open_for(file, query, &args.read, context)?;
+    let (opened, query) =
+        query::open_for(file, query, (args.question.meaning, &args.read), context)?;
     let how = query::execution(&args.read, &query, &opened, context);
     let resolved = query::resolve(&query, &opened.catalog, &how)?;
     let plan = query::plan_of(&resolved, &how)?;

@@ -15,7 +15,7 @@ use tet_convert::Opened;
 use tet_document::{Ask, Query, Resolved};
 use tet_query::{AxisRef, Catalog, Execution, Integrity, NanPolicy, Op, ReadPlan, SelectionFault};
 
-use crate::args::{QueryArgs, QueryFormat, ReadArgs};
+use crate::args::{MeaningArgs, QueryArgs, QueryFormat, ReadArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
-    let (opened, query) = open_for(file, query, &args.read, context)?;
+    let (opened, query) = open_for(file, query, (args.question.meaning, &args.read), context)?;
     let how = execution(&args.read, &query, &opened, context);
     let resolved = resolve(&query, &opened.catalog, &how)?;
     let plan = plan_of(&resolved, &how)?;
@@ -87,10 +87,11 @@ fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_
 pub(super) fn open_for(
     file: &Path,
     mut query: Query,
-    read: &ReadArgs,
+    (meaning, read): (MeaningArgs, &ReadArgs),
     context: &Context<'_>,
 ) -> Result<(Opened, Query)> {
     let opened = open::open_for(file, &query.dataset, read, context)?;
+    let opened = open::decode(opened, meaning);
     if query.dataset.is_empty() {
         query.dataset =
             only_dataset(&opened).map_err(|failure| explain_axis(failure, &opened, &query))?;

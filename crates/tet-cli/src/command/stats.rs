@@ -27,6 +27,7 @@ use measure::Measure;
 /// The file, the dataset or the slice cannot be read. Errors of one of several datasets come last.
 pub(crate) fn run(args: &StatsArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::open(&args.file, &args.read, context)?;
+    let opened = open::decode(opened, args.meaning);
     run_on(args, &opened, context).map_err(|failure| failure.about(&args.file))
 }
 

@@ -24,8 +24,9 @@ pub(crate) use info::{
     Attr, ChunkEntry, DatasetInfo, HistoryEntry, Info, LayoutEntry, MemoryHint, SparseEntry,
 };
 pub(crate) use query::{
-    AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, EdgesShape, GroupShape,
-    OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape, WrittenShape,
+    AlignmentShape, AnswerShape, AxisPairShape, ChunkPlan, DatasetShape, DecodedShape, EdgesShape,
+    GroupShape, OneOrMany, PlanShape, QueryAnswer, SelectionShape, ValuesShape, WindowShape,
+    WrittenShape,
 };
 pub(crate) use repair::{
     ChangedPartShape, DigestShape, EditShape, IntactObjectShape, LostShape, Repaired, SpanShape,

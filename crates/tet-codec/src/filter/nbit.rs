@@ -108,7 +108,9 @@ impl Part {
                 size.is_multiple_of(of.size()).then_some(Part::Array { size, of })
             }
             COMPOUND => {
-                let count = next(values).filter(|count| *count <= values.len())?;
+                let count = next(values)?;
+                // Every part has bits, so that the work is bounded by the stored bytes.
+                let count = Some(count).filter(|it| *it != 0 && *it <= values.len())?;
                 let mut members = Vec::with_capacity(count);
                 for _ in 0..count {
                     let at = next(values)?;

@@ -1,7 +1,7 @@
 //! Damaged chunks: a value or an error, never a panic, never more than the room.
 
 use super::cases::all;
-use crate::{Decode, Error, Room};
+use crate::{Decode, Error, Room, hdf5_stage};
 
 #[test]
 fn every_prefix_gets_an_answer() {
@@ -73,4 +73,44 @@ fn another_decoded_length_is_refused() {
             assert!(!matches!(error, Error::Memory { .. }), "{}: {error}", case.name);
         }
     }
+}
+
+#[test]
+fn random_options_get_an_answer() {
+    let ids = [1, 2, 3, 4, 5, 6, 32_000, 32_001, 32_004, 32_008, 32_015, 32_026];
+    let mut word = 3_u32;
+    let mut next = || {
+        word = word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        word >> 8
+    };
+    let stored: Vec<u8> = (0..=255).collect();
+    for round in 0..4_000 {
+        let id = ids[round % ids.len()];
+        let mut values: Vec<u32> = (0..next() % 24)
+            .map(|_| match next() % 8 {
+                0 => next() << 8,
+                1 => u32::MAX,
+                _ => next() % 40,
+            })
+            .collect();
+        if id == 5 && !values.is_empty() {
+            values[0] = values.len() as u32;
+        }
+        let Ok(stage) = hdf5_stage(id, &values, 4) else { continue };
+        let mut out = Vec::new();
+        drop(stage.undo(&stored, Room::AtMost(5000), &mut out));
+        drop(stage.undo_into(&stored, &mut [0; 64]));
+        let most = stage.decoded_max(stored.len() as u64);
+        if stage.undo(&stored, Room::AtMost(5000), &mut out).is_ok() {
+            assert!(out.len() as u64 <= most, "filter {id} with {values:?}");
+        }
+    }
+}
+
+/// A compound without members would take time for no bits.
+#[test]
+fn a_type_without_bits_is_refused() {
+    assert!(hdf5_stage(5, &[6, 0, 9, 3, 4, 0], 4).is_err());
+    assert!(hdf5_stage(5, &[8, 0, 9, 1, 4, 0, 0, 0], 4).is_err());
+    assert!(hdf5_stage(5, &[8, 0, 9, 1, 4, 0, 1, 0], 4).is_ok());
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::op::OpArgs;
+use crate::args::meaning::MeaningArgs;
 
 /// The file and the document, in either order.
 #[derive(Debug, Args)]
@@ -30,6 +31,9 @@ pub struct QuestionArgs {
     /// Print the document instead of executing it
     #[arg(long)]
     pub print_doc: bool,
+    /// Packed and masked values.
+    #[command(flatten)]
+    pub meaning: MeaningArgs,
     /// The query, as options.
     #[command(flatten)]
     pub ask: AskArgs,

@@ -44,6 +44,8 @@ pub(crate) struct Answer {
     chosen: bool,
     nan_count: Option<u64>,
     nan: NanPolicy,
+    /// Whether NaN are masked values.
+    is_masked: bool,
     extras: Extras,
 }
 

@@ -11,7 +11,7 @@ use super::plan::{self, Reads};
 use crate::args::{QueryFormat, ShowArgs};
 use crate::context::Context;
 use crate::exit::Result;
-use crate::render::json::{DatasetShape, QueryAnswer, SelectionShape};
+use crate::render::json::{DatasetShape, DecodedShape, QueryAnswer, SelectionShape};
 
 /// A query, its plan, and its answer if it was executed.
 pub(super) struct QueryReport<'a> {
@@ -99,6 +99,12 @@ pub(crate) fn dataset(resolved: &Resolved) -> DatasetShape {
         shape: dataset.shape().to_vec(),
         chunk_shape: dataset.grid.chunk_shape().to_vec(),
         dims: dataset.dims.clone(),
+        decoded: dataset.meaning.as_ref().map(|meaning| DecodedShape {
+            stored: meaning.stored.name(),
+            scale: meaning.scale,
+            offset: meaning.offset,
+            masked: meaning.masked.clone(),
+        }),
     }
 }
 

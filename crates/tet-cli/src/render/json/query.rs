@@ -42,6 +42,22 @@ pub(crate) struct DatasetShape {
     pub(crate) chunk_shape: Vec<u64>,
     /// The names of its axes, or none.
     pub(crate) dims: Vec<String>,
+    /// How its values were decoded, where they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decoded: Option<DecodedShape>,
+}
+
+/// How packed and masked values were decoded.
+#[derive(Debug, Serialize)]
+pub(crate) struct DecodedShape {
+    /// The dtype as stored.
+    pub(crate) stored: &'static str,
+    /// What values are multiplied by.
+    pub(crate) scale: Option<f64>,
+    /// What is added then.
+    pub(crate) offset: Option<f64>,
+    /// The attributes that name masked values.
+    pub(crate) masked: Vec<&'static str>,
 }
 
 /// A resolved selection.

@@ -37,6 +37,7 @@ impl Answer {
             chosen: false,
             nan_count: None,
             nan: NanPolicy::Propagate,
+            is_masked: false,
             extras: Extras { alignment: Some(shape), ..Extras::default() },
         }
     }

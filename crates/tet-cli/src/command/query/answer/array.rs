@@ -134,6 +134,7 @@ impl Answer {
             chosen: false,
             nan_count: None,
             nan,
+            is_masked: false,
             extras: Extras {
                 preview: Some(preview),
                 zero_denominators: method.map(|_| zeros),

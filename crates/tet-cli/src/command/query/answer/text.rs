@@ -187,6 +187,9 @@ impl Answer {
             (None | Some(0), _) => String::new(),
             // The result reports NaN itself, or does not depend on NaN.
             _ if COUNTS.contains(&self.op) => String::new(),
+            (Some(count), NanPolicy::Skip) if self.is_masked => {
+                format!(", {} masked", grouped(count))
+            }
             (Some(count), NanPolicy::Skip) => format!(", {} NaN ignored", grouped(count)),
             (Some(count), NanPolicy::Propagate) => {
                 format!(", {} of them NaN (--nan skip ignores them)", grouped(count))
