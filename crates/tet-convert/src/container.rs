@@ -16,6 +16,7 @@ mod table;
 pub(crate) mod tensogram;
 pub(crate) mod tet;
 mod traits;
+mod zarr;
 pub(crate) mod ztensor;
 
 pub use self::npy::{NpyFault, Texts};

@@ -27,6 +27,8 @@ impl Format {
         Format::new("safetensors-index", "an index of safetensors files");
     /// NetCDF before HDF5: CDF-1, CDF-2 and CDF-5.
     pub const NETCDF3: Format = Format::new("netcdf3", "a NetCDF classic file");
+    /// Zarr 2 and 3.
+    pub const ZARR: Format = Format::new("zarr", "a Zarr hierarchy");
     /// HDF5, and NetCDF-4 on top of it.
     pub const HDF5: Format = Format::new("hdf5", "an HDF5 file");
     /// The elements of one array, little endian and row-major.

@@ -4,11 +4,11 @@
 //! as errors. A leased map is taken where it is asked for.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_io::{Source, Step};
 
-use crate::container::{Input, container, sniff};
+use crate::container::{Input, container, containers, sniff};
 use crate::model::logical::to_logical;
 use crate::read::opened::{OpenOptions, Opened, Opener};
 use crate::{Error, Result};
@@ -24,7 +24,18 @@ use crate::{Error, Result};
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Opened> {
     let path = path.as_ref();
     let opener = |path: &Path| options.source(path);
-    of_source(path, opener(path)?, &opener, options)
+    of_source(path, opener(&document_of(path))?, &opener, options)
+}
+
+/// The file of a path: that of a folder is the document by which its container is known.
+#[must_use]
+pub fn document_of(path: &Path) -> PathBuf {
+    if !path.is_dir() {
+        return path.to_path_buf();
+    }
+    let documents = containers().into_iter().flat_map(|it| it.folder_documents());
+    let mut documents = documents.map(|name| path.join(name));
+    documents.find(|document| document.is_file()).unwrap_or_else(|| path.to_path_buf())
 }
 
 /// Opens the container that a source holds, as [`open`] does the file at a path. Bytes in memory have

@@ -86,6 +86,7 @@ const EDGES: &[Edge] = &[
             "tet-file",
             "tet-hdf5",
             "tet-tensogram",
+            "tet-zarr",
             "tet-ztensor",
             "tet-query",
             "tet-verify",

@@ -40,7 +40,8 @@ pub(crate) fn run(args: &VerifyArgs, context: &mut Context<'_>) -> Result<Exit> 
 
 fn verify(path: &Path, args: &VerifyArgs, context: &Context<'_>) -> Result<Report> {
     let about = |failure: Failure| failure.about(path);
-    let source = Source::open(context.env().at(path)).map_err(|error| about(error.into()))?;
+    let source = Source::open(tet_convert::document_of(&context.env().at(path)))
+        .map_err(|error| about(error.into()))?;
     let bar = Bar::new(context, "verifying", 0);
     let report = tet_convert::verify(&source, &options(args, &bar, context));
     bar.finish();

@@ -19,6 +19,8 @@ const RATIO_MAX: u64 = 1032;
 /// The first room for bytes whose number is not known.
 const START_LEN: usize = 64 << 10;
 
+const RAW: &str = "inflate";
+
 const GZIP_MAGIC: [u8; 3] = [0x1F, 0x8B, 8];
 const GZIP_HEADER_LEN: usize = 10;
 const GZIP_TRAILER_LEN: usize = 8;
@@ -62,6 +64,12 @@ impl Deflate {
         Deflate { name: "gzip" }
     }
 
+    /// A bare stream (RFC 1951), as members of zip files have it.
+    #[must_use]
+    pub const fn raw() -> Deflate {
+        Deflate { name: RAW }
+    }
+
     fn corrupt(self, reason: &'static str) -> Error {
         Error::Corrupt { codec: self.name, reason }
     }
@@ -70,8 +78,8 @@ impl Deflate {
     fn read(self, stored: &[u8], target: &mut Target<'_>) -> Result<()> {
         CONTEXT.with_borrow_mut(|slot| {
             let context = slot.get_or_insert_with(|| Decompress::new(true));
-            if !stored.starts_with(&GZIP_MAGIC[..2]) {
-                context.reset(true);
+            if self.name == RAW || !stored.starts_with(&GZIP_MAGIC[..2]) {
+                context.reset(self.name != RAW);
                 return self.stream(context, stored, target).map(drop);
             }
             let mut rest = stored;

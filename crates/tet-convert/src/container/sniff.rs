@@ -21,10 +21,17 @@ pub fn sniff(source: &Source) -> Result<Format> {
     }
     let containers = containers();
     let begins = |magics: &[&[u8]]| magics.iter().any(|magic| bytes.starts_with(magic));
-    if let Some(found) = containers.iter().find(|container| begins(container.magics())) {
-        return Ok(found.format());
-    }
     let head = Head { bytes: &bytes, source };
+    let begun: Vec<_> = containers.iter().filter(|it| begins(it.magics())).collect();
+    // The last of those that share a magic is the one whose files need nothing else.
+    if let Some((last, others)) = begun.split_last() {
+        for container in others {
+            if container.matches(&head)? {
+                return Ok(container.format());
+            }
+        }
+        return Ok(last.format());
+    }
     for container in containers.into_iter().rev() {
         if container.matches(&head)? {
             return Ok(container.format());

@@ -32,7 +32,13 @@ pub trait Container: Sync {
         &[]
     }
 
-    /// Whether a file is of this kind that does not begin with a magic.
+    /// The documents of which a folder has one that is of this kind.
+    fn folder_documents(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether a file is of this kind that does not begin with a magic, or whose magic other kinds have
+    /// too.
     ///
     /// # Errors
     /// The file cannot be read.

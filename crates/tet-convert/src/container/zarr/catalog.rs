@@ -1,0 +1,158 @@
+//! The catalog of a Zarr hierarchy: its arrays, read in place.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tet_codec::Fill;
+use tet_format::DType;
+use tet_io::Source;
+use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
+use tet_zarr::{ArrayMeta, Element, Hierarchy, TimeKind};
+
+use super::chunks::{Chunks, pipelines};
+use super::{hierarchy, of_file};
+use crate::read::opened::Opened;
+use crate::read::slabs::{too_deep, unread};
+use crate::{Format, Result};
+
+/// How xarray names the axes of arrays of version 2.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// Opens the hierarchy that `source` belongs to.
+pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
+    let opened = hierarchy(&source).map_err(|error| of_file(path, error))?;
+    let options = VerifyOptions::default();
+    let mut findings = ForeignFindings::new(&options);
+    for it in opened.findings() {
+        let dataset = it.path.clone().map(|path| (0, path));
+        let (fault, field) = (it.fault, it.fault.rule.region);
+        findings.take(ForeignFound { fault, field, len: 0, dataset });
+    }
+    let catalog = catalog(path, &source, &opened);
+    let findings = findings.report(&ForeignSeen::default()).findings;
+    Ok(Opened { findings, ..Opened::new(Format::ZARR, catalog) })
+}
+
+/// The catalog of a hierarchy.
+pub(super) fn catalog(path: &Path, source: &Source, hierarchy: &Hierarchy) -> Catalog {
+    let arrays = hierarchy.arrays().iter();
+    let datasets = arrays.map(|array| dataset(path, source, hierarchy, array)).collect();
+    let mut attrs = BTreeMap::new();
+    for group in hierarchy.groups() {
+        for (name, value) in &group.attributes {
+            let name = match group.path.as_str() {
+                "" => name.clone(),
+                path => format!("{path}/{name}"),
+            };
+            attrs.insert(name, attr(value));
+        }
+    }
+    Catalog::new(source.clone(), Format::ZARR.name(), datasets).with_attrs(attrs)
+}
+
+fn attr(value: &Value) -> AttrText {
+    match value {
+        Value::String(text) => AttrText::Text(text.clone()),
+        value => AttrText::Json(value.to_string()),
+    }
+}
+
+fn dataset(path: &Path, source: &Source, hierarchy: &Hierarchy, array: &Arc<ArrayMeta>) -> Dataset {
+    let name = if array.path.is_empty() { root_name(path) } else { array.path.clone() };
+    let dtype = array.element.dtype();
+    let dtype_name = dtype.map_or_else(|| type_name(&array.element), |it| it.name().to_owned());
+    let read = match too_deep(&array.shape) {
+        Some(fault) => Err(fault),
+        None => chunks(&name, hierarchy, (array, dtype, &dtype_name)),
+    };
+    let (fault, grid, chunks) = match read {
+        Ok(chunks) => (None, array.grid.clone(), chunks),
+        Err(fault) => {
+            let (grid, chunks) = unread(&array.shape, None);
+            (Some(Arc::new(fault)), grid, chunks)
+        }
+    };
+    let names = array.dimension_names.iter().flatten().cloned();
+    let dims = names.collect::<Option<Vec<String>>>().unwrap_or_default();
+    Dataset {
+        dtype,
+        dims: if dims.len() == array.shape.rank() { dims } else { Vec::new() },
+        attrs: attrs(&array.attributes, &array.element),
+        fault,
+        ..Dataset::unknown(source.clone(), name, dtype_name, grid, chunks)
+    }
+}
+
+/// The name of an array that is the root: that of its folder or file.
+fn root_name(path: &Path) -> String {
+    let is_document = path.file_name().is_some_and(|name| name == "zarr.json" || name == ".zarray");
+    let path = if is_document { path.parent().unwrap_or(path) } else { path };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".zip").unwrap_or(&name);
+    name.strip_suffix(".zarr").unwrap_or(name).to_owned()
+}
+
+fn type_name(element: &Element) -> String {
+    match element {
+        Element::Raw { size } => format!("{size} bytes"),
+        Element::Unsupported { name } => name.clone(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+/// The attributes; times get the unit that CF would give them.
+fn attrs(attributes: &Map<String, Value>, element: &Element) -> BTreeMap<String, AttrText> {
+    let shown = attributes.iter().filter(|(name, _)| *name != DIMENSIONS);
+    let mut attrs: BTreeMap<String, AttrText> =
+        shown.map(|(name, value)| (name.clone(), attr(value))).collect();
+    if let Element::Time { kind, unit, scale } = element {
+        let unit = unit_name(unit);
+        let unit = if *scale == 1 { unit.to_owned() } else { format!("{scale} {unit}") };
+        let text = match kind {
+            TimeKind::Date => format!("{unit} since 1970-01-01"),
+            TimeKind::Duration => unit,
+        };
+        attrs.entry("units".to_owned()).or_insert(AttrText::Text(text));
+    }
+    attrs
+}
+
+/// A unit of NumPy in words.
+fn unit_name(unit: &str) -> &str {
+    match unit {
+        "Y" => "years",
+        "M" => "months",
+        "W" => "weeks",
+        "D" => "days",
+        "h" => "hours",
+        "m" => "minutes",
+        "s" => "seconds",
+        "ms" => "milliseconds",
+        "us" | "μs" => "microseconds",
+        "ns" => "nanoseconds",
+        unit => unit,
+    }
+}
+
+fn chunks(
+    name: &str,
+    hierarchy: &Hierarchy,
+    (array, dtype, dtype_name): (&Arc<ArrayMeta>, Option<DType>, &str),
+) -> std::result::Result<Arc<dyn tet_query::ChunkTable>, QueryError> {
+    let refused = |why: &str| QueryError::Unsupported {
+        why: format!("dataset {name:?} cannot be read: {why}"),
+    };
+    let opaque = || QueryError::Opaque { dataset: name.to_owned(), dtype: dtype_name.to_owned() };
+    let size = dtype.and_then(DType::size).ok_or_else(opaque)?;
+    let [pipeline, zipped] = pipelines(array, size).map_err(|why| refused(&why))?;
+    let zeros = || vec![0; usize::try_from(size).unwrap_or(1)];
+    let fill = Fill::new(&array.fill.clone().unwrap_or_else(zeros));
+    let fill = fill.ok_or_else(|| refused("its fill value has no bytes"))?;
+    let chunk_len = array.chunk_len().ok_or_else(|| refused("its chunks cannot be counted"))?;
+    let finder = hierarchy.finder(array);
+    let name = name.to_owned();
+    Ok(Arc::new(Chunks { name, finder, chunk_len, pipeline, zipped, fill }))
+}

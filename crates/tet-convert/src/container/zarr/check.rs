@@ -1,0 +1,53 @@
+//! What is wrong with a Zarr hierarchy, all of it.
+
+use tet_io::Source;
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
+use tet_zarr::{Error as ReadError, Found, rule};
+
+use super::{catalog, hierarchy, of_file};
+use crate::Result;
+use crate::read::chunk_check::check_chunks;
+use crate::read::opened::path_of;
+
+/// Checks a hierarchy: its documents, the indexes of its shards, the place of every chunk; and, where
+/// elements are checked too, that every chunk decodes.
+pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
+    let mut findings = ForeignFindings::new(options);
+    let mut seen = ForeignSeen {
+        file_len: source.len(),
+        integrity: Integrity::Unprotected,
+        ..ForeignSeen::default()
+    };
+    let path = path_of(source);
+    let take = |findings: &mut ForeignFindings<'_>, it: Found| {
+        let dataset = it.path.map(|path| (0, path));
+        let (fault, field) = (it.fault, it.fault.rule.region);
+        findings.take_in(&it.key, ForeignFound { fault, field, len: 0, dataset });
+    };
+    let opened = match hierarchy(source) {
+        Ok(opened) => opened,
+        Err(ReadError::Fault { fault, key }) => {
+            take(&mut findings, Found { fault, key, path: None });
+            return Ok(findings.report(&seen));
+        }
+        Err(error) => return Err(of_file(&path, error)),
+    };
+    opened.findings().iter().for_each(|it| take(&mut findings, it.clone()));
+    for array in opened.arrays() {
+        let finder = opened.finder(array);
+        let checked = tet_zarr::check(&finder, &mut |it| take(&mut findings, it));
+        match checked {
+            Ok(_) => {}
+            Err(ReadError::Fault { fault, key }) => {
+                take(&mut findings, Found { fault, key, path: Some(array.path.clone()) });
+            }
+            Err(error) => return Err(of_file(&path, error)),
+        }
+    }
+    let catalog = catalog::catalog(&path, source, &opened);
+    for dataset in catalog.datasets() {
+        check_chunks(dataset, (options, &rule::PAYLOAD_DECODES), &mut findings, &mut seen)?;
+    }
+    source.check_unchanged()?;
+    Ok(findings.report(&seen))
+}

@@ -1,0 +1,148 @@
+//! The chunks of an array: found when they are asked for, decoded by its codecs.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tet_codec::{ConfigValue, Deflate, Fill, Layout, Pipeline, Stage};
+use tet_format::ForeignRule;
+use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
+use tet_zarr::{ArrayMeta, ByteOrder, ChunkFinder, Codec, ObjectId, ObjectName, rule};
+
+/// The chunks of an array.
+pub(super) struct Chunks {
+    pub(super) name: String,
+    pub(super) finder: ChunkFinder,
+    pub(super) chunk_len: u64,
+    pub(super) pipeline: Pipeline,
+    /// The same behind the deflate of a zip file.
+    pub(super) zipped: Pipeline,
+    pub(super) fill: Fill,
+}
+
+/// The codec number of a chunk that is a deflated member of a zip file.
+const ZIPPED: u32 = 1;
+
+impl Chunks {
+    fn place(&self, linear: u64) -> tet_zarr::Result<ChunkPlace> {
+        let coordinate = self.finder.array().grid.coord_of(linear);
+        let Some(found) = self.finder.find(&coordinate)? else {
+            return Ok(ChunkPlace::absent(self.chunk_len));
+        };
+        let codec = if found.inflated_len.is_some() { ZIPPED } else { 0 };
+        let object = match self.finder.objects().name(found.object) {
+            // The zip file is the file of the catalog.
+            Some(ObjectName::Zip) => 0,
+            _ => found.object.0.saturating_add(1),
+        };
+        Ok(ChunkPlace { object, codec, ..ChunkPlace::new(found.span, self.chunk_len) })
+    }
+}
+
+impl ChunkTable for Chunks {
+    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
+        for &linear in linear {
+            out.push(self.place(linear).map_err(|error| of_array(&self.name, error))?);
+        }
+        Ok(())
+    }
+
+    fn rule_of(&self, fault: &tet_codec::Error) -> Option<&'static ForeignRule> {
+        matches!(fault, tet_codec::Error::Checksum { .. }).then_some(&rule::PAYLOAD_CHECKSUM)
+    }
+
+    fn object(&self, number: u32) -> tet_query::Result<Option<tet_io::Source>> {
+        let Some(id) = number.checked_sub(1) else { return Ok(None) };
+        let source = self.finder.object(ObjectId(id));
+        source.map(Some).map_err(|error| of_array(&self.name, error))
+    }
+
+    fn check_unchanged(&self) -> tet_query::Result<()> {
+        let unchanged = self.finder.objects().check_unchanged();
+        unchanged.map_err(|error| of_array(&self.name, error))
+    }
+
+    fn decoder(&self, _linear: u64, place: &ChunkPlace) -> Decoder<'_> {
+        if place.is_absent() {
+            Decoder::Shared(&self.fill)
+        } else if place.codec == ZIPPED {
+            Decoder::Shared(&self.zipped)
+        } else {
+            Decoder::Shared(&self.pipeline)
+        }
+    }
+}
+
+/// An error of the reader, as one of the array.
+pub(super) fn of_array(name: &str, error: tet_zarr::Error) -> QueryError {
+    match error {
+        tet_zarr::Error::Io(error) => QueryError::Io(error),
+        tet_zarr::Error::Fault { fault, key } => {
+            QueryError::Shard { dataset: name.to_owned(), shard: key, fault }
+        }
+        error => QueryError::Unsupported { why: error.to_string() },
+    }
+}
+
+/// The decoder of a chunk, and the same behind the deflate of a zip file; an error is why there is none.
+pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipeline; 2], String> {
+    let mut stages: Vec<Arc<dyn Stage>> = Vec::new();
+    let mut layout = Layout::new(element_size);
+    let extents = array.grid.chunk_shape();
+    // What is applied to numbers before they become bytes sees them in the order of this machine.
+    let mut are_numbers = true;
+    for codec in &array.codecs {
+        if codec.is_core("transpose") {
+            let order = order(codec, extents.len());
+            let placed = order.filter(|_| stages.is_empty());
+            let placed = placed.and_then(|order| layout.with_order(&order, extents));
+            layout = placed.ok_or("its order of axes is not supported")?;
+        } else if codec.is_core("bytes") {
+            are_numbers = false;
+            if array.byte_order == ByteOrder::Big && !stages.is_empty() {
+                return Err("filters of big-endian numbers are not supported".to_owned());
+            }
+        } else {
+            let config = |key: &str| config(codec, key);
+            let stage = tet_codec::numcodecs_stage(&codec.name, &config);
+            stages.extend(stage.map_err(|refused| refused.to_string())?);
+        }
+    }
+    if are_numbers {
+        return Err("no codec makes bytes of its numbers".to_owned());
+    }
+    if array.byte_order == ByteOrder::Big {
+        let width = array.element.dtype().map_or(1, number_width);
+        layout = layout.with_width(width).ok_or("its byte order is not supported")?;
+    }
+    let plain = Pipeline::new(stages.clone(), layout.clone());
+    stages.push(Arc::new(Deflate::raw()));
+    Ok([plain, Pipeline::new(stages, layout)])
+}
+
+/// Bytes of one number: complex ones are two.
+fn number_width(dtype: tet_format::DType) -> u64 {
+    let size = dtype.size().unwrap_or(1);
+    if matches!(dtype, tet_format::DType::Complex64 | tet_format::DType::Complex128) {
+        return size / 2;
+    }
+    size
+}
+
+/// The permutation of a transposition; `C` and `F` are names of two.
+fn order(codec: &Codec, rank: usize) -> Option<Vec<usize>> {
+    match codec.configuration.get("order")? {
+        Value::String(name) if name == "C" => Some((0..rank).collect()),
+        Value::String(name) if name == "F" => Some((0..rank).rev().collect()),
+        Value::Array(order) => order.iter().map(|at| usize::try_from(at.as_u64()?).ok()).collect(),
+        _ => None,
+    }
+}
+
+fn config(codec: &Codec, key: &str) -> Option<ConfigValue> {
+    match codec.configuration.get(key)? {
+        Value::Number(number) => number.as_f64().map(ConfigValue::Number),
+        Value::Bool(truth) => Some(ConfigValue::Number(f64::from(u8::from(*truth)))),
+        Value::String(text) => Some(ConfigValue::Text(text.clone())),
+        _ => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! Checks the chunks of a dataset: each is looked up, and read where elements are checked.
+
+use tet_format::{ForeignFault, ForeignRule};
+use tet_query::{Axis, AxisSlice, ChunkPlace, Dataset, Error as QueryError, Execution, Hyperslab};
+use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Level, VerifyOptions};
+
+use crate::Result;
+
+/// Chunks that are looked up together.
+const BATCH: u64 = 8192;
+/// The most chunks that are looked up where the file has fewer bytes.
+const COUNT_MAX: u64 = 1 << 23;
+
+/// Checks a dataset; a chunk that does not decode breaks the rule `decodes`.
+pub(crate) fn check_chunks(
+    dataset: &Dataset,
+    (options, decodes): (&VerifyOptions, &'static ForeignRule),
+    findings: &mut ForeignFindings<'_>,
+    seen: &mut ForeignSeen,
+) -> Result<()> {
+    seen.dataset_count += 1;
+    match dataset.why() {
+        Some(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
+            let dataset = Some((dataset.index as u64, dataset.name.clone()));
+            let field = fault.rule.region;
+            findings.take(ForeignFound { fault: *fault, field, len: 0, dataset });
+            return Ok(());
+        }
+        Some(_) => return Ok(()),
+        None => {}
+    }
+    let count = dataset.grid.chunk_count();
+    let limit = dataset.source.len().max(COUNT_MAX);
+    if limit < count {
+        let what = "chunks that are looked up";
+        return Err(QueryError::Limit { what, wanted: count, limit }.into());
+    }
+    let progress = options.progress.begin(0);
+    let mut start = 0;
+    while start < count {
+        let end = count.min(start + BATCH);
+        for linear in start..end {
+            chunk(dataset, linear, (options.level, decodes), (findings, seen))?;
+        }
+        progress.advance(0).map_err(tet_verify::Error::from)?;
+        start = end;
+    }
+    Ok(())
+}
+
+/// Looks up a chunk; decodes it where elements are checked.
+fn chunk(
+    dataset: &Dataset,
+    linear: u64,
+    (level, decodes): (Level, &'static ForeignRule),
+    (findings, seen): (&mut ForeignFindings<'_>, &mut ForeignSeen),
+) -> Result<()> {
+    let mut places: Vec<ChunkPlace> = Vec::new();
+    let located = dataset.chunks.locate(&[linear], &mut places);
+    let mut report = |fault: ForeignFault| {
+        let dataset = Some((dataset.index as u64, dataset.name.clone()));
+        findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
+    };
+    match located {
+        Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
+            report(fault);
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+        Ok(()) => {}
+    }
+    for place in places.iter().filter(|place| !place.is_absent()) {
+        seen.chunk_count += 1;
+        seen.stored_len = seen.stored_len.saturating_add(place.stored.len());
+        seen.decoded_len = seen.decoded_len.saturating_add(place.decoded_len);
+        if level != Level::Deep {
+            continue;
+        }
+        seen.payload_len = seen.payload_len.saturating_add(place.stored.len());
+        match read(dataset, linear, place) {
+            Ok(()) => {}
+            Err(QueryError::Foreign { fault, .. }) => report(fault),
+            Err(QueryError::Codec { at, .. }) => {
+                report(ForeignFault { rule: decodes, at, found: 0, wanted: 0 });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a chunk; decodes it where it is not stored as it is.
+fn read(dataset: &Dataset, linear: u64, place: &ChunkPlace) -> tet_query::Result<()> {
+    if dataset.chunks.decoder(linear, place).is_identity() {
+        let mut window = Vec::new();
+        return dataset
+            .source
+            .for_windows(place.stored.range(), &mut window, |_, _| Ok::<bool, QueryError>(true));
+    }
+    let coord = dataset.grid.coord_of(linear);
+    let (mut origin, mut extents) = (coord.clone(), coord.clone());
+    dataset.grid.origin(&coord, &mut origin);
+    dataset.grid.extents(&coord, &mut extents);
+    let slices = origin.iter().zip(&extents).map(|(&start, &extent)| {
+        let stop = start.saturating_add(extent);
+        AxisSlice { start, stop, step: 1, axis: Axis::Kept }
+    });
+    let Some(slab) = Hyperslab::new(slices.collect(), dataset.shape()) else { return Ok(()) };
+    dataset.read(&slab, &Execution::default()).map(drop)
+}
