@@ -158,5 +158,7 @@ def places(dataset, stored):
             continue
         is_wrong |= stored.read(chunk.size) != payload or mask != chunk.filter_mask
     is_wrong |= size != identity.get_storage_size()
+    # Where the unlimited axis is not the first, chunks outside of the shape are those with wrong coordinates.
+    is_wrong |= len(found) < count and dataset.maxshape[0] is not None and None in dataset.maxshape
     entry = {"chunk_shape": list(dataset.chunks), "chunks": found}
     return {**entry, "places_wrong": True} if is_wrong else entry
