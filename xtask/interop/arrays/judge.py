@@ -250,7 +250,7 @@ def difference(stored, values):
 
 def judged(tet, family, folder, pattern):
     """Every file of a family; verdicts and counts."""
-    documents = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    documents = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json")) if path.is_file()]
     documents = [it for it in documents if fnmatch.fnmatch(it["file"], pattern)]
 
     def one(document):
