@@ -15,6 +15,7 @@ REFUSALS = [
     ("hdf5", "filter_nbit.h5", "float20*", "float", "a float of 20 bits has no type"),
     ("hdf5", "numbers_unusual.h5", "bitfield*", "bitfield", "bits without a meaning as numbers"),
     ("hdf5", "numbers_unusual.h5", "arrays", "array", "elements that are arrays"),
+    ("hdf5", "numbers_unusual.h5", "long_double", "float80", "a float of 80 bits has no type"),
     ("hdf5", "external_storage.h5", "a", "external", "bytes in other files"),
     ("hdf5", "virtual.h5", "all", "virtual", "a view of other datasets"),
     ("netcdf", "storage_bzip2.nc", "*", "bzip2", "bzip2 is an optional codec"),
@@ -23,6 +24,7 @@ REFUSALS = [
     ("zarr", "compressors_*", "lzma/*", "lzma", "LZMA is an optional codec"),
     ("zarr", "chains_v2.zarr", "fletcher", "bz2|bzip2", "bzip2 is an optional codec"),
     ("wild", "*", "*", "lzo|ucl|305", "LZO and UCL are not supported"),
+    ("wild", "float.h5", "longdouble", "float80", "a float of 80 bits has no type"),
     ("wild", "*", "*", "bitfield", "bits without a meaning as numbers"),
     ("wild", "*", "*", "elements that are arrays|array type", "elements that are arrays"),
 ]

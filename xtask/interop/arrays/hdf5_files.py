@@ -122,6 +122,19 @@ for label, version in (("tree1", "earliest"), ("tree1_108", "v108")):
     case(f"index_{label}_filtered", (200, 150), (2, 3), (None, 200), True, 0.4, version=version)(grid)
 
 
+@case("index_pages")
+def pages(file, rng):
+    """Arrays of so many chunks that their data blocks have pages, few of which are written."""
+    for name, most in (("fixed", (600_000,)), ("extensible", (None,))):
+        for filtered in (False, True):
+            more = {"compression": 1} if filtered else {}
+            dataset = file.create_dataset(f"{name}_filtered" if filtered else name, shape=(600_000,), chunks=(1,),
+                                          maxshape=most, dtype="u1", fillvalue=7, **more)
+            for at in sorted(rng.integers(0, 600_000, 300).tolist()):
+                dataset[at] = at % 251
+            dataset[150_000:152_000] = smooth(rng, "u1", (2000,))
+
+
 @case("index_implicit_maximum")
 def implicit(file, rng):
     space = h5s.create_simple((13, 9), (40, 20))

@@ -23,10 +23,11 @@ def record(path, truth_folder, override=None, closed=None):
     override = override or {}
     with h5py.File(closed or path, "r", locking=False) as file, path.open("rb") as stored:
         for names, dataset in walk(file):
+            entry = {"kind": "other", "shape": [], "dtype": "unreadable"}
             try:
-                entry = described(dataset)
+                entry = described(dataset) if dataset else entry
             except (OSError, TypeError, ValueError, NotImplementedError) as error:
-                entry = {"kind": "other", "shape": [], "dtype": "unreadable", "why": str(error)}
+                entry["why"] = str(error)
             more = {"aliases": names[1:], **entry}
             more.update(override.get(names[0], {}))
             if more["kind"] == "numbers" and more.get("chunks") is None:
@@ -48,6 +49,9 @@ def walk(file):
             if not isinstance(link, h5py.HardLink):
                 continue
             thing = group.get(name)
+            if thing is None:
+                # libhdf5 cannot read it.
+                found[path] = ([path], None)
             if isinstance(thing, h5py.Dataset):
                 found.setdefault(key(thing), ([], thing))[0].append(path)
             elif isinstance(thing, h5py.Group) and key(thing) not in passed:
@@ -138,9 +142,10 @@ def places(dataset, stored):
     count = identity.get_num_chunks(h5s.ALL if hasattr(h5s, "ALL") else None)
     if count > PLACES_MAX:
         return {"chunk_shape": list(dataset.chunks)}
-    found, is_wrong = [], False
+    found, is_wrong, size = [], False, 0
     for number in range(count):
         chunk = identity.get_chunk_info(number)
+        size += chunk.size
         if any(at >= extent for at, extent in zip(chunk.chunk_offset, dataset.shape)):
             continue
         coord = [at // step for at, step in zip(chunk.chunk_offset, dataset.chunks)]
@@ -152,5 +157,8 @@ def places(dataset, stored):
             is_wrong = True
             continue
         is_wrong |= stored.read(chunk.size) != payload or mask != chunk.filter_mask
+    is_wrong |= size != identity.get_storage_size()
+    # Where the unlimited axis is not the first, chunks outside of the shape are those with wrong coordinates.
+    is_wrong |= len(found) < count and dataset.maxshape[0] is not None and None in dataset.maxshape
     entry = {"chunk_shape": list(dataset.chunks), "chunks": found}
     return {**entry, "places_wrong": True} if is_wrong else entry

@@ -6,6 +6,7 @@ a table and writes FOLDER/judged.json; the exit code is 1 if anything is wrong.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import fnmatch
 import io
@@ -76,6 +77,7 @@ class Judge:
             return self
         listing = json.loads(done.stdout)
         listed = {entry["name"]: entry for entry in listing["datasets"]}
+        self.names = set(listed)
         self.all_at_once = self.converted(len(listed))
         known = set()
         for dataset in self.document["datasets"]:
@@ -128,10 +130,12 @@ class Judge:
         if told != (dataset["dtype"], dataset["shape"]):
             return self.note(name, "WRONG", f"is {told}, not {(dataset['dtype'], dataset['shape'])}")
         place = f"#{entry['index']}"
+        # A name wins over a position.
+        place = entry["name"] if place in self.names else place
         if entry["name"] in self.all_at_once:
             stored = self.all_at_once[entry["name"]].tobytes()
         else:
-            done = self.tet.run("cat", self.path, place, "--format", "raw", "-o", "-")
+            done = self.tet.run("cat", "--format", "raw", "-o", "-", "--", self.path, place)
             if done.returncode != 0:
                 return self.refused(dataset, message(done, self.path))
             stored = done.stdout
@@ -154,7 +158,7 @@ class Judge:
             steps = rng.integers(1, 4, values.ndim).tolist()
             parts = [slice(*ends, step) for ends, step in zip(cut, steps)]
             text = ",".join(f"{it.start}:{it.stop}:{it.step}" for it in parts)
-            done = self.tet.run("cat", self.path, place, "-s", text, "--format", "raw", "-o", "-")
+            done = self.tet.run("cat", "-s", text, "--format", "raw", "-o", "-", "--", self.path, place)
             self.boxes += 1
             if done.returncode != 0:
                 self.note(name, "WRONG", f"[{text}] fails: {message(done, self.path)}")
@@ -201,7 +205,7 @@ class Judge:
 
     def compare_decoded(self, dataset, place):
         wanted = np.load(self.folder / dataset["decoded"])
-        done = self.tet.run("cat", self.path, place, "--decoded", "--format", "npy", "-o", "-")
+        done = self.tet.run("cat", "--decoded", "--format", "npy", "-o", "-", "--", self.path, place)
         self.decoded += 1
         if done.returncode != 0:
             return self.note(dataset["name"], "decoded", message(done, self.path))
@@ -246,7 +250,7 @@ def difference(stored, values):
 
 def judged(tet, family, folder, pattern):
     """Every file of a family; verdicts and counts."""
-    documents = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    documents = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json")) if path.is_file()]
     documents = [it for it in documents if fnmatch.fnmatch(it["file"], pattern)]
 
     def one(document):
@@ -275,13 +279,15 @@ def show(family, judges):
     others = {it: verdicts.count(it) for it in sorted(set(verdicts) - set(VERDICTS))}
     print(f"  boxes {boxes}  places equal {right}, different {wrong}  decoded compared {decoded}")
     print(f"  text and structures listed {sum(judge.texts for judge in judges)}  {others}")
-    shown = set()
+    lines = collections.Counter()
     for judge in judges:
         for file, dataset, verdict, text in judge.found:
-            if verdict == "equal" or (file, verdict, text) in shown:
-                continue
-            shown.add((file, verdict, text))
-            print(f"  {verdict:12} {file}  {dataset}  {text}")
+            if verdict != "equal":
+                is_many = verdict in ("refused", "unexplained", "missing", "listed", "unlisted")
+                shown = text.replace(json.dumps(dataset), "DATASET") if is_many else f"{dataset}: {text}"
+                lines[verdict, file, shown] += 1
+    for (verdict, file, text), count in sorted(lines.items()):
+        print(f"  {verdict:12} {file}  {count} x  {text}" if count > 1 else f"  {verdict:12} {file}  {text}")
     return not FAILURES.intersection(verdicts)
 
 
