@@ -86,16 +86,16 @@ pub(super) fn of_array(name: &str, error: tet_zarr::Error) -> QueryError {
 /// The decoder of a chunk, and the same behind the deflate of a zip file; an error is why there is none.
 pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipeline; 2], String> {
     let mut stages: Vec<Arc<dyn Stage>> = Vec::new();
-    let mut layout = Layout::new(element_size);
     let extents = array.grid.chunk_shape();
+    // Stored axis `i` is this axis of the array.
+    let mut axes: Vec<usize> = (0..extents.len()).collect();
     // What is applied to numbers before they become bytes sees them in the order of this machine.
     let mut are_numbers = true;
     for codec in &array.codecs {
         if codec.is_core("transpose") {
-            let order = order(codec, extents.len());
-            let placed = order.filter(|_| stages.is_empty());
-            let placed = placed.and_then(|order| layout.with_order(&order, extents));
-            layout = placed.ok_or("its order of axes is not supported")?;
+            let order = order(codec, extents.len()).filter(|_| stages.is_empty());
+            let turned = order.and_then(|it| it.iter().map(|&at| axes.get(at).copied()).collect());
+            axes = turned.ok_or("its order of axes is not supported")?;
         } else if codec.is_core("bytes") {
             are_numbers = false;
             if array.byte_order == ByteOrder::Big && !stages.is_empty() {
@@ -110,6 +110,8 @@ pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipelin
     if are_numbers {
         return Err("no codec makes bytes of its numbers".to_owned());
     }
+    let layout = Layout::new(element_size).with_order(&axes, extents);
+    let mut layout = layout.ok_or("its order of axes is no permutation")?;
     if array.byte_order == ByteOrder::Big {
         let width = array.element.dtype().map_or(1, number_width);
         layout = layout.with_width(width).ok_or("its byte order is not supported")?;
