@@ -27,6 +27,8 @@ impl Format {
         Format::new("safetensors-index", "an index of safetensors files");
     /// NetCDF before HDF5: CDF-1, CDF-2 and CDF-5.
     pub const NETCDF3: Format = Format::new("netcdf3", "a NetCDF classic file");
+    /// Model files of llama.cpp and ggml.
+    pub const GGUF: Format = Format::new("gguf", "a GGUF file");
     /// The elements of one array, little endian and row-major.
     pub const RAW: Format = Format::new("raw", "a file of raw elements");
     /// One array as text.
