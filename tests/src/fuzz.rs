@@ -3,6 +3,7 @@
 //! `tests/fuzz.rs` gives them every file that is known here, and the corpus of `fuzz/`.
 
 pub mod change;
+mod containers;
 mod feed;
 mod model;
 mod netcdf;
@@ -19,6 +20,7 @@ use tet_verify::{Level, Report, VerifyOptions};
 use crate::ask;
 use crate::assemble::{Dataset, Sheet, Stored, put, refooted, resealed};
 
+pub use containers::gguf;
 pub use model::{model, repair};
 pub use netcdf::netcdf;
 pub use roundtrip::roundtrip;
@@ -30,7 +32,7 @@ pub use ztensor::{zt_repair, ztensor};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     ("open", open),
     ("footer", footer),
     ("decode", decode),
@@ -46,6 +48,7 @@ pub const TARGETS: [Target; 15] = [
     ("tgm_metadata", tgm_metadata),
     ("tgm_pipeline", tgm_pipeline),
     ("netcdf", netcdf),
+    ("gguf", gguf),
 ];
 
 /// Opens a file, and lists what is in it.

@@ -49,6 +49,13 @@ the length of a record depends on it. The format has no checksums, so a file is 
 
 ";
 
+/// The text before the table of GGUF codes.
+const GGUF_HEAD: &str = "\
+A header that breaks a rule of its form (GG-H, GG-K, GG-L) makes the file unreadable. The other rules concern one tensor, and the
+others stay readable. The format has no checksums, so a file is always `unprotected`; every byte is read.
+
+";
+
 /// Whether to write or to compare.
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -171,6 +178,7 @@ fn foreign_head(format: Format) -> &'static str {
     match format {
         Format::SAFETENSORS => SAFETENSORS_HEAD,
         Format::NETCDF3 => NETCDF3_HEAD,
+        Format::GGUF => GGUF_HEAD,
         Format::ZTENSOR => ZTENSOR_HEAD,
         Format::TENSOGRAM => TENSOGRAM_HEAD,
         _ => "",

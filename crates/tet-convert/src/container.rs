@@ -4,6 +4,8 @@
 //! crate joins with [`register`]. The readers, the writers, the command and its documents go through
 //! the table, and compare containers by their [`Format`](crate::Format).
 
+mod entry;
+mod gguf;
 mod hdf5;
 mod netcdf3;
 pub(crate) mod npy;

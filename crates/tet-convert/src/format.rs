@@ -31,6 +31,8 @@ impl Format {
     pub const ZARR: Format = Format::new("zarr", "a Zarr hierarchy");
     /// HDF5, and NetCDF-4 on top of it.
     pub const HDF5: Format = Format::new("hdf5", "an HDF5 file");
+    /// Model files of llama.cpp and ggml.
+    pub const GGUF: Format = Format::new("gguf", "a GGUF file");
     /// The elements of one array, little endian and row-major.
     pub const RAW: Format = Format::new("raw", "a file of raw elements");
     /// One array as text.

@@ -45,7 +45,7 @@ pub fn netcdf(bytes: &[u8]) {
 }
 
 /// The whole of a sound variable is its halves.
-fn read(dataset: &Dataset, file_len: u64) {
+pub(super) fn read(dataset: &Dataset, file_len: u64) {
     let shape = dataset.shape();
     let size = dataset.dtype.and_then(|dtype| dtype.size()).expect("a known type");
     let len = shape.iter().try_fold(size, |len, extent| len.checked_mul(*extent));

@@ -21,6 +21,7 @@ pub fn known() -> Vec<Vec<u8>> {
     all.extend(ztensors());
     all.extend(tensograms());
     all.extend(super::netcdf::seeds());
+    all.extend(super::containers::gguf_seeds());
     all
 }
 
@@ -41,6 +42,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "tgm_metadata" => metadata_seeds(),
             "tgm_pipeline" => pipeline_seeds(),
             "netcdf" => super::netcdf::seeds(),
+            "gguf" => super::containers::gguf_seeds(),
             _ => (0..200).map(|seed| noise(seed, 60)).collect(),
         };
         seeds.retain(|seed| seed.len() <= SEED_LEN_MAX);

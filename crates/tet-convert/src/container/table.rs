@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::others::of_suffix;
 use super::traits::{Container, Writer};
-use super::{hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, zarr, ztensor};
+use super::{gguf, hdf5, netcdf3, npy, npz, plain, safetensors, tensogram, tet, zarr, ztensor};
 use crate::{Error, Format, Result};
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -21,6 +21,7 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &npz::Npz,
     &npy::Npy,
     &netcdf3::NetCdf3,
+    &gguf::Gguf,
     &plain::RAW,
     &plain::CSV,
 ];

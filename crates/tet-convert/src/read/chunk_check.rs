@@ -93,9 +93,12 @@ fn chunk(
 fn read(dataset: &Dataset, linear: u64, place: &ChunkPlace) -> tet_query::Result<()> {
     if dataset.chunks.decoder(linear, place).is_identity() {
         let mut window = Vec::new();
-        return dataset
-            .source
-            .for_windows(place.stored.range(), &mut window, |_, _| Ok::<bool, QueryError>(true));
+        let object = dataset.object(place)?;
+        return object.as_ref().unwrap_or(&dataset.source).for_windows(
+            place.stored.range(),
+            &mut window,
+            |_, _| Ok::<bool, QueryError>(true),
+        );
     }
     let coord = dataset.grid.coord_of(linear);
     let (mut origin, mut extents) = (coord.clone(), coord.clone());

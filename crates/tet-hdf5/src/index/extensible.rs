@@ -31,7 +31,26 @@ pub(crate) struct ExtensibleArray {
 struct DataBlock {
     address: u64,
     count: u64,
-    written: Vec<u8>,
+    written: Option<Written>,
+}
+
+/// Which pages of a data block were written: bits of a map in its super block.
+struct Written {
+    block: Arc<Piece>,
+    /// The first byte of the map.
+    start: usize,
+    /// The bit of the first page.
+    first: u64,
+}
+
+impl Written {
+    /// Whether a page was written; the highest bit of a byte is the first.
+    fn has(&self, page: u64) -> bool {
+        let bit = self.first.saturating_add(page);
+        let at = usize::try_from(bit / 8).ok().and_then(|at| self.start.checked_add(at));
+        let byte = at.and_then(|at| self.block.bytes.get(at));
+        byte.is_some_and(|byte| byte & (0x80 >> (bit % 8)) != 0)
+    }
 }
 
 impl ExtensibleArray {
@@ -180,7 +199,7 @@ impl ExtensibleArray {
         fields.take(usize::try_from(slot).unwrap_or(usize::MAX).saturating_mul(width))?;
         let Some(address) = fields.address()? else { return Ok(None) };
         if is_direct {
-            return Ok(Some((DataBlock { address, count, written: Vec::new() }, within)));
+            return Ok(Some((DataBlock { address, count, written: None }, within)));
         }
         let (address, written) = match self.super_block(reader, address, (row, count), block)? {
             (Some(address), written) => (address, written),
@@ -196,7 +215,7 @@ impl ExtensibleArray {
         address: u64,
         (row, count): (u32, u64),
         block: u64,
-    ) -> Result<(Option<u64>, Vec<u8>)> {
+    ) -> Result<(Option<u64>, Option<Written>)> {
         let blocks = 1_u64 << (row / 2);
         let pages = if self.page_count < count { count / self.page_count } else { 0 };
         let map_len = pages.div_ceil(8);
@@ -212,12 +231,12 @@ impl ExtensibleArray {
         })?;
         let place = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         let mut fields = piece.fields();
-        fields.take(place(head_len.saturating_add(block.saturating_mul(map_len))))?;
-        let written = fields.take(place(map_len))?.to_vec();
-        let mut fields = piece.fields();
         let skipped = block.saturating_mul(reader.sizes.offset as u64);
         fields.take(place(head_len.saturating_add(maps_len).saturating_add(skipped)))?;
-        Ok((fields.address()?, written))
+        let address = fields.address()?;
+        // One map of the pages of all data blocks, though it is as long as one for each.
+        let first = block.saturating_mul(pages);
+        Ok((address, Some(Written { block: piece, start: place(head_len), first })))
     }
 
     /// An element of a data block.
@@ -228,8 +247,7 @@ impl ExtensibleArray {
         let has_pages = self.page_count < block.count;
         let (at, len, skipped) = if has_pages {
             let page = within / self.page_count;
-            let byte = usize::try_from(page / 8).ok().and_then(|at| block.written.get(at));
-            if byte.is_some_and(|byte| byte & (0x80 >> (page % 8)) == 0) {
+            if block.written.as_ref().is_some_and(|written| !written.has(page)) {
                 return Ok(None);
             }
             let page_len = self.page_count.saturating_mul(size).saturating_add(4);

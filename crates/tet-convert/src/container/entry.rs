@@ -1,0 +1,166 @@
+//! An array of a container without checksums: its elements are one span of the file, in one order of bytes.
+//!
+//! Containers of such arrays list them as entries; what becomes of an entry, and how it is checked, is the
+//! same for all of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tet_codec::Swapped;
+use tet_format::{DType, ForeignFault, ForeignRule, Span};
+use tet_io::Source;
+use tet_query::{AttrText, Dataset};
+use tet_verify::{
+    ForeignFindings, ForeignFound, ForeignSeen, Integrity, Level, Report, VerifyOptions,
+};
+
+use crate::read::slabs::{Slabs, grid, no_bytes, too_deep, unread};
+use crate::{Error, Result};
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ByteOrder {
+    Little,
+    Big,
+}
+
+/// An array, as the file describes it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// The type of the elements, where they can be read.
+    pub(super) dtype: Option<DType>,
+    pub(super) dtype_name: String,
+    /// The extents, the outer one first.
+    pub(super) shape: Vec<u64>,
+    /// The bytes of the elements; none if there is a fault.
+    pub(super) stored: Span,
+    pub(super) order: ByteOrder,
+    pub(super) attrs: BTreeMap<String, AttrText>,
+    /// The rule that it breaks.
+    pub(super) fault: Option<ForeignFault>,
+    /// Why a sound array is not read.
+    pub(super) unsupported: Option<String>,
+}
+
+impl Entry {
+    /// The dataset of the entry.
+    pub(super) fn dataset(self, source: &Source) -> Dataset {
+        let broken = |fault| tet_query::Error::Foreign { dataset: self.name.clone(), fault };
+        let fault = too_deep(&self.shape).or_else(|| self.fault.map(broken));
+        let fault = fault.or(self.unsupported.map(|why| tet_query::Error::Unsupported { why }));
+        let dtype = self.dtype.filter(|_| fault.is_none());
+        let bits = dtype.map(|dtype| u64::from(dtype.bit_width()));
+        let sound = bits.and_then(|bits| Some((grid(&self.shape, bits)?, bits)));
+        let swapped = match (self.order, dtype) {
+            // Both parts of a complex number are swapped.
+            (ByteOrder::Big, Some(DType::Complex64)) => Swapped::new(4),
+            (ByteOrder::Big, Some(DType::Complex128)) => Swapped::new(8),
+            (ByteOrder::Big, Some(dtype)) => dtype.size().and_then(Swapped::new),
+            _ => None,
+        };
+        let (grid, chunks) = match sound {
+            Some((grid, bits)) => {
+                let slabs = Slabs::new(grid.clone(), bits, self.stored).swapped(swapped);
+                (grid, Arc::new(slabs) as Arc<_>)
+            }
+            None => unread(&self.shape, None),
+        };
+        Dataset {
+            dtype: self.dtype,
+            attrs: self.attrs,
+            fault: fault.map(Arc::new),
+            ..Dataset::unknown(source.clone(), self.name, self.dtype_name, grid, chunks)
+        }
+    }
+}
+
+/// Bytes of so many elements in blocks, as a file may have: `None` for 2^63 and more.
+pub(super) fn byte_len(shape: &[u64], block_count: u64, block_len: u64) -> Option<u64> {
+    let count = shape.iter().try_fold(1_u64, |count, extent| {
+        if *extent == 0 { Some(0) } else { count.checked_mul(*extent) }
+    });
+    let count = if shape.contains(&0) { 0 } else { count? };
+    count.checked_div(block_count)?.checked_mul(block_len).filter(|len| *len < 1 << 63)
+}
+
+/// The span of `len` bytes at `begin`, or the fault that it is not inside the file.
+pub(super) fn placed(
+    begin: Option<u64>,
+    len: u64,
+    file_len: u64,
+    rule: &'static ForeignRule,
+) -> Result<Span, ForeignFault> {
+    let end = begin.and_then(|begin| begin.checked_add(len));
+    match (begin, end) {
+        _ if len == 0 => Ok(no_bytes()),
+        (Some(begin), Some(end)) if end <= file_len => {
+            Ok(Span::new(begin, len).unwrap_or(no_bytes()))
+        }
+        _ => {
+            let (at, wanted) = (begin.unwrap_or(u64::MAX), end.unwrap_or(u64::MAX));
+            Err(ForeignFault { rule, at, found: file_len, wanted })
+        }
+    }
+}
+
+/// Reports the faults of entries and those that overlap, and reads all bytes where that is asked for.
+pub(super) fn check(
+    source: &Source,
+    options: &VerifyOptions,
+    mut findings: ForeignFindings<'_>,
+    listed: std::result::Result<&[Entry], ForeignFault>,
+    overlap: Option<&'static ForeignRule>,
+) -> Result<Report> {
+    let file_len = source.len();
+    let integrity = Integrity::Unprotected;
+    let mut seen = ForeignSeen { file_len, integrity, ..ForeignSeen::default() };
+    match listed {
+        Err(fault) => {
+            findings.take(ForeignFound { fault, field: fault.rule.region, len: 0, dataset: None });
+        }
+        Ok(entries) => {
+            let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
+            (seen.dataset_count, seen.chunk_count) = (count, count);
+            let len = entries.iter().fold(0_u64, |len, it| len.saturating_add(it.stored.len()));
+            (seen.stored_len, seen.decoded_len) = (len, len);
+            faults(entries, overlap, &mut |found| findings.take(found));
+        }
+    }
+    if let (Level::Deep, Some(all)) = (options.level, Span::new(0, file_len)) {
+        let progress = options.progress.begin(all.len());
+        progress.pieces::<Error>(source, all, &mut Vec::new(), |_, _| true)?;
+        seen.payload_len = seen.stored_len;
+    }
+    source.check_unchanged()?;
+    Ok(findings.report(&seen))
+}
+
+fn faults(
+    entries: &[Entry],
+    overlap: Option<&'static ForeignRule>,
+    found: &mut dyn FnMut(ForeignFound),
+) {
+    let mut report = |fault: ForeignFault, number: u64, entry: &Entry| {
+        let dataset = Some((number, entry.name.clone()));
+        found(ForeignFound { fault, field: fault.rule.region, len: 0, dataset });
+    };
+    let mut spans = Vec::new();
+    for (entry, number) in entries.iter().zip(0..) {
+        if let Some(fault) = entry.fault {
+            report(fault, number, entry);
+        } else if !entry.stored.is_empty() {
+            spans.push((entry.stored.start(), entry.stored.end(), number, entry));
+        }
+    }
+    let Some(rule) = overlap else { return };
+    spans.sort_unstable_by_key(|&(begin, end, number, _)| (begin, end, number));
+    let mut reached = 0;
+    for (begin, end, number, entry) in spans {
+        if begin < reached {
+            let fault = ForeignFault { rule, at: begin, found: begin, wanted: reached };
+            report(fault, number, entry);
+        }
+        reached = reached.max(end);
+    }
+}

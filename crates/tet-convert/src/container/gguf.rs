@@ -1,0 +1,52 @@
+//! GGUF: the model files of llama.cpp and ggml, read in place.
+//!
+//! ```text
+//!   GGUF version | tensors, keys | key: type, value ... | name, axes, type, offset ... | padding | data
+//! ```
+//!
+//! The layout is that of the GGUF specification of ggml, versions 1 to 3, in either order of bytes. Tensors of
+//! plain numbers are read; those of quantized blocks are listed.
+
+mod block;
+mod catalog;
+mod cursor;
+mod header;
+mod rule;
+mod value;
+
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_verify::{Report, VerifyOptions};
+
+use super::traits::{Container, Input};
+use crate::read::opened::{OpenOptions, Opened};
+use crate::{Format, Result};
+
+/// The container of GGUF files.
+pub(super) struct Gguf;
+
+impl Container for Gguf {
+    fn format(&self) -> Format {
+        Format::GGUF
+    }
+
+    fn suffixes(&self) -> &'static [&'static str] {
+        &["gguf"]
+    }
+
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[b"GGUF"]
+    }
+
+    fn open(&self, input: Input<'_>, _options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input.path, input.source)
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        catalog::verify(source, options)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        rule::ALL
+    }
+}
