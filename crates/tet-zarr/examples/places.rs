@@ -54,6 +54,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let groups: Vec<&str> = hierarchy.groups().iter().map(|it| it.path.as_str()).collect();
     let metadata = format!("{:?}", hierarchy.metadata());
-    println!("{}", json!({"arrays": arrays, "groups": groups, "findings": findings, "metadata": metadata}));
+    println!(
+        "{}",
+        json!({"arrays": arrays, "groups": groups, "findings": findings, "metadata": metadata})
+    );
     Ok(())
 }
