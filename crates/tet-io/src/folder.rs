@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn no_key_leaves_the_folder() {
-        for key in ["a", "a/b", "c/0/1", ".zarray", "...", "a b", "é"] {
+        for key in ["a", "a/b", "c/0/1", ".zarray", "...", "a b", "\u{e9}"] {
             assert!(is_key(key), "{key}");
         }
         for key in ["", "/", "/a", "a/", "a//b", "..", "a/../b", ".", "a/.", "./a", "a\0b"] {

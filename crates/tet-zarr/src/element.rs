@@ -193,7 +193,7 @@ fn v2_other(name: &str) -> Option<Element> {
     let at = inside.find(|c: char| !c.is_ascii_digit())?;
     let (scale, unit) = inside.split_at(at);
     let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
-    let known = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as"];
+    let known = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\u{3bc}s", "ns", "ps", "fs", "as"];
     let unit = unit.to_owned();
     (known.contains(&unit.as_str()) && scale != 0).then_some(Element::Time { kind, unit, scale })
 }
@@ -211,7 +211,7 @@ mod tests {
         let (unit, kind) = ("ns".to_owned(), TimeKind::Date);
         assert_eq!(of(">M8[25ns]").0, Element::Time { kind, unit, scale: 25 });
         assert_eq!(of("|V3").0, Element::Raw { size: 3 });
-        for name in ["<U4", "|S3", "|O", "<f16", "|V0", "<M8[x]", "<M8[0s]", "é", ""] {
+        for name in ["<U4", "|S3", "|O", "<f16", "|V0", "<M8[x]", "<M8[0s]", "\u{e9}", ""] {
             assert_eq!(of(name).0, Element::Unsupported { name: name.to_owned() });
         }
         assert!(Element::of_v2(&json!(3)).is_err());

@@ -183,7 +183,8 @@ fn bits(text: &str, dtype: DType) -> Option<Vec<u8>> {
 /// A number of `count` parts in base64, in the order of bytes of the type.
 fn base64_number(text: &str, size: u64, count: u64, order: ByteOrder) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
-    let mut bytes = base64::decode(text.as_bytes())?;
+    // Without the padding it could be a short number in hexadecimal.
+    let mut bytes = base64::decode(text.as_bytes()).filter(|_| text.len().is_multiple_of(4))?;
     if u64::try_from(bytes.len() / size).ok()? != count || bytes.len() % size != 0 {
         return None;
     }

@@ -252,8 +252,12 @@ impl Nodes {
                 self.report(&key, path, fault);
                 return Ok(Document::Broken);
             }
-            // A file that cannot be read must not hide the others, except for the root.
-            Err(error) => return Err(error),
+            Err(error) if path.is_empty() => return Err(error),
+            // A file that cannot be read does not hide the others.
+            Err(_) => {
+                self.report(key, path, broken(&rule::UNREADABLE, 0, 0));
+                return Ok(Document::Broken);
+            }
         };
         match json::object(&read.0) {
             Ok(object) => Ok(Document::Read(object, read.1)),

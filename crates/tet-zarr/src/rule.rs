@@ -42,6 +42,8 @@ tet_format::foreign_rules! { pub,
         "an array that became smaller leaves such chunks";
     "ZR-K4" DUPLICATE_NODE "key" Warning Structure Hidden:
         "a path should be one node of one format", "";
+    "ZR-K5" UNREADABLE "key" Error Structure Hidden:
+        "a metadata document or a folder must be readable", "check its permissions";
     "ZR-S1" SHARD_CHUNKS "shard" Error Structure Decimal:
         "chunks inside a shard must divide the shard evenly", "";
     "ZR-S2" SHARD_INDEX_CODECS "shard" Error Structure Hidden:

@@ -178,11 +178,6 @@ impl ShardIndex {
         self.entries.len()
     }
 
-    /// Where the index itself is.
-    pub(crate) fn own_span(&self) -> Span {
-        self.index
-    }
-
     /// Where a chunk is in the source; `None` if it is not stored.
     pub(crate) fn entry(&self, number: usize) -> Result<Option<Span>, Broken> {
         let start = number.saturating_mul(16);

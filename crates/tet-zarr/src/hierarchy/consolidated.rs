@@ -26,7 +26,7 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Option<Roo
                 break;
             }
             match document {
-                Value::Object(document) => add(nodes, documents, key, path, document),
+                Value::Object(document) => add(nodes, key, path, document),
                 _ => nodes.report(key, path, broken(&rule::JSON, 0, 0)),
             }
         }
@@ -45,7 +45,7 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Option<Roo
 }
 
 /// Adds a node of version 3, or one of version 2 inside a hierarchy of version 3.
-fn add(nodes: &mut Nodes, _: &Object, key: &str, path: &str, document: &Object) {
+fn add(nodes: &mut Nodes, key: &str, path: &str, document: &Object) {
     let format = document.get("zarr_format").and_then(Value::as_u64);
     let attributes = || match document.get("attributes") {
         Some(Value::Object(attributes)) => attributes.clone(),

@@ -13,11 +13,22 @@ const DEPTH_MAX: usize = 64;
 /// The most names of one group that are read.
 const NAMES_MAX: usize = 1 << 20;
 
+/// The most folders that are read.
+const FOLDERS_MAX: u64 = 1 << 20;
+
 /// Reads the documents of all nodes; `None` if the root has none.
 pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
     let mut root = None;
     let mut paths = vec![String::new()];
+    // Links may lead to folders above, so folders are counted too.
+    let mut folder_count = 0;
     while let Some(path) = paths.pop() {
+        folder_count += 1;
+        if FOLDERS_MAX < folder_count {
+            let fault = broken(&rule::LIMIT_NODES, folder_count, FOLDERS_MAX);
+            nodes.report(&path, &path, fault);
+            break;
+        }
         if !nodes.has_room(&path, &path) {
             break;
         }
@@ -33,7 +44,7 @@ pub(super) fn read(store: &Store, nodes: &mut Nodes) -> Result<Option<Root>> {
             Ok(list) => list,
             Err(error) if path.is_empty() => return Err(error),
             Err(_) => {
-                nodes.report(&path, &path, broken(&rule::KEY, 0, 0));
+                nodes.report(&path, &path, broken(&rule::UNREADABLE, 0, 0));
                 continue;
             }
         };
