@@ -148,8 +148,7 @@ impl ExtensibleArray {
                 return Ok((None, following));
             }
             let page = within / self.page_count;
-            let byte = usize::try_from(page / 8).ok().and_then(|at| block.written.get(at));
-            let is_written = byte.is_none_or(|byte| byte & (0x80 >> (page % 8)) != 0);
+            let is_written = block.written.as_ref().is_none_or(|written| written.has(page));
             let left = self.page_count.saturating_sub(within % self.page_count);
             let step = if is_written { 1 } else { left };
             return Ok((None, number.saturating_add(step)));
