@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use tet_bench::data::Folder;
 use tet_bench::peer;
 use tet_bench::report::Report;
-use tet_bench::workloads::{self, Run};
+use tet_bench::workloads::{self, Measured};
 
 /// The fewest rounds that count.
 const ROUNDS: usize = 15;
@@ -52,7 +52,7 @@ fn run(args: Vec<String>) -> Result<()> {
     let mut rows = Vec::new();
     for group in workloads::groups(name.as_deref())? {
         say(group.id);
-        let run = Run { folder: &folder, rounds };
+        let run = Measured { folder: &folder, rounds };
         rows.extend((group.measure)(run).with_context(|| group.id)?);
     }
     let report = Report::new(rounds, rows);

@@ -46,7 +46,7 @@ pub const CHILD: &str = "--child";
 
 /// What a group measures with.
 #[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+pub struct Measured<'a> {
     /// Where the files are.
     pub folder: &'a Folder,
     /// How many rounds count.
@@ -59,7 +59,7 @@ pub struct Group {
     /// The name in `docs/performance.md`.
     pub id: &'static str,
     /// Measures them.
-    pub measure: fn(Run<'_>) -> Result<Vec<Row>>,
+    pub measure: fn(Measured<'_>) -> Result<Vec<Row>>,
 }
 
 /// How arrays are cut into chunks.

@@ -67,13 +67,13 @@ struct Header {
 /// The part of a frame that is invalid.
 ///
 /// ```
-/// use tet_codec::blosc2::{Broken, decode};
+/// use tet_codec::blosc2::{FrameFault, decode};
 ///
-/// assert_eq!(decode(b"no frame", &mut [0; 8]), Err((0, Broken::Frame)));
+/// assert_eq!(decode(b"no frame", &mut [0; 8]), Err((0, FrameFault::Frame)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Broken {
+pub enum FrameFault {
     /// The frame.
     Frame,
     /// A chunk.
@@ -89,7 +89,7 @@ pub enum Broken {
 /// # Errors
 ///
 /// Returns what is invalid, and its offset in the payload.
-pub fn decode(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
+pub fn decode(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, FrameFault)> {
     frame(payload, out)
 }
 
@@ -115,40 +115,41 @@ impl Compressor for Blosc2 {
 
     fn read(&self, stored: &[u8], out: &mut [u8]) -> Result<usize> {
         read(stored, out).map_err(|broken| match broken {
-            Broken::Memory => Error::Memory { codec: NAME },
-            Broken::NotBuilt => {
+            FrameFault::Memory => Error::Memory { codec: NAME },
+            FrameFault::NotBuilt => {
                 Error::Corrupt { codec: NAME, reason: "a feature is not supported" }
             }
-            Broken::Frame => Error::Corrupt { codec: NAME, reason: "the frame is invalid" },
-            Broken::Chunk => Error::Corrupt { codec: NAME, reason: "a chunk is invalid" },
+            FrameFault::Frame => Error::Corrupt { codec: NAME, reason: "the frame is invalid" },
+            FrameFault::Chunk => Error::Corrupt { codec: NAME, reason: "a chunk is invalid" },
         })
     }
 }
 
 /// Decodes a frame of any number of axes into the start of `out`. Returns the decoded length.
-fn read(stored: &[u8], out: &mut [u8]) -> Result<usize, Broken> {
-    let len = index(stated_len(stored).ok_or(Broken::Frame)?);
+fn read(stored: &[u8], out: &mut [u8]) -> Result<usize, FrameFault> {
+    let len = index(stated_len(stored).ok_or(FrameFault::Frame)?);
     let head = stored.get(HEADER_LEN_AT..).and_then(|rest| rest.first_chunk());
-    let head_len = index(u32::from_le_bytes(*head.ok_or(Broken::Frame)?).swap_bytes().into());
-    let Some(grid) = Grid::read(stored.get(..head_len).ok_or(Broken::Frame)?)? else {
-        frame(stored, out.get_mut(..len).ok_or(Broken::Frame)?).map_err(|(_, broken)| broken)?;
+    let head_len = index(u32::from_le_bytes(*head.ok_or(FrameFault::Frame)?).swap_bytes().into());
+    let Some(grid) = Grid::read(stored.get(..head_len).ok_or(FrameFault::Frame)?)? else {
+        frame(stored, out.get_mut(..len).ok_or(FrameFault::Frame)?)
+            .map_err(|(_, broken)| broken)?;
         return Ok(len);
     };
     let header = header(stored, len as u64)?;
     let size = index(header.typesize);
-    let (count, padded) = grid.counts().ok_or(Broken::Frame)?;
+    let (count, padded) = grid.counts().ok_or(FrameFault::Frame)?;
     let (found, wanted) = (padded.checked_mul(size), count.checked_mul(size));
-    let wanted = wanted.filter(|_| found == Some(len) && size != 0).ok_or(Broken::NotBuilt)?;
+    let wanted = wanted.filter(|_| found == Some(len) && size != 0).ok_or(FrameFault::NotBuilt)?;
     let room = out.len();
-    let out = out.get_mut(..wanted).ok_or(Broken::Frame)?;
+    let out = out.get_mut(..wanted).ok_or(FrameFault::Frame)?;
     // Blocks are smaller than the array, so that padding at most doubles an axis.
     if room.saturating_mul(PADDING_MAX).saturating_add(PADDING_MAX) < len {
-        return Err(Broken::NotBuilt);
+        return Err(FrameFault::NotBuilt);
     }
     let mut blocks = Scratch::new();
-    resize(NAME, &mut blocks, len).map_err(|_| Broken::Memory)?;
+    resize(NAME, &mut blocks, len).map_err(|_| FrameFault::Memory)?;
     frame(stored, &mut blocks).map_err(|(_, broken)| broken)?;
-    grid.undo(&blocks, size, out).ok_or(Broken::Frame)?;
+    grid.undo(&blocks, size, out).ok_or(FrameFault::Frame)?;
     Ok(wanted)
 }
 
@@ -158,7 +159,7 @@ fn stated_len(payload: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes).swap_bytes())
 }
 
-fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
+fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, FrameFault)> {
     let header = header(payload, out.len() as u64).map_err(|broken| (0, broken))?;
     if out.is_empty() {
         return Ok(());
@@ -166,7 +167,7 @@ fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
     let chunks = index(header.header_len)..index(header.header_len + header.stored_len);
     let table_at = header.header_len + header.stored_len;
     let (chunks, table) = (payload.get(chunks), payload.get(index(table_at)..));
-    let (chunks, stored) = chunks.zip(table).ok_or((0, Broken::Frame))?;
+    let (chunks, stored) = chunks.zip(table).ok_or((0, FrameFault::Frame))?;
     let mut scratch = Vec::new();
     let offsets = offsets(stored, &header, out.len() as u64, &mut scratch);
     let offsets = offsets.map_err(|broken| (table_at, broken))?;
@@ -178,13 +179,13 @@ fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
             let kind = offset.to_le_bytes()[7] & 0x7F;
             let done =
                 if offset << 8 == 0 { fill(kind, header.typesize, &[], piece) } else { None };
-            done.ok_or((table_at, Broken::Frame))?;
+            done.ok_or((table_at, FrameFault::Frame))?;
             continue;
         }
         let place = header.header_len.saturating_add(offset);
         let mut decode = || {
-            let chunk = Chunk::read(chunks.get(index(offset)..).ok_or(Broken::Frame)?)?;
-            left = left.checked_sub(chunk.len()).ok_or(Broken::Frame)?;
+            let chunk = Chunk::read(chunks.get(index(offset)..).ok_or(FrameFault::Frame)?)?;
+            left = left.checked_sub(chunk.len()).ok_or(FrameFault::Frame)?;
             chunk.decode(piece, &mut scratch)
         };
         decode().map_err(|broken| (place, broken))?;
@@ -193,26 +194,26 @@ fn frame(payload: &[u8], out: &mut [u8]) -> Result<(), (u64, Broken)> {
 }
 
 /// Reads the header of a frame that decodes to `decoded_len` bytes.
-fn header(payload: &[u8], decoded_len: u64) -> Result<Header, Broken> {
-    let magic = payload.get(MAGIC_AT..MAGIC_AT + MAGIC.len()).ok_or(Broken::Frame)?;
-    let long = |at: usize| -> Result<u64, Broken> {
+fn header(payload: &[u8], decoded_len: u64) -> Result<Header, FrameFault> {
+    let magic = payload.get(MAGIC_AT..MAGIC_AT + MAGIC.len()).ok_or(FrameFault::Frame)?;
+    let long = |at: usize| -> Result<u64, FrameFault> {
         let bytes = payload.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map(|bytes| u64::from_le_bytes(*bytes).swap_bytes()).ok_or(Broken::Frame)
+        bytes.map(|bytes| u64::from_le_bytes(*bytes).swap_bytes()).ok_or(FrameFault::Frame)
     };
-    let short = |at: usize| -> Result<u64, Broken> {
+    let short = |at: usize| -> Result<u64, FrameFault> {
         let bytes = payload.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map(|bytes| u32::from_le_bytes(*bytes).swap_bytes().into()).ok_or(Broken::Frame)
+        bytes.map(|bytes| u32::from_le_bytes(*bytes).swap_bytes().into()).ok_or(FrameFault::Frame)
     };
-    let byte = |at: usize| payload.get(at).copied().ok_or(Broken::Frame);
+    let byte = |at: usize| payload.get(at).copied().ok_or(FrameFault::Frame);
     let (flags, kind) = (byte(FLAGS_AT)?, byte(KIND_AT)?);
     let is_known = flags & 0xF <= VERSION_MAX
         && flags & OFFSET_BITS == OFFSETS_OF_64
         && flags & ANY_LEN == 0
         && kind == 0;
     if magic != MAGIC {
-        return Err(Broken::Frame);
+        return Err(FrameFault::Frame);
     } else if !is_known {
-        return Err(Broken::NotBuilt);
+        return Err(FrameFault::NotBuilt);
     }
     let header = Header {
         header_len: short(HEADER_LEN_AT)?,
@@ -227,7 +228,7 @@ fn header(payload: &[u8], decoded_len: u64) -> Result<Header, Broken> {
         && HEADER_LEN_MIN <= header.header_len
         && end.is_some_and(|end| end <= payload_len)
         && (decoded_len == 0 || header.chunk_len != 0);
-    if is_sound { Ok(header) } else { Err(Broken::Frame) }
+    if is_sound { Ok(header) } else { Err(FrameFault::Frame) }
 }
 
 /// The offset of each chunk, from the end of the header.
@@ -236,13 +237,13 @@ fn offsets(
     header: &Header,
     decoded_len: u64,
     scratch: &mut Vec<u8>,
-) -> Result<Vec<u8>, Broken> {
+) -> Result<Vec<u8>, FrameFault> {
     let len = decoded_len.div_ceil(header.chunk_len).saturating_mul(OFFSET_LEN);
     if TABLE_LEN_MAX < len {
-        return Err(Broken::Frame);
+        return Err(FrameFault::Frame);
     }
     let mut offsets = Vec::new();
-    resize(NAME, &mut offsets, index(len)).map_err(|_| Broken::Memory)?;
+    resize(NAME, &mut offsets, index(len)).map_err(|_| FrameFault::Memory)?;
     Chunk::read(stored)?.decode(&mut offsets, scratch)?;
     Ok(offsets)
 }

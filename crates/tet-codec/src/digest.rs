@@ -11,6 +11,13 @@ use crate::crc32c::Crc32c;
 const PIECE_LEN: usize = 64 << 10;
 
 /// Which parts of a digest are compared.
+///
+/// ```
+/// use tet_codec::{Strength, compare, digest};
+///
+/// assert_eq!(compare(b"bytes", digest(b"bytes"), Strength::Full), None);
+/// assert!(compare(b"bites", digest(b"bytes"), Strength::Fast).is_some());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strength {
     /// Only XXH3: a change is missed with a probability of 2^-64.
@@ -40,6 +47,15 @@ pub fn compare(bytes: &[u8], wanted: Digest, strength: Strength) -> Option<(u64,
 }
 
 /// The digest of bytes that arrive piece by piece.
+///
+/// ```
+/// use tet_codec::{Digester, Strength, digest};
+///
+/// let mut digester = Digester::new(Strength::Full);
+/// digester.update(b"by");
+/// digester.update(b"tes");
+/// assert_eq!(digester.finish(), digest(b"bytes"));
+/// ```
 #[derive(Clone)]
 pub struct Digester {
     crc32c: Option<Crc32c>,

@@ -10,24 +10,24 @@ const NAME: &str = "fill";
 /// Decodes a chunk that is not stored.
 ///
 /// ```
-/// use tet_codec::{Decode, Fill};
+/// use tet_codec::{Decode, FillValue};
 ///
-/// let fill = Fill::new(&7_i16.to_le_bytes()).expect("an element");
+/// let fill = FillValue::new(&7_i16.to_le_bytes()).expect("an element");
 /// let mut out = [0; 6];
 /// fill.decode(&[], &mut out)?;
 /// assert_eq!(out, [7, 0, 7, 0, 7, 0]);
 /// # Ok::<(), tet_codec::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Fill {
+pub struct FillValue {
     element: Box<[u8]>,
 }
 
-impl Fill {
+impl FillValue {
     /// A decoder that repeats this element, given in its decoded bytes. `None` when it has none.
     #[must_use]
-    pub fn new(element: &[u8]) -> Option<Fill> {
-        (!element.is_empty()).then(|| Fill { element: element.into() })
+    pub fn new(element: &[u8]) -> Option<FillValue> {
+        (!element.is_empty()).then(|| FillValue { element: element.into() })
     }
 
     /// The bytes of one element.
@@ -52,7 +52,7 @@ impl Fill {
     }
 }
 
-impl Decode for Fill {
+impl Decode for FillValue {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -103,7 +103,7 @@ mod tests {
     fn every_element_is_the_fill_value() {
         for size in [1_usize, 2, 3, 8, 16] {
             for element in [vec![0; size], (1..=size as u8).collect()] {
-                let fill = Fill::new(&element).unwrap();
+                let fill = FillValue::new(&element).unwrap();
                 for count in [0_usize, 1, 2, 3, 7, 64, 100] {
                     let mut out = vec![0xee; count * size];
                     fill.decode(&[], &mut out).unwrap();
@@ -111,12 +111,12 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Fill::new(&[]), None);
+        assert_eq!(FillValue::new(&[]), None);
     }
 
     #[test]
     fn a_range_needs_no_stored_bytes() {
-        let fill = Fill::new(&[1, 2]).unwrap();
+        let fill = FillValue::new(&[1, 2]).unwrap();
         let layout = ChunkLayout { stored_len: 0, decoded_len: 8, element_size: 2 };
         assert_eq!(fill.stored_spans(layout, 1..3), StoredSpans::Range(0..0));
         let mut out = [0; 4];
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn stored_bytes_and_cut_elements_are_refused() {
-        let fill = Fill::new(&[1, 2]).unwrap();
+        let fill = FillValue::new(&[1, 2]).unwrap();
         for (stored_len, decoded_len) in [(1, 2), (0, 3)] {
             let lengths = Error::Lengths { codec: NAME, stored_len, decoded_len };
             assert_eq!(fill.check_len(stored_len, decoded_len), Err(lengths));

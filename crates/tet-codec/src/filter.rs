@@ -19,8 +19,8 @@ use std::fmt::Debug;
 
 pub use bitshuffle::Bitshuffle;
 pub use blosc::Blosc;
-pub use checksum::{Checksum, ChecksumPlace, Checksummed};
-pub use convert::{Convert, Number};
+pub use checksum::{ChecksumKind, ChecksumPlace, Checksummed};
+pub use convert::{Convert, NumberType};
 pub use deflate::Deflate;
 pub use lz4::Lz4;
 pub use lzf::Lzf;

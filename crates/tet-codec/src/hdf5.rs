@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::filter::{
-    Bitshuffle, Blosc, Checksum, ChecksumPlace, Checksummed, Deflate, Lz4, Lzf, NBit, ScaleOffset,
-    Shuffle, Szip,
+    Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Deflate, Lz4, Lzf, NBit,
+    ScaleOffset, Shuffle, Szip,
 };
 use crate::pipeline::Stage;
 use crate::{Blosc2, Unsupported};
@@ -32,7 +32,7 @@ pub fn hdf5_stage(
     Ok(match id {
         1 => Arc::new(Deflate::zlib()),
         2 => Arc::new(Shuffle::new(value(0).unwrap_or(element_size))),
-        3 => Arc::new(Checksummed::new(Checksum::Fletcher32, ChecksumPlace::End)),
+        3 => Arc::new(Checksummed::new(ChecksumKind::Fletcher32, ChecksumPlace::End)),
         4 => Arc::new(Szip::new(values).ok_or_else(|| options("szip"))?),
         5 => Arc::new(NBit::new(values).ok_or_else(|| options("nbit"))?),
         6 => Arc::new(ScaleOffset::new(values).ok_or_else(|| options("scaleoffset"))?),

@@ -17,10 +17,10 @@ const TILE: usize = 32;
 /// How the elements of a chunk are laid out once all filters are undone.
 ///
 /// ```
-/// use tet_codec::{Decode, Layout, Pipeline};
+/// use tet_codec::{Decode, ElementLayout, Pipeline};
 ///
 /// // A chunk of 2 x 3 big-endian `u16`, column after column.
-/// let layout = Layout::new(2)
+/// let layout = ElementLayout::new(2)
 ///     .with_width(2)
 ///     .and_then(|layout| layout.with_order(&[1, 0], &[2, 3]))
 ///     .expect("a permutation");
@@ -30,7 +30,7 @@ const TILE: usize = 32;
 /// # Ok::<(), tet_codec::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct ElementLayout {
     element_size: u64,
     swapped: Option<Swapped>,
     axes: Option<Box<[Axis]>>,
@@ -45,26 +45,26 @@ struct Axis {
     step: usize,
 }
 
-impl Layout {
+impl ElementLayout {
     /// Little-endian elements of this many bytes in row-major order.
     #[must_use]
-    pub const fn new(element_size: u64) -> Layout {
-        Layout { element_size, swapped: None, axes: None }
+    pub const fn new(element_size: u64) -> ElementLayout {
+        ElementLayout { element_size, swapped: None, axes: None }
     }
 
     /// The same with big-endian numbers of `width` bytes: 1, 2, 4 or 8. An element may be several
     /// numbers, as a complex number is. `None` for another width.
     #[must_use]
-    pub fn with_width(self, width: u64) -> Option<Layout> {
+    pub fn with_width(self, width: u64) -> Option<ElementLayout> {
         let swapped = if width == 1 { None } else { Some(Swapped::new(width)?) };
-        self.element_size.is_multiple_of(width).then_some(Layout { swapped, ..self })
+        self.element_size.is_multiple_of(width).then_some(ElementLayout { swapped, ..self })
     }
 
     /// The same where the axes are stored in another order: stored axis `i` is axis `order[i]` of
     /// the decoded chunk, which has these extents. `None` when `order` is no permutation, or the
     /// chunk has more bytes than can be counted.
     #[must_use]
-    pub fn with_order(self, order: &[usize], extents: &[u64]) -> Option<Layout> {
+    pub fn with_order(self, order: &[usize], extents: &[u64]) -> Option<ElementLayout> {
         let mut axes: Vec<Axis> = Vec::with_capacity(extents.len());
         for extent in extents {
             let extent = usize::try_from(*extent).ok()?;
@@ -90,7 +90,7 @@ impl Layout {
             step *= axis.extent;
         }
         let is_turned = axes.iter().any(|axis| axis.extent != 1 && axis.step != axis.stored_step);
-        Some(Layout { axes: is_turned.then(|| axes.into()), ..self })
+        Some(ElementLayout { axes: is_turned.then(|| axes.into()), ..self })
     }
 
     /// The length of one element in bytes.
@@ -284,7 +284,7 @@ mod tests {
     }
 
     fn check(extents: &[u64], order: &[usize], size: usize) {
-        let layout = Layout::new(size as u64).with_order(order, extents).unwrap();
+        let layout = ElementLayout::new(size as u64).with_order(order, extents).unwrap();
         let count: u64 = extents.iter().product();
         let decoded: Vec<u8> = (0..count as usize * size).map(|at| (at + at / 256) as u8).collect();
         let mut stored = Vec::new();
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_is_no_permutation_is_refused() {
-        let layout = || Layout::new(4);
+        let layout = || ElementLayout::new(4);
         assert_eq!(layout().with_order(&[0, 0], &[2, 2]), None);
         assert_eq!(layout().with_order(&[0, 2], &[2, 2]), None);
         assert_eq!(layout().with_order(&[0], &[2, 2]), None);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn another_length_than_that_of_the_axes_is_refused() {
-        let layout = Layout::new(1).with_order(&[1, 0], &[2, 3]).unwrap();
+        let layout = ElementLayout::new(1).with_order(&[1, 0], &[2, 3]).unwrap();
         let lengths = Error::Lengths { codec: NAME, stored_len: 5, decoded_len: 6 };
         assert_eq!(layout.undo(&[0; 5], &mut [0; 5]), Err(lengths));
     }

@@ -34,16 +34,16 @@ pub use codec::{ChunkLayout, Decode, Encode, StoredSpans};
 pub use crc32c::Crc32c;
 pub use digest::{Digester, Strength, compare, digest};
 pub use error::{Error, Kind, Result, Unsupported};
-pub use fill::Fill;
+pub use fill::FillValue;
 #[cfg(feature = "zstd")]
 pub use filter::ZstdStage;
 pub use filter::{
-    Bitshuffle, Blosc, Checksum, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf, NBit,
-    Number, PackBits, ScaleOffset, Shuffle, Szip,
+    Bitshuffle, Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Lzf, NBit,
+    NumberType, PackBits, ScaleOffset, Shuffle, Szip,
 };
 pub use flip::{Bit, flipped_bit};
 pub use hdf5::hdf5_stage;
-pub use layout::Layout;
+pub use layout::ElementLayout;
 pub use numcodecs::{Config, ConfigValue, numcodecs_stage};
 pub use pieces::{PieceSum, Pieces};
 pub use pipeline::{Pipeline, Room, Stage};

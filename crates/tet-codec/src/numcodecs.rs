@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::Unsupported;
 use crate::filter::{
-    Blosc, Checksum, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, Number, PackBits, Shuffle,
+    Blosc, ChecksumKind, ChecksumPlace, Checksummed, Convert, Deflate, Lz4, NumberType, PackBits,
+    Shuffle,
 };
 use crate::pipeline::Stage;
 
@@ -27,6 +28,13 @@ pub enum ConfigValue {
 }
 
 /// Finds a value of a configuration by its key.
+///
+/// ```
+/// use tet_codec::{Config, numcodecs_stage};
+///
+/// let config: Config = &|_key| None;
+/// assert!(numcodecs_stage("zlib", config).is_ok());
+/// ```
 pub type Config<'a> = &'a dyn Fn(&str) -> Option<ConfigValue>;
 
 /// The stage of a codec, by its name in Zarr v2 (`zlib`) or v3 (`gzip`, `numcodecs.zlib`). `None`
@@ -48,10 +56,10 @@ pub fn numcodecs_stage(
         #[cfg(feature = "zstd")]
         "zstd" => Arc::new(crate::ZstdStage),
         "shuffle" => Arc::new(Shuffle::new(whole(config, "elementsize", 4)?)),
-        "fletcher32" => Arc::new(Checksummed::new(Checksum::Fletcher32, ChecksumPlace::End)),
-        "crc32" => Arc::new(checksum(Checksum::Crc32, config, ChecksumPlace::Start)?),
-        "adler32" => Arc::new(checksum(Checksum::Adler32, config, ChecksumPlace::Start)?),
-        "crc32c" => Arc::new(checksum(Checksum::Crc32c, config, ChecksumPlace::End)?),
+        "fletcher32" => Arc::new(Checksummed::new(ChecksumKind::Fletcher32, ChecksumPlace::End)),
+        "crc32" => Arc::new(checksum(ChecksumKind::Crc32, config, ChecksumPlace::Start)?),
+        "adler32" => Arc::new(checksum(ChecksumKind::Adler32, config, ChecksumPlace::Start)?),
+        "crc32c" => Arc::new(checksum(ChecksumKind::Crc32c, config, ChecksumPlace::End)?),
         "packbits" => Arc::new(PackBits),
         "delta" => {
             let (decoded, stored) = types(short, config)?;
@@ -73,7 +81,7 @@ pub fn numcodecs_stage(
     Ok(Some(stage))
 }
 
-fn cast((decoded, stored): (Number, Number)) -> Arc<dyn Stage> {
+fn cast((decoded, stored): (NumberType, NumberType)) -> Arc<dyn Stage> {
     Arc::new(Convert::cast(decoded, stored))
 }
 
@@ -97,16 +105,16 @@ fn whole(config: Config<'_>, key: &str, usual: u64) -> Result<u64, Unsupported> 
     Ok(number as u64)
 }
 
-fn named(codec: &str, config: Config<'_>, key: &str) -> Result<Number, Unsupported> {
+fn named(codec: &str, config: Config<'_>, key: &str) -> Result<NumberType, Unsupported> {
     match config(key) {
-        Some(ConfigValue::Text(name)) => Number::parse(&name),
+        Some(ConfigValue::Text(name)) => NumberType::parse(&name),
         _ => None,
     }
     .ok_or_else(|| Unsupported::options(codec))
 }
 
 /// The types of decoded and stored numbers.
-fn types(codec: &str, config: Config<'_>) -> Result<(Number, Number), Unsupported> {
+fn types(codec: &str, config: Config<'_>) -> Result<(NumberType, NumberType), Unsupported> {
     let decoded = named(codec, config, "dtype")?;
     let stored = match config("astype") {
         None => decoded,
@@ -116,7 +124,7 @@ fn types(codec: &str, config: Config<'_>) -> Result<(Number, Number), Unsupporte
 }
 
 fn checksum(
-    checksum: Checksum,
+    checksum: ChecksumKind,
     config: Config<'_>,
     usual: ChecksumPlace,
 ) -> Result<Checksummed, Unsupported> {

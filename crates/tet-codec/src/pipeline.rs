@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::codec::{ChunkLayout, Decode, StoredSpans};
 use crate::error::{Error, Result};
-use crate::layout::Layout;
+use crate::layout::ElementLayout;
 use crate::raw::{Raw, byte_range};
 use crate::scratch::{Scratch, index, resize};
 
@@ -24,6 +24,12 @@ const NAME: &str = "pipeline";
 const GROWTH: u64 = 4 << 10;
 
 /// The length of what a stage decodes to.
+///
+/// ```
+/// use tet_codec::Room;
+///
+/// assert_eq!((Room::AtMost(9).max(), Room::Exact(8).max()), (9, 8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// Exactly this number of bytes.
@@ -34,12 +40,6 @@ pub enum Room {
 
 impl Room {
     /// The most bytes.
-    ///
-    /// ```
-    /// use tet_codec::Room;
-    ///
-    /// assert_eq!(Room::AtMost(9).max(), 9);
-    /// ```
     #[must_use]
     pub const fn max(self) -> u64 {
         match self {
@@ -66,6 +66,15 @@ impl Room {
 }
 
 /// One filter of a pipeline, undone: bytes to bytes.
+///
+/// ```
+/// use tet_codec::{Room, Shuffle, Stage};
+///
+/// let mut out = Vec::new();
+/// Shuffle::new(2).undo(&[1, 2, 0, 0], Room::Exact(4), &mut out)?;
+/// assert_eq!(out, [1, 0, 2, 0]);
+/// # Ok::<(), tet_codec::Error>(())
+/// ```
 pub trait Stage: Send + Sync + Debug {
     /// The name in messages.
     fn name(&self) -> &'static str;
@@ -102,11 +111,11 @@ pub trait Stage: Send + Sync + Debug {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use tet_codec::{Decode, Deflate, Layout, Pipeline, Shuffle, Stage};
+/// use tet_codec::{Decode, Deflate, ElementLayout, Pipeline, Shuffle, Stage};
 ///
 /// // Filters in the order in which they were applied, as files name them.
 /// let stages: [Arc<dyn Stage>; 2] = [Arc::new(Shuffle::new(2)), Arc::new(Deflate::zlib())];
-/// let pipeline = Pipeline::new(stages, Layout::new(2));
+/// let pipeline = Pipeline::new(stages, ElementLayout::new(2));
 /// assert_eq!(pipeline.full_name(), "shuffle+deflate");
 ///
 /// let mut stored = Vec::new();
@@ -119,14 +128,17 @@ pub trait Stage: Send + Sync + Debug {
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     stages: Box<[Arc<dyn Stage>]>,
-    layout: Layout,
+    layout: ElementLayout,
     name: Box<str>,
 }
 
 impl Pipeline {
     /// A decoder that undoes `stages` from the last to the first, then `layout`.
     #[must_use]
-    pub fn new(stages: impl IntoIterator<Item = Arc<dyn Stage>>, layout: Layout) -> Pipeline {
+    pub fn new(
+        stages: impl IntoIterator<Item = Arc<dyn Stage>>,
+        layout: ElementLayout,
+    ) -> Pipeline {
         let stages: Box<[_]> = stages.into_iter().collect();
         let names: Vec<&str> = stages.iter().map(|stage| stage.name()).collect();
         let name = match (&*names, layout.swapped()) {
@@ -145,7 +157,7 @@ impl Pipeline {
 
     /// How elements are laid out once all filters are undone.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
+    pub const fn layout(&self) -> &ElementLayout {
         &self.layout
     }
 

@@ -8,6 +8,15 @@ use crate::error::{Error, Result};
 const NAME: &str = "raw";
 
 /// The identity: stored bytes are decoded bytes.
+///
+/// ```
+/// use tet_codec::{Decode, Raw};
+///
+/// let mut out = [0; 2];
+/// Raw.decode(&[4, 2], &mut out)?;
+/// assert_eq!(out, [4, 2]);
+/// # Ok::<(), tet_codec::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Raw;
 

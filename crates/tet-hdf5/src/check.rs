@@ -3,13 +3,13 @@
 
 use tet_format::Span;
 
-use crate::error::{Error, Found, Result, fault};
-use crate::file::{Hdf5File, Layout};
+use crate::error::{Error, Result, StoredFault, fault};
+use crate::file::{Hdf5File, StoredLayout};
 use crate::header::{self, Message, kind};
 use crate::heap::fractal::FractalHeap;
 use crate::message::link::{self, Dense};
 use crate::rule;
-use crate::walk::{Object, ObjectKind};
+use crate::walk::{ObjectKind, StoredObject};
 
 /// How many pieces of data are compared with each other.
 const SPAN_COUNT_MAX: usize = 1 << 21;
@@ -17,32 +17,39 @@ const SPAN_COUNT_MAX: usize = 1 << 21;
 /// A check that is under way.
 struct Check<'c> {
     file: &'c Hdf5File,
-    found: &'c mut dyn FnMut(Found),
+    found: &'c mut dyn FnMut(StoredFault),
     /// Stored data: the first byte, the end, and the number of the object.
     spans: Vec<(u64, u64, usize)>,
     is_full: bool,
 }
 
-/// Checks a file; `found` receives all that is wrong.
-pub(crate) fn check(file: &Hdf5File, found: &mut dyn FnMut(Found)) -> Result<()> {
-    for &fault in file.findings() {
-        found(Found { fault, path: None });
-    }
-    let (objects, faults) = match file.objects() {
-        Err(Error::Fault(fault)) => {
-            found(Found { fault, path: None });
-            return Ok(());
+impl Hdf5File {
+    /// Checks the whole structure: all objects, attributes, heaps, indexes and their checksums, and where
+    /// the data is. `found` receives what is wrong; chunks are not decoded.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read.
+    pub fn check(&self, found: &mut dyn FnMut(StoredFault)) -> Result<()> {
+        for &fault in self.findings() {
+            found(StoredFault { fault, path: None });
         }
-        objects => objects?,
-    };
-    faults.into_iter().for_each(&mut *found);
-    let mut check = Check { file, found, spans: Vec::new(), is_full: false };
-    for (number, object) in objects.iter().enumerate() {
-        let done = check.object(number, object);
-        check.note(done, &object.path)?;
+        let (objects, faults) = match self.objects() {
+            Err(Error::Fault(fault)) => {
+                found(StoredFault { fault, path: None });
+                return Ok(());
+            }
+            objects => objects?,
+        };
+        faults.into_iter().for_each(&mut *found);
+        let mut check = Check { file: self, found, spans: Vec::new(), is_full: false };
+        for (number, object) in objects.iter().enumerate() {
+            let done = check.object(number, object);
+            check.note(done, &object.path)?;
+        }
+        check.overlaps(&objects);
+        Ok(())
     }
-    check.overlaps(&objects);
-    Ok(())
 }
 
 impl Check<'_> {
@@ -50,14 +57,14 @@ impl Check<'_> {
     fn note(&mut self, done: Result<()>, path: &str) -> Result<()> {
         match done {
             Err(Error::Fault(fault)) => {
-                (self.found)(Found { fault, path: Some(path.to_owned()) });
+                (self.found)(StoredFault { fault, path: Some(path.to_owned()) });
                 Ok(())
             }
             done => done,
         }
     }
 
-    fn object(&mut self, number: usize, object: &Object) -> Result<()> {
+    fn object(&mut self, number: usize, object: &StoredObject) -> Result<()> {
         let file = self.file;
         for fault in file.attributes(object.address)?.1 {
             self.note(Err(Error::Fault(fault)), &object.path)?;
@@ -70,8 +77,8 @@ impl Check<'_> {
             return Ok(());
         }
         match file.dataset(object.address)?.layout {
-            Layout::Contiguous(Some(span)) => self.add(span, (number, object)),
-            Layout::Chunked(chunks) => chunks.visit(&mut |_, place| {
+            StoredLayout::Contiguous(Some(span)) => self.add(span, (number, object)),
+            StoredLayout::Chunked(chunks) => chunks.visit(&mut |_, place| {
                 match chunks.stored(place) {
                     Ok(chunk) => self.add(chunk.span, (number, object)),
                     Err(error) => self.note(Err(error), &object.path)?,
@@ -96,7 +103,7 @@ impl Check<'_> {
         FractalHeap::read(reader, heap)?.check(reader, &mut |error| self.note(Err(error), path))
     }
 
-    fn add(&mut self, span: Span, (number, object): (usize, &Object)) {
+    fn add(&mut self, span: Span, (number, object): (usize, &StoredObject)) {
         if span.is_empty() {
             return;
         }
@@ -111,7 +118,7 @@ impl Check<'_> {
     }
 
     /// Data that shares bytes with other data.
-    fn overlaps(&mut self, objects: &[Object]) {
+    fn overlaps(&mut self, objects: &[StoredObject]) {
         self.spans.sort_unstable();
         let mut reached = 0;
         for &(start, end, number) in &self.spans {
@@ -119,7 +126,7 @@ impl Check<'_> {
                 && let Error::Fault(fault) = fault(&rule::PAYLOAD_OVERLAP, start, start, reached)
             {
                 let path = objects.get(number).map(|object| object.path.clone());
-                (self.found)(Found { fault, path });
+                (self.found)(StoredFault { fault, path });
             }
             reached = reached.max(end);
         }

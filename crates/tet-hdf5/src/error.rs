@@ -34,14 +34,14 @@ pub(crate) fn fault(rule: &'static ForeignRule, at: u64, found: u64, wanted: u64
 ///
 /// ```
 /// use tet_format::ForeignFault;
-/// use tet_hdf5::{Found, rule};
+/// use tet_hdf5::{StoredFault, rule};
 ///
 /// let fault = ForeignFault { rule: &rule::SOFT_LINK, at: 800, found: 0, wanted: 0 };
-/// let found = Found { fault, path: Some("group/link".to_owned()) };
+/// let found = StoredFault { fault, path: Some("group/link".to_owned()) };
 /// assert_eq!(found.fault.rule.id, "H5-G3");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct StoredFault {
     /// The broken rule and the byte.
     pub fault: ForeignFault,
     /// The object; `None` for the file.

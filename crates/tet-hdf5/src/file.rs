@@ -5,16 +5,15 @@ use std::sync::Arc;
 use tet_format::{ForeignFault, Span};
 use tet_io::Source;
 
-use crate::check;
-use crate::error::{Error, Found, Result, fault};
+use crate::error::{Error, Result, fault};
 use crate::header::{self, Message, SharedMessages, kind};
 use crate::heap::fractal::FractalHeap;
 use crate::heap::global::GlobalHeaps;
 use crate::heap::local::LocalHeap;
-use crate::index::ChunkIndex;
-use crate::message::attribute::{self, Attribute};
+use crate::index::StoredIndex;
+use crate::message::attribute::{self, StoredAttribute};
 use crate::message::datatype::{self, Class, Datatype, TextEnd};
-use crate::message::filters::{self, Filter};
+use crate::message::filters::{self, StoredFilter};
 use crate::message::layout::{self, ExternalPart, Stored};
 use crate::message::space::{self, Space};
 use crate::message::{fill, link};
@@ -22,7 +21,6 @@ use crate::reader::Reader;
 use crate::rule;
 use crate::superblock::{self, Superblock};
 use crate::tree::v2::TreeV2;
-use crate::walk::{self, Object};
 
 /// The most bytes of attributes that are read of an object.
 const ATTRIBUTES_LEN_MAX: usize = 16 << 20;
@@ -74,9 +72,9 @@ pub struct Described {
     /// The bytes of an element that is not stored; `None` for zeros.
     pub fill: Option<Vec<u8>>,
     /// The filters that chunks go through when they are written, in this order.
-    pub filters: Vec<Filter>,
+    pub filters: Vec<StoredFilter>,
     /// Where the elements are.
-    pub layout: Layout,
+    pub layout: StoredLayout,
 }
 
 /// Where the elements of a dataset are.
@@ -84,18 +82,18 @@ pub struct Described {
 /// # Examples
 ///
 /// ```
-/// use tet_hdf5::Layout;
+/// use tet_hdf5::StoredLayout;
 ///
-/// let absent = Layout::Contiguous(None);
-/// assert!(matches!(absent, Layout::Contiguous(None)));
+/// let absent = StoredLayout::Contiguous(None);
+/// assert!(matches!(absent, StoredLayout::Contiguous(None)));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Layout {
+pub enum StoredLayout {
     /// In one piece; `None` where nothing was stored.
     Contiguous(Option<Span>),
     /// In chunks.
-    Chunked(Box<ChunkIndex>),
+    Chunked(Box<StoredIndex>),
     /// In other files.
     External(Vec<ExternalPart>),
     /// Put together of parts of other datasets.
@@ -177,25 +175,6 @@ impl Hdf5File {
         self.0.superblock.root
     }
 
-    /// All objects, each once, a group before its members, and what is wrong with the groups.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the file cannot be read, or the root group is damaged.
-    pub fn objects(&self) -> Result<(Vec<Object>, Vec<Found>)> {
-        walk::objects(self)
-    }
-
-    /// Checks the whole structure: all objects, attributes, heaps, indexes and their checksums, and where
-    /// the data is. `found` receives what is wrong; chunks are not decoded.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the file cannot be read.
-    pub fn check(&self, found: &mut dyn FnMut(Found)) -> Result<()> {
-        check::check(self, found)
-    }
-
     fn messages(&self, address: u64) -> Result<Vec<Message>> {
         header::read(self.reader(), self.shared(), address)
     }
@@ -236,48 +215,48 @@ impl Hdf5File {
         stored: Stored,
         space: &Space,
         (datatype, has_filters): (&Datatype, bool),
-    ) -> Result<Layout> {
+    ) -> Result<StoredLayout> {
         let wanted = space.element_count().and_then(|it| it.checked_mul(datatype.size.into()));
         let wanted = wanted.filter(|&len| len < 1 << 63);
         let wanted =
             wanted.ok_or_else(|| fault(&rule::DATASPACE, self.base(), u64::MAX, 1 << 63))?;
         Ok(match stored {
             // A length of 0 is that of a dataset that was never written.
-            Stored::Compact { len: 0, .. } => Layout::Contiguous(None),
+            Stored::Compact { len: 0, .. } => StoredLayout::Contiguous(None),
             Stored::Compact { at, len } if wanted <= len => {
-                Layout::Contiguous(Span::new(at, wanted))
+                StoredLayout::Contiguous(Span::new(at, wanted))
             }
             Stored::Compact { at, len } => {
                 return Err(fault(&rule::PAYLOAD_LEN, at, len, wanted));
             }
-            Stored::Contiguous { address: None, .. } => Layout::Contiguous(None),
+            Stored::Contiguous { address: None, .. } => StoredLayout::Contiguous(None),
             Stored::Contiguous { address: Some(address), len } => {
                 let at = self.base().saturating_add(address);
                 if len.is_some_and(|len| len < wanted) {
                     return Err(fault(&rule::PAYLOAD_LEN, at, len.unwrap_or(0), wanted));
                 }
                 let span = self.reader().span(address, wanted, &rule::PAYLOAD_BOUNDS)?;
-                Layout::Contiguous(Some(span))
+                StoredLayout::Contiguous(Some(span))
             }
             Stored::Chunked(chunked) => {
                 if chunked.element_size != u64::from(datatype.size) {
                     let (found, wanted) = (chunked.element_size, u64::from(datatype.size));
                     return Err(fault(&rule::LAYOUT, self.base(), found, wanted));
                 }
-                let index = ChunkIndex::new(self.reader(), chunked, space, has_filters)?;
-                Layout::Chunked(Box::new(index))
+                let index = StoredIndex::new(self.reader(), chunked, space, has_filters)?;
+                StoredLayout::Chunked(Box::new(index))
             }
-            Stored::Virtual => Layout::Virtual,
+            Stored::Virtual => StoredLayout::Virtual,
         })
     }
 
-    fn external(&self, (heap, slots): layout::ExternalSlots) -> Result<Layout> {
+    fn external(&self, (heap, slots): layout::ExternalSlots) -> Result<StoredLayout> {
         let heap = LocalHeap::read(self.reader(), heap)?;
         let mut parts = Vec::new();
         for (name, offset, len) in slots {
             parts.push(ExternalPart { file: heap.text(name)?, offset, len });
         }
-        Ok(Layout::External(parts))
+        Ok(StoredLayout::External(parts))
     }
 
     /// The attributes of the object at this address, in the order of making where that is kept, else by
@@ -286,9 +265,9 @@ impl Hdf5File {
     /// # Errors
     ///
     /// Returns an error when the header of the object cannot be read.
-    pub fn attributes(&self, address: u64) -> Result<(Vec<Attribute>, Vec<ForeignFault>)> {
+    pub fn attributes(&self, address: u64) -> Result<(Vec<StoredAttribute>, Vec<ForeignFault>)> {
         let mut found = Vec::new();
-        let mut attributes: Vec<(Option<u16>, Attribute)> = Vec::new();
+        let mut attributes: Vec<(Option<u16>, StoredAttribute)> = Vec::new();
         let mut len = 0_usize;
         let mut take = |order: Option<u16>, body: &crate::reader::Piece| -> Result<()> {
             match attribute::read(self.reader(), self.shared(), body) {

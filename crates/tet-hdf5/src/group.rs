@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::{Error, Found, Result, fault};
+use crate::error::{Error, Result, StoredFault, fault};
 use crate::header::{Message, kind};
 use crate::heap::fractal::FractalHeap;
 use crate::heap::local::LocalHeap;
@@ -21,7 +21,7 @@ const LINK_COUNT_MAX: usize = 10_000_000;
 pub(crate) fn links(
     reader: &Reader,
     messages: &[Message],
-    found: &mut dyn FnMut(Found),
+    found: &mut dyn FnMut(StoredFault),
 ) -> Result<Vec<Link>> {
     let mut links = Vec::new();
     let mut result = Ok(());
@@ -34,7 +34,7 @@ pub(crate) fn links(
             _ => Ok(()),
         };
         match done {
-            Err(Error::Fault(fault)) => found(Found { fault, path: None }),
+            Err(Error::Fault(fault)) => found(StoredFault { fault, path: None }),
             Err(error) => result = Err(error),
             Ok(()) => {}
         }

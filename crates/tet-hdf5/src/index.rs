@@ -40,20 +40,20 @@ pub struct StoredChunk {
 /// # Examples
 ///
 /// ```no_run
-/// use tet_hdf5::{Hdf5File, Layout};
+/// use tet_hdf5::{Hdf5File, StoredLayout};
 /// use tet_io::Source;
 ///
 /// let file = Hdf5File::open(Source::open("x.h5")?)?;
 /// let (objects, _) = file.objects()?;
 /// let dataset = file.dataset(objects[0].address)?;
-/// if let Layout::Chunked(chunks) = dataset.layout {
+/// if let StoredLayout::Chunked(chunks) = dataset.layout {
 ///     let first = chunks.find(&vec![0; chunks.shape().len()])?;
 ///     println!("{first:?}");
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ChunkIndex {
+pub struct StoredIndex {
     reader: Arc<Reader>,
     layout: Arc<Chunked>,
     /// How many chunks the largest shape has along each axis; 0 where it is unlimited.
@@ -75,13 +75,13 @@ enum Form {
     Tree2(Arc<tree2::ChunkTree>),
 }
 
-impl ChunkIndex {
+impl StoredIndex {
     pub(crate) fn new(
         reader: &Arc<Reader>,
         layout: Chunked,
         space: &Space,
         has_filters: bool,
-    ) -> Result<ChunkIndex> {
+    ) -> Result<StoredIndex> {
         let base = reader.base;
         let misfit = |found: u64, wanted: u64| fault(&rule::LAYOUT, base, found, wanted);
         if layout.shape.len() != space.shape.len() {
@@ -96,7 +96,7 @@ impl ChunkIndex {
         let largest = space.max_shape.iter().zip(&layout.shape);
         let max_counts = largest.map(|(max, &chunk)| max.map_or(0, |max| max.div_ceil(chunk)));
         let max_counts: Vec<u64> = max_counts.collect();
-        let mut index = ChunkIndex {
+        let mut index = StoredIndex {
             reader: Arc::clone(reader),
             layout: Arc::new(layout),
             max_counts,
@@ -210,7 +210,7 @@ impl ChunkIndex {
     ///
     /// # Errors
     ///
-    /// As [`ChunkIndex::find`].
+    /// As [`StoredIndex::find`].
     pub fn each(&self, take: &mut dyn FnMut(&[u64], StoredChunk) -> bool) -> Result<()> {
         self.visit(&mut |coord, place| Ok(take(coord, self.stored(place)?)))
     }

@@ -18,16 +18,16 @@ mod superblock;
 mod tree;
 mod walk;
 
-pub use error::{Error, Found, Result};
-pub use file::{Described, Hdf5File, Layout};
-pub use index::{ChunkIndex, StoredChunk};
-pub use message::attribute::Attribute;
-pub use message::datatype::{Class, Datatype, FloatBits, Member, Order, TextEnd};
-pub use message::filters::Filter;
+pub use error::{Error, Result, StoredFault};
+pub use file::{Described, Hdf5File, StoredLayout};
+pub use index::{StoredChunk, StoredIndex};
+pub use message::attribute::StoredAttribute;
+pub use message::datatype::{Class, Datatype, FloatBits, NumberOrder, StoredMember, TextEnd};
+pub use message::filters::StoredFilter;
 pub use message::layout::ExternalPart;
 pub use message::space::Space;
 pub use superblock::find;
-pub use walk::{Object, ObjectKind};
+pub use walk::{ObjectKind, StoredObject};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

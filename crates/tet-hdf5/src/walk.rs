@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, Found, Result, fault};
+use crate::error::{Error, Result, StoredFault, fault};
 use crate::file::Hdf5File;
 use crate::group;
 use crate::header::{self, Message, kind};
@@ -38,9 +38,9 @@ pub enum ObjectKind {
 /// # Examples
 ///
 /// ```
-/// use tet_hdf5::{Object, ObjectKind};
+/// use tet_hdf5::{StoredObject, ObjectKind};
 ///
-/// let object = Object {
+/// let object = StoredObject {
 ///     path: "model/t2m".to_owned(),
 ///     others: vec!["latest".to_owned()],
 ///     address: 800,
@@ -49,7 +49,7 @@ pub enum ObjectKind {
 /// assert!(object.path.ends_with("t2m"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
+pub struct StoredObject {
     /// The path by which it was found first, without a slash at the front; empty for the root.
     pub path: String,
     /// Further paths: other hard links, and soft links.
@@ -75,26 +75,32 @@ pub(crate) fn kind_of(messages: &[Message]) -> ObjectKind {
 /// The walk through the groups of a file.
 struct Walk<'a> {
     file: &'a Hdf5File,
-    objects: Vec<Object>,
+    objects: Vec<StoredObject>,
     /// The number of each object, by its address.
     numbers: BTreeMap<u64, usize>,
     /// Paths and targets of soft links.
     soft: BTreeMap<String, (String, u64)>,
-    found: Vec<Found>,
+    found: Vec<StoredFault>,
 }
 
-/// All objects, a group before its members, and what is wrong with the groups.
-pub(crate) fn objects(file: &Hdf5File) -> Result<(Vec<Object>, Vec<Found>)> {
-    let mut walk = Walk {
-        file,
-        objects: Vec::new(),
-        numbers: BTreeMap::new(),
-        soft: BTreeMap::new(),
-        found: Vec::new(),
-    };
-    walk.all()?;
-    walk.follow_soft();
-    Ok((walk.objects, walk.found))
+impl Hdf5File {
+    /// All objects, each once, a group before its members, and what is wrong with the groups.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read, or the root group is damaged.
+    pub fn objects(&self) -> Result<(Vec<StoredObject>, Vec<StoredFault>)> {
+        let mut walk = Walk {
+            file: self,
+            objects: Vec::new(),
+            numbers: BTreeMap::new(),
+            soft: BTreeMap::new(),
+            found: Vec::new(),
+        };
+        walk.all()?;
+        walk.follow_soft();
+        Ok((walk.objects, walk.found))
+    }
 }
 
 impl Walk<'_> {
@@ -151,13 +157,13 @@ impl Walk<'_> {
         let kind = kind_of(&messages);
         self.numbers.insert(address, self.objects.len());
         let (path, others) = (path.to_owned(), Vec::new());
-        self.objects.push(Object { path: path.clone(), others, address, kind });
+        self.objects.push(StoredObject { path: path.clone(), others, address, kind });
         if kind != ObjectKind::Group {
             return Ok(Vec::new());
         }
         let found = &mut self.found;
         group::links(self.file.reader(), &messages, &mut |it| {
-            found.push(Found { path: Some(path.clone()), ..it });
+            found.push(StoredFault { path: Some(path.clone()), ..it });
         })
     }
 
@@ -165,7 +171,7 @@ impl Walk<'_> {
     fn note(&mut self, error: Error, path: &str) -> Result<()> {
         match error {
             Error::Fault(fault) => {
-                self.found.push(Found { fault, path: Some(path.to_owned()) });
+                self.found.push(StoredFault { fault, path: Some(path.to_owned()) });
                 Ok(())
             }
             error => Err(error),
@@ -184,7 +190,7 @@ impl Walk<'_> {
                 Some(number) => self.objects[number].others.push(path.clone()),
                 None => {
                     let Error::Fault(fault) = fault(&rule::SOFT_LINK, *at, 0, 0) else { continue };
-                    self.found.push(Found { fault, path: Some(path.clone()) });
+                    self.found.push(StoredFault { fault, path: Some(path.clone()) });
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-use tet_hdf5::{Class, Found, Hdf5File, Layout, Object, ObjectKind, Order};
+use tet_hdf5::{Class, Hdf5File, NumberOrder, ObjectKind, StoredFault, StoredLayout, StoredObject};
 use tet_io::Source;
 
 const FILES: [(&str, &[u8]); 4] = [
@@ -20,7 +20,7 @@ fn open(name: &str) -> Hdf5File {
     Hdf5File::open(Source::from_bytes(bytes(name))).unwrap()
 }
 
-fn object(file: &Hdf5File, path: &str) -> Object {
+fn object(file: &Hdf5File, path: &str) -> StoredObject {
     let (objects, _) = file.objects().unwrap();
     objects.into_iter().find(|it| it.path == path).unwrap()
 }
@@ -39,7 +39,7 @@ fn read_all(bytes: Vec<u8>) -> usize {
         }
         if object.kind == ObjectKind::Dataset
             && let Ok(dataset) = file.dataset(object.address)
-            && let Layout::Chunked(chunks) = dataset.layout
+            && let StoredLayout::Chunked(chunks) = dataset.layout
         {
             let _ = chunks.find(&vec![1; chunks.shape().len()]);
             let _ = chunks.each(&mut |_, _| true);
@@ -51,7 +51,7 @@ fn read_all(bytes: Vec<u8>) -> usize {
 #[test]
 fn sound_files_break_no_rule_but_that_of_a_lost_link() {
     for (name, bytes) in FILES {
-        let mut all: Vec<Found> = Vec::new();
+        let mut all: Vec<StoredFault> = Vec::new();
         let file = Hdf5File::open(Source::from_bytes(bytes)).unwrap();
         file.check(&mut |found| all.push(found)).unwrap();
         let ids: Vec<&str> = all.iter().map(|it| it.fault.rule.id).collect();
@@ -73,10 +73,11 @@ fn an_old_file_has_its_objects_names_and_texts() {
     assert_eq!(described.space.max_shape, [None, Some(5)]);
     assert_eq!(described.fill.as_deref(), Some(&[0xff, 0xff][..]));
     assert_eq!(described.filters[0].id, 1);
-    let class = Class::Integer { order: Order::Big, is_signed: true, offset: 0, precision: 16 };
+    let class =
+        Class::Integer { order: NumberOrder::Big, is_signed: true, offset: 0, precision: 16 };
     assert_eq!(described.datatype.class, class);
     let text = file.dataset(objects[3].address).unwrap();
-    let Layout::Contiguous(Some(span)) = text.layout else { panic!("contiguous") };
+    let StoredLayout::Contiguous(Some(span)) = text.layout else { panic!("contiguous") };
     let raw = file.source().read_vec(span.start(), span.len()).unwrap();
     assert_eq!(file.texts(&text.datatype, &raw, 1 << 20).unwrap().unwrap(), ["a", "bb"]);
     let (attributes, _) = file.attributes(objects[3].address).unwrap();
@@ -97,7 +98,7 @@ fn every_index_finds_the_chunks_that_it_lists() {
     for (name, path, form, count) in cases {
         let file = open(name);
         let dataset = file.dataset(object(&file, path).address).unwrap();
-        let Layout::Chunked(chunks) = dataset.layout else { panic!("{path} has chunks") };
+        let StoredLayout::Chunked(chunks) = dataset.layout else { panic!("{path} has chunks") };
         let mut listed = 0;
         let mut all = |coord: &[u64], chunk| {
             assert_eq!(chunks.find(coord).unwrap(), Some(chunk), "{path} {coord:?}");
@@ -115,7 +116,7 @@ fn chunks_without_filters_hold_their_elements() {
     for (name, path) in [("arrays", "fixed"), ("arrays", "grows"), ("tree", "both")] {
         let file = open(name);
         let dataset = file.dataset(object(&file, path).address).unwrap();
-        let Layout::Chunked(chunks) = dataset.layout else { panic!("{path} has chunks") };
+        let StoredLayout::Chunked(chunks) = dataset.layout else { panic!("{path} has chunks") };
         for (coord, first) in [([0, 0], 0), ([0, 1], 2), ([1, 0], 10), ([1, 2], 14)] {
             let span = chunks.find(&coord).unwrap().unwrap().span;
             let raw = file.source().read_vec(span.start(), 2).unwrap();

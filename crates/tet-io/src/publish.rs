@@ -26,7 +26,7 @@ use tet_format::Span;
 use crate::error::{Error, Result, Step};
 use crate::source::{Backend, Source};
 use crate::stamp::Stamp;
-use crate::vfs::{Disk, Entry, Folder, Vfs, VfsFile};
+use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 
 pub use several::{Settled, commit_all};
 
@@ -120,7 +120,7 @@ struct Place {
     target: PathBuf,
     folder: PathBuf,
     /// The open folder, to sync it.
-    open_folder: Option<Folder>,
+    open_folder: Option<OpenFolder>,
     force: Overwrite,
     sync: Sync,
 }

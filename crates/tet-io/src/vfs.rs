@@ -73,19 +73,19 @@ pub trait Vfs: Debug + Send + Sync {
     /// # Errors
     ///
     /// Returns the error of the system.
-    fn open_folder(&self, folder: &Path) -> io::Result<Folder>;
+    fn open_folder(&self, folder: &Path) -> io::Result<OpenFolder>;
 
     /// Syncs a folder. Never called again after it failed.
     ///
     /// # Errors
     ///
     /// Returns the error of the system.
-    fn sync_folder(&self, folder: &Folder) -> io::Result<()>;
+    fn sync_folder(&self, folder: &OpenFolder) -> io::Result<()>;
 }
 
 /// A folder that can be synced.
 #[derive(Debug, Default)]
-pub struct Folder {
+pub struct OpenFolder {
     /// Its descriptor, if the system has one for folders.
     pub file: Option<File>,
 }

@@ -51,7 +51,7 @@ impl ByteOrder {
 
 /// The three stages that encode elements, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum DescriptorStage {
     /// Packs elements into numbers of another width.
     Encoding,
     /// Reorders bytes.
@@ -60,17 +60,18 @@ pub enum Stage {
     Compression,
 }
 
-impl Stage {
+impl DescriptorStage {
     /// Every stage, in the order of storing.
-    pub const ALL: [Stage; 3] = [Stage::Encoding, Stage::Filter, Stage::Compression];
+    pub const ALL: [DescriptorStage; 3] =
+        [DescriptorStage::Encoding, DescriptorStage::Filter, DescriptorStage::Compression];
 
     /// The key of the stage.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
-            Stage::Encoding => "encoding",
-            Stage::Filter => "filter",
-            Stage::Compression => "compression",
+            DescriptorStage::Encoding => "encoding",
+            DescriptorStage::Filter => "filter",
+            DescriptorStage::Compression => "compression",
         }
     }
 }
@@ -149,7 +150,7 @@ impl Descriptor {
 
     /// The codec name of a stage, known or not.
     #[must_use]
-    pub fn stage(&self, stage: Stage) -> &str {
+    pub fn stage(&self, stage: DescriptorStage) -> &str {
         self.text(stage.key()).unwrap_or_default()
     }
 

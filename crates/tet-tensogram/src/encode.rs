@@ -15,7 +15,7 @@ use tet_codec::{Swapped, shuffle};
 use tet_format::DType;
 
 use crate::Value;
-use crate::descriptor::{ByteOrder, Descriptor, MaskKind, Stage};
+use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage, MaskKind};
 use crate::error::{Error, Result};
 use crate::mask::{self, Found, MaskMethod};
 use crate::pipeline::packing::{Ends, Packing};
@@ -206,7 +206,7 @@ fn pack<'a>(
     packing.check_writable()?;
     let is_last = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
     let packed = packing.pack(&elements, if is_last { take(room) } else { Vec::new() })?;
-    let descriptor = descriptor.with_stage(Stage::Encoding, "simple_packing");
+    let descriptor = descriptor.with_stage(DescriptorStage::Encoding, "simple_packing");
     let descriptor = packing.describe(descriptor, recipe.readers);
     Ok((descriptor, Cow::Owned(packed), Some(packing.bits())))
 }
@@ -222,7 +222,7 @@ fn filter<'a>(
     if size == 0 || !(bytes.len() as u64).is_multiple_of(size) {
         return Err(Error::Unwritable { why: "shuffle needs whole elements of its size" });
     }
-    let descriptor = descriptor.with_stage(Stage::Filter, "shuffle");
+    let descriptor = descriptor.with_stage(DescriptorStage::Filter, "shuffle");
     let descriptor = descriptor.with("shuffle_element_size", Value::Int(size.into()));
     let room = match recipe.compression {
         // The compressor shuffles each piece separately.
@@ -246,7 +246,7 @@ fn compress<'a>(
     if recipe.compression != Compressing::Lz4 {
         out.clear();
     }
-    let named = |word: &str| descriptor.clone().with_stage(Stage::Compression, word);
+    let named = |word: &str| descriptor.clone().with_stage(DescriptorStage::Compression, word);
     let descriptor = match recipe.compression {
         Compressing::None => return Ok((descriptor, bytes)),
         Compressing::Zstd { level } => {

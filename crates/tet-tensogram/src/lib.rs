@@ -50,7 +50,7 @@ pub mod edit;
 pub mod repair;
 
 pub use check::{VerifyOptions, verify};
-pub use descriptor::{ByteOrder, Descriptor, MaskEntry, MaskKind, Stage};
+pub use descriptor::{ByteOrder, Descriptor, DescriptorStage, MaskEntry, MaskKind};
 pub use encode::{
     Compressing, Encoded, NonFinite, NonFiniteSeen, PackingFit, Passes, Readers, Recipe, encode,
     encode_in_passes, encode_into, encode_seen,

@@ -5,8 +5,8 @@ mod v3;
 
 use tet_format::{Grid, Shape};
 
-use crate::codec::Codec;
-use crate::element::{ByteOrder, Element};
+use crate::codec::ZarrCodec;
+use crate::element::{ZarrElement, ZarrOrder};
 use crate::error::{Broken, broken, len};
 use crate::json::Object;
 use crate::key::KeyEncoding;
@@ -55,9 +55,9 @@ pub struct ArrayMeta {
     /// The extents of an object: a shard, or a chunk if there are no shards.
     pub object_shape: Shape,
     /// What an element is.
-    pub element: Element,
+    pub element: ZarrElement,
     /// The order of the bytes of a stored number, from the type (2) or the codec `bytes` (3).
-    pub byte_order: ByteOrder,
+    pub byte_order: ZarrOrder,
     /// The bytes of the fill value of one element, numbers with the lowest byte first. `None` if
     /// it is undefined, which reads as zeros, and for types that are not read.
     pub fill: Option<Vec<u8>>,
@@ -65,7 +65,7 @@ pub struct ArrayMeta {
     ///
     /// For version 2 these are `transpose` for the order F, `bytes`, the filters and the
     /// compressor: filters of version 2 see the bytes as they are stored.
-    pub codecs: Vec<Codec>,
+    pub codecs: Vec<ZarrCodec>,
     /// The shards around a chunk, the outermost first.
     pub shards: Vec<ShardLevel>,
     /// The names of the axes, where they have one.

@@ -3,7 +3,7 @@
 use tet_format::Span;
 
 use crate::array::join;
-use crate::error::{Broken, Error, Found, Result, broken};
+use crate::error::{Broken, Error, Result, ZarrFault, broken};
 use crate::finder::{ChunkFinder, Located};
 use crate::rule;
 
@@ -50,14 +50,14 @@ pub fn count_chunks(finder: &ChunkFinder) -> Result<ChunkCounts> {
 /// # Errors
 ///
 /// Returns errors of the environment.
-pub fn check(finder: &ChunkFinder, report: &mut dyn FnMut(Found)) -> Result<ChunkCounts> {
+pub fn check(finder: &ChunkFinder, report: &mut dyn FnMut(ZarrFault)) -> Result<ChunkCounts> {
     let array = finder.array().clone();
     let wanted = tet_format::Shape::from(array.object_counts()).element_count();
     let mut counts = ChunkCounts { wanted: wanted.unwrap_or(u64::MAX), ..ChunkCounts::default() };
     let wanted_len = plain_len(finder);
     each_object(finder, &mut |key, coordinate| {
         let mut add = |fault: Broken, key: &str| {
-            report(Found { fault, key: key.to_owned(), path: Some(array.path.clone()) });
+            report(ZarrFault { fault, key: key.to_owned(), path: Some(array.path.clone()) });
         };
         if coordinate.is_none() {
             counts.stray += 1;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::element::ByteOrder;
+use crate::element::ZarrOrder;
 use crate::error::{Broken, broken, len};
 use crate::rule;
 
@@ -28,14 +28,14 @@ pub enum CodecFamily {
 /// # Examples
 ///
 /// ```
-/// use tet_zarr::{Codec, CodecFamily};
+/// use tet_zarr::{ZarrCodec, CodecFamily};
 ///
 /// let configuration = serde_json::Map::new();
-/// let codec = Codec { name: "gzip".to_owned(), family: CodecFamily::Core, configuration };
+/// let codec = ZarrCodec { name: "gzip".to_owned(), family: CodecFamily::Core, configuration };
 /// assert_eq!(codec.number("level"), None);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Codec {
+pub struct ZarrCodec {
     /// The name, without `numcodecs.`.
     pub name: String,
     /// Where it is defined.
@@ -44,7 +44,7 @@ pub struct Codec {
     pub configuration: Map<String, Value>,
 }
 
-impl Codec {
+impl ZarrCodec {
     /// A whole number of the configuration.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
@@ -63,41 +63,41 @@ impl Codec {
         self.family == CodecFamily::Core && self.name == name
     }
 
-    fn core(name: &str, configuration: Value) -> Codec {
+    fn core(name: &str, configuration: Value) -> ZarrCodec {
         let configuration = match configuration {
             Value::Object(configuration) => configuration,
             _ => Map::new(),
         };
-        Codec { name: name.to_owned(), family: CodecFamily::Core, configuration }
+        ZarrCodec { name: name.to_owned(), family: CodecFamily::Core, configuration }
     }
 
     /// The codec that stores numbers as bytes in this order.
-    pub(crate) fn bytes(order: ByteOrder) -> Codec {
+    pub(crate) fn bytes(order: ZarrOrder) -> ZarrCodec {
         let endian = match order {
-            ByteOrder::Little => "little",
-            ByteOrder::Big => "big",
+            ZarrOrder::Little => "little",
+            ZarrOrder::Big => "big",
         };
-        Codec::core("bytes", json!({ "endian": endian }))
+        ZarrCodec::core("bytes", json!({ "endian": endian }))
     }
 
     /// The codec that reverses the axes: order F of version 2.
-    pub(crate) fn reversed(rank: usize) -> Codec {
+    pub(crate) fn reversed(rank: usize) -> ZarrCodec {
         let order: Vec<usize> = (0..rank).rev().collect();
-        Codec::core("transpose", json!({ "order": order }))
+        ZarrCodec::core("transpose", json!({ "order": order }))
     }
 
     /// A filter or the compressor of version 2.
-    pub(crate) fn of_v2(value: &Value) -> Result<Codec, Broken> {
+    pub(crate) fn of_v2(value: &Value) -> Result<ZarrCodec, Broken> {
         let Value::Object(object) = value else { return Err(broken(&rule::CODECS, 0, 0)) };
         let mut configuration = object.clone();
         let Some(Value::String(name)) = configuration.remove("id") else {
             return Err(broken(&rule::CODECS, 0, 0));
         };
-        Ok(Codec { name, family: CodecFamily::Numcodecs, configuration })
+        Ok(ZarrCodec { name, family: CodecFamily::Numcodecs, configuration })
     }
 
     /// A codec of version 3: an object, or a name alone.
-    fn of_v3(value: &Value) -> Result<Codec, Broken> {
+    fn of_v3(value: &Value) -> Result<ZarrCodec, Broken> {
         let wrong = broken(&rule::CODECS, 0, 0);
         let (name, configuration) = match value {
             Value::String(name) => (name, None),
@@ -116,23 +116,23 @@ impl Codec {
             Some(name) => (name, CodecFamily::Numcodecs),
             None => (name.as_str(), CodecFamily::Core),
         };
-        Ok(Codec { name: name.to_owned(), family, configuration })
+        Ok(ZarrCodec { name: name.to_owned(), family, configuration })
     }
 
     /// The codecs of a list of version 3.
-    pub(crate) fn list_of_v3(value: Option<&Value>) -> Result<Vec<Codec>, Broken> {
+    pub(crate) fn list_of_v3(value: Option<&Value>) -> Result<Vec<ZarrCodec>, Broken> {
         let Some(Value::Array(list)) = value else { return Err(broken(&rule::CODECS, 0, 0)) };
         check_count(list.len())?;
-        list.iter().map(Codec::of_v3).collect()
+        list.iter().map(ZarrCodec::of_v3).collect()
     }
 
     /// The filters of version 2.
-    pub(crate) fn filters_of_v2(value: Option<&Value>) -> Result<Vec<Codec>, Broken> {
+    pub(crate) fn filters_of_v2(value: Option<&Value>) -> Result<Vec<ZarrCodec>, Broken> {
         match value {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(list)) => {
                 check_count(list.len())?;
-                list.iter().map(Codec::of_v2).collect()
+                list.iter().map(ZarrCodec::of_v2).collect()
             }
             Some(_) => Err(broken(&rule::CODECS, 0, 0)),
         }

@@ -9,10 +9,10 @@ use crate::rule;
 /// The order of the bytes of a number.
 ///
 /// ```
-/// assert_ne!(tet_zarr::ByteOrder::Little, tet_zarr::ByteOrder::Big);
+/// assert_ne!(tet_zarr::ZarrOrder::Little, tet_zarr::ZarrOrder::Big);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ByteOrder {
+pub enum ZarrOrder {
     /// The lowest byte first.
     Little,
     /// The highest byte first.
@@ -22,13 +22,13 @@ pub enum ByteOrder {
 /// What an element is.
 ///
 /// ```
-/// use tet_zarr::Element;
+/// use tet_zarr::ZarrElement;
 ///
-/// assert_eq!(Element::Raw { size: 3 }.size(), Some(3));
+/// assert_eq!(ZarrElement::Raw { size: 3 }.size(), Some(3));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Element {
+pub enum ZarrElement {
     /// A number, or a boolean value of one byte.
     Number(DType),
     /// A date or a duration: a signed integer of 64 bits that counts `scale` times `unit`, whose
@@ -66,15 +66,15 @@ pub enum TimeKind {
     Duration,
 }
 
-impl Element {
+impl ZarrElement {
     /// The number of bytes; `None` for a type that is not read.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
-            Element::Number(dtype) => dtype.size(),
-            Element::Time { .. } => Some(8),
-            Element::Raw { size } => Some(*size),
-            Element::Unsupported { .. } => None,
+            ZarrElement::Number(dtype) => dtype.size(),
+            ZarrElement::Time { .. } => Some(8),
+            ZarrElement::Raw { size } => Some(*size),
+            ZarrElement::Unsupported { .. } => None,
         }
     }
 
@@ -82,13 +82,13 @@ impl Element {
     #[must_use]
     pub fn dtype(&self) -> Option<DType> {
         match self {
-            Element::Number(dtype) => Some(*dtype),
-            Element::Time { .. } => Some(DType::Int64),
-            Element::Raw { .. } | Element::Unsupported { .. } => None,
+            ZarrElement::Number(dtype) => Some(*dtype),
+            ZarrElement::Time { .. } => Some(DType::Int64),
+            ZarrElement::Raw { .. } | ZarrElement::Unsupported { .. } => None,
         }
     }
 
-    fn unsupported(value: &Value) -> Element {
+    fn unsupported(value: &Value) -> ZarrElement {
         let mut name = match value {
             Value::String(name) => name.clone(),
             Value::Object(object) => match object.get("name") {
@@ -100,19 +100,19 @@ impl Element {
         if let Some((at, _)) = name.char_indices().nth(200) {
             name.truncate(at);
         }
-        Element::Unsupported { name }
+        ZarrElement::Unsupported { name }
     }
 
     /// The type of `dtype` in a `.zarray`, with its order of bytes.
-    pub(crate) fn of_v2(value: &Value) -> Result<(Element, ByteOrder), Broken> {
+    pub(crate) fn of_v2(value: &Value) -> Result<(ZarrElement, ZarrOrder), Broken> {
         let text = match value {
             Value::String(text) => text.as_str(),
             // A list of fields is a structure.
-            Value::Array(_) => return Ok((Element::unsupported(value), ByteOrder::Little)),
+            Value::Array(_) => return Ok((ZarrElement::unsupported(value), ZarrOrder::Little)),
             _ => return Err(broken(&rule::DATA_TYPE, 0, 0)),
         };
-        let order = if text.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
-        let number = |dtype| Element::Number(dtype);
+        let order = if text.starts_with('>') { ZarrOrder::Big } else { ZarrOrder::Little };
+        let number = |dtype| ZarrElement::Number(dtype);
         let element = match text.trim_start_matches(['<', '>', '|', '=']) {
             "b1" => number(DType::Bool),
             "i1" => number(DType::Int8),
@@ -130,14 +130,14 @@ impl Element {
             "c16" => number(DType::Complex128),
             other => match v2_other(other) {
                 Some(element) => element,
-                None => Element::unsupported(value),
+                None => ZarrElement::unsupported(value),
             },
         };
         Ok((element, order))
     }
 
     /// The type of `data_type` in a `zarr.json`.
-    pub(crate) fn of_v3(value: &Value) -> Result<Element, Broken> {
+    pub(crate) fn of_v3(value: &Value) -> Result<ZarrElement, Broken> {
         let (name, configuration) = match value {
             Value::String(name) => (name.as_str(), None),
             Value::Object(object) => match object.get("name") {
@@ -147,7 +147,7 @@ impl Element {
             _ => return Err(broken(&rule::DATA_TYPE, 0, 0)),
         };
         if let Some(dtype) = DType::from_name(name).filter(|dtype| *dtype != DType::Bitmask) {
-            return Ok(Element::Number(dtype));
+            return Ok(ZarrElement::Number(dtype));
         }
         let kind = match name {
             "numpy.datetime64" => Some(TimeKind::Date),
@@ -158,26 +158,26 @@ impl Element {
             let member = |name| configuration.and_then(|it| it.get(name));
             let unit = member("unit").and_then(Value::as_str).unwrap_or("generic").to_owned();
             let scale = member("scale_factor").and_then(Value::as_u64).unwrap_or(1);
-            return Ok(Element::Time { kind, unit, scale });
+            return Ok(ZarrElement::Time { kind, unit, scale });
         }
         if name == "raw_bytes" {
             let size = configuration.and_then(|it| it.get("length_bytes")?.as_u64());
-            return Ok(size.and_then(raw).unwrap_or_else(|| Element::unsupported(value)));
+            return Ok(size.and_then(raw).unwrap_or_else(|| ZarrElement::unsupported(value)));
         }
         let bits = name.strip_prefix('r').and_then(|bits| bits.parse::<u64>().ok());
         Ok(match bits.and_then(|bits| raw(bits.checked_div(8).filter(|_| bits % 8 == 0)?)) {
             Some(element) => element,
-            None => Element::unsupported(value),
+            None => ZarrElement::unsupported(value),
         })
     }
 }
 
 /// Raw bytes, if it is a number of them that fits a signed 32-bit number, as in NumPy.
-fn raw(size: u64) -> Option<Element> {
-    (0 < size && size <= u64::from(u32::MAX >> 1)).then_some(Element::Raw { size })
+fn raw(size: u64) -> Option<ZarrElement> {
+    (0 < size && size <= u64::from(u32::MAX >> 1)).then_some(ZarrElement::Raw { size })
 }
 
-fn v2_other(name: &str) -> Option<Element> {
+fn v2_other(name: &str) -> Option<ZarrElement> {
     if let Some(size) = name.strip_prefix('V') {
         return raw(size.parse().ok()?);
     }
@@ -187,7 +187,7 @@ fn v2_other(name: &str) -> Option<Element> {
         _ => return None,
     };
     if rest.is_empty() {
-        return Some(Element::Time { kind, unit: "generic".to_owned(), scale: 1 });
+        return Some(ZarrElement::Time { kind, unit: "generic".to_owned(), scale: 1 });
     }
     let inside = rest.strip_prefix('[')?.strip_suffix(']')?;
     let at = inside.find(|c: char| !c.is_ascii_digit())?;
@@ -195,7 +195,11 @@ fn v2_other(name: &str) -> Option<Element> {
     let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
     let known = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "\u{3bc}s", "ns", "ps", "fs", "as"];
     let unit = unit.to_owned();
-    (known.contains(&unit.as_str()) && scale != 0).then_some(Element::Time { kind, unit, scale })
+    (known.contains(&unit.as_str()) && scale != 0).then_some(ZarrElement::Time {
+        kind,
+        unit,
+        scale,
+    })
 }
 
 #[cfg(test)]
@@ -205,25 +209,25 @@ mod tests {
 
     #[test]
     fn type_strings_have_their_order_of_bytes() {
-        let of = |text: &str| Element::of_v2(&json!(text)).unwrap();
-        assert_eq!(of("<f4"), (Element::Number(DType::Float32), ByteOrder::Little));
-        assert_eq!(of(">c16"), (Element::Number(DType::Complex128), ByteOrder::Big));
+        let of = |text: &str| ZarrElement::of_v2(&json!(text)).unwrap();
+        assert_eq!(of("<f4"), (ZarrElement::Number(DType::Float32), ZarrOrder::Little));
+        assert_eq!(of(">c16"), (ZarrElement::Number(DType::Complex128), ZarrOrder::Big));
         let (unit, kind) = ("ns".to_owned(), TimeKind::Date);
-        assert_eq!(of(">M8[25ns]").0, Element::Time { kind, unit, scale: 25 });
-        assert_eq!(of("|V3").0, Element::Raw { size: 3 });
+        assert_eq!(of(">M8[25ns]").0, ZarrElement::Time { kind, unit, scale: 25 });
+        assert_eq!(of("|V3").0, ZarrElement::Raw { size: 3 });
         for name in ["<U4", "|S3", "|O", "<f16", "|V0", "<M8[x]", "<M8[0s]", "\u{e9}", ""] {
-            assert_eq!(of(name).0, Element::Unsupported { name: name.to_owned() });
+            assert_eq!(of(name).0, ZarrElement::Unsupported { name: name.to_owned() });
         }
-        assert!(Element::of_v2(&json!(3)).is_err());
+        assert!(ZarrElement::of_v2(&json!(3)).is_err());
     }
 
     #[test]
     fn names_are_types() {
-        let of = |value: Value| Element::of_v3(&value);
-        assert_eq!(of(json!("bfloat16")), Ok(Element::Number(DType::BFloat16)));
-        assert_eq!(of(json!("r24")), Ok(Element::Raw { size: 3 }));
+        let of = |value: Value| ZarrElement::of_v3(&value);
+        assert_eq!(of(json!("bfloat16")), Ok(ZarrElement::Number(DType::BFloat16)));
+        assert_eq!(of(json!("r24")), Ok(ZarrElement::Raw { size: 3 }));
         for name in ["r0", "r7", "string", "bitmask", "r99999999999999999999"] {
-            assert_eq!(of(json!(name)), Ok(Element::Unsupported { name: name.to_owned() }));
+            assert_eq!(of(json!(name)), Ok(ZarrElement::Unsupported { name: name.to_owned() }));
         }
         let time = of(
             json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 10}}),

@@ -39,14 +39,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// ```
 /// use tet_format::ForeignFault;
-/// use tet_zarr::{Found, rule};
+/// use tet_zarr::{ZarrFault, rule};
 ///
 /// let fault = ForeignFault { rule: &rule::STRAY_KEY, at: 0, found: 0, wanted: 0 };
-/// let found = Found { fault, key: "a/9.9".to_owned(), path: Some("a".to_owned()) };
+/// let found = ZarrFault { fault, key: "a/9.9".to_owned(), path: Some("a".to_owned()) };
 /// assert_eq!(found.fault.rule.id, "ZR-K3");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ZarrFault {
     /// The broken rule, and the byte in the object.
     pub fault: ForeignFault,
     /// The key of the object.

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tet_format::DType;
 
 use crate::base64;
-use crate::element::{ByteOrder, Element};
+use crate::element::{ZarrElement, ZarrOrder};
 use crate::error::{Broken, broken};
 use crate::rule;
 
@@ -17,26 +17,26 @@ const FILL_LEN_MAX: u64 = 1 << 20;
 /// `order` is that of the type, for values in base64.
 pub(crate) fn element_of(
     value: Option<&Value>,
-    element: &Element,
-    order: ByteOrder,
+    element: &ZarrElement,
+    order: ZarrOrder,
 ) -> Result<Option<Vec<u8>>, Broken> {
     let value = match value {
         None | Some(Value::Null) => return Ok(None),
         Some(value) => value,
     };
     let bytes = match element {
-        Element::Unsupported { .. } => return Ok(None),
-        Element::Number(dtype) => number(value, *dtype, order),
-        Element::Time { .. } => match value {
+        ZarrElement::Unsupported { .. } => return Ok(None),
+        ZarrElement::Number(dtype) => number(value, *dtype, order),
+        ZarrElement::Time { .. } => match value {
             Value::String(text) if text == "NaT" => Some(i64::MIN.to_le_bytes().to_vec()),
             _ => integer(value, DType::Int64),
         },
-        Element::Raw { size } => raw(value, *size),
+        ZarrElement::Raw { size } => raw(value, *size),
     };
     bytes.map(Some).ok_or(broken(&rule::FILL_VALUE, 0, 0))
 }
 
-fn number(value: &Value, dtype: DType, order: ByteOrder) -> Option<Vec<u8>> {
+fn number(value: &Value, dtype: DType, order: ZarrOrder) -> Option<Vec<u8>> {
     match dtype {
         DType::Bool => match value {
             Value::Bool(value) => Some(vec![u8::from(*value)]),
@@ -181,14 +181,14 @@ fn bits(text: &str, dtype: DType) -> Option<Vec<u8>> {
 }
 
 /// A number of `count` parts in base64, in the order of bytes of the type.
-fn base64_number(text: &str, size: u64, count: u64, order: ByteOrder) -> Option<Vec<u8>> {
+fn base64_number(text: &str, size: u64, count: u64, order: ZarrOrder) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
     // Without the padding it could be a short number in hexadecimal.
     let mut bytes = base64::decode(text.as_bytes()).filter(|_| text.len().is_multiple_of(4))?;
     if u64::try_from(bytes.len() / size).ok()? != count || bytes.len() % size != 0 {
         return None;
     }
-    if order == ByteOrder::Big {
+    if order == ZarrOrder::Big {
         bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
     }
     Some(bytes)
@@ -223,8 +223,8 @@ mod tests {
     use serde_json::json;
 
     fn of(value: Value, dtype: DType) -> Option<Vec<u8>> {
-        let element = Element::Number(dtype);
-        element_of(Some(&value), &element, ByteOrder::Little).ok().flatten()
+        let element = ZarrElement::Number(dtype);
+        element_of(Some(&value), &element, ZarrOrder::Little).ok().flatten()
     }
 
     #[test]
@@ -255,8 +255,8 @@ mod tests {
             (json!(2), DType::Bool),
             (json!({}), DType::Int8),
         ] {
-            let element = Element::Number(dtype);
-            assert!(element_of(Some(&value), &element, ByteOrder::Little).is_err(), "{value}");
+            let element = ZarrElement::Number(dtype);
+            assert!(element_of(Some(&value), &element, ZarrOrder::Little).is_err(), "{value}");
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tet_io::Stamp;
 
 use crate::array::{ArrayMeta, ZarrFormat};
-use crate::error::{Broken, Error, Found, Result, broken, fault_in};
+use crate::error::{Broken, Error, Result, ZarrFault, broken, fault_in};
 use crate::finder::ChunkFinder;
 use crate::json::{self, DOCUMENT_LEN_MAX, Object};
 use crate::objects::Objects;
@@ -24,14 +24,14 @@ const NODES_MAX: usize = 1 << 20;
 /// # Examples
 ///
 /// ```
-/// use tet_zarr::{Group, ZarrFormat};
+/// use tet_zarr::{ZarrGroup, ZarrFormat};
 ///
 /// let attributes = serde_json::Map::new();
-/// let group = Group { path: "a/b".to_owned(), format: ZarrFormat::V3, attributes };
+/// let group = ZarrGroup { path: "a/b".to_owned(), format: ZarrFormat::V3, attributes };
 /// assert!(group.attributes.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct ZarrGroup {
     /// The path in the hierarchy, without a first `/`; empty for the root.
     pub path: String,
     /// The version.
@@ -43,10 +43,10 @@ pub struct Group {
 /// Where the metadata of a hierarchy was read.
 ///
 /// ```
-/// assert_ne!(tet_zarr::Metadata::Consolidated, tet_zarr::Metadata::Listed);
+/// assert_ne!(tet_zarr::ZarrMetadata::Consolidated, tet_zarr::ZarrMetadata::Listed);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metadata {
+pub enum ZarrMetadata {
     /// In the consolidated metadata of the root.
     Consolidated,
     /// In the document of each node; folders were listed.
@@ -76,7 +76,7 @@ pub struct Hierarchy(Arc<Opened>);
 struct Opened {
     objects: Objects,
     nodes: Nodes,
-    metadata: Metadata,
+    metadata: ZarrMetadata,
     root_key: String,
     root_stamp: Option<Stamp>,
 }
@@ -84,9 +84,9 @@ struct Opened {
 /// What was read so far.
 #[derive(Debug, Default)]
 struct Nodes {
-    groups: Vec<Group>,
+    groups: Vec<ZarrGroup>,
     arrays: Vec<Arc<ArrayMeta>>,
-    findings: Vec<Found>,
+    findings: Vec<ZarrFault>,
 }
 
 impl Hierarchy {
@@ -100,8 +100,8 @@ impl Hierarchy {
         let mut nodes = Nodes::default();
         let root = consolidated::read(&store, &mut nodes)?;
         let (metadata, root) = match root {
-            Some(root) => (Metadata::Consolidated, root),
-            None => (Metadata::Listed, discovery::read(&store, &mut nodes)?),
+            Some(root) => (ZarrMetadata::Consolidated, root),
+            None => (ZarrMetadata::Listed, discovery::read(&store, &mut nodes)?),
         };
         let Some((root_key, root_stamp)) = root else {
             return Err(fault_in("zarr.json", broken(&rule::ROOT_MISSING, 0, 0)));
@@ -114,7 +114,7 @@ impl Hierarchy {
 
     /// The groups, sorted by path.
     #[must_use]
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[ZarrGroup] {
         &self.0.nodes.groups
     }
 
@@ -127,13 +127,13 @@ impl Hierarchy {
     /// What is wrong with the metadata. A finding with a path and of severity error stands for a
     /// node that is in neither list.
     #[must_use]
-    pub fn findings(&self) -> &[Found] {
+    pub fn findings(&self) -> &[ZarrFault] {
         &self.0.nodes.findings
     }
 
     /// Where the metadata was read.
     #[must_use]
-    pub fn metadata(&self) -> Metadata {
+    pub fn metadata(&self) -> ZarrMetadata {
         self.0.metadata
     }
 
@@ -166,7 +166,7 @@ impl Nodes {
     /// Adds a finding about the document of a key.
     fn report(&mut self, key: &str, path: &str, fault: Broken) {
         let (key, path) = (key.to_owned(), Some(path.to_owned()));
-        self.findings.push(Found { fault, key, path });
+        self.findings.push(ZarrFault { fault, key, path });
     }
 
     /// Whether another node fits.
@@ -193,7 +193,7 @@ impl Nodes {
     /// Adds the group of a `.zgroup`.
     fn add_v2_group(&mut self, key: &str, path: &str, document: &Object, attributes: Object) {
         match document.get("zarr_format").and_then(Value::as_u64) {
-            Some(2) => self.groups.push(Group {
+            Some(2) => self.groups.push(ZarrGroup {
                 path: path.to_owned(),
                 format: ZarrFormat::V2,
                 attributes,
@@ -226,7 +226,7 @@ impl Nodes {
                     }
                 };
                 let (path, format) = (path.to_owned(), ZarrFormat::V3);
-                self.groups.push(Group { path, format, attributes });
+                self.groups.push(ZarrGroup { path, format, attributes });
                 true
             }
             _ => {

@@ -33,15 +33,15 @@ pub mod rule;
 
 pub use array::{ArrayMeta, ZarrFormat};
 pub use check::{ChunkCounts, check, count_chunks};
-pub use codec::{Codec, CodecFamily};
-pub use element::{ByteOrder, Element, TimeKind};
-pub use error::{Error, Found, Result};
+pub use codec::{CodecFamily, ZarrCodec};
+pub use element::{TimeKind, ZarrElement, ZarrOrder};
+pub use error::{Error, Result, ZarrFault};
 pub use finder::{ChunkFinder, Located};
-pub use hierarchy::{Group, Hierarchy, Metadata};
+pub use hierarchy::{Hierarchy, ZarrGroup, ZarrMetadata};
 pub use key::{KeyEncoding, KeyStyle};
 pub use objects::{ObjectId, Objects};
 pub use shard::{IndexLocation, ShardLevel};
-pub use store::{ObjectName, Place, References, Store, ZipStore};
+pub use store::{KeyPlace, ObjectName, References, Store, ZipStore};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -4,8 +4,8 @@ use serde_json::Value;
 use tet_codec::Crc32c;
 use tet_format::{Shape, Span};
 
-use crate::codec::Codec;
-use crate::element::ByteOrder;
+use crate::codec::ZarrCodec;
+use crate::element::ZarrOrder;
 use crate::error::{Broken, broken};
 use crate::rule;
 
@@ -50,7 +50,7 @@ pub struct ShardLevel {
     /// Where the index is.
     pub location: IndexLocation,
     /// The order of the bytes of its numbers.
-    pub order: ByteOrder,
+    pub order: ZarrOrder,
     /// Its length in bytes, with the checksum if there is one.
     pub index_len: u64,
     /// Whether it ends with a CRC-32C.
@@ -59,7 +59,7 @@ pub struct ShardLevel {
 
 impl ShardLevel {
     /// The level that a codec `sharding_indexed` describes, and the extents of its chunks.
-    pub(crate) fn read(codec: &Codec, shard: &Shape) -> Result<(ShardLevel, Shape), Broken> {
+    pub(crate) fn read(codec: &ZarrCodec, shard: &Shape) -> Result<(ShardLevel, Shape), Broken> {
         let wrong = broken(&rule::SHARD_CHUNKS, 0, 0);
         let member = |name| codec.configuration.get(name);
         let Some(Value::Array(list)) = member("chunk_shape") else { return Err(wrong) };
@@ -141,13 +141,13 @@ impl ShardLevel {
 }
 
 /// The order of the numbers of an index and whether it has a checksum.
-fn index_codecs(value: Option<&Value>) -> Result<(ByteOrder, bool), Broken> {
+fn index_codecs(value: Option<&Value>) -> Result<(ZarrOrder, bool), Broken> {
     let other = broken(&rule::SHARD_INDEX_CODECS, 0, 0);
-    let codecs = Codec::list_of_v3(value)?;
+    let codecs = ZarrCodec::list_of_v3(value)?;
     let (bytes, rest) = codecs.split_first().ok_or(other)?;
     let order = match (bytes.is_core("bytes"), bytes.text("endian")) {
-        (true, Some("little")) => ByteOrder::Little,
-        (true, Some("big")) => ByteOrder::Big,
+        (true, Some("little")) => ZarrOrder::Little,
+        (true, Some("big")) => ZarrOrder::Big,
         _ => return Err(other),
     };
     match rest {
@@ -161,7 +161,7 @@ fn index_codecs(value: Option<&Value>) -> Result<(ByteOrder, bool), Broken> {
 #[derive(Debug)]
 pub(crate) struct ShardIndex {
     entries: Vec<u8>,
-    order: ByteOrder,
+    order: ZarrOrder,
     /// Where the index itself is.
     index: Span,
     shard: Span,
@@ -205,7 +205,7 @@ impl ShardIndex {
 
     fn number(&self, bytes: &[u8]) -> u64 {
         let mut bytes: [u8; 8] = bytes.try_into().unwrap_or_default();
-        if self.order == ByteOrder::Big {
+        if self.order == ZarrOrder::Big {
             bytes.reverse();
         }
         u64::from_le_bytes(bytes)

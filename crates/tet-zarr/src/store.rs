@@ -56,13 +56,13 @@ pub enum ObjectName {
 /// # Examples
 ///
 /// ```
-/// use tet_zarr::{ObjectName, Place};
+/// use tet_zarr::{ObjectName, KeyPlace};
 ///
-/// let place = Place { name: ObjectName::Zip, part: None, inflated_len: None };
+/// let place = KeyPlace { name: ObjectName::Zip, part: None, inflated_len: None };
 /// assert!(place.inflated_len.is_none(), "the bytes are stored as they are");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct KeyPlace {
     /// The source.
     pub name: ObjectName,
     /// The part of the source; `None` for all of it.
@@ -105,11 +105,11 @@ impl Store {
     /// # Errors
     ///
     /// Returns a fault of a damaged zip member or reference, and errors of the environment.
-    pub fn locate(&self, key: &str) -> Result<Option<Place>> {
+    pub fn locate(&self, key: &str) -> Result<Option<KeyPlace>> {
         match self {
             Store::Folder(folder) => {
                 let name = ObjectName::File(key.to_owned());
-                let place = Place { name, part: None, inflated_len: None };
+                let place = KeyPlace { name, part: None, inflated_len: None };
                 Ok(folder.len_of(key)?.map(|_| place))
             }
             Store::Zip(zip) => zip.locate(key),

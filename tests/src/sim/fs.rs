@@ -225,11 +225,11 @@ impl Vfs for SimFs {
         Ok(())
     }
 
-    fn open_folder(&self, _folder: &Path) -> io::Result<vfs::Folder> {
-        self.folder().call("open_folder").map(|()| vfs::Folder::default())
+    fn open_folder(&self, _folder: &Path) -> io::Result<vfs::OpenFolder> {
+        self.folder().call("open_folder").map(|()| vfs::OpenFolder::default())
     }
 
-    fn sync_folder(&self, _folder: &vfs::Folder) -> io::Result<()> {
+    fn sync_folder(&self, _folder: &vfs::OpenFolder) -> io::Result<()> {
         let mut folder = self.folder();
         folder.call("sync_folder")?;
         folder.log.push(Op::SyncFolder);

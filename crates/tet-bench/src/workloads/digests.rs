@@ -10,7 +10,7 @@ use tet_query::{Catalog, DigestPolicy, Execution, Op, Reduction};
 use tet_verify::{Integrity, Level, VerifyOptions};
 
 use super::kept::reduce_with;
-use super::{LAYOUTS, Run, all_threads, file_len};
+use super::{LAYOUTS, Measured, all_threads, file_len};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, DigestSum, Scan};
 use crate::measure::{Rounds, paired};
@@ -31,7 +31,7 @@ fn catalog(path: &Path, io: Io) -> Result<Catalog> {
 }
 
 /// D1: sums of raw chunks, mapped and by reads, and of zstd chunks.
-pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (layout, chunk_shape) in LAYOUTS {
         let path = run.folder.array(DType::Float32, layout, chunk_shape)?;
@@ -46,12 +46,12 @@ pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// The sum under `auto`, compared with the same without digests.
-fn beside_none(run: Run<'_>, catalog: &Catalog) -> Result<Rounds> {
+fn beside_none(run: Measured<'_>, catalog: &Catalog) -> Result<Rounds> {
     let limit = || sum(catalog, DigestPolicy::Never);
     paired(run.rounds, limit, || sum(catalog, DigestPolicy::Auto))
 }
 
-fn mapped(run: Run<'_>, path: &Path, layout: &str) -> Result<Vec<Row>> {
+fn mapped(run: Measured<'_>, path: &Path, layout: &str) -> Result<Vec<Row>> {
     let catalog = catalog(path, Io::Mapped)?;
     let view = catalog.source().view().context("the lease was broken")?;
     let (both, scan) = (DigestSum::fastest(view.whole()), Scan::fastest(view.whole()));
@@ -78,7 +78,7 @@ fn mapped(run: Run<'_>, path: &Path, layout: &str) -> Result<Vec<Row>> {
     ])
 }
 
-fn by_reads(run: Run<'_>, path: &Path, layout: &str) -> Result<Row> {
+fn by_reads(run: Measured<'_>, path: &Path, layout: &str) -> Result<Row> {
     let catalog = catalog(path, Io::Pread)?;
     let (file, len) = (File::open(path)?, file_len(path)?);
     let work = || sum(&catalog, DigestPolicy::Auto);
@@ -88,7 +88,7 @@ fn by_reads(run: Run<'_>, path: &Path, layout: &str) -> Result<Row> {
 }
 
 /// V1: every payload compared with its digest.
-pub(super) fn verifying(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
     let row = |(layout, chunk_shape)| {
         let path = run.folder.array(DType::Float32, layout, chunk_shape)?;
         let (file, len) = (File::open(&path)?, file_len(&path)?);

@@ -6,7 +6,7 @@ use tet_query::{AxisGroups, Compare, Number, Op, Reduction, Window, WindowAlign,
 
 use super::kept::Kept;
 use super::statistics::filter;
-use super::{LAYOUTS, Run};
+use super::{LAYOUTS, Measured};
 use crate::data::{SHAPE, TILED};
 use crate::report::{Figure, Row};
 
@@ -31,7 +31,7 @@ pub(crate) fn windowed(axis: usize, size: u64, mode: WindowMode, folded: &[usize
 }
 
 /// Q1: a filter with two tests, sums by position and by label, bins, rolling windows.
-pub(super) fn all(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn all(run: Measured<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let between = [(Compare::Ge, Number::Float(265.0)), (Compare::Lt, Number::Float(295.0))];
     let between = Reduction { filter: Some(filter(&between)), ..Reduction::all(Op::Count) };

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use tet_query::{Catalog, Execution, Hyperslab, Reduction};
 
-use super::{Run, without_digests};
+use super::{Measured, without_digests};
 use crate::data::{self, Io};
 use crate::limit::Scan;
 use crate::measure::{Rounds, paired};
@@ -31,7 +31,7 @@ impl Kept {
     }
 
     /// The reduction of everything, compared with the scan.
-    pub(super) fn beside_scan(&self, run: Run<'_>, reduction: &Reduction) -> Result<Rounds> {
+    pub(super) fn beside_scan(&self, run: Measured<'_>, reduction: &Reduction) -> Result<Rounds> {
         let view = self.catalog.source().view().context("the lease was broken")?;
         let limit = || {
             self.scan.run(view.whole());

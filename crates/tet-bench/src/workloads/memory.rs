@@ -12,7 +12,7 @@ use tet_io::Publish;
 use tet_query::{Execution, Hyperslab, Op, Reduction};
 use tet_ztensor::{Declaration, EncodingChoice, WriteOptions};
 
-use super::{CHILD, Run, all_threads};
+use super::{CHILD, Measured, all_threads};
 use crate::data::{self, Io};
 use crate::measure::Rounds;
 use crate::report::{Figure, Row};
@@ -148,7 +148,7 @@ pub(super) fn ordering(path: &Path) -> Result<(Rounds, f64)> {
 }
 
 /// M1: reductions of a 2 GiB file.
-pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.large()?;
     let map_kib = super::file_len(&path)?.div_ceil(1024);
     let mapped = spawn("reduce-mapped", &path, ADDRESS_KIB + map_kib)?;
@@ -158,7 +158,7 @@ pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// W3: writing 1 GiB.
-pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
     let chunk_mib = (WRITE_CHUNK[1] * 4) as f64 / f64::from(1 << 20);
     let target = 64.0 + chunk_mib * rayon::current_num_threads() as f64;
     let works = [("write-raw", "writing 1 GiB, raw"), ("write-zstd", "writing 1 GiB, zstd")];
@@ -167,7 +167,7 @@ pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z6: writing 1 GiB of tensors.
-pub(super) fn writing_tensors(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing_tensors(run: Measured<'_>) -> Result<Vec<Row>> {
     let works = [
         ("tensors-raw", "writing 1 GiB of tensors, raw"),
         ("tensors-zstd", "writing 1 GiB of tensors, zstd"),
@@ -177,7 +177,7 @@ pub(super) fn writing_tensors(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// T6: a reduction of 1 GiB of packed doubles in zstd, which are decoded in parts.
-pub(super) fn reducing_packed(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn reducing_packed(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = super::messages::large(run.folder)?;
     let map_kib = super::file_len(&path)?.div_ceil(1024);
     let rounds = spawn("message", &path, ADDRESS_KIB + map_kib)?;
@@ -186,7 +186,13 @@ pub(super) fn reducing_packed(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// The memory of a child that writes a file.
-fn written(run: Run<'_>, id: &'static str, work: &str, label: &str, target: f64) -> Result<Row> {
+fn written(
+    run: Measured<'_>,
+    id: &'static str,
+    work: &str,
+    label: &str,
+    target: f64,
+) -> Result<Row> {
     let path = run.folder.scratch("written");
     let rounds = spawn(work, &path, ADDRESS_KIB);
     let _ = std::fs::remove_file(&path);

@@ -14,7 +14,7 @@ use tet_tensogram::{
     write_message,
 };
 
-use super::{Run, all_threads, without_digests};
+use super::{Measured, all_threads, without_digests};
 use crate::data::{self, Folder, Io};
 use crate::limit::{self, Scan};
 use crate::measure::{Rounds, paired, times};
@@ -136,7 +136,7 @@ fn ratio(id: &'static str, work: String, limit: &'static str, it: Rounds, target
 }
 
 /// T1: elements as they are, into a message and out of it, on one thread.
-pub(super) fn plain(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn plain(run: Measured<'_>) -> Result<Vec<Row>> {
     let elements = singles(LEN);
     let (mut warm, mut out) = (vec![1; LEN], vec![1; LEN]);
     let mut message = Vec::with_capacity(LEN + (1 << 16));
@@ -158,7 +158,7 @@ pub(super) fn plain(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// T2: reductions of objects where they lie, and of packed ones in parts.
-pub(super) fn reducing(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn reducing(run: Measured<'_>) -> Result<Vec<Row>> {
     let of = |dtype, elements: &[u8], recipe: &Recipe| {
         write(Vec::new(), &encoded(dtype, elements, recipe)?, &Metadata::default())
     };
@@ -212,7 +212,7 @@ fn packing(bits: u32) -> Recipe {
 }
 
 /// T3: the cost of the pipeline compared with its codec.
-pub(super) fn codecs(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn codecs(run: Measured<'_>) -> Result<Vec<Row>> {
     let elements = singles(LEN / 4);
     let mut out = vec![1; elements.len()];
     let compression = Compressing::Zstd { level: LEVEL };
@@ -258,7 +258,7 @@ pub(super) fn codecs(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// lz4 both ways, compared with one block of the same bytes in a warm buffer.
-fn lz4(run: Run<'_>, elements: &[u8]) -> Result<(Rounds, Rounds)> {
+fn lz4(run: Measured<'_>, elements: &[u8]) -> Result<(Rounds, Rounds)> {
     use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
     let recipe = Recipe { compression: Compressing::Lz4, ..Recipe::default() };
     let object = encoded(DType::Float32, elements, &recipe)?;
@@ -287,7 +287,7 @@ fn lz4(run: Run<'_>, elements: &[u8]) -> Result<(Rounds, Rounds)> {
 }
 
 /// T4: packed numbers both ways, on one thread.
-pub(super) fn packed(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn packed(run: Measured<'_>) -> Result<Vec<Row>> {
     let elements = doubles(LEN);
     let (mut warm, mut out) = (vec![1; LEN], vec![1; LEN]);
     let szip = Compressing::Szip(SzipParameters::default());
@@ -330,7 +330,7 @@ fn many() -> Result<Vec<u8>> {
 }
 
 /// T5: an object by its number, and the metadata of a large message.
-pub(super) fn finding(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = objects(run.folder)?;
     let large = whole(run.folder)?;
     let open = |path: &Path, io| -> Result<TensogramFile> {

@@ -12,7 +12,7 @@ use tet_format::DType;
 use tet_io::{ReadAt, Source};
 use tet_query::{Axis, AxisSlice, Coalesce, Execution, Hyperslab, Op, Reduction, plan};
 
-use super::{Run, all_threads, file_len, slab};
+use super::{Measured, all_threads, file_len, slab};
 use crate::data::{self, Io, ROW_COUNT, ROW_ELEMENTS, SHAPE, TILED};
 use crate::measure::{Rounds, times};
 use crate::report::{Figure, Row};
@@ -56,7 +56,7 @@ impl ReadAt for Counted {
 }
 
 /// S3: 64 elements out of a file of 1,000,000 rows, opening included.
-pub(super) fn window(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn window(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.rows()?;
     let mut rows = Vec::new();
     for (io, name) in [(Io::Mapped, "mapped"), (Io::Pread, "pread")] {
@@ -78,7 +78,7 @@ pub(super) fn window(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// S4: one point, 10,000 times through an open file.
-pub(super) fn points(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn points(run: Measured<'_>) -> Result<Vec<Row>> {
     const POINTS: u64 = 10_000;
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
     let mut rows = Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn points(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// P1: plans that touch all, and few, of 1,000,000 chunks.
-pub(super) fn plans(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn plans(run: Measured<'_>) -> Result<Vec<Row>> {
     let catalog = data::catalog(&run.folder.rows()?, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
     let time = |count: u64| {
@@ -136,7 +136,7 @@ pub(super) fn plans(run: Run<'_>) -> Result<Vec<Row>> {
 
 /// P2: the runs of a full scan of a packed file leave nothing out between its first byte and its
 /// last: one that begins where another ended does not count.
-pub(super) fn runs(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn runs(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
     let catalog = data::catalog(&path, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
@@ -151,7 +151,7 @@ pub(super) fn runs(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// O1: opening and listing.
-pub(super) fn opens(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn opens(run: Measured<'_>) -> Result<Vec<Row>> {
     let files =
         [("10,000 datasets", run.folder.datasets()?), ("1,000,000 rows", run.folder.rows()?)];
     let row = |(name, path): &(&str, std::path::PathBuf)| {

@@ -5,13 +5,13 @@ use tet_format::DType;
 use tet_query::{Op, Params, Reduction};
 
 use super::kept::Kept;
-use super::{Run, memory};
+use super::{Measured, memory};
 use crate::data::TILED;
 use crate::measure::paired;
 use crate::report::{Figure, Row};
 
 /// R5: compared with the sum of the same elements; the memory of a median.
-pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
     let ninth = Params { q: vec![0.9], one_q: true, ..Params::default() };
     let reductions = [
         ("median", Reduction::all(Op::Median)),

@@ -6,7 +6,7 @@ use tet_query::{Catalog, ChunkPlace, Execution, Op, Reduction};
 
 use super::kept::reduce_with;
 use super::reduce::{DTYPES, OPS};
-use super::{LAYOUTS, Run, all_threads, without_digests};
+use super::{LAYOUTS, Measured, all_threads, without_digests};
 use crate::data::{self, Io};
 use crate::limit;
 use crate::measure::paired;
@@ -32,7 +32,7 @@ fn frames<'a>(file: &'a [u8], places: &[ChunkPlace]) -> Result<Vec<(&'a [u8], us
 }
 
 /// R4: what R1 measures, of float32; of the others the sum of tiles, since decoding takes long.
-pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for dtype in DTYPES {
         let is_first = dtype == DType::Float32;

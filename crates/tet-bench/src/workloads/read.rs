@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use tet_format::DType;
 use tet_query::{AxisSlice, Hyperslab};
 
-use super::{Run, all_threads, slab};
+use super::{Measured, all_threads, slab};
 use crate::data::{self, CLIPPED, Io, SHAPE, SLAB, TILED};
 use crate::limit::{Copy, Scan};
 use crate::measure::{Rounds, paired};
@@ -18,7 +18,7 @@ fn byte_len(slab: &Hyperslab, element_size: usize) -> usize {
 }
 
 /// Reads into a warm buffer, compared with a copy of as many bytes.
-fn into_warm(run: Run<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result<Rounds> {
+fn into_warm(run: Measured<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result<Rounds> {
     let catalog = data::catalog(path, io)?;
     let dataset = data::first(&catalog)?;
     let len = byte_len(slab, 4);
@@ -41,7 +41,7 @@ fn into_warm(run: Run<'_>, path: &Path, io: Io, slab: &Hyperslab) -> Result<Roun
 }
 
 /// S1: one contiguous slab.
-pub(super) fn slabs(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn slabs(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.array(DType::Float32, "slab", SLAB)?;
     let slab = slab(&[(32, 96, 1), (0, SHAPE[1], 1), (0, SHAPE[2], 1)], &SHAPE)?;
     let mut rows = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn slabs(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// S2: boxes out of tiles, step 1, outer steps, inner steps.
-pub(super) fn tiles(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn tiles(run: Measured<'_>) -> Result<Vec<Row>> {
     let boxes = [
         ("step 1", slab(&[(5, 100, 1), (37, 450, 1), (100, 900, 1)], &SHAPE)?),
         ("outer steps", slab(&[(0, 128, 2), (1, 512, 3), (100, 900, 1)], &SHAPE)?),
@@ -95,7 +95,7 @@ pub(super) fn tiles(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// Reads with a large inner step, compared with a scan of all bytes from the first to the last.
-fn lines(run: Run<'_>, path: &Path, slab: &Hyperslab) -> Result<Rounds> {
+fn lines(run: Measured<'_>, path: &Path, slab: &Hyperslab) -> Result<Rounds> {
     let catalog = data::catalog(path, Io::Mapped)?;
     let dataset = data::first(&catalog)?;
     let covered: u64 =

@@ -7,7 +7,7 @@ use tet_format::DType;
 use tet_query::{Op, Reduction};
 
 use super::kept::{Kept, reduce, reduce_with};
-use super::{LAYOUTS, Run, file_len, without_digests};
+use super::{LAYOUTS, Measured, file_len, without_digests};
 use crate::data::{self, Io, TILED};
 use crate::limit::{self, Scan};
 use crate::measure::paired;
@@ -19,7 +19,7 @@ pub(super) const DTYPES: [DType; 4] = [DType::Float32, DType::Int16, DType::Int6
 pub(super) const OPS: [Op; 4] = [Op::Sum, Op::Mean, Op::Min, Op::Max];
 
 /// R1: all reductions over all elements, slab and tiled, on kept and fresh maps and by reads.
-pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for dtype in DTYPES {
         for (layout, chunk_shape) in LAYOUTS {
@@ -35,7 +35,7 @@ pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn kept(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+fn kept(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
     let kept = Kept::open(path)?;
     let row = |op: Op| {
         let rounds = kept.beside_scan(run, &Reduction::all(op))?;
@@ -45,7 +45,7 @@ fn kept(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
     OPS.into_iter().map(row).collect()
 }
 
-fn fresh(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+fn fresh(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
     let scan = Scan::fastest(data::source(path, Io::Mapped)?.view().context("no view")?.whole());
     let row = |op: Op| {
         let reduction = Reduction::all(op);
@@ -62,7 +62,7 @@ fn fresh(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
     [Op::Sum, Op::Min].into_iter().map(row).collect()
 }
 
-fn by_reads(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
+fn by_reads(run: Measured<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
     let catalog = data::catalog(path, Io::Pread)?;
     let file = std::fs::File::open(path)?;
     let len = file_len(path)?;
@@ -78,7 +78,7 @@ fn by_reads(run: Run<'_>, path: &Path, name: &str) -> Result<Vec<Row>> {
 }
 
 /// R3: the mean along each axis and each two axes.
-pub(super) fn axes(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn axes(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.array(DType::Float32, "tiled", TILED)?;
     let kept = Kept::open(&path)?;
     let sets: [&[usize]; 6] = [&[0], &[1], &[2], &[0, 1], &[0, 2], &[1, 2]];

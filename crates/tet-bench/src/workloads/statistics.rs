@@ -6,7 +6,7 @@ use tet_query::{Compare, Filter, Number, Op, Reduction};
 
 use super::kept::Kept;
 use super::reduce::DTYPES;
-use super::{LAYOUTS, Run};
+use super::{LAYOUTS, Measured};
 use crate::report::{Figure, Row};
 
 /// `nan_count` of integers reads nothing, so only floats are measured.
@@ -23,7 +23,7 @@ pub(super) fn filter(tests: &[(Compare, Number)]) -> Filter {
 }
 
 /// R2: over all elements, slab and tiled, one pass each.
-pub(super) fn whole(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn whole(run: Measured<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for dtype in DTYPES {
         let half = filter(&[(Compare::Gt, middle(dtype))]);

@@ -14,7 +14,7 @@ use tet_ztensor::{
     Check, ChecksumChoice, EncodingChoice, Level, Limits, VerifyOptions, WriteOptions, ZTensorFile,
 };
 
-use super::{Run, all_threads, file_len};
+use super::{Measured, all_threads, file_len};
 use crate::data::{self, Io};
 use crate::limit::{self, Scan};
 use crate::measure::{paired, times};
@@ -69,7 +69,7 @@ pub(crate) fn verify(source: &Source) -> Result<()> {
 }
 
 /// Z1: tensors from memory, and out of a file of another format, into a durable file.
-pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn writing(run: Measured<'_>) -> Result<Vec<Row>> {
     let weights = model::weights(1);
     let (path, plain) = (run.folder.scratch("z1.zt"), run.folder.scratch("z1.bin"));
     let limit = || {
@@ -87,7 +87,7 @@ pub(super) fn writing(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z2: every byte of every tensor, on a kept map.
-pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn reading(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = model::file(run.folder, ChecksumChoice::Crc32c)?;
     let file = open(&path, Io::Mapped)?;
     let catalog = opened(&path, tet_convert::Io::Mmap)?.catalog;
@@ -107,7 +107,7 @@ pub(super) fn reading(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z3: all blobs against their checksums.
-pub(super) fn verifying(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn verifying(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = model::file(run.folder, ChecksumChoice::Crc32c)?;
     let file = open(&path, Io::Mapped)?;
     let scan = Scan::fastest(file.source().view().context("the lease was broken")?.whole());
@@ -136,7 +136,7 @@ pub(super) fn verifying(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z4: opening, and finding a tensor by its name.
-pub(super) fn finding(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn finding(run: Measured<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut row = |work: String, rounds, target| {
         rows.push(Row::new("Z4", work, "", Figure::Microseconds, rounds, target));
@@ -184,7 +184,7 @@ pub(super) fn finding(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// Z5: zstd, both ways.
-pub(super) fn packing(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn packing(run: Measured<'_>) -> Result<Vec<Row>> {
     let weights = model::weights(4);
     let path = run.folder.scratch("z5.zt");
     let encoding = EncodingChoice::Zstd { level: LEVEL };
@@ -197,7 +197,7 @@ pub(super) fn packing(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 fn both_ways(
-    run: Run<'_>,
+    run: Measured<'_>,
     path: &Path,
     weights: &[Weight],
     write: impl FnMut() -> Result<()>,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tet_query::{Op, Reduction};
 
-use super::Run;
+use super::Measured;
 use super::kept::reduce;
 use crate::data::{self, Io, TINY_COUNT};
 use crate::measure::times;
@@ -13,7 +13,7 @@ use crate::report::{Figure, Row};
 const TARGET: f64 = 500_000.0;
 
 /// Q3: through a file that is open, and with opening it.
-pub(super) fn sums(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn sums(run: Measured<'_>) -> Result<Vec<Row>> {
     let path = run.folder.tiny()?;
     let sum = Reduction::all(Op::Sum);
     let mut rows = Vec::new();

@@ -6,14 +6,14 @@ use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{Axes, Choice, Hyperslab, LazyArray, Method, NanPolicy, Transform};
 
-use super::{Run, all_threads};
+use super::{Measured, all_threads};
 use crate::data::{self, Io, TILED};
 use crate::limit;
 use crate::measure::paired;
 use crate::report::{Figure, Row};
 
 /// Q2: standard scores of everything as raw elements, durable.
-pub(super) fn scores(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn scores(run: Measured<'_>) -> Result<Vec<Row>> {
     let (work, plain) = (run.folder.scratch("q2.raw"), run.folder.scratch("q2.bin"));
     let score = Transform { method: Method::ZScore, axes: Axes::All, nan: NanPolicy::Propagate };
     let options = ResultOptions {

@@ -6,7 +6,7 @@ use tet_file::{CodecChoice, DigestChoice, Metadata, WriteOptions};
 use tet_format::DType;
 use tet_io::Progress;
 
-use super::Run;
+use super::Measured;
 use crate::data;
 use crate::limit;
 use crate::measure::paired;
@@ -45,7 +45,7 @@ fn write(path: &std::path::Path, bytes: &[u8], options: &WriteOptions) -> Result
 }
 
 /// W1: raw chunks from memory into a durable file, and what their digests cost.
-pub(super) fn raw(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn raw(run: Measured<'_>) -> Result<Vec<Row>> {
     let bytes = elements(1 << 20);
     let (path, plain) = (run.folder.scratch("w1.tet"), run.folder.scratch("w1.bin"));
     let options = data::replacing(CodecChoice::Raw);
@@ -69,7 +69,7 @@ pub(super) fn raw(run: Run<'_>) -> Result<Vec<Row>> {
 }
 
 /// W2: zstd chunks, all threads.
-pub(super) fn compressed(run: Run<'_>) -> Result<Vec<Row>> {
+pub(super) fn compressed(run: Measured<'_>) -> Result<Vec<Row>> {
     let bytes = elements(16);
     let chunks: Vec<&[u8]> = bytes.chunks(CHUNK_ELEMENTS * 4).collect();
     let path = run.folder.scratch("w2.tet");

@@ -6,7 +6,7 @@
 //!   block: | length | bytes | for each byte of an element where blocks are split, else once
 //! ```
 
-use super::{Broken, NAME, lz, order};
+use super::{FrameFault, NAME, lz, order};
 use crate::pipeline::Stage;
 use crate::scratch::{index, resize};
 
@@ -53,12 +53,13 @@ pub(crate) struct Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     /// Reads the header of the chunk at the start of `bytes`.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Broken> {
-        let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(Broken::Chunk)?;
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, FrameFault> {
+        let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(FrameFault::Chunk)?;
         let [version, _, flags, typesize, rest @ ..] = *head;
         let numbers: Option<[[u8; 4]; 3]> = rest.as_chunks().0.first_chunk().copied();
-        let [decoded_len, block_len, len] =
-            numbers.ok_or(Broken::Chunk)?.map(|number| index(u32::from_le_bytes(number).into()));
+        let [decoded_len, block_len, len] = numbers
+            .ok_or(FrameFault::Chunk)?
+            .map(|number| index(u32::from_le_bytes(number).into()));
         let [.., more, last] = *head;
         let is_known = VERSIONS.contains(&version)
             && flags & EXTENDED == EXTENDED
@@ -66,9 +67,9 @@ impl<'a> Chunk<'a> {
             // Refuses dictionaries, big-endian numbers, and data outside the chunk.
             && last & !(SPECIAL_MASK << SPECIAL_SHIFT) == 0;
         if !is_known {
-            return Err(Broken::NotBuilt);
+            return Err(FrameFault::NotBuilt);
         }
-        let bytes = bytes.get(..len).filter(|_| HEADER_LEN <= len).ok_or(Broken::Chunk)?;
+        let bytes = bytes.get(..len).filter(|_| HEADER_LEN <= len).ok_or(FrameFault::Chunk)?;
         let filter = filter(head, typesize)?;
         let special = last >> SPECIAL_SHIFT & SPECIAL_MASK;
         Ok(Chunk { bytes, flags, typesize, decoded_len, block_len, special, filter })
@@ -79,40 +80,41 @@ impl<'a> Chunk<'a> {
     }
 
     /// Decodes it into exactly `out`; `scratch` is reused for the next chunk.
-    pub(crate) fn decode(&self, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<(), Broken> {
+    pub(crate) fn decode(&self, out: &mut [u8], scratch: &mut Vec<u8>) -> Result<(), FrameFault> {
         if self.decoded_len != out.len() {
-            return Err(Broken::Chunk);
+            return Err(FrameFault::Chunk);
         }
-        let body = self.bytes.get(HEADER_LEN..).ok_or(Broken::Chunk)?;
+        let body = self.bytes.get(HEADER_LEN..).ok_or(FrameFault::Chunk)?;
         if self.special != 0 {
-            return fill(self.special, self.typesize.into(), body, out).ok_or(Broken::Chunk);
+            return fill(self.special, self.typesize.into(), body, out).ok_or(FrameFault::Chunk);
         }
         if self.flags & COPIED != 0 {
             if body.len() != out.len() {
-                return Err(Broken::Chunk);
+                return Err(FrameFault::Chunk);
             }
             out.copy_from_slice(body);
             return Ok(());
         }
         if self.block_len == 0 {
-            return if out.is_empty() { Ok(()) } else { Err(Broken::Chunk) };
+            return if out.is_empty() { Ok(()) } else { Err(FrameFault::Chunk) };
         }
         let codec = match self.flags >> CODEC_SHIFT {
             0 => Codec::BloscLz,
             1 => Codec::Lz4,
             3 => Codec::Zlib,
             4 => Codec::Zstd,
-            _ => return Err(Broken::NotBuilt),
+            _ => return Err(FrameFault::NotBuilt),
         };
         let count = out.len().div_ceil(self.block_len);
-        let starts = count.checked_mul(4).and_then(|len| body.get(..len)).ok_or(Broken::Chunk)?;
+        let starts =
+            count.checked_mul(4).and_then(|len| body.get(..len)).ok_or(FrameFault::Chunk)?;
         // Blocks that overlap are refused, so that the work is bounded.
         let mut left = body.len();
         for (start, out) in starts.as_chunks().0.iter().zip(out.chunks_mut(self.block_len)) {
             let start = index(u32::from_le_bytes(*start).into());
             let stored = self.bytes.get(start..).filter(|_| HEADER_LEN <= start);
-            let used = self.block(stored.ok_or(Broken::Chunk)?, codec, out, scratch)?;
-            left = left.checked_sub(used).ok_or(Broken::Chunk)?;
+            let used = self.block(stored.ok_or(FrameFault::Chunk)?, codec, out, scratch)?;
+            left = left.checked_sub(used).ok_or(FrameFault::Chunk)?;
         }
         Ok(())
     }
@@ -123,14 +125,14 @@ impl<'a> Chunk<'a> {
         codec: Codec,
         out: &mut [u8],
         scratch: &mut Vec<u8>,
-    ) -> Result<usize, Broken> {
+    ) -> Result<usize, FrameFault> {
         let is_split = self.flags & WHOLE == 0 && out.len() == self.block_len;
         let count = if is_split { usize::from(self.typesize) } else { 1 };
         let Some(order) = self.filter else { return streams(stored, codec, count, out) };
         if scratch.len() < out.len() {
-            resize(NAME, scratch, out.len()).map_err(|_| Broken::Memory)?;
+            resize(NAME, scratch, out.len()).map_err(|_| FrameFault::Memory)?;
         }
-        let filtered = scratch.get_mut(..out.len()).ok_or(Broken::Chunk)?;
+        let filtered = scratch.get_mut(..out.len()).ok_or(FrameFault::Chunk)?;
         let used = streams(stored, codec, count, filtered)?;
         order.undo(filtered, out);
         Ok(used)
@@ -138,21 +140,21 @@ impl<'a> Chunk<'a> {
 }
 
 /// The filter to undo; at most one filter may reorder bytes.
-fn filter(head: &[u8; HEADER_LEN], typesize: u8) -> Result<Option<order::Order>, Broken> {
+fn filter(head: &[u8; HEADER_LEN], typesize: u8) -> Result<Option<order::Order>, FrameFault> {
     const FILTERS_AT: usize = 16;
     const META_AT: usize = 24;
     let [codes, metas] = [FILTERS_AT, META_AT].map(|at| head.get(at..at + FILTER_COUNT));
-    let (codes, metas) = codes.zip(metas).ok_or(Broken::Chunk)?;
+    let (codes, metas) = codes.zip(metas).ok_or(FrameFault::Chunk)?;
     let mut found = None;
     for (code, meta) in codes.iter().zip(metas) {
         let order = match (*code, *meta) {
             (0 | TRUNCATE, _) => continue,
             (SHUFFLE, 0) => order::Order::Bytes(typesize),
             (BITSHUFFLE, 0) => order::Order::Bits(typesize),
-            _ => return Err(Broken::NotBuilt),
+            _ => return Err(FrameFault::NotBuilt),
         };
         if typesize == 0 || found.replace(order).is_some() {
-            return Err(Broken::NotBuilt);
+            return Err(FrameFault::NotBuilt);
         }
     }
     Ok(found)
@@ -164,11 +166,11 @@ pub(crate) fn streams(
     codec: Codec,
     count: usize,
     out: &mut [u8],
-) -> Result<usize, Broken> {
+) -> Result<usize, FrameFault> {
     let len = out.len().checked_div(count).filter(|len| *len != 0 && len * count == out.len());
     let mut rest = stored;
-    for out in out.chunks_mut(len.ok_or(Broken::Chunk)?) {
-        let (stated, after) = rest.split_first_chunk().ok_or(Broken::Chunk)?;
+    for out in out.chunks_mut(len.ok_or(FrameFault::Chunk)?) {
+        let (stated, after) = rest.split_first_chunk().ok_or(FrameFault::Chunk)?;
         let stated = i32::from_le_bytes(*stated);
         let stored_len = match stated {
             0 => {
@@ -181,18 +183,18 @@ pub(crate) fn streams(
                 1
             }
             _ => {
-                let len = usize::try_from(stated).map_err(|_| Broken::Chunk)?;
-                stream(after.get(..len).ok_or(Broken::Chunk)?, codec, out)?;
+                let len = usize::try_from(stated).map_err(|_| FrameFault::Chunk)?;
+                stream(after.get(..len).ok_or(FrameFault::Chunk)?, codec, out)?;
                 len
             }
         };
-        rest = after.get(stored_len..).ok_or(Broken::Chunk)?;
+        rest = after.get(stored_len..).ok_or(FrameFault::Chunk)?;
     }
     Ok(stored.len() - rest.len())
 }
 
 /// Decodes one stream into exactly `out`.
-fn stream(stored: &[u8], codec: Codec, out: &mut [u8]) -> Result<(), Broken> {
+fn stream(stored: &[u8], codec: Codec, out: &mut [u8]) -> Result<(), FrameFault> {
     if stored.len() == out.len() {
         out.copy_from_slice(stored);
         return Ok(());
@@ -205,15 +207,15 @@ fn stream(stored: &[u8], codec: Codec, out: &mut [u8]) -> Result<(), Broken> {
         #[cfg(feature = "zstd")]
         Codec::Zstd => return within(crate::ZstdStage.undo_into(stored, out)),
         #[cfg(not(feature = "zstd"))]
-        Codec::Zstd => return Err(Broken::NotBuilt),
+        Codec::Zstd => return Err(FrameFault::NotBuilt),
     };
-    if is_whole { Ok(()) } else { Err(Broken::Chunk) }
+    if is_whole { Ok(()) } else { Err(FrameFault::Chunk) }
 }
 
-fn within(done: crate::Result<()>) -> Result<(), Broken> {
+fn within(done: crate::Result<()>) -> Result<(), FrameFault> {
     done.map_err(|fault| match fault {
-        crate::Error::Memory { .. } => Broken::Memory,
-        _ => Broken::Chunk,
+        crate::Error::Memory { .. } => FrameFault::Memory,
+        _ => FrameFault::Chunk,
     })
 }
 

@@ -5,7 +5,7 @@
 //!   | 0x97 | version | axes | extents, i64 | extents of a chunk, i32 | extents of a block, i32 | ...
 //! ```
 
-use super::Broken;
+use super::FrameFault;
 use crate::scratch::index;
 
 const NAME: &[u8] = b"\xA4b2nd\xD2";
@@ -27,7 +27,7 @@ struct Axis {
 
 impl Grid {
     /// The grid in the header of a frame. `None` where elements are in row-major order.
-    pub(super) fn read(header: &[u8]) -> Result<Option<Grid>, Broken> {
+    pub(super) fn read(header: &[u8]) -> Result<Option<Grid>, FrameFault> {
         let Some(at) = header.windows(NAME.len()).position(|it| it == NAME) else {
             return Ok(None);
         };
@@ -47,7 +47,7 @@ impl Grid {
                 pairs.map(|(extent, block)| Axis { extent, block }).collect::<Vec<_>>()
             })
         };
-        let axes = content().ok_or(Broken::NotBuilt)?;
+        let axes = content().ok_or(FrameFault::NotBuilt)?;
         Ok((1 < axes.len()).then_some(Grid { axes }))
     }
 

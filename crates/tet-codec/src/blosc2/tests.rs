@@ -77,13 +77,13 @@ fn frame(chunks: &[Result<Vec<u8>, u64>], chunk_len: usize, decoded_len: usize) 
     out
 }
 
-fn decoded(payload: &[u8], len: usize) -> Result<Vec<u8>, (u64, Broken)> {
+fn decoded(payload: &[u8], len: usize) -> Result<Vec<u8>, (u64, FrameFault)> {
     let mut out = vec![0xEE; len];
     decode(payload, &mut out).map(|()| out)
 }
 
 #[track_caller]
-fn breaks(payload: &[u8], len: usize, wanted: Broken) {
+fn breaks(payload: &[u8], len: usize, wanted: FrameFault) {
     assert_eq!(decoded(payload, len).unwrap_err().1, wanted);
 }
 
@@ -129,29 +129,29 @@ fn every_prefix_and_every_flip_gets_an_answer() {
 
 #[test]
 fn claims_are_bounded() {
-    breaks(&sound(), 23, Broken::Frame);
-    breaks(b"b2frame", 8, Broken::Frame);
+    breaks(&sound(), 23, FrameFault::Frame);
+    breaks(b"b2frame", 8, FrameFault::Frame);
     // One chunk for many places: they would be longer than what is stored.
     let mut shared = frame(&[Ok(copied(&[7; 8])), Err(0), Err(0)], 8, 24);
-    breaks(&shared, 24, Broken::Frame);
+    breaks(&shared, 24, FrameFault::Frame);
     shared[62..66].copy_from_slice(&[0, 0, 0, 0]);
-    breaks(&shared, 24, Broken::Frame);
+    breaks(&shared, 24, FrameFault::Frame);
     // Chunks of a byte each, more than a table may have.
-    breaks(&frame(&[Ok(copied(&[7]))], 1, 1 << 20), 1 << 20, Broken::Frame);
-    breaks(&frame(&[Ok(copied(&[7]))], 2, 2), 2, Broken::Chunk);
-    breaks(&frame(&[Ok(special(3, 4, 6, b"abcd"))], 6, 6), 6, Broken::Chunk);
-    breaks(&frame(&[Ok(special(2, 3, 6, b""))], 6, 6), 6, Broken::Chunk);
-    breaks(&frame(&[Err(1 << 63 | 9 << 56)], 6, 6), 6, Broken::Frame);
+    breaks(&frame(&[Ok(copied(&[7]))], 1, 1 << 20), 1 << 20, FrameFault::Frame);
+    breaks(&frame(&[Ok(copied(&[7]))], 2, 2), 2, FrameFault::Chunk);
+    breaks(&frame(&[Ok(special(3, 4, 6, b"abcd"))], 6, 6), 6, FrameFault::Chunk);
+    breaks(&frame(&[Ok(special(2, 3, 6, b""))], 6, 6), 6, FrameFault::Chunk);
+    breaks(&frame(&[Err(1 << 63 | 9 << 56)], 6, 6), 6, FrameFault::Frame);
     let block =
         |flags, filter, block: &[u8]| frame(&[Ok(chunk(flags, filter, 8, &[stream(block)]))], 8, 8);
-    breaks(&block(0x35, (1, 0), b"\x22xy\x09\x00"), 8, Broken::Chunk);
-    breaks(&block(0x15, (1, 0), b"\x03abc"), 8, Broken::Chunk);
-    breaks(&block(0x75, (1, 0), b"abc"), 8, Broken::Chunk);
-    breaks(&block(0x95, (1, 0), b"abc"), 8, Broken::Chunk);
-    breaks(&block(0xD5, (1, 0), b"abc"), 8, Broken::NotBuilt);
-    breaks(&block(0x35, (1, 3), b"abc"), 8, Broken::NotBuilt);
-    breaks(&block(0x31, (1, 0), b"abc"), 8, Broken::NotBuilt);
-    breaks(&block(0x25, (0, 0), b"abc"), 8, Broken::Chunk);
+    breaks(&block(0x35, (1, 0), b"\x22xy\x09\x00"), 8, FrameFault::Chunk);
+    breaks(&block(0x15, (1, 0), b"\x03abc"), 8, FrameFault::Chunk);
+    breaks(&block(0x75, (1, 0), b"abc"), 8, FrameFault::Chunk);
+    breaks(&block(0x95, (1, 0), b"abc"), 8, FrameFault::Chunk);
+    breaks(&block(0xD5, (1, 0), b"abc"), 8, FrameFault::NotBuilt);
+    breaks(&block(0x35, (1, 3), b"abc"), 8, FrameFault::NotBuilt);
+    breaks(&block(0x31, (1, 0), b"abc"), 8, FrameFault::NotBuilt);
+    breaks(&block(0x25, (0, 0), b"abc"), 8, FrameFault::Chunk);
 }
 
 /// BloscLZ: literals, matches near and far, one that reaches into itself, lengths that go on.

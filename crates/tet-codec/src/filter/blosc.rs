@@ -8,7 +8,7 @@
 //!
 //! Numbers are little-endian. Only whole blocks of small elements are split.
 
-use crate::blosc2::Broken;
+use crate::blosc2::FrameFault;
 use crate::blosc2::chunk::{self, Codec};
 use crate::blosc2::order::Order;
 use crate::error::{Error, Result};
@@ -163,10 +163,10 @@ const fn corrupt(reason: &'static str) -> Error {
     Error::Corrupt { codec: NAME, reason }
 }
 
-fn broken(broken: Broken) -> Error {
+fn broken(broken: FrameFault) -> Error {
     match broken {
-        Broken::Memory => Error::Memory { codec: NAME },
-        Broken::NotBuilt => corrupt("its compressor is not built in"),
-        Broken::Frame | Broken::Chunk => corrupt("a block is invalid"),
+        FrameFault::Memory => Error::Memory { codec: NAME },
+        FrameFault::NotBuilt => corrupt("its compressor is not built in"),
+        FrameFault::Frame | FrameFault::Chunk => corrupt("a block is invalid"),
     }
 }

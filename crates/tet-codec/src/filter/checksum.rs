@@ -11,9 +11,13 @@ use crate::scratch::resize;
 const LEN: usize = 4;
 
 /// An algorithm that gives 32 bits.
+///
+/// ```
+/// assert_eq!(tet_codec::ChecksumKind::Crc32.of(b"123456789"), 0xCBF4_3926);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Checksum {
+pub enum ChecksumKind {
     /// Fletcher's, over big-endian words of 16 bits, as HDF5 computes it.
     Fletcher32,
     /// CRC-32C.
@@ -24,22 +28,22 @@ pub enum Checksum {
     Adler32,
 }
 
-impl Checksum {
+impl ChecksumKind {
     /// The checksum of bytes.
     ///
     /// ```
-    /// use tet_codec::Checksum;
+    /// use tet_codec::ChecksumKind;
     ///
-    /// assert_eq!(Checksum::Crc32c.of(b"123456789"), 0xE306_9283);
-    /// assert_eq!(Checksum::Adler32.of(b"Wikipedia"), 0x11E6_0398);
+    /// assert_eq!(ChecksumKind::Crc32c.of(b"123456789"), 0xE306_9283);
+    /// assert_eq!(ChecksumKind::Adler32.of(b"Wikipedia"), 0x11E6_0398);
     /// ```
     #[must_use]
     pub fn of(self, bytes: &[u8]) -> u32 {
         match self {
-            Checksum::Fletcher32 => fletcher32(bytes),
-            Checksum::Crc32c => Crc32c::of(bytes),
-            Checksum::Crc32 => low_half(checksum(CrcAlgorithm::Crc32IsoHdlc, bytes)),
-            Checksum::Adler32 => adler32(bytes),
+            ChecksumKind::Fletcher32 => fletcher32(bytes),
+            ChecksumKind::Crc32c => Crc32c::of(bytes),
+            ChecksumKind::Crc32 => low_half(checksum(CrcAlgorithm::Crc32IsoHdlc, bytes)),
+            ChecksumKind::Adler32 => adler32(bytes),
         }
     }
 
@@ -47,10 +51,10 @@ impl Checksum {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Checksum::Fletcher32 => "fletcher32",
-            Checksum::Crc32c => "crc32c",
-            Checksum::Crc32 => "crc32",
-            Checksum::Adler32 => "adler32",
+            ChecksumKind::Fletcher32 => "fletcher32",
+            ChecksumKind::Crc32c => "crc32c",
+            ChecksumKind::Crc32 => "crc32",
+            ChecksumKind::Adler32 => "adler32",
         }
     }
 
@@ -59,11 +63,18 @@ impl Checksum {
     fn is_of(self, bytes: &[u8], stored: [u8; LEN]) -> bool {
         let found = self.of(bytes).to_le_bytes();
         let [a, b, c, d] = stored;
-        found == stored || self == Checksum::Fletcher32 && found == [b, a, d, c]
+        found == stored || self == ChecksumKind::Fletcher32 && found == [b, a, d, c]
     }
 }
 
-/// Where a checksum is stored.
+/// Where a checksum is stored, as [`Checksummed`] shows.
+///
+/// ```
+/// use tet_codec::{ChecksumKind, ChecksumPlace, Checksummed, Stage};
+///
+/// let stage = Checksummed::new(ChecksumKind::Adler32, ChecksumPlace::Start);
+/// assert_eq!(stage.written_len(10), Some(14));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChecksumPlace {
     /// Before the bytes.
@@ -75,9 +86,9 @@ pub enum ChecksumPlace {
 /// Checks and removes a checksum of 4 bytes, little-endian.
 ///
 /// ```
-/// use tet_codec::{Checksum, ChecksumPlace, Checksummed, Error, Stage};
+/// use tet_codec::{ChecksumKind, ChecksumPlace, Checksummed, Error, Stage};
 ///
-/// let stage = Checksummed::new(Checksum::Crc32c, ChecksumPlace::End);
+/// let stage = Checksummed::new(ChecksumKind::Crc32c, ChecksumPlace::End);
 /// let mut stored = Vec::new();
 /// tet_codec::encode::checksum(stage, b"content", &mut stored)?;
 /// let mut out = [0; 7];
@@ -88,18 +99,18 @@ pub enum ChecksumPlace {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Checksummed {
-    checksum: Checksum,
+    checksum: ChecksumKind,
     place: ChecksumPlace,
 }
 
 impl Checksummed {
     /// Bytes with this checksum in this place.
     #[must_use]
-    pub const fn new(checksum: Checksum, place: ChecksumPlace) -> Checksummed {
+    pub const fn new(checksum: ChecksumKind, place: ChecksumPlace) -> Checksummed {
         Checksummed { checksum, place }
     }
 
-    pub(crate) const fn parts(self) -> (Checksum, ChecksumPlace) {
+    pub(crate) const fn parts(self) -> (ChecksumKind, ChecksumPlace) {
         (self.checksum, self.place)
     }
 
@@ -195,8 +206,12 @@ mod tests {
     use super::*;
     use crate::encode;
 
-    const ALL: [Checksum; 4] =
-        [Checksum::Fletcher32, Checksum::Crc32c, Checksum::Crc32, Checksum::Adler32];
+    const ALL: [ChecksumKind; 4] = [
+        ChecksumKind::Fletcher32,
+        ChecksumKind::Crc32c,
+        ChecksumKind::Crc32,
+        ChecksumKind::Adler32,
+    ];
 
     /// The algorithm with a reduction after every word.
     fn naive_fletcher32(bytes: &[u8]) -> u32 {
@@ -212,14 +227,14 @@ mod tests {
 
     #[test]
     fn known_bytes_have_known_checksums() {
-        assert_eq!(Checksum::Crc32.of(b"123456789"), 0xCBF4_3926);
-        assert_eq!(Checksum::Adler32.of(b""), 1);
-        assert_eq!(Checksum::Fletcher32.of(b"abcde"), naive_fletcher32(b"abcde"));
-        assert_eq!(Checksum::Fletcher32.of(&[0xFF; 4]), 0xFFFF_FFFF);
-        assert_eq!(Checksum::Fletcher32.of(&[]), 0);
+        assert_eq!(ChecksumKind::Crc32.of(b"123456789"), 0xCBF4_3926);
+        assert_eq!(ChecksumKind::Adler32.of(b""), 1);
+        assert_eq!(ChecksumKind::Fletcher32.of(b"abcde"), naive_fletcher32(b"abcde"));
+        assert_eq!(ChecksumKind::Fletcher32.of(&[0xFF; 4]), 0xFFFF_FFFF);
+        assert_eq!(ChecksumKind::Fletcher32.of(&[]), 0);
         for len in [1_u32, 2, 3, 999, 70_001, 3_000_001] {
             let bytes: Vec<u8> = (0..len).map(|at| (at * 7 / 3) as u8).collect();
-            assert_eq!(Checksum::Fletcher32.of(&bytes), naive_fletcher32(&bytes), "{len}");
+            assert_eq!(ChecksumKind::Fletcher32.of(&bytes), naive_fletcher32(&bytes), "{len}");
         }
     }
 
@@ -250,8 +265,8 @@ mod tests {
 
     #[test]
     fn fletcher32_of_old_files_has_swapped_halves() {
-        let stage = Checksummed::new(Checksum::Fletcher32, ChecksumPlace::End);
-        let [a, b, c, d] = Checksum::Fletcher32.of(b"some bytes").to_le_bytes();
+        let stage = Checksummed::new(ChecksumKind::Fletcher32, ChecksumPlace::End);
+        let [a, b, c, d] = ChecksumKind::Fletcher32.of(b"some bytes").to_le_bytes();
         let stored = [b"some bytes", &[b, a, d, c][..]].concat();
         let mut out = [0; 10];
         stage.undo_into(&stored, &mut out).unwrap();

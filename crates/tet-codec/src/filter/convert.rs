@@ -5,7 +5,7 @@
 
 mod number;
 
-pub use number::Number;
+pub use number::NumberType;
 use number::{Value, each};
 
 use crate::error::{Error, Result};
@@ -15,14 +15,14 @@ use crate::scratch::{index, resize};
 /// Undoes a conversion of numbers.
 ///
 /// ```
-/// use tet_codec::{Convert, Number, Stage};
+/// use tet_codec::{Convert, NumberType, Stage};
 ///
-/// let [u2, i1] = ["<u2", "|i1"].map(|name| Number::parse(name).expect("a type"));
+/// let [u2, i1] = ["<u2", "|i1"].map(|name| NumberType::parse(name).expect("a type"));
 /// let mut out = [0; 6];
 /// Convert::delta(u2, i1).undo_into(&[100, 100, 0xFF], &mut out)?;
 /// assert_eq!(out, [100, 0, 200, 0, 199, 0]);
 ///
-/// let [f4, u1] = ["<f4", "|u1"].map(|name| Number::parse(name).expect("a type"));
+/// let [f4, u1] = ["<f4", "|u1"].map(|name| NumberType::parse(name).expect("a type"));
 /// let mut out = [0; 4];
 /// Convert::scaled(f4, u1, 10.0, 1000.0).undo_into(&[5], &mut out)?;
 /// assert_eq!(out, 1000.5_f32.to_le_bytes());
@@ -30,8 +30,8 @@ use crate::scratch::{index, resize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Convert {
-    decoded: Number,
-    stored: Number,
+    decoded: NumberType,
+    stored: NumberType,
     rule: Rule,
 }
 
@@ -45,19 +45,24 @@ enum Rule {
 impl Convert {
     /// `delta`: the first number, then differences to the one before.
     #[must_use]
-    pub const fn delta(decoded: Number, stored: Number) -> Convert {
+    pub const fn delta(decoded: NumberType, stored: NumberType) -> Convert {
         Convert { decoded, stored, rule: Rule::Delta }
     }
 
     /// `fixedscaleoffset`: a number is `stored / scale + offset`.
     #[must_use]
-    pub const fn scaled(decoded: Number, stored: Number, scale: f64, offset: f64) -> Convert {
+    pub const fn scaled(
+        decoded: NumberType,
+        stored: NumberType,
+        scale: f64,
+        offset: f64,
+    ) -> Convert {
         Convert { decoded, stored, rule: Rule::Scaled { scale, offset } }
     }
 
     /// `astype`, and `quantize`, whose rounding stays: numbers of another type.
     #[must_use]
-    pub const fn cast(decoded: Number, stored: Number) -> Convert {
+    pub const fn cast(decoded: NumberType, stored: NumberType) -> Convert {
         Convert { decoded, stored, rule: Rule::Cast }
     }
 

@@ -46,7 +46,7 @@ pub struct NBit {
 /// A type, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Part {
-    Number { size: usize, order: Order, precision: usize, offset: usize },
+    NumberType { size: usize, order: Order, precision: usize, offset: usize },
     Bytes { size: usize },
     Array { size: usize, of: Box<Part> },
     Compound { size: usize, members: Vec<(usize, Part)> },
@@ -101,7 +101,7 @@ impl Part {
                 let (precision, offset) = (next(values)?, next(values)?);
                 let end = precision.checked_add(offset)?;
                 let is_sound = precision != 0 && end <= size.checked_mul(8)?;
-                is_sound.then_some(Part::Number { size, order, precision, offset })
+                is_sound.then_some(Part::NumberType { size, order, precision, offset })
             }
             ARRAY => {
                 let of = Box::new(Part::read(values, size, depth)?);
@@ -125,7 +125,7 @@ impl Part {
 
     const fn size(&self) -> usize {
         match self {
-            Part::Number { size, .. }
+            Part::NumberType { size, .. }
             | Part::Bytes { size }
             | Part::Array { size, .. }
             | Part::Compound { size, .. } => *size,
@@ -135,7 +135,7 @@ impl Part {
     /// The stored bits.
     fn bits(&self) -> Option<u64> {
         match self {
-            Part::Number { precision, .. } => Some(*precision as u64),
+            Part::NumberType { precision, .. } => Some(*precision as u64),
             Part::Bytes { size } => (*size as u64).checked_mul(8),
             Part::Array { size, of } => of.bits()?.checked_mul((size / of.size()) as u64),
             Part::Compound { members, .. } => {
@@ -147,7 +147,7 @@ impl Part {
     /// Decodes one element into `out`, which has its size.
     fn undo(&self, stream: &mut Stream<'_>, out: &mut [u8]) -> Option<()> {
         match self {
-            Part::Number { size, order, precision, offset } => {
+            Part::NumberType { size, order, precision, offset } => {
                 number(stream, out, *size, *order, (*precision, *offset))
             }
             Part::Bytes { .. } => {

@@ -53,7 +53,9 @@ fn every_chain_of_three_is_undone_in_every_layout() {
         for (size, len) in CHUNKS {
             let elements = bytes(len);
             let stored = written(&filters, size, &elements);
-            for layout in [Some(Layout::new(size)), Layout::new(size).with_width(size)] {
+            for layout in
+                [Some(ElementLayout::new(size)), ElementLayout::new(size).with_width(size)]
+            {
                 let layout = layout.unwrap();
                 let mut wanted = elements.clone();
                 layout.swap_in_place(&mut wanted);
@@ -79,7 +81,8 @@ fn axes_are_turned_behind_filters() {
     }
     for filters in [&[][..], &[Filter::Shuffle], &[Filter::Shuffle, Filter::Zlib]] {
         let stored = written(filters, 4, &stored);
-        let layout = Layout::new(4).with_width(4).unwrap().with_order(&[1, 0], &[rows, columns]);
+        let layout =
+            ElementLayout::new(4).with_width(4).unwrap().with_order(&[1, 0], &[rows, columns]);
         let pipeline = Pipeline::new(stages(filters, 4), layout.unwrap());
         let mut out = vec![0; decoded.len()];
         pipeline.decode(&stored, &mut out).unwrap();
@@ -94,13 +97,13 @@ fn without_stages_ranges_are_decoded() {
     let stored = [0, 1, 0, 2, 0, 3];
     let layout = ChunkLayout { stored_len: 6, decoded_len: 6, element_size: 2 };
     for (width, wanted, is_identity) in [(1, [0, 2, 0, 3], true), (2, [2, 0, 3, 0], false)] {
-        let pipeline = Pipeline::new([], Layout::new(2).with_width(width).unwrap());
+        let pipeline = Pipeline::new([], ElementLayout::new(2).with_width(width).unwrap());
         assert_eq!(pipeline.stored_spans(layout, 1..3), StoredSpans::Range(2..6));
         let mut out = [0; 4];
         pipeline.decode_range(layout, &stored[2..], 1..3, &mut out).unwrap();
         assert_eq!((out, pipeline.is_identity()), (wanted, is_identity));
     }
-    let pipeline = Pipeline::new(stages(&[Filter::Zlib], 2), Layout::new(2));
+    let pipeline = Pipeline::new(stages(&[Filter::Zlib], 2), ElementLayout::new(2));
     assert_eq!(pipeline.stored_spans(layout, 1..3), StoredSpans::Whole);
     assert!(pipeline.decode_range(layout, &stored[2..], 1..3, &mut [0; 4]).is_err());
 }
@@ -110,15 +113,15 @@ fn names_are_those_of_the_stages() {
     let name = |filters: &[Filter], layout| {
         Pipeline::new(stages(filters, 2), layout).full_name().to_owned()
     };
-    let swapped = || Layout::new(2).with_width(2).unwrap();
-    assert_eq!(name(&[], Layout::new(2)), "raw");
+    let swapped = || ElementLayout::new(2).with_width(2).unwrap();
+    assert_eq!(name(&[], ElementLayout::new(2)), "raw");
     assert_eq!(name(&[], swapped()), "big-endian");
     assert_eq!(name(&[Filter::Shuffle, Filter::Gzip], swapped()), "shuffle+gzip");
 }
 
 #[test]
 fn lengths_are_bounded_before_anything_is_allocated() {
-    let one = |filters: &[Filter]| Pipeline::new(stages(filters, 1), Layout::new(1));
+    let one = |filters: &[Filter]| Pipeline::new(stages(filters, 1), ElementLayout::new(1));
     assert!(one(&[Filter::Shuffle]).check_len(5, 5).is_ok());
     assert!(one(&[Filter::Shuffle]).check_len(5, 6).is_err());
     assert!(one(&[]).check_len(6, 5).is_err());
@@ -133,7 +136,7 @@ fn lengths_are_bounded_before_anything_is_allocated() {
 #[test]
 fn a_bomb_behind_a_compressor_is_stopped() {
     let stored = written(&[Filter::Gzip], 1, &vec![0; 10_000_000]);
-    let pipeline = Pipeline::new(stages(&[Filter::Zlib, Filter::Gzip], 1), Layout::new(1));
+    let pipeline = Pipeline::new(stages(&[Filter::Zlib, Filter::Gzip], 1), ElementLayout::new(1));
     let wanted = Error::TooLong { codec: "gzip", decoded_len: 2 * 100 + GROWTH };
     assert_eq!(pipeline.decode(&stored, &mut [0; 100]), Err(wanted));
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Checksum, ConfigValue, Decode, Deflate, Layout, Pipeline, Room, Stage, Unsupported, hdf5_stage,
-    numcodecs_stage,
+    ChecksumKind, ConfigValue, Decode, Deflate, ElementLayout, Pipeline, Room, Stage, Unsupported,
+    hdf5_stage, numcodecs_stage,
 };
 
 const CASES: &[u8] = include_bytes!("cases.tsv.gz");
@@ -36,7 +36,7 @@ fn case(line: &'static str) -> Case {
         "hdf5" => Some(hdf5(filter, element_size).unwrap()),
         _ => numcodecs(filter).unwrap(),
     });
-    let pipeline = Pipeline::new(stages.collect::<Vec<_>>(), Layout::new(element_size));
+    let pipeline = Pipeline::new(stages.collect::<Vec<_>>(), ElementLayout::new(element_size));
     let (decoded_len, crc) = (decoded_len.parse().unwrap(), crc.parse().unwrap());
     Case { name, pipeline, decoded_len, stored: bytes(stored), crc }
 }
@@ -70,7 +70,7 @@ fn chunks_of_other_libraries_decode_to_their_bytes() {
     for case in all() {
         let mut out = vec![0xEE; case.decoded_len];
         match case.pipeline.decode(&case.stored, &mut out) {
-            Ok(()) if Checksum::Crc32.of(&out) == case.crc => {}
+            Ok(()) if ChecksumKind::Crc32.of(&out) == case.crc => {}
             Ok(()) => wrong.push(format!("{}: other bytes", case.name)),
             Err(error) => wrong.push(format!("{}: {error}", case.name)),
         }

@@ -91,7 +91,7 @@ static OTHERS: &[Other] = &[
     other(("zarr", "a Zarr store"), &[], &["zarr"], "save its arrays with NumPy (numpy.savez)",
         "write a .npz, then use zarr.save"),
     other(("onnx", "an ONNX model"), &[], &["onnx"],
-        "save its initializers with onnx.numpy_helper and NumPy", ""),
+        "save its initializers with the onnx package and NumPy", ""),
     other(("xlsx", "a spreadsheet"), &[], &["xlsx", "ods", "xls"], TABLE_READ, TABLE_WRITE),
     other(("tsv", "a table of tab-separated values"), &[], &["tsv"],
         "load it with NumPy or pandas, and save it with numpy.save", "write a .csv"),

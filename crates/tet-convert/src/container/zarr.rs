@@ -48,7 +48,7 @@ impl Container for Zarr {
         if head.bytes.starts_with(b"PK") {
             let Ok(store) = Store::zip(head.source.clone()) else { return Ok(false) };
             let has = |name: &&str| matches!(store.locate(name), Ok(Some(_)));
-            return Ok(DOCUMENTS.iter().any(|name| has(&name)));
+            return Ok(DOCUMENTS.iter().any(has));
         }
         if is_document(head.source) {
             return Ok(true);

@@ -45,7 +45,7 @@ impl FractalHeap {
         let _next_huge = fields.length()?;
         let huge_tree = fields.address()?;
         let _free = fields.length()?;
-        let _free_manager = fields.address()?;
+        let _free_sections = fields.address()?;
         for _ in 0..8 {
             fields.length()?;
         }

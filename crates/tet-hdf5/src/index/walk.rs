@@ -1,13 +1,13 @@
 //! All chunks of an index, in its own order: the work follows what is stored, not the extents.
 
-use super::{ChunkIndex, Form, Place};
+use super::{Form, Place, StoredIndex};
 use crate::error::{Result, fault};
 use crate::rule;
 
 /// What receives the coordinate and the place of a chunk, and returns whether to go on.
 type Take<'t> = &'t mut dyn FnMut(&[u64], Place) -> Result<bool>;
 
-impl ChunkIndex {
+impl StoredIndex {
     /// Calls `take` with all chunks of the shape.
     pub(crate) fn visit(&self, take: Take<'_>) -> Result<()> {
         let reader = &self.reader;

@@ -22,7 +22,7 @@ use crate::rule;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attribute {
+pub struct StoredAttribute {
     /// Its name.
     pub name: String,
     /// The type of its elements.
@@ -36,7 +36,11 @@ pub struct Attribute {
 }
 
 /// Reads an attribute.
-pub(crate) fn read(reader: &Reader, shared: &SharedMessages, body: &Piece) -> Result<Attribute> {
+pub(crate) fn read(
+    reader: &Reader,
+    shared: &SharedMessages,
+    body: &Piece,
+) -> Result<StoredAttribute> {
     let mut fields = body.fields().with_rule(&rule::MESSAGE_CUT);
     let at = fields.at();
     let version = fields.byte()?;
@@ -68,5 +72,5 @@ pub(crate) fn read(reader: &Reader, shared: &SharedMessages, body: &Piece) -> Re
     let len = len.and_then(|len| usize::try_from(len).ok());
     let at = fields.at();
     let len = len.ok_or_else(|| fault(&rule::DATASPACE, at, u64::MAX, 0))?;
-    Ok(Attribute { name, datatype, space, bytes: fields.take(len)?.to_vec(), at })
+    Ok(StoredAttribute { name, datatype, space, bytes: fields.take(len)?.to_vec(), at })
 }

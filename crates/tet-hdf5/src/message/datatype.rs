@@ -12,9 +12,9 @@ const DEPTH_MAX: u32 = 32;
 /// # Examples
 ///
 /// ```
-/// use tet_hdf5::{Class, Datatype, Order};
+/// use tet_hdf5::{Class, Datatype, NumberOrder};
 ///
-/// let class = Class::Integer { order: Order::Little, is_signed: true, offset: 0, precision: 16 };
+/// let class = Class::Integer { order: NumberOrder::Little, is_signed: true, offset: 0, precision: 16 };
 /// let int16 = Datatype { size: 2, class };
 /// assert!(int16.is_plain_integer());
 /// ```
@@ -31,10 +31,10 @@ pub struct Datatype {
 /// # Examples
 ///
 /// ```
-/// assert_ne!(tet_hdf5::Order::Little, tet_hdf5::Order::Big);
+/// assert_ne!(tet_hdf5::NumberOrder::Little, tet_hdf5::NumberOrder::Big);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum NumberOrder {
     /// The lowest byte first.
     Little,
     /// The highest byte first.
@@ -90,14 +90,14 @@ impl FloatBits {
 /// # Examples
 ///
 /// ```
-/// use tet_hdf5::{Class, Datatype, Member, TextEnd};
+/// use tet_hdf5::{Class, Datatype, StoredMember, TextEnd};
 ///
 /// let datatype = Datatype { size: 8, class: Class::Text { end: TextEnd::Null, is_utf8: true } };
-/// let member = Member { name: "station".to_owned(), offset: 0, datatype };
+/// let member = StoredMember { name: "station".to_owned(), offset: 0, datatype };
 /// assert_eq!(member.datatype.size, 8);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct StoredMember {
     /// Its name.
     pub name: String,
     /// Its first byte in the compound.
@@ -139,7 +139,7 @@ pub enum Class {
     /// An integer.
     Integer {
         /// The order of its bytes.
-        order: Order,
+        order: NumberOrder,
         /// Whether it has a sign.
         is_signed: bool,
         /// The lowest bit that counts.
@@ -150,7 +150,7 @@ pub enum Class {
     /// A floating-point number.
     Float {
         /// The order of its bytes.
-        order: Order,
+        order: NumberOrder,
         /// The lowest bit that counts.
         offset: u16,
         /// How many bits count.
@@ -170,12 +170,12 @@ pub enum Class {
     /// Bits.
     Bits {
         /// The order of the bytes.
-        order: Order,
+        order: NumberOrder,
     },
     /// Bytes without a meaning that the file says.
     Opaque,
     /// Members side by side.
-    Compound(Vec<Member>),
+    Compound(Vec<StoredMember>),
     /// A reference: 0 to an object, 1 to a region, 2 to 4 of the newer kind.
     Reference(u8),
     /// Integers with names.
@@ -232,7 +232,7 @@ fn at_depth(fields: &mut Fields<'_>, depth: u32) -> Result<Datatype> {
     if size == 0 || size > i32::MAX.unsigned_abs() {
         return Err(misfit());
     }
-    let order = if low & 1 == 0 { Order::Little } else { Order::Big };
+    let order = if low & 1 == 0 { NumberOrder::Little } else { NumberOrder::Big };
     let count = u16::from_le_bytes([low, middle]);
     let class = match number {
         0 => {
@@ -295,9 +295,9 @@ fn float(fields: &mut Fields<'_>, (low, sign_at): (u8, u8)) -> Result<Class> {
         [fields.byte()?, fields.byte()?, fields.byte()?, fields.byte()?];
     let bias = fields.u32()?;
     let order = match (low & 1, low & 0x40) {
-        (0, _) => Order::Little,
-        (_, 0) => Order::Big,
-        _ => Order::Vax,
+        (0, _) => NumberOrder::Little,
+        (_, 0) => NumberOrder::Big,
+        _ => NumberOrder::Vax,
     };
     let bits = FloatBits { sign_at, exponent_at, exponent_len, mantissa_at, mantissa_len, bias };
     Ok(Class::Float { order, offset, precision, bits })
@@ -328,7 +328,7 @@ fn compound(
     fields: &mut Fields<'_>,
     (version, count, size): (u8, u16, u32),
     depth: u32,
-) -> Result<Vec<Member>> {
+) -> Result<Vec<StoredMember>> {
     let mut members = Vec::new();
     for _ in 0..count {
         let name = name(fields, version)?;
@@ -352,7 +352,7 @@ fn compound(
             let size = size.ok_or_else(|| fault(&rule::DATATYPE, at, u64::MAX, 0))?;
             datatype = Datatype { size, class: Class::Array { shape, base: Box::new(datatype) } };
         }
-        members.push(Member { name, offset, datatype });
+        members.push(StoredMember { name, offset, datatype });
     }
     Ok(members)
 }

@@ -9,13 +9,13 @@ use crate::rule;
 /// # Examples
 ///
 /// ```
-/// use tet_hdf5::Filter;
+/// use tet_hdf5::StoredFilter;
 ///
-/// let deflate = Filter { id: 1, name: "deflate".to_owned(), is_optional: false, values: vec![4] };
+/// let deflate = StoredFilter { id: 1, name: "deflate".to_owned(), is_optional: false, values: vec![4] };
 /// assert_eq!(deflate.values[0], 4, "the level");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filter {
+pub struct StoredFilter {
     /// Its registered number.
     pub id: u16,
     /// Its name; empty where the file has none.
@@ -27,7 +27,7 @@ pub struct Filter {
 }
 
 /// Reads a pipeline.
-pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Vec<Filter>> {
+pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Vec<StoredFilter>> {
     let at = fields.at();
     let version = fields.byte()?;
     let count = fields.byte()?;
@@ -54,7 +54,7 @@ pub(crate) fn read(fields: &mut Fields<'_>) -> Result<Vec<Filter>> {
         if version == 1 && value_count % 2 == 1 {
             fields.take(4)?;
         }
-        filters.push(Filter { id, name, is_optional: flags & 1 != 0, values });
+        filters.push(StoredFilter { id, name, is_optional: flags & 1 != 0, values });
     }
     Ok(filters)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tet_format::Span;
 
-use super::{Entry, Folder, Vfs, VfsFile, copy, rights};
+use super::{Entry, OpenFolder, Vfs, VfsFile, copy, rights};
 use crate::error::Error;
 use crate::source::{open_regular, what_is};
 use crate::stamp::Stamp;
@@ -82,16 +82,16 @@ impl Vfs for Disk {
     }
 
     #[cfg(unix)]
-    fn open_folder(&self, folder: &Path) -> io::Result<Folder> {
-        Ok(Folder { file: Some(File::open(folder)?) })
+    fn open_folder(&self, folder: &Path) -> io::Result<OpenFolder> {
+        Ok(OpenFolder { file: Some(File::open(folder)?) })
     }
 
     #[cfg(not(unix))]
-    fn open_folder(&self, _folder: &Path) -> io::Result<Folder> {
-        Ok(Folder::default())
+    fn open_folder(&self, _folder: &Path) -> io::Result<OpenFolder> {
+        Ok(OpenFolder::default())
     }
 
-    fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
+    fn sync_folder(&self, folder: &OpenFolder) -> io::Result<()> {
         let Some(file) = &folder.file else { return Ok(()) };
         match sync_once(file) {
             // Some file systems cannot sync folders.

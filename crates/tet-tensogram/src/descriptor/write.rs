@@ -2,7 +2,7 @@
 
 use tet_format::DType;
 
-use super::{ByteOrder, Descriptor, Field, NONE, NTENSOR, Stage, row_major};
+use super::{ByteOrder, Descriptor, DescriptorStage, Field, NONE, NTENSOR, row_major};
 use crate::Value;
 use crate::error::{Error, Result};
 
@@ -64,7 +64,7 @@ impl Descriptor {
 
     /// The same descriptor with another codec in a stage.
     #[must_use]
-    pub fn with_stage(self, stage: Stage, word: &str) -> Descriptor {
+    pub fn with_stage(self, stage: DescriptorStage, word: &str) -> Descriptor {
         self.with(stage.key(), Value::Text(word.to_owned()))
     }
 

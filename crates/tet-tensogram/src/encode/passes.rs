@@ -14,7 +14,7 @@ use super::recipe::{Compressing, PackingFit, Recipe};
 use super::settle::{NonFiniteSeen, is_surveyed, settle};
 use super::{for_samples, masks, samples, zeroed};
 use crate::Value;
-use crate::descriptor::{ByteOrder, Descriptor, Stage};
+use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage};
 use crate::error::{Error, Result};
 use crate::mask::{self, Found};
 use crate::pipeline::packing::{Ends, Packing};
@@ -201,7 +201,7 @@ fn pack<E: From<Error>>(
     };
     packing.check_writable()?;
     source.packing = Some(packing);
-    let descriptor = descriptor.with_stage(Stage::Encoding, "simple_packing");
+    let descriptor = descriptor.with_stage(DescriptorStage::Encoding, "simple_packing");
     Ok(packing.describe(descriptor, recipe.readers))
 }
 
@@ -220,7 +220,7 @@ fn payload<E: From<Error>>(
             let why = "shuffle needs whole elements of its size";
             return Err(Error::Unwritable { why }.into());
         }
-        descriptor = descriptor.with_stage(Stage::Filter, "shuffle");
+        descriptor = descriptor.with_stage(DescriptorStage::Filter, "shuffle");
         descriptor = descriptor.with("shuffle_element_size", Value::Int(size.into()));
     }
     let (sample_bits, is_packed) = samples(source.dtype, packed_bits, recipe);
@@ -234,7 +234,7 @@ fn payload<E: From<Error>>(
         Some(size) => planes(source, size, visit),
         None => source.encoded(visit),
     };
-    let named = |word| descriptor.clone().with_stage(Stage::Compression, word);
+    let named = |word| descriptor.clone().with_stage(DescriptorStage::Compression, word);
     let descriptor = match recipe.compression {
         Compressing::Zstd { level } => {
             let descriptor = named("zstd").with("zstd_level", Value::Int(level.into()));

@@ -1,6 +1,6 @@
 //! blosc2: one contiguous frame, which `tet_codec::blosc2` decodes.
 
-use tet_codec::blosc2::{self, Broken};
+use tet_codec::blosc2::{self, FrameFault};
 
 use crate::error::{Error, Fault, Result};
 use crate::rule;
@@ -12,9 +12,9 @@ pub(crate) fn decode(payload: &[u8], out: &mut [u8], at: u64) -> Result<()> {
     let wanted = out.len() as u64;
     blosc2::decode(payload, out).map_err(|(place, broken)| {
         let rule = match broken {
-            Broken::Frame => &rule::BLOSC2_FRAME,
-            Broken::NotBuilt => &rule::BLOSC2_BUILT,
-            Broken::Memory => return Error::Memory { len: wanted },
+            FrameFault::Frame => &rule::BLOSC2_FRAME,
+            FrameFault::NotBuilt => &rule::BLOSC2_BUILT,
+            FrameFault::Memory => return Error::Memory { len: wanted },
             _ => &rule::BLOSC2_CHUNK,
         };
         let found = payload.len() as u64;

@@ -4,7 +4,7 @@ use tet_format::{DType, zstd_decoded_max};
 
 use super::szip::Szip;
 use super::{bits, blosc2, lz4, zstd};
-use crate::descriptor::{Descriptor, NONE, Stage};
+use crate::descriptor::{Descriptor, DescriptorStage, NONE};
 use crate::error::{Error, Fault, Result, no_numbers};
 use crate::rule;
 
@@ -31,8 +31,8 @@ impl Compression {
         is_packed: bool,
     ) -> Result<Self> {
         let is_bits = dtype == DType::Bitmask;
-        let refused = || not_for_dtype(descriptor, Stage::Compression);
-        match descriptor.stage(Stage::Compression) {
+        let refused = || not_for_dtype(descriptor, DescriptorStage::Compression);
+        match descriptor.stage(DescriptorStage::Compression) {
             NONE => Ok(Compression::None),
             "zstd" => Ok(Compression::Zstd(None)),
             "lz4" => Ok(Compression::Lz4),
@@ -47,7 +47,7 @@ impl Compression {
             "rle" if is_bits => Ok(Compression::Rle),
             "roaring" if is_bits => Ok(Compression::Roaring),
             "rle" | "roaring" => Err(refused()),
-            _ => Err(not_built(descriptor, Stage::Compression)),
+            _ => Err(not_built(descriptor, DescriptorStage::Compression)),
         }
     }
 
@@ -113,13 +113,13 @@ impl Compression {
 }
 
 /// The error for a codec that this build does not have.
-pub(super) fn not_built(descriptor: &Descriptor, stage: Stage) -> Error {
+pub(super) fn not_built(descriptor: &Descriptor, stage: DescriptorStage) -> Error {
     let codec = descriptor.stage(stage).into();
     let fault = no_numbers(&rule::CODEC_BUILT, descriptor.place(stage.key()));
     Error::NotBuilt { codec, fault }
 }
 
 /// The error for a codec that does not support the dtype.
-pub(super) fn not_for_dtype(descriptor: &Descriptor, stage: Stage) -> Error {
+pub(super) fn not_for_dtype(descriptor: &Descriptor, stage: DescriptorStage) -> Error {
     no_numbers(&rule::CODEC_DTYPE, descriptor.place(stage.key())).into()
 }

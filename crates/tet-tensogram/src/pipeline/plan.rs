@@ -8,7 +8,7 @@ use super::packing::Packing;
 use super::szip::Trust;
 use super::{Pipeline, zstd};
 use crate::Value;
-use crate::descriptor::{ByteOrder, Descriptor, NONE, Stage, decoded_len};
+use crate::descriptor::{ByteOrder, Descriptor, DescriptorStage, NONE, decoded_len};
 use crate::error::{Fault, Result, no_numbers};
 use crate::limits::Limits;
 use crate::rule;
@@ -57,7 +57,7 @@ impl Pipeline {
         }
         let is_spoiled = matches!(compression, Compression::Szip(_));
         if is_spoiled && packing.as_ref().is_some_and(|it| packing_spoils(it.bits())) {
-            let place = descriptor.place(Stage::Compression.key());
+            let place = descriptor.place(DescriptorStage::Compression.key());
             notes.push(no_numbers(&rule::NOTE_CORRUPTS, place));
         }
         if packing.as_ref().is_some_and(Packing::overflows) {
@@ -89,17 +89,17 @@ pub(crate) const fn packing_spoils(bits: u32) -> bool {
 }
 
 fn encoding(descriptor: &Descriptor, dtype: DType) -> Result<Option<Packing>> {
-    match descriptor.stage(Stage::Encoding) {
+    match descriptor.stage(DescriptorStage::Encoding) {
         NONE => Ok(None),
         "simple_packing" if dtype == DType::Float64 => Ok(Some(Packing::of(descriptor)?)),
-        "simple_packing" => Err(not_for_dtype(descriptor, Stage::Encoding)),
-        _ => Err(not_built(descriptor, Stage::Encoding)),
+        "simple_packing" => Err(not_for_dtype(descriptor, DescriptorStage::Encoding)),
+        _ => Err(not_built(descriptor, DescriptorStage::Encoding)),
     }
 }
 
 fn filter(descriptor: &Descriptor, encoded_len: u64) -> Result<Option<u64>> {
     const KEY: &str = "shuffle_element_size";
-    match descriptor.stage(Stage::Filter) {
+    match descriptor.stage(DescriptorStage::Filter) {
         NONE => Ok(None),
         "shuffle" => {
             let size = descriptor.integer(KEY, 1, i64::MAX)?.unsigned_abs();
@@ -110,7 +110,7 @@ fn filter(descriptor: &Descriptor, encoded_len: u64) -> Result<Option<u64>> {
             }
             Ok(Some(size))
         }
-        _ => Err(not_built(descriptor, Stage::Filter)),
+        _ => Err(not_built(descriptor, DescriptorStage::Filter)),
     }
 }
 

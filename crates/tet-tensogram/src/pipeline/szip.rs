@@ -15,7 +15,7 @@ use tet_codec::{Aec, AecDecoder, AecEncoder, AecFault};
 
 use super::index;
 use crate::Value;
-use crate::descriptor::{Descriptor, Stage};
+use crate::descriptor::{Descriptor, DescriptorStage};
 use crate::error::{Error, Fault, Result};
 use crate::rule;
 
@@ -94,7 +94,7 @@ impl Szip {
         if len.is_multiple_of(self.aec.width()) {
             return Ok(());
         }
-        let at = descriptor.place(Stage::Compression.key());
+        let at = descriptor.place(DescriptorStage::Compression.key());
         Err(Fault { rule: &rule::WHOLE_PARTS, at, found: len, wanted: self.aec.width() })
     }
 

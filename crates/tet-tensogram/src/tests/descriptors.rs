@@ -3,7 +3,7 @@
 use tet_format::{DType, ForeignRule};
 
 use crate::testing::objects::{reread, text};
-use crate::{ByteOrder, Descriptor, Limits, Stage, Value, rule};
+use crate::{ByteOrder, Descriptor, DescriptorStage, Limits, Value, rule};
 
 fn plain() -> Descriptor {
     Descriptor::new(DType::Float32, &[2, 3]).unwrap()
@@ -44,7 +44,7 @@ fn keys_are_written_in_canonical_order() {
     );
     assert_eq!((read.shape(), read.strides()), (&[2, 3][..], &[3, 1][..]));
     assert_eq!((read.element_count(), read.decoded_len()), (Some(6), Some(24)));
-    assert_eq!(read.stage(Stage::Filter), "none");
+    assert_eq!(read.stage(DescriptorStage::Filter), "none");
     assert_eq!(read.faults(), []);
 }
 

@@ -1,7 +1,9 @@
 //! Messages that the reference wrote, against what is known of them.
 
 use crate::testing::objects::{decode, frames, plan, samples};
-use crate::{Compressing, Descriptor, Limits, MaskKind, NonFinite, Recipe, Stage, Value, encode};
+use crate::{
+    Compressing, Descriptor, DescriptorStage, Limits, MaskKind, NonFinite, Recipe, Value, encode,
+};
 
 /// Every object with its facts, descriptor and region.
 fn each(mut check: impl FnMut(&str, &serde_json::Value, &Descriptor, &[u8], &[u8])) {
@@ -34,7 +36,7 @@ fn every_sample_says_what_is_known_of_it() {
         assert_eq!(serde_json::json!(descriptor.shape()), facts["shape"]);
         assert_eq!(serde_json::json!(descriptor.strides()), facts["strides"]);
         assert_eq!(descriptor.byte_order().word(), facts["byte_order"]);
-        for stage in Stage::ALL {
+        for stage in DescriptorStage::ALL {
             assert_eq!(descriptor.stage(stage), facts[stage.key()], "{name}");
         }
         let wanted = facts["params"].as_object().unwrap();
@@ -117,13 +119,13 @@ fn masks_of_samples_are_where_elements_are_not_finite() {
 fn samples_are_written_as_the_reference_wrote_them() {
     let mut seen = 0;
     each(|name, _, descriptor, region, values| {
-        let compression = match descriptor.stage(Stage::Compression) {
+        let compression = match descriptor.stage(DescriptorStage::Compression) {
             "none" => Compressing::None,
             "rle" => Compressing::Rle,
             "roaring" => Compressing::Roaring,
             _ => return,
         };
-        if descriptor.stage(Stage::Encoding) != "none" {
+        if descriptor.stage(DescriptorStage::Encoding) != "none" {
             return;
         }
         let recipe = Recipe {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{ArrayMeta, ZarrFormat, chunks_of, grid_of, shape_of};
-use crate::codec::Codec;
-use crate::element::Element;
+use crate::codec::ZarrCodec;
+use crate::element::ZarrElement;
 use crate::error::{Broken, broken, len};
 use crate::fill;
 use crate::json::Object;
@@ -19,19 +19,19 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
     let shape = shape_of(document)?;
     let chunks = chunks_of(document.get("chunks"), &shape)?;
     let Some(dtype) = document.get("dtype") else { return Err(broken(&rule::DATA_TYPE, 0, 0)) };
-    let (element, byte_order) = Element::of_v2(dtype)?;
+    let (element, byte_order) = ZarrElement::of_v2(dtype)?;
     let mut codecs = Vec::new();
     match document.get("order").and_then(Value::as_str) {
         Some("C") => {}
         Some("F") if shape.rank() < 2 => {}
-        Some("F") => codecs.push(Codec::reversed(shape.rank())),
+        Some("F") => codecs.push(ZarrCodec::reversed(shape.rank())),
         _ => return Err(broken(&rule::ORDER, 0, 0)),
     }
-    codecs.push(Codec::bytes(byte_order));
-    codecs.extend(Codec::filters_of_v2(document.get("filters"))?);
+    codecs.push(ZarrCodec::bytes(byte_order));
+    codecs.extend(ZarrCodec::filters_of_v2(document.get("filters"))?);
     match document.get("compressor") {
         None | Some(Value::Null) => {}
-        Some(compressor) => codecs.push(Codec::of_v2(compressor)?),
+        Some(compressor) => codecs.push(ZarrCodec::of_v2(compressor)?),
     }
     let fill = fill::element_of(document.get("fill_value"), &element, byte_order)?;
     let (dimension_names, notes) = dimension_names(&attributes, shape.rank());

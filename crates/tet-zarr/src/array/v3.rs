@@ -4,8 +4,8 @@ use serde_json::Value;
 use tet_format::Shape;
 
 use super::{ArrayMeta, ZarrFormat, chunks_of, grid_of, shape_of};
-use crate::codec::Codec;
-use crate::element::{ByteOrder, Element};
+use crate::codec::ZarrCodec;
+use crate::element::{ZarrElement, ZarrOrder};
 use crate::error::{Broken, broken, len};
 use crate::fill;
 use crate::json::Object;
@@ -48,11 +48,11 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
     let Some(data_type) = document.get("data_type") else {
         return Err(broken(&rule::DATA_TYPE, 0, 0));
     };
-    let element = Element::of_v3(data_type)?;
-    let codecs = Codec::list_of_v3(document.get("codecs"))?;
+    let element = ZarrElement::of_v3(data_type)?;
+    let codecs = ZarrCodec::list_of_v3(document.get("codecs"))?;
     let (codecs, shards, chunk_shape) = unwrap_shards(codecs, &object_shape)?;
-    let big = |codec: &Codec| codec.is_core("bytes") && codec.text("endian") == Some("big");
-    let byte_order = if codecs.iter().any(big) { ByteOrder::Big } else { ByteOrder::Little };
+    let big = |codec: &ZarrCodec| codec.is_core("bytes") && codec.text("endian") == Some("big");
+    let byte_order = if codecs.iter().any(big) { ZarrOrder::Big } else { ZarrOrder::Little };
     let attributes = match document.get("attributes") {
         None => Object::new(),
         Some(Value::Object(attributes)) => attributes.clone(),
@@ -65,7 +65,7 @@ pub(super) fn read(path: &str, document: &Object) -> Result<ArrayMeta, Broken> {
         grid: grid_of(&shape, &chunk_shape)?,
         shape,
         object_shape,
-        fill: fill::element_of(document.get("fill_value"), &element, ByteOrder::Little)?,
+        fill: fill::element_of(document.get("fill_value"), &element, ZarrOrder::Little)?,
         element,
         byte_order,
         codecs,
@@ -95,9 +95,9 @@ fn check_members(document: &Object) -> Result<(), Broken> {
 /// The codecs of the innermost chunks, the shards around them, and their extents. A shard with
 /// other codecs around it stays a chunk with the codec `sharding_indexed`.
 fn unwrap_shards(
-    mut codecs: Vec<Codec>,
+    mut codecs: Vec<ZarrCodec>,
     object_shape: &Shape,
-) -> Result<(Vec<Codec>, Vec<ShardLevel>, Shape), Broken> {
+) -> Result<(Vec<ZarrCodec>, Vec<ShardLevel>, Shape), Broken> {
     let mut chunk_shape = object_shape.clone();
     let mut shards = Vec::new();
     while let [codec] = codecs.as_slice()
@@ -107,7 +107,7 @@ fn unwrap_shards(
             return Err(broken(&rule::LIMIT_SHARD, len(shards.len() + 1), len(LEVELS_MAX)));
         }
         let (level, inner) = ShardLevel::read(codec, &chunk_shape)?;
-        let inside = Codec::list_of_v3(codec.configuration.get("codecs"))?;
+        let inside = ZarrCodec::list_of_v3(codec.configuration.get("codecs"))?;
         shards.push(level);
         chunk_shape = inner;
         codecs = inside;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tet_format::Span;
 use tet_io::{Folder, FolderList, Source};
 
-use super::{ObjectName, Place};
+use super::{KeyPlace, ObjectName};
 use crate::base64;
 use crate::error::{Broken, Result, broken, fault_in, len};
 use crate::json::DOCUMENT_LEN_MAX;
@@ -90,15 +90,15 @@ impl References {
     /// # Errors
     ///
     /// Returns a fault of a rule `ZR-R` for a reference that cannot be followed.
-    pub fn locate(&self, key: &str) -> Result<Option<Place>> {
+    pub fn locate(&self, key: &str) -> Result<Option<KeyPlace>> {
         Ok(self.read(key).map_err(|fault| fault_in(key, fault))?.map(|reference| match reference {
-            Reference::Value(bytes) => Place {
+            Reference::Value(bytes) => KeyPlace {
                 name: ObjectName::Inline(key.to_owned()),
                 part: Span::new(0, len(bytes.len())),
                 inflated_len: None,
             },
             Reference::Part { file, part } => {
-                Place { name: ObjectName::File(file), part, inflated_len: None }
+                KeyPlace { name: ObjectName::File(file), part, inflated_len: None }
             }
         }))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tet_format::Span;
 use tet_io::{FolderList, Source};
 
-use super::{ObjectName, Place};
+use super::{KeyPlace, ObjectName};
 use crate::error::{Broken, Result, broken, fault_in, len};
 use crate::rule;
 
@@ -115,7 +115,7 @@ impl ZipStore {
     ///
     /// Returns `ZR-Z3` when it is not inside the file or its header does not match its entry,
     /// `ZR-Z4` for a method that is not read, and errors of reading.
-    pub fn locate(&self, key: &str) -> Result<Option<Place>> {
+    pub fn locate(&self, key: &str) -> Result<Option<KeyPlace>> {
         let Opened { source, directory, entries, .. } = &*self.0;
         let name = |at: &u32| name_at(directory, *at);
         let Ok(found) = entries.binary_search_by(|at| name(at).cmp(key.as_bytes())) else {
@@ -149,7 +149,7 @@ impl ZipStore {
             return Err(failed(broken(&rule::ZIP_MEMBER, end, file_len)));
         };
         let inflated_len = (entry.method == 8).then_some(entry.len);
-        Ok(Some(Place { name: ObjectName::Zip, part: Some(span), inflated_len }))
+        Ok(Some(KeyPlace { name: ObjectName::Zip, part: Some(span), inflated_len }))
     }
 
     /// The names directly below a key.

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json};
 use tet_convert::json_of_field;
 use tet_tensogram::edit::{Filter, Key, Row, Rows, split_outside, text_of};
-use tet_tensogram::{Pairs, RESERVED_KEY, Stage, TensogramFile};
+use tet_tensogram::{DescriptorStage, Pairs, RESERVED_KEY, TensogramFile};
 
 use super::{filter, open_file};
 use crate::args::{TgmGetArgs, TgmLsArgs};
@@ -156,7 +156,7 @@ fn cells(row: &Row<'_>, keys: Option<&[Key]>) -> Vec<String> {
     let (Some(place), Some(name)) = (row.place(), row.name()) else { return cells };
     cells.push(name.into_owned());
     cells.extend(row.descriptor().map_or_else(Default::default, |descriptor| {
-        let stages = Stage::ALL.map(|stage| descriptor.stage(stage));
+        let stages = DescriptorStage::ALL.map(|stage| descriptor.stage(stage));
         let stages: Vec<&str> = stages.into_iter().filter(|word| *word != "none").collect();
         let shape: Vec<String> = descriptor.shape().iter().map(u64::to_string).collect();
         let shape =
@@ -189,9 +189,9 @@ fn shape(path: &Path, row: &Row<'_>, keys: Option<&[Key]>) -> TgmObject {
         name: row.name().map(std::borrow::Cow::into_owned),
         dtype: descriptor.map(|it| it.dtype_word().to_owned()),
         shape: descriptor.map(|it| it.shape().to_vec()),
-        encoding: stage(Stage::Encoding),
-        filter: stage(Stage::Filter),
-        compression: stage(Stage::Compression),
+        encoding: stage(DescriptorStage::Encoding),
+        filter: stage(DescriptorStage::Filter),
+        compression: stage(DescriptorStage::Compression),
         offset: place.map(|it| it.region.start()),
         stored_len: place.map(|it| it.region.len()),
         hash: place.and_then(|it| it.hash).map(|hash| format!("{hash:016x}")),

@@ -3,13 +3,13 @@
 /// A type of numbers.
 ///
 /// ```
-/// use tet_codec::Number;
+/// use tet_codec::NumberType;
 ///
-/// assert_eq!(Number::parse(">i4").map(Number::size), Some(4));
-/// assert_eq!(Number::parse("<U3"), None);
+/// assert_eq!(NumberType::parse(">i4").map(NumberType::size), Some(4));
+/// assert_eq!(NumberType::parse("<U3"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Number {
+pub struct NumberType {
     kind: Kind,
     is_big: bool,
 }
@@ -52,10 +52,10 @@ impl Value {
     }
 }
 
-impl Number {
+impl NumberType {
     /// The type of this name: `<i4`, `>f8`, `|u1`, or as in Zarr v3, `int32`.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Number> {
+    pub fn parse(name: &str) -> Option<NumberType> {
         let (is_big, short) = match name.strip_prefix(['<', '|', '=']) {
             Some(short) => (false, short),
             None => name.strip_prefix('>').map_or((false, name), |short| (true, short)),
@@ -73,7 +73,7 @@ impl Number {
             "f8" | "float64" => Kind::F64,
             _ => return None,
         };
-        Some(Number { kind, is_big })
+        Some(NumberType { kind, is_big })
     }
 
     /// The length in bytes.
@@ -145,9 +145,9 @@ impl Number {
 
 /// Converts numbers one by one.
 pub(super) fn each(
-    from: Number,
+    from: NumberType,
     stored: &[u8],
-    to: Number,
+    to: NumberType,
     out: &mut [u8],
     mut convert: impl FnMut(Value) -> Value,
 ) {

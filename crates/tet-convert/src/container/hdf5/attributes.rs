@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use tet_hdf5::{Attribute, Class, Datatype, Hdf5File};
+use tet_hdf5::{Class, Datatype, Hdf5File, StoredAttribute};
 use tet_query::AttrText;
 
 use super::element::element;
@@ -15,10 +15,10 @@ const TEXT_LEN_MAX: usize = 16 << 20;
 /// the objects, by their addresses.
 pub(super) fn value(
     file: &Hdf5File,
-    attribute: &Attribute,
+    attribute: &StoredAttribute,
     paths: &BTreeMap<u64, String>,
 ) -> Option<AttrText> {
-    let Attribute { datatype, space, bytes, .. } = attribute;
+    let StoredAttribute { datatype, space, bytes, .. } = attribute;
     let is_one = space.shape.is_empty();
     if let Some(mut texts) = file.texts(datatype, bytes, TEXT_LEN_MAX).ok()? {
         return Some(match texts.pop().filter(|_| texts.is_empty()) {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_codec::{Fill, Layout as Elements, Pipeline, Stage, Swapped, Unsupported};
+use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Swapped, Unsupported};
 use tet_format::{Grid, Shape};
-use tet_hdf5::{Described, Error as ReadError, Hdf5File, Layout, Object, ObjectKind};
+use tet_hdf5::{Described, Error as ReadError, Hdf5File, ObjectKind, StoredLayout, StoredObject};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, ChunkTable, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
@@ -38,7 +38,7 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
 
 /// The objects of a file and their attributes.
 pub(super) struct Contents {
-    objects: Vec<Object>,
+    objects: Vec<StoredObject>,
     /// The datasets, in the same order as those of `objects`.
     datasets: Vec<Labeled>,
     attrs: BTreeMap<String, AttrText>,
@@ -185,25 +185,25 @@ fn chunks(
     let size = element.dtype.size().unwrap_or(1);
     let too_large = || unsupported(name, "its chunks cannot be counted");
     let fill = fill(described, element, size).ok_or_else(too_large)?;
-    let layout = Elements::new(size).with_width(element.swapped).ok_or_else(too_large)?;
+    let layout = ElementLayout::new(size).with_width(element.swapped).ok_or_else(too_large)?;
     match &described.layout {
-        Layout::Contiguous(Some(stored)) if let Some(bits) = element.bits => {
+        StoredLayout::Contiguous(Some(stored)) if let Some(bits) = element.bits => {
             let pipeline = Pipeline::new([Arc::new(bits) as Arc<dyn Stage>], layout);
             let grid = grid_of_one(shape);
             Ok((grid, Arc::new(Whole { stored: *stored, pipeline })))
         }
-        Layout::Contiguous(Some(stored)) => {
+        StoredLayout::Contiguous(Some(stored)) => {
             let grid = grid(shape, size * 8).ok_or_else(too_large)?;
             let stored = if shape.contains(&0) { no_bytes() } else { *stored };
             let slabs = Slabs::new(grid.clone(), size * 8, stored);
             Ok((grid, Arc::new(slabs.swapped(Swapped::new(element.swapped)))))
         }
-        Layout::Contiguous(None) => {
+        StoredLayout::Contiguous(None) => {
             let grid = grid_of_one(shape);
             let absent = Absent { fill, grid: grid.clone(), element_size: size };
             Ok((grid, Arc::new(absent)))
         }
-        Layout::Chunked(index) => {
+        StoredLayout::Chunked(index) => {
             let extents = index.shape().iter().chain(&element.axes).copied();
             let chunk_shape: Shape = extents.collect();
             let grid = Grid::padded(Shape::from(shape), chunk_shape).ok_or_else(too_large)?;
@@ -222,17 +222,17 @@ fn chunks(
             };
             Ok((grid, Arc::new(chunks)))
         }
-        Layout::External(parts) => {
+        StoredLayout::External(parts) => {
             let file = parts.first().map_or("", |part| part.file.as_str());
             Err(unsupported(name, &format!("its elements are in another file, {file:?}")))
         }
-        Layout::Virtual => Err(unsupported(name, "it is virtual: parts of other datasets")),
+        StoredLayout::Virtual => Err(unsupported(name, "it is virtual: parts of other datasets")),
         _ => Err(unsupported(name, "its layout is not supported by this build")),
     }
 }
 
 /// The decoder of elements that are not stored.
-fn fill(described: &Described, element: &Element, size: u64) -> Option<Fill> {
+fn fill(described: &Described, element: &Element, size: u64) -> Option<FillValue> {
     let len = usize::try_from(size).ok()?;
     let mut bytes = match &described.fill {
         // The value of an array in each element is repeated as a whole.
@@ -240,5 +240,5 @@ fn fill(described: &Described, element: &Element, size: u64) -> Option<Fill> {
         None => vec![0; len],
     };
     element.decode(&mut bytes);
-    Fill::new(&bytes)
+    FillValue::new(&bytes)
 }

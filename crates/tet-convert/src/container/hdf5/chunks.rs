@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use tet_codec::{Fill, Layout, Pipeline, Stage, Unsupported};
+use tet_codec::{ElementLayout, FillValue, Pipeline, Stage, Unsupported};
 use tet_format::{ForeignRule, Grid, Span};
-use tet_hdf5::{ChunkIndex, Filter, rule};
+use tet_hdf5::{StoredFilter, StoredIndex, rule};
 use tet_query::{ChunkPlace, ChunkTable, Decoder};
 
 /// The filter mask of a chunk that no filter was applied to.
@@ -15,21 +15,22 @@ pub(super) struct Chunks {
     pub(super) name: String,
     /// The grid, with the axes of arrays in elements.
     pub(super) grid: Grid,
-    pub(super) index: ChunkIndex,
+    pub(super) index: StoredIndex,
     /// The extents that the index knows.
     pub(super) shape: Vec<u64>,
     pub(super) pipeline: Pipeline,
     /// Whether the first stage of the pipeline is that of the elements, and no filter.
     pub(super) has_bits: bool,
-    pub(super) fill: Fill,
+    pub(super) fill: FillValue,
 }
 
 /// What undoes the filters of a dataset; an error names the first that is not read.
 pub(super) fn stages(
-    filters: &[Filter],
+    filters: &[StoredFilter],
     element_size: u64,
 ) -> Result<Vec<Arc<dyn Stage>>, Unsupported> {
-    let stage = |filter: &Filter| tet_codec::hdf5_stage(filter.id, &filter.values, element_size);
+    let stage =
+        |filter: &StoredFilter| tet_codec::hdf5_stage(filter.id, &filter.values, element_size);
     filters.iter().map(stage).collect()
 }
 
@@ -69,7 +70,7 @@ impl ChunkTable for Chunks {
         let is_applied = |number: usize| number < 32 && place.codec & (1 << number) == 0;
         let filters = filters.iter().enumerate().filter(|(number, _)| is_applied(*number));
         let stages = elements.iter().chain(filters.map(|(_, stage)| stage));
-        let layout: Layout = self.pipeline.layout().clone();
+        let layout: ElementLayout = self.pipeline.layout().clone();
         Decoder::Own(Box::new(Pipeline::new(stages.cloned().collect::<Vec<_>>(), layout)))
     }
 }
@@ -104,7 +105,7 @@ impl ChunkTable for Whole {
 
 /// An array that is not stored: every element is the fill value.
 pub(super) struct Absent {
-    pub(super) fill: Fill,
+    pub(super) fill: FillValue,
     pub(super) grid: Grid,
     pub(super) element_size: u64,
 }

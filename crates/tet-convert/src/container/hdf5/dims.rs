@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use tet_hdf5::{Attribute, Class, Hdf5File};
+use tet_hdf5::{Class, Hdf5File, StoredAttribute};
 use tet_query::AttrText;
 
 use super::attributes::address_of;
@@ -50,7 +50,7 @@ pub(super) fn is_shown(name: &str, is_netcdf: bool) -> bool {
 }
 
 /// The scales that the attribute `DIMENSION_LIST` names for each axis.
-pub(super) fn scales(file: &Hdf5File, attributes: &[Attribute]) -> Vec<Vec<u64>> {
+pub(super) fn scales(file: &Hdf5File, attributes: &[StoredAttribute]) -> Vec<Vec<u64>> {
     let Some(list) = attributes.iter().find(|it| it.name == "DIMENSION_LIST") else {
         return Vec::new();
     };

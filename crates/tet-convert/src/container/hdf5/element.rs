@@ -1,7 +1,7 @@
 //! What the elements of a dataset are here: a type, the order of its bytes, and axes of its own.
 
 use tet_format::DType;
-use tet_hdf5::{Class, Datatype, FloatBits, Member, Order};
+use tet_hdf5::{Class, Datatype, FloatBits, NumberOrder, StoredMember};
 
 use super::bits::Bits;
 
@@ -31,11 +31,11 @@ impl Element {
 /// How the elements of this type are read; `None` for a type that is not an array of numbers.
 pub(super) fn element(datatype: &Datatype) -> Option<Element> {
     let width = u64::from(datatype.size);
-    let number = |dtype: DType, order: Order, width: u64| {
+    let number = |dtype: DType, order: NumberOrder, width: u64| {
         let swapped = match order {
-            Order::Little => 1,
-            Order::Big => width,
-            Order::Vax => return None,
+            NumberOrder::Little => 1,
+            NumberOrder::Big => width,
+            NumberOrder::Vax => return None,
         };
         Some(Element { dtype, swapped, axes: Vec::new(), bits: None })
     };
@@ -47,7 +47,7 @@ pub(super) fn element(datatype: &Datatype) -> Option<Element> {
             let fits = (1..=width * 8).contains(&u64::from(*precision))
                 && u64::from(*offset) + u64::from(*precision) <= width * 8;
             let element = number(integer(width, *is_signed)?, *order, width).filter(|_| fits)?;
-            let (is_big, is_signed) = (*order == Order::Big, *is_signed);
+            let (is_big, is_signed) = (*order == NumberOrder::Big, *is_signed);
             let width = usize::try_from(width).ok()?;
             let bits = Bits { width, is_big, is_signed, offset: *offset, precision: *precision };
             Some(Element { bits: Some(bits), ..element })
@@ -62,7 +62,7 @@ pub(super) fn element(datatype: &Datatype) -> Option<Element> {
             let names: Vec<(&str, &[u8])> =
                 members.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect();
             if names == [("FALSE", &[0][..]), ("TRUE", &[1][..])] {
-                return number(DType::Bool, Order::Little, 1);
+                return number(DType::Bool, NumberOrder::Little, 1);
             }
             element(base)
         }
@@ -104,7 +104,7 @@ fn float(width: u64, bits: FloatBits) -> Option<DType> {
 }
 
 /// The type of both members, where a compound is a complex number as h5py writes it.
-fn pair(members: &[Member], width: u64) -> Option<&Datatype> {
+fn pair(members: &[StoredMember], width: u64) -> Option<&Datatype> {
     let [real, imaginary] = members else { return None };
     let is_pair = (real.name.as_str(), imaginary.name.as_str()) == ("r", "i");
     let is_dense = real.offset == 0
@@ -142,7 +142,7 @@ pub(super) fn name(datatype: &Datatype) -> String {
         Class::Enum { base, .. } => of_part(base),
         Class::Complex(base) => format!("complex of {}", of_part(base)),
         Class::Compound(members) => {
-            let member = |it: &Member| format!("{}: {}", it.name, of_part(&it.datatype));
+            let member = |it: &StoredMember| format!("{}: {}", it.name, of_part(&it.datatype));
             let names: Vec<String> = members.iter().take(8).map(member).collect();
             let more = if members.len() > 8 { ", ..." } else { "" };
             format!("compound of {}{more}", names.join(", "))

@@ -9,8 +9,8 @@ use tet_format::{DType, Shape};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
 use tet_tensogram::{
-    ByteOrder, Descriptor, Error as Theirs, Fault, Limits, Metadata, ObjectAt, Pairs, RESERVED_KEY,
-    Region, Stage, TensogramFile, Value,
+    ByteOrder, Descriptor, DescriptorStage, Error as Theirs, Fault, Limits, Metadata, ObjectAt,
+    Pairs, RESERVED_KEY, Region, TensogramFile, Value,
 };
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
@@ -210,7 +210,7 @@ fn store(
     };
     region.notes().iter().for_each(|note| report(*note));
     let size = dataset.dtype.and_then(DType::size).unwrap_or(1);
-    let is_plain = Stage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
+    let is_plain = DescriptorStage::ALL.iter().all(|&stage| descriptor.stage(stage) == "none");
     if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {
         let Some(grid) = grid(&shape, size.saturating_mul(8)) else { return Ok(()) };
         let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), object.region)

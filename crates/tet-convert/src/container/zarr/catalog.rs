@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tet_codec::Fill;
+use tet_codec::FillValue;
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
-use tet_zarr::{ArrayMeta, Element, Hierarchy, TimeKind};
+use tet_zarr::{ArrayMeta, Hierarchy, TimeKind, ZarrElement};
 
 use super::chunks::{Chunks, pipelines};
 use super::{hierarchy, of_file};
@@ -95,20 +95,20 @@ fn root_name(path: &Path) -> String {
     name.strip_suffix(".zarr").unwrap_or(name).to_owned()
 }
 
-fn type_name(element: &Element) -> String {
+fn type_name(element: &ZarrElement) -> String {
     match element {
-        Element::Raw { size } => format!("{size} bytes"),
-        Element::Unsupported { name } => name.clone(),
+        ZarrElement::Raw { size } => format!("{size} bytes"),
+        ZarrElement::Unsupported { name } => name.clone(),
         _ => "unknown".to_owned(),
     }
 }
 
 /// The attributes; times get the unit that CF would give them.
-fn attrs(attributes: &Map<String, Value>, element: &Element) -> BTreeMap<String, AttrText> {
+fn attrs(attributes: &Map<String, Value>, element: &ZarrElement) -> BTreeMap<String, AttrText> {
     let shown = attributes.iter().filter(|(name, _)| *name != DIMENSIONS);
     let mut attrs: BTreeMap<String, AttrText> =
         shown.map(|(name, value)| (name.clone(), attr(value))).collect();
-    if let Element::Time { kind, unit, scale } = element {
+    if let ZarrElement::Time { kind, unit, scale } = element {
         let unit = unit_name(unit);
         let unit = if *scale == 1 { unit.to_owned() } else { format!("{scale} {unit}") };
         let text = match kind {
@@ -131,7 +131,7 @@ fn unit_name(unit: &str) -> &str {
         "m" => "minutes",
         "s" => "seconds",
         "ms" => "milliseconds",
-        "us" | "μs" => "microseconds",
+        "us" | "\u{3bc}s" => "microseconds",
         "ns" => "nanoseconds",
         unit => unit,
     }
@@ -149,7 +149,7 @@ fn chunks(
     let size = dtype.and_then(DType::size).ok_or_else(opaque)?;
     let [pipeline, zipped] = pipelines(array, size).map_err(|why| refused(&why))?;
     let zeros = || vec![0; usize::try_from(size).unwrap_or(1)];
-    let fill = Fill::new(&array.fill.clone().unwrap_or_else(zeros));
+    let fill = FillValue::new(&array.fill.clone().unwrap_or_else(zeros));
     let fill = fill.ok_or_else(|| refused("its fill value has no bytes"))?;
     let chunk_len = array.chunk_len().ok_or_else(|| refused("its chunks cannot be counted"))?;
     let finder = hierarchy.finder(array);

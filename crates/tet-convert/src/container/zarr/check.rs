@@ -2,7 +2,7 @@
 
 use tet_io::Source;
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, VerifyOptions};
-use tet_zarr::{Error as ReadError, Found, rule};
+use tet_zarr::{Error as ReadError, ZarrFault, rule};
 
 use super::{catalog, hierarchy, of_file};
 use crate::Result;
@@ -19,7 +19,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         ..ForeignSeen::default()
     };
     let path = path_of(source);
-    let take = |findings: &mut ForeignFindings<'_>, it: Found| {
+    let take = |findings: &mut ForeignFindings<'_>, it: ZarrFault| {
         let dataset = it.path.map(|path| (0, path));
         let (fault, field) = (it.fault, it.fault.rule.region);
         findings.take_in(&it.key, ForeignFound { fault, field, len: 0, dataset });
@@ -27,7 +27,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let opened = match hierarchy(source) {
         Ok(opened) => opened,
         Err(ReadError::Fault { fault, key }) => {
-            take(&mut findings, Found { fault, key, path: None });
+            take(&mut findings, ZarrFault { fault, key, path: None });
             return Ok(findings.report(&seen));
         }
         Err(error) => return Err(of_file(&path, error)),
@@ -39,7 +39,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         match checked {
             Ok(_) => {}
             Err(ReadError::Fault { fault, key }) => {
-                take(&mut findings, Found { fault, key, path: Some(array.path.clone()) });
+                take(&mut findings, ZarrFault { fault, key, path: Some(array.path.clone()) });
             }
             Err(error) => return Err(of_file(&path, error)),
         }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tet_codec::{ConfigValue, Deflate, Fill, Layout, Pipeline, Stage};
+use tet_codec::{ConfigValue, Deflate, ElementLayout, FillValue, Pipeline, Stage};
 use tet_format::ForeignRule;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError};
-use tet_zarr::{ArrayMeta, ByteOrder, ChunkFinder, Codec, ObjectId, ObjectName, rule};
+use tet_zarr::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ZarrCodec, ZarrOrder, rule};
 
 /// The chunks of an array.
 pub(super) struct Chunks {
@@ -16,7 +16,7 @@ pub(super) struct Chunks {
     pub(super) pipeline: Pipeline,
     /// The same behind the deflate of a zip file.
     pub(super) zipped: Pipeline,
-    pub(super) fill: Fill,
+    pub(super) fill: FillValue,
 }
 
 /// The codec number of a chunk that is a deflated member of a zip file.
@@ -98,7 +98,7 @@ pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipelin
             axes = turned.ok_or("its order of axes is not supported")?;
         } else if codec.is_core("bytes") {
             are_numbers = false;
-            if array.byte_order == ByteOrder::Big && !stages.is_empty() {
+            if array.byte_order == ZarrOrder::Big && !stages.is_empty() {
                 return Err("filters of big-endian numbers are not supported".to_owned());
             }
         } else {
@@ -110,9 +110,9 @@ pub(super) fn pipelines(array: &ArrayMeta, element_size: u64) -> Result<[Pipelin
     if are_numbers {
         return Err("no codec makes bytes of its numbers".to_owned());
     }
-    let layout = Layout::new(element_size).with_order(&axes, extents);
+    let layout = ElementLayout::new(element_size).with_order(&axes, extents);
     let mut layout = layout.ok_or("its order of axes is no permutation")?;
-    if array.byte_order == ByteOrder::Big {
+    if array.byte_order == ZarrOrder::Big {
         let width = array.element.dtype().map_or(1, number_width);
         layout = layout.with_width(width).ok_or("its byte order is not supported")?;
     }
@@ -131,7 +131,7 @@ fn number_width(dtype: tet_format::DType) -> u64 {
 }
 
 /// The permutation of a transposition; `C` and `F` are names of two.
-fn order(codec: &Codec, rank: usize) -> Option<Vec<usize>> {
+fn order(codec: &ZarrCodec, rank: usize) -> Option<Vec<usize>> {
     match codec.configuration.get("order")? {
         Value::String(name) if name == "C" => Some((0..rank).collect()),
         Value::String(name) if name == "F" => Some((0..rank).rev().collect()),
@@ -140,7 +140,7 @@ fn order(codec: &Codec, rank: usize) -> Option<Vec<usize>> {
     }
 }
 
-fn config(codec: &Codec, key: &str) -> Option<ConfigValue> {
+fn config(codec: &ZarrCodec, key: &str) -> Option<ConfigValue> {
     match codec.configuration.get(key)? {
         Value::Number(number) => number.as_f64().map(ConfigValue::Number),
         Value::Bool(truth) => Some(ConfigValue::Number(f64::from(u8::from(*truth)))),

@@ -116,12 +116,12 @@ impl Vfs for Faulty {
         Disk.remove(path)
     }
 
-    fn open_folder(&self, folder: &Path) -> io::Result<Folder> {
+    fn open_folder(&self, folder: &Path) -> io::Result<OpenFolder> {
         self.0.step("open_folder")?;
         Disk.open_folder(folder)
     }
 
-    fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
+    fn sync_folder(&self, folder: &OpenFolder) -> io::Result<()> {
         self.0.step("sync_folder")?;
         Disk.sync_folder(folder)
     }
