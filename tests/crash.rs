@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tet_format::Span;
-use tet_io::vfs::{Disk, Entry, Folder, Vfs, VfsFile};
+use tet_io::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 use tet_io::{Overwrite, Publish, Publisher, Source, commit_all};
 
 /// What the child is told, as `STEP NAMES WAY PATH`.
@@ -89,12 +89,12 @@ impl Vfs for Deadly {
         Disk.remove(path)
     }
 
-    fn open_folder(&self, folder: &Path) -> io::Result<Folder> {
+    fn open_folder(&self, folder: &Path) -> io::Result<OpenFolder> {
         self.step();
         Disk.open_folder(folder)
     }
 
-    fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
+    fn sync_folder(&self, folder: &OpenFolder) -> io::Result<()> {
         self.step();
         Disk.sync_folder(folder)
     }
