@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use tet_format::Span;
-use tet_io::vfs::{Entry, Folder, Vfs, VfsFile};
+use tet_io::vfs::{Entry, OpenFolder, Vfs, VfsFile};
 use tet_tests::sim::SimFs;
 
 use super::{TARGET, new};
@@ -108,7 +108,7 @@ impl Vfs for Planted {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         match self.wrap {
-            Wrap::EarlyFolderSync => self.fs.sync_folder(&Folder::default())?,
+            Wrap::EarlyFolderSync => self.fs.sync_folder(&OpenFolder::default())?,
             Wrap::RemoveFirst => self.fs.remove(to)?,
             Wrap::CopyOver => {
                 let mut out = self.fs.open(to)?;
@@ -123,7 +123,7 @@ impl Vfs for Planted {
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         if self.wrap == Wrap::EarlyFolderSync {
-            self.fs.sync_folder(&Folder::default())?;
+            self.fs.sync_folder(&OpenFolder::default())?;
         }
         self.fs.rename_new(from, to)
     }
@@ -132,11 +132,11 @@ impl Vfs for Planted {
         self.fs.remove(path)
     }
 
-    fn open_folder(&self, folder: &Path) -> io::Result<Folder> {
+    fn open_folder(&self, folder: &Path) -> io::Result<OpenFolder> {
         self.fs.open_folder(folder)
     }
 
-    fn sync_folder(&self, folder: &Folder) -> io::Result<()> {
+    fn sync_folder(&self, folder: &OpenFolder) -> io::Result<()> {
         match self.wrap {
             Wrap::NoFolderSync | Wrap::EarlyFolderSync => Ok(()),
             _ => self.fs.sync_folder(folder),
@@ -206,7 +206,7 @@ pub(crate) fn by_the_book(fs: &SimFs) -> io::Result<()> {
         out.sync()?;
         fs.rename(Path::new(HIDDEN), Path::new(TARGET))
     });
-    result.and_then(|()| fs.sync_folder(&Folder::default()))
+    result.and_then(|()| fs.sync_folder(&OpenFolder::default()))
 }
 
 /// Writes under a hidden name, which is gone when anything fails.
@@ -225,7 +225,7 @@ fn in_place(fs: &SimFs) -> io::Result<()> {
     let mut out = fs.open(target).or_else(|_| fs.create_named(target))?;
     out.write_all(&new())?;
     out.sync()?;
-    fs.sync_folder(&Folder::default())
+    fs.sync_folder(&OpenFolder::default())
 }
 
 fn rename_first(fs: &SimFs) -> io::Result<()> {
@@ -233,7 +233,7 @@ fn rename_first(fs: &SimFs) -> io::Result<()> {
     fs.rename(Path::new(HIDDEN), Path::new(TARGET))?;
     out.write_all(&new())?;
     out.sync()?;
-    fs.sync_folder(&Folder::default())
+    fs.sync_folder(&OpenFolder::default())
 }
 
 fn sync_late(fs: &SimFs) -> io::Result<()> {
@@ -242,7 +242,7 @@ fn sync_late(fs: &SimFs) -> io::Result<()> {
         fs.rename(Path::new(HIDDEN), Path::new(TARGET))?;
         out.sync()
     })?;
-    fs.sync_folder(&Folder::default())
+    fs.sync_folder(&OpenFolder::default())
 }
 
 fn sync_early(fs: &SimFs) -> io::Result<()> {
@@ -254,5 +254,5 @@ fn sync_early(fs: &SimFs) -> io::Result<()> {
         out.write_all(last)?;
         fs.rename(Path::new(HIDDEN), Path::new(TARGET))
     })?;
-    fs.sync_folder(&Folder::default())
+    fs.sync_folder(&OpenFolder::default())
 }
