@@ -129,6 +129,22 @@ impl ReadPlan {
         self.chunks.iter().map(|read| read.place.stored.len()).fold(0, u64::saturating_add)
     }
 
+    /// Bytes of the files that the touched chunks lie in, each counted once.
+    pub(crate) fn distinct_len(&self) -> u64 {
+        let mut spans: Vec<(u32, u64, u64)> = Vec::new();
+        for ChunkRead { place, .. } in self.chunks.iter().filter(|read| !read.place.is_absent()) {
+            spans.push((place.object, place.stored.start(), place.stored.end()));
+        }
+        spans.sort_unstable();
+        let (mut len, mut reached) = (0_u64, (u32::MAX, 0));
+        for (object, start, end) in spans {
+            let start = if reached.0 == object { start.max(reached.1) } else { start };
+            len = len.saturating_add(end.saturating_sub(start));
+            reached = (object, end.max(start));
+        }
+        len
+    }
+
     /// Whether all elements of the `ordinal`th chunk are selected.
     pub(crate) fn is_whole(&self, ordinal: u64) -> bool {
         let boxes = self.touch.parts_of(ordinal);

@@ -95,7 +95,8 @@ impl Hierarchy {
     ///
     /// # Errors
     ///
-    /// Returns `ZR-M1` when the root has no document, and errors of the environment.
+    /// Returns `ZR-M1` when the root has no document, `ZR-M13` when its document is of no node, and errors
+    /// of the environment.
     pub fn open(store: Store) -> Result<Hierarchy> {
         let mut nodes = Nodes::default();
         let root = consolidated::read(&store, &mut nodes)?;
@@ -106,6 +107,13 @@ impl Hierarchy {
         let Some((root_key, root_stamp)) = root else {
             return Err(fault_in("zarr.json", broken(&rule::ROOT_MISSING, 0, 0)));
         };
+        if let [ZarrFault { fault, key, .. }] = nodes.findings.as_slice()
+            && std::ptr::eq(fault.rule, &rule::NODE_TYPE)
+            && nodes.groups.is_empty()
+            && nodes.arrays.is_empty()
+        {
+            return Err(fault_in(key, *fault));
+        }
         nodes.groups.sort_by(|a, b| a.path.cmp(&b.path));
         nodes.arrays.sort_by(|a, b| a.path.cmp(&b.path));
         let objects = Objects::new(store);
