@@ -178,7 +178,7 @@ windows; transforms; comparisons.\n\nThe query is a document in JSON or TOML: \
 a path, the text itself, or - for standard input. Options build the same document \
 (--print-doc shows it). Integers are exact; float32 sums and means over a \
 whole selection are correctly rounded; the answer does not depend on threads or memory. \
-Fill values count as numbers unless --where not-null is given.";
+Packed values are scaled, and masked elements, as by `_FillValue`, skipped, unless --raw-values is given.";
 
 /// The long help text.
 pub(super) const EXPLAIN_LONG_ABOUT: &str = "\

@@ -47,6 +47,6 @@ EXAMPLES
 pub(super) const LONG_ABOUT: &str = "\
 Summarize the values of every dataset: count, minimum, maximum, mean, standard deviation, \
 quartiles, number of NaN and infinities, and a histogram.\n\nNaN are counted and ignored \
-otherwise (`tet query` propagates them unless --nan skip is given). Fill values, as of \
-`_FillValue`, count as numbers. Quartiles are exact and need more than one pass over large data; \
+otherwise (`tet query` propagates them unless --nan skip is given). Masked elements, as by `_FillValue`, \
+are NaN, and packed values are scaled, unless --raw-values is given. Quartiles are exact and need more than one pass over large data; \
 --no-quartiles omits them. A dataset that cannot be read is listed with the reason.";
