@@ -27,6 +27,8 @@ pub enum Exit {
     Limit = 4,
     /// Environment error: file not found, permission denied, I/O error, file changed during the read.
     Environment = 5,
+    /// The file is of another format, one that this build does not read.
+    Unsupported = 6,
     /// The user stopped it.
     Interrupted = 130,
 }
@@ -226,6 +228,7 @@ impl Failure {
             Exit::Format => "format",
             Exit::Limit => "limit",
             Exit::Environment => "io",
+            Exit::Unsupported => "unsupported",
             Exit::Interrupted => "interrupted",
         }
     }
@@ -262,6 +265,7 @@ mod tests {
             (Exit::Format, 3),
             (Exit::Limit, 4),
             (Exit::Environment, 5),
+            (Exit::Unsupported, 6),
             (Exit::Interrupted, 130),
         ];
         for (exit, code) in codes {

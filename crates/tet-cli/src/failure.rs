@@ -1,5 +1,6 @@
 //! Converts the errors of the libraries to failures: exit code, message, place, hint.
 
+use tet_convert::Format;
 use tet_document::DocumentError;
 use tet_format::ForeignFault;
 
@@ -299,8 +300,10 @@ impl From<tet_convert::Error> for Failure {
             E::NoSuchDType { .. } => plain("dtype"),
             E::Foreign { path, fault, .. } => broken_foreign_rule(&fault, message).about(&path),
             E::NotReadable { path, format } | E::NotVerifiable { path, format } => {
+                let is_known = ![Format::EMPTY, Format::UNKNOWN].contains(&format);
+                let exit = if is_known { Exit::Unsupported } else { exit };
                 let hint = tet_convert::reading_advice(format).unwrap_or_default();
-                plain("unknown-format").about(&path).hint(hint)
+                Failure::new(exit, "unknown-format", message).about(&path).hint(hint)
             }
             E::Array { .. } => plain("array"),
             E::Archive { path, .. } => plain("archive").about(&path),

@@ -91,6 +91,7 @@ EXIT STATUS
   3    the file is damaged, or of a version or codec this build does not read
   4    a limit or the memory budget was reached, or an integer result overflowed
   5    environment error: file not found, permission denied, I/O error, file changed during the read
+  6    the file is of a format that this build does not read, such as GRIB
   130  interrupted
 
 ENVIRONMENT
