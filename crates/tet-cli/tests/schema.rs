@@ -318,3 +318,22 @@ fn every_kind_of_failure_is_what_the_schema_says() {
     let formatted = ["query", "missing.tet", "temp", "--format", "json"];
     assert_eq!(env.failure(&formatted).1["code"], "not-found");
 }
+
+#[test]
+fn decoded_values_are_described() {
+    let env = Env::new("tet.query/1");
+    let packed = ["convert", "climate.npz", "packed.tet", "--attr", "elevation:scale_factor=0.5"];
+    assert_eq!(
+        env.run(&[&packed[..], &["--attr", "elevation:_FillValue=0"]].concat()).0,
+        Exit::Done
+    );
+    let answer = env.answer(&["query", "packed.tet", "elevation", "--mean", "--json"]);
+    let decoded = &answer["dataset"]["decoded"];
+    assert_eq!(decoded["stored"], "int16");
+    assert_eq!((&decoded["scale"], &decoded["offset"]), (&Value::from(0.5), &Value::Null));
+    assert_eq!(decoded["masked"], serde_json::json!(["_FillValue"]));
+    let raw = ["query", "packed.tet", "elevation", "--mean", "--json", "--raw-values"];
+    assert!(env.answer(&raw)["dataset"].get("decoded").is_none());
+    let explain = Env { validator: validator("tet.explain/1"), ..env };
+    let _ = explain.answer(&["explain", "packed.tet", "elevation", "--mean", "--json"]);
+}

@@ -167,7 +167,7 @@ fn names_dims_and_attributes_land_where_they_are_meant() {
     let attr = |dataset: Option<&str>, key: &str, value: &str| Attribute {
         dataset: dataset.map(str::to_owned),
         key: key.to_owned(),
-        value: value.to_owned(),
+        value: value.into(),
     };
     let options = with(|options| {
         options.include = vec!["f4".to_owned(), "f8".to_owned()];

@@ -155,7 +155,7 @@ fn names_that_are_not_there_are_refused_and_nothing_is_no_file() {
             matches!(found, Err(Error::Query(tet_query::Error::NoSuchDataset { .. }))),
             "{to}: {found:?}"
         );
-        let (key, value) = ("a".to_owned(), "b".to_owned());
+        let (key, value) = ("a".to_owned(), "b".into());
         let attr = Attribute { dataset: Some("k".to_owned()), key, value };
         (options.tet.dims, options.tet.attrs) = (Vec::new(), vec![attr]);
         let found = world.try_go(&path, to, &options);

@@ -66,8 +66,9 @@ pub struct ConvertArgs {
     pub labels: Vec<String>,
     /// Set an attribute of all datasets, or of one: source=station 7, temp:units=degC (repeatable)
     ///
-    /// Write a colon before a key that contains one: :cf:role=x. #N:KEY sets KEY of the dataset at
-    /// position N.
+    /// Numbers, true, false and lists are written as in JSON: temp:scale_factor=0.01; anything else is
+    /// text, and so is "0.01" with quotes. Write a colon before a key that contains one: :cf:role=x.
+    /// #N:KEY sets KEY of the dataset at position N.
     #[arg(long, value_name = "[NAME:]KEY=VALUE")]
     pub attr: Vec<String>,
     /// Write no digests: changed bytes of the file are then not noticed

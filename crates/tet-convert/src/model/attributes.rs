@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tet_file::metadata::{AttrValue, DatasetMetadata};
+use tet_file::metadata::DatasetMetadata;
 use tet_query::{AttrText, Dataset};
 
 use crate::write::options::ImportOptions;
@@ -43,7 +43,7 @@ pub(crate) fn given(name: &str, rank: usize, options: &ImportOptions) -> Dataset
             }
         }
         for attr in options.attrs.iter().filter(|attr| applies(&attr.dataset)) {
-            attrs.insert(attr.key.clone(), AttrValue::Text(attr.value.clone()));
+            attrs.insert(attr.key.clone(), attr.value.clone());
         }
     }
     given.attrs = attrs.into_iter().collect();

@@ -1,5 +1,6 @@
 //! What the caller may ask of an import, and what it reports.
 
+use tet_file::metadata::AttrValue;
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 use tet_io::publish::{Overwrite, Sync};
@@ -33,8 +34,8 @@ pub struct Attribute {
     pub dataset: Option<String>,
     /// Its key.
     pub key: String,
-    /// Its text.
-    pub value: String,
+    /// Its value.
+    pub value: AttrValue,
 }
 
 /// Labels for an axis of one dataset, or of all that have it.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tet_convert::{
     Attribute, AxisLabels, ChunkChoice, DimNames, ImportOptions, LabelSource, Origin,
 };
+use tet_file::metadata::AttrValue;
 use tet_file::write::{CodecChoice, DigestChoice};
 use tet_format::write::Align;
 
@@ -103,7 +104,16 @@ fn attr(text: &str) -> Result<Attribute> {
         Some((dataset, key)) if dataset != "tet" => (Some(dataset.to_owned()), key),
         _ => (None, key),
     };
-    Ok(Attribute { dataset, key: key.to_owned(), value: value.to_owned() })
+    Ok(Attribute { dataset, key: key.to_owned(), value: value_of(value) })
+}
+
+/// JSON if it is, as `0.5` or `[0,1]`, else a text.
+fn value_of(text: &str) -> AttrValue {
+    match serde_json::from_str(text) {
+        Ok(serde_json::Value::String(text)) => AttrValue::Text(text),
+        Ok(_) => AttrValue::Json(text.to_owned()),
+        Err(_) => AttrValue::Text(text.to_owned()),
+    }
 }
 
 /// `station=A,B`, `temp:0=A,B` or `station=@code`.
