@@ -195,6 +195,16 @@ pub enum Error {
         /// The output's name.
         encoding: &'static str,
     },
+    /// The output's format cannot hold the dataset.
+    #[error("dataset {dataset:?} cannot be written as {encoding}: {why}")]
+    Unfit {
+        /// The dataset.
+        dataset: String,
+        /// The output's name.
+        encoding: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
     /// The result is outside the folders that may be written to.
     #[error("{} is outside of what may be written to: {}", tet_io::shown(path), folders(roots))]
     Outside {

@@ -7,5 +7,6 @@ pub(crate) mod dtype;
 pub(crate) mod item;
 pub(crate) mod logical;
 pub(crate) mod notes;
+pub(crate) mod number;
 pub(crate) mod sparse;
 pub(crate) mod ties;

@@ -2,6 +2,7 @@
 //! new file.
 
 pub(crate) mod array;
+pub(crate) mod bands;
 pub(crate) mod conversion;
 pub(crate) mod csv;
 pub(crate) mod file;

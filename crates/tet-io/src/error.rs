@@ -112,6 +112,12 @@ pub enum Error {
         /// What it is instead.
         what: &'static str,
     },
+    /// The path where a folder is to be is that of something else.
+    #[error("{} is not a folder", shown(path))]
+    NotFolder {
+        /// The path.
+        path: PathBuf,
+    },
     /// The file changed while it was read, so the data may be inconsistent.
     #[error("{} changed while it was read; try again", shown(path))]
     Changed {
@@ -187,6 +193,7 @@ impl Error {
         match self {
             Self::Io { path, .. }
             | Self::NotRegular { path, .. }
+            | Self::NotFolder { path }
             | Self::Changed { path }
             | Self::PastEnd { path, .. }
             | Self::NoLease { path, .. }

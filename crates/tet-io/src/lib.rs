@@ -33,7 +33,7 @@ pub use image::Image;
 #[cfg(feature = "mmap")]
 pub use mmap::use_huge_pages;
 pub use progress::{Canceled, Progress};
-pub use publish::{Output, Overwrite, Publish, Publisher, Settled, commit_all};
+pub use publish::{FolderPublisher, Output, Overwrite, Publish, Publisher, Settled, commit_all};
 pub use source::{ReadAt, Source, SourceKind, View};
 pub use stamp::Stamp;
 pub use writers::Writers;

@@ -12,6 +12,7 @@
 //!
 //! Calls interrupted by a signal are repeated, except syncing.
 
+mod folder;
 mod hidden;
 mod image;
 mod several;
@@ -28,6 +29,7 @@ use crate::source::{Backend, Source};
 use crate::stamp::Stamp;
 use crate::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 
+pub use folder::FolderPublisher;
 pub use several::{Settled, commit_all};
 
 /// What to do if the target exists.

@@ -15,8 +15,8 @@ pub struct ConvertArgs {
     /// The file to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json or .npz, or one
-    /// dataset as .npy, .raw or .csv
+    /// The file to write: .tet, .zt, .tgm, .safetensors, .safetensors.index.json, .npz or .nc3, or
+    /// one dataset as .npy, .raw or .csv
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Convert only this dataset (repeatable)
@@ -245,6 +245,7 @@ EXAMPLES
   tet convert arrays.tet arrays.tgm --codec zstd     a Tensogram message, one object per dataset
   tet convert t.npy t.tgm --encoding simple_packing --max-error 0.01 --codec szip
   tet convert forecast.tgm forecast.tet --stack time fields of one name as one dataset
+  tet convert year.tet year.nc3                      classic NetCDF: CDF-2, or CDF-5 where it is needed
 
 A one-dimensional array with the name of an axis contains its labels: with an array `lat` in the archive,
 `--select 'lat=\"51\"'` finds the row by its value.";
@@ -252,7 +253,8 @@ A one-dimensional array with the name of an axis contains its labels: with an ar
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
 Convert a file to the format of the suffix of OUT: .tet, zTensor (.zt), Tensogram (.tgm), \
-.safetensors, .safetensors.index.json with its shards, or .npz; or one dataset to .npy, .raw or .csv.\n\n\
+.safetensors, .safetensors.index.json with its shards, .npz or classic NetCDF (.nc3); or one dataset \
+to .npy, .raw or .csv.\n\n\
 The input is any file that tet reads, recognized by its content. Files larger than memory can be \
 converted. The output is atomic: it is written to a temporary file, synced and renamed. Shards and \
 their index are several files: each is atomic, and while an old model is replaced there is no index.\n\n\

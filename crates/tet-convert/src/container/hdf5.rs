@@ -28,7 +28,7 @@ impl Container for Hdf5 {
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        &["h5", "hdf5", "he5", "nc4"]
+        &["h5", "hdf5", "he5", "nc4", "nc"]
     }
 
     fn magics(&self) -> &'static [&'static [u8]] {

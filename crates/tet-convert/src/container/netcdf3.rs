@@ -15,12 +15,13 @@ mod header;
 mod records;
 mod rule;
 mod value;
+mod write;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
-use super::traits::{Container, Input};
+use super::traits::{Container, Input, Writer};
 use crate::read::opened::{OpenOptions, Opened};
 use crate::{Format, Result};
 
@@ -33,7 +34,7 @@ impl Container for NetCdf3 {
     }
 
     fn suffixes(&self) -> &'static [&'static str] {
-        &["nc", "nc3", "cdf"]
+        &["nc3", "cdf"]
     }
 
     fn magics(&self) -> &'static [&'static [u8]] {
@@ -50,5 +51,9 @@ impl Container for NetCdf3 {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
     }
 }

@@ -1,6 +1,6 @@
 //! `.tet`, the format of this project.
 
-pub(crate) mod bands;
+pub(crate) mod chunks;
 pub(crate) mod metadata;
 mod write;
 

@@ -58,6 +58,7 @@ impl Error {
             | Self::NoDType { .. }
             | Self::NoSuchDType { .. }
             | Self::Reserved { .. }
+            | Self::Unfit { .. }
             | Self::Outside { .. }
             | Self::Link { .. }
             | Self::TooWide { .. }

@@ -218,9 +218,9 @@ fn of_name(dataset: &Dataset, name: &str) -> Option<Dataset> {
         Dataset { dtype, dtype_name, ..dataset.clone() }
     };
     match (stored, logical) {
-        (DType::UInt8, Some(DType::Bool)) | (DType::UInt16, Some(DType::BFloat16)) => {
-            Some(named(logical))
-        }
+        (DType::UInt8 | DType::Int8, Some(DType::Bool))
+        | (DType::UInt16 | DType::Int16, Some(DType::BFloat16))
+        | (DType::Int16, Some(DType::Float16)) => Some(named(logical)),
         (DType::Int16, Some(DType::Int8)) => {
             let chunks = Arc::new(Narrowed { wide: Arc::clone(&dataset.chunks) });
             Some(Dataset { chunks, ..named(logical) })

@@ -102,6 +102,29 @@ pub enum Note {
         /// How many there are.
         count: usize,
     },
+    /// Attributes of a dataset, or of the file, that the output has no type for are JSON text.
+    AttrsAsJson {
+        /// The dataset; empty for the file.
+        dataset: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// An axis has another name in the output, or the only one.
+    AxisRenamed {
+        /// The dataset.
+        dataset: String,
+        /// The axis, counted from 0.
+        axis: usize,
+        /// Its name in the output.
+        to: String,
+    },
+    /// The labels of an axis became an array of the name of the axis.
+    LabelsAsArray {
+        /// The dataset.
+        dataset: String,
+        /// The name of the array.
+        array: String,
+    },
     /// The dataset shared its bytes with another one; in the output each has its own.
     Untied {
         /// The dataset.
@@ -189,6 +212,18 @@ impl fmt::Display for Note {
             }
             Self::AsText { count } => {
                 write!(f, "attributes of the file ({count}) that are no text are written as text")
+            }
+            Self::AttrsAsJson { dataset, count } if dataset.is_empty() => {
+                write!(f, "attributes of the file ({count}) are written as JSON text")
+            }
+            Self::AttrsAsJson { dataset, count } => {
+                write!(f, "{dataset:?}: attributes ({count}) are written as JSON text")
+            }
+            Self::AxisRenamed { dataset, axis, to } => {
+                write!(f, "{dataset:?}: axis {axis} is named {to:?}")
+            }
+            Self::LabelsAsArray { dataset, array } => {
+                write!(f, "{dataset:?}: labels of an axis are written as the array {array:?}")
             }
             Self::Untied { dataset, of } => {
                 write!(f, "{dataset:?} has the bytes of {of:?}: they are written a second time")

@@ -9,7 +9,7 @@ use tet_format::{DType, Shape};
 use tet_query::{AxisSlice, Catalog, Dataset, Hyperslab, LazyArray, plan};
 
 use super::{ResultOptions, coordinates, history};
-use crate::container::tet::{bands, metadata};
+use crate::container::tet::{chunks, metadata};
 use crate::model::notes;
 use crate::write::array::Written;
 use crate::write::stream::{self, shape_of};
@@ -47,7 +47,7 @@ pub(super) fn write(
     let total = stream::total_len(parts.iter().map(|part| part.lazy));
     let how = options.execution.begin(total);
     for (id, part) in parts.iter().enumerate() {
-        bands::write(part.lazy, (id, &part.spec), &mut writer, &how)?;
+        chunks::write(part.lazy, (id, &part.spec), &mut writer, &how)?;
     }
     notes.extend(notes::unchecked(parts.iter().map(|part| part.lazy)));
     catalog.check_unchanged()?;

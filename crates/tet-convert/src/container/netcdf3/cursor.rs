@@ -10,7 +10,7 @@ use super::rule;
 /// The first block of a header; each further one doubles what is read.
 const BLOCK_LEN: u64 = 256 << 10;
 /// No header is longer: the numbers of dimensions, variables and attributes follow from its bytes.
-const HEADER_LEN_MAX: u64 = 256 << 20;
+pub(super) const HEADER_LEN_MAX: u64 = 256 << 20;
 
 /// Why a header cannot be read.
 #[derive(Debug)]

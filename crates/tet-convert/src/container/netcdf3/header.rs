@@ -17,9 +17,9 @@ use super::rule;
 use super::value::Type;
 use crate::Result;
 
-const DIMENSIONS: u32 = 10;
-const VARIABLES: u32 = 11;
-const ATTRIBUTES: u32 = 12;
+pub(super) const DIMENSIONS: u32 = 10;
+pub(super) const VARIABLES: u32 = 11;
+pub(super) const ATTRIBUTES: u32 = 12;
 
 /// What a header says.
 #[derive(Debug)]

@@ -31,6 +31,39 @@ impl Type {
         }))
     }
 
+    /// The tag of the type.
+    pub(super) const fn tag(self) -> Option<u32> {
+        Some(match self {
+            Type::Char => 2,
+            Type::Number(DType::Int8) => 1,
+            Type::Number(DType::Int16) => 3,
+            Type::Number(DType::Int32) => 4,
+            Type::Number(DType::Float32) => 5,
+            Type::Number(DType::Float64) => 6,
+            Type::Number(DType::UInt8) => 7,
+            Type::Number(DType::UInt16) => 8,
+            Type::Number(DType::UInt32) => 9,
+            Type::Number(DType::Int64) => 10,
+            Type::Number(DType::UInt64) => 11,
+            Type::Number(_) => return None,
+        })
+    }
+
+    /// Whether only CDF-5 has the type.
+    pub(super) const fn is_wide(self) -> bool {
+        matches!(self.tag(), None | Some(7..))
+    }
+
+    /// The bytes of the default fill value, big-endian, with which an array ends in the last group of four.
+    pub(super) const fn fill(self) -> &'static [u8] {
+        match self {
+            Type::Number(DType::Int8) => &[0x81],
+            Type::Number(DType::Int16) => &[0x80, 1],
+            Type::Number(DType::UInt8 | DType::UInt16) => &[255],
+            _ => &[0],
+        }
+    }
+
     /// Bytes of one element.
     pub(super) fn size(self) -> u64 {
         self.dtype().size().unwrap_or(1)
@@ -72,6 +105,18 @@ impl Type {
 #[allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tags_come_back() {
+        for tag in 1..=11 {
+            assert_eq!(Type::of(tag, true).and_then(Type::tag), Some(tag));
+            assert_eq!(
+                Type::of(tag, true).map(Type::is_wide),
+                Some(Type::of(tag, false).is_none())
+            );
+        }
+        assert_eq!(Type::Number(DType::Float16).tag(), None);
+    }
 
     #[test]
     fn values_are_text_or_numbers() {

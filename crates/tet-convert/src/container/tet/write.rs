@@ -8,7 +8,7 @@ use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{Catalog, LazyArray};
 
-use super::{Tet, bands, metadata};
+use super::{Tet, chunks, metadata};
 use crate::container::safetensors::{HEADER_KEY, header_to_keep};
 use crate::container::traits::{self, Capabilities, Output};
 use crate::model::logical::Physical;
@@ -70,7 +70,7 @@ impl traits::Writer for Tet {
         let mut writer = Writer::create(output, specs.clone(), &how)?;
         let reading = options.execution.begin(stream::total_len(&arrays));
         for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
-            bands::write(lazy, (id, spec), &mut writer, &reading)?;
+            chunks::write(lazy, (id, spec), &mut writer, &reading)?;
         }
         conversion.notes.extend(notes::unchecked(&arrays));
         catalog.check_unchanged()?;

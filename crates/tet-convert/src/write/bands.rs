@@ -5,8 +5,6 @@
 
 use std::ops::Range;
 
-use tet_file::write::{ChunkAt, Writer};
-use tet_format::write::DatasetSpec;
 use tet_format::{DType, Shape};
 use tet_query::{AxisSlice, Execution, Hyperslab, LazyArray};
 
@@ -16,35 +14,9 @@ use crate::{Error, Result};
 /// Bands are about this long where memory allows.
 const BAND_LEN: u64 = 8 << 20;
 
-/// Writes the elements of a lazy array as dataset `id`, which `spec` declares.
-pub(crate) fn write(
-    lazy: &LazyArray,
-    (id, spec): (usize, &DatasetSpec),
-    writer: &mut Writer,
-    how: &Execution,
-) -> Result<()> {
-    // Bands are parts, none of which is the whole.
-    let reading = how.silent();
-    lazy.check_seal(&reading)?;
-    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, &reading)?;
-    // The writer hands on an error of ours as a box; it is kept here as it was.
-    let mut fault = None;
-    let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
-        bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
-            fault = Some(error);
-            "the input failed".into()
-        })
-    };
-    let written = writer.write_dataset(id, fill, &how.progress);
-    match fault {
-        Some(error) => Err(error),
-        None => Ok(written?),
-    }
-}
-
 /// The chunks of a lazy array, band by band.
 #[derive(Debug)]
-struct Bands<'l> {
+pub(crate) struct Bands<'l> {
     lazy: &'l LazyArray,
     chunk_shape: Shape,
     to: DType,
@@ -58,7 +30,7 @@ struct Bands<'l> {
 
 impl<'l> Bands<'l> {
     /// Bands of which none has been read; a quarter of the memory budget is for one.
-    fn new(
+    pub(crate) fn new(
         lazy: &'l LazyArray,
         chunk_shape: Shape,
         to: DType,
@@ -89,7 +61,7 @@ impl<'l> Bands<'l> {
     }
 
     /// Appends the elements of a chunk to `out`, which is empty.
-    fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn fill(&mut self, coord: &[u64], extents: &[u64], out: &mut Vec<u8>) -> Result<()> {
         // A scalar has no axes, its chunk has one.
         let rank = self.lazy.shape().rank();
         let (coord, extents) =

@@ -1,0 +1,124 @@
+//! Datasets as a NetCDF classic file.
+//!
+//! ```text
+//!   datasets -> names, dimensions, types -> header | elements of each variable, big-endian
+//! ```
+//!
+//! The header has the places of all variables before the first element is read, so elements are written as
+//! they come. The file is CDF-2; CDF-5 where a variable is of a type or a length that CDF-2 does not have.
+
+mod attributes;
+mod dims;
+mod draft;
+mod header;
+mod labels;
+mod names;
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use tet_codec::Swapped;
+use tet_format::DType;
+use tet_query::{Dataset, Execution, LazyArray};
+
+use self::draft::{Elements, NcVariable};
+use super::NetCdf3;
+use super::value::Type;
+use crate::container::traits::{self, Capabilities, Output};
+use crate::model::logical::{DTYPE_KEY, Physical};
+use crate::model::notes;
+use crate::write::conversion::{Conversion, ConvertOptions};
+use crate::write::file;
+use crate::write::stream;
+use crate::{Error, Note, Result};
+
+/// What the format is called in messages.
+const ENCODING: &str = "NetCDF classic";
+
+impl traits::Writer for NetCdf3 {
+    fn can(&self) -> Capabilities {
+        Capabilities {
+            metadata: true,
+            options: &["--dims", "--labels", "--attr"],
+            ..Capabilities::ARRAYS
+        }
+    }
+
+    fn write(
+        &self,
+        conversion: &mut Conversion<'_>,
+        output: &Path,
+        options: &ConvertOptions,
+    ) -> Result<Output> {
+        let physical =
+            conversion.datasets.iter().map(|it| to_physical(it)).collect::<Result<Vec<_>>>()?;
+        conversion.notes.extend(physical.iter().filter_map(|(_, note)| note.clone()));
+        let arrays = physical.iter().map(|(view, _)| stream::whole(view));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let draft = draft::of(conversion, &arrays, options)?;
+        let header = header::bytes(&draft)?;
+        let execution = options.execution.begin(stream::total_len(&arrays));
+        file::publish(conversion.catalog, output, &options.export(), |out| {
+            let mut out = BufWriter::new(out);
+            out.write_all(&header).map_err(Error::Write)?;
+            for variable in &draft.variables {
+                put(variable, &arrays, &execution, &mut out)?;
+            }
+            options.execution.progress.check()?;
+            out.flush().map_err(Error::Write)
+        })?;
+        conversion.notes.extend(notes::unchecked(&arrays));
+        Output::file(output)
+    }
+}
+
+/// A dataset as the format stores it, and the note of a type that it lacks. Types without a sign of their
+/// own, and floats of 16 bits, are the bits of signed integers, which all versions have.
+fn to_physical(dataset: &Dataset) -> Result<(Dataset, Option<Note>)> {
+    let as_bits = match dataset.dtype.filter(|_| dataset.fault.is_none()) {
+        Some(DType::Bool) => Some(DType::Int8),
+        Some(DType::Float16 | DType::BFloat16) => Some(DType::Int16),
+        _ => None,
+    };
+    let Some(to) = as_bits else {
+        let has = |dtype| Type::Number(dtype).tag().is_some();
+        let physical = crate::model::logical::to_physical(dataset, ENCODING, has)?;
+        let note = Physical::note(&physical);
+        return Ok((physical.view, note));
+    };
+    let (name, from) = (dataset.name.clone(), dataset.dtype_name.clone());
+    let mut view = Dataset { dtype: Some(to), ..dataset.clone() };
+    view.attrs.insert(DTYPE_KEY.to_owned(), tet_query::AttrText::Text(from.clone()));
+    Ok((view, Some(Note::AsBits { dataset: name, from, to })))
+}
+
+/// Writes the elements of a variable, and the fill that ends it.
+fn put(
+    variable: &NcVariable,
+    arrays: &[LazyArray],
+    execution: &Execution,
+    out: &mut dyn Write,
+) -> Result<()> {
+    match &variable.elements {
+        Elements::Bytes(bytes) => out.write_all(bytes).map_err(Error::Write)?,
+        Elements::Array(number) => {
+            let swapped = Swapped::new(variable.stored.size());
+            let mut turned = Vec::new();
+            let lazy = arrays.get(*number).expect("variables are made of arrays");
+            stream::for_each(lazy, execution, &mut |elements| {
+                let Some(swapped) = swapped else {
+                    return out.write_all(elements).map_err(Error::Write);
+                };
+                turned.clear();
+                turned.extend_from_slice(elements);
+                swapped.in_place(&mut turned);
+                out.write_all(&turned).map_err(Error::Write)
+            })?;
+        }
+    }
+    let fill = variable.stored.fill();
+    let rest = usize::try_from(variable.len % 4).unwrap_or(0);
+    let padding = if rest == 0 { 0 } else { 4 - rest };
+    let fill: Vec<u8> = fill.iter().copied().cycle().take(padding).collect();
+    out.write_all(&fill).map_err(Error::Write)
+}

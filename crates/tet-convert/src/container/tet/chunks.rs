@@ -1,0 +1,34 @@
+//! The chunks of a lazy array, for the writer of `.tet` files.
+
+use tet_file::write::{ChunkAt, Writer};
+use tet_format::write::DatasetSpec;
+use tet_query::{Execution, LazyArray};
+
+use crate::Result;
+use crate::write::bands::Bands;
+
+/// Writes the elements of a lazy array as dataset `id`, which `spec` declares.
+pub(crate) fn write(
+    lazy: &LazyArray,
+    (id, spec): (usize, &DatasetSpec),
+    writer: &mut Writer,
+    how: &Execution,
+) -> Result<()> {
+    // Bands are parts, none of which is the whole.
+    let reading = how.silent();
+    lazy.check_seal(&reading)?;
+    let mut bands = Bands::new(lazy, spec.chunk_shape.clone(), spec.dtype, &reading)?;
+    // The writer hands on an error of ours as a box; it is kept here as it was.
+    let mut fault = None;
+    let fill = &mut |chunk: ChunkAt<'_>, out: &mut Vec<u8>| {
+        bands.fill(chunk.coord, chunk.extents, out).map_err(|error| {
+            fault = Some(error);
+            "the input failed".into()
+        })
+    };
+    let written = writer.write_dataset(id, fill, &how.progress);
+    match fault {
+        Some(error) => Err(error),
+        None => Ok(written?),
+    }
+}

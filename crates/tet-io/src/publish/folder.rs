@@ -1,0 +1,338 @@
+//! Publishes a folder: written under a hidden name in the target's folder, synced, then exchanged.
+//!
+//! ```text
+//! begin                 write(key, bytes) ...     commit
+//! create .NAME.tmp      files below it            sync, exchange or rename, sync folder, remove the old one
+//! ```
+//!
+//! An exchange is one step of the system (`renameat2` with `RENAME_EXCHANGE`): at any time the
+//! target is the complete old or the complete new folder. File systems without it need two renames:
+//! between them, and after a crash there, the target is missing, and both folders are complete under
+//! hidden names. A folder that is not there before is renamed in one step.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Overwrite, Publish, Sync, hidden, retried, target};
+use crate::error::{Error, Result, Step};
+use crate::folder::Folder;
+use crate::stamp::Stamp;
+use crate::vfs::{Disk, Vfs};
+
+/// The most files of an old folder that are compared with the inputs.
+const COMPARED_MAX: usize = 1 << 16;
+
+/// A new folder before it is published; dropping it removes the folder.
+///
+/// # Examples
+///
+/// ```
+/// use tet_io::{FolderPublisher, Publish};
+///
+/// let parent = std::env::temp_dir().join(format!("tet-doc-{}", std::process::id()));
+/// std::fs::create_dir_all(&parent)?;
+/// let mut folder = FolderPublisher::begin(parent.join("out"), &Publish::default())?;
+/// folder.write("group/file", b"bytes")?;
+/// assert!(!parent.join("out").exists());
+/// folder.commit()?;
+/// assert_eq!(std::fs::read(parent.join("out/group/file"))?, b"bytes");
+/// std::fs::remove_dir_all(&parent)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FolderPublisher {
+    /// The new folder; `None` when it has its name.
+    hidden: Option<PathBuf>,
+    folder: Folder,
+    target: PathBuf,
+    parent: PathBuf,
+    force: Overwrite,
+    sync: Sync,
+    /// The last folder that was made.
+    made: PathBuf,
+    len: u64,
+}
+
+impl FolderPublisher {
+    /// Starts a new folder for `target`. A symbolic link is followed only here.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Exists`], [`Error::NotFolder`], [`Error::SameFile`] or [`Error::NoName`]
+    /// when the target may not be written, and [`Error::Io`] when no folder can be created next to
+    /// it. A folder is never an edited copy: [`Overwrite::Edit`] is [`Error::Changed`].
+    pub fn begin(target: impl AsRef<Path>, options: &Publish) -> Result<Self> {
+        let target = target::resolve(&Disk, target.as_ref())?;
+        let old = check(&target, options)?;
+        let parent = match target.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+            Some(parent) => parent.to_path_buf(),
+            None => return Err(Error::NoName { path: target }),
+        };
+        let created = |error| Error::io(Step::Create, &target, error);
+        let made = hidden::create(&target, &parent, |path| fs::create_dir(path));
+        let (_, hidden) = made.map_err(created)?;
+        let folder = Folder::open(&hidden)?;
+        let Publish { force, sync, .. } = *options;
+        let made = hidden.clone();
+        let hidden = Some(hidden);
+        let publisher = Self { hidden, folder, target, parent, force, sync, made, len: 0 };
+        if let Some(old) = old {
+            let copied = fs::set_permissions(&publisher.made, old.permissions());
+            copied.map_err(|error| publisher.fault(Step::SetMode, error))?;
+        }
+        Ok(publisher)
+    }
+
+    /// Writes a new file below the folder; `/` in its key are folders, which are made.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::NoName`] when the key is not a relative path of ordinary names, and
+    /// [`Error::Io`] when the file exists or cannot be written.
+    pub fn write(&mut self, key: &str, bytes: &[u8]) -> Result<()> {
+        let Some(path) = self.folder.path_of(key) else {
+            return Err(Error::NoName { path: self.target.join(key) });
+        };
+        if let Some(parent) = path.parent().filter(|parent| *parent != self.made) {
+            fs::create_dir_all(parent).map_err(|error| self.fault(Step::Create, error))?;
+            self.made = parent.to_path_buf();
+        }
+        let create = || fs::OpenOptions::new().write(true).create_new(true).open(&path);
+        let mut file = retried(create).map_err(|error| self.fault(Step::Create, error))?;
+        file.write_all(bytes).map_err(|error| self.fault(Step::Write, error))?;
+        if self.sync == Sync::Full && !SYNCS_ALL {
+            file.sync_all().map_err(|error| self.fault(Step::Sync, error))?;
+        }
+        self.len = self.len.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    /// Bytes of all files so far.
+    #[must_use]
+    pub const fn byte_len(&self) -> u64 {
+        self.len
+    }
+
+    /// Gives the new folder its name; the old one is removed then.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::Exists`] when the target appeared meanwhile and may not be replaced, and
+    /// [`Error::Io`] with the step that failed. The target is unchanged then, unless only syncing
+    /// its folder failed: then it is the new folder, which may not be durable.
+    pub fn commit(mut self) -> Result<()> {
+        let Some(hidden) = self.hidden.clone() else { return Ok(()) };
+        if self.sync == Sync::Full {
+            sync_all(&hidden).map_err(|error| self.fault(Step::Sync, error))?;
+        }
+        let replaced = match self.force {
+            Overwrite::Refuse | Overwrite::Edit(_) => {
+                rename_new(&hidden, &self.target).map(|()| None)
+            }
+            Overwrite::Replace => replace(&hidden, &self.target, &self.parent),
+        };
+        let old = replaced.map_err(|error| self.fault(Step::Rename, error))?;
+        self.hidden = None;
+        let synced = if self.sync == Sync::Full { sync_folder(&self.parent) } else { Ok(()) };
+        if let Some(old) = old {
+            // What is left of it has a name that identifies it as temporary.
+            let _ = fs::remove_dir_all(old);
+        }
+        synced.map_err(|error| self.fault(Step::SyncFolder, error))
+    }
+
+    fn fault(&self, step: Step, error: io::Error) -> Error {
+        match (step, error.kind()) {
+            (Step::Rename, ErrorKind::AlreadyExists) => Error::Exists { path: self.target.clone() },
+            _ => Error::io(step, &self.target, error),
+        }
+    }
+}
+
+impl Drop for FolderPublisher {
+    fn drop(&mut self) {
+        if let Some(hidden) = self.hidden.take() {
+            // A failure cannot be reported here; the name identifies the folder as temporary.
+            let _ = fs::remove_dir_all(hidden);
+        }
+    }
+}
+
+/// Checks that the target may be written; gives the old folder.
+fn check(target: &Path, options: &Publish) -> Result<Option<fs::Metadata>> {
+    let path = target.to_path_buf();
+    let metadata = match fs::symlink_metadata(target) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound && target.file_name().is_some() => {
+            return Ok(None);
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(Error::NoName { path }),
+        Err(error) => return Err(Error::io(Step::Resolve, target, error)),
+    };
+    match options.force {
+        Overwrite::Refuse => return Err(Error::Exists { path }),
+        Overwrite::Edit(_) => return Err(Error::Changed { path }),
+        Overwrite::Replace => {}
+    }
+    if !metadata.is_dir() {
+        return Err(Error::NotFolder { path });
+    }
+    let entries = fs::read_dir(target).map_err(|error| Error::io(Step::Resolve, target, error))?;
+    let files =
+        entries.take(COMPARED_MAX).filter_map(|entry| fs::metadata(entry.ok()?.path()).ok());
+    let mut stamps = files.filter(fs::Metadata::is_file).map(|file| Stamp::from_metadata(&file));
+    if stamps.any(|file| options.inputs.iter().any(|input| input.is_same_file(&file))) {
+        return Err(Error::SameFile { path });
+    }
+    Ok(Some(metadata))
+}
+
+/// Renames a folder to a path where nothing is.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            outcome => return Ok(outcome?),
+        }
+    }
+    // The system would replace an empty folder that appears between the two steps, and no other.
+    match fs::symlink_metadata(to) {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => fs::rename(from, to),
+        Err(error) => Err(error),
+    }
+}
+
+/// Puts a folder in the place of another one; gives the path of the old one, which is to be removed.
+fn replace(from: &Path, to: &Path, parent: &Path) -> io::Result<Option<PathBuf>> {
+    match rename_new(from, to) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        outcome => return outcome.map(|()| None),
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            outcome => return Ok(outcome.map(|()| Some(from.to_path_buf()))?),
+        }
+    }
+    swap(from, to, parent).map(Some)
+}
+
+/// The same by two renames; the first is undone if the second fails.
+fn swap(from: &Path, to: &Path, parent: &Path) -> io::Result<PathBuf> {
+    let ((), old) = hidden::create(to, parent, |path| rename_new(to, path))?;
+    match rename_new(from, to) {
+        Ok(()) => Ok(old),
+        Err(error) => {
+            rename_new(&old, to)?;
+            Err(error)
+        }
+    }
+}
+
+/// Whether all files of a folder are synced at once.
+const SYNCS_ALL: bool = cfg!(target_os = "linux");
+
+/// Syncs the file system that a new folder is on: one call, however many files there are.
+fn sync_all(folder: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(File::open(folder)?)?;
+    let _ = folder;
+    Ok(())
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    let open = Disk.open_folder(folder)?;
+    Disk.sync_folder(&open)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPLACE: Publish =
+        Publish { force: Overwrite::Replace, sync: Sync::Full, inputs: Vec::new() };
+
+    fn publish(target: &Path, key: &str, options: &Publish) -> Result<()> {
+        let mut folder = FolderPublisher::begin(target, options)?;
+        folder.write(key, key.as_bytes())?;
+        folder.commit()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
+        let mut names: Vec<String> = entries.map(|entry| name(entry).unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_folder_replaces_another_as_a_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("out");
+        publish(&target, "a/b", &Publish::default()).unwrap();
+        assert_eq!(fs::read(target.join("a/b")).unwrap(), b"a/b");
+        let found = publish(&target, "c", &Publish::default());
+        assert!(matches!(found, Err(Error::Exists { .. })), "{found:?}");
+        publish(&target, "c", &REPLACE).unwrap();
+        assert_eq!((names(&target), names(root.path())), (vec!["c".into()], vec!["out".into()]));
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_folder_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("out");
+        publish(&target, "old", &Publish::default()).unwrap();
+        for key in ["../x", "/x", "", "a//b"] {
+            let found = publish(&target, key, &REPLACE);
+            assert!(matches!(found, Err(Error::NoName { .. })), "{key}: {found:?}");
+        }
+        let mut folder = FolderPublisher::begin(&target, &REPLACE).unwrap();
+        folder.write("x", b"1").unwrap();
+        assert!(matches!(folder.write("x", b"2"), Err(Error::Io { .. })));
+        assert!(matches!(folder.write("x/y", b"2"), Err(Error::Io { .. })));
+        drop(folder);
+        assert_eq!((names(&target), names(root.path())), (vec!["old".into()], vec!["out".into()]));
+    }
+
+    #[test]
+    fn a_target_that_appears_meanwhile_is_not_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        let target = root.path().join("out");
+        let folder = FolderPublisher::begin(&target, &Publish::default()).unwrap();
+        publish(&target, "other", &Publish::default()).unwrap();
+        assert!(matches!(folder.commit(), Err(Error::Exists { .. })));
+        assert_eq!(
+            (names(&target), names(root.path())),
+            (vec!["other".into()], vec!["out".into()])
+        );
+        fs::write(root.path().join("file"), b"x").unwrap();
+        let found = FolderPublisher::begin(root.path().join("file"), &REPLACE);
+        assert!(matches!(found, Err(Error::NotFolder { .. })));
+        let inputs = vec![Stamp::of(&File::open(target.join("other")).unwrap()).unwrap()];
+        let found = FolderPublisher::begin(&target, &Publish { inputs, ..REPLACE });
+        assert!(matches!(found, Err(Error::SameFile { .. })));
+    }
+
+    #[test]
+    fn two_renames_are_undone_if_the_second_fails() {
+        let root = tempfile::tempdir().unwrap();
+        let [new, old] = ["new", "old"].map(|name| root.path().join(name));
+        fs::create_dir(&old).unwrap();
+        fs::write(old.join("file"), b"old").unwrap();
+        assert!(swap(&new, &old, root.path()).is_err(), "there is no new folder");
+        assert_eq!((names(&old), names(root.path())), (vec!["file".into()], vec!["old".into()]));
+        fs::create_dir(&new).unwrap();
+        let left = swap(&new, &old, root.path()).unwrap();
+        assert_eq!((names(&old), names(&left)), (vec![], vec!["file".to_owned()]));
+    }
+}
