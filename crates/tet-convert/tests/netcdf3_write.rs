@@ -73,7 +73,7 @@ fn axes_labels_and_attributes_come_back() {
     options.tet.dims = vec![dims("t", &["lat", "x"]), dims("lat", &["lat"])];
     options.tet.labels = vec![texts(Some("t"), "x", &["a", "bc", "d"])];
     let (dataset, key, value) = (Some("t".to_owned()), "units".to_owned(), "K".to_owned());
-    options.tet.attrs = vec![Attribute { dataset, key, value }];
+    options.tet.attrs = vec![Attribute { dataset, key, value: value.into() }];
     let notes = world.go("in.npz", "out.nc3", &options).expect("it works");
     let (dataset, array) = ("t".to_owned(), "x".to_owned());
     assert_eq!(notes, [Note::LabelsAsArray { dataset, array }]);

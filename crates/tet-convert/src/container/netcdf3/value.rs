@@ -12,6 +12,15 @@ pub(super) enum Type {
     Number(DType),
 }
 
+/// The version of a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// Offsets of 64 bits.
+    Cdf2,
+    /// Offsets, lengths and integers of 64 bits.
+    Cdf5,
+}
+
 impl Type {
     /// The type of a tag; `None` for one that the version does not have.
     pub(super) fn of(tag: u32, is_wide: bool) -> Option<Type> {

@@ -8,8 +8,7 @@ use serde_json::Value;
 use tet_format::DType;
 use tet_query::AttrText;
 
-use super::draft::Version;
-use crate::container::netcdf3::value::Type;
+use crate::container::netcdf3::value::{Type, Version};
 use crate::model::number::{le_bytes, numbers};
 
 /// Attributes whose numbers are of the type of their variable.

@@ -9,7 +9,7 @@ use super::attributes::{NcValue, Writing, value};
 use super::dims::Dims;
 use super::labels::{self, Labels};
 use super::names::{legal, of_datasets};
-use crate::container::netcdf3::value::Type;
+use crate::container::netcdf3::value::{Type, Version};
 use crate::container::safetensors::is_of_origin;
 use crate::model::attributes::{self, SCALAR_KEY};
 use crate::write::conversion::{Conversion, ConvertOptions};
@@ -22,15 +22,6 @@ const LEN_MAX: u64 = (1 << 32) - 4;
 const EXTENT_MAX: u64 = (1 << 31) - 4;
 /// Bytes of a variable of any version, at most.
 const LEN_MAX_WIDE: u64 = (1 << 62) - 4;
-
-/// The version of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    /// Offsets of 64 bits.
-    Cdf2,
-    /// Offsets, lengths and integers of 64 bits.
-    Cdf5,
-}
 
 /// A file before it is written.
 #[derive(Debug)]

@@ -3,10 +3,11 @@
 #![allow(clippy::big_endian_bytes, reason = "the numbers of NetCDF are big-endian")]
 
 use super::attributes::NcValue;
-use super::draft::{Draft, NcVariable, Version};
+use super::draft::{Draft, NcVariable};
 use crate::Result;
 use crate::container::netcdf3::cursor::HEADER_LEN_MAX;
 use crate::container::netcdf3::header::{ATTRIBUTES, DIMENSIONS, VARIABLES};
+use crate::container::netcdf3::value::Version;
 
 /// Where the length of a variable does not fit, as the format has it.
 const LEN_UNKNOWN: u32 = u32::MAX;
