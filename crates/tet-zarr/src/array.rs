@@ -8,10 +8,14 @@ use tet_format::{Grid, Shape};
 use crate::codec::ZarrCodec;
 use crate::element::{ZarrElement, ZarrOrder};
 use crate::error::{Broken, broken, len};
+use crate::fill;
 use crate::json::Object;
 use crate::key::KeyEncoding;
 use crate::rule;
 use crate::shard::ShardLevel;
+
+/// The attribute in which xarray names the axes of an array of version 2.
+pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// The most axes of an array.
 const AXES_MAX: usize = 64;
@@ -87,6 +91,18 @@ impl ArrayMeta {
     /// The array of a `zarr.json`.
     pub(crate) fn of_v3(path: &str, document: &Object) -> Result<Self, Broken> {
         v3::read(path, document)
+    }
+
+    /// The bytes of the element that stands for missing values where xarray wrote the array: in
+    /// version 2 the fill value, in version 3 the attribute `_FillValue` of a float array. `None`
+    /// where there is none.
+    #[must_use]
+    pub fn missing_value(&self) -> Option<Vec<u8>> {
+        match self.format {
+            ZarrFormat::V2 if self.attributes.contains_key(DIMENSIONS) => self.fill.clone(),
+            ZarrFormat::V2 => None,
+            ZarrFormat::V3 => fill::of_attribute(self.attributes.get("_FillValue")?, &self.element),
+        }
     }
 
     /// The length of a decoded chunk in bytes; `None` for types that are not read.

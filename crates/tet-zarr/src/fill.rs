@@ -36,6 +36,14 @@ pub(crate) fn element_of(
     bytes.map(Some).ok_or(broken(&rule::FILL_VALUE, 0, 0))
 }
 
+/// The bytes of the attribute `_FillValue` of a float array as xarray writes it in version 3: a
+/// `float64` in base64, whatever the type of the array. `None` for another value.
+pub(crate) fn of_attribute(value: &Value, element: &ZarrElement) -> Option<Vec<u8>> {
+    let ZarrElement::Number(dtype) = element else { return None };
+    let bytes = base64_number(value.as_str()?, 8, 1, ZarrOrder::Little)?;
+    narrow(f64::from_le_bytes(*bytes.first_chunk()?), *dtype)
+}
+
 fn number(value: &Value, dtype: DType, order: ZarrOrder) -> Option<Vec<u8>> {
     match dtype {
         DType::Bool => match value {
@@ -121,6 +129,11 @@ fn float(value: &Value, dtype: DType) -> Option<Vec<u8>> {
         },
         _ => return None,
     };
+    narrow(number, dtype)
+}
+
+/// A number as the nearest of a type; `None` for a type that is no float.
+fn narrow(number: f64, dtype: DType) -> Option<Vec<u8>> {
     Some(match dtype {
         DType::Float64 => number.to_le_bytes().to_vec(),
         DType::Float32 => narrow32(number).to_le_bytes().to_vec(),
@@ -242,6 +255,16 @@ mod tests {
             of(json!([1, 2]), DType::Complex64)
         );
         assert_eq!(of(json!(null), DType::Int8), None);
+    }
+
+    #[test]
+    fn attributes_of_xarray_are_float64_in_base64() {
+        let of = |text: &str, dtype| of_attribute(&json!(text), &ZarrElement::Number(dtype));
+        assert_eq!(of("AAAAAAAA+H8=", DType::Float32), Some(f32::NAN.to_le_bytes().to_vec()));
+        assert_eq!(of("AAAAAAAA8L8=", DType::Float64), Some((-1_f64).to_le_bytes().to_vec()));
+        assert_eq!(of("AAAAAAAA8L8=", DType::Int16), None, "integers are numbers of JSON");
+        assert_eq!(of("AACAPw==", DType::Float32), None, "four bytes");
+        assert_eq!(of("missing", DType::Float32), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod error;
 mod json;
 pub mod rule;
 
-pub use array::{ArrayMeta, ZarrFormat};
+pub use array::{ArrayMeta, DIMENSIONS, ZarrFormat};
 pub use check::{ChunkCounts, check, count_chunks};
 pub use codec::{CodecFamily, ZarrCodec};
 pub use element::{TimeKind, ZarrElement, ZarrOrder};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ArrayMeta, ZarrFormat, chunks_of, grid_of, shape_of};
+use super::{ArrayMeta, DIMENSIONS, ZarrFormat, chunks_of, grid_of, shape_of};
 use crate::codec::ZarrCodec;
 use crate::element::ZarrElement;
 use crate::error::{Broken, broken, len};
@@ -53,9 +53,9 @@ pub(super) fn read(path: &str, document: &Object, attributes: Object) -> Result<
     })
 }
 
-/// The names in `_ARRAY_DIMENSIONS`, as xarray writes them.
+/// The names of the axes, as xarray writes them.
 fn dimension_names(attributes: &Object, rank: usize) -> (Option<Vec<Option<String>>>, Vec<Broken>) {
-    let Some(Value::Array(list)) = attributes.get("_ARRAY_DIMENSIONS") else {
+    let Some(Value::Array(list)) = attributes.get(DIMENSIONS) else {
         return (None, Vec::new());
     };
     let name = |value: &Value| value.as_str().map(|name| Some(name.to_owned()));

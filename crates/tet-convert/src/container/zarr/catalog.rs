@@ -4,22 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tet_codec::FillValue;
 use tet_format::DType;
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
-use tet_zarr::{ArrayMeta, Hierarchy, TimeKind, ZarrElement};
+use tet_zarr::{ArrayMeta, DIMENSIONS, Hierarchy, TimeKind, ZarrElement};
 
 use super::chunks::{Chunks, pipelines};
 use super::{hierarchy, of_file};
 use crate::read::opened::Opened;
 use crate::read::slabs::{too_deep, unread};
 use crate::{Format, Result};
-
-/// How xarray names the axes of arrays of version 2.
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// Opens the hierarchy that `source` belongs to.
 pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
@@ -80,7 +77,7 @@ fn dataset(path: &Path, source: &Source, hierarchy: &Hierarchy, array: &Arc<Arra
     Dataset {
         dtype,
         dims: if dims.len() == array.shape.rank() { dims } else { Vec::new() },
-        attrs: attrs(&array.attributes, &array.element),
+        attrs: attrs(array, dtype),
         fault,
         ..Dataset::unknown(source.clone(), name, dtype_name, grid, chunks)
     }
@@ -103,12 +100,22 @@ fn type_name(element: &ZarrElement) -> String {
     }
 }
 
-/// The attributes; times get the unit that CF would give them.
-fn attrs(attributes: &Map<String, Value>, element: &ZarrElement) -> BTreeMap<String, AttrText> {
-    let shown = attributes.iter().filter(|(name, _)| *name != DIMENSIONS);
+/// The attributes; times get the unit that CF would give them, and missing values that xarray stores
+/// in its own way the attribute that CF has for them.
+fn attrs(array: &ArrayMeta, dtype: Option<DType>) -> BTreeMap<String, AttrText> {
+    let shown = array.attributes.iter().filter(|(name, _)| *name != DIMENSIONS);
     let mut attrs: BTreeMap<String, AttrText> =
         shown.map(|(name, value)| (name.clone(), attr(value))).collect();
-    if let ZarrElement::Time { kind, unit, scale } = element {
+    let is_number = |dtype: &DType| {
+        dtype.is_float() || dtype.is_signed_integer() || dtype.is_unsigned_integer()
+    };
+    let is_time = matches!(array.element, ZarrElement::Time { .. });
+    if let Some(dtype) = dtype.filter(|dtype| is_number(dtype) && !is_time)
+        && let Some(missing) = array.missing_value()
+    {
+        attrs.insert("_FillValue".to_owned(), AttrText::number(dtype, &missing));
+    }
+    if let ZarrElement::Time { kind, unit, scale } = &array.element {
         let unit = unit_name(unit);
         let unit = if *scale == 1 { unit.to_owned() } else { format!("{scale} {unit}") };
         let text = match kind {
