@@ -7,6 +7,7 @@
 //! hdf5        files of `h5py` with `hdf5plugin`, from the same
 //! netcdf      files of `netCDF4` and `xarray`, from the same
 //! zarr        stores of `zarr`, from the same
+//! cf          packed and masked variables, in `xarray`, `cdo` and `ncwa` (Debian: cdo, nco)
 //! wild        files that others wrote: sample files of `iris`, and those of folders that are given
 //! ```
 //!
@@ -46,7 +47,7 @@ pub(crate) struct Options {
     /// With hdf5, netcdf, zarr and wild: damage files so many times, and run a command on each
     #[arg(long, value_name = "N", default_value_t = 0)]
     mutations: u64,
-    /// With hdf5, netcdf, zarr and wild: a program that is already built
+    /// With hdf5, netcdf, zarr, cf and wild: a program that is already built
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
 }
@@ -61,6 +62,7 @@ enum Container {
     #[value(name = "netcdf")]
     NetCdf,
     Zarr,
+    Cf,
     Wild,
 }
 
@@ -77,6 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Container::Hdf5 => arrays::run("hdf5", options),
         Container::NetCdf => arrays::run("netcdf", options),
         Container::Zarr => arrays::run("zarr", options),
+        Container::Cf => arrays::cf(options),
         Container::Wild => arrays::run("wild", options),
     }
 }

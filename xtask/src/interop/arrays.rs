@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! FAMILY_files.py   seed -> files, and their true values, as truth.py describes
+//! cf_means.py       packed and masked variables: statistics equal to those of other programs
 //! judge.py          every number dataset: the same bits, whole and in boxes, or refused by name
 //! mutate.py         damaged files: a documented exit status, within 512 MiB and 5 seconds
 //! ```
@@ -9,6 +10,7 @@
 //! The scripts are in `xtask/interop/arrays`, their environment and the files under
 //! `target/interop/arrays`. Refusals that are expected are listed in `expected.py`, with a reason.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
@@ -18,23 +20,44 @@ use crate::{python, run};
 
 /// Writes the files of a family and compares what is read with their true values.
 pub(super) fn run(family: &str, options: &Options) -> Result<()> {
-    let (scripts, folder) = (scripts().join("arrays"), run::target().join("interop/arrays"));
-    let python = python::environment(&folder.join("venv"), &scripts.join("requirements.txt"))?;
-    let program = match &options.program {
-        Some(path) => path.clone(),
-        None => run::program()?,
-    };
+    let (folder, program) = (folder(), program(options)?);
+    let script = scripts_of(&folder)?;
     let files = fresh(&folder.join(family))?;
-    let script = |name: &str| {
-        let mut command = Command::new(&python);
-        // Nothing is left beside the scripts.
-        command.arg("-B").arg(scripts.join(name));
-        command
-    };
     let (seed, mutations) = (options.seed.to_string(), options.mutations.to_string());
     let mut generate = script(&format!("{family}_files.py"));
     run::output(generate.arg(&files).arg(&seed).args(&options.files))?;
     let mut judge = script("judge.py");
     judge.arg(family).arg(&files).arg(program);
     run::check(judge.args(["--seed", &seed, "--mutations", &mutations]))
+}
+
+/// Compares statistics of packed and masked variables with those of other programs.
+pub(super) fn cf(options: &Options) -> Result<()> {
+    let (folder, program) = (folder(), program(options)?);
+    let mut means = scripts_of(&folder)?("cf_means.py");
+    means.arg(fresh(&folder.join("cf"))?).arg(program);
+    run::check(means.args(["--seed", &options.seed.to_string()]))
+}
+
+fn folder() -> PathBuf {
+    run::target().join("interop/arrays")
+}
+
+fn program(options: &Options) -> Result<PathBuf> {
+    match &options.program {
+        Some(path) => Ok(path.clone()),
+        None => run::program(),
+    }
+}
+
+/// What runs a script, in an environment below this folder.
+fn scripts_of(folder: &Path) -> Result<impl Fn(&str) -> Command> {
+    let scripts = scripts().join("arrays");
+    let python = python::environment(&folder.join("venv"), &scripts.join("requirements.txt"))?;
+    Ok(move |name: &str| {
+        let mut command = Command::new(&python);
+        // Nothing is left beside the scripts.
+        command.arg("-B").arg(scripts.join(name));
+        command
+    })
 }
