@@ -23,6 +23,7 @@ pub(crate) mod kind {
     pub(crate) const LINK: u16 = 0x06;
     pub(crate) const EXTERNAL_FILES: u16 = 0x07;
     pub(crate) const LAYOUT: u16 = 0x08;
+    pub(crate) const GROUP_INFO: u16 = 0x0a;
     pub(crate) const FILTERS: u16 = 0x0b;
     pub(crate) const ATTRIBUTE: u16 = 0x0c;
     pub(crate) const SHARED_TABLE: u16 = 0x0f;

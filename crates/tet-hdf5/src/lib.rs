@@ -1,4 +1,5 @@
-//! HDF5 files, read in place: objects, types, attributes, and where each chunk is stored.
+//! HDF5 files, read in place: objects, types, attributes, and where each chunk is stored; and the metadata
+//! of new files.
 //!
 //! This crate follows the HDF5 File Format Specification, versions 3.0 and 4.0; section numbers are those of the
 //! former. It decodes no chunk: it gives the filters and the place, and `tet-codec` undoes the filters.
@@ -17,6 +18,7 @@ pub mod rule;
 mod superblock;
 mod tree;
 mod walk;
+pub mod write;
 
 pub use error::{Error, Result, StoredFault};
 pub use file::{Described, Hdf5File, StoredLayout};

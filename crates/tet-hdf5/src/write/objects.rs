@@ -1,0 +1,167 @@
+//! The objects of a new file: where each comes to be, and its header.
+
+use std::collections::BTreeMap;
+
+use super::fault::DraftFault;
+use super::groups::Groups;
+use super::header::NewHeader;
+use super::heap::NewHeaps;
+use super::messages::{add_links, add_shape, element_size, superblock};
+use super::scales::add_scales;
+use super::{
+    DraftAttribute, DraftDataset, DraftLayout, EncodedHdf5, Hdf5Draft, SUPERBLOCK_LEN, UNDEFINED,
+    attribute, len_of, tree,
+};
+
+/// The most axes of a dataset.
+const RANK_MAX: usize = 32;
+
+/// Where objects are.
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    pub(super) heaps: u64,
+    pub(super) groups: Vec<u64>,
+    pub(super) datasets: Vec<u64>,
+}
+
+/// What is at addresses that are known before.
+#[derive(Debug, Default)]
+struct Headers {
+    heaps: Vec<u8>,
+    groups: Vec<Vec<u8>>,
+    datasets: Vec<Vec<u8>>,
+}
+
+impl Hdf5Draft {
+    /// Checks all but where the data is, so that it can be done before data is written.
+    ///
+    /// # Errors
+    ///
+    /// Returns what cannot be stored.
+    pub fn check(&self) -> Result<(), DraftFault> {
+        Groups::of(self)?;
+        self.datasets.iter().try_for_each(check_dataset)?;
+        let groups = self.groups.iter().map(|group| (group.path.as_str(), &group.attributes));
+        let root = ("", &self.attributes);
+        groups.chain([root]).try_for_each(|(path, attributes)| check_attributes(path, attributes))
+    }
+
+    /// All but the data, for a file whose data ends at `end`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Hdf5Draft::check`].
+    pub fn encode(&self, end: u64) -> Result<EncodedHdf5, DraftFault> {
+        self.check()?;
+        let groups = Groups::of(self)?;
+        let start = end.max(SUPERBLOCK_LEN).next_multiple_of(8);
+        let mut metadata = vec![0; usize::try_from(start - end.min(start)).unwrap_or(0)];
+        let mut at = start;
+        let mut trees = Vec::new();
+        for dataset in &self.datasets {
+            let (bytes, root) = index_of(dataset, at);
+            at = at.saturating_add(len_of(bytes.len()));
+            metadata.extend(bytes);
+            trees.push(root.unwrap_or(UNDEFINED));
+        }
+        let count = |count: usize| vec![0; count];
+        let (group_count, dataset_count) = (groups.list.len(), self.datasets.len());
+        let unknown =
+            Addresses { heaps: 0, groups: count(group_count), datasets: count(dataset_count) };
+        // The lengths do not depend on the addresses.
+        let lengths = self.headers(&groups, &trees, &unknown);
+        let mut addresses = Addresses { heaps: at, ..Addresses::default() };
+        at = at.saturating_add(len_of(lengths.heaps.len()));
+        let mut place = |header: &Vec<u8>| {
+            let address = at;
+            at = at.saturating_add(len_of(header.len()));
+            address
+        };
+        addresses.groups = lengths.groups.iter().map(&mut place).collect();
+        addresses.datasets = lengths.datasets.iter().map(&mut place).collect();
+        let headers = self.headers(&groups, &trees, &addresses);
+        metadata.extend(headers.heaps);
+        headers.groups.iter().chain(&headers.datasets).for_each(|header| metadata.extend(header));
+        let root = addresses.groups.first().copied().unwrap_or(UNDEFINED);
+        Ok(EncodedHdf5 { superblock: superblock(root, at), metadata })
+    }
+
+    fn headers(&self, groups: &Groups, trees: &[u64], addresses: &Addresses) -> Headers {
+        let mut heaps = NewHeaps::new(addresses.heaps);
+        let mut datasets = Vec::new();
+        let scaled = self.references(addresses);
+        for (number, (dataset, &tree)) in self.datasets.iter().zip(trees).enumerate() {
+            let mut header = NewHeader::default();
+            add_shape(dataset, tree, &mut header);
+            let about = scaled.get(&number).map(Vec::as_slice).unwrap_or_default();
+            add_scales(dataset, (about, addresses), &mut heaps, &mut header);
+            for one in &dataset.attributes {
+                attribute::message(one, &mut heaps).iter().for_each(|it| header.attribute(it));
+            }
+            datasets.push(header.finish());
+        }
+        let mut done = Vec::new();
+        for (number, group) in groups.list.iter().enumerate() {
+            let mut header = NewHeader::default();
+            add_links(group, addresses, &mut header);
+            let given = self.groups.iter().zip(&groups.numbers).filter(|(_, it)| **it == number);
+            let given = given.flat_map(|(group, _)| &group.attributes);
+            for one in self.attributes.iter().filter(|_| number == 0).chain(given) {
+                attribute::message(one, &mut heaps).iter().for_each(|it| header.attribute(it));
+            }
+            done.push(header.finish());
+        }
+        heaps.close();
+        Headers { heaps: heaps.bytes, groups: done, datasets }
+    }
+
+    /// For each scale the axes that it is of: addresses of datasets and numbers of axes.
+    fn references(&self, addresses: &Addresses) -> BTreeMap<usize, Vec<(u64, u32)>> {
+        let mut references: BTreeMap<usize, Vec<(u64, u32)>> = BTreeMap::new();
+        for (dataset, &address) in self.datasets.iter().zip(&addresses.datasets) {
+            for (scale, axis) in dataset.scales.iter().zip(0..) {
+                if let Some(scale) = scale {
+                    references.entry(*scale).or_default().push((address, axis));
+                }
+            }
+        }
+        references
+    }
+}
+
+fn check_dataset(dataset: &DraftDataset) -> Result<(), DraftFault> {
+    let path = || dataset.path.clone();
+    let size = element_size(dataset.datatype).ok_or_else(|| DraftFault::Type { path: path() })?;
+    let size = u64::from(size);
+    let rank = dataset.shape.len();
+    let fits = match &dataset.layout {
+        DraftLayout::Contiguous(_) => !dataset.unlimited.contains(&true),
+        DraftLayout::Chunked { chunk_shape, .. } => {
+            let len = chunk_shape.iter().try_fold(size, |len, &extent| {
+                len.checked_mul(extent).filter(|&len| len != 0 && len < 1 << 32)
+            });
+            chunk_shape.len() == rank && rank != 0 && len.is_some()
+        }
+    };
+    let len = dataset.shape.iter().try_fold(size, |len, &extent| len.checked_mul(extent.max(1)));
+    if RANK_MAX < rank || !fits || len.is_none_or(|len| 1 << 63 <= len) {
+        return Err(DraftFault::Chunks { path: path() });
+    }
+    check_attributes(&dataset.path, &dataset.attributes)
+}
+
+fn check_attributes(path: &str, attributes: &[DraftAttribute]) -> Result<(), DraftFault> {
+    let bad = attributes.iter().find(|it| !it.fits());
+    bad.map_or(Ok(()), |bad| {
+        Err(DraftFault::Attribute { path: path.to_owned(), name: bad.name.clone() })
+    })
+}
+
+/// The chunk index of a dataset, and the address of its root.
+fn index_of(dataset: &DraftDataset, at: u64) -> (Vec<u8>, Option<u64>) {
+    let DraftLayout::Chunked { chunk_shape, chunks, .. } = &dataset.layout else {
+        return (Vec::new(), None);
+    };
+    let size = element_size(dataset.datatype).unwrap_or(1);
+    tree::encode((&dataset.shape, chunk_shape, size), chunks, at)
+}
